@@ -1,6 +1,8 @@
-"""Pictures of a table made worse, each kind at several strengths, with the camera's true place after the change.
+"""Pictures of a table made worse, each kind at several strengths, with the camera's true place
+after the change.
 
-Blur, exposure and glare act on linear light, as in a camera.  Every change takes a random generator; the same seed gives the same picture.
+Blur, exposure and glare act on linear light, as in a camera.  Every change takes a random
+generator; the same seed gives the same picture.
 """
 
 from __future__ import annotations
@@ -14,13 +16,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from simulation.generate.cases import resized
 from table.observation import Camera
-from table.setup import Lens, Marker, Setup
 from table.solids import Array
-from vision.camera import on_plane, project
-from vision.frame import Image, swapped
-from vision.light import Light, linear
-from vision.scene_cases import resized
+from table.table_config import Lens, Marker, Setup
+from vision.cameras.frame import Image, swapped
+from vision.geometry.camera_model import on_plane, project
+from vision.geometry.srgb import Light, linear
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,14 +36,24 @@ class Taken:
     def corners_px(self, marker: Marker, times: float = 1.0) -> Array:
         """Corners (4, 2) of a square about a marker, so many times as large."""
         around = marker.around_mm(times)
-        return project(np.column_stack([around, np.full(4, self.setup.fiducials.z_mm)]), self.camera, self.setup.camera)
+        return project(
+            np.column_stack([around, np.full(4, self.setup.fiducials.z_mm)]),
+            self.camera,
+            self.setup.camera,
+        )
 
 
 def off_mm(camera: Camera, taken: Taken) -> float:
-    """How far from its place a camera that was found sees a corner of the play area, where it is most."""
+    """How far from its place a camera that was found sees a corner of the play area, where it is
+    most.
+    """
     outline = taken.setup.outline_mm()
-    there = project(np.column_stack([outline, np.zeros(len(outline))]), taken.camera, taken.setup.camera)
-    return float(np.linalg.norm(on_plane(there, camera, taken.setup.camera) - outline, axis=1).max())
+    there = project(
+        np.column_stack([outline, np.zeros(len(outline))]), taken.camera, taken.setup.camera
+    )
+    return float(
+        np.linalg.norm(on_plane(there, camera, taken.setup.camera) - outline, axis=1).max()
+    )
 
 
 Change = Callable[[Taken, np.random.Generator], Taken]
@@ -49,12 +61,16 @@ Change = Callable[[Taken, np.random.Generator], Taken]
 
 _STEPS = 16383
 _LIGHT = np.linspace(0, 1, _STEPS + 1)
-_ENCODE = np.rint(255 * np.where(_LIGHT <= 0.0031308, 12.92 * _LIGHT, 1.055 * _LIGHT ** (1 / 2.4) - 0.055)).astype(np.uint8)
+_ENCODE = np.rint(
+    255 * np.where(_LIGHT <= 0.0031308, 12.92 * _LIGHT, 1.055 * _LIGHT ** (1 / 2.4) - 0.055)
+).astype(np.uint8)
 
 
 def encoded(light: Light) -> Image:
     """Linear light 0..1 as sRGB levels (IEC 61966-2-1); clipped."""
-    return np.asarray(np.take(_ENCODE, np.clip(_STEPS * light + 0.5, 0, _STEPS).astype(np.uint16)), np.uint8)
+    return np.asarray(
+        np.take(_ENCODE, np.clip(_STEPS * light + 0.5, 0, _STEPS).astype(np.uint16)), np.uint8
+    )
 
 
 def with_light(taken: Taken, change: Callable[[Light], Light]) -> Taken:
@@ -71,7 +87,9 @@ def moved(length_px: float) -> Change:
 
     def change(taken: Taken, rng: np.random.Generator) -> Taken:
         kernel = _path_kernel(_line(length_px, float(rng.uniform(0, np.pi))))
-        return with_light(taken, lambda light: np.asarray(cv2.filter2D(light, -1, kernel), np.float32))
+        return with_light(
+            taken, lambda light: np.asarray(cv2.filter2D(light, -1, kernel), np.float32)
+        )
 
     return change
 
@@ -82,10 +100,19 @@ def shaken(length_px: float) -> Change:
     def change(taken: Taken, rng: np.random.Generator) -> Taken:
         first = float(rng.uniform(0, 2 * np.pi))
         turns = first + np.concatenate([[0.0], np.cumsum(rng.uniform(-2.0, 2.0, 2))])
-        ends = np.cumsum([[0.0, 0.0], *(length_px * np.column_stack([np.cos(turns), np.sin(turns)]))], axis=0)
-        path = np.concatenate([start + np.linspace(0, 1, 40)[:, None] * (end - start) for start, end in pairwise(ends)])
+        ends = np.cumsum(
+            [[0.0, 0.0], *(length_px * np.column_stack([np.cos(turns), np.sin(turns)]))], axis=0
+        )
+        path = np.concatenate(
+            [
+                start + np.linspace(0, 1, 40)[:, None] * (end - start)
+                for start, end in pairwise(ends)
+            ]
+        )
         kernel = _path_kernel(path - path.mean(axis=0))
-        return with_light(taken, lambda light: np.asarray(cv2.filter2D(light, -1, kernel), np.float32))
+        return with_light(
+            taken, lambda light: np.asarray(cv2.filter2D(light, -1, kernel), np.float32)
+        )
 
     return change
 
@@ -99,7 +126,12 @@ def rolled(degrees: float) -> Change:
 
         def turn(light: Light) -> Light:
             angles = np.linspace(-degrees / 2, degrees / 2, 15)
-            turned = [cv2.warpAffine(light, cv2.getRotationMatrix2D(centre, angle, 1.0), light.shape[1::-1]) for angle in angles]
+            turned = [
+                cv2.warpAffine(
+                    light, cv2.getRotationMatrix2D(centre, angle, 1.0), light.shape[1::-1]
+                )
+                for angle in angles
+            ]
             return np.asarray(np.mean(turned, axis=0), np.float32)
 
         return with_light(taken, turn)
@@ -116,7 +148,10 @@ def defocused(radius_px: float) -> Change:
         fine = (fine[1:] + fine[:-1]) / 2
         inside = (fine[:, None] ** 2 + fine[None] ** 2 <= radius_px**2).astype(np.float32)
         kernel = inside.reshape(2 * reach + 1, 8, 2 * reach + 1, 8).sum(axis=(1, 3))
-        return with_light(taken, lambda light: np.asarray(cv2.filter2D(light, -1, kernel / kernel.sum()), np.float32))
+        return with_light(
+            taken,
+            lambda light: np.asarray(cv2.filter2D(light, -1, kernel / kernel.sum()), np.float32),
+        )
 
     return change
 
@@ -126,7 +161,9 @@ def noisy(levels: float) -> Change:
 
     def change(taken: Taken, rng: np.random.Generator) -> Taken:
         noise = levels * rng.standard_normal(taken.image.shape, dtype=np.float32)
-        return replace(taken, image=np.asarray(np.clip(np.rint(taken.image + noise), 0, 255), np.uint8))
+        return replace(
+            taken, image=np.asarray(np.clip(np.rint(taken.image + noise), 0, 255), np.uint8)
+        )
 
     return change
 
@@ -141,7 +178,13 @@ def small(width_px: int) -> Change:
         scale = setup.camera.width / taken.setup.camera.width
         smooth = cv2.GaussianBlur(taken.image, (0, 0), 0.4 / scale) if scale < 1 else taken.image
         matrix = np.array([[1 / scale, 0, 0.5 / scale - 0.5], [0, 1 / scale, 0.5 / scale - 0.5]])
-        image = cv2.warpAffine(smooth, matrix, size, flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderMode=cv2.BORDER_REPLICATE)
+        image = cv2.warpAffine(
+            smooth,
+            matrix,
+            size,
+            flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
+            borderMode=cv2.BORDER_REPLICATE,
+        )
         return Taken(np.asarray(image, np.uint8), setup, taken.camera)
 
     return change
@@ -152,20 +195,28 @@ def packed(quality: int) -> Change:
 
     def change(taken: Taken, _: np.random.Generator) -> Taken:
         _, data = cv2.imencode(".jpg", swapped(taken.image), [cv2.IMWRITE_JPEG_QUALITY, quality])
-        return replace(taken, image=swapped(np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.uint8)))
+        return replace(
+            taken, image=swapped(np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.uint8))
+        )
 
     return change
 
 
 def exposed(times: float, glow: float = 0.0) -> Change:
-    """So many times as much light, clipped; a share of it glows around what is bright.  Less light has the more noise."""
+    """So many times as much light, clipped; a share of it glows around what is bright.  Less light
+    has the more noise.
+    """
 
     def change(taken: Taken, rng: np.random.Generator) -> Taken:
         def expose(light: Light) -> Light:
             more = np.asarray(times * light, np.float32)
             if glow:
-                more = (1 - glow) * more + glow * np.asarray(cv2.GaussianBlur(more, (0, 0), 6.0), np.float32)
-            grain = rng.standard_normal(light.shape, dtype=np.float32) if times < 1 else np.float32(0)
+                more = (1 - glow) * more + glow * np.asarray(
+                    cv2.GaussianBlur(more, (0, 0), 6.0), np.float32
+                )
+            grain = (
+                rng.standard_normal(light.shape, dtype=np.float32) if times < 1 else np.float32(0)
+            )
             return np.asarray(more + 0.004 * grain, np.float32)
 
         return with_light(taken, expose)
@@ -200,13 +251,20 @@ def covered(by: str, markers: int) -> Change:
             quad = taken.corners_px(marker)
             middle, side = quad.mean(axis=0), float(np.linalg.norm(quad[1] - quad[0]))
             angle = float(rng.uniform(0, 2 * np.pi))
-            out, along = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
+            out, along = (
+                np.array([np.cos(angle), np.sin(angle)]),
+                np.array([-np.sin(angle), np.cos(angle)]),
+            )
             near = middle + side * rng.uniform(0.25, 0.6) * out
             if by == "piece":
-                shape = near + side * np.array([[0, 0], [0.5, 0.35], [0.5, -0.35]]) @ np.array([out, along])
+                shape = near + side * np.array([[0, 0], [0.5, 0.35], [0.5, -0.35]]) @ np.array(
+                    [out, along]
+                )
             else:
                 width, length = (0.7, 3.0) if by == "hand" else (1.6, 2.2)
-                shape = near + side * np.array([[0, -width], [length, -width], [length, width], [0, width]]) @ np.array([out, along])
+                shape = near + side * np.array(
+                    [[0, -width], [length, -width], [length, width], [0, width]]
+                ) @ np.array([out, along])
             colour = {"hand": (168, 122, 98), "paper": (236, 234, 228), "piece": (150, 30, 28)}[by]
             cv2.fillConvexPoly(image, np.rint(16 * shape).astype(np.int32), colour, cv2.LINE_AA, 4)
         return replace(taken, image=image)
@@ -227,7 +285,9 @@ def smeared(share: float) -> Change:
         kernel = _path_kernel(_line(0.02 * width, angle))
 
         def smear(light: Light) -> Light:
-            return np.asarray((1 - mask) * light + mask * cv2.filter2D(light, -1, kernel), np.float32)
+            return np.asarray(
+                (1 - mask) * light + mask * cv2.filter2D(light, -1, kernel), np.float32
+            )
 
         return with_light(taken, smear)
 
@@ -240,7 +300,11 @@ def shadowed(bars: int) -> Change:
     def change(taken: Taken, rng: np.random.Generator) -> Taken:
         height, width = taken.image.shape[:2]
         v, u = np.mgrid[:height, :width].astype(np.float32)
-        angle, phase, soft = float(rng.uniform(0, np.pi)), float(rng.uniform(0, 1)), float(rng.uniform(0.02, 0.2))
+        angle, phase, soft = (
+            float(rng.uniform(0, np.pi)),
+            float(rng.uniform(0, 1)),
+            float(rng.uniform(0.02, 0.2)),
+        )
         wave = np.sin(2 * np.pi * (bars * (u * np.cos(angle) + v * np.sin(angle)) / width + phase))
         shade = 1 - 0.75 / (1 + np.exp(-wave / soft))
         return with_light(taken, lambda light: np.asarray(light * shade[..., None], np.float32))
@@ -260,7 +324,9 @@ def turned(quarters: int) -> Change:
 
 
 def bent(share: float) -> Change:
-    """One side of a card stands up: in the picture it is seen aside by so much of the marker's side."""
+    """One side of a card stands up: in the picture it is seen aside by so much of the marker's
+    side.
+    """
 
     def change(taken: Taken, rng: np.random.Generator) -> Taken:
         marker = _some_markers(taken, 1, rng)[0]
@@ -268,7 +334,9 @@ def bent(share: float) -> Change:
         side = float(np.linalg.norm(quad[1] - quad[0])) / 1.5
         angle, first = float(rng.uniform(0, 2 * np.pi)), int(rng.integers(4))
         lifted = quad.copy()
-        lifted[[first, (first + 1) % 4]] += share * side * np.array([np.cos(angle), np.sin(angle)], np.float32)
+        lifted[[first, (first + 1) % 4]] += (
+            share * side * np.array([np.cos(angle), np.sin(angle)], np.float32)
+        )
         return replace(taken, image=_pasted(taken.image, taken.image, quad, lifted))
 
     return change
@@ -284,10 +352,15 @@ def screened(scale: float, tilt: float = 0.06) -> Change:
         turn = scale * np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
         screen = (whole - whole.mean(axis=0)) @ turn * (1 + tilt * rng.uniform(-1, 1, (4, 1)))
         low, high = -screen.min(axis=0), np.array([width, height]) - screen.max(axis=0)
-        screen = np.asarray(screen + (rng.uniform(low, high) if (low < high).all() else (low + high) / 2), np.float32)
+        screen = np.asarray(
+            screen + (rng.uniform(low, high) if (low < high).all() else (low + high) / 2),
+            np.float32,
+        )
         frame = screen.mean(axis=0) + 1.08 * (screen - screen.mean(axis=0))
         image = taken.image.copy()
-        cv2.fillConvexPoly(image, np.rint(16 * frame).astype(np.int32), (12, 12, 14), cv2.LINE_AA, 4)
+        cv2.fillConvexPoly(
+            image, np.rint(16 * frame).astype(np.int32), (12, 12, 14), cv2.LINE_AA, 4
+        )
         source = cv2.GaussianBlur(taken.image, (0, 0), 0.4 / scale)
         return replace(taken, image=_pasted(image, np.asarray(source, np.uint8), whole, screen))
 
@@ -313,13 +386,22 @@ KINDS: dict[str, dict[str, Change]] = {
     "out of focus": {f"{px} px": defocused(px) for px in (2, 4, 6, 9)},
     "noise": {f"{levels} levels": noisy(levels) for levels in (10, 25, 50)},
     "small": {f"{px} px wide": small(px) for px in (820, 640, 480, 400)},
-    "small and moved": {f"{px} px wide, {by} px": together(small(px), moved(by)) for px, by in ((820, 3), (820, 5), (640, 3), (640, 5))},
-    "small and out of focus": {f"640 px wide, {px} px": together(small(640), defocused(px)) for px in (1.5, 3)},
+    "small and moved": {
+        f"{px} px wide, {by} px": together(small(px), moved(by))
+        for px, by in ((820, 3), (820, 5), (640, 3), (640, 5))
+    },
+    "small and out of focus": {
+        f"640 px wide, {px} px": together(small(640), defocused(px)) for px in (1.5, 3)
+    },
     "JPEG": {f"quality {quality}": packed(quality) for quality in (50, 20, 8)},
     "too bright": {"x 2": exposed(2.0, 0.1), "x 4": exposed(4.0, 0.2)},
     "too dark": {"x 0.15": exposed(0.15), "x 0.05": exposed(0.05)},
     "glare": {f"{spots} spots": glared(spots) for spots in (1, 2, 4)},
-    "covered in part": {f"{by}, {count}": covered(by, count) for by in ("hand", "paper", "piece") for count in (1, 2)},
+    "covered in part": {
+        f"{by}, {count}": covered(by, count)
+        for by in ("hand", "paper", "piece")
+        for count in (1, 2)
+    },
     "smeared lens": {f"{share:.0%}": smeared(share) for share in (0.4, 0.8)},
     "bars of shadow": {f"{bars}": shadowed(bars) for bars in (3, 8)},
     "turned": {f"{90 * quarters}°": turned(quarters) for quarters in (1, 2, 3)},
@@ -338,7 +420,9 @@ KINDS: dict[str, dict[str, Change]] = {
 
 
 def _line(length_px: float, angle: float) -> Array:
-    return np.linspace(-length_px / 2, length_px / 2, 200)[:, None] * np.array([np.cos(angle), np.sin(angle)])
+    return np.linspace(-length_px / 2, length_px / 2, 200)[:, None] * np.array(
+        [np.cos(angle), np.sin(angle)]
+    )
 
 
 def _path_kernel(path: Array) -> NDArray[np.float32]:
@@ -358,10 +442,14 @@ def _some_markers(taken: Taken, count: int, rng: np.random.Generator) -> list[Ma
     return [markers[index] for index in rng.permutation(len(markers))[: min(count, len(markers))]]
 
 
-def _pasted(image: Image, source: Image, quad: NDArray[np.floating], to: NDArray[np.floating]) -> Image:
+def _pasted(
+    image: Image, source: Image, quad: NDArray[np.floating], to: NDArray[np.floating]
+) -> Image:
     """The part of a source inside `quad` (4, 2) drawn over the image inside `to`."""
     warp = cv2.getPerspectiveTransform(np.asarray(quad, np.float32), np.asarray(to, np.float32))
-    drawn = cv2.warpPerspective(source, warp, image.shape[1::-1], flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    drawn = cv2.warpPerspective(
+        source, warp, image.shape[1::-1], flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+    )
     mask = np.zeros(image.shape[:2], np.uint8)
     cv2.fillConvexPoly(mask, np.rint(16 * to).astype(np.int32), 255, cv2.LINE_8, 4)
     return np.where(mask[..., None] > 0, np.asarray(drawn, np.uint8), image)
@@ -374,8 +462,12 @@ def _quarter_turned(taken: Taken) -> Taken:
     k1, k2, p1, p2, *more = lens.distortion
     distortion = lens.distortion if lens.model == "fisheye" else (k1, k2, p2, -p1, *more)
     matrix = ((fy, 0.0, lens.height - 1 - cy), (0.0, fx, cx), last)
-    other: Lens = msgspec.structs.replace(lens, width=lens.height, height=lens.width, matrix=matrix, distortion=distortion)
+    other: Lens = msgspec.structs.replace(
+        lens, width=lens.height, height=lens.width, matrix=matrix, distortion=distortion
+    )
     turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-    there = replace(camera, rotation=turn @ camera.rotation, translation_mm=turn @ camera.translation_mm)
+    there = replace(
+        camera, rotation=turn @ camera.rotation, translation_mm=turn @ camera.translation_mm
+    )
     image = np.asarray(cv2.rotate(taken.image, cv2.ROTATE_90_CLOCKWISE), np.uint8)
     return Taken(image, msgspec.structs.replace(taken.setup, camera=other), there)

@@ -1,8 +1,10 @@
-"""Calibrate many lenses from simulated corners and write what came of it into docs/CALIBRATION.md (`make bench-calibration`).
+"""Calibrate many lenses from simulated corners and write what came of it into docs/CALIBRATION.md
+(`make bench-calibration`).
 
-A run: a random lens, 15 views of the target from random poses, Gaussian noise on every coordinate of every corner, and in
-every second run two views of a bent target among them.  Then the photographs of the benchmark are read with lenses of their own.
-What is before the line of MARK in the page is written by hand and stays.
+A run: a random lens, 15 views of the target from random poses, Gaussian noise on every coordinate
+of every corner, and in every second run two views of a bent target among them.  Then the
+photographs of the benchmark are read with lenses of their own. What is before the line of MARK in
+the page is written by hand and stays.
 """
 
 from __future__ import annotations
@@ -20,12 +22,17 @@ import numpy as np
 
 from benchmarks.accuracy import ROOT, commit
 from benchmarks.first_lens import first_lens_text
-from calibration.lens_fit import Calibrated, calibrate_lens
-from calibration.lens_simulation import random_lens, random_pose, simulated_view, simulated_views
-from calibration.lens_solve import parameters_of
-from calibration.lens_views import View
+from calibration.lens.fit import Calibrated, calibrate_lens
+from calibration.lens.models import parameters_of
+from calibration.lens.synthetic_views import (
+    random_lens,
+    random_pose,
+    simulated_view,
+    simulated_views,
+)
+from calibration.lens.views import View
 from table.errors import InputError
-from table.setup import Lens
+from table.table_config import Lens
 
 MARK = "<!-- `make bench-calibration` writes what follows -->\n"
 NOISE_PX = (0.05, 0.2)
@@ -44,7 +51,13 @@ def run(seed: int, bent: int) -> tuple[Lens, float, Calibrated]:
     rng = np.random.default_rng([17, seed])
     lens, noise = random_lens(rng), float(rng.uniform(*NOISE_PX))
     spoilt = tuple(bent_view(f"bent-{index}.jpg", lens, rng) for index in range(bent))
-    return lens, noise, calibrate_lens((*spoilt, *simulated_views(lens, VIEWS, noise, rng)), (lens.width, lens.height))
+    return (
+        lens,
+        noise,
+        calibrate_lens(
+            (*spoilt, *simulated_views(lens, VIEWS, noise, rng)), (lens.width, lens.height)
+        ),
+    )
 
 
 TEXT = """## How exact a lens is
@@ -67,7 +80,12 @@ Models chosen: {models}.
 
 @click.command()
 @click.option("--runs", default=100, show_default=True, help="How many lenses.")
-@click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "CALIBRATION.md", help="The page to write.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=ROOT / "docs" / "CALIBRATION.md",
+    help="The page to write.",
+)
 def main(runs: int, out: Path) -> None:
     """Calibrate lenses and write the end of the page."""
     focal, middle, rms, refused = [], [], [], 0
@@ -109,7 +127,11 @@ def main(runs: int, out: Path) -> None:
         rms=np.percentile(rms, (50, 95, 100)),
         parameters=len(every),
         inside=100 * np.mean(every),
-        by_name=", ".join(f"{name} {100 * np.mean(hits):.0f} %" for name, hits in inside.items() if len(hits) >= runs / 2),
+        by_name=", ".join(
+            f"{name} {100 * np.mean(hits):.0f} %"
+            for name, hits in inside.items()
+            if len(hits) >= runs / 2
+        ),
         bent_found=bent_found,
         bent_all=bent_all,
         good_lost=good_lost,

@@ -1,7 +1,9 @@
-"""Where the camera is said to be in pictures made worse, and where it truly was: a table for docs/ROBUSTNESS.md.
+"""Where the camera is said to be in pictures made worse, and where it truly was: a table for
+docs/ROBUSTNESS.md.
 
-Photographs with exact truth and drawn tables, each made worse in every way of `benchmarks.bad_pictures`; no network is asked.  Half of the
-photographs were looked at when the limits were chosen, and are left out.
+Photographs with exact truth and drawn tables, each made worse in every way of
+`benchmarks.bad_pictures`; no network is asked.  Half of the photographs were looked at when the
+limits were chosen, and are left out.
 """
 
 from __future__ import annotations
@@ -18,14 +20,14 @@ import numpy as np
 
 from benchmarks.accuracy import BENCH
 from benchmarks.bad_pictures import KINDS, Taken, off_mm
+from simulation.generate.cases import random_case
+from simulation.generate.tables import KINDS as GAMES
+from simulation.render.renderer import Renderer
 from table.observation import Camera
-from table.setup import load_table
-from vision.camera import on_plane, place_covariances, project
-from vision.cameras.files import read_image
-from vision.fiducials import SURE_MM, locate
-from vision.render import Renderer
-from vision.scene_cases import random_case
-from vision.scene_tables import KINDS as GAMES
+from table.table_config import load_table
+from vision.cameras.image_files import read_image
+from vision.geometry.camera_model import on_plane, place_covariances, project
+from vision.localization.fiducials import SURE_MM, locate
 
 DRAWN_SEED, EVERY = 420000, 2
 """Drawn tables begin here; of the photographs left for this every second one is taken."""
@@ -36,9 +38,11 @@ WORKERS = 2
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What was said of one picture: how far the camera's place is off and how well it is said to be known, mm; None where it was refused.
+    """What was said of one picture: how far the camera's place is off and how well it is said to be
+    known, mm; None where it was refused.
 
-    `inside`: of how many corners of the play area, of `corners`, the truth is within the 95 % ellipse.
+    `inside`: of how many corners of the play area, of `corners`, the truth is within the 95 %
+    ellipse.
     """
 
     off_mm: float | None = None
@@ -56,13 +60,21 @@ def photograph(folder: Path) -> Taken:
     setup = load_table(folder / "table.json")
     pose = json.loads((folder / "truth.json").read_text(encoding="utf-8"))["camera_pose"]
     rotation, eye = np.array(pose["R"]), np.array(pose["eye_mm"])
-    return Taken(read_image(folder / "image.jpg", setup).image, setup, Camera(rotation, -rotation @ eye, np.zeros((6, 6)), 0.0, ()))
+    return Taken(
+        read_image(folder / "image.jpg", setup).image,
+        setup,
+        Camera(rotation, -rotation @ eye, np.zeros((6, 6)), 0.0, ()),
+    )
 
 
 def drawn(index: int) -> Taken:
     """A drawn table."""
     case = random_case(GAMES[index % len(GAMES)], DRAWN_SEED + index)
-    return Taken(Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(index)), case.setup, case.camera)
+    return Taken(
+        Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(index)),
+        case.setup,
+        case.camera,
+    )
 
 
 def told(taken: Taken) -> Told:
@@ -76,13 +88,19 @@ def told(taken: Taken) -> Told:
     away = on_plane(there, camera, taken.setup.camera) - outline
     covariances = place_covariances(places, camera, taken.setup.camera)
     squares = np.einsum("ni,nij,nj->n", away, np.linalg.inv(covariances), away)
-    return Told(off_mm(camera, taken), camera.sigma_mm, int((squares < INSIDE_95).sum()), len(outline))
+    return Told(
+        off_mm(camera, taken), camera.sigma_mm, int((squares < INSIDE_95).sum()), len(outline)
+    )
 
 
 def of_table(source: Path | int) -> dict[str, list[Told]]:
     """What is said of one table, made worse in all ways, by kind."""
     cv2.setNumThreads(1)
-    taken, name = (photograph(source), source.name) if isinstance(source, Path) else (drawn(source), str(source))
+    taken, name = (
+        (photograph(source), source.name)
+        if isinstance(source, Path)
+        else (drawn(source), str(source))
+    )
     by_kind: dict[str, list[Told]] = {}
     for kind, strengths in KINDS.items():
         for strength, change in strengths.items():
@@ -93,19 +111,30 @@ def of_table(source: Path | int) -> dict[str, list[Told]]:
 
 def sources() -> list[Path | int]:
     """Photographs that no limit was chosen on, and drawn tables, one of each game."""
-    folders = [*sorted((BENCH / "cases").iterdir()), *sorted(folder for folder in (BENCH / "hard").iterdir() if folder.is_dir())]
+    folders = [
+        *sorted((BENCH / "cases").iterdir()),
+        *sorted(folder for folder in (BENCH / "hard").iterdir() if folder.is_dir()),
+    ]
     return [*folders[1::2][::EVERY], *range(len(GAMES))]
 
 
 def rows() -> tuple[int, list[str]]:
-    """How many tables, and a line for each kind and for all: places sure, widened and refused, how far off, and how honest."""
+    """How many tables, and a line for each kind and for all: places sure, widened and refused, how
+    far off, and how honest.
+    """
     every: dict[str, list[Told]] = {}
     tables = sources()
     with ProcessPoolExecutor(WORKERS) as pool:
         for by_kind in pool.map(of_table, tables):
             for kind, said in by_kind.items():
                 every.setdefault(kind, []).extend(said)
-    lines = [row(f"{kind} ({', '.join(filter(None, KINDS[kind]))})" if len(KINDS[kind]) > 1 else kind, said) for kind, said in every.items()]
+    lines = [
+        row(
+            f"{kind} ({', '.join(filter(None, KINDS[kind]))})" if len(KINDS[kind]) > 1 else kind,
+            said,
+        )
+        for kind, said in every.items()
+    ]
     return len(tables), [*lines, row("**all**", [one for said in every.values() for one in said])]
 
 
@@ -121,7 +150,11 @@ def row(name: str, said: Iterable[Told]) -> str:
 
 
 def _median(said: list[Told]) -> str:
-    return f"{np.median([one.off_mm for one in said if one.off_mm is not None]):.2f} mm" if said else "-"
+    return (
+        f"{np.median([one.off_mm for one in said if one.off_mm is not None]):.2f} mm"
+        if said
+        else "-"
+    )
 
 
 def _worst(said: list[Told]) -> str:

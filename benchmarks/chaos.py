@@ -1,7 +1,8 @@
 """Attack, kill, fill and confuse the referee, and write docs/CHAOS.md (`make bench-chaos`).
 
-Everything runs on this machine and against it alone: sockets of the loopback interface, files in a temporary folder.
-Each part is bounded in count and time, and is written down as a row: what was done, how often, and what came of it.
+Everything runs on this machine and against it alone: sockets of the loopback interface, files in a
+temporary folder. Each part is bounded in count and time, and is written down as a row: what was
+done, how often, and what came of it.
 """
 
 from __future__ import annotations
@@ -30,19 +31,21 @@ from benchmarks.accuracy import ROOT, commit
 from benchmarks.full_disk import DISK_MB, can_mount, write_on_full_disk
 from benchmarks.kill import MOMENT_S, live_and_die
 from benchmarks.playing import GAMES, Eyes, Game, Seeing, play, seeing_faults
-from referee.session import Session
+from referee.sessions.session import Session
+from simulation.render.scene import Scene
 from table.observation import Camera
-from table.setup import Setup
-from vision.cameras import CameraPort
-from vision.frame import Frame
-from vision.scene import Scene
-from webui.serve import listen, serving
+from table.table_config import Setup
+from vision.cameras.base import CameraPort
+from vision.cameras.frame import Frame
+from webui.server import listen, serving
 
 PAGE = ROOT / "docs" / "CHAOS.md"
 LIVES, REQUESTS, FILES, HALVES, PAGES, FULL = 200, 20_000, 5000, 300, 100, 200
 SEED = 1
 WIDTH_PX = 320
-"""Of pictures that nobody reads: the games before clocks that jump are told what lies on the table."""
+"""Of pictures that nobody reads: the games before clocks that jump are told what lies on the
+table.
+"""
 CLOCK_ACTS = 40
 """So many acts of each game are played with a wall clock that is set before each picture."""
 JUMPS_MS = (-86_400_000, -600_000, -2000, 0, 0, 2000, 600_000, 86_400_000)
@@ -97,8 +100,13 @@ def kills() -> Row:
 
 
 def full_disk() -> Row:
-    """A small file system is filled before each record, and has room again while the referee waits."""
-    done = f"disk filled to the last byte before a ruling, and room made while it waits ({DISK_MB} MB file system)"
+    """A small file system is filled before each record, and has room again while the referee
+    waits.
+    """
+    done = (
+        f"disk filled to the last byte before a ruling, and room made while it waits ({DISK_MB} MB"
+        " file system)"
+    )
     must = "goes on by itself, nothing lost"
     with tempfile.TemporaryDirectory() as folder:
         if not can_mount(Path(folder)):
@@ -110,7 +118,10 @@ def full_disk() -> Row:
         error = ended.stderr.strip().splitlines()[-1]
         return Row(done, f"{FULL} times", "it ended with an error", must, error)
     waits = int(ended.stdout.split()[-1])
-    came = f"looked {waits} times whether there was room, and went on each time; no record lost, doubled or shown too early"
+    came = (
+        f"looked {waits} times whether there was room, and went on each time; no record lost,"
+        " doubled or shown too early"
+    )
     return Row(done, f"{FULL} times", came, must)
 
 
@@ -183,7 +194,10 @@ def requests() -> Row:
     answers = ", ".join(
         f"{count:,} x {status}" for status, count in sorted(outcome.statuses.items())
     )
-    came = f"{len(faults)} unexcused 5xx or tracebacks; answers: {answers}; {hung_up} hung up on while sending"
+    came = (
+        f"{len(faults)} unexcused 5xx or tracebacks; answers: {answers}; {hung_up} hung up on while"
+        " sending"
+    )
     return Row(
         "hostile requests to every route, as every role",
         f"{REQUESTS:,}",
@@ -239,11 +253,15 @@ def _page(address: tuple[str, int]) -> float | None:
 
 def files() -> Row:
     """Files of all formats, changed at random, given to the commands that read them."""
-    # In a process of its own: the attack copies the process that begins it, which must have no threads.
+    # In a process of its own: the attack copies the process that begins it, which must have no
+    # threads.
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         outcome = pool.apply(hostile_files.attack, (FILES, SEED))
     faults, peak_mb = outcome.faults, outcome.peak_bytes / 2**20
-    came = f"{len(faults)} tracebacks, hangs or broken messages; most memory of a process {peak_mb:.0f} MB"
+    came = (
+        f"{len(faults)} tracebacks, hangs or broken messages; most memory of a process"
+        f" {peak_mb:.0f} MB"
+    )
     too_much = "" if peak_mb <= MOST_MB else f"{peak_mb:.0f} MB"
     return Row(
         "files of all formats, changed at random",

@@ -1,5 +1,6 @@
-"""Compare what `rinkside calibrate check` predicts with what is read, on made-up tables, and write it into docs/CALIBRATION.md
-(`make bench-calibration`)."""
+"""Compare what `rinkside calibrate check` predicts with what is read, on made-up tables, and write
+it into docs/CALIBRATION.md (`make bench-calibration`).
+"""
 
 from __future__ import annotations
 
@@ -14,24 +15,31 @@ import cv2
 import numpy as np
 
 from benchmarks.accuracy import ROOT, commit
-from calibration.check import fiducial_residuals, larger_than_predicted, look
-from calibration.check_errors import EDGE_PX, Errors, edge_px, radius_95
+from calibration.quality.check import fiducial_residuals, larger_than_predicted, look
+from calibration.quality.error_model import EDGE_PX, Errors, edge_px, radius_95
+from simulation.generate.cases import random_case
+from simulation.render.renderer import Renderer
 from table.errors import InputError
 from table.solids import Array
-from vision.hypothesis import Hypothesis
-from vision.render import Renderer
-from vision.scene_cases import random_case
+from vision.geometry.piece_pose import Hypothesis
 
-BEGIN, END = "<!-- check: `make bench-calibration` writes what follows -->\n", "<!-- check end -->\n"
+BEGIN, END = (
+    "<!-- check: `make bench-calibration` writes what follows -->\n",
+    "<!-- check end -->\n",
+)
 FIRST_SEED = 73000
 NEAR_MM = 8.0
 
 
 def pieces_of(seed: int) -> tuple[list[tuple[float, float, float]], float] | None:
-    """Of each piece of a table that lies flat or stands: how far off it is read, the radius predicted with edges as told there, and
-    with those of drawn tables, in mm; and how much larger than predicted the fiducials' errors are.  None where it is refused."""
+    """Of each piece of a table that lies flat or stands: how far off it is read, the radius
+    predicted with edges as told there, and with those of drawn tables, in mm; and how much larger
+    than predicted the fiducials' errors are.  None where it is refused.
+    """
     case = random_case("boule", seed)
-    picture = Renderer(case.setup, case.camera).picture(replace(case, limbs=()).scene(), np.random.default_rng(seed))
+    picture = Renderer(case.setup, case.camera).picture(
+        replace(case, limbs=()).scene(), np.random.default_rng(seed)
+    )
     try:
         still = look(f"table {seed}", picture, case.setup)
     except InputError as error:
@@ -46,12 +54,21 @@ def pieces_of(seed: int) -> tuple[list[tuple[float, float, float]], float] | Non
     for place in case.placed:
         if place.pose == "leaning" or place.on_target:
             continue
-        near = [one for one in still.seen.pieces if one.pose == place.pose and np.hypot(*(one.base_mm - place.base_mm)) < NEAR_MM]
+        near = [
+            one
+            for one in still.seen.pieces
+            if one.pose == place.pose and np.hypot(*(one.base_mm - place.base_mm)) < NEAR_MM
+        ]
         if near:
             off = min(float(np.hypot(*(one.base_mm - place.base_mm))) for one in near)
             x, y = (float(value) for value in place.base_mm)
             guess = Hypothesis(case.setup.pieces[place.size], place.pose, x, y, place.heading_deg)
-            found.append((off, *(radius_95(errors.place_covariance(guess)[:2, :2]) for errors in (own, plain))))
+            found.append(
+                (
+                    off,
+                    *(radius_95(errors.place_covariance(guess)[:2, :2]) for errors in (own, plain)),
+                )
+            )
     return found, larger
 
 
@@ -72,7 +89,12 @@ Errors of fiducials over those predicted: median {larger[0]:.2f}, worst {larger[
 
 @click.command()
 @click.option("--tables", default=40, show_default=True, help="How many tables.")
-@click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "CALIBRATION.md", help="The page to write.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=ROOT / "docs" / "CALIBRATION.md",
+    help="The page to write.",
+)
 def main(tables: int, out: Path) -> None:
     """Check made-up tables and write that part of the page."""
     counted = [pieces_of(seed) for seed in range(FIRST_SEED, FIRST_SEED + tables)]
@@ -92,7 +114,9 @@ def main(tables: int, out: Path) -> None:
         larger=np.quantile([larger for _, larger in good], (0.5, 1.0)),
     )
     before, _, rest = out.read_text(encoding="utf-8").partition(BEGIN)
-    out.write_text(before + BEGIN + "\n" + text + "\n" + END + rest.partition(END)[2], encoding="utf-8")
+    out.write_text(
+        before + BEGIN + "\n" + text + "\n" + END + rest.partition(END)[2], encoding="utf-8"
+    )
     print(f"wrote {out}", file=sys.stderr)
 
 

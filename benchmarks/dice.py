@@ -13,19 +13,19 @@ import msgspec
 import numpy as np
 
 from benchmarks.accuracy import ROOT, commit
-from referee.simulated_tables import WIDTH_PX, game_table
-from referee.simulated_zamboni import ZamboniPlay
+from simulation.players.zamboni_wars import ZamboniPlay
+from simulation.render.dice import die_at
+from simulation.render.ground import table_z_mm
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Rgb, Scene, SceneDie, ScenePiece
+from simulation.tables import WIDTH_PX, game_table
 from table.observation import Camera, Observation
-from table.setup import DiceCorner, Setup
-from vision.dice import Die, NoDie, read_dice
-from vision.fiducials import locate
-from vision.frame import Frame
+from table.table_config import DiceCorner, Setup
+from vision.cameras.frame import Frame
+from vision.dice.reader import Die, NoDie, read_dice
+from vision.geometry.rectified_view import Photo
+from vision.localization.fiducials import locate
 from vision.observe import observe
-from vision.photo import Photo
-from vision.render import Renderer
-from vision.scene import Rgb, Scene, SceneDie, ScenePiece
-from vision.scene_dice import die_at
-from vision.scene_ground import table_z_mm
 
 DICE: tuple[tuple[Rgb, Rgb], ...] = (
     ((0.75, 0.74, 0.70), (0.02, 0.02, 0.02)),
@@ -38,7 +38,9 @@ DICE: tuple[tuple[Rgb, Rgb], ...] = (
     ((0.70, 0.50, 0.05), (0.03, 0.03, 0.03)),
     ((0.50, 0.33, 0.18), (0.03, 0.02, 0.02)),
 )
-"""Light that comes back from dice and from their pips: ivory, white, red, black, blue, green, yellow, wooden."""
+"""Light that comes back from dice and from their pips: ivory, white, red, black, blue, green,
+yellow, wooden.
+"""
 EDGES_MM = (12.0, 14.0, 16.0, 16.0, 19.0)
 CORNER_MM, BESIDE_MM = 70.0, 12.0
 """Side of the dice corner, and how far it is from the board."""
@@ -55,29 +57,58 @@ def corner_beside(setup: Setup, rng: np.random.Generator) -> DiceCorner:
     """A dice corner at one of the four sides of the board."""
     low, high = setup.outline_mm().min(axis=0), setup.outline_mm().max(axis=0)
     x, y = (low + high - CORNER_MM) / 2
-    beside = [(high[0] + BESIDE_MM, y), (low[0] - BESIDE_MM - CORNER_MM, y), (x, high[1] + BESIDE_MM), (x, low[1] - BESIDE_MM - CORNER_MM)]
+    beside = [
+        (high[0] + BESIDE_MM, y),
+        (low[0] - BESIDE_MM - CORNER_MM, y),
+        (x, high[1] + BESIDE_MM),
+        (x, low[1] - BESIDE_MM - CORNER_MM),
+    ]
     x, y = beside[int(rng.integers(4))]
-    outline = tuple((float(x + dx), float(y + dy)) for dx, dy in ((0, 0), (CORNER_MM, 0), (CORNER_MM, CORNER_MM), (0, CORNER_MM)))
+    outline = tuple(
+        (float(x + dx), float(y + dy))
+        for dx, dy in ((0, 0), (CORNER_MM, 0), (CORNER_MM, CORNER_MM), (0, CORNER_MM))
+    )
     return DiceCorner(outline_mm=outline, edge_mm=float(rng.choice(EDGES_MM)))
 
 
-def rolled(kind: str, corner: DiceCorner, z_mm: float, rng: np.random.Generator) -> tuple[tuple[SceneDie, ...], int]:
+def rolled(
+    kind: str, corner: DiceCorner, z_mm: float, rng: np.random.Generator
+) -> tuple[tuple[SceneDie, ...], int]:
     """Dice in the corner, and what the first one shows."""
     top, outline = int(rng.integers(1, 7)), np.array(corner.outline_mm)
-    middle, way = outline.min(axis=0) + rng.uniform(0.2, 0.8, 2) * CORNER_MM, float(rng.uniform(0, 360))
+    middle, way = (
+        outline.min(axis=0) + rng.uniform(0.2, 0.8, 2) * CORNER_MM,
+        float(rng.uniform(0, 360)),
+    )
     places = [middle] if kind != "two dice" else [middle, outline.sum(axis=0) / 2 - middle]
     tilt_deg = float(rng.uniform(*TILT_DEG)) if kind == "is cocked" else 0.0
     rgb, ink = DICE[int(rng.integers(len(DICE)))]
-    pip_share, spread_share, gloss = float(rng.uniform(0.08, 0.125)), float(rng.uniform(0.22, 0.28)), float(rng.choice([0.0, 0.2, 0.6]))
+    pip_share, spread_share, gloss = (
+        float(rng.uniform(0.08, 0.125)),
+        float(rng.uniform(0.22, 0.28)),
+        float(rng.choice([0.0, 0.2, 0.6])),
+    )
     dice = []
     for x, y in places if kind != "none" else ():
-        at, rotation = die_at(top, (float(x), float(y)), float(rng.uniform(0, 90)), corner.edge_mm, z_mm, tilt_deg, way)
-        dice.append(SceneDie(at, rotation, corner.edge_mm, rgb, ink, pip_share, spread_share, gloss))
+        at, rotation = die_at(
+            top,
+            (float(x), float(y)),
+            float(rng.uniform(0, 90)),
+            corner.edge_mm,
+            z_mm,
+            tilt_deg,
+            way,
+        )
+        dice.append(
+            SceneDie(at, rotation, corner.edge_mm, rgb, ink, pip_share, spread_share, gloss)
+        )
     return tuple(dice), top
 
 
 def read_table(seed: int, count: int) -> tuple[Counter[tuple[str, str]], list[str], list[float]]:
-    """So many rolls on the table of a seed: how each kind was read, a line for each that was not as it should be, and seconds a reading."""
+    """So many rolls on the table of a seed: how each kind was read, a line for each that was not as
+    it should be, and seconds a reading.
+    """
     table, rng = game_table("zamboni_wars", seed), np.random.default_rng([seed, 9])
     setup = msgspec.structs.replace(table.setup, dice_corner=corner_beside(table.setup, rng))
     renderer, corner = Renderer(setup, table.place), setup.dice_corner
@@ -98,15 +129,23 @@ def read_table(seed: int, count: int) -> tuple[Counter[tuple[str, str]], list[st
         tally[kind, said] += 1
         if said != {"lies flat": "right number", "none": "nothing"}.get(kind, "refused"):
             told = read.pips if isinstance(read, Die) else read.reason or "nothing"
-            amiss.append(f"- table {seed}, roll {index}: {kind}, {top} up, edge {corner.edge_mm:g} mm: {told}")
+            amiss.append(
+                f"- table {seed}, roll {index}: {kind}, {top} up, edge {corner.edge_mm:g} mm:"
+                f" {told}"
+            )
     return tally, amiss, seconds
 
 
 def read_board(seed: int, count: int) -> tuple[Counter[str], list[float]]:
-    """Cover dice after so many drives on the board of a seed: how many lay there, were found and seen where none lay; errors in mm."""
+    """Cover dice after so many drives on the board of a seed: how many lay there, were found and
+    seen where none lay; errors in mm.
+    """
     table, rng = game_table("zamboni_wars", 2 * seed + 1), np.random.default_rng([seed, 10])
     play, game = ZamboniPlay(table.setup, rng), ZamboniPlay.engine
-    state, renderer = game.set_up(table.setup.game.colours, table.rulings, table.setup.board), Renderer(table.setup, table.place)
+    state, renderer = (
+        game.set_up(table.setup.game.colours, table.rulings, table.setup.board),
+        Renderer(table.setup, table.place),
+    )
     tally: Counter[str] = Counter()
     errors: list[float] = []
     act = play.begin(state)
@@ -116,14 +155,34 @@ def read_board(seed: int, count: int) -> tuple[Counter[str], list[float]]:
         bodies = act.bodies.values()
         if act.name == "drive":
             scene = Scene(
-                table.stage, tuple(b for b in bodies if isinstance(b, ScenePiece)), dice=tuple(b for b in bodies if isinstance(b, SceneDie))
+                table.stage,
+                tuple(b for b in bodies if isinstance(b, ScenePiece)),
+                dice=tuple(b for b in bodies if isinstance(b, SceneDie)),
             )
             seen = observe(Frame(0, 0, renderer.picture(scene, rng)), table.setup, table.empty)
-            found = [np.array([die.x_mm, die.y_mm]) for die in seen.dice or ()] if isinstance(seen, Observation) else []
-            lie = [body.vertices_mm[:, :2].mean(axis=0) for name, body in act.bodies.items() if name.startswith("cover ")]
-            away = [min((float(np.hypot(*(place - other))) for other in found), default=np.inf) for place in lie]
+            found = (
+                [np.array([die.x_mm, die.y_mm]) for die in seen.dice or ()]
+                if isinstance(seen, Observation)
+                else []
+            )
+            lie = [
+                body.vertices_mm[:, :2].mean(axis=0)
+                for name, body in act.bodies.items()
+                if name.startswith("cover ")
+            ]
+            away = [
+                min((float(np.hypot(*(place - other))) for other in found), default=np.inf)
+                for place in lie
+            ]
             near = [mm for mm in away if mm < COVER_MM]
-            tally += Counter({"pictures": 1, "lay": len(lie), "found": len(near), "strange": max(0, len(found) - len(near))})
+            tally += Counter(
+                {
+                    "pictures": 1,
+                    "lay": len(lie),
+                    "found": len(near),
+                    "strange": max(0, len(found) - len(near)),
+                }
+            )
             errors += near
         act = play.turn(state, act.bodies)
     return tally, errors
@@ -138,8 +197,8 @@ def _said(read: Die | NoDie, top: int) -> str:
 
 TEXT = """# Dice read by the camera
 
-Measured {date} (commit {commit}); `make bench-dice` writes this page. **Nothing here is a photograph**: `vision/scene_dice.py` draws dice of nine
-colours, with edges of 12 to 19 mm, rounded, more or less glossy, with small and large pips near and far from the middle, on {tables} tables
+Measured {date} (commit {commit}); `make bench-dice` writes this page. **Nothing here is a photograph**: `simulation/render/dice.py` draws dice of
+nine colours, with edges of 12 to 19 mm, rounded, more or less glossy, with small and large pips near and far from the middle, on {tables} tables
 under other lamps, before a camera of {width} pixels a row, tilted by up to 35°. One that is cocked leans by 10 to 45°. Real dice have not been
 tried: until they have, look at what the panel says of every roll.
 
@@ -173,10 +232,25 @@ was seen where none lay. Of more than the game has the likeliest count; one that
 
 
 @click.command()
-@click.option("--tables", default=50, show_default=True, help="Tables, each with a camera and light of its own.")
+@click.option(
+    "--tables",
+    default=50,
+    show_default=True,
+    help="Tables, each with a camera and light of its own.",
+)
 @click.option("--rolls", default=12, show_default=True, help="Rolls on each.")
-@click.option("--covered", default=15, show_default=True, help="Boards with cover dice, each after four drives.")
-@click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "DICE.md", help="The page to write.")
+@click.option(
+    "--covered",
+    default=15,
+    show_default=True,
+    help="Boards with cover dice, each after four drives.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=ROOT / "docs" / "DICE.md",
+    help="The page to write.",
+)
 def main(tables: int, rolls: int, covered: int, out: Path) -> None:
     """Read the dice and write the page."""
     measured = commit()
@@ -190,15 +264,26 @@ def main(tables: int, rolls: int, covered: int, out: Path) -> None:
     finally:
         if done:
             boards = [read_board(seed, DRIVES) for seed in range(covered)]
-            out.write_text(page(measured, done, tally, amiss, float(np.median(seconds)), boards), encoding="utf-8")
+            out.write_text(
+                page(measured, done, tally, amiss, float(np.median(seconds)), boards),
+                encoding="utf-8",
+            )
             print(f"wrote {out}", file=sys.stderr)
 
 
 def page(
-    measured: str, tables: int, tally: Counter[tuple[str, str]], amiss: list[str], median_s: float, boards: list[tuple[Counter[str], list[float]]]
+    measured: str,
+    tables: int,
+    tally: Counter[tuple[str, str]],
+    amiss: list[str],
+    median_s: float,
+    boards: list[tuple[Counter[str], list[float]]],
 ) -> str:
     """docs/DICE.md of what was read on so many tables, and on boards with cover dice."""
-    covered, errors = sum((board for board, _ in boards), Counter[str]()), [mm for _, found in boards for mm in found] or [0.0]
+    covered, errors = (
+        sum((board for board, _ in boards), Counter[str]()),
+        [mm for _, found in boards for mm in found] or [0.0],
+    )
     flat = sum(tally["lies flat", said] for said in SAID)
     rows = []
     for kind in KINDS:
@@ -213,7 +298,8 @@ def page(
         rows="\n".join(rows),
         right=tally["lies flat", "right number"] / max(1, flat),
         wrong=tally["lies flat", "other number"] / max(1, flat),
-        cocked=(tally["is cocked", "right number"] + tally["is cocked", "other number"]) / max(1, sum(tally["is cocked", said] for said in SAID)),
+        cocked=(tally["is cocked", "right number"] + tally["is cocked", "other number"])
+        / max(1, sum(tally["is cocked", said] for said in SAID)),
         ms=1000 * median_s,
         cover_tables=len(boards),
         cover_pictures=covered["pictures"],

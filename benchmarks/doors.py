@@ -13,9 +13,9 @@ import pytest
 import engines.ice_boule.measure
 import engines.ice_storm.touches
 from engines import GAMES
-from engines.who_begins import RolledFirst
-from referee.loop import Referee
-from referee.session import Session
+from engines.first_player import RolledFirst
+from referee.live.referee import Referee
+from referee.sessions.session import Session
 
 NEEDS = {"engine": "the rules", "judge": "a judge", "referee": "a session"}
 """By level, what a test must have asked."""

@@ -1,4 +1,5 @@
-"""Time the rules of every game and write docs/ENGINES.md (`make bench-engines`): random playouts, perft, players against each other.
+"""Time the rules of every game and write docs/ENGINES.md (`make bench-engines`): random playouts,
+perft, players against each other.
 
 What stands there from `KEPT` on, figures of runs that take hours, is kept as it is.
 """
@@ -19,8 +20,8 @@ from typing import Any
 import click
 
 from engines import GAMES, Rules
-from engines.icebreaker.search import SearchPlayer
-from engines.players import GreedyPlayer, Player, RandomPlayer, playout
+from simulation.players.alphabeta import SearchPlayer
+from simulation.players.policies import GreedyPlayer, Player, RandomPlayer, playout
 
 ROOT = Path(__file__).parents[1]
 STARTS: list[tuple[str, str, dict[str, str]]] = [
@@ -35,7 +36,9 @@ STARTS: list[tuple[str, str, dict[str, str]]] = [
 ]
 """Game, players, rulings that differ from the defaults."""
 MOST = 4000
-"""Perft of other games than Icebreaker goes one move deeper while it has counted fewer than that."""
+"""Perft of other games than Icebreaker goes one move deeper while it has counted fewer than
+that.
+"""
 
 
 def titled(name: str, players: str, rulings: dict[str, str]) -> str:
@@ -45,7 +48,9 @@ def titled(name: str, players: str, rulings: dict[str, str]) -> str:
 
 
 def playouts(game: Rules, first: Any, seconds: float) -> tuple[int, int, float]:
-    """Games that chance played from `first`, their moves, and the seconds of processor time that they took."""
+    """Games that chance played from `first`, their moves, and the seconds of processor time that
+    they took.
+    """
     player, games, moves = RandomPlayer(game, Random(1)), 0, 0
     start = time.process_time()
     while (took := time.process_time() - start) < seconds:
@@ -57,11 +62,17 @@ def playouts(game: Rules, first: Any, seconds: float) -> tuple[int, int, float]:
 def perft(game: Rules, state: Any, depth: int) -> int:
     """Games of `depth` moves from a state; where moves are continuous, games of examples."""
     legal = game.legal_moves(state)
-    return len(legal) if depth == 1 else sum(perft(game, game.play(state, move), depth - 1) for move in legal)
+    return (
+        len(legal)
+        if depth == 1
+        else sum(perft(game, game.play(state, move), depth - 1) for move in legal)
+    )
 
 
 def counts(game: Rules, first: Any, depth: int | None) -> tuple[list[int], float]:
-    """Perft to a depth, None for one that goes beyond `MOST`, and the seconds of processor time that the deepest took."""
+    """Perft to a depth, None for one that goes beyond `MOST`, and the seconds of processor time
+    that the deepest took.
+    """
     found: list[int] = []
     took = 0.0
     while len(found) < depth if depth else not found or found[-1] < MOST:
@@ -72,7 +83,9 @@ def counts(game: Rules, first: Any, depth: int | None) -> tuple[list[int], float
 
 
 def match(one: Player, other: Player, games: int) -> tuple[int, float]:
-    """Games of Icebreaker that `one` wins, beginning every second one, and its milliseconds of processor time a move."""
+    """Games of Icebreaker that `one` wins, beginning every second one, and its milliseconds of
+    processor time a move.
+    """
     game, won, moves, spent_s = GAMES["icebreaker"], 0, 0, 0.0
     for number in range(games):
         colours = ("red", "black") if number % 2 == 0 else ("black", "red")
@@ -97,7 +110,10 @@ def playout_rows(seconds: float) -> list[str]:
     for name, players, rulings in STARTS:
         game = GAMES[name]
         games, moves, took = playouts(game, game.start(players.split(), rulings), seconds)
-        rows.append(f"| {titled(name, players, rulings)} | {games / took:,.0f} | {moves / games:.0f} | {1e6 * took / moves:.1f} µs |")
+        rows.append(
+            f"| {titled(name, players, rulings)} | {games / took:,.0f} | {moves / games:.0f} |"
+            f" {1e6 * took / moves:.1f} µs |"
+        )
         print(rows[-1], file=sys.stderr)
     return rows
 
@@ -109,7 +125,10 @@ def perft_rows() -> list[str]:
         game = GAMES[name]
         depth = (6 if not rulings else 4) if name == "icebreaker" else None
         found, took = counts(game, game.start(players.split(), rulings), depth)
-        rows.append(f"| {titled(name, players, rulings)} | {', '.join(f'{count:,}' for count in found)} | {took:.2f} s |")
+        rows.append(
+            f"| {titled(name, players, rulings)} | {', '.join(f'{count:,}' for count in found)} |"
+            f" {took:.2f} s |"
+        )
         print(rows[-1], file=sys.stderr)
     return rows
 
@@ -117,7 +136,10 @@ def perft_rows() -> list[str]:
 def match_rows(games: int) -> list[str]:
     """One row for every pair of players of Icebreaker."""
     chance = Random(1)
-    by_chance, greedy = RandomPlayer(GAMES["icebreaker"], chance), GreedyPlayer(GAMES["icebreaker"], chance)
+    by_chance, greedy = (
+        RandomPlayer(GAMES["icebreaker"], chance),
+        GreedyPlayer(GAMES["icebreaker"], chance),
+    )
     pairs: list[tuple[str, Player, str, Player]] = [
         ("greedy", greedy, "random", by_chance),
         ("search, 100 nodes", SearchPlayer(100), "greedy", greedy),
@@ -170,16 +192,25 @@ def commit() -> str:
     """Short hash of what was measured, and whether anything differs from it."""
 
     def git(*words: str) -> str:
-        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(
+            ["git", *words], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout.strip()
 
     changed = git("status", "--porcelain", "--untracked-files=no", "--", "engines")
     return git("rev-parse", "--short", "HEAD") + (", with changes" if changed else "")
 
 
 @click.command()
-@click.option("--seconds", default=3.0, show_default=True, help="Processor time to play out each game for.")
+@click.option(
+    "--seconds", default=3.0, show_default=True, help="Processor time to play out each game for."
+)
 @click.option("--games", default=100, show_default=True, help="Games of each pair of players.")
-@click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "ENGINES.md", help="The page to write.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=ROOT / "docs" / "ENGINES.md",
+    help="The page to write.",
+)
 def main(seconds: float, games: int, out: Path) -> None:
     """Time playouts, perft and players, and write the page."""
     measured = commit()

@@ -1,7 +1,9 @@
-"""Eight hours of play by a simulated clock: memory and disk, hour by hour; writes its part of docs/LOG.md (`make bench-evening`).
+"""Eight hours of play by a simulated clock: memory and disk, hour by hour; writes its part of
+docs/LOG.md (`make bench-evening`).
 
-Red and blue play Ice Boule, the same two ends again and again: each table is drawn a few times before they begin, and lies before the camera for
-as long as people take.  Eyes, settling, judge, session, log and a page's events are the real ones; nobody waits.
+Red and blue play Ice Boule, the same two ends again and again: each table is drawn a few times
+before they begin, and lies before the camera for as long as people take.  Eyes, settling, judge,
+session, log and a page's events are the real ones; nobody waits.
 """
 
 from __future__ import annotations
@@ -22,22 +24,25 @@ import click
 import numpy as np
 
 from benchmarks.accuracy import ROOT, commit
-from referee.command import Declare, NextGame
-from referee.log import Log
-from referee.loop import Referee
-from referee.opening import opening
-from referee.session import Session
-from referee.simulated_table import Tabletop, demo_place, demo_setup, demo_stage
-from table.setup import Setup
+from referee.live.referee import Referee
+from referee.sessions.commands import Declare, NextGame
+from referee.sessions.event_store import Log
+from referee.sessions.session import Session
+from referee.sessions.start import opening
+from simulation.generate.cases import resized
+from simulation.players.ice_boule_table import Tabletop, demo_place, demo_setup, demo_stage
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene
 from table.solids import lying, upright
-from vision.frame import Frame, Image
-from vision.render import Renderer
-from vision.scene import Scene
-from vision.scene_cases import resized
-from vision.watch import Watch
-from webui.stream import Bulletin, Listener, Streams, follow
+from table.table_config import Setup
+from vision.cameras.frame import Frame, Image
+from vision.change_gate import Watch
+from webui.api.events import Bulletin, Listener, Streams, follow
 
-MARK, NEXT_MARK = "<!-- `make bench-evening` writes what follows -->\n", "<!-- `make bench-kill` writes what follows -->\n"
+MARK, NEXT_MARK = (
+    "<!-- `make bench-evening` writes what follows -->\n",
+    "<!-- `make bench-kill` writes what follows -->\n",
+)
 WIDTH_PX, PERIOD_MS = 1640, 2000
 TABLE_MS = 30_000
 """How long people take for a throw."""
@@ -53,21 +58,28 @@ AT_ONCE = 50
 
 
 def tables(setup: Setup, x_mm: float) -> Iterator[Tabletop]:
-    """An end that red wins with one piece: nothing, the target, red near it, and blue four times farther away."""
+    """An end that red wins with one piece: nothing, the target, red near it, and blue four times
+    farther away.
+    """
     size = setup.sizes[-1]
     table = Tabletop(setup)
     yield table
     table = table.with_target(upright(size, x_mm, 280.0, 20.0))
     yield table
-    for number, (colour, away_mm) in enumerate((("red", 70.0), ("blue", 120.0), ("blue", 140.0), ("blue", 170.0), ("blue", 200.0))):
+    for number, (colour, away_mm) in enumerate(
+        (("red", 70.0), ("blue", 120.0), ("blue", 140.0), ("blue", 170.0), ("blue", 200.0))
+    ):
         turn = np.radians(200 + 40 * number)
-        solid = lying(size, x_mm + away_mm * np.cos(turn), 280.0 + away_mm * np.sin(turn), 50.0 * number)
+        solid = lying(
+            size, x_mm + away_mm * np.cos(turn), 280.0 + away_mm * np.sin(turn), 50.0 * number
+        )
         table = Tabletop(setup, (*table.pieces, table.piece(colour, solid)))
         yield table
 
 
 class Evening:
-    """A camera before which the tables follow one another; when the last of an end has lain its time, the leader stops.
+    """A camera before which the tables follow one another; when the last of an end has lain its
+    time, the leader stops.
 
     `held` are measured at the end of every hour.
     """
@@ -75,9 +87,17 @@ class Evening:
     name, simulated = "simulated camera", True
 
     def __init__(self, setup: Setup, session: Session, path: Path, until_ms: int) -> None:
-        renderer, rng, stage = Renderer(setup, demo_place()), np.random.default_rng(1), demo_stage(1)
-        scenes = [Scene(stage, table.pieces) for x_mm in TARGETS_MM for table in tables(setup, x_mm)]
-        self._pictures: list[list[Image]] = [[renderer.picture(scene, rng) for _ in range(GRAINS)] for scene in scenes]
+        renderer, rng, stage = (
+            Renderer(setup, demo_place()),
+            np.random.default_rng(1),
+            demo_stage(1),
+        )
+        scenes = [
+            Scene(stage, table.pieces) for x_mm in TARGETS_MM for table in tables(setup, x_mm)
+        ]
+        self._pictures: list[list[Image]] = [
+            [renderer.picture(scene, rng) for _ in range(GRAINS)] for scene in scenes
+        ]
         self._session, self._path, self._until_ms = session, path, until_ms
         self._seq = 0
         self.held: list[Held] = []
@@ -91,7 +111,9 @@ class Evening:
         number, since_ms = divmod(at_ms, TABLE_MS)
         if number and since_ms == 0 and number % (len(self._pictures) // len(TARGETS_MM)) == 0:
             self._end()
-        frame = Frame(self._seq, at_ms, self._pictures[number % len(self._pictures)][self._seq % GRAINS])
+        frame = Frame(
+            self._seq, at_ms, self._pictures[number % len(self._pictures)][self._seq % GRAINS]
+        )
         self._seq += 1
         return frame
 
@@ -112,7 +134,9 @@ class Evening:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What the process holds in memory, the log's file with what SQLite keeps beside it, the pictures in it, bytes; and its records."""
+    """What the process holds in memory, the log's file with what SQLite keeps beside it, the
+    pictures in it, bytes; and its records.
+    """
 
     memory: int
     disk: int
@@ -121,19 +145,36 @@ class Held:
 
     @classmethod
     def now(cls, path: Path, session: Session) -> Held:
-        memory = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize()
+        memory = (
+            int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+            * resource.getpagesize()
+        )
         disk = sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
         count = pictures = seq = 0
-        while records := session.records(seq, AT_ONCE):  # all at once would be most of what is measured
-            pictures += sum(len(session.frame(record.seq) or b"") for record in records if record.frame)
+        while records := session.records(
+            seq, AT_ONCE
+        ):  # all at once would be most of what is measured
+            pictures += sum(
+                len(session.frame(record.seq) or b"") for record in records if record.frame
+            )
             count, seq = count + len(records), records[-1].seq
         return cls(memory, disk, pictures, count)
 
 
-def play(path: Path, until_ms: int, width_px: int = WIDTH_PX, frames_bytes: int = FRAMES_BYTES) -> tuple[Evening, Session]:
+def play(
+    path: Path, until_ms: int, width_px: int = WIDTH_PX, frames_bytes: int = FRAMES_BYTES
+) -> tuple[Evening, Session]:
     """An evening until a time, on a log of its own; the session is closed, and as it was left."""
     setup = resized(demo_setup(), width_px)
-    started = opening("ice_boule", ("red", "blue"), {}, setup, "simulated", datetime.datetime.now(datetime.UTC), simulated=True)
+    started = opening(
+        "ice_boule",
+        ("red", "blue"),
+        {},
+        setup,
+        "simulated",
+        datetime.datetime.now(datetime.UTC),
+        simulated=True,
+    )
     with Log(path, frames_bytes) as log, closing(Session.begin(log, started)) as session:
         camera = Evening(setup, session, path, until_ms)
         referee = Referee(camera, setup, Watch(), session)
@@ -170,15 +211,23 @@ Python grows (tracemalloc).
 
 
 @click.command()
-@click.option("--hours", default=8, show_default=True, help="How long they play, by their clock; 3 or more.")
-@click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "LOG.md", help="The page to write.")
+@click.option(
+    "--hours", default=8, show_default=True, help="How long they play, by their clock; 3 or more."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=ROOT / "docs" / "LOG.md",
+    help="The page to write.",
+)
 def main(hours: int, out: Path) -> None:
     """Play, measure every hour, and write what was held into the page."""
     with tempfile.TemporaryDirectory() as folder:
         camera, _ = play(Path(folder) / "log.sqlite", hours * HOUR_MS)
     held = camera.held
     rows = [
-        f"| {hour} h | {one.memory / 1e6:.0f} MB | {one.disk / 1e6:.0f} MB | {one.pictures / 1e6:.0f} MB | {one.records} |"
+        f"| {hour} h | {one.memory / 1e6:.0f} MB | {one.disk / 1e6:.0f} MB |"
+        f" {one.pictures / 1e6:.0f} MB | {one.records} |"
         for hour, one in enumerate(held, 1)
     ]
     text = TEXT.format(

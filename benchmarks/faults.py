@@ -1,7 +1,9 @@
-"""What one piece that is read badly in one table costs, and write docs/FAULTS.md (`make bench-faults`).
+"""What one piece that is read badly in one table costs, and write docs/FAULTS.md (`make
+bench-faults`).
 
-The filmed games are read once; then they are refereed again and again from what was read, with one piece of one table at rest changed
-each time, and scored as the films are.  RINKSIDE_BENCH names the folder with score_sequences.py and sequences/ (see CONTRIBUTING.md).
+The filmed games are read once; then they are refereed again and again from what was read, with one
+piece of one table at rest changed each time, and scored as the films are.  RINKSIDE_BENCH names the
+folder with score_sequences.py and sequences/ (see CONTRIBUTING.md).
 """
 
 from __future__ import annotations
@@ -24,20 +26,20 @@ import numpy as np
 
 from benchmarks.accuracy import BENCH, ROOT, commit, load_scoring
 from benchmarks.sequences import GAMES
-from referee.commands_referee import verdict_document
-from referee.inputs import read_inputs
-from referee.log import Log
-from referee.loop import Referee
-from referee.opening import as_played, opening
-from referee.session import Session
+from cli.referee import verdict_document
+from referee.live.recorded_inputs import read_inputs
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.session import Session
+from referee.sessions.start import as_played, opening
 from table.clearance import clearance
 from table.observation import Observation, SeenPiece, Unusable
-from table.setup import Setup, load_table
 from table.solids import lying, upright
-from vision.cameras import open_camera
-from vision.cameras.files import read_image
-from vision.frame import Frame
-from vision.watch import Watch
+from table.table_config import Setup, load_table
+from vision.cameras.base import open_camera
+from vision.cameras.frame import Frame
+from vision.cameras.image_files import read_image
+from vision.change_gate import Watch
 
 PAGE = ROOT / "docs" / "FAULTS.md"
 Reading = Observation | Unusable
@@ -52,7 +54,13 @@ BESIDE_MM = 70.0
 def not_seen(seen: Observation, k: int, _setup: Setup) -> Observation:
     """Nothing tells that piece `k` is there."""
     left = seen.pieces[:k] + seen.pieces[k + 1 :]
-    return replace(seen, pieces=tuple(replace(piece, on=None if piece.on in (None, k) else piece.on - (piece.on > k)) for piece in left))
+    return replace(
+        seen,
+        pieces=tuple(
+            replace(piece, on=None if piece.on in (None, k) else piece.on - (piece.on > k))
+            for piece in left
+        ),
+    )
 
 
 def unread(seen: Observation, k: int, setup: Setup) -> Observation:
@@ -71,7 +79,11 @@ def as_another_size(seen: Observation, k: int, setup: Setup) -> Observation:
     at = sizes.index(piece.size)
     if piece.pose == "leaning" or len(sizes) == 1:
         return seen
-    return _read_as(seen, k, _placed(replace(piece, size=sizes[at + 1 if at + 1 < len(sizes) else at - 1]), setup))
+    return _read_as(
+        seen,
+        k,
+        _placed(replace(piece, size=sizes[at + 1 if at + 1 < len(sizes) else at - 1]), setup),
+    )
 
 
 def in_another_colour(seen: Observation, k: int, setup: Setup) -> Observation:
@@ -79,7 +91,9 @@ def in_another_colour(seen: Observation, k: int, setup: Setup) -> Observation:
     piece, colours = seen.pieces[k], list(setup.game.colours)
     if piece.colour not in colours:
         return seen
-    return _read_as(seen, k, replace(piece, colour=colours[(colours.index(piece.colour) + 1) % len(colours)]))
+    return _read_as(
+        seen, k, replace(piece, colour=colours[(colours.index(piece.colour) + 1) % len(colours)])
+    )
 
 
 def turned_round(seen: Observation, k: int, setup: Setup) -> Observation:
@@ -87,27 +101,46 @@ def turned_round(seen: Observation, k: int, setup: Setup) -> Observation:
     piece = seen.pieces[k]
     if piece.pose != "lying":
         return seen
-    return _read_as(seen, k, _placed(replace(piece, base_mm=piece.tip_mm, heading_deg=piece.heading_deg + 180), setup))
+    return _read_as(
+        seen,
+        k,
+        _placed(replace(piece, base_mm=piece.tip_mm, heading_deg=piece.heading_deg + 180), setup),
+    )
 
 
 def in_another_pose(seen: Observation, k: int, setup: Setup) -> Observation:
     """Piece `k` surely stands where it lies, or lies where it stands."""
     piece = seen.pieces[k]
-    ahead = np.array([np.cos(np.deg2rad(piece.heading_deg)), np.sin(np.deg2rad(piece.heading_deg))]) * setup.pieces[piece.size].slant_mm / 2
+    ahead = (
+        np.array([np.cos(np.deg2rad(piece.heading_deg)), np.sin(np.deg2rad(piece.heading_deg))])
+        * setup.pieces[piece.size].slant_mm
+        / 2
+    )
     if piece.pose == "leaning":
         return seen
     if piece.pose == "lying":
-        return _read_as(seen, k, _placed(replace(piece, pose="upright", base_mm=piece.base_mm + ahead), setup))
-    return _read_as(seen, k, _placed(replace(piece, pose="lying", base_mm=piece.base_mm - ahead), setup))
+        return _read_as(
+            seen, k, _placed(replace(piece, pose="upright", base_mm=piece.base_mm + ahead), setup)
+        )
+    return _read_as(
+        seen, k, _placed(replace(piece, pose="lying", base_mm=piece.base_mm - ahead), setup)
+    )
 
 
 def where_none_is(seen: Observation, k: int, setup: Setup) -> Observation:
     """Another piece just like piece `k` is surely told to lie beside it."""
-    (left, near), (right, far) = setup.outline_mm().min(axis=0) + BESIDE_MM / 4, setup.outline_mm().max(axis=0) - BESIDE_MM / 4
+    (left, near), (right, far) = (
+        setup.outline_mm().min(axis=0) + BESIDE_MM / 4,
+        setup.outline_mm().max(axis=0) - BESIDE_MM / 4,
+    )
     for turn in np.arange(12) * np.pi / 6:
         x, y = base_mm = seen.pieces[k].base_mm + BESIDE_MM * np.array([np.cos(turn), np.sin(turn)])
         other = _placed(replace(seen.pieces[k], base_mm=base_mm, on=None), setup)
-        if left <= x <= right and near <= y <= far and all(clearance(other.solid, piece.solid).mm > 0 for piece in seen.pieces):
+        if (
+            left <= x <= right
+            and near <= y <= far
+            and all(clearance(other.solid, piece.solid).mm > 0 for piece in seen.pieces)
+        ):
             return replace(seen, pieces=(*seen.pieces, other))
     return seen
 
@@ -119,13 +152,20 @@ def unread_beside(seen: Observation, k: int, setup: Setup) -> Observation:
 
 
 def _read_as(seen: Observation, k: int, piece: SeenPiece) -> Observation:
-    return replace(seen, pieces=(*seen.pieces[:k], replace(piece, rivals=()), *seen.pieces[k + 1 :]))
+    return replace(
+        seen, pieces=(*seen.pieces[:k], replace(piece, rivals=()), *seen.pieces[k + 1 :])
+    )
 
 
 def _placed(piece: SeenPiece, setup: Setup) -> SeenPiece:
     """The piece with the solid that it has as it is told to lie."""
     z_mm = float(piece.solid.vertices_mm[:, 2].min())
-    return replace(piece, solid=(lying if piece.pose == "lying" else upright)(setup.pieces[piece.size], *piece.base_mm, piece.heading_deg, z_mm))
+    return replace(
+        piece,
+        solid=(lying if piece.pose == "lying" else upright)(
+            setup.pieces[piece.size], *piece.base_mm, piece.heading_deg, z_mm
+        ),
+    )
 
 
 Fault = Callable[[Observation, int, Setup], Observation]
@@ -161,7 +201,14 @@ class Film:
         with closing(open_camera(f"folder:{folder / 'frames'}", setup)) as camera:
             while (frame := camera.read()) is not None:
                 readings.append(watch(frame, setup, empty))
-        return cls(folder, setup.game.name, tuple(setup.game.colours), setup, tuple(readings), tuple(scorer.lines(folder / "expected.jsonl")))
+        return cls(
+            folder,
+            setup.game.name,
+            tuple(setup.game.colours),
+            setup,
+            tuple(readings),
+            tuple(scorer.lines(folder / "expected.jsonl")),
+        )
 
     def tables(self) -> Iterator[list[int]]:
         """The pictures of each table at rest, without a hand."""
@@ -179,13 +226,25 @@ class Film:
         """What `rinkside referee --json` prints of these readings."""
         by_seq = {seen.frame_seq: seen for seen in readings}
         with tempfile.TemporaryDirectory() as folder, Log(Path(folder) / "log.sqlite") as log:
-            started = opening(self.game, self.players, {}, self.setup, "a film", datetime.datetime.now(UTC))
+            started = opening(
+                self.game, self.players, {}, self.setup, "a film", datetime.datetime.now(UTC)
+            )
             with closing(Session.begin(log, started)) as session:
                 inputs = read_inputs(self.folder / "inputs.jsonl")
-                Referee(Blank(readings), self.setup, lambda frame, *_: by_seq[frame.seq], session, inputs=inputs).run()
+                Referee(
+                    Blank(readings),
+                    self.setup,
+                    lambda frame, *_: by_seq[frame.seq],
+                    session,
+                    inputs=inputs,
+                ).run()
                 records = session.records()
         told = [(record.event, verdict_document(record)) for record in records]
-        return [json.loads(json.dumps(document | {"moves": getattr(event, "moves", ())})) for event, document in told if document]
+        return [
+            json.loads(json.dumps(document | {"moves": getattr(event, "moves", ())}))
+            for event, document in told
+            if document
+        ]
 
 
 class Blank:
@@ -224,9 +283,14 @@ def scored(scorer: Any, film: Film, said: list[dict[str, Any]]) -> tuple[int, in
     for want in film.expected:
         near = [(k, got) for k, got in enumerate(said) if before < got["t_ms"] <= want["t_ms"]]
         before = want["t_ms"]
-        met += any(scorer.same({key: value for key, value in want.items() if key != "t_ms"}, got) for _, got in near)
+        met += any(
+            scorer.same({key: value for key, value in want.items() if key != "t_ms"}, got)
+            for _, got in near
+        )
         used |= {k for k, got in near if got["code"] == want["code"]}
-    return met, sum(k not in used and got["verdict"] in ("accepted", "refused") for k, got in enumerate(said))
+    return met, sum(
+        k not in used and got["verdict"] in ("accepted", "refused") for k, got in enumerate(said)
+    )
 
 
 def costs(scorer: Any, film: Film, fault: Fault, rng: random.Random) -> Cost:
@@ -238,12 +302,19 @@ def costs(scorer: Any, film: Film, fault: Fault, rng: random.Random) -> Cost:
     for table in film.tables():
         last = film.readings[table[-1]]
         assert isinstance(last, Observation)
-        came = [piece for piece in last.pieces if not any(_near(piece, other, STILL_MM) for other in before)]
+        came = [
+            piece
+            for piece in last.pieces
+            if not any(_near(piece, other, STILL_MM) for other in before)
+        ]
         lay = [piece for piece in last.pieces if not any(piece is other for other in came)]
         before = last.pieces
         for pieces in filter(None, (came, lay)):
             piece = rng.choice(pieces)
-            readings = [_hurt(seen, piece, fault, film.setup) if k in table else seen for k, seen in enumerate(film.readings)]
+            readings = [
+                _hurt(seen, piece, fault, film.setup) if k in table else seen
+                for k, seen in enumerate(film.readings)
+            ]
             if all(one is other for one, other in zip(readings, film.readings, strict=True)):
                 continue
             said = film.refereed(readings)
@@ -252,12 +323,18 @@ def costs(scorer: Any, film: Film, fault: Fault, rng: random.Random) -> Cost:
             cost.lost += met - now_met
             cost.worst = max(cost.worst, met - now_met)
             cost.false_calls += false_calls
-            cost.untrue += sum(not played.issuperset(_without_mm(one)) for one in said if one["evidence"].get("in_hindsight"))
+            cost.untrue += sum(
+                not played.issuperset(_without_mm(one))
+                for one in said
+                if one["evidence"].get("in_hindsight")
+            )
     return cost
 
 
 def _without_mm(verdict: dict[str, Any]) -> list[str]:
-    """Its moves; those of Ice Boule have distances in them, which another reading changes a little."""
+    """Its moves; those of Ice Boule have distances in them, which another reading changes a
+    little.
+    """
     return [re.sub(r"\d+\.\d+", "", move) for move in verdict["moves"]]
 
 
@@ -276,11 +353,20 @@ def page(found: dict[str, dict[str, Cost]], films: list[Film]) -> str:
     """The page, in Markdown."""
     rows = []
     for name, by_game in found.items():
-        cells = [f"{cost.lost / cost.faults:.1f} ({cost.worst}) of {cost.faults}" if (cost := by_game[game]).faults else "" for game in GAMES]
+        cells = [
+            (
+                f"{cost.lost / cost.faults:.1f} ({cost.worst}) of {cost.faults}"
+                if (cost := by_game[game]).faults
+                else ""
+            )
+            for game in GAMES
+        ]
         rows.append(f"| {name} | {' | '.join(cells)} |")
     verdicts = {film.game: str(len(film.expected)) for film in films}
     costs = [cost for by_game in found.values() for cost in by_game.values()]
-    faults, false_calls, untrue = (sum(getattr(cost, what) for cost in costs) for what in ("faults", "false_calls", "untrue"))
+    faults, false_calls, untrue = (
+        sum(getattr(cost, what) for cost in costs) for what in ("faults", "false_calls", "untrue")
+    )
     return f"""# One piece read badly
 
 Measured {datetime.datetime.now(UTC):%Y-%m-%d} (commit {commit()}), Python {platform.python_version()}; `make bench-faults` writes this page.
@@ -305,7 +391,10 @@ if __name__ == "__main__":
     from benchmarks.misread_start import section
 
     scorer = load_scoring("score_sequences", "sequences/")
-    films = [Film.read(path.parent, scorer) for path in sorted((BENCH / "sequences").glob("*/expected.jsonl"))]
+    films = [
+        Film.read(path.parent, scorer)
+        for path in sorted((BENCH / "sequences").glob("*/expected.jsonl"))
+    ]
     found: dict[str, dict[str, Cost]] = defaultdict(dict)
     for film in films:
         for name, fault in FAULTS.items():

@@ -1,4 +1,6 @@
-"""What a lens that is estimated from the photograph itself costs, beside the one that is given (a part of `make bench-calibration`)."""
+"""What a lens that is estimated from the photograph itself costs, beside the one that is given (a
+part of `make bench-calibration`).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from benchmarks.accuracy import BENCH, KINDS, Run, calls, commit, load_scoring, observe, percent, run_kind, spread
+from benchmarks.accuracy import (
+    BENCH,
+    KINDS,
+    Run,
+    calls,
+    commit,
+    load_scoring,
+    observe,
+    percent,
+    run_kind,
+    spread,
+)
 
 TEXT = """
 ## What a lens from one photograph costs
@@ -41,8 +54,18 @@ def first_lens_text() -> str:
             if "gap_mm" in run.summary:
                 gaps[camera] = run.summary["gap_mm"]
     factors = [gaps["from the photograph"][key] / gaps["given"][key] for key in ("p50", "p95")]
-    said = f"The gap error of Ice Boule is {factors[0]:.1f} times as large in the median, and {factors[1]:.1f} times at 95 % of gaps."
-    return TEXT.format(rows="\n".join(rows), refused=refused, count=count, said=said, date=datetime.date.today().isoformat(), commit=commit())
+    said = (
+        f"The gap error of Ice Boule is {factors[0]:.1f} times as large in the median, and"
+        f" {factors[1]:.1f} times at 95 % of gaps."
+    )
+    return TEXT.format(
+        rows="\n".join(rows),
+        refused=refused,
+        count=count,
+        said=said,
+        date=datetime.date.today().isoformat(),
+        commit=commit(),
+    )
 
 
 def _with_own_lens(scoring: ModuleType, kind: str) -> tuple[Run, int]:
@@ -56,8 +79,22 @@ def _with_own_lens(scoring: ModuleType, kind: str) -> tuple[Run, int]:
             table = json.loads((folder / "table.json").read_text())
             del table["camera"]
             (case / "draft.json").write_text(json.dumps(table))
-            words = ["calibrate", "frame", "image.jpg", "--table", "draft.json", "--out", "table.json"]
-            done = subprocess.run([str(Path(sys.executable).with_name("rinkside")), *words], cwd=case, capture_output=True, text=True, check=False)
+            words = [
+                "calibrate",
+                "frame",
+                "image.jpg",
+                "--table",
+                "draft.json",
+                "--out",
+                "table.json",
+            ]
+            done = subprocess.run(
+                [str(Path(sys.executable).with_name("rinkside")), *words],
+                cwd=case,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
             said = observe(case, with_empty=False)[0] if done.returncode == 0 else done.stderr
         if isinstance(said, str):
             print(f"{folder.name}: {said}", file=sys.stderr)
@@ -69,5 +106,13 @@ def _with_own_lens(scoring: ModuleType, kind: str) -> tuple[Run, int]:
 
 def _row(title: str, run: Run) -> str:
     told = run.summary
-    figures = (percent(told["recall"]), spread(told["base_mm"], "mm"), spread(told.get("gap_mm"), "mm"), percent(told["inside_95_ellipse"]))
-    return f"| {title} | {' | '.join(figures)} | {percent(told.get('gap_inside_95'))} | {calls(told)} |"
+    figures = (
+        percent(told["recall"]),
+        spread(told["base_mm"], "mm"),
+        spread(told.get("gap_mm"), "mm"),
+        percent(told["inside_95_ellipse"]),
+    )
+    return (
+        f"| {title} | {' | '.join(figures)} | {percent(told.get('gap_inside_95'))} |"
+        f" {calls(told)} |"
+    )

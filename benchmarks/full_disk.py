@@ -1,4 +1,6 @@
-"""Write records on a disk that is really full: a small file system of memory, mounted where nobody else sees it."""
+"""Write records on a disk that is really full: a small file system of memory, mounted where nobody
+else sees it.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,11 @@ import sys
 import threading
 from pathlib import Path
 
-from referee.events import Noted, SessionStarted
-from referee.live import LiveState
-from referee.log import Log
-from referee.patient_session import PatientSession
-from referee.session import Session
+from referee.live.patient_session import PatientSession
+from referee.sessions.event_store import Log
+from referee.sessions.events import Noted, SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.status import LiveState
 
 ROOT = Path(__file__).parents[1]
 DISK_MB = 8
@@ -38,7 +40,9 @@ def can_mount(folder: Path) -> bool:
 
 
 def write_on_full_disk(folder: Path, records: int, every: int) -> subprocess.CompletedProcess[str]:
-    """Write `records` in a process of its own, the disk full before one in `every`; its last line is `whole WAITS`."""
+    """Write `records` in a process of its own, the disk full before one in `every`; its last line
+    is `whole WAITS`.
+    """
     command = [
         *small_disk(folder),
         sys.executable,
@@ -54,7 +58,9 @@ def write_on_full_disk(folder: Path, records: int, every: int) -> subprocess.Com
 
 
 def main(folder: Path, records: int, every: int) -> None:
-    """What runs on the small disk; AssertionError where a record is lost, doubled, or shown before it is on disk."""
+    """What runs on the small disk; AssertionError where a record is lost, doubled, or shown before
+    it is on disk.
+    """
     ballast, live = folder / "ballast", LiveState()
     log = Log(folder / "log.sqlite", frames_bytes=1_000_000)
     session = Session.begin(log, SessionStarted(game="ice_boule", players=("red", "blue")))

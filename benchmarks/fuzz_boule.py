@@ -1,4 +1,6 @@
-"""Ice Boule before the fuzzer: throws that touch, knock, stack and leave the ground, and hands that carry things."""
+"""Ice Boule before the fuzzer: throws that touch, knock, stack and leave the ground, and hands that
+carry things.
+"""
 
 from __future__ import annotations
 
@@ -157,7 +159,7 @@ class FuzzedBoule:
             "board not cleared": self._not_cleared,
             "two targets": self._two_targets,
             "target in a player's colour": self._own_target,
-            "nothing": lambda _state, table, _chance: Deed("", table, NOTHING),
+            "nothing": lambda _state, table, _chance: Deed("", table, NOTHING, compared=True),
         }
 
     def _word(self, state: State, table: Table, chance: Random) -> Deed:
@@ -191,7 +193,9 @@ class FuzzedBoule:
     # What truly happened.
 
     def truth(self, state: State, table: Table) -> Truth:
-        """Of a table that people put right: is it as it is recorded?  Between ends: does a target stand there, alone?"""
+        """Of a table that people put right: is it as it is recorded?  Between ends: does a target
+        stand there, alone?
+        """
         if state.target is None:
             alone = list(table.things.values())
             if (
@@ -347,7 +351,9 @@ class FuzzedBoule:
         return self._lands(state, table, one)
 
     def _pushed_over(self, state: State, table: Table, chance: Random) -> Deed | None:
-        """A stack is pushed over by the throw: pieces come free of the target, or are still in one another."""
+        """A stack is pushed over by the throw: pieces come free of the target, or are still in one
+        another.
+        """
         stack = [name for name, one in table.things.items() if one.on is not None]
         if not stack or any(table.things[name].pose != "upright" for name in (TARGET, *stack)):
             return None
@@ -435,7 +441,9 @@ class FuzzedBoule:
         return self._two(state, table, chance, chance.choice(others)) if others else None
 
     def _two(self, state: State, table: Table, chance: Random, then: str) -> Deed | None:
-        """Two throws in one look: lawful where the rules let the second follow the first, whichever that was."""
+        """Two throws in one look: lawful where the rules let the second follow the first, whichever
+        that was.
+        """
         pieces = []
         for colour in (str(state.next), then):
             piece = self._of(state, colour, table, chance)
@@ -467,7 +475,7 @@ class FuzzedBoule:
 
     def _carried(self, state: State, table: Table, chance: Random) -> Deed | None:
         moved = self._pushed(table, chance.choice(list(table.things)), chance)
-        return moved and Deed("", moved, self.truth(state, moved))
+        return moved and Deed("", moved, self.truth(state, moved), compared=True)
 
     def _knocked_off(self, _state: State, table: Table, chance: Random) -> Deed | None:
         below = {one.on for one in table.things.values()}
@@ -564,7 +572,9 @@ class FuzzedBoule:
     # What people are told to do.
 
     def follow(self, state: State, table: Table, verdict: Verdict, old: Table) -> Table | None:
-        """Each order to the letter; what is moved back is moved back by who remembers where it was."""
+        """Each order to the letter; what is moved back is moved back by who remembers where it
+        was.
+        """
         told = as_told(verdict)
         if "lear the table" in told:
             return Table()
@@ -575,7 +585,7 @@ class FuzzedBoule:
             return table.with_thing(name, replace(table.things[name], pose="upright"))
         if "Take it away" in told and "extra" in table.things:
             return table.without("extra")
-        words = ("ake", "ut it back", "ut it right", "ut the pieces back", "show")
+        words = ("ake", "ut it back", "ut it right", "ut the pieces back", "show", "cannot be seen")
         if any(word in told for word in words) or type(verdict).__name__ == "Refused":
             return Table() if state.target is None else old
         return None

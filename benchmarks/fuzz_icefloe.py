@@ -21,8 +21,8 @@ from benchmarks.fuzz_table import (
 )
 from benchmarks.fuzzing import NOTHING, Deed, Truth, as_told
 from engines import icefloe as engine
+from engines.icefloe.announcements import saying
 from engines.icefloe.board import LETTERS, PLACES, SLIDES
-from engines.icefloe.hearing import saying
 from engines.icefloe.moves import (
     Done,
     Finding,
@@ -45,7 +45,9 @@ from table.pieces import load_piece_set
 APART_MM = 1.0
 TRIES = 300
 ROLLED_MM = 5.0
-"""What fell over lies on a tile for sure only so far inside its edge, and beside it only so far outside."""
+"""What fell over lies on a tile for sure only so far inside its edge, and beside it only so far
+outside.
+"""
 HASTE = 12
 """Players are so much rather done with a vote than they lay a coin."""
 SEATS = (
@@ -175,7 +177,9 @@ class FuzzedIcefloe:
         return Deed("told at any time", table, Truth("said"), {"player": player, **more})
 
     def _aside(self, state: State, table: Table, chance: Random) -> Deed:
-        """What nobody waits for: that somebody broke a rule, a pyramid that came back, a tile that is off."""
+        """What nobody waits for: that somebody broke a rule, a pyramid that came back, a tile that
+        is off.
+        """
         player, other = chance.choice(state.players), chance.choice(state.players)
         said: tuple[Move, dict[str, Any]]
         if state.objection and chance.random() < 0.7:
@@ -388,7 +392,9 @@ class FuzzedIcefloe:
         return table
 
     def _half(self, state: State, table: Table, chance: Random) -> Table | None:
-        """Something is in a hand; or a tile is gone and its pyramids are not, or the other way round."""
+        """Something is in a hand; or a tile is gone and its pyramids are not, or the other way
+        round.
+        """
         kind = chance.randrange(4)
         if kind == 0 and state.board.pyramids:
             own = [name for name in state.board.pyramids if state.owner(name) == state.mover]

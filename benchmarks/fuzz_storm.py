@@ -1,4 +1,6 @@
-"""Ice Storm before the fuzzer: pieces thrown, knocked any distance, leaning, taken and carried anywhere."""
+"""Ice Storm before the fuzzer: pieces thrown, knocked any distance, leaning, taken and carried
+anywhere.
+"""
 
 from __future__ import annotations
 
@@ -20,19 +22,21 @@ from engines.ice_storm.place import Place, readings
 from engines.ice_storm.state import State
 from engines.ice_storm.touches import touches
 from engines.verdict import Verdict
+from simulation.generate.rest_poses import leaning_on
 from table.boards import Chessboard
 from table.clearance import is_free
 from table.observation import Observation, SeenPiece
 from table.pieces import load_piece_set
 from table.solids import Solid
-from vision.scene_poses import leaning_on
 
 SIZE = "medium"
 APART_MM = 4.0
 """Pieces that come to rest nearer to each other might touch, for all that a reading says."""
 EDGE_MM, TRIES = 30.0, 300
 MOVED_MM = 16.0
-"""What is knocked goes at least so far: pieces that are read otherwise, and nearer, have not been touched."""
+"""What is knocked goes at least so far: pieces that are read otherwise, and nearer, have not been
+touched.
+"""
 CLEAR = np.diag([1.0, 1.0, 2.0]) ** 2
 """Pieces whose place is too close to call with that covariance are thrown again."""
 HOUSE_RULES = ("fire", "knocked", "starter", "attack")
@@ -83,7 +87,9 @@ class FuzzedStorm:
         return observed(table, self._sizes, self._camera)
 
     def settled(self, state: State, table: Table) -> Table:
-        """Named by the record; nothing lies beside the board any more, nor what was thrown in vain."""
+        """Named by the record; nothing lies beside the board any more, nor what was thrown in
+        vain.
+        """
         left = dict(table.things)
         things = {}
         for piece in state.pieces:
@@ -93,7 +99,9 @@ class FuzzedStorm:
         return Table(things=things)
 
     def same(self, state: State, other: State) -> bool:
-        """But for the numbers of pieces of one colour, which a hand may exchange, and for what is recorded as too close to call."""
+        """But for the numbers of pieces of one colour, which a hand may exchange, and for what is
+        recorded as too close to call.
+        """
 
         def told(one: State) -> tuple[Any, ...]:
             document = engine.state_document(one)
@@ -264,7 +272,9 @@ class FuzzedStorm:
         return self._thrown(state, table, changes, chance) if changes else None
 
     def _near_a_line(self, state: State, table: Table, chance: Random) -> Deed | None:
-        """A throw that comes to rest where it is too close to call what it touches, or nearly so."""
+        """A throw that comes to rest where it is too close to call what it touches, or nearly
+        so.
+        """
         player, square_mm = str(state.next), self.board.square_mm
         for _ in range(TRIES):
             piece = self._rest(player, table, chance)

@@ -1,4 +1,6 @@
-"""What lies on a made-up table, and the exact observation of it, with the ± of an ordinary camera."""
+"""What lies on a made-up table, and the exact observation of it, with the ± of an ordinary
+camera.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from benchmarks.misreading import SIGMAS
+from simulation.render.scene import look_at
 from table.observation import Camera, Observation, SeenCounter, SeenDie, SeenPiece
 from table.pieces import PieceSet
 from table.solids import Pose, Solid, leaning, lying, on_top, upright
-from vision.scene import look_at
 
 COUNTER_MM, DIE_MM = 0.5, 0.5
 """How well counters and dice are read, 1 sigma."""
@@ -52,7 +54,9 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All that lies there: `things`, `off` the board too, by names of the game's own; a new value for every change."""
+    """All that lies there: `things`, `off` the board too, by names of the game's own; a new value
+    for every change.
+    """
 
     things: Mapping[str, Thing] = field(default_factory=dict)
     off: Mapping[str, Thing] = field(default_factory=dict)

@@ -191,7 +191,9 @@ class FuzzedZamboni:
         return Truth("forbidden" if codes and parts == 1 else "amiss", codes=codes)
 
     def _codes(self, state: State, now: tuple) -> tuple[frozenset[str], int]:
-        """Violations by which what was done to each nest may be called, and how many things were done."""
+        """Violations by which what was done to each nest may be called, and how many things were
+        done.
+        """
         nests, dice, rest = now
         were, were_dice, _ = _recorded(state)
         codes, parts = [], len(rest) + (dice != were_dice)
@@ -213,7 +215,9 @@ class FuzzedZamboni:
         return frozenset(codes), parts
 
     def _read(self, state: State, table: Table) -> tuple:
-        """(space, facing, layers) by player, spaces of cover dice, and what belongs to no player."""
+        """(space, facing, layers) by player, spaces of cover dice, and what belongs to no
+        player.
+        """
         nests: dict[str, tuple[Space, str, int]] = {}
         rest = []
         for one in table.things.values():
@@ -319,7 +323,9 @@ class FuzzedZamboni:
         return self._layered(table, player, layers, chance) if layers <= max(LAYER_SIZES) else None
 
     def _half(self, state: State, table: Table, chance: Random) -> Table | None:
-        """The nest is in a hand; or a cover die is pushed already; or the nest drove and the die stays."""
+        """The nest is in a hand; or a cover die is pushed already; or the nest drove and the die
+        stays.
+        """
         if not isinstance(state.phase, Moving):
             return table.without(chance.choice(list(state.left)))
         pushing = [after for moves, after in _ways(state) if after.dice != state.dice]
@@ -444,7 +450,8 @@ class FuzzedZamboni:
             (player, LAYER_SIZES[state.left[player.lower()].layers], space, facing)
             for player, space, facing in [
                 *re.findall(
-                    rf"(\w+)'s Zamboni lies on \w+, looking \w+, and belongs on {SPACE}, looking {FACING}",
+                    rf"(\w+)'s Zamboni lies on \w+, looking \w+, and belongs on {SPACE}, looking"
+                    rf" {FACING}",
                     told,
                 ),
                 *re.findall(rf"(\w+)'s \(it lay on {SPACE}, looking {FACING}\)", told),
@@ -609,7 +616,9 @@ def _recorded(state: State) -> tuple:
 
 
 def _ways(state: State) -> Iterator[tuple[tuple[str, ...], State]]:
-    """What may happen on the board without a word: a drive, a hit taken off, a last layer shot and taken."""
+    """What may happen on the board without a word: a drive, a hit taken off, a last layer shot and
+    taken.
+    """
     todo: list[tuple[tuple[str, ...], State]] = [((), state)]
     while todo:
         moves, now = todo.pop(0)

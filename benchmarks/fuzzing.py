@@ -1,6 +1,8 @@
-"""Random acts on made-up tables before a judge: what truly happened, what was said to it, and where that leads.
+"""Random acts on made-up tables before a judge: what truly happened, what was said to it, and where
+that leads.
 
-A game says what lies where, what may happen, and what people do who are told something; see `Fuzzed`.
+A game says what lies where, what may happen, and what people do who are told something; see
+`Fuzzed`.
 """
 
 from __future__ import annotations
@@ -90,7 +92,7 @@ def do_deed(
             f"{effect}, hand in between",
             replace(deed, table=replace(deed.table, hand=True)),
         )
-    return replace(deed, effect=effect, compared=bool(deed.table.off))
+    return replace(deed, effect=effect, compared=deed.compared or bool(deed.table.off))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +137,11 @@ class Fuzzed(Protocol):
 
 
 class Result(NamedTuple):
-    """What came of an act; `followed`: what people did as they were told led on, None: nothing to do.
+    """What came of an act; `followed`: what people did as they were told led on, None: nothing to
+    do.
 
-    `faults` are sentences that begin with `wrong`, `dead end` or `malformed`, none where all is well.
+    `faults` are sentences that begin with `wrong`, `dead end` or `malformed`, none where all is
+    well.
     """
 
     effect: str

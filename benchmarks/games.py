@@ -1,7 +1,9 @@
-"""Referee whole simulated games through camera, eyes, judge and log, and write docs/GAMES.md (`make bench-games`).
+"""Referee whole simulated games through camera, eyes, judge and log, and write docs/GAMES.md (`make
+bench-games`).
 
-Players move, roll and vote, err and cheat; what the referee made of each act is set beside what truly happened.  Every game leaves
-a file of results, so that a run that was broken off goes on where it was, and the page is written from whatever was played.
+Players move, roll and vote, err and cheat; what the referee made of each act is set beside what
+truly happened.  Every game leaves a file of results, so that a run that was broken off goes on
+where it was, and the page is written from whatever was played.
 """
 
 from __future__ import annotations
@@ -19,9 +21,9 @@ import msgspec
 
 from benchmarks.accuracy import ROOT, commit
 from benchmarks.playing import GAMES, PERIOD_MS, STUCK, Game, play
-from referee.simulated_games import MISTAKES
-from referee.simulated_tables import WIDTH_PX
-from table.documents import write_whole
+from simulation.players.driver import MISTAKES
+from simulation.tables import WIDTH_PX
+from table.files import write_whole
 
 TEXT = """# Whole games, simulated
 
@@ -79,7 +81,15 @@ def lawful_row(game: str, found: Sequence[Game]) -> str:
     """Acts that the rules allow."""
     counts = Counter(deed.verdict for one in found for deed in one.deeds if deed.lawful)
     given_up = sum(not one.over and not one.failed for one in found)
-    cells = [game, len(found), sum(one.over for one in found), given_up, counts.total(), *_shares(counts), sum(one.unflagged for one in found)]
+    cells = [
+        game,
+        len(found),
+        sum(one.over for one in found),
+        given_up,
+        counts.total(),
+        *_shares(counts),
+        sum(one.unflagged for one in found),
+    ]
     return f"| {' | '.join(map(str, cells))} |"
 
 
@@ -88,13 +98,19 @@ def planted_rows(game: str, found: Iterable[Game]) -> list[str]:
     planted: dict[str, Counter[str]] = {}
     for deed in (deed for one in found for deed in one.deeds if not deed.lawful):
         planted.setdefault(deed.name, Counter())[deed.verdict] += 1
-    return [f"| {' | '.join(map(str, [game, name, counts.total(), *_shares(counts)]))} |" for name, counts in sorted(planted.items())]
+    return [
+        f"| {' | '.join(map(str, [game, name, counts.total(), *_shares(counts)]))} |"
+        for name, counts in sorted(planted.items())
+    ]
 
 
 def _shares(counts: Counter[str]) -> list[str]:
     share = counts["right"] / max(1, counts.total())
     decimals = 2 if 0.9995 <= share < 1 else 1  # nearly all is not all
-    return [f"{counts['right']} ({share:.{decimals}%})", *(str(counts[verdict]) for verdict in VERDICTS[1:])]
+    return [
+        f"{counts['right']} ({share:.{decimals}%})",
+        *(str(counts[verdict]) for verdict in VERDICTS[1:]),
+    ]
 
 
 def otherwise(found: Iterable[Game]) -> list[str]:
@@ -103,14 +119,21 @@ def otherwise(found: Iterable[Game]) -> list[str]:
     for one in found:
         typed = [deed for deed in one.deeds if deed.name in ROLLS and deed.verdict == "asked"]
         if typed:
-            lines.append(f"- {one.game} {one.seed}: {len(typed)} of {sum(deed.name in ROLLS for deed in one.deeds)} rolls and shots typed in.")
+            lines.append(
+                f"- {one.game} {one.seed}: {len(typed)} of"
+                f" {sum(deed.name in ROLLS for deed in one.deeds)} rolls and shots typed in."
+            )
         for deed in one.deeds:
             if deed.verdict != "right" and deed not in typed:
-                said = " / ".join(deed.said) or f"nothing on record; on the panel: {deed.panel or 'whose turn it is'}"
+                said = (
+                    " / ".join(deed.said)
+                    or f"nothing on record; on the panel: {deed.panel or 'whose turn it is'}"
+                )
                 said = said if len(said) <= TOLD else f"{said[:TOLD]} ..."
                 moves = ", ".join(deed.moves[:NAMED]) + (" ..." if len(deed.moves) > NAMED else "")
                 lines.append(
-                    f"- {one.game} {one.seed}: {' '.join(filter(None, (deed.name, moves)))}: {NAMES.get(deed.verdict, deed.verdict)}. Said: {said}"
+                    f"- {one.game} {one.seed}: {' '.join(filter(None, (deed.name, moves)))}:"
+                    f" {NAMES.get(deed.verdict, deed.verdict)}. Said: {said}"
                 )
         if one.failed:
             lines.append(f"- {one.game} {one.seed}: ended with {one.failed}")
@@ -118,7 +141,9 @@ def otherwise(found: Iterable[Game]) -> list[str]:
 
 
 def ruled(game: str, found: Iterable[Game]) -> str:
-    """The share ruled on as expected of what was ruled on without a question, or should have been."""
+    """The share ruled on as expected of what was ruled on without a question, or should have
+    been.
+    """
     counts = Counter(deed.verdict for one in found for deed in one.deeds)
     due = counts.total() - counts["asked"] - counts["not seen"]
     return f"{counts['right'] / due:.2%} of {due:,} ({game})" if due else f"nothing ({game})"
@@ -142,14 +167,21 @@ def counts(played: Sequence[Game]) -> str:
     return COUNTS.format(
         lawful="\n".join(lawful_row(kind, found) for kind, found in kinds.items()),
         ruled=", ".join(ruled(kind, found) for kind, found in kinds.items()),
-        planted="\n".join(row for kind, found in kinds.items() for row in planted_rows(kind, found)),
+        planted="\n".join(
+            row for kind, found in kinds.items() for row in planted_rows(kind, found)
+        ),
     )
 
 
 def page(played: Sequence[Game], before: str) -> str:
-    """docs/GAMES.md of games in the order of GAMES and seeds, with the notes of the page as it was before."""
+    """docs/GAMES.md of games in the order of GAMES and seeds, with the notes of the page as it was
+    before.
+    """
     silent = [deed for one in played for deed in one.deeds if deed.verdict == "nothing"]
-    costs = (f"{sum(one.took_s for one in found) / len(found):.0f} s ({kind})" for kind, found in of_kinds(played).items())
+    costs = (
+        f"{sum(one.took_s for one in found) / len(found):.0f} s ({kind})"
+        for kind, found in of_kinds(played).items()
+    )
     return TEXT.format(
         date=datetime.date.today().isoformat(),
         commits=", ".join(f"commit {one}" for one in dict.fromkeys(one.commit for one in played)),
@@ -178,32 +210,71 @@ def _play_into(path: Path, game: str, seed: int, width_px: int, measured: str) -
 
 
 @click.command()
-@click.option("--game", "names", multiple=True, type=click.Choice(list(GAMES)), help="Only these games; all without it.")
-@click.option("--games", default=50, show_default=True, help="Seeds of each game.")
-@click.option("--width", default=WIDTH_PX, show_default=True, help="Width of the camera's pictures in pixels.")
-@click.option("--processes", default=2, show_default=True, help="Games that are played at the same time.")
 @click.option(
-    "--results", type=click.Path(path_type=Path), help="Folder of results; games that have one are not played again.  [default: build/games/COMMIT]"
+    "--game",
+    "names",
+    multiple=True,
+    type=click.Choice(list(GAMES)),
+    help="Only these games; all without it.",
 )
-@click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "GAMES.md", help="The page to write.")
-def main(names: tuple[str, ...], games: int, width: int, processes: int, results: Path | None, out: Path) -> None:
+@click.option("--games", default=50, show_default=True, help="Seeds of each game.")
+@click.option(
+    "--width", default=WIDTH_PX, show_default=True, help="Width of the camera's pictures in pixels."
+)
+@click.option(
+    "--processes", default=2, show_default=True, help="Games that are played at the same time."
+)
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    help=(
+        "Folder of results; games that have one are not played again.  [default:"
+        " build/games/COMMIT]"
+    ),
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=ROOT / "docs" / "GAMES.md",
+    help="The page to write.",
+)
+def main(
+    names: tuple[str, ...], games: int, width: int, processes: int, results: Path | None, out: Path
+) -> None:
     """Referee the games and write the page, from whatever was played if it is broken off."""
     measured = commit()
     folder = results or ROOT / "build" / "games" / measured.replace(", ", "-").replace(" ", "-")
     folder.mkdir(parents=True, exist_ok=True)
-    due = {(name, seed): folder / f"{name}-{seed}.json" for seed in range(games) for name in names or GAMES}
+    due = {
+        (name, seed): folder / f"{name}-{seed}.json"
+        for seed in range(games)
+        for name in names or GAMES
+    }
     due = {key: path for key, path in due.items() if not path.exists()}
     try:
         with ProcessPoolExecutor(processes) as pool:
-            for done in as_completed(pool.submit(_play_into, path, *key, width, measured) for key, path in due.items()):
+            for done in as_completed(
+                pool.submit(_play_into, path, *key, width, measured) for key, path in due.items()
+            ):
                 one = done.result()
                 counts = dict(Counter(deed.verdict for deed in one.deeds))
-                print(f"{one.game} {one.seed}: {'over' if one.over else one.failed or 'given up'}, {counts}, {one.took_s:.0f} s", file=sys.stderr)
+                print(
+                    f"{one.game} {one.seed}: {'over' if one.over else one.failed or 'given up'},"
+                    f" {counts}, {one.took_s:.0f} s",
+                    file=sys.stderr,
+                )
     finally:
-        played = [msgspec.json.decode(path.read_bytes(), type=Game) for path in folder.glob("*.json")]
+        played = [
+            msgspec.json.decode(path.read_bytes(), type=Game) for path in folder.glob("*.json")
+        ]
         if played:
             before = out.read_text(encoding="utf-8") if out.exists() else ""
-            write_whole(out, page(sorted(played, key=lambda one: (GAMES.index(one.game), one.seed)), before).encode())
+            write_whole(
+                out,
+                page(
+                    sorted(played, key=lambda one: (GAMES.index(one.game), one.seed)), before
+                ).encode(),
+            )
             print(f"wrote {out} from {len(played)} games in {folder}", file=sys.stderr)
 
 

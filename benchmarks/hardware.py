@@ -1,8 +1,10 @@
-"""Time lamps on a strip that is not there and write what came of it into docs/HARDWARE.md (`make bench-hardware`).
+"""Time lamps on a strip that is not there and write what came of it into docs/HARDWARE.md (`make
+bench-hardware`).
 
-The loop that is timed is the referee's own, with a log on disk; only reading pictures is stood in for, by arithmetic.  A film of a few throws is
-refereed without a device and with one, in turns, so that every turn of the loop has a partner that did the same seconds apart.
-What is before the line of MARK in the page is written by hand and stays.
+The loop that is timed is the referee's own, with a log on disk; only reading pictures is stood in
+for, by arithmetic.  A film of a few throws is refereed without a device and with one, in turns, so
+that every turn of the loop has a partner that did the same seconds apart. What is before the line
+of MARK in the page is written by hand and stays.
 """
 
 from __future__ import annotations
@@ -25,29 +27,29 @@ import numpy as np
 
 from benchmarks.accuracy import ROOT, commit
 from engines import GAMES, ice_boule
-from engines.players import RandomPlayer, playout
-from hardware.fake_serial import Firmware, SerialDouble, WledFirmware
-from hardware.power import limit
-from hardware.rig import Rig
-from hardware.scenes import Mark, Scene
-from hardware.serial_port import open_port
-from hardware.strip import Strip
-from hardware.wled import WledStrip, adalight
-from hardware.worker import Shown
-from referee.companion import Companion
-from referee.events import Record, Ruled, SessionStarted
-from referee.lamps import scene_of
-from referee.ledger import Ledger
-from referee.log import Log
-from referee.loop import Referee
-from referee.session import Session
-from referee.simulated_table import demo_setup
+from hardware.backends.led_power import limit
+from hardware.backends.led_strip import Strip
+from hardware.backends.serial_port import open_port
+from hardware.backends.wled import WledStrip, adalight
+from hardware.cues import Mark, Scene
+from hardware.factory import Rig
+from hardware.lamp_thread import Shown
+from hardware.testing.fake_serial import Firmware, SerialDouble, WledFirmware
+from referee.devices.controller import Companion
+from referee.live.referee import Referee
+from referee.presentation.lamp_cues import scene_of
+from referee.sessions.event_store import Log
+from referee.sessions.events import Record, Ruled, SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.state import Ledger
+from simulation.players.ice_boule_table import demo_setup
+from simulation.players.policies import RandomPlayer, playout
 from table.boards import Board, Chessboard, Coasters, Hex, Open, Tiles
 from table.errors import InputError
 from table.observation import Camera, Observation, SeenPiece
-from table.setup import Setup
 from table.solids import Pose, Solid, lying, upright
-from vision.frame import Frame
+from table.table_config import Setup
+from vision.cameras.frame import Frame
 
 MARK = "<!-- `make bench-hardware` writes what follows -->\n"
 LEDS, BAUD = 300, 1_000_000
@@ -72,22 +74,37 @@ RESAMPLED = 2000
 AIM_MS = 5.0
 """The loop is not to be delayed for longer by any device."""
 SCHEDSTAT = Path("/proc/thread-self/schedstat")
-"""What Linux counts for the thread that asks: ns at the processor, ns queued for it, and how often."""
+"""What Linux counts for the thread that asks: ns at the processor, ns queued for it, and how
+often.
+"""
 
 
 def _seen(colour: str, x_mm: float, solid: Callable[..., Solid], pose: Pose) -> SeenPiece:
     place = np.array([x_mm, 225.0])
-    return SeenPiece(colour, "large", pose, place, 0.0, solid(LARGE, x_mm, 225.0, 0.0), np.diag([0.1, 0.1, 0.3]) ** 2)
+    return SeenPiece(
+        colour,
+        "large",
+        pose,
+        place,
+        0.0,
+        solid(LARGE, x_mm, 225.0, 0.0),
+        np.diag([0.1, 0.1, 0.3]) ** 2,
+    )
 
 
 _TARGET = _seen("yellow", 100.0, upright, "upright")
-_THROWN = tuple(_seen(colour, x_mm, lying, "lying") for colour, x_mm in zip(("red", "blue") * 3, range(500, 200, -50), strict=True))
+_THROWN = tuple(
+    _seen(colour, x_mm, lying, "lying")
+    for colour, x_mm in zip(("red", "blue") * 3, range(500, 200, -50), strict=True)
+)
 THROWS = ((), *((_TARGET, *_THROWN[:count]) for count in range(len(_THROWN) + 1)))
 """What lies on the table after each throw."""
 
 
 def frame_ms(repeats: int) -> np.ndarray:
-    """Processor times (n,) to build a frame of LEDS lamps, from scene to bytes: whose turn it is, who leads, and six lines of fire."""
+    """Processor times (n,) to build a frame of LEDS lamps, from scene to bytes: whose turn it is,
+    who leads, and six lines of fire.
+    """
     strip = Strip(LEDS, BOARD.outline())
     lines = tuple(Mark("line", ((100, 50.0 * line), (800, 300))) for line in range(6))
     scene = Scene("turn", PLAYERS, of=PLAYERS[:1], leader="blue", marks=lines)
@@ -100,7 +117,9 @@ def frame_ms(repeats: int) -> np.ndarray:
 
 
 class Unread:
-    """A firmware that forgets what it reads: to follow WLED's, byte by byte, takes time of the very program that is timed."""
+    """A firmware that forgets what it reads: to follow WLED's, byte by byte, takes time of the very
+    program that is timed.
+    """
 
     def feed(self, _byte: int) -> bytes:
         return b""
@@ -112,7 +131,14 @@ class Unread:
 class Strip1Mbaud:
     """A thread behind the port that reads as fast as the wire, and keeps how much was waiting."""
 
-    def __init__(self, folder: Path, firmware: Firmware, reads: bool = True, floods: bool = False, goes: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        firmware: Firmware,
+        reads: bool = True,
+        floods: bool = False,
+        goes: bool = False,
+    ) -> None:
         self.double = SerialDouble(folder / "tty", firmware)
         self.waiting: list[int] = []
         self._reads, self._floods, self._goes = reads, floods, goes
@@ -125,7 +151,11 @@ class Strip1Mbaud:
         last = time.perf_counter()
         while not self._stopping.wait(tick_s):
             now = time.perf_counter()
-            owed, last, turn = min(owed + (now - last) * BAUD / 10, 4 * tick_s * BAUD / 10), now, turn + 1
+            owed, last, turn = (
+                min(owed + (now - last) * BAUD / 10, 4 * tick_s * BAUD / 10),
+                now,
+                turn + 1,
+            )
             self.waiting.append(self.double.waiting)
             if self._reads:
                 owed -= self.double.pump(most=int(owed)) if owed >= 1 else 0
@@ -143,7 +173,9 @@ class Strip1Mbaud:
 
 def opener(path: Path) -> Callable[[], WledStrip]:
     strip = Strip(LEDS, BOARD.outline())
-    return lambda: WledStrip(open_port(str(path), BAUD, "hardware.lamps.device"), BAUD, strip, tuple, 0.5, 4000)
+    return lambda: WledStrip(
+        open_port(str(path), BAUD, "hardware.lamps.device"), BAUD, strip, tuple, 0.5, 4000
+    )
 
 
 def stream(seconds: float) -> tuple[float, list[int]]:
@@ -168,7 +200,10 @@ def beside(session: Session, referee: Referee, folder: Path, **device: bool) -> 
     if not device:
         yield
         return
-    with closing(Strip1Mbaud(folder, Unread(), **device)) as wire, closing(Shown(opener(wire.double.path))) as lamps:
+    with (
+        closing(Strip1Mbaud(folder, Unread(), **device)) as wire,
+        closing(Shown(opener(wire.double.path))) as lamps,
+    ):
         companion = Companion(Rig(lamps=lamps), session, referee, BOARD)
         companion.start()
         try:
@@ -178,16 +213,20 @@ def beside(session: Session, referee: Referee, folder: Path, **device: bool) -> 
 
 
 def now_ms() -> np.ndarray:
-    """The clock's time, and those times that this thread was at the processor or queued for it, (2,); without Linux, the queue is left out."""
+    """The clock's time, and those times that this thread was at the processor or queued for it,
+    (2,); without Linux, the queue is left out.
+    """
     queued_ns = int(SCHEDSTAT.read_text().split()[1]) if SCHEDSTAT.exists() else 0
     return np.array([1000 * time.perf_counter(), 1000 * time.thread_time() + queued_ns / 1e6])
 
 
 class Film:
-    """A camera of throws that come to rest; it keeps what the loop does for each frame, until it asks for the next: `turns` (n, 2), ms.
+    """A camera of throws that come to rest; it keeps what the loop does for each frame, until it
+    asks for the next: `turns` (n, 2), ms.
 
-    How long it took by the clock, and how long it slept meanwhile, for a lock or another thread's turn: what other programs take of the
-    processor is not in that.  A turn with a ruling sleeps for the disk, and says NaN.
+    How long it took by the clock, and how long it slept meanwhile, for a lock or another thread's
+    turn: what other programs take of the processor is not in that.  A turn with a ruling sleeps for
+    the disk, and says NaN.
     """
 
     name, simulated = "film", True
@@ -222,32 +261,58 @@ class Film:
 
 
 def loop_ms(**device: bool) -> np.ndarray:
-    """What the referee's loop did over the film, waiting for the next frame left out: (n, 2) as `Film.turns`."""
+    """What the referee's loop did over the film, waiting for the next frame left out: (n, 2) as
+    `Film.turns`.
+    """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         log = stack.enter_context(closing(Log(folder / "log.sqlite")))
-        session = stack.enter_context(closing(Session.begin(log, SessionStarted(game=ice_boule.NAME, players=PLAYERS))))
+        session = stack.enter_context(
+            closing(Session.begin(log, SessionStarted(game=ice_boule.NAME, players=PLAYERS)))
+        )
         film = Film(session)
         referee = Referee(film, SETUP, film.observe, session)
         stack.enter_context(beside(session, referee, folder, **device))
         referee.run()
-        assert len(session.records()) == len(THROWS), "the start of the session, and every throw ruled"
+        assert len(session.records()) == len(THROWS), (
+            "the start of the session, and every throw ruled"
+        )
     return np.array(film.turns)
 
 
 def held_ms() -> np.ndarray:
-    """Processor times (n,) of everything that runs beside the loop in one go: scenes of whole games, and frames of them, and looking for a port.
+    """Processor times (n,) of everything that runs beside the loop in one go: scenes of whole
+    games, and frames of them, and looking for a port.
 
-    Python lets one thread run at a time: so long, at most, the loop may wait for one of them.  A state's document is not among it: a record brings
-    it along from the thread that wrote it.
+    Python lets one thread run at a time: so long, at most, the loop may wait for one of them.  A
+    state's document is not among it: a record brings it along from the thread that wrote it.
     """
     strip, times = Strip(LEDS, BOARD.outline()), []
     for name, engine in GAMES.items():
         board, players = BOARDS[name]
-        for turn, (move, state) in enumerate(playout(engine, engine.start(players, {}), RandomPlayer(engine, Random(5)).choose)):
-            ledger = Ledger(engine, SessionStarted(game=name, players=players), 1, 1, 1, players, {}, board, state)  # type: ignore[arg-type]
-            news = Record(seq=turn + 2, session=1, at_ms=0, event=Ruled(verdict="accepted", code="any", said="", moves=(str(move),)))
-            scene, scene_ms = timed(scene_of, ledger, "waiting", news, board, engine.state_document(state))
+        for turn, (move, state) in enumerate(
+            playout(engine, engine.start(players, {}), RandomPlayer(engine, Random(5)).choose)
+        ):
+            ledger = Ledger(
+                engine,
+                SessionStarted(game=name, players=players),
+                1,
+                1,
+                1,
+                players,
+                {},
+                board,
+                state,
+            )  # type: ignore[arg-type]
+            news = Record(
+                seq=turn + 2,
+                session=1,
+                at_ms=0,
+                event=Ruled(verdict="accepted", code="any", said="", moves=(str(move),)),
+            )
+            scene, scene_ms = timed(
+                scene_of, ledger, "waiting", news, board, engine.state_document(state)
+            )
             times += [scene_ms, timed(lambda now: adalight(strip.frame(now, 0.0)), scene)[1]]
             if turn == 200:
                 break
@@ -276,24 +341,37 @@ DEVICES: dict[str, dict[str, bool]] = {
 
 
 def compare(pairs: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """The loop's turns (pairs, n, 2) without any device and with each, by its name: one after the other, who is first changes."""
+    """The loop's turns (pairs, n, 2) without any device and with each, by its name: one after the
+    other, who is first changes.
+    """
     times: dict[str, list[list[np.ndarray]]] = {name: [] for name in DEVICES}
     for pair in range(pairs):
         for name, device in DEVICES.items():
             both = [loop_ms(**chosen) for chosen in ((device, {}) if pair % 2 else ({}, device))]
             times[name].append(both[::-1] if pair % 2 else both)
-    return {name: (np.array([alone for alone, _ in both]), np.array([beside for _, beside in both])) for name, both in times.items()}
+    return {
+        name: (np.array([alone for alone, _ in both]), np.array([beside for _, beside in both]))
+        for name, both in times.items()
+    }
 
 
 def row(name: str, alone: np.ndarray, beside: np.ndarray) -> str:
-    """A line of the page's table; the range holds 95 of 100 medians of turns drawn again from all."""
+    """A line of the page's table; the range holds 95 of 100 medians of turns drawn again from
+    all.
+    """
     later = (beside - alone)[..., 0].ravel()
     drawn = np.median(np.random.default_rng(5).choice(later, (RESAMPLED, len(later))), axis=1)
     low, high = np.percentile(drawn, (2.5, 97.5))
     cells = [f"{np.median(later):+.2f} ({low:+.2f} to {high:+.2f})"]
     for what, percent in ((0, 50), (0, 99), (1, 99), (1, 100)):
-        cells.append(" / ".join(f"{np.nanpercentile(times[..., what], percent):.1f}" for times in (alone, beside)))
-    cells.append(" / ".join(f"{1000 * np.nanmean(times[..., 1] > AIM_MS):.1f}" for times in (alone, beside)))
+        cells.append(
+            " / ".join(
+                f"{np.nanpercentile(times[..., what], percent):.1f}" for times in (alone, beside)
+            )
+        )
+    cells.append(
+        " / ".join(f"{1000 * np.nanmean(times[..., 1] > AIM_MS):.1f}" for times in (alone, beside))
+    )
     return f"| {name} | {' | '.join(cells)} |"
 
 
@@ -325,8 +403,18 @@ turns with a ruling, which wait for the disk, are left out of it.  All in ms, wi
 
 @click.command()
 @click.option("--seconds", default=20.0, show_default=True, help="How long frames are counted.")
-@click.option("--pairs", default=10, show_default=True, help="How often the loop is timed without and with each device.")
-@click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "HARDWARE.md", help="The page to write.")
+@click.option(
+    "--pairs",
+    default=10,
+    show_default=True,
+    help="How often the loop is timed without and with each device.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=ROOT / "docs" / "HARDWARE.md",
+    help="The page to write.",
+)
 def main(seconds: float, pairs: int, out: Path) -> None:
     """Time frames, the port and the loop, and write the end of the page."""
     before = os.getloadavg()[0]
@@ -342,7 +430,11 @@ def main(seconds: float, pairs: int, out: Path) -> None:
         before=before,
         after=os.getloadavg()[0],
         cores=os.cpu_count(),
-        priority="this one ran before them (SCHED_RR)" if os.sched_getscheduler(0) == os.SCHED_RR else "this one took its turn among them",
+        priority=(
+            "this one ran before them (SCHED_RR)"
+            if os.sched_getscheduler(0) == os.SCHED_RR
+            else "this one took its turn among them"
+        ),
         leds=LEDS,
         frame=frame,
         pairs=pairs,

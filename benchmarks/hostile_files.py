@@ -1,9 +1,11 @@
-"""Change files by chance and hand them to the commands that read them: `python -m benchmarks.hostile_files --count 5000`.
+"""Change files by chance and hand them to the commands that read them: `python -m
+benchmarks.hostile_files --count 5000`.
 
-Every format that a command reads is changed as bytes, and those with a structure as documents too, so that a change gets
-past the parser.  Each file goes through the command line in a process that has 10 s of processor time and 600 MB for it.  A command may do
-what it is for, or refuse the file in one short line.  Anything else is a fault: a traceback, a second line, a control
-character, a crash, a process that does not end.
+Every format that a command reads is changed as bytes, and those with a structure as documents too,
+so that a change gets past the parser.  Each file goes through the command line in a process that
+has 10 s of processor time and 600 MB for it.  A command may do what it is for, or refuse the file
+in one short line.  Anything else is a fault: a traceback, a second line, a control character, a
+crash, a process that does not end.
 """
 
 from __future__ import annotations
@@ -39,13 +41,15 @@ from typing import Any
 import click
 from click.testing import CliRunner
 
-from referee.cli import COMMANDS
-from referee.cli import main as rinkside
+from cli.main import COMMANDS
+from cli.main import main as rinkside
 from table.errors import InputError
-from webui.codes import Codes
+from webui.security.codes import Codes
 
 MOST_CPU_S, PATIENCE_S, MOST_BYTES, MOST_SAID = 10.0, 60.0, 600 << 20, 500
-"""Of processor time; of time in all, after which a command waits for something that does not come; of memory; characters of a refusal."""
+"""Of processor time; of time in all, after which a command waits for something that does not come;
+of memory; characters of a refusal.
+"""
 MOST_PLACES = 20_000
 """Values of a document, of which one is changed."""
 CASES_A_CHILD = 50
@@ -59,7 +63,9 @@ Words = list[str]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A file that commands read: its name among the good ones, and the command lines that read it."""
+    """A file that commands read: its name among the good ones, and the command lines that read
+    it.
+    """
 
     name: str
     commands: tuple[str, ...]
@@ -69,7 +75,9 @@ class Format:
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of it: files by format, how commands ended, faults in words, and the most memory that a process had, in bytes."""
+    """What came of it: files by format, how commands ended, faults in words, and the most memory
+    that a process had, in bytes.
+    """
 
     files: Counter[str] = field(default_factory=Counter)
     exits: Counter[str] = field(default_factory=Counter)
@@ -80,16 +88,86 @@ class Outcome:
 # --- changes ---
 
 TOKENS: tuple[bytes, ...] = (
-    b"\\ud800", b"\\u0000", b"\\u001b[2J", b"\x1b[31m", b"\xed\xa0\x80", b"\xff\xfe", b"\x00", b"1e999", b"-1e308", b"NaN", b"Infinity", b"null",
-    b"true", b"-1", b"0", b'""', b"[]", b"{}", b"9" * 30, b"9" * 400, b"{" * 500, b"[" * 2000, b"a." * 200, b"'" * 3, b'"' * 3, b"\n", b"=", b"inf",
-    b"\xe2\x80\xae", b"x" * 3000, b"2026-11-27", b"0x" + b"f" * 300,
-)  # fmt: skip
-NASTY = ("\ud800", "\x1b[2J\x07", "\u202e", "\x9b31m", "\u2028", "a\0b", "x" * 5000, "{" * 900, "[red]", "=1+1", "")
+    b"\\ud800",
+    b"\\u0000",
+    b"\\u001b[2J",
+    b"\x1b[31m",
+    b"\xed\xa0\x80",
+    b"\xff\xfe",
+    b"\x00",
+    b"1e999",
+    b"-1e308",
+    b"NaN",
+    b"Infinity",
+    b"null",
+    b"true",
+    b"-1",
+    b"0",
+    b'""',
+    b"[]",
+    b"{}",
+    b"9" * 30,
+    b"9" * 400,
+    b"{" * 500,
+    b"[" * 2000,
+    b"a." * 200,
+    b"'" * 3,
+    b'"' * 3,
+    b"\n",
+    b"=",
+    b"inf",
+    b"\xe2\x80\xae",
+    b"x" * 3000,
+    b"2026-11-27",
+    b"0x" + b"f" * 300,
+)
+NASTY = (
+    "\ud800",
+    "\x1b[2J\x07",
+    "\u202e",
+    "\x9b31m",
+    "\u2028",
+    "a\0b",
+    "x" * 5000,
+    "{" * 900,
+    "[red]",
+    "=1+1",
+    "",
+)
 VALUES: tuple[Any, ...] = (
-    None, True, -1, 0, 1, 2**31, 2**53, 2**64, 10**400, -1e308, 1e308, 1e-308, 1e6, 0.5, float("nan"), float("inf"), [], {}, [[]],
-    [0] * 2000, [[0, 0] for _ in range(3000)],
-    {"a": {}}, "../up.toml", "/dev/zero", "looney", "red", "hex", "tiles", "coasters", "chessboard", *NASTY, *NASTY,
-)  # fmt: skip
+    None,
+    True,
+    -1,
+    0,
+    1,
+    2**31,
+    2**53,
+    2**64,
+    10**400,
+    -1e308,
+    1e308,
+    1e-308,
+    1e6,
+    0.5,
+    float("nan"),
+    float("inf"),
+    [],
+    {},
+    [[]],
+    [0] * 2000,
+    [[0, 0] for _ in range(3000)],
+    {"a": {}},
+    "../up.toml",
+    "/dev/zero",
+    "looney",
+    "red",
+    "hex",
+    "tiles",
+    "coasters",
+    "chessboard",
+    *NASTY,
+    *NASTY,
+)
 """What a value of a document becomes."""
 
 
@@ -116,7 +194,9 @@ def change_bytes(data: bytes, rng: random.Random) -> bytes:
 
 
 def change_document(data: bytes, rng: random.Random) -> bytes:
-    """One to three values of a JSON document become others, are left out, doubled, or named otherwise."""
+    """One to three values of a JSON document become others, are left out, doubled, or named
+    otherwise.
+    """
     root = [json.loads(data)]
     for _ in range(rng.randint(1, 3)):
         places = list(itertools.islice(_places(root), MOST_PLACES))
@@ -137,7 +217,13 @@ def change_document(data: bytes, rng: random.Random) -> bytes:
 
 def _places(node: Any) -> Iterator[tuple[Any, Any]]:
     """Every value in a document, as what holds it and where."""
-    parts = list(node.items()) if isinstance(node, dict) else list(enumerate(node)) if isinstance(node, list) else []
+    parts = (
+        list(node.items())
+        if isinstance(node, dict)
+        else list(enumerate(node))
+        if isinstance(node, list)
+        else []
+    )
     for key, value in parts:
         yield node, key
         yield from _places(value)
@@ -171,7 +257,11 @@ def change_zip(data: bytes, rng: random.Random) -> bytes:
         for name in names:
             held = source.read(name)
             if name == changed:
-                held = rng.choice((change_line, change_bytes) if name.endswith("jsonl") else (change_bytes, change_header))(held, rng)
+                held = rng.choice(
+                    (change_line, change_bytes)
+                    if name.endswith("jsonl")
+                    else (change_bytes, change_header)
+                )(held, rng)
             archive.writestr(name, held)
     return packed.getvalue()
 
@@ -185,7 +275,10 @@ def change_log(data: bytes, rng: random.Random) -> bytes:
         seq, event = rng.choice(db.execute("SELECT seq, event FROM records").fetchall())
         change = rng.choice((change_document, change_bytes))
         text = change(event.encode(), rng)
-        db.execute("UPDATE records SET event = ? WHERE seq = ?", (text.decode(errors="replace") if rng.random() < 0.8 else text, seq))
+        db.execute(
+            "UPDATE records SET event = ? WHERE seq = ?",
+            (text.decode(errors="replace") if rng.random() < 0.8 else text, seq),
+        )
         db.commit()
         db.close()
         return path.read_bytes()
@@ -193,22 +286,72 @@ def change_log(data: bytes, rng: random.Random) -> bytes:
 
 JSON, TEXT = (change_document, change_document, change_bytes), (change_bytes,)
 PICTURE = (change_bytes, change_header)
-SHOW = ("log list", "log show 1", "log show 1 --json", "log players", "log scores OUT.csv", "log gaps OUT.csv", "log export 1 OUT.zip", "replay 1")
+SHOW = (
+    "log list",
+    "log show 1",
+    "log show 1 --json",
+    "log players",
+    "log scores OUT.csv",
+    "log gaps OUT.csv",
+    "log export 1 OUT.zip",
+    "replay 1",
+)
 FORMATS = (
-    Format("table.json", ("calibrate recheck PHOTO --table FILE", "observe PHOTO --table FILE --picture OUT.png"), JSON, 3),
+    Format(
+        "table.json",
+        ("calibrate recheck PHOTO --table FILE", "observe PHOTO --table FILE --picture OUT.png"),
+        JSON,
+        3,
+    ),
     Format("lens.json", ("calibrate printed BOARD --lens FILE --out OUT.json",), JSON, 2),
-    Format("board.json", ("calibrate printed FILE --lens LENS --out OUT.json", "calibrate frame PHOTO --table FILE --out OUT.json"), JSON, 2),
+    Format(
+        "board.json",
+        (
+            "calibrate printed FILE --lens LENS --out OUT.json",
+            "calibrate frame PHOTO --table FILE --out OUT.json",
+        ),
+        JSON,
+        2,
+    ),
     Format("pieces.toml", ("calibrate recheck PHOTO --table OWN",), TEXT, 2),
     Format("rinkside.toml", ("hardware list --settings FILE",), TEXT, 2),
-    Format("inputs.jsonl", ("referee --table TABLE --camera folder:FRAMES --players red,blue --inputs FILE",), (change_line, change_bytes)),
+    Format(
+        "inputs.jsonl",
+        ("referee --table TABLE --camera folder:FRAMES --players red,blue --inputs FILE",),
+        (change_line, change_bytes),
+    ),
     Format("access.json", ("codes FILE",), JSON, 2),
-    Format("session.zip", ("log import FILE --log OUT.sqlite",), (change_zip, change_zip, change_bytes), 2),
-    Format("log.sqlite", tuple(f"{words} --log FILE" for words in SHOW), (change_log, change_log, change_bytes), 3),
-    Format("photo.jpg", ("calibrate recheck FILE --table TABLE", "observe FILE --table TABLE"), PICTURE, 2),
+    Format(
+        "session.zip",
+        ("log import FILE --log OUT.sqlite",),
+        (change_zip, change_zip, change_bytes),
+        2,
+    ),
+    Format(
+        "log.sqlite",
+        tuple(f"{words} --log FILE" for words in SHOW),
+        (change_log, change_log, change_bytes),
+        3,
+    ),
+    Format(
+        "photo.jpg",
+        ("calibrate recheck FILE --table TABLE", "observe FILE --table TABLE"),
+        PICTURE,
+        2,
+    ),
     Format("empty.jpg", ("observe PHOTO --empty FILE --table TABLE",), PICTURE),
-    Format("photo.png", ("calibrate recheck FILE --table TABLE", "observe FILE --table TABLE"), PICTURE, 2),
+    Format(
+        "photo.png",
+        ("calibrate recheck FILE --table TABLE", "observe FILE --table TABLE"),
+        PICTURE,
+        2,
+    ),
     *(
-        Format(f"film.{kind}", ("referee --table TABLE --camera video:FILE --players red,blue",), (change_bytes,))
+        Format(
+            f"film.{kind}",
+            ("referee --table TABLE --camera video:FILE --players red,blue",),
+            (change_bytes,),
+        )
         for kind in ("avi", "mp4", "mkv")
     ),
 )
@@ -230,12 +373,20 @@ class Case:
         """How the command ended and, where that is a fault, what it is."""
         rng = random.Random(f"{self.seed} {self.number}")
         path = folder / self.format.name
-        path.write_bytes(rng.choice(self.format.mutate)((self.good / self.format.name).read_bytes(), rng))
+        path.write_bytes(
+            rng.choice(self.format.mutate)((self.good / self.format.name).read_bytes(), rng)
+        )
         command = rng.choice(self.format.commands)
         places = {
-            "FILE": path, "PHOTO": self.good / "photo.jpg", "BOARD": self.good / "board.json", "LENS": self.good / "lens.json",
-            "TABLE": self.good / "table.json", "OWN": folder / "own.json", "FRAMES": self.good / "frames", "OUT": folder / "out",
-        }  # fmt: skip
+            "FILE": path,
+            "PHOTO": self.good / "photo.jpg",
+            "BOARD": self.good / "board.json",
+            "LENS": self.good / "lens.json",
+            "TABLE": self.good / "table.json",
+            "OWN": folder / "own.json",
+            "FRAMES": self.good / "frames",
+            "OUT": folder / "out",
+        }
         shutil.copy(self.good / "own.json", folder / "own.json")
         words = [_filled(word, places) for word in command.split()]
         ended, fault = _ended(words, len(str(folder)))
@@ -260,7 +411,11 @@ def _ended(words: Words, path_length: int) -> tuple[str, str]:
         return "traceback", "".join(traceback.format_exception(result.exception)).strip()[-1500:]
     if found := CONTROL.search(result.stdout + result.stderr):
         return "control", f"a control character in what is printed: {found[0]!r}"
-    return ("done", "") if result.exit_code in (0, 1) else ("refused", _wrong(result.stderr, path_length))
+    return (
+        ("done", "")
+        if result.exit_code in (0, 1)
+        else ("refused", _wrong(result.stderr, path_length))
+    )
 
 
 def _wrong(said: str, path_length: int) -> str:
@@ -268,16 +423,26 @@ def _wrong(said: str, path_length: int) -> str:
     lines = [line for line in said.splitlines() if not line.startswith("rinkside: left out: ")]
     if len(lines) != 1 or not lines[0].startswith("rinkside: "):
         return f"expected one line, got {said[-600:]!r}"
-    return f"a line of {len(lines[0])} characters: {lines[0][:300]!r}" if len(lines[0]) > MOST_SAID + 2 * path_length else ""
+    return (
+        f"a line of {len(lines[0])} characters: {lines[0][:300]!r}"
+        if len(lines[0]) > MOST_SAID + 2 * path_length
+        else ""
+    )
 
 
 # --- many ---
 
 
-def attack(count: int, seed: int, formats: Sequence[Format] = FORMATS, say: Callable[[str], None] = lambda _: None) -> Outcome:
+def attack(
+    count: int,
+    seed: int,
+    formats: Sequence[Format] = FORMATS,
+    say: Callable[[str], None] = lambda _: None,
+) -> Outcome:
     """Hand `count` changed files to commands; the same for the same seed.
 
-    It copies the process that calls it, which therefore must have no threads and be small: a fresh one, as `main` is.
+    It copies the process that calls it, which therefore must have no threads and be small: a fresh
+    one, as `main` is.
     """
     outcome = Outcome()
     for module, _ in COMMANDS.values():
@@ -286,13 +451,22 @@ def attack(count: int, seed: int, formats: Sequence[Format] = FORMATS, say: Call
         good = Path(name) / "good"
         good.mkdir()
         # By another process: one that has drawn has threads, and must not be copied.
-        subprocess.run([sys.executable, "-m", "benchmarks.good_files", str(good)], check=True, cwd=Path(__file__).parents[1])
+        subprocess.run(
+            [sys.executable, "-m", "benchmarks.good_files", str(good)],
+            check=True,
+            cwd=Path(__file__).parents[1],
+        )
         weighted = [one for one in formats for _ in range(one.weight)]
-        cases = [Case(number, weighted[number % len(weighted)], good, seed) for number in range(count)]
+        cases = [
+            Case(number, weighted[number % len(weighted)], good, seed) for number in range(count)
+        ]
         while cases:
             done = _some(cases[:CASES_A_CHILD], Path(name), outcome)
             cases = cases[done:]
-            say(f"{count - len(cases)} of {count} files, {len(outcome.faults)} faults, {outcome.peak_bytes >> 20} MB at most")
+            say(
+                f"{count - len(cases)} of {count} files, {len(outcome.faults)} faults,"
+                f" {outcome.peak_bytes >> 20} MB at most"
+            )
     return outcome
 
 
@@ -311,7 +485,9 @@ def _some(cases: Sequence[Case], folder: Path, outcome: Outcome) -> int:
         outcome.files[case.format.name] += 1
         outcome.exits[ended] += 1
         if fault:
-            outcome.faults.append(fault if ended != "gone" else f"{case.number} {case.format.name}: {fault}")
+            outcome.faults.append(
+                fault if ended != "gone" else f"{case.number} {case.format.name}: {fault}"
+            )
         if ended == "gone":
             os.kill(child, signal.SIGKILL)
             break
@@ -344,10 +520,21 @@ def _work(cases: Sequence[Case], folder: Path, theirs: Connection) -> None:
             try:
                 ended, fault = case.run(Path(own))
                 if not fault and (used := time.process_time() - begun) > MOST_CPU_S:
-                    ended, fault = "slow", f"{case.number} {case.format.name}: {used:.0f} s of processor time"
+                    ended, fault = (
+                        "slow",
+                        f"{case.number} {case.format.name}: {used:.0f} s of processor time",
+                    )
                 theirs.send((ended, fault))
             except BaseException:
-                theirs.send(("traceback", f"{case.number} {case.format.name}: in the benchmark: {traceback.format_exc()[-800:]}"))
+                theirs.send(
+                    (
+                        "traceback",
+                        (
+                            f"{case.number} {case.format.name}: in the benchmark:"
+                            f" {traceback.format_exc()[-800:]}"
+                        ),
+                    )
+                )
     os._exit(0)
 
 
@@ -359,13 +546,22 @@ def _work(cases: Sequence[Case], folder: Path, theirs: Connection) -> None:
 def main(count: int, seed: int, only: tuple[str, ...], as_json: bool) -> None:
     """Count what commands do with files that were changed by chance."""
     begun = time.monotonic()
-    outcome = attack(count, seed, [one for one in FORMATS if not only or one.name in only], lambda said: print(said, file=sys.stderr, flush=True))
+    outcome = attack(
+        count,
+        seed,
+        [one for one in FORMATS if not only or one.name in only],
+        lambda said: print(said, file=sys.stderr, flush=True),
+    )
     if as_json:
         print(json.dumps({name: getattr(outcome, name) for name in outcome.__slots__}))
         return
     for fault in outcome.faults:
         print(fault)
-    print(f"{count} files in {time.monotonic() - begun:.0f} s: {dict(outcome.files)}; {dict(outcome.exits)}; {len(outcome.faults)} faults; ", end="")
+    print(
+        f"{count} files in {time.monotonic() - begun:.0f} s: {dict(outcome.files)};"
+        f" {dict(outcome.exits)}; {len(outcome.faults)} faults; ",
+        end="",
+    )
     print(f"{outcome.peak_bytes >> 20} MB at most")
 
 

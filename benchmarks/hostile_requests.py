@@ -1,6 +1,7 @@
 """Send hostile requests to all pages over sockets: `python -m benchmarks.hostile_requests`.
 
-No answer may be 5xx (but 503 and 507, which say what is short), and nothing may be logged as a mistake.
+No answer may be 5xx (but 503 and 507, which say what is short), and nothing may be logged as a
+mistake.
 """
 
 from __future__ import annotations
@@ -24,22 +25,29 @@ from flask import Flask
 import engines
 from benchmarks import pages
 from benchmarks.hostile import Hostile, hostile_requests
-from referee.events import SessionStarted
-from referee.guides import CornersGuide, LensGuide
-from referee.log import Log
-from referee.loop import Referee
-from referee.preparing import Preparing
-from referee.ruler import Ruler
-from referee.session import Session
-from referee.setting_up import SettingUp
-from referee.simulated_table import demo_setup
-from referee.story import Stories
-from vision.cameras import open_camera
-from vision.watch import Watch
-from webui import create_app, create_corners_app, create_later_app, create_lens_app, create_ruler_app, create_set_up_app
-from webui.access import Access
-from webui.codes import Codes
-from webui.serve import listen, serving
+from calibration.progress import CornersGuide, LensGuide
+from calibration.wizard import Preparing
+from referee.live.game_setup import SettingUp
+from referee.live.live_measurement import Ruler
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from referee.statistics.history import Stories
+from simulation.players.ice_boule_table import demo_setup
+from vision.cameras.base import open_camera
+from vision.change_gate import Watch
+from webui import (
+    create_app,
+    create_corners_app,
+    create_later_app,
+    create_lens_app,
+    create_ruler_app,
+    create_set_up_app,
+)
+from webui.security.codes import Codes
+from webui.security.permissions import Access
+from webui.server import listen, serving
 
 COUNT, CLIENTS, PATIENCE_S = 20_000, 6, 60.0
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -62,7 +70,8 @@ class Outcome:
         self.statuses[status] += 1
         if status >= 500 and status not in EXCUSED:
             self.mistakes.append(
-                f"{status} {asked.method} {asked.target[:200]!r} {asked.headers!r:.400} {asked.body[:200]!r}"
+                f"{status} {asked.method} {asked.target[:200]!r} {asked.headers!r:.400}"
+                f" {asked.body[:200]!r}"
             )
 
 
@@ -198,7 +207,10 @@ def main(count: int, seed: int) -> None:
         click.echo(f"{status or 'no answer'}: {number}")
     for line in [*outcome.mistakes[:10], *outcome.logged[:10]]:
         click.echo(line, err=True)
-    said = f"{len(outcome.mistakes)} answers of 5xx and {len(outcome.logged)} mistakes logged in {sum(outcome.statuses.values())} requests"
+    said = (
+        f"{len(outcome.mistakes)} answers of 5xx and {len(outcome.logged)} mistakes logged in"
+        f" {sum(outcome.statuses.values())} requests"
+    )
     click.echo(f"{said}, {time.monotonic() - begun:.0f} s")
     raise SystemExit(1 if outcome.mistakes or outcome.logged else 0)
 

@@ -1,7 +1,7 @@
 """Random acts before the judges, and docs/FUZZ.md (`make bench-fuzz`).
 
-From random positions somebody does something, lawful or not, with side effects, and what lies there is
-told exactly.  The verdict has to be the true one or a question that leaves room for it, and what
+From random positions somebody does something, lawful or not, with side effects, and what lies there
+is told exactly.  The verdict has to be the true one or a question that leaves room for it, and what
 people are told to do has to lead on.
 """
 

@@ -1,7 +1,8 @@
 """Referee simulated games without eyes, and write docs/JUDGES.md (`make bench-judges`).
 
-No picture is drawn: the judges are told what lies on the table, as it is, or with faults at random.  What is not ruled on rightly
-by eyes that never err is a fault of judges or rules; what ends a game, or the log, with eyes that do err is a fault too.
+No picture is drawn: the judges are told what lies on the table, as it is, or with faults at random.
+What is not ruled on rightly by eyes that never err is a fault of judges or rules; what ends a game,
+or the log, with eyes that do err is a fault too.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from benchmarks.accuracy import ROOT, commit
 from benchmarks.games import noted
 from benchmarks.misreading import ALL
 from benchmarks.playing import GAMES, PERIOD_MS, STUCK, Deed, Game, play, seeing_faults
-from referee.simulated_games import MISTAKES
+from simulation.players.driver import MISTAKES
 
 PAGE = ROOT / "docs" / "JUDGES.md"
 WIDTH_PX = 320
@@ -67,12 +68,22 @@ Errors are such as end the program, and logs from which the referee does not com
 
 def counted(found: Sequence[Game], lawful: bool) -> Counter[str]:
     """Verdicts on what was lawful or was not, without dice that were typed in."""
-    return Counter(deed.verdict for one in found for deed in one.deeds if deed.lawful == lawful and not typed_in(deed.name, deed.verdict))
+    return Counter(
+        deed.verdict
+        for one in found
+        for deed in one.deeds
+        if deed.lawful == lawful and not typed_in(deed.name, deed.verdict)
+    )
 
 
 def unneeded(found: Sequence[Game]) -> int:
     """What was lawful and asked about, though no answer changed anything."""
-    asked = (deed for one in found for deed in one.deeds if deed.lawful and deed.verdict == "asked" and not typed_in(deed.name, deed.verdict))
+    asked = (
+        deed
+        for one in found
+        for deed in one.deeds
+        if deed.lawful and deed.verdict == "asked" and not typed_in(deed.name, deed.verdict)
+    )
     return sum(not deed.needed for deed in asked)
 
 
@@ -90,7 +101,10 @@ def true_row(game: str, found: Sequence[Game]) -> str:
         lawful.total() - lawful["right"] - lawful["asked"],
         *(planted.total(), share(planted), planted["asked"]),
         planted.total() - planted["right"] - planted["asked"],
-        *(sum(one.over and one.scores != one.recorded for one in found), sum(bool(one.failed) for one in found)),
+        *(
+            sum(one.over and one.scores != one.recorded for one in found),
+            sum(bool(one.failed) for one in found),
+        ),
     ]
     return f"| {' | '.join(map(str, cells))} |"
 
@@ -112,35 +126,54 @@ def share(counts: Counter[str]) -> str:
 
 
 def otherwise(played: Sequence[Game]) -> Iterator[str]:
-    """A line for everything that true eyes saw and that was not ruled on as what it was, for each kind of act that was asked about, and for
-    every error; what is asked in Ice Boule, and dice that are typed, are in the table.
+    """A line for everything that true eyes saw and that was not ruled on as what it was, for each
+    kind of act that was asked about, and for every error; what is asked in Ice Boule, and dice that
+    are typed, are in the table.
     """
     asked: dict[tuple[str, str], list[Deed]] = defaultdict(list)
     for one in played:
         if one.failed:
             yield f"- {one.game} {one.seed}: ended with {one.failed}"
         for deed in one.deeds:
-            if deed.verdict == "right" or (deed.verdict == "asked" and (one.game == "ice_boule" or typed_in(deed.name, deed.verdict))):
+            if deed.verdict == "right" or (
+                deed.verdict == "asked"
+                and (one.game == "ice_boule" or typed_in(deed.name, deed.verdict))
+            ):
                 continue
             if deed.verdict == "asked":
                 asked[one.game, deed.name].append(deed)
             else:
-                yield f"- {one.game} {one.seed}: {deed.name} {', '.join(deed.moves[:3])}: {deed.verdict}. Said: {' / '.join(deed.said) or deed.panel}"
+                yield (
+                    f"- {one.game} {one.seed}: {deed.name} {', '.join(deed.moves[:3])}:"
+                    f" {deed.verdict}. Said: {' / '.join(deed.said) or deed.panel}"
+                )
     for (game, name), deeds in asked.items():
         yield f"- {game}: {name}: asked {len(deeds)} times. The first time: {deeds[0].said[0]}"
 
 
 def page(played: dict[str, list[Game]], measured: str, before: str) -> str:
-    """docs/JUDGES.md; `played` are the games before each kind of eyes, and the notes are those of the page as it was `before`."""
-    kinds = {eyes: {game: [one for one in found if one.game == game] for game in GAMES} for eyes, found in played.items()}
+    """docs/JUDGES.md; `played` are the games before each kind of eyes, and the notes are those of
+    the page as it was `before`.
+    """
+    kinds = {
+        eyes: {game: [one for one in found if one.game == game] for game in GAMES}
+        for eyes, found in played.items()
+    }
     return TEXT.format(
         date=datetime.date.today().isoformat(),
         commit=measured,
         mistakes=MISTAKES,
         period=PERIOD_MS / 1000,
-        typed=sum(typed_in(deed.name, deed.verdict) for found in played.values() for one in found for deed in one.deeds),
+        typed=sum(
+            typed_in(deed.name, deed.verdict)
+            for found in played.values()
+            for one in found
+            for deed in one.deeds
+        ),
         true="\n".join(true_row(game, found) for game, found in kinds["true"].items()),
-        unneeded=f"{unneeded(kinds['true']['ice_boule']) / max(1, counted(kinds['true']['ice_boule'], True).total()):.2%}",
+        unneeded=(
+            f"{unneeded(kinds['true']['ice_boule']) / max(1, counted(kinds['true']['ice_boule'], True).total()):.2%}"
+        ),
         otherwise="\n".join(otherwise(played["true"])) or "Nothing else was said than what was so.",
         kinds=len(ALL),
         stuck=STUCK,
@@ -157,22 +190,34 @@ def refereed(eyes: str, game: str, seed: int, measured: str) -> Game:
 
 @click.command()
 @click.option("--games", default=50, show_default=True, help="Seeds of each game.")
-@click.option("--processes", default=2, show_default=True, help="Games that are played at the same time.")
+@click.option(
+    "--processes", default=2, show_default=True, help="Games that are played at the same time."
+)
 def main(games: int, processes: int) -> None:
     """Referee the games before both kinds of eyes, and write the page."""
     measured = commit()
     played: dict[str, list[Game]] = defaultdict(list)
     with ProcessPoolExecutor(processes) as pool:
-        due = {pool.submit(refereed, eyes, game, seed, measured): eyes for seed in range(games) for game in GAMES for eyes in EYES}
+        due = {
+            pool.submit(refereed, eyes, game, seed, measured): eyes
+            for seed in range(games)
+            for game in GAMES
+            for eyes in EYES
+        }
         for done in as_completed(due):
             one = done.result()
             played[due[done]].append(one)
             counts = dict(Counter(deed.verdict for deed in one.deeds))
             print(
-                f"{due[done]} {one.game} {one.seed}: {one.failed or ('over' if one.over else 'given up')}, {counts}, {one.took_s:.0f} s",
+                f"{due[done]} {one.game} {one.seed}:"
+                f" {one.failed or ('over' if one.over else 'given up')}, {counts},"
+                f" {one.took_s:.0f} s",
                 file=sys.stderr,
             )
-    found = {eyes: sorted(games, key=lambda one: (GAMES.index(one.game), one.seed)) for eyes, games in played.items()}
+    found = {
+        eyes: sorted(games, key=lambda one: (GAMES.index(one.game), one.seed))
+        for eyes, games in played.items()
+    }
     PAGE.write_text(page(found, measured, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     print(f"wrote {PAGE}", file=sys.stderr)
 

@@ -1,8 +1,10 @@
-"""Kill the referee at random moments and see what is left; writes the end of docs/LOG.md (`make bench-kill`).
+"""Kill the referee at random moments and see what is left; writes the end of docs/LOG.md (`make
+bench-kill`).
 
-A process of its own plays Ice Boule on a log on disk, with pictures, and prints every record as a page would show it.  It is killed
-with SIGKILL, mostly while it plays, now and then while it opens the log.  Then the log is opened, and everything that was
-shown must be on it, with the state that was shown.  What is before the line of MARK in the page is written by hand and stays.
+A process of its own plays Ice Boule on a log on disk, with pictures, and prints every record as a
+page would show it.  It is killed with SIGKILL, mostly while it plays, now and then while it opens
+the log.  Then the log is opened, and everything that was shown must be on it, with the state that
+was shown.  What is before the line of MARK in the page is written by hand and stays.
 """
 
 from __future__ import annotations
@@ -27,12 +29,12 @@ import numpy as np
 
 from benchmarks.accuracy import ROOT, commit
 from engines import GAMES
-from engines.players import RandomPlayer
-from referee.command import NextGame, Undo
-from referee.events import Record, Ruled, SessionStarted
-from referee.ledger import apply, begin
-from referee.log import Log
-from referee.session import Session
+from referee.sessions.commands import NextGame, Undo
+from referee.sessions.event_store import Log
+from referee.sessions.events import Record, Ruled, SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.state import apply, begin
+from simulation.players.policies import RandomPlayer
 
 MARK = "<!-- `make bench-kill` writes what follows -->\n"
 GAME, PLAYERS = GAMES["ice_boule"], ("blue", "yellow", "red")
@@ -42,11 +44,15 @@ PICTURE_BYTES = 300_000
 OPENING = 0.1
 """Share of the kills that come while the log is opened."""
 LINES, MOMENT_S = 12, 0.06
-"""A kill comes when up to so many records were shown, or the log is about to be opened, and up to this time later."""
+"""A kill comes when up to so many records were shown, or the log is about to be opened, and up to
+this time later.
+"""
 
 
 def play_and_show(path: Path, seed: int) -> None:
-    """What is killed: goes on with the last session of a log, rules as fast as the disk lets it, and takes back now and then."""
+    """What is killed: goes on with the last session of a log, rules as fast as the disk lets it,
+    and takes back now and then.
+    """
     chance = Random(seed)
     player = RandomPlayer(GAME, chance)
     print("opening", flush=True)
@@ -65,7 +71,9 @@ def play_and_show(path: Path, seed: int) -> None:
         elif session.ledger.standing and chance.random() < 0.15:
             session.command(Undo())
         else:
-            ruled = Ruled(verdict="accepted", code="boule.throw", said="", moves=(str(player.choose(state)),))
+            ruled = Ruled(
+                verdict="accepted", code="boule.throw", said="", moves=(str(player.choose(state)),)
+            )
             session.append(ruled, chance.randbytes(chance.randrange(PICTURE_BYTES)))
 
 
@@ -76,16 +84,27 @@ def _show(session: Session) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """One process that was killed: how many records it had shown, and how long it took to open its session again, s."""
+    """One process that was killed: how many records it had shown, and how long it took to open its
+    session again, s.
+    """
 
     shown: int
     reopened_s: float
 
 
 def live_and_die(path: Path, seed: int, moment_s: float) -> Life:
-    """Let a process play on a log, kill it, and compare; AssertionError where something that was shown is not on the log."""
+    """Let a process play on a log, kill it, and compare; AssertionError where something that was
+    shown is not on the log.
+    """
     chance = Random(1000 + seed)
-    words = [sys.executable, "-c", f"from pathlib import Path; from benchmarks.kill import play_and_show; play_and_show(Path({str(path)!r}), {seed})"]
+    words = [
+        sys.executable,
+        "-c",
+        (
+            "from pathlib import Path; from benchmarks.kill import play_and_show;"
+            f" play_and_show(Path({str(path)!r}), {seed})"
+        ),
+    ]
     child = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=ROOT)
     assert child.stdout is not None
     opening = path.exists() and chance.random() < OPENING
@@ -109,7 +128,9 @@ def compare(log: Log, session: Session, shown: dict[int, dict[str, Any] | None])
     states = dict(_states(session.records()))
     for seq, state in shown.items():
         assert seq in states, f"record {seq} was shown and is not on the log"
-        assert state is None or state == json.loads(json.dumps(states[seq])), f"record {seq} was shown with another state"
+        assert state is None or state == json.loads(json.dumps(states[seq])), (
+            f"record {seq} was shown with another state"
+        )
     assert all(log.frame(record.seq) for record in session.records() if record.frame)
 
 
@@ -137,7 +158,12 @@ that a commit survives a power cut rests on SQLite's full sync and on a disk tha
 
 @click.command()
 @click.option("--lives", default=200, show_default=True, help="How often to kill.")
-@click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "LOG.md", help="The page to write.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=ROOT / "docs" / "LOG.md",
+    help="The page to write.",
+)
 def main(lives: int, out: Path) -> None:
     """Kill the referee at random moments and write what is left into the page."""
     done = []

@@ -1,8 +1,10 @@
-"""From the last movement on the table to the verdict on the panel, and what waiting costs; writes docs/LATENCY.md (`make bench-latency`).
+"""From the last movement on the table to the verdict on the panel, and what waiting costs; writes
+docs/LATENCY.md (`make bench-latency`).
 
-Simulated players are filmed first, ten pictures a second.  Then the film runs in real time before the referee as a camera's would:
-JPEGs that are decoded as they come, eyes, judge, session with its log on disk, the panel behind its web server, and a page that listens
-to its events and fetches pictures.  In the end the table lies still, and what that costs is measured.
+Simulated players are filmed first, ten pictures a second.  Then the film runs in real time before
+the referee as a camera's would: JPEGs that are decoded as they come, eyes, judge, session with its
+log on disk, the panel behind its web server, and a page that listens to its events and fetches
+pictures.  In the end the table lies still, and what that costs is measured.
 """
 
 from __future__ import annotations
@@ -28,28 +30,28 @@ import numpy as np
 
 from benchmarks.accuracy import ROOT, commit
 from benchmarks.sequences import GAMES
-from referee.command import Command
-from referee.events import Record
-from referee.ledger import Ledger
-from referee.log import Log
-from referee.loop import Referee
-from referee.opening import opening
-from referee.session import Session
-from referee.settle import HOLD_MS
-from referee.simulated_table import demo_place, demo_setup
-from referee.simulated_tables import game_table, seat
-from referee.simulation import Players as BoulePlayers
+from referee.live.referee import Referee
+from referee.live.stability import HOLD_MS
+from referee.sessions.commands import Command
+from referee.sessions.event_store import Log
+from referee.sessions.events import Record
+from referee.sessions.session import Session
+from referee.sessions.start import opening
+from referee.sessions.state import Ledger
+from simulation.generate.cases import resized
+from simulation.players.ice_boule import Players as BoulePlayers
+from simulation.players.ice_boule_table import demo_place, demo_setup
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene
+from simulation.tables import game_table, seat
 from table.errors import InputError
-from table.setup import Setup
-from vision.cameras.files import decode_image, encode_jpeg
+from table.table_config import Setup
+from vision.cameras.frame import Frame, Image
+from vision.cameras.image_files import decode_image, encode_jpeg
 from vision.cameras.live import LiveCamera, Picture, epoch_ms
-from vision.frame import Frame, Image
-from vision.render import Renderer
-from vision.scene import Scene
-from vision.scene_cases import resized
-from vision.watch import Watch
+from vision.change_gate import Watch
 from webui import create_app
-from webui.serve import listen, serving
+from webui.server import listen, serving
 
 WIDTH_PX, PERIOD_MS, CORES = 1640, 100, 2
 SEEDS = {"ice_boule": 1, "ice_storm": 2, "zamboni_wars": 4, "icebreaker": 2, "icefloe": 11}
@@ -59,9 +61,13 @@ QUALITY = 90
 PAGE_MS = 400
 """A page fetches the camera's picture so often."""
 GRAINS = 3
-"""A table that lies still is drawn with the camera's noise so often, and these pictures shown in turn."""
+"""A table that lies still is drawn with the camera's noise so often, and these pictures shown in
+turn.
+"""
 SMALL, CHANGED_LEVELS = 8, 6
-"""Two pictures show a change where they differ by more levels of grey, so many times smaller; noise is not seen there."""
+"""Two pictures show a change where they differ by more levels of grey, so many times smaller; noise
+is not seen there.
+"""
 IDLE_WARM_S = 3.0
 MOST_MS = HOLD_MS + 300
 """The aim, at the 95th percentile."""
@@ -69,7 +75,9 @@ MOST_MS = HOLD_MS + 300
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """A picture as the camera sends it; `moved`: something in it is not where it was in the one before."""
+    """A picture as the camera sends it; `moved`: something in it is not where it was in the one
+    before.
+    """
 
     jpeg: bytes
     moved: bool
@@ -77,7 +85,9 @@ class Shot:
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """Players filmed, a shot every PERIOD_MS; `said` are commands with the number of the shot before which they were given."""
+    """Players filmed, a shot every PERIOD_MS; `said` are commands with the number of the shot
+    before which they were given.
+    """
 
     game: str
     setup: Setup
@@ -140,7 +150,10 @@ class _Filming:
 
     def _shows_a_change(self, image: Image) -> bool:
         """An arm that is out of sight moves too, and nobody waits for it."""
-        small, before = cv2.resize(image, None, fx=1 / SMALL, fy=1 / SMALL, interpolation=cv2.INTER_AREA), self._small
+        small, before = (
+            cv2.resize(image, None, fx=1 / SMALL, fy=1 / SMALL, interpolation=cv2.INTER_AREA),
+            self._small,
+        )
         self._small = np.asarray(small, np.uint8)
         return before is not None and bool(cv2.absdiff(before, self._small).max() > CHANGED_LEVELS)
 
@@ -151,7 +164,10 @@ class _Filming:
 def _same(a: Scene, b: Scene) -> bool:
     """Does everything lie where it lay?  What was not touched is the same object."""
     pairs = [(a.pieces, b.pieces), (a.slabs, b.slabs), (a.limbs, b.limbs)]
-    return all(len(now) == len(then) and all(x is y for x, y in zip(now, then, strict=True)) for now, then in pairs)
+    return all(
+        len(now) == len(then) and all(x is y for x, y in zip(now, then, strict=True))
+        for now, then in pairs
+    )
 
 
 def shoot(game: str, film_ms: int) -> Film:
@@ -162,7 +178,9 @@ def shoot(game: str, film_ms: int) -> Film:
     empty = table.empty if table else None
     with _session(game, setup) as session:
         heard = _Overheard(session)
-        players = BoulePlayers(heard, setup, seed) if table is None else seat(heard, table, mistakes=0.0)
+        players = (
+            BoulePlayers(heard, setup, seed) if table is None else seat(heard, table, mistakes=0.0)
+        )
         renderer = Renderer(setup, demo_place() if table is None else table.place)
         camera = _Filming(renderer, players, heard, film_ms // PERIOD_MS)
         Referee(camera, setup, Watch(), session, empty).run()
@@ -171,13 +189,27 @@ def shoot(game: str, film_ms: int) -> Film:
 
 @contextmanager
 def _session(game: str, setup: Setup) -> Iterator[Session]:
-    started = opening(game, setup.game.colours, {}, setup, "simulated", datetime.datetime.now(datetime.UTC), simulated=True)
-    with tempfile.TemporaryDirectory() as folder, Log(Path(folder) / "log.sqlite") as log, closing(Session.begin(log, started)) as session:
+    started = opening(
+        game,
+        setup.game.colours,
+        {},
+        setup,
+        "simulated",
+        datetime.datetime.now(datetime.UTC),
+        simulated=True,
+    )
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Log(Path(folder) / "log.sqlite") as log,
+        closing(Session.begin(log, started)) as session,
+    ):
         yield session
 
 
 class Projector:
-    """A feed that shows a film in real time and its last picture ever after, each decoded as it comes; `taken_ms` are the times of its shots."""
+    """A feed that shows a film in real time and its last picture ever after, each decoded as it
+    comes; `taken_ms` are the times of its shots.
+    """
 
     def __init__(self, film: Film, session: Session) -> None:
         self._film, self._session = film, session
@@ -195,23 +227,31 @@ class Projector:
         time.sleep(max(0.0, self._began + number * PERIOD_MS / 1000 - time.monotonic()))
         while self._said and self._said[0][0] <= number:
             _, command = self._said.pop(0)
-            with suppress(InputError):  # a verdict that came otherwise than when it was filmed asks for something else
+            with suppress(
+                InputError
+            ):  # a verdict that came otherwise than when it was filmed asks for something else
                 self._session.command(command)
         self.taken_ms.append(epoch_ms())
-        return Picture(decode_image(self._film.shots[min(number, len(self._film.shots) - 1)].jpeg, "frame"))
+        return Picture(
+            decode_image(self._film.shots[min(number, len(self._film.shots) - 1)].jpeg, "frame")
+        )
 
     def close(self) -> None:
         """There is nothing to let go of."""
 
 
 class Page:
-    """A page in a browser: it follows the panel's events and fetches the camera's picture.  `came_ms` says when a record was there."""
+    """A page in a browser: it follows the panel's events and fetches the camera's picture.
+    `came_ms` says when a record was there.
+    """
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._closing = threading.Event()
         self.came_ms: dict[int, int] = {}
-        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._follow, self._look)]
+        self._threads = [
+            threading.Thread(target=work, daemon=True) for work in (self._follow, self._look)
+        ]
         for thread in self._threads:
             thread.start()
 
@@ -237,8 +277,10 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Milliseconds from the last movement to each verdict on the page; and while the table lay still, with the page open, pictures a
-    second that the referee looked at and the share of one core that the process took."""
+    """Milliseconds from the last movement to each verdict on the page; and while the table lay
+    still, with the page open, pictures a second that the referee looked at and the share of one
+    core that the process took.
+    """
 
     game: str
     waits_ms: tuple[int, ...]
@@ -250,7 +292,13 @@ def measure(film: Film, idle_s: float) -> Measured:
     """Show a film to the referee, and then the table as it lies in the end."""
     with _session(film.game, film.setup) as session, closing(listen("127.0.0.1", 0)) as listening:
         projector = Projector(film, session)
-        referee = Referee(LiveCamera("projector", lambda: projector, film.setup), film.setup, Watch(), session, film.empty)
+        referee = Referee(
+            LiveCamera("projector", lambda: projector, film.setup),
+            film.setup,
+            Watch(),
+            session,
+            film.empty,
+        )
         port = listening.getsockname()[1]
         with serving(create_app(session, referee), listening), closing(Page(port)) as page:
             worker = threading.Thread(target=referee.run, daemon=True)
@@ -261,7 +309,10 @@ def measure(film: Film, idle_s: float) -> Measured:
             before, began, used = referee.latest.frame_seq, time.perf_counter(), time.process_time()
             time.sleep(idle_s)
             wall = time.perf_counter() - began
-            core, frames = (time.process_time() - used) / wall, (referee.latest.frame_seq - before) / wall
+            core, frames = (
+                (time.process_time() - used) / wall,
+                (referee.latest.frame_seq - before) / wall,
+            )
             referee.stop()
             worker.join()
             session.close()
@@ -269,17 +320,27 @@ def measure(film: Film, idle_s: float) -> Measured:
     return Measured(film.game, waits, frames, core)
 
 
-def _waits_ms(film: Film, taken_ms: Sequence[int], records: Sequence[Record], came_ms: dict[int, int]) -> Iterator[int]:
-    """From the last shot that shows something else than the table that was ruled on, or the last word before, to the page.
+def _waits_ms(
+    film: Film, taken_ms: Sequence[int], records: Sequence[Record], came_ms: dict[int, int]
+) -> Iterator[int]:
+    """From the last shot that shows something else than the table that was ruled on, or the last
+    word before, to the page.
 
-    The movement ended at some time between that shot and the next: this is the longest that it can have been.
+    The movement ended at some time between that shot and the next: this is the longest that it can
+    have been.
     """
     moved = [k for k, shot in enumerate(film.shots) if shot.moved]
     for record in records:
         if getattr(record.event, "observation", None) is None or record.seq not in came_ms:
             continue
-        last = max((taken_ms[k - 1] for k in moved if k and taken_ms[k] <= record.at_ms), default=None)
-        heard = [other.at_ms for other in records if other.seq < record.seq and getattr(other.event, "observation", None) is None]
+        last = max(
+            (taken_ms[k - 1] for k in moved if k and taken_ms[k] <= record.at_ms), default=None
+        )
+        heard = [
+            other.at_ms
+            for other in records
+            if other.seq < record.seq and getattr(other.event, "observation", None) is None
+        ]
         if last is not None and not any(at_ms > last for at_ms in heard):
             yield came_ms[record.seq] - last
 
@@ -304,15 +365,28 @@ The aims: {aim} ms for 95 of 100 (the hold of {hold} ms and 300 ms), and 10 pict
 def _row(name: str, waits_ms: Sequence[int], rest: str) -> str:
     if not waits_ms:
         return f"| {name} | 0 | – | – | – | {rest} |"
-    median, most_often, slowest = (f"{value:.0f} ms" for value in np.percentile(waits_ms, [50, 95, 100]))
+    median, most_often, slowest = (
+        f"{value:.0f} ms" for value in np.percentile(waits_ms, [50, 95, 100])
+    )
     return f"| {name} | {len(waits_ms)} | {median} | {most_often} | {slowest} | {rest} |"
 
 
 @click.command()
-@click.option("--game", "names", multiple=True, type=click.Choice(list(SEEDS)), help="Only these games; all without it.")
+@click.option(
+    "--game",
+    "names",
+    multiple=True,
+    type=click.Choice(list(SEEDS)),
+    help="Only these games; all without it.",
+)
 @click.option("--seconds", default=120, show_default=True, help="How long each game is filmed.")
 @click.option("--idle", default=20.0, show_default=True, help="Seconds that the table lies still.")
-@click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "LATENCY.md", help="The page to write.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=ROOT / "docs" / "LATENCY.md",
+    help="The page to write.",
+)
 def main(names: tuple[str, ...], seconds: int, idle: float, out: Path) -> None:
     """Film and referee every game, and write the page."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
@@ -323,7 +397,10 @@ def main(names: tuple[str, ...], seconds: int, idle: float, out: Path) -> None:
         print(f"{name}: filmed", file=sys.stderr)
         measured.append(measure(film, idle))
         print(measured[-1], file=sys.stderr)
-    rows = [_row(GAMES[one.game], one.waits_ms, f"{one.frames_per_s:.1f} | {one.core:.0%}") for one in measured]
+    rows = [
+        _row(GAMES[one.game], one.waits_ms, f"{one.frames_per_s:.1f} | {one.core:.0%}")
+        for one in measured
+    ]
     rows.append(_row("all", [wait for one in measured for wait in one.waits_ms], " | "))
     text = TEXT.format(
         date=datetime.date.today().isoformat(),
@@ -333,7 +410,11 @@ def main(names: tuple[str, ...], seconds: int, idle: float, out: Path) -> None:
         python=platform.python_version(),
         opencv=cv2.__version__,
         load=os.getloadavg()[1],
-        first="" if os.sched_getscheduler(0) == os.SCHED_OTHER else "; the referee ran before them: `chrt -f 5`",
+        first=(
+            ""
+            if os.sched_getscheduler(0) == os.SCHED_OTHER
+            else "; the referee ran before them: `chrt -f 5`"
+        ),
         width=WIDTH_PX,
         fps=1000 // PERIOD_MS,
         film=seconds,

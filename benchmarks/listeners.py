@@ -1,4 +1,6 @@
-"""Listens to a panel as many pages would (`benchmarks.panel`); the standard library only, so that it costs little."""
+"""Listens to a panel as many pages would (`benchmarks.panel`); the standard library only, so that
+it costs little.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ class Heard:
         for event in events:
             if b"event: record" in event:
                 number = int(event[event.index(b"id: ") + 4 :].split(b"\n")[0])
-                assert not self.records or number == max(self.records) + 1, f"record {number} came after {max(self.records)}"
+                assert not self.records or number == max(self.records) + 1, (
+                    f"record {number} came after {max(self.records)}"
+                )
                 self.records[number] = time.monotonic()
 
     def _picture(self, data: bytes) -> None:
@@ -67,7 +71,9 @@ def ask(connection: socket.socket, path: str) -> None:
 
 
 def listen_for(port: int, after: int, seconds: float) -> dict[str, object]:
-    """What was heard in `seconds` by those who know all records up to `after`; says on stdout when all have joined."""
+    """What was heard in `seconds` by those who know all records up to `after`; says on stdout when
+    all have joined.
+    """
     streams = [Heard(f"/api/v1/stream?after={after}") for _ in range(STREAMS)]
     pictures = [Heard("/api/v1/camera.jpg") for _ in range(PICTURES)]
     selector = selectors.DefaultSelector()

@@ -1,4 +1,6 @@
-"""One piece of the start that is read wrongly for a whole film, and people who answer: for docs/FAULTS.md (`make bench-faults`)."""
+"""One piece of the start that is read wrongly for a whole film, and people who answer: for
+docs/FAULTS.md (`make bench-faults`).
+"""
 
 from __future__ import annotations
 
@@ -17,27 +19,36 @@ import numpy as np
 
 from benchmarks.faults import FAULTS, SAME_MM, STILL_MM, Blank, Film, Reading
 from benchmarks.sequences import GAMES
-from referee.command import Answer, Declare
-from referee.events import Asked
-from referee.inputs import Input, read_inputs
-from referee.log import Log
-from referee.loop import Referee
-from referee.misread import KEY, kind_of, read_misread
-from referee.opening import opening
-from referee.session import Session
+from referee.live.recorded_inputs import Input, read_inputs
+from referee.live.referee import Referee
+from referee.sessions.commands import Answer, Declare
+from referee.sessions.event_store import Log
+from referee.sessions.events import Asked
+from referee.sessions.misreadings import KEY, kind_of, read_misread
+from referee.sessions.session import Session
+from referee.sessions.start import opening
 from table.observation import Observation, SeenPiece
-from table.setup import Setup
+from table.table_config import Setup
 
 REST_MS = 8000
 """People wait so long at every table: for the referee, and to answer it."""
 STEP_MS = 250
 GHOST = "twice, where it is and beside that"
-MISREAD = ("of another colour", "of another size", "the other way round", "standing, and it lies, or the other way", "not seen at all", GHOST)
+MISREAD = (
+    "of another colour",
+    "of another size",
+    "the other way round",
+    "standing, and it lies, or the other way",
+    "not seen at all",
+    GHOST,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Slow:
-    """A film of people who wait at every table, and by the number of each picture the tables that came before it."""
+    """A film of people who wait at every table, and by the number of each picture the tables that
+    came before it.
+    """
 
     film: Film
     readings: tuple[Reading, ...]
@@ -61,7 +72,10 @@ class Slow:
                 table_of[seq] = number
             number += k in ends
         told = read_inputs(film.folder / "inputs.jsonl")
-        inputs = tuple(one._replace(at_ms=one.at_ms + REST_MS * sum(begin <= one.at_ms for begin in begins)) for one in told)
+        inputs = tuple(
+            one._replace(at_ms=one.at_ms + REST_MS * sum(begin <= one.at_ms for begin in begins))
+            for one in told
+        )
         return cls(film, tuple(readings), inputs, table_of)
 
 
@@ -83,9 +97,22 @@ class Outcome:
 class _People(Blank):
     """They know what happened, and answer a question at once."""
 
-    def __init__(self, slow: Slow, readings: Sequence[Reading], session: Session, truth: Outcome | None, true: SeenPiece | None) -> None:
+    def __init__(
+        self,
+        slow: Slow,
+        readings: Sequence[Reading],
+        session: Session,
+        truth: Outcome | None,
+        true: SeenPiece | None,
+    ) -> None:
         super().__init__(readings)
-        self.outcome, self._slow, self._session, self._truth, self._true = Outcome(), slow, session, truth, true
+        self.outcome, self._slow, self._session, self._truth, self._true = (
+            Outcome(),
+            slow,
+            session,
+            truth,
+            true,
+        )
 
     def read(self) -> Any:
         frame = super().read()
@@ -93,7 +120,9 @@ class _People(Blank):
             table = self._slow.table_of[frame.seq]
             self._answer(table)
             self.outcome.played[table] = played(self._session)
-            self.outcome.moves[table] = tuple(move for entry in self._session.ledger.standing for move in entry.moves)
+            self.outcome.moves[table] = tuple(
+                move for entry in self._session.ledger.standing for move in entry.moves
+            )
         return frame
 
     def _answer(self, table: int) -> None:
@@ -106,10 +135,20 @@ class _People(Blank):
         outcome.asked_later += outcome.began
         outcome.asked_first += not outcome.began
         so_far, truth = played(self._session), self._truth.played[table]
-        told = [(choice, (*so_far, *_without_mm(choice.moves))) for choice in asked.choices if self._is_true(asked, choice)]
-        true = [(choice, then) for choice, then in told if then == truth[: len(then)] and (choice.moves or then == truth)]
+        told = [
+            (choice, (*so_far, *_without_mm(choice.moves)))
+            for choice in asked.choices
+            if self._is_true(asked, choice)
+        ]
+        true = [
+            (choice, then)
+            for choice, then in told
+            if then == truth[: len(then)] and (choice.moves or then == truth)
+        ]
         labels = [choice.label for choice, then in sorted(true, key=lambda one: -len(one[1]))]
-        self._session.command(Answer(question=ledger.question.seq, label=(labels or [asked.choices[-1].label])[0]))
+        self._session.command(
+            Answer(question=ledger.question.seq, label=(labels or [asked.choices[-1].label])[0])
+        )
         if not labels and so_far == truth[: len(so_far)] and so_far != truth:
             moves = self._truth.moves[table][len(so_far) :]
             outcome.typed += len(moves)
@@ -120,11 +159,15 @@ class _People(Blank):
         if not choice.moves and not choice.holds:
             return False
         told = read_misread(asked.evidence.get(KEY, {}).get(choice.label, ()))
-        return all(one.true == (kind_of(self._true) if self._true is not None else None) for one in told)
+        return all(
+            one.true == (kind_of(self._true) if self._true is not None else None) for one in told
+        )
 
 
 def played(session: Session) -> tuple[str, ...]:
-    """All that counts, as moves; distances in them are left out, as another reading changes them a little."""
+    """All that counts, as moves; distances in them are left out, as another reading changes them a
+    little.
+    """
     return _without_mm(move for entry in session.ledger.standing for move in entry.moves)
 
 
@@ -133,33 +176,63 @@ def _without_mm(moves: Any) -> tuple[str, ...]:
 
 
 def same(told: tuple[str, ...], true: tuple[str, ...]) -> bool:
-    """Was the same played?  Where a piece itself came to lie that is misread as something legal nobody can tell."""
-    return told == true or (len(told) == len(true) and told[1:] == true[1:] and told[0].split()[:2] == true[0].split()[:2])
+    """Was the same played?  Where a piece itself came to lie that is misread as something legal
+    nobody can tell.
+    """
+    return told == true or (
+        len(told) == len(true)
+        and told[1:] == true[1:]
+        and told[0].split()[:2] == true[0].split()[:2]
+    )
 
 
-def refereed(slow: Slow, readings: Sequence[Reading], truth: Outcome | None, true: SeenPiece | None) -> Outcome:
-    """What comes of these readings where people know what the misread piece truly is; None: nothing is there."""
+def refereed(
+    slow: Slow, readings: Sequence[Reading], truth: Outcome | None, true: SeenPiece | None
+) -> Outcome:
+    """What comes of these readings where people know what the misread piece truly is; None: nothing
+    is there.
+    """
     film, by_seq = slow.film, {seen.frame_seq: seen for seen in readings}
     with tempfile.TemporaryDirectory() as folder, Log(Path(folder) / "log.sqlite") as log:
-        started = opening(film.game, film.players, {}, film.setup, "a film", datetime.datetime.now(UTC))
+        started = opening(
+            film.game, film.players, {}, film.setup, "a film", datetime.datetime.now(UTC)
+        )
         with closing(Session.begin(log, started)) as session:
             people = _People(slow, readings, session, truth, true)
-            Referee(people, film.setup, lambda frame, *_: by_seq[frame.seq], session, inputs=slow.inputs).run()
+            Referee(
+                people, film.setup, lambda frame, *_: by_seq[frame.seq], session, inputs=slow.inputs
+            ).run()
             people.outcome.played[max(slow.table_of.values()) + 1] = played(session)
     return people.outcome
 
 
 def followed(readings: Sequence[Reading], piece: SeenPiece) -> Iterator[int | None]:
-    """The index of a piece in each reading, wherever it goes; None where it is not seen, and once it has left the board."""
+    """The index of a piece in each reading, wherever it goes; None where it is not seen, and once
+    it has left the board.
+    """
     at, before, lost = piece, tuple[SeenPiece, ...](), False
     for seen in readings:
         if not isinstance(seen, Observation) or lost:
             yield None
             continue
-        alike = [k for k, one in enumerate(seen.pieces) if (one.colour, one.size) == (piece.colour, piece.size)]
+        alike = [
+            k
+            for k, one in enumerate(seen.pieces)
+            if (one.colour, one.size) == (piece.colour, piece.size)
+        ]
         near = [k for k in alike if np.hypot(*(seen.pieces[k].base_mm - at.base_mm)) < SAME_MM]
-        came = [k for k in alike if all(np.hypot(*(seen.pieces[k].base_mm - was.base_mm)) > STILL_MM for was in before)]
-        found = near[0] if near else came[0] if len(came) == 1 and not seen.moving and not seen.hand else None
+        came = [
+            k
+            for k in alike
+            if all(np.hypot(*(seen.pieces[k].base_mm - was.base_mm)) > STILL_MM for was in before)
+        ]
+        found = (
+            near[0]
+            if near
+            else came[0]
+            if len(came) == 1 and not seen.moving and not seen.hand
+            else None
+        )
         at = at if found is None else seen.pieces[found]
         lost = found is None and bool(before) and not (seen.moving or seen.hand)
         before = before if seen.moving or seen.hand else seen.pieces
@@ -167,7 +240,9 @@ def followed(readings: Sequence[Reading], piece: SeenPiece) -> Iterator[int | No
 
 
 def hurt(slow: Slow, piece: SeenPiece, fault: str) -> list[Reading]:
-    """The film with a piece of its start misread for as long as it runs; one that is not there stays where it is."""
+    """The film with a piece of its start misread for as long as it runs; one that is not there
+    stays where it is.
+    """
     setup, told = slow.film.setup, list[Reading]()
     ghost: SeenPiece | None = None
     for seen, k in zip(slow.readings, followed(slow.readings, piece), strict=True):
@@ -181,7 +256,11 @@ def hurt(slow: Slow, piece: SeenPiece, fault: str) -> list[Reading]:
         else:
             assert k is not None
             wrong = FAULTS[fault](seen, k, setup)
-            told.append(_in_a_player_s_colour(seen, k, setup) if seen.pieces[k].colour == setup.game.target and "colour" in fault else wrong)
+            told.append(
+                _in_a_player_s_colour(seen, k, setup)
+                if seen.pieces[k].colour == setup.game.target and "colour" in fault
+                else wrong
+            )
     return _as_one(told)
 
 
@@ -230,7 +309,10 @@ def told_of(film: Film, most: int | None = None) -> dict[str, Told]:
     for piece in _start(film)[:most]:
         for fault in MISREAD:
             readings = hurt(slow, piece, fault)
-            if all(_pieces(one) == _pieces(other) for one, other in zip(readings, slow.readings, strict=True)):
+            if all(
+                _pieces(one) == _pieces(other)
+                for one, other in zip(readings, slow.readings, strict=True)
+            ):
                 continue
             outcome = refereed(slow, readings, whole, None if fault == GHOST else piece)
             told = found[fault]
@@ -264,9 +346,17 @@ def section(films: Sequence[Film]) -> str:
         cells = []
         for game in GAMES:
             told = found[game].get(name, Told())
-            cells.append(f"{told.began}, {told.right} of {told.faults}; {told.asked_later}, {told.typed}" if told.faults else "")
+            cells.append(
+                f"{told.began}, {told.right} of {told.faults}; {told.asked_later}, {told.typed}"
+                if told.faults
+                else ""
+            )
         rows.append(f"| {name} | {' | '.join(cells)} |")
-    pieces = ", ".join(f"{GAMES[film.game]} {min(len(_start(film)), MOST.get(film.game, 99))} of {len(_start(film))}" for film in films)
+    pieces = ", ".join(
+        f"{GAMES[film.game]} {min(len(_start(film)), MOST.get(film.game, 99))} of"
+        f" {len(_start(film))}"
+        for film in films
+    )
     return f"""
 ## A piece of the start that is misread for a whole game
 

@@ -1,4 +1,6 @@
-"""Eyes that know what lies on a simulated table, and err at random: a game is refereed as by bad eyes, and no picture is drawn."""
+"""Eyes that know what lies on a simulated table, and err at random: a game is refereed as by bad
+eyes, and no picture is drawn.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,13 @@ from random import Random
 import numpy as np
 
 from benchmarks.faults import FAULTS
-from referee.simulated_table import stands_on
+from simulation.players.ice_boule_table import stands_on
+from simulation.render.scene import Scene, ScenePiece
 from table.boards import Tiles, within
 from table.observation import Camera, Observation, SeenCounter, SeenDie, SeenPiece
-from table.setup import Setup
 from table.solids import Pose
-from vision.frame import Frame
-from vision.scene import Scene, ScenePiece
+from table.table_config import Setup
+from vision.cameras.frame import Frame
 
 SIGMAS = (0.4, 0.4, 1.0)
 """Of place in mm, and of heading in degrees, where a piece is read well."""
@@ -28,19 +30,38 @@ Fault = Callable[[Observation, int, Setup], Observation]
 def read_truly(scene: Scene, setup: Setup, camera: Camera) -> Observation:
     """All that lies there, as it lies."""
     there = [(piece, _read(piece, setup)) for piece in scene.pieces]
-    inside = [(piece, seen) for piece, seen in there if within(setup.outline_mm(), piece.vertices_mm[:, :2].mean(axis=0))]
+    inside = [
+        (piece, seen)
+        for piece, seen in there
+        if within(setup.outline_mm(), piece.vertices_mm[:, :2].mean(axis=0))
+    ]
     below = [_below(piece, [one for one, _ in inside]) for piece, _ in inside]
     pieces = tuple(replace(seen, on=on) for (_, seen), on in zip(inside, below, strict=True))
     off = tuple(seen for _, seen in there if not any(seen is other for _, other in inside))
     middles = [slab.outline_mm.mean(axis=0) for slab in scene.slabs]
     kind, board = setup.game.counters, setup.board
-    counters = tuple(SeenCounter(kind.colour, float(x), float(y), 0.5) for x, y in middles) if kind is not None else ()
+    counters = (
+        tuple(SeenCounter(kind.colour, float(x), float(y), 0.5) for x, y in middles)
+        if kind is not None
+        else ()
+    )
     tiles = None
     if isinstance(board, Tiles):
-        tiles = {name: any(np.hypot(*(at - middle)) < board.cell_mm / 2 for middle in middles) for name, at in places(board)}
-    on_board = [die.middle_mm for die in scene.dice if within(setup.outline_mm(), die.middle_mm[:2])]
-    dice = tuple(SeenDie(float(x), float(y), 0.5) for x, y, _ in on_board) if setup.cover_dice is not None else None
-    return Observation(0, 0, camera, pieces, off, counters, hand=bool(scene.limbs), tiles=tiles, dice=dice)
+        tiles = {
+            name: any(np.hypot(*(at - middle)) < board.cell_mm / 2 for middle in middles)
+            for name, at in places(board)
+        }
+    on_board = [
+        die.middle_mm for die in scene.dice if within(setup.outline_mm(), die.middle_mm[:2])
+    ]
+    dice = (
+        tuple(SeenDie(float(x), float(y), 0.5) for x, y, _ in on_board)
+        if setup.cover_dice is not None
+        else None
+    )
+    return Observation(
+        0, 0, camera, pieces, off, counters, hand=bool(scene.limbs), tiles=tiles, dice=dice
+    )
 
 
 def _below(piece: ScenePiece, pieces: Sequence[ScenePiece]) -> int | None:
@@ -53,21 +74,42 @@ def places(board: Tiles) -> Iterator[tuple[str, np.ndarray]]:
     """Names and middles of the places of a board of tiles."""
     for row in range(board.rows):
         for column in range(board.cols):
-            yield f"{'abcdefgh'[column]}{row + 1}", np.array(board.origin_mm) + board.cell_mm * (np.array([column, row]) + 0.5)
+            yield (
+                f"{'abcdefgh'[column]}{row + 1}",
+                np.array(board.origin_mm) + board.cell_mm * (np.array([column, row]) + 0.5),
+            )
 
 
 def _read(piece: ScenePiece, setup: Setup) -> SeenPiece:
     vertices = piece.vertices_mm
     low = vertices[:, 2].min() + FLAT_MM
-    size = min(setup.sizes, key=lambda one: abs(one.base_mm - np.linalg.norm(vertices[1] - vertices[0])))
-    pose: Pose = "upright" if np.ptp(vertices[:4, 2]) < FLAT_MM else "lying" if np.count_nonzero(vertices[:, 2] < low) == 3 else "leaning"
+    size = min(
+        setup.sizes, key=lambda one: abs(one.base_mm - np.linalg.norm(vertices[1] - vertices[0]))
+    )
+    pose: Pose = (
+        "upright"
+        if np.ptp(vertices[:4, 2]) < FLAT_MM
+        else "lying"
+        if np.count_nonzero(vertices[:, 2] < low) == 3
+        else "leaning"
+    )
     base = vertices[:4, :2].mean(axis=0) if pose == "upright" else vertices[1:3, :2].mean(axis=0)
     ahead = (vertices[1] - vertices[0])[:2] if pose == "upright" else vertices[4, :2] - base
-    return SeenPiece(piece.colour, size.name, pose, base, float(np.degrees(np.arctan2(*ahead[::-1]))), piece.solid, np.diag(SIGMAS) ** 2)
+    return SeenPiece(
+        piece.colour,
+        size.name,
+        pose,
+        base,
+        float(np.degrees(np.arctan2(*ahead[::-1]))),
+        piece.solid,
+        np.diag(SIGMAS) ** 2,
+    )
 
 
 def _put(seen: Observation, k: int, **other: object) -> Observation:
-    return replace(seen, pieces=(*seen.pieces[:k], replace(seen.pieces[k], **other), *seen.pieces[k + 1 :]))
+    return replace(
+        seen, pieces=(*seen.pieces[:k], replace(seen.pieces[k], **other), *seen.pieces[k + 1 :])
+    )
 
 
 def hardly_read(seen: Observation, k: int, _setup: Setup) -> Observation:
@@ -83,7 +125,9 @@ def leaning(seen: Observation, k: int, _setup: Setup) -> Observation:
 
 
 def off_the_board(seen: Observation, k: int, setup: Setup) -> Observation:
-    return replace(FAULTS["not seen at all"](seen, k, setup), off_board=(*seen.off_board, seen.pieces[k]))
+    return replace(
+        FAULTS["not seen at all"](seen, k, setup), off_board=(*seen.off_board, seen.pieces[k])
+    )
 
 
 def another_thing_lost(seen: Observation, k: int, _setup: Setup) -> Observation:
@@ -103,20 +147,37 @@ def another_thing_found(seen: Observation, k: int, setup: Setup) -> Observation:
     kind = setup.game.counters
     return replace(
         seen,
-        counters=(*seen.counters, SeenCounter(kind.colour, x, y, 0.5, sure=k % 2 == 0)) if kind is not None else (),
+        counters=(
+            (*seen.counters, SeenCounter(kind.colour, x, y, 0.5, sure=k % 2 == 0))
+            if kind is not None
+            else ()
+        ),
         dice=(*seen.dice, SeenDie(x, y, 0.5)) if seen.dice is not None else None,
-        tiles={place: there or n == k for n, (place, there) in enumerate(seen.tiles.items())} if seen.tiles else seen.tiles,
+        tiles=(
+            {place: there or n == k for n, (place, there) in enumerate(seen.tiles.items())}
+            if seen.tiles
+            else seen.tiles
+        ),
     )
 
 
 ALL: tuple[Fault, ...] = (
     *FAULTS.values(),
-    *(hardly_read, of_a_doubtful_colour, leaning, off_the_board, another_thing_lost, another_thing_found),
+    *(
+        hardly_read,
+        of_a_doubtful_colour,
+        leaning,
+        off_the_board,
+        another_thing_lost,
+        another_thing_found,
+    ),
 )
 
 
 class BadEyes:
-    """A camera over simulated players whose pictures show nothing, with what is read of the table: each is read once, some of its pieces badly."""
+    """A camera over simulated players whose pictures show nothing, with what is read of the table:
+    each is read once, some of its pieces badly.
+    """
 
     name, simulated = "bad eyes", True
 
@@ -130,11 +191,18 @@ class BadEyes:
         faults: Sequence[int],
         glance: Callable[[], object],
     ) -> None:
-        """One of `faults` is how many a table has, `frames` how many pictures there are, None for no end of them.
+        """One of `faults` is how many a table has, `frames` how many pictures there are, None for
+        no end of them.
 
         `glance` is what somebody does who looks at the panel at every picture.
         """
-        self._scene_at, self._setup, self._place, self._chance, self._faults = scene_at, setup, place, Random(seed), faults
+        self._scene_at, self._setup, self._place, self._chance, self._faults = (
+            scene_at,
+            setup,
+            place,
+            Random(seed),
+            faults,
+        )
         self._left, self._seq, self._glance = frames, 0, glance
         self._lies: tuple[object, ...] = ()
         self._seen = Observation(0, 0, place)
@@ -147,7 +215,9 @@ class BadEyes:
         self._seq += 1
         scene = self._scene_at(500 * self._seq)
         lies = (*scene.pieces, *scene.slabs, *scene.dice, bool(scene.limbs))
-        if len(lies) != len(self._lies) or any(a is not b for a, b in zip(lies, self._lies, strict=True)):
+        if len(lies) != len(self._lies) or any(
+            a is not b for a, b in zip(lies, self._lies, strict=True)
+        ):
             self._lies, self._seen = lies, self._hurt(read_truly(scene, self._setup, self._place))
         return Frame(self._seq, 500 * self._seq, np.zeros((8, 8, 3), np.uint8))
 
@@ -161,5 +231,7 @@ class BadEyes:
     def _hurt(self, seen: Observation) -> Observation:
         for _ in range(self._chance.choice(self._faults)):
             if seen.pieces:
-                seen = self._chance.choice(ALL)(seen, self._chance.randrange(len(seen.pieces)), self._setup)
+                seen = self._chance.choice(ALL)(
+                    seen, self._chance.randrange(len(seen.pieces)), self._setup
+                )
         return seen

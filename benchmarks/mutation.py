@@ -1,8 +1,10 @@
-"""Change one comparison of the rules at a time and see whether the tests notice: `python -m benchmarks.mutation icefloe`.
+"""Change one comparison of the rules at a time and see whether the tests notice: `python -m
+benchmarks.mutation icefloe`.
 
-`<` becomes `<=` and `>=`, `==` becomes `!=`, `in` becomes `not in`, `is` becomes `is not`, and the other way round.  Every mutant
-is tried in a process of its own that runs the tests of its game and stops at the first that fails.  One that runs out of
-processor time or memory is noticed too: it no longer ends.
+`<` becomes `<=` and `>=`, `==` becomes `!=`, `in` becomes `not in`, `is` becomes `is not`, and the
+other way round.  Every mutant is tried in a process of its own that runs the tests of its game and
+stops at the first that fails.  One that runs out of processor time or memory is noticed too: it no
+longer ends.
 """
 
 from __future__ import annotations
@@ -24,7 +26,16 @@ import click
 
 ROOT = Path(__file__).parents[1]
 GAMES = ("zamboni_wars", "icebreaker", "ice_storm", "ice_boule", "icefloe")
-LOADED_BEFORE = ("pytest", "_pytest.python", "hypothesis.strategies", "numpy", "scipy.optimize", "msgspec", "table.observation", "table.clearance")
+LOADED_BEFORE = (
+    "pytest",
+    "_pytest.python",
+    "hypothesis.strategies",
+    "numpy",
+    "scipy.optimize",
+    "msgspec",
+    "table.observation",
+    "table.clearance",
+)
 """What every mutant needs and none changes."""
 MEMORY_BYTES = 4 << 30
 """A mutant that asks for more than this is noticed: it never ends."""
@@ -71,7 +82,12 @@ class Mutant:
 
 
 def _operators(tree: ast.AST) -> list[tuple[ast.Compare, int]]:
-    return [(node, at) for node in ast.walk(tree) if isinstance(node, ast.Compare) for at in range(len(node.ops))]
+    return [
+        (node, at)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare)
+        for at in range(len(node.ops))
+    ]
 
 
 def mutants(path: Path) -> Iterator[Mutant]:
@@ -79,7 +95,11 @@ def mutants(path: Path) -> Iterator[Mutant]:
     for nth, (compared, at) in enumerate(_operators(ast.parse(path.read_text(encoding="utf-8")))):
         was = ast.unparse(compared)
         for other in OTHERS[type(compared.ops[at])]:
-            changed = ast.Compare(compared.left, [other() if k == at else op for k, op in enumerate(compared.ops)], compared.comparators)
+            changed = ast.Compare(
+                compared.left,
+                [other() if k == at else op for k, op in enumerate(compared.ops)],
+                compared.comparators,
+            )
             yield Mutant(path, nth, other, compared.lineno, f"{was} -> {ast.unparse(changed)}")
 
 
@@ -96,7 +116,9 @@ class _Finder:
     def __init__(self, mutant: Mutant) -> None:
         self.mutant = mutant
 
-    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         found = PathFinder.find_spec(name, path, target)
         if found and name == self.mutant.module:
             found.loader = _Loader(self.mutant)
@@ -117,26 +139,59 @@ def noticed(mutant: Mutant | None, game: str, limit_s: int) -> bool:
         sys.meta_path.insert(0, _Finder(mutant))
     tests = ["conformance/test_data.py", game, "conformance/test_games.py"]
     pytest = importlib.import_module("pytest")
-    failed = pytest.main([*(f"tests/engines/{path}" for path in tests), "-xq", "-k", game, "-p", "no:cacheprovider", *LATE])
+    failed = pytest.main(
+        [
+            *(f"tests/engines/{path}" for path in tests),
+            "-xq",
+            "-k",
+            game,
+            "-p",
+            "no:cacheprovider",
+            *LATE,
+        ]
+    )
     os._exit(int(failed))
 
 
 @click.command()
 @click.argument("games", nargs=-1, type=click.Choice(GAMES))
-@click.option("--sample", type=int, help="So many mutants of each game, drawn by chance; all by default.")
-@click.option("--limit-s", default=300, show_default=True, help="Processor time that the tests of a mutant may take.")
-@click.option("--out", type=click.Path(path_type=Path), help="A file of results, a line of JSON each; mutants in it are not tried again.")
+@click.option(
+    "--sample", type=int, help="So many mutants of each game, drawn by chance; all by default."
+)
+@click.option(
+    "--limit-s",
+    default=300,
+    show_default=True,
+    help="Processor time that the tests of a mutant may take.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="A file of results, a line of JSON each; mutants in it are not tried again.",
+)
 def main(games: tuple[str, ...], sample: int | None, limit_s: int, out: Path | None) -> None:
-    """Count the mutants of GAMES (all by default) that the tests notice, and list those that they do not."""
+    """Count the mutants of GAMES (all by default) that the tests notice, and list those that they
+    do not.
+    """
     os.chdir(ROOT)
     for name in LOADED_BEFORE:
         importlib.import_module(name)
-    known = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()] if out and out.exists() else []
+    known = (
+        [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+        if out and out.exists()
+        else []
+    )
     results = {entry["mutant"]: entry["noticed"] for entry in known}
     for game in games or GAMES:
         if noticed(None, game, limit_s):
-            raise click.ClickException(f"{game}: expected tests that pass before anything is changed")
-        found = [mutant for path in sorted((ROOT / "engines" / game).glob("*.py")) for mutant in mutants(path)]
+            raise click.ClickException(
+                f"{game}: expected tests that pass before anything is changed"
+            )
+        found = [
+            mutant
+            for path in sorted((ROOT / "engines" / game).glob("*.py"))
+            for mutant in mutants(path)
+        ]
         if sample and sample < len(found):
             found = sorted(Random(1).sample(found, sample), key=str)
         survived = []
@@ -145,11 +200,18 @@ def main(games: tuple[str, ...], sample: int | None, limit_s: int, out: Path | N
                 results[str(mutant)] = noticed(mutant, game, limit_s)
                 if out:
                     with out.open("a", encoding="utf-8") as file:
-                        print(json.dumps({"mutant": str(mutant), "noticed": results[str(mutant)]}), file=file)
+                        print(
+                            json.dumps({"mutant": str(mutant), "noticed": results[str(mutant)]}),
+                            file=file,
+                        )
             if not results[str(mutant)]:
                 survived.append(mutant)
                 print(f"  survived: {mutant}", flush=True)
-        print(f"{game}: {len(found) - len(survived)} of {len(found)} noticed ({100 - 100 * len(survived) / len(found):.1f} %)", flush=True)
+        print(
+            f"{game}: {len(found) - len(survived)} of {len(found)} noticed"
+            f" ({100 - 100 * len(survived) / len(found):.1f} %)",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

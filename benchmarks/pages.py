@@ -1,7 +1,8 @@
-"""Open every page in Chromium: how soon it paints on a slow machine, what it fetches, and pictures of it.
+"""Open every page in Chromium: how soon it paints on a slow machine, what it fetches, and pictures
+of it.
 
-The game is simulated and refereed as `rinkside demo` does, then stands still.  Paint is timed with the processor four times slower.
-`make pictures` takes the pictures only.
+The game is simulated and refereed as `rinkside demo` does, then stands still.  Paint is timed with
+the processor four times slower. `make pictures` takes the pictures only.
 """
 
 from __future__ import annotations
@@ -23,28 +24,34 @@ from flask import Flask
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
 from benchmarks.accuracy import ROOT
-from referee.events import SessionStarted
-from referee.guides import CornersGuide, LensGuide
-from referee.log import Log
-from referee.loop import Referee
-from referee.opening import opening
-from referee.preparing import Preparing
-from referee.ruler import Ruler
-from referee.session import Session
-from referee.setting_up import Choice, SettingUp
-from referee.simulated_table import demo_setup
-from referee.simulation import simulated_table
-from referee.story import Stories
+from calibration.progress import CornersGuide, LensGuide
+from calibration.wizard import Preparing
+from referee.live.game_setup import Choice, SettingUp
+from referee.live.live_measurement import Ruler
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.start import opening
+from referee.statistics.history import Stories
+from simulation.players.ice_boule import simulated_table
+from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
-from vision.cameras import CameraPort, open_camera
-from vision.frame import Frame
-from vision.watch import Watch
-from webui import create_app, create_corners_app, create_lens_app, create_ruler_app, create_set_up_app
-from webui.access import Access
-from webui.codes import Codes
-from webui.openapi import BASE
-from webui.seats import Seats
-from webui.serve import listen, serving
+from vision.cameras.base import CameraPort, open_camera
+from vision.cameras.frame import Frame
+from vision.change_gate import Watch
+from webui import (
+    create_app,
+    create_corners_app,
+    create_lens_app,
+    create_ruler_app,
+    create_set_up_app,
+)
+from webui.api.openapi import BASE
+from webui.security.codes import Codes
+from webui.security.permissions import Access
+from webui.security.seats import Seats
+from webui.server import listen, serving
 
 PICTURES = ROOT / "docs" / "pictures" / "pages"
 SIZES = {390: 844, 1024: 768, 1920: 1080}
@@ -98,7 +105,9 @@ class Film:
 
 @dataclass(frozen=True)
 class Place:
-    """A page: its name, the server it is on, its path, the code to come in with, and the seats of which it takes the first."""
+    """A page: its name, the server it is on, its path, the code to come in with, and the seats of
+    which it takes the first.
+    """
 
     name: str
     server: str
@@ -115,7 +124,16 @@ def game(seed: int) -> Iterator[tuple[Flask, Frame]]:
         setup = demo_setup()
         log = stack.enter_context(Log(folder / "rinkside.log"))
         session = Session.begin(
-            log, opening("ice_boule", setup.game.colours, {}, setup, f"simulated table {seed}", datetime.now(UTC), simulated=True)
+            log,
+            opening(
+                "ice_boule",
+                setup.game.colours,
+                {},
+                setup,
+                f"simulated table {seed}",
+                datetime.now(UTC),
+                simulated=True,
+            ),
         )
         stack.callback(session.close)
         camera = Stopping(simulated_table(session, seed), session.view)
@@ -130,10 +148,18 @@ def game(seed: int) -> Iterator[tuple[Flask, Frame]]:
 
 
 def everything(app: Flask) -> list[str]:
-    """Paths of all pages of an application; those of one session are of the first, those of a ruling of one of the first."""
-    rules = [rule for rule in app.url_map.iter_rules() if "GET" in (rule.methods or ()) and rule.arguments <= {"session", "seq"}]
+    """Paths of all pages of an application; those of one session are of the first, those of a
+    ruling of one of the first.
+    """
+    rules = [
+        rule
+        for rule in app.url_map.iter_rules()
+        if "GET" in (rule.methods or ()) and rule.arguments <= {"session", "seq"}
+    ]
     paths = {
-        rule.rule.replace("<seq:session>", "1").replace("<seq:seq>", str(RULING)) for rule in rules if not rule.rule.startswith((BASE, "/static"))
+        rule.rule.replace("<seq:session>", "1").replace("<seq:seq>", str(RULING))
+        for rule in rules
+        if not rule.rule.startswith((BASE, "/static"))
     }
     return sorted(path for path in paths if "." not in path)
 
@@ -151,17 +177,27 @@ def places() -> Iterator[list[Place]]:
             code = app.extensions["access"].codes.now.host if "access" in app.extensions else ""
             for path in only or everything(app):
                 seats = app.extensions["seats"] if path == "/play" else None
-                found.append(Place(f"{name}{path.replace('/', '-')}".rstrip("-"), server, path, code, seats))
+                found.append(
+                    Place(f"{name}{path.replace('/', '-')}".rstrip("-"), server, path, code, seats)
+                )
 
         boule, frame = stack.enter_context(game(3))
         add(boule, "panel")
         add(create_lens_app(LensGuide()), "lens", "/")
-        cards = np.array([[[x, y], [x + 90, y], [x + 90, y + 90], [x, y + 90]] for x, y in ((60, 60), (1100, 60), (1100, 800), (60, 800))], float)
+        cards = np.array(
+            [
+                [[x, y], [x + 90, y], [x + 90, y + 90], [x, y + 90]]
+                for x, y in ((60, 60), (1100, 60), (1100, 800), (60, 800))
+            ],
+            float,
+        )
         add(create_corners_app(CornersGuide(frame.image, cards)), "corners", "/")
         ruler = Ruler(Film(frame, frame), demo_setup(), Watch())
         ruler.run()
         add(create_ruler_app(ruler), "ruler", "/")
-        table = Preparing(demo_setup(), Path("table.json"), lambda setup: open_camera("simulated:3", setup))
+        table = Preparing(
+            demo_setup(), Path("table.json"), lambda setup: open_camera("simulated:3", setup)
+        )
         looking = threading.Thread(target=table.run)
         looking.start()
         stack.callback(looking.join)
@@ -175,10 +211,14 @@ def _never(_choice: Choice) -> SessionStarted:
 
 
 @contextmanager
-def visit(browser: Browser, place: Place, width: int = 1024, theme: Theme = "light") -> Iterator[Page]:
+def visit(
+    browser: Browser, place: Place, width: int = 1024, theme: Theme = "light"
+) -> Iterator[Page]:
     """A fresh browser that has come in, before it opens the page."""
     viewport: ViewportSize = {"width": width, "height": SIZES[width]}
-    context: BrowserContext = browser.new_context(viewport=viewport, color_scheme=theme, extra_http_headers={"Accept": "text/html"})
+    context: BrowserContext = browser.new_context(
+        viewport=viewport, color_scheme=theme, extra_http_headers={"Accept": "text/html"}
+    )
     page = context.new_page()
     if place.code and place.path != "/join":
         page.goto(f"{place.server}/join#{place.code}")
@@ -194,7 +234,9 @@ def visit(browser: Browser, place: Place, width: int = 1024, theme: Theme = "lig
 
 @dataclass(frozen=True)
 class Opened:
-    """How a page came: first contentful paint with a slow processor, and what was fetched for it, without pictures."""
+    """How a page came: first contentful paint with a slow processor, and what was fetched for it,
+    without pictures.
+    """
 
     name: str
     paint_ms: float
@@ -213,11 +255,16 @@ def opened(browser: Browser, place: Place) -> Opened:
             protocol.send("Network.setCacheDisabled", {"cacheDisabled": True})
             protocol.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
             protocol.on(
-                "Network.requestWillBeSent", lambda told, pictures=pictures: pictures.add(told["requestId"]) if told["type"] == "Image" else None
+                "Network.requestWillBeSent",
+                lambda told, pictures=pictures: (
+                    pictures.add(told["requestId"]) if told["type"] == "Image" else None
+                ),
             )
             protocol.on(
                 "Network.loadingFinished",
-                lambda told, pictures=pictures, fetched=fetched: fetched.append(0 if told["requestId"] in pictures else told["encodedDataLength"]),
+                lambda told, pictures=pictures, fetched=fetched: fetched.append(
+                    0 if told["requestId"] in pictures else told["encodedDataLength"]
+                ),
             )
             page.goto(place.server + place.path, wait_until="load")
             paints.append(page.evaluate(FIRST_PAINT))
@@ -236,7 +283,11 @@ FIRST_PAINT = """() => new Promise((good) => {
 
 def open_all(timed: bool = True) -> list[Opened]:
     """Take the pictures of all pages; and open each, as often as it is timed."""
-    path = next(path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name)))
+    path = next(
+        path
+        for name in ("chromium", "chromium-browser", "google-chrome")
+        if (path := shutil.which(name))
+    )
     with places() as all_places, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
         PICTURES.mkdir(parents=True, exist_ok=True)
@@ -252,9 +303,16 @@ def photograph(browser: Browser, place: Place, width: int, theme: Theme = "light
     name = f"{place.name}-{width}{'-dark' if theme == 'dark' else ''}.webp"
     with visit(browser, place, width, theme) as page:
         page.goto(place.server + place.path, wait_until="load")
-        page.evaluate("Promise.all([...document.images].filter((image) => image.loading !== 'lazy').map((image) => image.decode().catch(() => 0)))")
-        image = cv2.imdecode(np.frombuffer(page.screenshot(full_page=True), np.uint8), cv2.IMREAD_COLOR)
-        (PICTURES / name).write_bytes(cv2.imencode(".webp", image, [cv2.IMWRITE_WEBP_QUALITY, WEBP_QUALITY])[1].tobytes())
+        page.evaluate(
+            "Promise.all([...document.images].filter((image) => image.loading !=="
+            " 'lazy').map((image) => image.decode().catch(() => 0)))"
+        )
+        image = cv2.imdecode(
+            np.frombuffer(page.screenshot(full_page=True), np.uint8), cv2.IMREAD_COLOR
+        )
+        (PICTURES / name).write_bytes(
+            cv2.imencode(".webp", image, [cv2.IMWRITE_WEBP_QUALITY, WEBP_QUALITY])[1].tobytes()
+        )
 
 
 def told(pages: list[Opened]) -> str:

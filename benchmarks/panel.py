@@ -1,8 +1,10 @@
-"""Load the panel with many who listen, and write what came of it into docs/PANEL.md (`make bench-panel`).
+"""Load the panel with many who listen, and write what came of it into docs/PANEL.md (`make
+bench-panel`).
 
-A process of its own does what `rinkside play` does: it looks at a (simulated) camera as fast as it can, keeps records on disk, and
-serves the panel.  Another one listens, as 200 pages and 10 pictures would.  Time with and without listeners alternates, so that
-whatever else the machine does falls on both.  What is before the line of MARK in the page is written by hand and stays.
+A process of its own does what `rinkside play` does: it looks at a (simulated) camera as fast as it
+can, keeps records on disk, and serves the panel.  Another one listens, as 200 pages and 10 pictures
+would.  Time with and without listeners alternates, so that whatever else the machine does falls on
+both.  What is before the line of MARK in the page is written by hand and stays.
 """
 
 from __future__ import annotations
@@ -32,19 +34,19 @@ import numpy as np
 from benchmarks import pages
 from benchmarks.accuracy import ROOT, commit
 from benchmarks.listeners import PICTURES, STREAMS
-from referee.events import Noted, SessionStarted
-from referee.log import Log
-from referee.loop import Referee
-from referee.session import Session
-from referee.simulated_table import demo_place, demo_setup
-from vision.cameras.simulated import PERIOD_MS
-from vision.frame import Frame
-from vision.render import Renderer
-from vision.scene_cases import random_view
-from vision.watch import Watch
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import Noted, SessionStarted
+from referee.sessions.session import Session
+from simulation.camera import PERIOD_MS
+from simulation.generate.cases import random_view
+from simulation.players.ice_boule_table import demo_place, demo_setup
+from simulation.render.renderer import Renderer
+from vision.cameras.frame import Frame
+from vision.change_gate import Watch
 from webui import create_app
-from webui.fanout import STALLED_S
-from webui.serve import listen, serve
+from webui.api.fanout import STALLED_S
+from webui.server import listen, serve
 
 MARK = "<!-- `make bench-panel` writes what follows -->\n"
 EVERY_S = 0.5
@@ -54,14 +56,19 @@ DEAF = 50
 
 
 class TableAgain:
-    """A camera before which another table lies with every second picture: there is as much to look at at all times."""
+    """A camera before which another table lies with every second picture: there is as much to look
+    at at all times.
+    """
 
     name, simulated = "simulated camera", True
 
     def __init__(self) -> None:
         setup = demo_setup()
         rng = np.random.default_rng(1)
-        self._images = [Renderer(setup, demo_place()).picture(random_view(setup, seed)[1], rng) for seed in range(TABLES)]
+        self._images = [
+            Renderer(setup, demo_place()).picture(random_view(setup, seed)[1], rng)
+            for seed in range(TABLES)
+        ]
         self._numbers = itertools.count()
 
     def read(self) -> Frame:
@@ -73,10 +80,14 @@ class TableAgain:
 
 
 def look_and_serve(folder: Path) -> None:
-    """What is loaded; answers every line on stdin with pictures looked at, processor time, memory held, and when records were sent."""
+    """What is loaded; answers every line on stdin with pictures looked at, processor time, memory
+    held, and when records were sent.
+    """
     setup = demo_setup()
     with Log(folder / "rinkside.log") as log, listen(port=0) as listening:
-        session = Session.begin(log, SessionStarted(game="ice_boule", players=("blue", "yellow"), simulated=True))
+        session = Session.begin(
+            log, SessionStarted(game="ice_boule", players=("blue", "yellow"), simulated=True)
+        )
         referee = Referee(TableAgain(), setup, Watch(), session)
         stopping = threading.Event()
         sent: dict[int, float] = {}
@@ -84,12 +95,26 @@ def look_and_serve(folder: Path) -> None:
         def tick() -> None:
             while not stopping.wait(EVERY_S):
                 begun = time.monotonic()
-                record = session.append(Noted(code="boule.tick", said="Tick.", evidence={"gaps": [{"gap_mm": 12.5}] * 20}))
+                record = session.append(
+                    Noted(
+                        code="boule.tick", said="Tick.", evidence={"gaps": [{"gap_mm": 12.5}] * 20}
+                    )
+                )
                 sent[record.seq] = begun
 
         def answer() -> None:
             for _ in sys.stdin:
-                print(json.dumps({"looked": referee.latest.frame_seq, "cpu_s": time.process_time(), "mib": held_mib(), "sent": sent}), flush=True)
+                print(
+                    json.dumps(
+                        {
+                            "looked": referee.latest.frame_seq,
+                            "cpu_s": time.process_time(),
+                            "mib": held_mib(),
+                            "sent": sent,
+                        }
+                    ),
+                    flush=True,
+                )
             stopping.set()
 
         threads = [threading.Thread(target=work) for work in (referee.run, tick, answer)]
@@ -109,9 +134,20 @@ def held_mib() -> float:
 
 @contextmanager
 def loaded(folder: Path) -> Iterator[tuple[int, Any]]:
-    """The process that is loaded: its port, and a question that it answers with pictures, s and MiB."""
-    words = [sys.executable, "-c", f"from pathlib import Path; from benchmarks.panel import look_and_serve; look_and_serve(Path({str(folder)!r}))"]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as child:
+    """The process that is loaded: its port, and a question that it answers with pictures, s and
+    MiB.
+    """
+    words = [
+        sys.executable,
+        "-c",
+        (
+            "from pathlib import Path; from benchmarks.panel import look_and_serve;"
+            f" look_and_serve(Path({str(folder)!r}))"
+        ),
+    ]
+    with subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as child:
         assert child.stdin is not None
         assert child.stdout is not None
 
@@ -126,9 +162,15 @@ def loaded(folder: Path) -> Iterator[tuple[int, Any]]:
 
 @contextmanager
 def listeners() -> Iterator[Callable[[list[Any]], Callable[[], dict[str, Any]]]]:
-    """Those who load: told port, number of the newest record and seconds, they join, and then can be waited for."""
+    """Those who load: told port, number of the newest record and seconds, they join, and then can
+    be waited for.
+    """
     with subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.listeners"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+        [sys.executable, "-m", "benchmarks.listeners"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
     ) as child:
 
         def join(words: list[Any]) -> Callable[[], dict[str, Any]]:
@@ -143,7 +185,9 @@ def listeners() -> Iterator[Callable[[list[Any]], Callable[[], dict[str, Any]]]]
 
 @dataclass(frozen=True)
 class Load:
-    """Times with listeners and without, in turn, and memory before, with them, and when there were deaf ones too."""
+    """Times with listeners and without, in turn, and memory before, with them, and when there were
+    deaf ones too.
+    """
 
     looked: tuple[float, ...]
     cpu: tuple[float, ...]
@@ -153,8 +197,14 @@ class Load:
 
 
 def load(seconds: float, pairs: int) -> Load:
-    """`looked` and `cpu` are ratios and differences of each pair: pictures looked at, and share of a processor that the listeners take."""
-    with tempfile.TemporaryDirectory() as folder, loaded(Path(folder)) as (port, question), listeners() as join:
+    """`looked` and `cpu` are ratios and differences of each pair: pictures looked at, and share of
+    a processor that the listeners take.
+    """
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        loaded(Path(folder)) as (port, question),
+        listeners() as join,
+    ):
         time.sleep(2)
         looked, cpu, late_ms, shown = [], [], [], 0
         mib = [question()["mib"]]
@@ -162,7 +212,11 @@ def load(seconds: float, pairs: int) -> Load:
             alone, _ = _while(question, lambda: time.sleep(seconds))
             beside, heard = _while(question, join([port, _newest(question), seconds]))
             sent = question()["sent"]
-            late_ms += [1000 * (last_s - sent[number]) for number, last_s in heard["last_s"].items() if sent[number] > heard["joined_s"]]
+            late_ms += [
+                1000 * (last_s - sent[number])
+                for number, last_s in heard["last_s"].items()
+                if sent[number] > heard["joined_s"]
+            ]
             looked.append(beside["looked"] / alone["looked"])
             cpu.append(beside["cpu_s"] - alone["cpu_s"] * looked[-1])
             shown += heard["shown"]
@@ -172,7 +226,13 @@ def load(seconds: float, pairs: int) -> Load:
         mib.append(question()["mib"])
         for connection in deaf:
             connection.close()
-        return Load(tuple(looked), tuple(cpu), tuple(late_ms), shown / pairs / seconds, (mib[0], mib[1], mib[2]))
+        return Load(
+            tuple(looked),
+            tuple(cpu),
+            tuple(late_ms),
+            shown / pairs / seconds,
+            (mib[0], mib[1], mib[2]),
+        )
 
 
 def _newest(question: Any) -> int:
@@ -188,7 +248,9 @@ def _deaf(port: int) -> socket.socket:
 
 
 def _while(question: Any, work: Any) -> tuple[dict[str, float], Any]:
-    """Pictures looked at and processor time, both a second, while something is done, and what that gave."""
+    """Pictures looked at and processor time, both a second, while something is done, and what that
+    gave.
+    """
     before, begun = question(), time.monotonic()
     given = work()
     after, passed_s = question(), time.monotonic() - begun
@@ -198,7 +260,10 @@ def _while(question: Any, work: Any) -> tuple[dict[str, float], Any]:
 def told(measured: Load) -> str:
     """The load in words, as it stands in docs/PANEL.md."""
     late = np.percentile(measured.late_ms, [50, 95, 100])
-    fall, spread = 100 * (1 - statistics.median(measured.looked)), 100 * (1 - np.percentile(measured.looked, [75, 25]))
+    fall, spread = (
+        100 * (1 - statistics.median(measured.looked)),
+        100 * (1 - np.percentile(measured.looked, [75, 25])),
+    )
     before, beside, deaf = measured.mib
     return f"""## Measured
 
@@ -219,12 +284,20 @@ def write(text: str) -> None:
     """Put it behind MARK in docs/PANEL.md."""
     page = ROOT / "docs" / "PANEL.md"
     by_hand = page.read_text(encoding="utf-8").split(MARK)[0]
-    where = f"{datetime.date.today()}, {commit()}, {os.cpu_count()} processors ({platform.machine()}), Python {platform.python_version()}"
+    where = (
+        f"{datetime.date.today()}, {commit()}, {os.cpu_count()} processors ({platform.machine()}),"
+        f" Python {platform.python_version()}"
+    )
     page.write_text(f"{by_hand}{MARK}\n{text}\nMeasured on {where}.\n", encoding="utf-8")
 
 
 @click.command()
-@click.option("--seconds", default=6.0, show_default=True, help="Length of each time, with listeners or without.")
+@click.option(
+    "--seconds",
+    default=6.0,
+    show_default=True,
+    help="Length of each time, with listeners or without.",
+)
 @click.option("--pairs", default=10, show_default=True, help="How many pairs of them.")
 def main(seconds: float, pairs: int) -> None:
     """Load the panel, open its pages, and write docs/PANEL.md."""

@@ -1,6 +1,7 @@
 """Whole simulated games, refereed.
 
-Players move, roll and vote, err and cheat; what the referee made of each act is set beside what truly happened.
+Players move, roll and vote, err and cheat; what the referee made of each act is set beside what
+truly happened.
 """
 
 from __future__ import annotations
@@ -21,43 +22,51 @@ from engines import GAMES as GAMES_OF
 from engines import Rules
 from engines.errors import IllegalMove
 from engines.ice_boule.layout import Layout
-from referee.events import Answered, Asked, Declared, Ruled
-from referee.log import Log
-from referee.loop import Observe, Referee
-from referee.opening import opening
-from referee.rolled import DiceCornerWatch, dice_corner_watch
-from referee.session import Session
-from referee.simulated_games import MISTAKES, Done, Players
-from referee.simulated_table import demo_place, demo_setup
-from referee.simulated_tables import KINDS, WIDTH_PX, game_table, seat
-from referee.simulation import Players as BoulePlayers
-from referee.simulation import true_layout
+from referee.live.dice_monitor import DiceCornerWatch, dice_corner_watch
+from referee.live.referee import Observe, Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import Answered, Asked, Declared, Ruled
+from referee.sessions.session import Session
+from referee.sessions.start import opening
+from simulation.camera import SimulatedCamera
+from simulation.players.driver import MISTAKES, Done, Players
+from simulation.players.ice_boule import Players as BoulePlayers
+from simulation.players.ice_boule import true_layout
+from simulation.players.ice_boule_table import demo_place, demo_setup
+from simulation.render.renderer import PicturesOf, Renderer
+from simulation.render.scene import Scene
+from simulation.tables import KINDS, WIDTH_PX, game_table, seat
 from table.errors import InputError
 from table.observation import Camera
-from table.setup import Setup
-from vision.cameras import CameraPort
-from vision.cameras.simulated import SimulatedCamera
-from vision.frame import Frame
-from vision.render import PicturesOf, Renderer
-from vision.scene import Scene
-from vision.watch import Watch
+from table.table_config import Setup
+from vision.cameras.base import CameraPort
+from vision.cameras.frame import Frame
+from vision.change_gate import Watch
 
 GAMES = ("ice_boule", *KINDS)
 PERIOD_MS = 500
-"""Between two pictures: as long as a table has to be at rest, so that nobody draws and reads pictures that only pass the time."""
+"""Between two pictures: as long as a table has to be at rest, so that nobody draws and reads
+pictures that only pass the time.
+"""
 IDLE_FRAMES = 240
 """A game in which nobody did anything for so long has come to a stop: two minutes."""
 COUNTS = {"ice_boule": ("leading", "next", "scores", "end", "outcome")}
-"""What of a game's state an answer has to change for the question to be needed; where nothing is named, anything."""
+"""What of a game's state an answer has to change for the question to be needed; where nothing is
+named, anything.
+"""
 STUCK = 4
-"""A game is given up after so many acts in a row on which nobody ruled rightly: people would mend the table or the light first."""
+"""A game is given up after so many acts in a row on which nobody ruled rightly: people would mend
+the table or the light first.
+"""
 
 
 class Deed(msgspec.Struct, frozen=True):
-    """Something that was done, and what the referee made of it: `verdict` is as in `Done`, `said` what was put on record.
+    """Something that was done, and what the referee made of it: `verdict` is as in `Done`, `said`
+    what was put on record.
 
-    `panel` is what the panel said when the players gave up waiting, empty if no more than whose turn it is.  `needed`: of what was asked, might
-    one answer have changed something now that another would not?
+    `panel` is what the panel said when the players gave up waiting, empty if no more than whose
+    turn it is.  `needed`: of what was asked, might one answer have changed something now that
+    another would not?
     """
 
     name: str
@@ -70,7 +79,9 @@ class Deed(msgspec.Struct, frozen=True):
 
 
 class Game(msgspec.Struct, frozen=True):
-    """A game: all that was done, and scores in truth and in the record; `failed` is the error that ended it, if one did."""
+    """A game: all that was done, and scores in truth and in the record; `failed` is the error that
+    ended it, if one did.
+    """
 
     game: str
     seed: int
@@ -87,12 +98,16 @@ class Game(msgspec.Struct, frozen=True):
     @property
     def unflagged(self) -> bool:
         """Do the scores differ, and nothing told of it?"""
-        return self.scores != self.recorded and bool(self.deeds) and self.deeds[-1].verdict == "right"
+        return (
+            self.scores != self.recorded and bool(self.deeds) and self.deeds[-1].verdict == "right"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Eyes:
-    """What a game is refereed with: pictures, what reads them, and what reads the dice corner, if anything does."""
+    """What a game is refereed with: pictures, what reads them, and what reads the dice corner, if
+    anything does.
+    """
 
     camera: CameraPort
     observe: Observe
@@ -106,16 +121,26 @@ Seeing = Callable[[Setup, Camera, Callable[[int], Scene], int, Session], Eyes]
 def seeing_pictures(before: PicturesOf) -> Seeing:
     """The eyes of the project, with what takes pictures `before` a table."""
 
-    def see(setup: Setup, place: Camera, scene_at: Callable[[int], Scene], seed: int, _session: Session) -> Eyes:
-        return Eyes(SimulatedCamera(setup, place, scene_at, seed, PERIOD_MS, before=before), Watch(), dice_corner_watch(setup))
+    def see(
+        setup: Setup, place: Camera, scene_at: Callable[[int], Scene], seed: int, _session: Session
+    ) -> Eyes:
+        return Eyes(
+            SimulatedCamera(setup, place, scene_at, seed, PERIOD_MS, before=before),
+            Watch(),
+            dice_corner_watch(setup),
+        )
 
     return see
 
 
 def seeing_faults(faults: Sequence[int]) -> Seeing:
-    """Eyes that know what lies there and read some of it badly, as often in a table as one of `faults`; dice they do not read."""
+    """Eyes that know what lies there and read some of it badly, as often in a table as one of
+    `faults`; dice they do not read.
+    """
 
-    def see(setup: Setup, place: Camera, scene_at: Callable[[int], Scene], seed: int, session: Session) -> Eyes:
+    def see(
+        setup: Setup, place: Camera, scene_at: Callable[[int], Scene], seed: int, session: Session
+    ) -> Eyes:
         eyes = BadEyes(scene_at, setup, place, seed, None, faults, session.view)
         return Eyes(eyes, eyes)
 
@@ -134,21 +159,43 @@ def play(
 ) -> Game:
     """A game, or so many acts of it that the camera sees, refereed; `measured` is the commit.
 
-    What takes pictures stands `before` the table; `seeing` are other eyes than the project's before these pictures.
+    What takes pictures stands `before` the table; `seeing` are other eyes than the project's before
+    these pictures.
 
-    In Ice Boule the players follow the referee, nobody makes mistakes on purpose, and what the referee says is set beside the table.
+    In Ice Boule the players follow the referee, nobody makes mistakes on purpose, and what the
+    referee says is set beside the table.
     """
     began_s = time.perf_counter()
     table = None if game == "ice_boule" else game_table(game, seed, width_px, before)
     setup, place = (demo_setup(), demo_place()) if table is None else (table.setup, table.place)
     rulings = {} if table is None else table.rulings
     with tempfile.TemporaryDirectory() as folder, Log(Path(folder) / "log.sqlite") as log:
-        started = opening(game, setup.game.colours, rulings, setup, "simulated", datetime.datetime.now(datetime.UTC), simulated=True)
+        started = opening(
+            game,
+            setup.game.colours,
+            rulings,
+            setup,
+            "simulated",
+            datetime.datetime.now(datetime.UTC),
+            simulated=True,
+        )
         with closing(Session.begin(log, started)) as session:
-            players = BoulePlayers(session, setup, seed) if table is None else seat(session, table, mistakes)
-            eyes = (seeing or seeing_pictures(before))(setup, place, players.scene_at, seed, session)
-            beside = _Throws(eyes.camera, players, session, acts) if isinstance(players, BoulePlayers) else _Acts(game, eyes.camera, players, acts)
-            referee = Referee(beside, setup, eyes.observe, session, table and table.empty, dice=eyes.dice)
+            players = (
+                BoulePlayers(session, setup, seed)
+                if table is None
+                else seat(session, table, mistakes)
+            )
+            eyes = (seeing or seeing_pictures(before))(
+                setup, place, players.scene_at, seed, session
+            )
+            beside = (
+                _Throws(eyes.camera, players, session, acts)
+                if isinstance(players, BoulePlayers)
+                else _Acts(game, eyes.camera, players, acts)
+            )
+            referee = Referee(
+                beside, setup, eyes.observe, session, table and table.empty, dice=eyes.dice
+            )
             beside.panel = lambda: _more_than_the_turn(referee.latest.said, session)
             failed = ""
             try:
@@ -161,18 +208,38 @@ def play(
                 failed = failed or "a log that tells of another state than the referee had"
     took_s = time.perf_counter() - began_s
     width_px = setup.camera.width
-    return Game(game, seed, measured, width_px, tuple(beside.deeds), beside.scores, state.scores, beside.over, beside.frames, took_s, failed)
+    return Game(
+        game,
+        seed,
+        measured,
+        width_px,
+        tuple(beside.deeds),
+        beside.scores,
+        state.scores,
+        beside.over,
+        beside.frames,
+        took_s,
+        failed,
+    )
 
 
 class _Acts:
-    """A camera whose film ends once the game is over, the players have done so much at the table, or are stuck."""
+    """A camera whose film ends once the game is over, the players have done so much at the table,
+    or are stuck.
+    """
 
     def __init__(self, game: str, camera: CameraPort, players: Players, acts: int | None) -> None:
         self.name, self.simulated, self.frames = camera.name, True, 0
         self.panel: Callable[[], str] = str
         """What the panel says now that is more than whose turn it is."""
         self.deeds: list[Deed] = []
-        self._game, self._camera, self._players, self._acts, self._acted = game, camera, players, acts, 0
+        self._game, self._camera, self._players, self._acts, self._acted = (
+            game,
+            camera,
+            players,
+            acts,
+            0,
+        )
 
     @property
     def over(self) -> bool:
@@ -187,7 +254,12 @@ class _Acts:
     def read(self) -> Frame | None:
         seen = sum(one.act.said is None for one in self._players.done)
         idle = self.frames - self._acted > IDLE_FRAMES
-        if self.over or seen == self._acts or idle or stuck([one.verdict for one in self._players.done]):
+        if (
+            self.over
+            or seen == self._acts
+            or idle
+            or stuck([one.verdict for one in self._players.done])
+        ):
             return None
         self.frames += 1
         frame = self._camera.read()
@@ -206,9 +278,13 @@ def stuck(verdicts: Sequence[str]) -> bool:
 
 
 class _Throws:
-    """A camera whose film ends with a game of Ice Boule; beside it stands somebody who measures every throw and counts the points."""
+    """A camera whose film ends with a game of Ice Boule; beside it stands somebody who measures
+    every throw and counts the points.
+    """
 
-    def __init__(self, camera: CameraPort, players: BoulePlayers, session: Session, throws: int | None) -> None:
+    def __init__(
+        self, camera: CameraPort, players: BoulePlayers, session: Session, throws: int | None
+    ) -> None:
         self.name, self.simulated, self.frames = camera.name, True, 0
         self.panel: Callable[[], str] = str
         self.deeds: list[Deed] = []
@@ -231,7 +307,12 @@ class _Throws:
     def read(self) -> Frame | None:
         self._compare()
         idle = self.frames - self._acted > IDLE_FRAMES
-        if self.over or len(self.deeds) == self._throws or idle or stuck([one.verdict for one in self.deeds]):
+        if (
+            self.over
+            or len(self.deeds) == self._throws
+            or idle
+            or stuck([one.verdict for one in self.deeds])
+        ):
             return None
         self.frames += 1
         return self._camera.read()
@@ -240,7 +321,9 @@ class _Throws:
         self._camera.close()
 
     def _compare(self) -> None:
-        """What was ruled since the last frame, with the table as it lies: nobody touches it before the next one."""
+        """What was ruled since the last frame, with the table as it lies: nobody touches it before
+        the next one.
+        """
         known = len(self.deeds)
         for record in self._session.records(self._seq):
             self._seq, event = record.seq, record.event
@@ -258,7 +341,15 @@ class _Throws:
         if isinstance(event, Ruled) and event.verdict == "waiting":
             return
         if isinstance(event, Ruled) and event.verdict != "accepted":
-            self.deeds.append(Deed("throw", True, event.moves, "not seen" if event.verdict == "cannot_see" else "wrong", said))
+            self.deeds.append(
+                Deed(
+                    "throw",
+                    True,
+                    event.moves,
+                    "not seen" if event.verdict == "cannot_see" else "wrong",
+                    said,
+                )
+            )
             return
         if not event.moves:
             return
@@ -266,9 +357,17 @@ class _Throws:
         truth = true_layout(self._players.table)
         table, name = self._players.table, event.moves[-1].partition(" ")[0]
         in_play = table.target is not None and table.in_play(table.target)
-        right = in_play if name == "target" else not in_play if name == "void" else agrees(state.layout, truth)
+        right = (
+            in_play
+            if name == "target"
+            else not in_play
+            if name == "void"
+            else agrees(state.layout, truth)
+        )
         verdict = ("asked" if self._asked else "right") if right else "wrong"
-        self.deeds.append(Deed(name, True, event.moves, verdict, said, needed=_useful("ice_boule", self._asked)))
+        self.deeds.append(
+            Deed(name, True, event.moves, verdict, said, needed=_useful("ice_boule", self._asked))
+        )
         self._asked = []
         if state.end is not None and state.end.kind == "won" and len(truth.leaders) == 1:
             (leader,) = truth.leaders
@@ -276,17 +375,23 @@ class _Throws:
 
 
 def agrees(layout: Layout, truth: Layout) -> bool:
-    """Does a record say what counts as it is: which pieces are in play, who leads, with how many points?  What it calls too close it leaves open."""
+    """Does a record say what counts as it is: which pieces are in play, who leads, with how many
+    points?  What it calls too close it leaves open.
+    """
     pieces, leaders = sorted(lie.colour for lie in layout.lies), layout.leaders
     if pieces != sorted(lie.colour for lie in truth.lies):
         return False
     if layout.lead_in_doubt:
         return True
-    return leaders == truth.leaders and all(layout.points_in_doubt(one) or layout.points(one) == truth.points(one) for one in leaders)
+    return leaders == truth.leaders and all(
+        layout.points_in_doubt(one) or layout.points(one) == truth.points(one) for one in leaders
+    )
 
 
 def needed(game: str, asked: Asked) -> bool:
-    """Does it change anything now which of the answers is true?  In Ice Boule: who leads, who throws next, the score, or who wins."""
+    """Does it change anything now which of the answers is true?  In Ice Boule: who leads, who
+    throws next, the score, or who wins.
+    """
     engine = GAMES_OF[game]
     try:
         state = engine.State.parse(asked.state["state"])
@@ -295,7 +400,9 @@ def needed(game: str, asked: Asked) -> bool:
     try:
         return len({_what_follows(engine, state, choice.moves) for choice in asked.choices}) > 1
     except IllegalMove:
-        return True  # it hangs on the throw that was ruled last, which a state in words does not keep
+        return (
+            True  # it hangs on the throw that was ruled last, which a state in words does not keep
+        )
 
 
 def _what_follows(engine: Rules, state: Any, moves: Sequence[str]) -> str:
@@ -312,7 +419,15 @@ def _useful(game: str, asked: Sequence[Asked]) -> bool:
 def _deed(game: str, done: Done, panel: str) -> Deed:
     said = tuple(getattr(event, "said", "") for event in done.events)
     useful = _useful(game, [event for event in done.events if isinstance(event, Asked)])
-    return Deed(done.act.name, done.act.lawful, done.act.moves, done.verdict, said, "" if done.events else panel, useful)
+    return Deed(
+        done.act.name,
+        done.act.lawful,
+        done.act.moves,
+        done.verdict,
+        said,
+        "" if done.events else panel,
+        useful,
+    )
 
 
 def _more_than_the_turn(said: str, session: Session) -> str:

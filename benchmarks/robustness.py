@@ -1,8 +1,10 @@
-"""Score photographs and films that were made worse and write docs/ROBUSTNESS.md (`make bench-robustness`).
+"""Score photographs and films that were made worse and write docs/ROBUSTNESS.md (`make
+bench-robustness`).
 
-Every photograph with exact truth is read as it is, and darker, lighter, tinted, packed harder, smaller, blurred, noisy and turned round; the
-filmed games are refereed in changed light, packed harder, shaken and trembling.  Where the camera is said to be is held against the truth in
-pictures that are made much worse (`benchmarks.camera_places`).
+Every photograph with exact truth is read as it is, and darker, lighter, tinted, packed harder,
+smaller, blurred, noisy and turned round; the filmed games are refereed in changed light, packed
+harder, shaken and trembling.  Where the camera is said to be is held against the truth in pictures
+that are made much worse (`benchmarks.camera_places`).
 """
 
 from __future__ import annotations
@@ -28,10 +30,10 @@ from benchmarks.bad_pictures import KINDS as CHANGES
 from benchmarks.bad_pictures import Change, Taken, defocused, moved, noisy, small
 from benchmarks.sequences import GAMES, refereed
 from table.observation import Camera, Observation, observation_document
-from table.setup import Lens, Setup, load_table
-from vision.cameras.files import read_image
-from vision.fiducials import MOST_MM, SURE_MM
-from vision.frame import Frame, Image, swapped
+from table.table_config import Lens, Setup, load_table
+from vision.cameras.frame import Frame, Image, swapped
+from vision.cameras.image_files import read_image
+from vision.localization.fiducials import MOST_MM, SURE_MM
 from vision.observe import observe
 
 Seen = tuple[Image, Setup]
@@ -62,8 +64,13 @@ def half(image: Image, setup: Setup) -> Seen:
     width, height = lens.width // 2, lens.height // 2
     (fx, _, cx), (_, fy, cy), last = lens.matrix
     matrix = ((fx / 2, 0.0, (cx + 0.5) / 2 - 0.5), (0.0, fy / 2, (cy + 0.5) / 2 - 0.5), last)
-    small = np.asarray(cv2.resize(image[: 2 * height, : 2 * width], (width, height), interpolation=cv2.INTER_AREA), np.uint8)
-    return small, _with_lens(setup, msgspec.structs.replace(lens, width=width, height=height, matrix=matrix))
+    small = np.asarray(
+        cv2.resize(image[: 2 * height, : 2 * width], (width, height), interpolation=cv2.INTER_AREA),
+        np.uint8,
+    )
+    return small, _with_lens(
+        setup, msgspec.structs.replace(lens, width=width, height=height, matrix=matrix)
+    )
 
 
 def shaken(image: Image, setup: Setup) -> Seen:
@@ -73,7 +80,9 @@ def shaken(image: Image, setup: Setup) -> Seen:
 
 
 def turned(image: Image, setup: Setup) -> Seen:
-    """By a camera that hangs the other way round: the picture turned by 180 degrees, and the lens with it."""
+    """By a camera that hangs the other way round: the picture turned by 180 degrees, and the lens
+    with it.
+    """
     lens = setup.camera
     (fx, _, cx), (_, fy, cy), last = lens.matrix
     k1, k2, p1, p2, *more = lens.distortion
@@ -90,7 +99,9 @@ def by(change: Change) -> Callable[[Image, Setup], Seen]:
     """A change of `benchmarks.bad_pictures`, the same for the same picture."""
 
     def worse(image: Image, setup: Setup) -> Seen:
-        changed = change(Taken(image, setup, NOWHERE), np.random.default_rng(zlib.crc32(image.tobytes())))
+        changed = change(
+            Taken(image, setup, NOWHERE), np.random.default_rng(zlib.crc32(image.tobytes()))
+        )
         return changed.image, changed.setup
 
     return worse
@@ -126,16 +137,29 @@ def read(folder: Path, change: Callable[[Image, Setup], Seen]) -> dict[str, Any]
 def row(scoring: Any, name: str) -> str:
     """A line of the table: every photograph changed in one way."""
     cases, given_up = [], 0
-    for folder in sorted(folder for kind in KINDS for folder in (BENCH / "cases").glob(f"{kind}-*")):
+    for folder in sorted(
+        folder for kind in KINDS for folder in (BENCH / "cases").glob(f"{kind}-*")
+    ):
         said = read(folder, WORSE[name])
         given_up += said is None
         if said is None:
             pieces = len(json.loads((folder / "truth.json").read_text())["pieces"])
-            cases.append({"case": folder.name, "truth": pieces, "pred": 0, "matched": 0, "rows": [], "wrong": [{"failed": "given up"}]})
+            cases.append(
+                {
+                    "case": folder.name,
+                    "truth": pieces,
+                    "pred": 0,
+                    "matched": 0,
+                    "rows": [],
+                    "wrong": [{"failed": "given up"}],
+                }
+            )
         else:
             cases.append(scoring.score_case(folder, said))
     summary = scoring.summary(cases)
-    classes = " / ".join(percent(summary[key]).removesuffix(" %") for key in ("colour", "size", "pose"))
+    classes = " / ".join(
+        percent(summary[key]).removesuffix(" %") for key in ("colour", "size", "pose")
+    )
     shares = f"{percent(summary['recall'])} | {percent(summary['precision'])} | {classes} %"
     figures = f"{spread(summary['base_mm'], 'mm')} | {percent(summary['inside_95_ellipse'])}"
     print(f"{name}: {summary['tables_all_right']}", file=sys.stderr)
@@ -143,11 +167,15 @@ def row(scoring: Any, name: str) -> str:
 
 
 def trembling(image: Image, setup: Setup) -> Seen:
-    """By a camera that stands up to a quarter of a pixel aside, in a light that is up to 4 % brighter or darker: otherwise in every picture."""
+    """By a camera that stands up to a quarter of a pixel aside, in a light that is up to 4 %
+    brighter or darker: otherwise in every picture.
+    """
     chance = np.random.default_rng(zlib.crc32(image.tobytes()))
     (right, down), light = chance.uniform(-0.25, 0.25, 2), chance.uniform(0.96, 1.04)
     move = np.array([[1.0, 0.0, right], [0.0, 1.0, down]])
-    there = cv2.warpAffine(image, move, image.shape[1::-1], flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+    there = cv2.warpAffine(
+        image, move, image.shape[1::-1], flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
+    )
     return times(light, light, light)(np.asarray(there, np.uint8), setup)
 
 
@@ -170,8 +198,14 @@ def film_row(name: str) -> str:
         for film in sorted((BENCH / "sequences").iterdir()):
             _change_film(film, Path(folder) / film.name, FILMS[name])
         films = [refereed(game, Path(folder)) for game in GAMES]
-    met = [f"{film.met} of {film.verdicts}" + (f", {film.false_calls} false" if film.false_calls else "") for film in films]
-    total = [sum(getattr(film, what) for film in films) for what in ("met", "verdicts", "false_calls")]
+    met = [
+        f"{film.met} of {film.verdicts}"
+        + (f", {film.false_calls} false" if film.false_calls else "")
+        for film in films
+    ]
+    total = [
+        sum(getattr(film, what) for film in films) for what in ("met", "verdicts", "false_calls")
+    ]
     return f"| {name} | {' | '.join(met)} | {total[0]} of {total[1]} | {total[2]} |"
 
 
@@ -182,7 +216,11 @@ def _change_film(film: Path, to: Path, change: Callable[[Image, Setup], Seen]) -
         shutil.copy(one, to)
     for picture in (*film.glob("*.jpg"), *(film / "frames").iterdir()):
         image, _ = change(read_image(picture, setup).image, setup)
-        cv2.imwrite(str(to / picture.relative_to(film)), swapped(image), [cv2.IMWRITE_JPEG_QUALITY, FILM_QUALITY])
+        cv2.imwrite(
+            str(to / picture.relative_to(film)),
+            swapped(image),
+            [cv2.IMWRITE_JPEG_QUALITY, FILM_QUALITY],
+        )
 
 
 BEFORE = """Measured once, 2026-11-27, the same kinds: limits were chosen on 55 tables (3,410 pictures). Before places were gated 17 of 2,448
@@ -230,7 +268,12 @@ to 4 % brighter or darker.
 
 
 @click.command()
-@click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "ROBUSTNESS.md", help="The page to write.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=ROOT / "docs" / "ROBUSTNESS.md",
+    help="The page to write.",
+)
 def main(out: Path) -> None:
     """Read every photograph and referee every film, made worse in every way, and write the page."""
     scoring = load_scoring()

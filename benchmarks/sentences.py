@@ -1,4 +1,6 @@
-"""Find what is to be translated outside of templates, for `make words`; Babel calls these functions (see [tool.babel] in pyproject.toml)."""
+"""Find what is to be translated outside of templates, for `make words`; Babel calls these functions
+(see [tool.babel] in pyproject.toml).
+"""
 
 from __future__ import annotations
 
@@ -8,31 +10,55 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 CONTEXT = "said"
-"""Of everything that comes from below and passes through the filters `said` and `word`; what a template says itself has none."""
+"""Of everything that comes from below and passes through the filters `said` and `word`; what a
+template says itself has none.
+"""
 
 Found = tuple[int, str, tuple[str, str], list[str]]
 """Line, marking function, its arguments, comments for translators."""
 
 
-def templates(file: BinaryIO, keywords: Any, comment_tags: Any, options: Any) -> Iterator[Found]:  # noqa: ARG001  # as Babel calls it
-    """Every line of said.txt but comments; behind an @ stands the form of a word, which is its context."""
+def templates(
+    file: BinaryIO,
+    keywords: Any,  # noqa: ARG001
+    comment_tags: Any,  # noqa: ARG001
+    options: Any,  # noqa: ARG001
+) -> Iterator[Found]:  # as Babel calls it
+    """Every line of said.txt but comments; behind an @ stands the form of a word, which is its
+    context.
+    """
     for number, line in enumerate(file.read().decode().splitlines(), 1):
         if line and not line.startswith("#"):
             text, _, form = line.partition(" @")
             yield number, "pgettext", (form or CONTEXT, text), []
 
 
-def clauses(file: BinaryIO, keywords: Any, comment_tags: Any, options: Any) -> Iterator[Found]:  # noqa: ARG001  # as Babel calls it
+def clauses(
+    file: BinaryIO,
+    keywords: Any,  # noqa: ARG001
+    comment_tags: Any,  # noqa: ARG001
+    options: Any,  # noqa: ARG001
+) -> Iterator[Found]:  # as Babel calls it
     """What a game's clauses say."""
     for name, said in tomllib.loads(file.read().decode()).items():
         yield 1, "pgettext", (CONTEXT, said), [name]
 
 
-def rulings(file: BinaryIO, keywords: Any, comment_tags: Any, options: Any) -> Iterator[Found]:  # noqa: ARG001  # as Babel calls it
-    """What a game's options are called, which values they have and what they mean: `Ruling(name, cites, values, said)` in its code."""
+def rulings(
+    file: BinaryIO,
+    keywords: Any,  # noqa: ARG001
+    comment_tags: Any,  # noqa: ARG001
+    options: Any,  # noqa: ARG001
+) -> Iterator[Found]:  # as Babel calls it
+    """What a game's options are called, which values they have and what they mean: `Ruling(name,
+    cites, values, said)` in its code.
+    """
     for node in ast.walk(ast.parse(file.read())):
         match node:
-            case ast.Call(func=ast.Name(id="Ruling"), args=[ast.Constant(str(name)), _, values, ast.Constant(str(said))]):
+            case ast.Call(
+                func=ast.Name(id="Ruling"),
+                args=[ast.Constant(str(name)), _, values, ast.Constant(str(said))],
+            ):
                 yield node.lineno, "pgettext", ("ruling", name), []
                 yield node.lineno, "pgettext", (CONTEXT, said), []
                 for value in ast.walk(values):

@@ -1,6 +1,7 @@
 """Referee filmed games and write docs/SEQUENCES.md (`make bench-sequences`).
 
-The films and the scoring are not Rinkside's own: RINKSIDE_BENCH names the folder with score_sequences.py and sequences/ (see CONTRIBUTING.md).
+The films and the scoring are not Rinkside's own: RINKSIDE_BENCH names the folder with
+score_sequences.py and sequences/ (see CONTRIBUTING.md).
 """
 
 from __future__ import annotations
@@ -16,8 +17,17 @@ from pathlib import Path
 from benchmarks.accuracy import BENCH, ROOT, commit
 
 PAGE = ROOT / "docs" / "SEQUENCES.md"
-GAMES = {"ice_boule": "Ice Boule", "icebreaker": "Icebreaker", "ice_storm": "Ice Storm", "icefloe": "IceFloe", "zamboni_wars": "Zamboni Wars"}
-OPTIONS = "--table {table} --camera folder:{frames} --empty {empty} --game {game} --players {players} --inputs {inputs} --json"
+GAMES = {
+    "ice_boule": "Ice Boule",
+    "icebreaker": "Icebreaker",
+    "ice_storm": "Ice Storm",
+    "icefloe": "IceFloe",
+    "zamboni_wars": "Zamboni Wars",
+}
+OPTIONS = (
+    "--table {table} --camera folder:{frames} --empty {empty} --game {game} --players {players}"
+    " --inputs {inputs} --json"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +41,26 @@ class Film:
 
 
 def refereed(game: str, films: Path = BENCH / "sequences") -> Film:
-    """The films of a game in a folder, refereed by the command line; ends the program with one line where there is nothing to score by."""
+    """The films of a game in a folder, refereed by the command line; ends the program with one line
+    where there is nothing to score by.
+    """
     script = BENCH / "score_sequences.py"
     if not script.is_file():
-        sys.exit(f"bench-sequences: expected score_sequences.py and sequences/ in {BENCH}; set RINKSIDE_BENCH to the folder that has them")
+        sys.exit(
+            f"bench-sequences: expected score_sequences.py and sequences/ in {BENCH}; set"
+            " RINKSIDE_BENCH to the folder that has them"
+        )
     command = f"{Path(sys.executable).with_name('rinkside')} referee {OPTIONS}"
-    ask = [sys.executable, str(script), "--sequences", str(films), "--referee", command, "--game", game]
+    ask = [
+        sys.executable,
+        str(script),
+        "--sequences",
+        str(films),
+        "--referee",
+        command,
+        "--game",
+        game,
+    ]
     done = subprocess.run(ask, capture_output=True, text=True, check=False)
     print(done.stdout, end="", flush=True)
     try:
@@ -48,8 +72,13 @@ def refereed(game: str, films: Path = BENCH / "sequences") -> Film:
 
 def page(films: list[Film]) -> str:
     """The page, in Markdown."""
-    rows = [f"| {GAMES[film.game]} | {film.verdicts} | {film.met} | {film.false_calls} |" for film in films]
-    total = [sum(getattr(film, name) for film in films) for name in ("verdicts", "met", "false_calls")]
+    rows = [
+        f"| {GAMES[film.game]} | {film.verdicts} | {film.met} | {film.false_calls} |"
+        for film in films
+    ]
+    total = [
+        sum(getattr(film, name) for film in films) for name in ("verdicts", "met", "false_calls")
+    ]
     return f"""# Filmed games
 
 Measured {datetime.datetime.now(datetime.UTC):%Y-%m-%d} (commit {commit()}), Python {platform.python_version()}.

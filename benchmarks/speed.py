@@ -1,7 +1,8 @@
-"""Time reading a photograph against finding its fiducials, in one run, and write docs/SPEED.md (`make bench-speed`).
+"""Time reading a photograph against finding its fiducials, in one run, and write docs/SPEED.md
+(`make bench-speed`).
 
-Machines differ and are shared, so the figure is a ratio: `observe` on a decoded frame over OpenCV's `detectMarkers` on the same
-frame in grey, one right after the other.
+Machines differ and are shared, so the figure is a ratio: `observe` on a decoded frame over OpenCV's
+`detectMarkers` on the same frame in grey, one right after the other.
 """
 
 from __future__ import annotations
@@ -23,14 +24,16 @@ import numpy as np
 
 from benchmarks.accuracy import BENCH, KINDS, ROOT, commit, load_scoring
 from table.observation import Observation
-from table.setup import Setup, load_table
-from vision.camera import project
-from vision.cameras.files import read_image
-from vision.frame import Frame
-from vision.watch import Watch
+from table.table_config import Setup, load_table
+from vision.cameras.frame import Frame
+from vision.cameras.image_files import read_image
+from vision.change_gate import Watch
+from vision.geometry.camera_model import project
 
 TIMES, READS = 15, 3
-"""What takes milliseconds is timed so often, and a photograph is read so often; the median counts."""
+"""What takes milliseconds is timed so often, and a photograph is read so often; the median
+counts.
+"""
 FRAMES = 2000
 AROUND_PX = 40
 """So much around a piece is replaced where it is taken away: its shadow too."""
@@ -47,8 +50,10 @@ def seconds(work: Callable[[], object], times: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Ratios:
-    """Milliseconds of the detector on a photograph, and how many times that reading takes: at first sight, when a piece was taken
-    away, if there is a picture of what is under it, and when nothing changed."""
+    """Milliseconds of the detector on a photograph, and how many times that reading takes: at first
+    sight, when a piece was taken away, if there is a picture of what is under it, and when nothing
+    changed.
+    """
 
     detector_ms: float
     first: float
@@ -61,7 +66,9 @@ def ratios(case: Path) -> Ratios:
     setup = load_table(case / "table.json")
     frame = read_image(case / "image.jpg", setup)
     grey = np.asarray(cv2.cvtColor(frame.image, cv2.COLOR_RGB2GRAY))
-    detector = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, setup.fiducials.dictionary)))
+    detector = cv2.aruco.ArucoDetector(
+        cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, setup.fiducials.dictionary))
+    )
     detector.detectMarkers(grey)
     detect = seconds(lambda: detector.detectMarkers(grey), TIMES)
     first = seconds(lambda: Watch()(frame, setup), READS)
@@ -78,7 +85,10 @@ def ratios(case: Path) -> Ratios:
 def without(frame: Frame, seen: Observation, empty: Frame, setup: Setup) -> Frame:
     """The frame with the empty table where one of the pieces is."""
     corners = project(seen.pieces[0].solid.vertices_mm, seen.camera, setup.camera)
-    (left, top), (right, bottom) = (corners.min(axis=0) - AROUND_PX).astype(int).clip(0), (corners.max(axis=0) + AROUND_PX).astype(int)
+    (left, top), (right, bottom) = (
+        (corners.min(axis=0) - AROUND_PX).astype(int).clip(0),
+        (corners.max(axis=0) + AROUND_PX).astype(int),
+    )
     image = frame.image.copy()
     image[top:bottom, left:right] = empty.image[top:bottom, left:right]
     return Frame(frame.seq, frame.at_ms, image)
@@ -93,7 +103,9 @@ def _moved(frame: Frame, fewer: Frame, setup: Setup) -> float:
 
 
 def growth_mb(case: Path) -> float:
-    """By how much memory grows from frame 200 to frame FRAMES of a camera before which a piece is taken away and put back."""
+    """By how much memory grows from frame 200 to frame FRAMES of a camera before which a piece is
+    taken away and put back.
+    """
     setup = load_table(case / "table.json")
     frame = read_image(case / "image.jpg", setup)
     watch = Watch()
@@ -111,7 +123,11 @@ def _held_mb() -> float:
 
 
 def _line(title: str, rows: list[Ratios]) -> str:
-    medians = (_median((row.first for row in rows), 0), _median((row.moved for row in rows), 1), _median((row.again for row in rows), 1))
+    medians = (
+        _median((row.first for row in rows), 0),
+        _median((row.moved for row in rows), 1),
+        _median((row.again for row in rows), 1),
+    )
     return f"| {title} | {' | '.join(medians)} |"
 
 
@@ -137,12 +153,20 @@ The aims are 12, 5 and 3, and 350 MB. Tiles have no picture of the empty table t
 
 
 @click.command()
-@click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "SPEED.md", help="The page to write.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=ROOT / "docs" / "SPEED.md",
+    help="The page to write.",
+)
 def main(out: Path) -> None:
     """Time every photograph and write the page."""
     load_scoring()
     ratios(BENCH / "cases" / "icefloe-0001")  # what is loaded at the first reading is not timed
-    by_kind = {kind: [ratios(case) for case in sorted((BENCH / "cases").glob(f"{kind}-*"))] for kind in KINDS}
+    by_kind = {
+        kind: [ratios(case) for case in sorted((BENCH / "cases").glob(f"{kind}-*"))]
+        for kind in KINDS
+    }
     every = [row for rows in by_kind.values() for row in rows]
     titled = [*((KINDS[kind], rows) for kind, rows in by_kind.items()), ("all", every)]
     lines = [_line(title, rows) for title, rows in titled]

@@ -1,7 +1,9 @@
-"""Referee the beginnings of whole games before path-traced tables, and write docs/TRACED_GAMES.md (`make bench-traced-games`).
+"""Referee the beginnings of whole games before path-traced tables, and write docs/TRACED_GAMES.md
+(`make bench-traced-games`).
 
-Players and referee are those of `benchmarks.games`; only the light is another.  It costs some seconds a table and core, so
-that what was traced is kept, and a later referee that rules alike looks at the same pictures.
+Players and referee are those of `benchmarks.games`; only the light is another.  It costs some
+seconds a table and core, so that what was traced is kept, and a later referee that rules alike
+looks at the same pictures.
 """
 
 from __future__ import annotations
@@ -22,12 +24,12 @@ import numpy as np
 from benchmarks.accuracy import ROOT, commit
 from benchmarks.games import counts, otherwise
 from benchmarks.playing import GAMES, Game, play
-from table.documents import write_whole
+from simulation.render.ground import Colours
+from simulation.render.scene import Scene
+from table.files import write_whole
 from table.observation import Camera
-from table.setup import Setup
-from vision.scene import Scene
-from vision.scene_ground import Colours
-from vision.training.traced import Tracer
+from table.table_config import Setup
+from training.traced import Tracer
 
 FIRST = 5000
 """The first seed, none of which is among those of docs/GAMES.md."""
@@ -57,7 +59,8 @@ What went otherwise:
 class KeptTracer(Tracer):
     """Traces each table of a game once, and keeps its light as a picture in a folder.
 
-    What is traced follows from `seed`: not from the camera's noise, and so from how many pictures were taken before.
+    What is traced follows from `seed`: not from the camera's noise, and so from how many pictures
+    were taken before.
     """
 
     def __init__(self, folder: Path, seed: int, setup: Setup, camera: Camera) -> None:
@@ -67,7 +70,10 @@ class KeptTracer(Tracer):
 
     def light(self, scene: Scene, rng: np.random.Generator) -> Colours:
         del rng
-        bodies = [body.vertices_mm.round(3).tobytes() + repr(body.rgb).encode() for body in (*scene.slabs, *scene.pieces)]
+        bodies = [
+            body.vertices_mm.round(3).tobytes() + repr(body.rgb).encode()
+            for body in (*scene.slabs, *scene.pieces)
+        ]
         path = self._folder / f"{hashlib.sha256(b''.join(bodies)).hexdigest()[:16]}.jpg"
         if not path.exists():
             write_whole(path, _packed(super().light(scene, self._rng)))
@@ -76,7 +82,9 @@ class KeptTracer(Tracer):
 
 def _packed(light: Colours) -> bytes:
     """Light (h, w, 3) as a JPEG of its roots: dark places need finer steps."""
-    levels = (255 * np.sqrt(light[..., ::-1].clip(0, BRIGHTEST) / BRIGHTEST)).round().astype(np.uint8)
+    levels = (
+        (255 * np.sqrt(light[..., ::-1].clip(0, BRIGHTEST) / BRIGHTEST)).round().astype(np.uint8)
+    )
     return cv2.imencode(".jpg", levels, [cv2.IMWRITE_JPEG_QUALITY, KEPT_QUALITY])[1].tobytes()
 
 
@@ -90,7 +98,9 @@ def _unpacked(path: Path) -> Colours:
 def _play(folder: Path, game: str, seed: int, acts: int, measured: str) -> Game:
     """Play in a process of its own."""
     cv2.setNumThreads(1)
-    before = lru_cache(maxsize=1)(partial(KeptTracer, folder / f"{game}-{seed}", seed))  # one for the empty table and the game
+    before = lru_cache(maxsize=1)(
+        partial(KeptTracer, folder / f"{game}-{seed}", seed)
+    )  # one for the empty table and the game
     return play(game, seed, acts, measured=measured, before=before)
 
 
@@ -109,28 +119,59 @@ def page(played: Sequence[Game], acts: int) -> str:
 
 
 @click.command()
-@click.option("--game", "names", multiple=True, type=click.Choice(list(GAMES)), help="Only these games; all without it.")
+@click.option(
+    "--game",
+    "names",
+    multiple=True,
+    type=click.Choice(list(GAMES)),
+    help="Only these games; all without it.",
+)
 @click.option("--games", default=4, show_default=True, help="Seeds of each game.")
 @click.option("--first", default=FIRST, show_default=True, help="The first seed.")
 @click.option("--acts", default=15, show_default=True, help="Acts of each game.")
-@click.option("--processes", default=2, show_default=True, help="Games that are played at the same time.")
+@click.option(
+    "--processes", default=2, show_default=True, help="Games that are played at the same time."
+)
 @click.option(
     "--tables",
     type=click.Path(path_type=Path),
     default=ROOT / "build" / "traced" / "games",
     help="Where tables are kept; delete them to trace anew.",
 )
-@click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "TRACED_GAMES.md", help="The page to write.")
-def main(names: tuple[str, ...], games: int, first: int, acts: int, processes: int, tables: Path, out: Path) -> None:
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=ROOT / "docs" / "TRACED_GAMES.md",
+    help="The page to write.",
+)
+def main(
+    names: tuple[str, ...],
+    games: int,
+    first: int,
+    acts: int,
+    processes: int,
+    tables: Path,
+    out: Path,
+) -> None:
     """Trace, referee and write the page."""
     measured, played = commit(), []
     due = [(name, seed) for seed in range(first, first + games) for name in names or GAMES]
-    with ProcessPoolExecutor(processes, max_tasks_per_child=1) as pool:  # Mitsuba keeps memory of every table
-        for done in as_completed(pool.submit(_play, tables, name, seed, acts, measured) for name, seed in due):
+    with ProcessPoolExecutor(
+        processes, max_tasks_per_child=1
+    ) as pool:  # Mitsuba keeps memory of every table
+        for done in as_completed(
+            pool.submit(_play, tables, name, seed, acts, measured) for name, seed in due
+        ):
             one = done.result()
             played.append(one)
-            print(f"{one.game} {one.seed}: {dict(Counter(deed.verdict for deed in one.deeds))}, {one.took_s:.0f} s", file=sys.stderr)
-    write_whole(out, page(sorted(played, key=lambda one: (GAMES.index(one.game), one.seed)), acts).encode())
+            print(
+                f"{one.game} {one.seed}: {dict(Counter(deed.verdict for deed in one.deeds))},"
+                f" {one.took_s:.0f} s",
+                file=sys.stderr,
+            )
+    write_whole(
+        out, page(sorted(played, key=lambda one: (GAMES.index(one.game), one.seed)), acts).encode()
+    )
     print(f"wrote {out}", file=sys.stderr)
 
 

@@ -1,7 +1,8 @@
 """Colours as they are on one table, in its light: learned from a picture of one piece of each.
 
-What is learned of a colour is the light of its plastic, by the same model that reads colours (`vision.colours`), the palette being
-what was known before.  How likely two learned colours are to be taken for each other follows from that model too.
+What is learned of a colour is the light of its plastic, by the same model that reads colours
+(`vision.assignment.colour`), the palette being what was known before.  How likely two learned
+colours are to be taken for each other follows from that model too.
 """
 
 from __future__ import annotations
@@ -14,13 +15,12 @@ import msgspec
 import numpy as np
 from scipy.optimize import linear_sum_assignment, minimize
 
-from calibration.fiducials_seen import expect_every_fiducial
 from table.boards import within
 from table.errors import InputError
 from table.observation import Camera
-from table.setup import LearnedColour, Setup
 from table.solids import Array
-from vision.colours import (
+from table.table_config import LearnedColour, Setup
+from vision.assignment.colour import (
     DRAWN_DYES,
     FLOOR,
     LOOKS,
@@ -34,35 +34,48 @@ from vision.colours import (
     palette_body,
     piece_light,
 )
-from vision.fiducials import locate
-from vision.finder import search, view_of
-from vision.frame import Image
-from vision.left_over import hand_over
-from vision.photo import Photo
-from vision.reader import lay_out
-from vision.spots import SURE_CHANCE, on_their_edges
+from vision.background.residuals import hand_over
+from vision.cameras.frame import Image
+from vision.geometry.rectified_view import Photo
+from vision.localization.fiducials import locate
+from vision.localization.fiducials_seen import expect_every_fiducial
+from vision.networks.detector import search, view_of
+from vision.pipeline import lay_out
+from vision.pose.candidates import SURE_CHANCE, on_their_edges
 
 PALETTE_CHROMA_SIGMA, PALETTE_LEVEL_SIGMA = 0.5, 0.5
-"""How far the dyes that people play with are from the palette, in natural logarithms, in chromaticity and level."""
+"""How far the dyes that people play with are from the palette, in natural logarithms, in
+chromaticity and level.
+"""
 DIMMEST = 1e-4
 """Least light of a learned colour, relative to white paper."""
 SURE_MARGIN = 5.0
-"""A way to give colours to pieces is certain if so much more speaks for it than for any other, in natural logarithms."""
+"""A way to give colours to pieces is certain if so much more speaks for it than for any other, in
+natural logarithms.
+"""
 ALIKE_MARGIN = 4.0
-"""A piece for which another piece's colour speaks so much more than its own has that colour too, by its looks."""
+"""A piece for which another piece's colour speaks so much more than its own has that colour too, by
+its looks.
+"""
 UNLIKE_MARGIN = 25.0
-"""A piece for which another colour speaks so much more than the one that it is said to have, is said to be the wrong one."""
+"""A piece for which another colour speaks so much more than the one that it is said to have, is
+said to be the wrong one.
+"""
 APART_MM = 8.0
 """Pieces that are told from left to right are farther apart than this in x."""
 DRAWS = 4000
 CLOSE_SHARE, SAME_SHARE = 0.01, 0.33
-"""Shares of pieces taken for the other from which two colours are close, and from which they are one."""
+"""Shares of pieces taken for the other from which two colours are close, and from which they are
+one.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
-    """A piece in a picture: where it is, (2,) mm from above; the light (n, 3) of some of its pixels and of the ground (2, 3) beside it
-    and all over the table, relative to white paper; and what the second look says of its colour, chances (c,) of the table's."""
+    """A piece in a picture: where it is, (2,) mm from above; the light (n, 3) of some of its pixels
+    and of the ground (2, 3) beside it and all over the table, relative to white paper; and what the
+    second look says of its colour, chances (c,) of the table's.
+    """
 
     place_mm: Array
     light: Array
@@ -75,18 +88,25 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """Two colours and the share of their pieces that would be taken for the other by their light."""
+    """Two colours and the share of their pieces that would be taken for the other by their
+    light.
+    """
 
     one: str
     other: str
     share: float
 
     def __str__(self) -> str:
-        return f"{self.one} and {self.other} are close here: {100 * self.share:.0f} of 100 pieces would be taken for the other"
+        return (
+            f"{self.one} and {self.other} are close here: {100 * self.share:.0f} of 100 pieces"
+            " would be taken for the other"
+        )
 
 
 def shown_pieces(image: Image, setup: Setup) -> list[Shown]:
-    """The pieces on the board, from left to right; raises InputError where the table cannot be seen well enough to learn from it."""
+    """The pieces on the board, from left to right; raises InputError where the table cannot be seen
+    well enough to learn from it.
+    """
     camera = locate(image, setup)
     if not isinstance(camera, Camera):
         raise InputError(camera.reason)
@@ -94,35 +114,50 @@ def shown_pieces(image: Image, setup: Setup) -> list[Shown]:
     photo = Photo(image, camera, setup)
     sight = search(view_of(photo), setup.colours)
     if hand_over(sight, setup):
-        raise InputError("expected pieces and nothing else, but a hand or an arm is over the board; take another picture")
+        raise InputError(
+            "expected pieces and nothing else, but a hand or an arm is over the board; take another"
+            " picture"
+        )
     sure = [one for one in lay_out(sight, photo) if one.chance > SURE_CHANCE]
     spots = list(on_their_edges(sure, photo, {}).values())
     bare = bare_ground(sight, [spot.best for spot in spots], photo)
     outline = setup.outline_mm()
     shown = []
     for spot in spots:
-        if within(outline, spot.middle_mm) and (light := piece_light(spot, bare, sight, photo)) is not None:
+        if (
+            within(outline, spot.middle_mm)
+            and (light := piece_light(spot, bare, sight, photo)) is not None
+        ):
             shown.append(Shown(spot.middle_mm, *light, spot.looked.colours))
     return sorted(shown, key=lambda one: float(one.place_mm[0]))
 
 
 def in_order(shown: Sequence[Shown], order: Sequence[str], setup: Setup) -> dict[str, Shown]:
-    """Pieces from left to right by the colours that the players say; raises InputError where there is no such order, or a piece
-    looks nothing like what it is said to be."""
+    """Pieces from left to right by the colours that the players say; raises InputError where there
+    is no such order, or a piece looks nothing like what it is said to be.
+    """
     _check_count(shown, order)
     for left, right in pairwise(shown):
         if right.place_mm[0] - left.place_mm[0] < APART_MM:
             said = f"the pieces at {left} and {right} lie one behind the other"
-            raise InputError(f"expected pieces side by side, but {said}; move one to the side and take another picture")
+            raise InputError(
+                f"expected pieces side by side, but {said}; move one to the side and take another"
+                " picture"
+            )
     for one, said, score in zip(shown, order, _palette_score(shown, setup), strict=True):
         looks = int(score.argmax())
         if score[looks] - score[setup.colours.index(said)] > UNLIKE_MARGIN:
-            raise InputError(f"expected pieces in the order that --order says, but the piece at {one}, {said} by that, looks {setup.colours[looks]}")
+            raise InputError(
+                f"expected pieces in the order that --order says, but the piece at {one}, {said} by"
+                f" that, looks {setup.colours[looks]}"
+            )
     return dict(zip(order, shown, strict=True))
 
 
 def by_palette(shown: Sequence[Shown], setup: Setup) -> dict[str, Shown]:
-    """Pieces by the colours that they have, each once, where that is certain; raises InputError where it is not."""
+    """Pieces by the colours that they have, each once, where that is certain; raises InputError
+    where it is not.
+    """
     _check_count(shown, setup.colours)
     score = _palette_score(shown, setup)
     given = _assigned(score)
@@ -130,23 +165,42 @@ def by_palette(shown: Sequence[Shown], setup: Setup) -> dict[str, Shown]:
         looks = int(score[k].argmax())
         if score[k, looks] - score[k, colour] > ALIKE_MARGIN:
             other = shown[given.index(looks)]
-            said = f"the pieces at {shown[k]} and {other} both look {setup.colours[looks]}, and none looks {setup.colours[colour]}"
-            raise InputError(f"expected one piece of each colour, but {said}; if there is one of each, say which: --order")
+            said = (
+                f"the pieces at {shown[k]} and {other} both look {setup.colours[looks]}, and none"
+                f" looks {setup.colours[colour]}"
+            )
+            raise InputError(
+                f"expected one piece of each colour, but {said}; if there is one of each, say"
+                " which: --order"
+            )
     total = score[range(len(given)), given].sum()
     for k, colour in enumerate(given):
         others = score.copy()
         others[k, colour] -= 1e6
         rival = _assigned(others)
         if total - others[range(len(rival)), rival].sum() < SURE_MARGIN:
-            said = f"the piece at {shown[k]} may be {setup.colours[colour]} or {setup.colours[rival[k]]}"
-            raise InputError(f"expected colours that can be told apart, but {said}; say which piece is which, from left to right: --order")
+            said = (
+                f"the piece at {shown[k]} may be {setup.colours[colour]} or"
+                f" {setup.colours[rival[k]]}"
+            )
+            raise InputError(
+                f"expected colours that can be told apart, but {said}; say which piece is which,"
+                " from left to right: --order"
+            )
     return {setup.colours[colour]: one for colour, one in zip(given, shown, strict=True)}
 
 
 def _palette_score(shown: Sequence[Shown], setup: Setup) -> Array:
-    """What speaks, (n, c) in natural logarithms, for each of the table's colours as they are sold."""
+    """What speaks, (n, c) in natural logarithms, for each of the table's colours as they are
+    sold.
+    """
     bodies = tuple(palette_body(name) for name in setup.colours)
-    return np.array([light_score(one.light, one.ground, bodies) + DRAWN_DYES * np.log(one.looked + 1e-9) for one in shown])
+    return np.array(
+        [
+            light_score(one.light, one.ground, bodies) + DRAWN_DYES * np.log(one.looked + 1e-9)
+            for one in shown
+        ]
+    )
 
 
 def _assigned(score: Array) -> list[int]:
@@ -162,18 +216,34 @@ def _check_count(shown: Sequence[Shown], colours: Sequence[str]) -> None:
 
 
 def learn(name: str, looks: Sequence[Shown]) -> LearnedColour:
-    """A colour from looks at pieces of it: the light that makes them likeliest, given what is sold as that colour."""
+    """A colour from looks at pieces of it: the light that makes them likeliest, given what is sold
+    as that colour.
+    """
     palette = palette_body(name)
     sold = np.log(palette.light)
 
     def cost(off: Array) -> float:
         body = palette._replace(light=np.maximum(np.exp(sold + off), DIMMEST))
-        apart = sum(float(np.minimum(colour_distances(one.light, one.ground, (body,)), MOST_APART).mean()) for one in looks)
+        apart = sum(
+            float(np.minimum(colour_distances(one.light, one.ground, (body,)), MOST_APART).mean())
+            for one in looks
+        )
         level = float(off.mean())
-        return LOOKS * apart + float(((off - level) ** 2).sum()) / PALETTE_CHROMA_SIGMA**2 + (level / PALETTE_LEVEL_SIGMA) ** 2
+        return (
+            LOOKS * apart
+            + float(((off - level) ** 2).sum()) / PALETTE_CHROMA_SIGMA**2
+            + (level / PALETTE_LEVEL_SIGMA) ** 2
+        )
 
-    found = minimize(cost, np.zeros(3), method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-3, "maxiter": 400})
-    red, green, blue = (float(f"{level:.4g}") for level in np.clip(np.exp(sold + found.x), DIMMEST, 4.0))
+    found = minimize(
+        cost,
+        np.zeros(3),
+        method="Nelder-Mead",
+        options={"xatol": 1e-3, "fatol": 1e-3, "maxiter": 400},
+    )
+    red, green, blue = (
+        float(f"{level:.4g}") for level in np.clip(np.exp(sold + found.x), DIMMEST, 4.0)
+    )
     return LearnedColour(colour=name, light=(red, green, blue))
 
 
@@ -185,23 +255,34 @@ def learned_setup(setup: Setup, learned: Sequence[LearnedColour]) -> Setup:
 
 
 def close_pairs(setup: Setup, ground: Array) -> list[Close]:
-    """The table's colours that may be taken for each other over a ground (2, 3), the closest first; raises InputError where two are
-    the same by their light."""
+    """The table's colours that may be taken for each other over a ground (2, 3), the closest first;
+    raises InputError where two are the same by their light.
+    """
     rng = np.random.default_rng(1)
     named = list(zip(setup.colours, bodies_of(setup), strict=True))
     pairs = []
     for (one, first), (other, second) in combinations(named, 2):
-        share = (_taken_for(first, second, ground, rng) + _taken_for(second, first, ground, rng)) / 2
+        share = (
+            _taken_for(first, second, ground, rng) + _taken_for(second, first, ground, rng)
+        ) / 2
         if share > SAME_SHARE:
-            told = f"{one} and {other} cannot be told apart by what was shown ({100 * share:.0f} of 100 pieces would be taken for the other)"
-            raise InputError(f"expected one piece of each colour, but {told}; is one of the pieces of the other's colour?")
+            told = (
+                f"{one} and {other} cannot be told apart by what was shown ({100 * share:.0f} of"
+                " 100 pieces would be taken for the other)"
+            )
+            raise InputError(
+                f"expected one piece of each colour, but {told}; is one of the pieces of the"
+                " other's colour?"
+            )
         if share >= CLOSE_SHARE:
             pairs.append(Close(one, other, share))
     return sorted(pairs, key=lambda pair: -pair.share)
 
 
 def _taken_for(true: Body, other: Body, ground: Array, rng: np.random.Generator) -> float:
-    """Share of pieces of a colour that are likelier to be another by their light, drawn from the model that reads them."""
+    """Share of pieces of a colour that are likelier to be another by their light, drawn from the
+    model that reads them.
+    """
     (models,), (costs,) = body_models((true,), ground)
     ways = np.exp(-0.5 * costs)
     looks = round(LOOKS)
@@ -210,5 +291,9 @@ def _taken_for(true: Body, other: Body, ground: Array, rng: np.random.Generator)
     chroma -= chroma.mean(axis=2, keepdims=True)
     level = rng.normal(0, true.level_sigma, (DRAWS, looks, 1))
     light = np.exp(centre[:, None] + chroma + level) - FLOOR
-    apart = np.minimum(colour_distances(light.reshape(-1, 3), ground, (true, other)), MOST_APART).reshape(DRAWS, looks, 2).sum(axis=1)
+    apart = (
+        np.minimum(colour_distances(light.reshape(-1, 3), ground, (true, other)), MOST_APART)
+        .reshape(DRAWS, looks, 2)
+        .sum(axis=1)
+    )
     return float((apart[:, 1] < apart[:, 0]).mean())

@@ -1,4 +1,6 @@
-"""Photographs of a folder that are decoded when they are looked at, so that as many as people like take the memory of one."""
+"""Photographs of a folder that are decoded when they are looked at, so that as many as people like
+take the memory of one.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import overload
 
-from table.setup import Orientation
-from vision.cameras.files import read_pixels
-from vision.frame import Image
+from table.table_config import Orientation
+from vision.cameras.frame import Image
+from vision.cameras.image_files import read_pixels
 
 
 class Photographs(Mapping[str, Image]):
-    """Photographs by name, R-G-B (h, w, 3), in the order given; each is read anew every time, and raises InputError as `read_pixels` does."""
+    """Photographs by name, R-G-B (h, w, 3), in the order given; each is read anew every time, and
+    raises InputError as `read_pixels` does.
+    """
 
     def __init__(self, paths: Sequence[Path], orientation: Orientation = "sensor") -> None:
         self._orientation: Orientation = orientation
@@ -29,7 +33,9 @@ class Photographs(Mapping[str, Image]):
 
 
 class Chosen(Sequence[Image]):
-    """Some of the pictures of a mapping, in the order of `names`, taken from it when they are looked at."""
+    """Some of the pictures of a mapping, in the order of `names`, taken from it when they are
+    looked at.
+    """
 
     def __init__(self, frames: Mapping[str, Image], names: Sequence[str]) -> None:
         self._frames, self._names = frames, tuple(names)

@@ -9,9 +9,11 @@ from table.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """Why a move is not legal: a stable `code`, the `clause` (section of the printed rules, or ruling), a sentence.
+    """Why a move is not legal: a stable `code`, the `clause` (section of the printed rules, or
+    ruling), a sentence.
 
-    `meant` are the moves, in notation, that it may stand for where that is all that is wrong with it.
+    `meant` are the moves, in notation, that it may stand for where that is all that is wrong with
+    it.
     """
 
     code: str
@@ -27,12 +29,16 @@ class Violation:
         return f"{self.said} ({self.clause})" if self.clause else self.said
 
 
-class InvalidNotation(InputError):  # noqa: N818  # the name that the field uses
-    """Text that is no move or state of this game; the message quotes it and shows what was expected."""
+class InvalidNotation(InputError):  # noqa: N818 - the name that the field uses
+    """Text that is no move or state of this game; the message quotes it and shows what was
+    expected.
+    """
 
 
 class IllegalMove(ValueError):  # noqa: N818
-    """A readable move that the rules forbid now; the message quotes it, `violation` says which rule."""
+    """A readable move that the rules forbid now; the message quotes it, `violation` says which
+    rule.
+    """
 
     def __init__(self, violation: Violation, tried: object) -> None:
         super().__init__(f"'{tried}': {violation}")

@@ -1,7 +1,8 @@
 """What a judge says about a settled table: a closed union of frozen values.
 
-`code` is stable and made for programs, `said` is the sentence for people, `rests_on` the section of the printed rules or the
-ruling that decides, `player` whom it concerns, `evidence` plain data (lengths in mm, sigma = one standard deviation).
+`code` is stable and made for programs, `said` is the sentence for people, `rests_on` the section of
+the printed rules or the ruling that decides, `player` whom it concerns, `evidence` plain data
+(lengths in mm, sigma = one standard deviation).
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ class _Verdict:
     player: str | None = None
     evidence: dict[str, Any] = field(default_factory=dict)
     table: Observation | None = None
-    """What was seen with what is known of the table besides, such as a piece that another one hides; None: as it was seen."""
+    """What was seen with what is known of the table besides, such as a piece that another one
+    hides; None: as it was seen.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +39,8 @@ class Accepted(_Verdict):
 class Refused(_Verdict):
     """Something happened that the rules forbid; `tried` is the move as far as it can be written.
 
-    `stands` are the moves that count all the same: what a throw moved that is made again.  Without them the state stays.
+    `stands` are the moves that count all the same: what a throw moved that is made again.  Without
+    them the state stays.
     """
 
     tried: tuple[str, ...] = ()
@@ -44,9 +48,11 @@ class Refused(_Verdict):
 
 
 class Choice(NamedTuple):
-    """One thing that may have happened: what people are shown, and its moves (none: nothing that counts).
+    """One thing that may have happened: what people are shown, and its moves (none: nothing that
+    counts).
 
-    One that `holds` counts without moves too: the table is as it is recorded, though the camera does not see all of it.
+    One that `holds` counts without moves too: the table is as it is recorded, though the camera
+    does not see all of it.
     """
 
     label: str
@@ -58,7 +64,8 @@ class Choice(NamedTuple):
 class Ambiguous(_Verdict):
     """The picture cannot decide: people are asked which of `choices` it was.
 
-    With `until_moved` they may also put the piece so that it can be read: the question falls when the table is another one.
+    With `until_moved` they may also put the piece so that it can be read: the question falls when
+    the table is another one.
     """
 
     choices: tuple[Choice, ...]
@@ -76,8 +83,8 @@ class Unsettled(_Verdict):
 class Waiting(Unsettled):
     """Nothing happened yet that counts; `said` tells what the game waits for.
 
-    `differences` are sentences about what lies there and is neither that nor a part of it: such a table is put on record.  Where the table is
-    `as_recorded` nothing is amiss, or half done.
+    `differences` are sentences about what lies there and is neither that nor a part of it: such a
+    table is put on record.  Where the table is `as_recorded` nothing is amiss, or half done.
     """
 
     differences: tuple[str, ...] = ()
@@ -86,7 +93,9 @@ class Waiting(Unsettled):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CannotSee(Unsettled):
-    """The table cannot be judged as it was seen; `said` tells why.  Falsy, as every failed estimate."""
+    """The table cannot be judged as it was seen; `said` tells why.  Falsy, as every failed
+    estimate.
+    """
 
     def __bool__(self) -> bool:
         return False
@@ -94,7 +103,9 @@ class CannotSee(Unsettled):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutOfSync(Unsettled):
-    """Table and record disagree by more than a move: `differences` are sentences, one a piece.  People put right one or the other."""
+    """Table and record disagree by more than a move: `differences` are sentences, one a piece.
+    People put right one or the other.
+    """
 
     differences: tuple[str, ...]
 
@@ -103,7 +114,8 @@ class OutOfSync(Unsettled):
 class Noted(_Verdict):
     """Heard, and no ruling to announce: a die, a vote.  `moves` take the state there.
 
-    The moves of a `secret` one are kept and shown to nobody; `said` and `evidence` must not tell them.
+    The moves of a `secret` one are kept and shown to nobody; `said` and `evidence` must not tell
+    them.
     """
 
     moves: tuple[str, ...]
@@ -113,11 +125,22 @@ class Noted(_Verdict):
 Verdict = Accepted | Refused | Ambiguous | Waiting | CannotSee | OutOfSync | Noted
 
 
-def answer_by_label(asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = "the players") -> Accepted:
-    """What people decided about a question by the label of a choice; raises InvalidNotation where no choice has it, or for readings in mm."""
-    chosen = [choice for choice in asked.choices if isinstance(answer, str) and choice.label.lower() == answer.strip().lower()]
+def answer_by_label(
+    asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = "the players"
+) -> Accepted:
+    """What people decided about a question by the label of a choice; raises InvalidNotation where
+    no choice has it, or for readings in mm.
+    """
+    chosen = [
+        choice
+        for choice in asked.choices
+        if isinstance(answer, str) and choice.label.lower() == answer.strip().lower()
+    ]
     if not chosen:
-        raise InvalidNotation(f"expected one of {', '.join(repr(choice.label) for choice in asked.choices)}, got {answer!r}")
+        raise InvalidNotation(
+            f"expected one of {', '.join(repr(choice.label) for choice in asked.choices)}, got"
+            f" {answer!r}"
+        )
     return Accepted(
         code=asked.code,
         said=f"{chosen[0].label}: {decided_by} decided.",
@@ -133,7 +156,17 @@ def nothing_measured(_state: Any, _seen: Observation) -> dict[str, Any]:
     return {}
 
 
-def refusal(violation: Violation, player: str | None, tried: tuple[str, ...], evidence: dict[str, Any], stands: tuple[str, ...] = ()) -> Refused:
+def refusal(
+    violation: Violation,
+    player: str | None,
+    tried: tuple[str, ...],
+    evidence: dict[str, Any],
+    stands: tuple[str, ...] = (),
+) -> Refused:
     """The verdict for a move that the rules forbid."""
-    common: dict[str, Any] = {"code": violation.code, "said": violation.said, "rests_on": violation.clause}
+    common: dict[str, Any] = {
+        "code": violation.code,
+        "said": violation.said,
+        "rests_on": violation.clause,
+    }
     return Refused(player=player, tried=tried, stands=stands, evidence=evidence, **common)

@@ -1,1 +1,3 @@
-"""Lamps, dice, buttons, buzzer and callipers behind small ports: a table that answers without a screen."""
+"""Lamps, dice, buttons, buzzer and callipers behind small ports: a table that answers without a
+screen.
+"""

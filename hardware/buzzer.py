@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hardware.latest import Latest
-from hardware.scenes import Scene, Signal
+from hardware.cues import Scene, Signal
+from hardware.step_player import Latest
 
-HEARD: frozenset[Signal] = frozenset({"accepted", "refused", "too close", "asking", "choice", "measure", "camera lost", "over"})
+HEARD: frozenset[Signal] = frozenset(
+    {"accepted", "refused", "too close", "asking", "choice", "measure", "camera lost", "over"}
+)
 """What deserves a sound; everything else is only to be seen."""
 
 
 def beeps(scene: Scene) -> tuple[tuple[bool, int], ...]:
     """Sound and silence in ms; empty for a scene that is only to be seen."""
-    return tuple((level >= 0.5, hold_ms) for level, hold_ms in scene.rhythm.steps) if scene.signal in HEARD else ()
+    return (
+        tuple((level >= 0.5, hold_ms) for level, hold_ms in scene.rhythm.steps)
+        if scene.signal in HEARD
+        else ()
+    )
 
 
 class Beeps(Latest[bool]):
-    """The port `Buzzer` on anything that can be switched: a thread of its own beeps, and only the latest scene counts."""
+    """The port `Buzzer` on anything that can be switched: a thread of its own beeps, and only the
+    latest scene counts.
+    """
 
     def __init__(self, sound: Callable[[bool], object]) -> None:
         super().__init__("buzzer", sound, lambda: sound(False))

@@ -8,14 +8,18 @@ import threading
 from collections.abc import Callable
 from time import monotonic
 
-from hardware.ports import Press
-from hardware.presses import Presses
+from hardware.interfaces import Press
+from hardware.press_detector import Presses
 
 
 class PressReader:
-    """Edges of many buttons in, from any thread; presses out, from a thread of its own that waits for what is due."""
+    """Edges of many buttons in, from any thread; presses out, from a thread of its own that waits
+    for what is due.
+    """
 
-    def __init__(self, tell: Callable[[Press], None], clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self, tell: Callable[[Press], None], clock: Callable[[], float] = monotonic
+    ) -> None:
         self._tell, self._clock = tell, clock
         self._edges: queue.SimpleQueue[tuple[str, bool, float] | None] = queue.SimpleQueue()
         self._buttons: dict[str, Presses] = {}

@@ -1,4 +1,5 @@
-"""What hangs on which pin or port: the table `[hardware]` of a TOML file, checked before anything is opened.
+"""What hangs on which pin or port: the table `[hardware]` of a TOML file, checked before anything
+is opened.
 
 Every mistake is one line that names the setting.  docs/HARDWARE.md has an example of each kind.
 """
@@ -12,10 +13,10 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
-from hardware.scenes import SIGNALS
-from hardware.strip import Corner
-from table.documents import convert, quoted, read_toml, shown
+from hardware.backends.led_strip import Corner
+from hardware.cues import SIGNALS
 from table.errors import InputError
+from table.files import convert, quoted, read_toml, shown
 
 Pins = int | tuple[int, int, int]
 """One pin, or red, green and blue; BCM numbers, as gpiozero counts."""
@@ -23,7 +24,9 @@ Library = Literal["lgpio", "rpigpio", "mock"]
 Part = Annotated[float, msgspec.Meta(gt=0, le=1)]
 Milliamps = Annotated[float, msgspec.Meta(ge=50, le=100_000)]
 HEADER = range(2, 28)
-"""GPIO 2 to 27 are on the header; 0 and 1 belong to the memory of add-on boards (raspberrypi/hats, "ID_SD and ID_SC PINs")."""
+"""GPIO 2 to 27 are on the header; 0 and 1 belong to the memory of add-on boards (raspberrypi/hats,
+"ID_SD and ID_SC PINs").
+"""
 WLED_BAUDS = (115200, 230400, 460800, 500000, 576000, 921600, 1000000, 1500000)
 """Speeds that WLED's serial port has (`wled_serial.cpp`)."""
 MOST_DEVICE = 200
@@ -33,7 +36,9 @@ PARTS = ("lamps", "dice", "buttons", "buzzer", "calliper", "voice")
 """What may be connected: fields of `HardwareSettings`, and of the rig."""
 
 
-class _Kind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind"):
+class _Kind(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind"
+):
     """Base of all parts."""
 
 
@@ -77,9 +82,14 @@ class FakeSettings(_Kind, frozen=True, kw_only=True, tag="fake"):
 
 
 class GpioDiceSettings(_Kind, frozen=True, kw_only=True, tag="gpio"):
-    """Seven pins a die: top left, middle left, bottom left, centre, top right, middle right, bottom right."""
+    """Seven pins a die: top left, middle left, bottom left, centre, top right, middle right, bottom
+    right.
+    """
 
-    pips: Annotated[tuple[tuple[int, int, int, int, int, int, int], ...], msgspec.Meta(min_length=1, max_length=2)]
+    pips: Annotated[
+        tuple[tuple[int, int, int, int, int, int, int], ...],
+        msgspec.Meta(min_length=1, max_length=2),
+    ]
     active_high: bool = True
 
 
@@ -133,11 +143,20 @@ class EspeakSettings(_Kind, frozen=True, kw_only=True, tag="espeak-ng"):
 
 
 class HardwareSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All that is connected; what is not named is not there.  `board` is the serial port of the microcontroller."""
+    """All that is connected; what is not named is not there.  `board` is the serial port of the
+    microcontroller.
+    """
 
     pins: Library = "lgpio"
     board: str | None = None
-    lamps: GpioLampsSettings | BoardLampsSettings | WledSettings | WledPresetsSettings | FakeSettings | None = None
+    lamps: (
+        GpioLampsSettings
+        | BoardLampsSettings
+        | WledSettings
+        | WledPresetsSettings
+        | FakeSettings
+        | None
+    ) = None
     dice: GpioDiceSettings | CountedDiceSettings | WledDiceSettings | FakeSettings | None = None
     buttons: GpioButtonsSettings | BoardPartSettings | FakeSettings | None = None
     buzzer: GpioBuzzerSettings | BoardPartSettings | TerminalSettings | FakeSettings | None = None
@@ -151,10 +170,15 @@ def load_settings(path: Path) -> HardwareSettings:
 
 
 def parse_settings(raw: dict[str, Any], where: str) -> HardwareSettings:
-    """The table `hardware` of a document that was read already; raises InputError that begins with `where` and names the setting."""
+    """The table `hardware` of a document that was read already; raises InputError that begins with
+    `where` and names the setting.
+    """
     table = raw.get("hardware")
     if not isinstance(table, dict):
-        raise InputError(f"{where}: hardware: expected a table [hardware], got {shown(table) if 'hardware' in raw else 'none'}")
+        raise InputError(
+            f"{where}: hardware: expected a table [hardware], got"
+            f" {shown(table) if 'hardware' in raw else 'none'}"
+        )
     _check_words(table, where)
     settings = convert(table, HardwareSettings, where, "hardware")
     _check_pins(settings, where)
@@ -164,8 +188,12 @@ def parse_settings(raw: dict[str, Any], where: str) -> HardwareSettings:
 
 
 def _kinds(part: str) -> tuple[str, ...]:
-    declared = next(field for field in msgspec.structs.fields(HardwareSettings) if field.name == part).type
-    return tuple(kind.__struct_config__.tag for kind in get_args(declared) if kind is not type(None))
+    declared = next(
+        field for field in msgspec.structs.fields(HardwareSettings) if field.name == part
+    ).type
+    return tuple(
+        kind.__struct_config__.tag for kind in get_args(declared) if kind is not type(None)
+    )
 
 
 _WORDS: dict[str, tuple[str, ...]] = {
@@ -181,7 +209,10 @@ def _check_words(table: dict[str, Any], where: str) -> None:
         part, _, field = setting.rpartition(".")
         holder = table.get(part, {}) if part else table
         if isinstance(holder, dict) and field in holder and holder[field] not in words:
-            raise InputError(f"{where}: hardware.{setting}: expected {', '.join(words)}, got {shown(holder[field])}")
+            raise InputError(
+                f"{where}: hardware.{setting}: expected {', '.join(words)}, got"
+                f" {shown(holder[field])}"
+            )
         if field == "kind" and part in table and isinstance(holder, dict) and field not in holder:
             raise InputError(f"{where}: hardware.{setting}: expected {', '.join(words)}, got none")
 
@@ -190,15 +221,22 @@ def used_pins(settings: HardwareSettings) -> Iterator[tuple[str, int]]:
     """Every pin with the setting that names it."""
     match settings.lamps:
         case GpioLampsSettings(players=players, verdict=verdict):
-            named = {f"lamps.players[{seat}]": pins for seat, pins in enumerate(players)} | {"lamps.verdict": verdict}
+            named = {f"lamps.players[{seat}]": pins for seat, pins in enumerate(players)} | {
+                "lamps.verdict": verdict
+            }
             for setting, pins in named.items():
                 yield from ((f"hardware.{setting}", pin) for pin in as_pins(pins))
     match settings.dice:
         case GpioDiceSettings(pips=dice):
-            yield from ((f"hardware.dice.pips[{die}]", pin) for die, pins in enumerate(dice) for pin in pins)
+            yield from (
+                (f"hardware.dice.pips[{die}]", pin) for die, pins in enumerate(dice) for pin in pins
+            )
     match settings.buttons:
         case GpioButtonsSettings():
-            yield from ((f"hardware.buttons.{name}", pin) for name, pin in button_pins(settings.buttons).items())
+            yield from (
+                (f"hardware.buttons.{name}", pin)
+                for name, pin in button_pins(settings.buttons).items()
+            )
     match settings.buzzer:
         case GpioBuzzerSettings(pin=pin):
             yield "hardware.buzzer.pin", pin
@@ -211,18 +249,30 @@ def as_pins(pins: Pins) -> tuple[int, ...]:
 
 def button_pins(buttons: GpioButtonsSettings) -> dict[str, int]:
     """Pins of the buttons that are there, by name."""
-    return {name: pin for name in buttons.__struct_fields__ if (pin := getattr(buttons, name)) is not None}
+    return {
+        name: pin
+        for name in buttons.__struct_fields__
+        if (pin := getattr(buttons, name)) is not None
+    }
 
 
 def _check_pins(settings: HardwareSettings, where: str) -> None:
     first: dict[int, str] = {}
     for setting, pin in used_pins(settings):
         if pin not in HEADER:
-            raise InputError(f"{where}: {setting}: expected a GPIO of the header, 2 to 27 (not the place on the header), got {pin}")
+            raise InputError(
+                f"{where}: {setting}: expected a GPIO of the header, 2 to 27 (not the place on the"
+                f" header), got {pin}"
+            )
         if first.get(pin) == setting:
-            raise InputError(f"{where}: {setting}: expected a pin for each part of it, got GPIO {pin} twice")
+            raise InputError(
+                f"{where}: {setting}: expected a pin for each part of it, got GPIO {pin} twice"
+            )
         if pin in first:
-            raise InputError(f"{where}: {setting}: expected a pin of its own, got GPIO {pin}, which {first[pin]} uses already")
+            raise InputError(
+                f"{where}: {setting}: expected a pin of its own, got GPIO {pin}, which {first[pin]}"
+                " uses already"
+            )
         first[pin] = setting
 
 
@@ -232,29 +282,47 @@ def _check_ports(settings: HardwareSettings, where: str) -> None:
         held = getattr(settings, part)
         if isinstance(held, WledSettings | WledPresetsSettings | CalliperSettings):
             if held.baud not in bauds:
-                raise InputError(f"{where}: hardware.{part}.baud: expected one of {', '.join(map(str, bauds))} baud, got {held.baud}")
+                raise InputError(
+                    f"{where}: hardware.{part}.baud: expected one of {', '.join(map(str, bauds))}"
+                    f" baud, got {held.baud}"
+                )
             _claim(ports, f"hardware.{part}.device", held.device, where)
     if settings.board is not None:
         _claim(ports, "hardware.board", settings.board, where)
     for part in ("lamps", "dice", "buttons", "buzzer"):
         held = getattr(settings, part)
         if held is not None and held.__struct_config__.tag == "board" and settings.board is None:
-            raise InputError(f"{where}: hardware.board: expected the serial port of the board that hardware.{part} is on, got none")
+            raise InputError(
+                f"{where}: hardware.board: expected the serial port of the board that"
+                f" hardware.{part} is on, got none"
+            )
     if isinstance(settings.dice, WledDiceSettings) and not isinstance(settings.lamps, WledSettings):
-        raise InputError(f"{where}: hardware.dice.kind: expected another kind: 'wled' dice end the strip of hardware.lamps, and there is none")
+        raise InputError(
+            f"{where}: hardware.dice.kind: expected another kind: 'wled' dice end the strip of"
+            " hardware.lamps, and there is none"
+        )
 
 
 def _claim(ports: dict[str, str], setting: str, device: str, where: str) -> None:
     real = os.path.realpath(device)  # one port may have several names
     if real in ports:
-        raise InputError(f"{where}: {setting}: expected a port of its own, got {quoted(device, MOST_DEVICE)}, which {ports[real]} uses already")
+        raise InputError(
+            f"{where}: {setting}: expected a port of its own, got {quoted(device, MOST_DEVICE)},"
+            f" which {ports[real]} uses already"
+        )
     ports[real] = setting
 
 
 def _check_signals(settings: HardwareSettings, where: str) -> None:
     if isinstance(settings.lamps, WledPresetsSettings):
         if not settings.lamps.presets:
-            raise InputError(f"{where}: hardware.lamps.presets: expected a preset for one signal or more ({', '.join(SIGNALS)}), got none")
+            raise InputError(
+                f"{where}: hardware.lamps.presets: expected a preset for one signal or more"
+                f" ({', '.join(SIGNALS)}), got none"
+            )
         for name in settings.lamps.presets:
             if name not in SIGNALS:
-                raise InputError(f"{where}: hardware.lamps.presets: expected signals ({', '.join(SIGNALS)}), got {quoted(name)}")
+                raise InputError(
+                    f"{where}: hardware.lamps.presets: expected signals ({', '.join(SIGNALS)}), got"
+                    f" {quoted(name)}"
+                )

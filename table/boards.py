@@ -1,4 +1,6 @@
-"""What is played on: open ground, chessboard, hex cells, coasters, tiles.  All lengths in mm, table frame."""
+"""What is played on: open ground, chessboard, hex cells, coasters, tiles.  All lengths in mm, table
+frame.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,14 @@ Length = Annotated[float, msgspec.Meta(gt=0, le=5000)]
 Count = Annotated[int, msgspec.Meta(ge=1, le=100)]
 
 
-class Open(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="open"):
+class Open(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="kind",
+    tag="open",
+):
     """Open ground inside an outline."""
 
     outline_mm: Annotated[tuple[Point, ...], msgspec.Meta(min_length=3, max_length=MOST_CORNERS)]
@@ -29,7 +38,14 @@ class Open(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return np.array(self.outline_mm, float)
 
 
-class Chessboard(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="chessboard"):
+class Chessboard(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="kind",
+    tag="chessboard",
+):
     """Square cells; a1 at the origin corner is dark, as on every chessboard."""
 
     square_mm: Annotated[float, msgspec.Meta(ge=5, le=200)]
@@ -42,8 +58,17 @@ class Chessboard(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         return _rectangle(self.origin_mm, self.files * self.square_mm, self.ranks * self.square_mm)
 
 
-class Hex(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="hex"):
-    """A hexagon of hexagons, `size` cells a side, `cell_mm` flat to flat; the origin is the middle of the centre cell."""
+class Hex(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="kind",
+    tag="hex",
+):
+    """A hexagon of hexagons, `size` cells a side, `cell_mm` flat to flat; the origin is the middle
+    of the centre cell.
+    """
 
     size: Annotated[int, msgspec.Meta(ge=2, le=12)]
     cell_mm: Length
@@ -57,14 +82,35 @@ class Hex(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
         return np.asarray(self.origin_mm) + radius * np.column_stack([np.cos(turns), np.sin(turns)])
 
     def middles(self) -> dict[tuple[int, int], Array]:
-        """Middles (2,) of the cells by (q, r): q counts to the right, r up and to the right (pointy) or up (flat)."""
+        """Middles (2,) of the cells by (q, r): q counts to the right, r up and to the right
+        (pointy) or up (flat).
+        """
         c, s, reach = 0.5, math.sqrt(3) / 2, self.size - 1
-        right, up = (np.array([1.0, 0.0]), np.array([c, s])) if self.orientation == "pointy" else (np.array([s, c]), np.array([0.0, 1.0]))
-        cells = [(q, r) for r in range(-reach, reach + 1) for q in range(-reach, reach + 1) if abs(q + r) <= reach]
-        return {(q, r): np.asarray(self.origin_mm) + self.cell_mm * (q * right + r * up) for q, r in cells}
+        right, up = (
+            (np.array([1.0, 0.0]), np.array([c, s]))
+            if self.orientation == "pointy"
+            else (np.array([s, c]), np.array([0.0, 1.0]))
+        )
+        cells = [
+            (q, r)
+            for r in range(-reach, reach + 1)
+            for q in range(-reach, reach + 1)
+            if abs(q + r) <= reach
+        ]
+        return {
+            (q, r): np.asarray(self.origin_mm) + self.cell_mm * (q * right + r * up)
+            for q, r in cells
+        }
 
 
-class Coasters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="coasters"):
+class Coasters(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="kind",
+    tag="coasters",
+):
     """Four Martian Coasters, `layout` rows from the far side."""
 
     rows: Count = 6
@@ -80,7 +126,14 @@ class Coasters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return _rectangle(self.origin_mm, self.cols * self.cell_mm, self.rows * self.cell_mm)
 
 
-class Tiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="tiles"):
+class Tiles(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="kind",
+    tag="tiles",
+):
     """Piecepack tiles on a grid of places, some of them gone."""
 
     rows: Count = 5
@@ -95,7 +148,10 @@ class Tiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 Board = Open | Chessboard | Hex | Coasters | Tiles
-WORDS = {"kind": tuple(board.__struct_config__.tag for board in get_args(Board)), "orientation": get_args(Orientation)}
+WORDS = {
+    "kind": tuple(board.__struct_config__.tag for board in get_args(Board)),
+    "orientation": get_args(Orientation),
+}
 """What the fields of a board that are words may say."""
 
 
@@ -105,7 +161,9 @@ def _rectangle(origin: Point, width: float, depth: float) -> Array:
 
 
 def within(outline: Array, point: Array) -> bool:
-    """Is `point` (2,) inside the polygon (n, 2)?  Points on the edge may fall either way (crossing number)."""
+    """Is `point` (2,) inside the polygon (n, 2)?  Points on the edge may fall either way (crossing
+    number).
+    """
     x, y = point
     x0, y0 = outline.T
     x1, y1 = np.concatenate([outline[1:], outline[:1]]).T

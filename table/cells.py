@@ -28,7 +28,9 @@ def cell_side_mm(board: Board) -> float:
 
 @lru_cache(maxsize=16)
 def cells_mm(board: Board) -> Mapping[str, Array]:
-    """Corners (n, 2) of the cells by name: `b4` by file and rank from the near left, on a hexagon `E5` by column and row."""
+    """Corners (n, 2) of the cells by name: `b4` by file and rank from the near left, on a hexagon
+    `E5` by column and row.
+    """
     if isinstance(board, Open):
         return MappingProxyType({})
     side = cell_side_mm(board)
@@ -37,12 +39,24 @@ def cells_mm(board: Board) -> Mapping[str, Array]:
         corners = side / math.sqrt(3) * np.column_stack([np.cos(turns), np.sin(turns)])
         last = board.size - 1
         middles = board.middles().items()
-        return MappingProxyType({f"{FILES[q + r + last].upper()}{r + last + 1}": middle + corners for (q, r), middle in middles})
-    files, ranks = (board.files, board.ranks) if isinstance(board, Chessboard) else (board.cols, board.rows)
+        return MappingProxyType(
+            {
+                f"{FILES[q + r + last].upper()}{r + last + 1}": middle + corners
+                for (q, r), middle in middles
+            }
+        )
+    files, ranks = (
+        (board.files, board.ranks) if isinstance(board, Chessboard) else (board.cols, board.rows)
+    )
     square = side * np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
     near_left = np.asarray(board.origin_mm)
     places = [(file, rank) for rank in range(ranks) for file in range(files)]
-    return MappingProxyType({f"{FILES[file]}{rank + 1}": near_left + side * np.array([file, rank]) + square for file, rank in places})
+    return MappingProxyType(
+        {
+            f"{FILES[file]}{rank + 1}": near_left + side * np.array([file, rank]) + square
+            for file, rank in places
+        }
+    )
 
 
 def cell_at(board: Board, point_mm: Array) -> str:

@@ -14,12 +14,16 @@ TOUCHING_MM = 1e-9
 """Solids this near have a common point: the arithmetic cannot tell less from none."""
 
 _STARTS, _ENDS = np.array(EDGES).T
-_TRIANGLES = np.array([(face[0], face[k], face[k + 1]) for face in FACES for k in range(1, len(face) - 1)])
+_TRIANGLES = np.array(
+    [(face[0], face[k], face[k + 1]) for face in FACES for k in range(1, len(face) - 1)]
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clearance:
-    """Least distance between two solids: `mm`, and the nearest points `a_mm` on the first, `b_mm` on the second, (3,)."""
+    """Least distance between two solids: `mm`, and the nearest points `a_mm` on the first, `b_mm`
+    on the second, (3,).
+    """
 
     mm: float
     a_mm: Array
@@ -27,10 +31,12 @@ class Clearance:
 
 
 def clearance(a: Solid, b: Solid) -> Clearance:
-    """Least distance between two pyramids; 0 where they touch or overlap, the points then being one common point.
+    """Least distance between two pyramids; 0 where they touch or overlap, the points then being one
+    common point.
 
-    Convex solids that are apart are nearest at two edges, or at a vertex and the inside of a face; solids that share more
-    than surface have an edge of one inside the other.  Where whole edges or faces are nearest, the points are one pair of many.
+    Convex solids that are apart are nearest at two edges, or at a vertex and the inside of a face;
+    solids that share more than surface have an edge of one inside the other.  Where whole edges or
+    faces are nearest, the points are one pair of many.
     """
     va, vb = a.vertices_mm, b.vertices_mm
     for inner, outer in ((va, vb), (vb, va)):
@@ -40,7 +46,10 @@ def clearance(a: Solid, b: Solid) -> Clearance:
     on_a, on_b = _edge_to_edge(va, vb)
     corner_a, face_b = _vertex_to_face(va, vb)
     corner_b, face_a = _vertex_to_face(vb, va)
-    points_a, points_b = np.concatenate([on_a, corner_a, face_a]), np.concatenate([on_b, face_b, corner_b])
+    points_a, points_b = (
+        np.concatenate([on_a, corner_a, face_a]),
+        np.concatenate([on_b, face_b, corner_b]),
+    )
     squared = np.square(points_a - points_b).sum(axis=1)
     nearest = int(squared.argmin())
     mm, point_a, point_b = float(np.sqrt(squared[nearest])), points_a[nearest], points_b[nearest]
@@ -55,15 +64,20 @@ def is_free(solid: Solid, others: Sequence[Solid], least_mm: float = 0.3) -> boo
     reach = float(np.linalg.norm(solid.vertices_mm - around, axis=1).max())
     for other in others:
         middle = other.vertices_mm.mean(axis=0)
-        apart = float(np.linalg.norm(middle - around)) - reach - float(np.linalg.norm(other.vertices_mm - middle, axis=1).max())
+        apart = (
+            float(np.linalg.norm(middle - around))
+            - reach
+            - float(np.linalg.norm(other.vertices_mm - middle, axis=1).max())
+        )
         if apart < least_mm and clearance(solid, other).mm < least_mm:
             return False
     return True
 
 
 def distance_slope(normal: Array, arm_mm: Array) -> Array:
-    """Change (3,) of a distance that opens along a unit vector (3,) with (x_mm, y_mm, heading_deg) of the solid whose nearest point is `arm_mm`,
-    (2,) or (3,), from where it turns."""
+    """Change (3,) of a distance that opens along a unit vector (3,) with (x_mm, y_mm, heading_deg)
+    of the solid whose nearest point is `arm_mm`, (2,) or (3,), from where it turns.
+    """
     turning = normal[1] * arm_mm[0] - normal[0] * arm_mm[1]
     return np.array([normal[0], normal[1], turning * math.pi / 180])
 
@@ -87,10 +101,11 @@ def _edge_inside(inner: Array, outer: Array) -> Array | None:
 
 
 def _edge_to_edge(va: Array, vb: Array) -> tuple[Array, Array]:
-    """Nearest points of each edge of one and each of the other, (64, 3) twice (Ericson, Real-Time Collision Detection, 5.1.9).
+    """Nearest points of each edge of one and each of the other, (64, 3) twice (Ericson, Real-Time
+    Collision Detection, 5.1.9).
 
-    The crossing of two lines is taken from cross products: a determinant of dot products loses all digits for edges
-    that are parallel to 1e-6 rad, which is 5e-5 mm over the length of a piece.
+    The crossing of two lines is taken from cross products: a determinant of dot products loses all
+    digits for edges that are parallel to 1e-6 rad, which is 5e-5 mm over the length of a piece.
     """
     start_a, start_b = va[_STARTS, None], vb[None, _STARTS]
     along_a, along_b = va[_ENDS, None] - start_a, vb[None, _ENDS] - start_b
@@ -98,7 +113,9 @@ def _edge_to_edge(va: Array, vb: Array) -> tuple[Array, Array]:
     normal = _cross(along_a, along_b)
     length2_a, length2_b = (along_a * along_a).sum(axis=2), (along_b * along_b).sum(axis=2)
     sine2 = (normal * normal).sum(axis=2)
-    share_a = ((_cross(apart, along_b) * normal).sum(axis=2) / np.where(sine2 > 0, sine2, 1.0)).clip(0.0, 1.0)
+    share_a = (
+        (_cross(apart, along_b) * normal).sum(axis=2) / np.where(sine2 > 0, sine2, 1.0)
+    ).clip(0.0, 1.0)
     share_b = _share(share_a[..., None] * along_a - apart, along_b, length2_b)
     share_a = _share(apart + share_b[..., None] * along_b, along_a, length2_a)
     on_a, on_b = start_a + share_a[..., None] * along_a, start_b + share_b[..., None] * along_b
@@ -112,7 +129,9 @@ def _share(point: Array, along: Array, length2: Array) -> Array:
 
 
 def _vertex_to_face(va: Array, vb: Array) -> tuple[Array, Array]:
-    """Vertices of one and their feet on faces of the other, (n, 3) twice, where the foot is inside the face."""
+    """Vertices of one and their feet on faces of the other, (n, 3) twice, where the foot is inside
+    the face.
+    """
     corners = vb[_TRIANGLES]
     sides = np.roll(corners, -1, axis=1) - corners
     normals = _cross(sides[:, 0], sides[:, 1])

@@ -1,4 +1,6 @@
-"""What was seen on the table: pieces in millimetres, each with its covariance; or why nothing could be seen."""
+"""What was seen on the table: pieces in millimetres, each with its covariance; or why nothing could
+be seen.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,10 @@ LEANED_ON_MM = 4.0
 class SeenPiece:
     """One pyramid as it was read from a picture.
 
-    `base_mm` (2,): upright, the centre of the base; lying, the middle of the base edge on the board.  `heading_deg`:
-    lying, from there to the tip; upright, of a base edge normal (repeats every 90).  `covariance` (3, 3) is that of
-    (x_mm, y_mm, heading_deg).  Probabilities are those of the colour, size and pose named.
+    `base_mm` (2,): upright, the centre of the base; lying, the middle of the base edge on the
+    board.  `heading_deg`: lying, from there to the tip; upright, of a base edge normal (repeats
+    every 90).  `covariance` (3, 3) is that of (x_mm, y_mm, heading_deg).  Probabilities are those
+    of the colour, size and pose named.
     """
 
     colour: str
@@ -38,9 +41,13 @@ class SeenPiece:
     on: int | None = None
     """Index in `Observation.pieces` of the piece that this one stands on."""
     rivals: tuple[SeenPiece, ...] = ()
-    """What else it may be, of another size or pose or lying otherwise, the likeliest first: all that one is not sure enough to leave out."""
+    """What else it may be, of another size or pose or lying otherwise, the likeliest first: all
+    that one is not sure enough to leave out.
+    """
     if_right: Array | None = None
-    """(3, 3): as `covariance`, if what is named is right; None where that is all the doubt there is."""
+    """(3, 3): as `covariance`, if what is named is right; None where that is all the doubt there
+    is.
+    """
 
     @property
     def tip_mm(self) -> Array:
@@ -49,7 +56,9 @@ class SeenPiece:
 
     @property
     def contact_mm(self) -> Array:
-        """Contact with what carries the piece, (n, 2) counter-clockwise; the plan view where it leans."""
+        """Contact with what carries the piece, (n, 2) counter-clockwise; the plan view where it
+        leans.
+        """
         if self.pose == "upright":
             return self.solid.vertices_mm[:4, :2]
         footprint = self.solid.footprint_mm()
@@ -84,7 +93,9 @@ class SeenCounter:
 
 @dataclass(frozen=True, slots=True)
 class SeenDie:
-    """A six-sided die that lies flat on the board, whatever it shows: the middle of what it stands on."""
+    """A six-sided die that lies flat on the board, whatever it shows: the middle of what it stands
+    on.
+    """
 
     x_mm: float
     y_mm: float
@@ -93,11 +104,14 @@ class SeenDie:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Camera:
-    """Where the camera is: `table2camera` rotation (3, 3) and translation (3,) mm, and how well that is known.
+    """Where the camera is: `table2camera` rotation (3, 3) and translation (3,) mm, and how well
+    that is known.
 
-    `covariance` (6, 6) is of (rotation vector in rad, translation in mm); where the lens is uncertain too, (6 + p, 6 + p) with the p
-    parameters of `Lens.covariance`.  `reprojection_px` is the RMS over all corners.  `notes` are sentences for people about how it was found,
-    and `sigma_mm` is how well the picture alone tells it, at the corner of the play area where it tells least, 1 sigma.
+    `covariance` (6, 6) is of (rotation vector in rad, translation in mm); where the lens is
+    uncertain too, (6 + p, 6 + p) with the p parameters of `Lens.covariance`.  `reprojection_px` is
+    the RMS over all corners.  `notes` are sentences for people about how it was found, and
+    `sigma_mm` is how well the picture alone tells it, at the corner of the play area where it tells
+    least, 1 sigma.
     """
 
     rotation: Array
@@ -116,7 +130,9 @@ class Camera:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observation:
-    """All that one frame says about the table.  `off_board` pieces were seen outside the outline and are not in play."""
+    """All that one frame says about the table.  `off_board` pieces were seen outside the outline
+    and are not in play.
+    """
 
     frame_seq: int
     at_ms: int
@@ -131,7 +147,9 @@ class Observation:
     still_ms: int = 0
     """For so long before `at_ms` the picture has been the same, as far as the eyes know."""
     unread_mm: tuple[Array, ...] = ()
-    """Places (2,) on the board where something that looks like a piece lies that none of the pieces explains."""
+    """Places (2,) on the board where something that looks like a piece lies that none of the pieces
+    explains.
+    """
     tiles: dict[str, bool] | None = None
     """Of a board of tiles: which places, a1 at the near left, have one."""
     dice: tuple[SeenDie, ...] | None = None
@@ -161,7 +179,10 @@ def observation_document(seen: Observation) -> dict[str, Any]:
         "format": FORMAT,
         "pieces": [_piece_document(piece) for piece in seen.pieces],
         "off_board": [_piece_document(piece) for piece in seen.off_board],
-        "counters": [{"colour": counter.colour, **_flat_document(counter), "sure": counter.sure} for counter in seen.counters],
+        "counters": [
+            {"colour": counter.colour, **_flat_document(counter), "sure": counter.sure}
+            for counter in seen.counters
+        ],
         "camera": {
             "eye_mm": _round(seen.camera.eye_mm),
             "reprojection_px": round(seen.camera.reprojection_px, 3),
@@ -202,7 +223,11 @@ def _piece_document(piece: SeenPiece) -> dict[str, Any]:
 
 
 def _flat_document(one: SeenCounter | SeenDie) -> dict[str, float]:
-    return {"x_mm": round(one.x_mm, 3), "y_mm": round(one.y_mm, 3), "sigma_mm": round(one.sigma_mm, 3)}
+    return {
+        "x_mm": round(one.x_mm, 3),
+        "y_mm": round(one.y_mm, 3),
+        "sigma_mm": round(one.sigma_mm, 3),
+    }
 
 
 def _round(values: Array) -> Any:

@@ -10,11 +10,26 @@ from typing import Annotated, Any
 
 import msgspec
 
-from table.documents import MOST_TOML_BYTES, convert, parse_toml, quoted, read_text, short
 from table.errors import InputError
+from table.files import MOST_TOML_BYTES, convert, parse_toml, quoted, read_text, short
 
-COLOURS = ("red", "yellow", "green", "blue", "black", "purple", "orange", "cyan", "white", "clear", "pink", "grey")
-"""Colours that pyramids are sold in; names are used everywhere, RGB values belong to vision and the panel."""
+COLOURS = (
+    "red",
+    "yellow",
+    "green",
+    "blue",
+    "black",
+    "purple",
+    "orange",
+    "cyan",
+    "white",
+    "clear",
+    "pink",
+    "grey",
+)
+"""Colours that pyramids are sold in; names are used everywhere, RGB values belong to vision and the
+panel.
+"""
 
 
 Word = Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
@@ -58,7 +73,9 @@ class Pyramid:
     def parse(cls, text: str) -> Pyramid:
         colour, _, size = text.strip().partition(" ")
         if colour not in COLOURS or not size:
-            raise InputError(f"expected a colour and a size such as 'red medium', got {quoted(text)}")
+            raise InputError(
+                f"expected a colour and a size such as 'red medium', got {quoted(text)}"
+            )
         return cls(colour, size)
 
 
@@ -73,7 +90,10 @@ class PieceSet:
         for size in self.sizes:
             if size.name == name:
                 return size
-        raise InputError(f"expected a size of {self.name} ({short(', '.join(map(str, self.sizes)))}), got {quoted(name)}")
+        raise InputError(
+            f"expected a size of {self.name} ({short(', '.join(map(str, self.sizes)))}), got"
+            f" {quoted(name)}"
+        )
 
     def __contains__(self, name: object) -> bool:
         return any(size.name == name for size in self.sizes)
@@ -100,14 +120,25 @@ def load_piece_set(name: str, beside: Path | None = None) -> PieceSet:
         path = (beside or Path()) / name
         where, text = path.name, read_text(path, "a file of piece sizes", MOST_TOML_BYTES)
     else:
-        built_in = sorted(entry.name[:-5] for entry in resources.files("table.data").iterdir() if entry.name.endswith(".toml"))
+        built_in = sorted(
+            entry.name[:-5]
+            for entry in resources.files("table.data").iterdir()
+            if entry.name.endswith(".toml")
+        )
         if name not in built_in:
-            raise InputError(f"expected pieces of {' or '.join(built_in)}, or a .toml file of your own, got {quoted(name)}")
+            raise InputError(
+                f"expected pieces of {' or '.join(built_in)}, or a .toml file of your own, got"
+                f" {quoted(name)}"
+            )
         where = f"{name}.toml"
         text = resources.files("table.data").joinpath(where).read_text(encoding="utf-8")
     file = convert(parse_toml(text, where), _SetFile, where)
     if not file.sizes:
         raise InputError(f"{where}: sizes: expected at least one size, got none")
-    rows = {size: convert(row, _SizeRow, where, f"sizes.{size}") for size, row in file.sizes.items()}
-    sizes = (PieceSize(size, row.base_mm, row.height_mm, file.wall_mm) for size, row in rows.items())
+    rows = {
+        size: convert(row, _SizeRow, where, f"sizes.{size}") for size, row in file.sizes.items()
+    }
+    sizes = (
+        PieceSize(size, row.base_mm, row.height_mm, file.wall_mm) for size, row in rows.items()
+    )
     return PieceSet(file.name, tuple(sorted(sizes, key=lambda size: size.base_mm)))

@@ -1,7 +1,7 @@
 """Exact solids of pyramids in the table frame.
 
-A solid is its five vertices: the base corners 0..3, counter-clockwise seen from the tip, and the tip, 4.  All faces are
-flat and the solid is convex.
+A solid is its five vertices: the base corners 0..3, counter-clockwise seen from the tip, and the
+tip, 4.  All faces are flat and the solid is convex.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class Solid:
         return float(np.linalg.norm(self.vertices_mm[1] - self.vertices_mm[0]))
 
     def footprint_mm(self) -> Array:
-        """Contact with the board, (n, 2), counter-clockwise; n is 4 upright, 3 lying, and 0 for a piece in the air."""
+        """Contact with the board, (n, 2), counter-clockwise; n is 4 upright, 3 lying, and 0 for a
+        piece in the air.
+        """
         low = self.vertices_mm[self.vertices_mm[:, 2] <= CONTACT_MM, :2]
         return convex_hull(low) if len(low) > 2 else low
 
@@ -59,45 +61,81 @@ class Solid:
         return convex_hull(self.vertices_mm[:, :2])
 
 
-def upright(size: PieceSize, x_mm: float, y_mm: float, heading_deg: float, z_mm: float = 0.0) -> Solid:
-    """A piece on its base, the centre of which is at (x, y, z); one base edge looks along the heading."""
+def upright(
+    size: PieceSize, x_mm: float, y_mm: float, heading_deg: float, z_mm: float = 0.0
+) -> Solid:
+    """A piece on its base, the centre of which is at (x, y, z); one base edge looks along the
+    heading.
+    """
     half = size.base_mm / 2
-    corners = np.array([[-half, -half, 0], [half, -half, 0], [half, half, 0], [-half, half, 0], [0, 0, size.height_mm]])
+    corners = np.array(
+        [
+            [-half, -half, 0],
+            [half, -half, 0],
+            [half, half, 0],
+            [-half, half, 0],
+            [0, 0, size.height_mm],
+        ]
+    )
     return Solid(corners @ _about_z(heading_deg).T + (x_mm, y_mm, z_mm))
 
 
-def lying(size: PieceSize, x_mm: float, y_mm: float, heading_deg: float, z_mm: float = 0.0) -> Solid:
-    """A piece on one face; (x, y, z) is the middle of the base edge that touches, the tip lies along the heading."""
+def lying(
+    size: PieceSize, x_mm: float, y_mm: float, heading_deg: float, z_mm: float = 0.0
+) -> Solid:
+    """A piece on one face; (x, y, z) is the middle of the base edge that touches, the tip lies
+    along the heading.
+    """
     half, slant = size.base_mm / 2, size.slant_mm
     back, up = size.base_mm * half / slant, size.base_mm * size.height_mm / slant
-    corners = np.array([[back, -half, up], [0, -half, 0], [0, half, 0], [back, half, up], [slant, 0, 0]])
+    corners = np.array(
+        [[back, -half, up], [0, -half, 0], [0, half, 0], [back, half, up], [slant, 0, 0]]
+    )
     return Solid(corners @ _about_z(heading_deg).T + (x_mm, y_mm, z_mm))
 
 
 def leaning(size: PieceSize, rotation: Array, base_mm: Array) -> Solid:
-    """A piece at any attitude: `rotation` (3, 3) turns the upright piece, `base_mm` (3,) is the centre of its base."""
-    return Solid(upright(size, 0.0, 0.0, 0.0).vertices_mm @ np.asarray(rotation, float).T + np.asarray(base_mm, float))
+    """A piece at any attitude: `rotation` (3, 3) turns the upright piece, `base_mm` (3,) is the
+    centre of its base.
+    """
+    return Solid(
+        upright(size, 0.0, 0.0, 0.0).vertices_mm @ np.asarray(rotation, float).T
+        + np.asarray(base_mm, float)
+    )
 
 
 def tipped(solid: Solid, pivot_mm: Array, heading_deg: float, up_deg: float) -> Solid:
-    """A solid tipped up about the horizontal axis through `pivot_mm` (3,) that is square to the heading."""
+    """A solid tipped up about the horizontal axis through `pivot_mm` (3,) that is square to the
+    heading.
+    """
     c, s = math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))
     ahead, left, up = np.array([c, s, 0.0]), np.array([-s, c, 0.0]), np.array([0.0, 0.0, 1.0])
     rise, run = math.sin(math.radians(up_deg)), math.cos(math.radians(up_deg))
     away = solid.vertices_mm - pivot_mm
     forward, height = away @ ahead, away[:, 2]
     sideways = (away @ left)[:, None] * left
-    return Solid(pivot_mm + sideways + (forward * run - height * rise)[:, None] * ahead + (forward * rise + height * run)[:, None] * up)
+    return Solid(
+        pivot_mm
+        + sideways
+        + (forward * run - height * rise)[:, None] * ahead
+        + (forward * rise + height * run)[:, None] * up
+    )
 
 
 def on_top(size: PieceSize, below: Solid, heading_deg: float) -> Solid:
-    """A piece standing over the tip of a like piece that stands: lifted by the shell, measured along the axis."""
+    """A piece standing over the tip of a like piece that stands: lifted by the shell, measured
+    along the axis.
+    """
     x, y, tip_z = below.tip_mm
-    return upright(size, float(x), float(y), heading_deg, float(tip_z) - size.height_mm + size.stack_step_mm)
+    return upright(
+        size, float(x), float(y), heading_deg, float(tip_z) - size.height_mm + size.stack_step_mm
+    )
 
 
 def convex_hull(points: Array) -> Array:
-    """Hull of (n, 2) points, counter-clockwise, without collinear points (Andrew's monotone chain)."""
+    """Hull of (n, 2) points, counter-clockwise, without collinear points (Andrew's monotone
+    chain).
+    """
     ordered = points[np.lexsort((points[:, 1], points[:, 0]))]
 
     def chain(side: Array) -> list[Array]:
@@ -112,7 +150,9 @@ def convex_hull(points: Array) -> Array:
 
 
 def signed_area(outline: Array) -> float:
-    """Area of a polygon (n, 2), in its unit squared: above 0 for counter-clockwise, below for clockwise."""
+    """Area of a polygon (n, 2), in its unit squared: above 0 for counter-clockwise, below for
+    clockwise.
+    """
     x, y = outline.T
     return float((x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2)
 

@@ -1,4 +1,5 @@
-"""Hypothesis for the whole house: the same examples every time, and no deadlines, as a slow machine is no mistake.
+"""Hypothesis for the whole house: the same examples every time, and no deadlines, as a slow machine
+is no mistake.
 
 `pytest --hypothesis-profile=explore` looks for new examples, many more of them.
 """

@@ -1,4 +1,6 @@
-"""What is documented is executed: commands, make targets, dependencies, links and examples of README and docs."""
+"""What is documented is executed: commands, make targets, dependencies, links and examples of
+README and docs.
+"""
 
 import json
 import re
@@ -9,13 +11,18 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from referee.cli import main
-from referee.inputs import read_inputs
+from cli.main import main
+from referee.live.recorded_inputs import read_inputs
 from table.pieces import load_piece_set
-from table.setup import parse_table
+from table.table_config import parse_table
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 TEXTS = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
 EVERYTHING = "\n".join(TEXTS.values())
 
@@ -26,13 +33,26 @@ def blocks(text: str, language: str) -> list[str]:
 
 def commands(program: str) -> list[str]:
     """Lines of shell blocks, and inline code, that call a program with something."""
-    lines = [line.strip() for text in TEXTS.values() for block in blocks(text, "sh") for line in block.splitlines()]
-    return sorted({line for line in lines + re.findall(r"`([^`\n]+)`", EVERYTHING) if line.startswith(f"{program} ")})
+    lines = [
+        line.strip()
+        for text in TEXTS.values()
+        for block in blocks(text, "sh")
+        for line in block.splitlines()
+    ]
+    return sorted(
+        {
+            line
+            for line in lines + re.findall(r"`([^`\n]+)`", EVERYTHING)
+            if line.startswith(f"{program} ")
+        }
+    )
 
 
 @pytest.mark.parametrize("command", commands("rinkside"))
 def test_a_documented_command_is_understood(command: str) -> None:
-    """Everything on the line is read before --help is obeyed: an option that is not there is an error."""
+    """Everything on the line is read before --help is obeyed: an option that is not there is an
+    error.
+    """
     words = [word for word in shlex.split(command)[1:] if word != "--help"]
     said = CliRunner().invoke(main, [*words, "--help"])
     assert said.exit_code == 0, said.output

@@ -1,4 +1,6 @@
-"""The house stands: who imports whom, how long things are, style, types, and what is in the wheel."""
+"""The house stands: who imports whom, how long things are, style, types, and what is in the
+wheel.
+"""
 
 import ast
 import re
@@ -19,11 +21,61 @@ MAY_IMPORT = {
     "vision": ("table",),
     "calibration": ("table", "vision"),
     "hardware": ("table",),
-    "referee": ("table", "engines", "vision", "calibration", "hardware"),
-    "webui": ("table", "referee"),
+    "referee.sessions": ("table", "engines"),
+    "referee.presentation": ("table", "engines", "hardware", "referee.sessions", "vision"),
+    "referee.statistics": ("table", "engines", "referee.sessions", "referee.presentation"),
+    "referee.devices": ("table", "hardware", "referee.sessions", "referee.presentation"),
+    "referee.live": (
+        "table",
+        "engines",
+        "vision",
+        "calibration",
+        "referee.sessions",
+        "referee.presentation",
+    ),
+    "simulation": ("table", "engines", "vision", "referee.sessions"),
+    "webui": ("table", "calibration", "referee"),
+    "cli": (
+        "table",
+        "engines",
+        "vision",
+        "calibration",
+        "hardware",
+        "referee",
+        "simulation",
+        "webui",
+    ),
+    "training": ("table", "vision", "simulation"),
 }
-COMPOSITION_ROOT = re.compile(r"referee/(cli|commands_\w+)\.py")
-"""The command line puts the house together; it alone may know the panel."""
+"""Who may import whom.  Nothing imports `cli`, `training`, `benchmarks` or tests; only `cli`
+imports `webui`.
+"""
+CROSSING = {
+    ("calibration/quality/gap_error.py", "engines.ice_boule.measure"),
+    ("calibration/quality/gap_error.py", "engines.verdict"),
+    ("calibration/sheets/catalogue.py", "engines.zamboni_wars.board"),
+    ("calibration/sheets/boards.py", "simulation.render.board_art"),
+    ("referee/sessions/session.py", "hardware.dice_display"),
+    ("referee/sessions/session.py", "referee.presentation"),
+    ("referee/sessions/status.py", "vision.cameras.frame"),
+    ("referee/sessions/status.py", "vision.cameras.preview"),
+    ("vision/cameras/reconnect.py", "referee.sessions.event_store"),
+}
+"""Imports that go the wrong way still: what a game knows comes to others by its own interface, once
+it has one.
+"""
+PRODUCT = (
+    "table",
+    "vision",
+    "calibration",
+    "engines",
+    "hardware",
+    "referee",
+    "simulation",
+    "webui",
+    "cli",
+)
+"""The rooms that the wheel has."""
 
 
 def committed() -> list[Path]:
@@ -42,39 +94,70 @@ def sources(*folders: str) -> Iterator[tuple[Path, str]]:
 
 
 def imports(text: str) -> Iterator[tuple[int, str]]:
-    """Line and top-level package of every import, those inside functions too."""
+    """Line and module of every import, those inside functions too."""
     for node in ast.walk(ast.parse(text)):
         match node:
             case ast.Import(names=names):
-                yield from ((node.lineno, name.name.partition(".")[0]) for name in names)
-            case ast.ImportFrom(module=str(module), level=0):
-                yield node.lineno, module.partition(".")[0]
+                yield from ((node.lineno, name.name) for name in names)
+            case ast.ImportFrom(module=str(module), level=0, names=names):
+                yield node.lineno, module if module != "referee" else f"referee.{names[0].name}"
+
+
+def room_of(module: str) -> str:
+    """The room that a module is in, `referee.live` or `vision`; empty for what is not of this
+    project.
+    """
+    return next((room for room in MAY_IMPORT if f"{module}.".startswith(f"{room}.")), "")
 
 
 @pytest.mark.parametrize("room", MAY_IMPORT)
 def test_imports_go_one_way(room: str) -> None:
-    allowed = {room, *MAY_IMPORT[room]}
-    wrong = []
-    for path, text in sources(room):
-        also = {"webui"} if COMPOSITION_ROOT.fullmatch(path.as_posix()) else set()
-        wrong += [f"{path}:{line} imports {name}" for line, name in imports(text) if name in MAY_IMPORT.keys() - allowed - also]
-    assert not wrong
+    wrong = set()
+    for path, text in sources(room.partition(".")[0]):
+        if not f"{path.with_suffix('').as_posix().replace('/', '.')}.".startswith(f"{room}."):
+            continue
+        for _, name in imports(text):
+            other = room_of(name)
+            if (
+                other
+                and other != room
+                and not any(f"{other}.".startswith(f"{one}.") for one in MAY_IMPORT[room])
+            ):
+                wrong.add((path.as_posix(), name))
+    assert wrong == {
+        (path, name) for path, name in CROSSING if path.startswith(f"{room.replace('.', '/')}/")
+    }
 
 
 def test_nothing_is_imported_from_the_tests() -> None:
-    assert not [f"{path}:{line}" for path, text in sources(*MAY_IMPORT) for line, name in imports(text) if name in ("tests", "benchmarks")]
+    assert not [
+        f"{path}:{line}"
+        for path, text in sources(*PRODUCT, "training")
+        for line, name in imports(text)
+        if name.partition(".")[0] in ("tests", "benchmarks")
+    ]
 
 
 def test_files_are_under_800_lines() -> None:
-    assert not [f"{path}: {lines} lines" for path, text in sources() if (lines := len(text.splitlines())) >= 800]
+    assert not [
+        f"{path}: {lines} lines"
+        for path, text in sources()
+        if (lines := len(text.splitlines())) >= 800
+    ]
 
 
-def test_functions_are_under_60_lines() -> None:
+def test_functions_are_under_100_lines() -> None:
     wrong = []
     for path, text in sources():
         for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno and node.end_lineno - node.lineno >= 59:
-                wrong.append(f"{path}:{node.lineno} {node.name}: {node.end_lineno - node.lineno + 1} lines")
+            if (
+                isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+                and node.end_lineno
+                and node.end_lineno - node.lineno >= 99
+            ):
+                wrong.append(
+                    f"{path}:{node.lineno} {node.name}: {node.end_lineno - node.lineno + 1} lines"
+                )
     assert not wrong
 
 
@@ -89,12 +172,18 @@ def test_no_file_names_a_folder_of_the_machine_it_was_written_on() -> None:
             lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
         except UnicodeDecodeError:
             continue
-        wrong += [f"{path}:{number}: {line.strip()}" for number, line in enumerate(lines, 1) if MACHINE.search(line)]
+        wrong += [
+            f"{path}:{number}: {line.strip()}"
+            for number, line in enumerate(lines, 1)
+            if MACHINE.search(line)
+        ]
     assert not wrong
 
 
 def run(*words: str) -> str:
-    done = subprocess.run([sys.executable, "-m", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", *words], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     return "" if done.returncode == 0 else done.stdout + done.stderr
 
 
@@ -103,13 +192,19 @@ def test_style() -> None:
         pytest.fail(said, pytrace=False)
 
 
-@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="types are checked on Python 3.11, where NumPy's own types stand still")
+@pytest.mark.skipif(
+    sys.version_info[:2] != (3, 11),
+    reason="types are checked on Python 3.11, where NumPy's own types stand still",
+)
 def test_types() -> None:
     if said := run("mypy"):
         pytest.fail(said, pytrace=False)
 
 
-NO_NETWORK = re.compile(r"No matching distribution found|Could not find a version|Temporary failure in name resolution|Max retries exceeded")
+NO_NETWORK = re.compile(
+    r"No matching distribution found|Could not find a version|Temporary failure in name"
+    r" resolution|Max retries exceeded"
+)
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +214,9 @@ def wheel_names(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     for path in committed():
         (copy / path).parent.mkdir(parents=True, exist_ok=True)
         copy2(ROOT / path, copy / path)
-    failed = run("pip", "wheel", "--quiet", "--no-deps", "--retries", "0", "--wheel-dir", str(out), str(copy))
+    failed = run(
+        "pip", "wheel", "--quiet", "--no-deps", "--retries", "0", "--wheel-dir", str(out), str(copy)
+    )
     if NO_NETWORK.search(failed):
         pytest.skip("setuptools, which builds the wheel, cannot be fetched without a network")
     assert not failed
@@ -128,13 +225,15 @@ def wheel_names(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def test_the_wheel_holds_every_file_of_the_rooms(wheel_names: list[str]) -> None:
-    """Templates, styles and piece sizes too: what is missing here works in the checkout and fails for everybody else."""
-    expected = {path.as_posix() for path in committed() if path.parts[0] in MAY_IMPORT}
+    """Templates, styles and piece sizes too: what is missing here works in the checkout and fails
+    for everybody else.
+    """
+    expected = {path.as_posix() for path in committed() if path.parts[0] in PRODUCT}
     assert expected - set(wheel_names) == set()
 
 
 def test_the_wheel_holds_nothing_else(wheel_names: list[str]) -> None:
-    others = {name.split("/")[0] for name in wheel_names} - MAY_IMPORT.keys()
+    others = {name.split("/")[0] for name in wheel_names} - {*PRODUCT}
     assert [name for name in others if not name.endswith(".dist-info")] == []
     assert any(name.endswith("/licenses/LICENSE") for name in wheel_names)
 
@@ -144,32 +243,41 @@ DECODERS = re.compile(r"\bcv2\.(?:imread|imdecode)\w*|\bImage\.open\b")
 
 
 def test_pictures_are_decoded_in_one_place() -> None:
-    found = {f"{path}: {name}" for path, text in sources(*MAY_IMPORT) for name in DECODERS.findall(text)}
+    found = {
+        f"{path}: {name}" for path, text in sources(*PRODUCT) for name in DECODERS.findall(text)
+    }
     assert found == {"vision/cameras/png.py: cv2.imdecode"}
 
 
-READERS = re.compile(r"\.(?:read_text|read_bytes)\(|\bjson\.load\(|\btomllib\.loads?\(|\bcsv\.(?:reader|DictReader)\(")
-"""What reads files.  Those that people hand in are read in one place, table/documents.py, which limits their size and what is in them."""
+READERS = re.compile(
+    r"\.(?:read_text|read_bytes)\(|\bjson\.load\(|\btomllib\.loads?\(|\bcsv\.(?:reader|DictReader)\("
+)
+"""What reads files.  Those that people hand in are read in one place, table/files.py, which limits
+their size and what is in them.
+"""
 READ_THEIR_OWN = {
-    "table/documents.py",
+    "table/files.py",
     "table/pieces.py",
-    "calibration/lens_known.py",
-    "engines/clauses.py",
+    "calibration/lens/presets.py",
+    "cli/hardware.py",
+    "engines/rule_texts.py",
     "engines/zamboni_wars/board.py",
-    "vision/networks.py",
-    "webui/palette.py",
+    "vision/networks/runtime.py",
+    "webui/svg/palette.py",
     "webui/wording.py",
 }
 """The one place, and who reads files of the program itself."""
 
 
 def test_files_that_people_hand_in_are_read_in_one_place() -> None:
-    found = {path.as_posix() for path, text in sources(*MAY_IMPORT) if READERS.search(text) and "training" not in path.parts}
+    found = {path.as_posix() for path, text in sources(*PRODUCT) if READERS.search(text)}
     assert found == READ_THEIR_OWN
 
 
 def test_all_output_goes_through_the_terminal_module() -> None:
     """It takes out what moves a terminal's cursor; names and reasons come from people."""
-    writes = re.compile(r"\bclick\.(?:echo|secho)\(|\bConsole\(|(?<!def )(?<![\w.])print\(|\bsys\.stdout\.write\(")
-    found = {path.as_posix() for path, text in sources(*MAY_IMPORT) if writes.search(text) and "training" not in path.parts}
-    assert found == {"referee/terminal.py"}
+    writes = re.compile(
+        r"\bclick\.(?:echo|secho)\(|\bConsole\(|(?<!def )(?<![\w.])print\(|\bsys\.stdout\.write\("
+    )
+    found = {path.as_posix() for path, text in sources(*PRODUCT) if writes.search(text)}
+    assert found == {"cli/terminal.py"}

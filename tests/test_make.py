@@ -1,4 +1,6 @@
-"""What `make` says when it cannot set up, and that it sets up only once.  Python is played by shell scripts: nothing is installed here."""
+"""What `make` says when it cannot set up, and that it sets up only once.  Python is played by shell
+scripts: nothing is installed here.
+"""
 
 import os
 import shutil
@@ -12,17 +14,30 @@ ROOT = Path(__file__).parents[1]
 
 OLD = '[ "$1" = --version ] && echo "Python 3.9.2"; exit 1'
 NO_VENV = 'case "$2" in *ensurepip*) exit 1;; esac'
-NO_NETWORK = """case "$2" in venv) mkdir -p .venv/bin && printf '#!/bin/sh\\nexit 1\\n' >.venv/bin/python && chmod +x .venv/bin/python;; esac"""
+NO_NETWORK = """case "$2" in venv) mkdir -p .venv/bin && printf '#!/bin/sh\\nexit 1\\n' >.venv/bin/python && chmod +x .venv/bin/python;; esac"""  # noqa: E501
 NO_ROOM = '[ "$2" = venv ] && exit 1; exit 0'
 
 
 def make(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """The project's Makefile in a folder of its own, deaf to the make that may have started the tests."""
+    """The project's Makefile in a folder of its own, deaf to the make that may have started the
+    tests.
+    """
     shutil.copy(ROOT / "Makefile", folder)
     if not (folder / "pyproject.toml").exists():
         (folder / "pyproject.toml").touch()
-    surroundings = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", "PYTHON"))}
-    return subprocess.run(["make", "--no-print-directory", *words], cwd=folder, env=surroundings, capture_output=True, text=True, check=False)
+    surroundings = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("MAKE", "MFLAGS", "PYTHON"))
+    }
+    return subprocess.run(
+        ["make", "--no-print-directory", *words],
+        cwd=folder,
+        env=surroundings,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def script(path: Path, text: str) -> Path:
@@ -35,10 +50,31 @@ def script(path: Path, text: str) -> Path:
 @pytest.mark.parametrize(
     ("python", "says"),
     [
-        (OLD, "make: expected Python 3.11 or newer, ./python is 'Python 3.9.2'; install one and run: make PYTHON=python3.12 demo"),
-        (NO_VENV, "make: ./python cannot make environments; on Debian and Raspberry Pi OS run: sudo apt install python3-venv"),
-        (NO_ROOM, "make: ./python could not make .venv; is the disk full or this folder read-only?"),
-        (NO_NETWORK, "make: packages could not be fetched (above is why); this step needs the internet: run make again when there is some"),
+        (
+            OLD,
+            (
+                "make: expected Python 3.11 or newer, ./python is 'Python 3.9.2'; install one and"
+                " run: make PYTHON=python3.12 demo"
+            ),
+        ),
+        (
+            NO_VENV,
+            (
+                "make: ./python cannot make environments; on Debian and Raspberry Pi OS run: sudo"
+                " apt install python3-venv"
+            ),
+        ),
+        (
+            NO_ROOM,
+            "make: ./python could not make .venv; is the disk full or this folder read-only?",
+        ),
+        (
+            NO_NETWORK,
+            (
+                "make: packages could not be fetched (above is why); this step needs the internet:"
+                " run make again when there is some"
+            ),
+        ),
     ],
     ids=["Python too old", "no venv module", "venv fails", "no network"],
 )
@@ -58,13 +94,22 @@ def set_up(folder: Path) -> None:
     script(folder / ".venv/bin/rinkside", 'echo "rinkside $*"')
     (folder / ".venv/made-for").write_text(f"{folder} {version}\n")
     now_ns = (folder / ".venv/made-for").stat().st_mtime_ns
-    for name, seconds_ago in (("pyproject.toml", 20), (".venv/made-for", 20), (".venv/ready", 10), (".venv/ready-dev", 10)):
+    for name, seconds_ago in (
+        ("pyproject.toml", 20),
+        (".venv/made-for", 20),
+        (".venv/ready", 10),
+        (".venv/ready-dev", 10),
+    ):
         (folder / name).touch()
         os.utime(folder / name, ns=(now_ns, now_ns - seconds_ago * 10**9))
 
 
 @pytest.mark.parametrize(
-    ("target", "runs"), [("demo", "rinkside demo --port 8080\n"), ("test", "python -m pytest --numprocesses=auto --dist=worksteal\n")]
+    ("target", "runs"),
+    [
+        ("demo", "rinkside demo --port 8080\n"),
+        ("test", "python -m pytest --numprocesses=auto --dist=worksteal\n"),
+    ],
 )
 def test_a_second_run_installs_nothing(target: str, runs: str, tmp_path: Path) -> None:
     set_up(tmp_path)

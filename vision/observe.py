@@ -6,29 +6,36 @@ import numpy as np
 
 from table.boards import within
 from table.observation import Camera, Observation, SeenPiece, Unusable
-from table.setup import Setup
 from table.solids import REPEATS_DEG, Array
-from vision.camera import place_covariances, refocused
-from vision.doubt import as_told, size_told
-from vision.frame import Frame
-from vision.photo import Photo
-from vision.reader import TableReader
-from vision.reading import Reading
+from table.table_config import Setup
+from vision.cameras.frame import Frame
+from vision.geometry.camera_model import place_covariances, refocused
+from vision.geometry.rectified_view import Photo
+from vision.geometry.uncertainty import as_told, size_told
+from vision.pipeline import TableReader
+from vision.results import Reading
 
 FIRST_ESTIMATE = "the lens is a first estimate: ± is larger than it would be with a calibrated one"
 
 
-def observe(frame: Frame, setup: Setup, reference: Frame | None = None, reader: TableReader | None = None) -> Observation | Unusable:
+def observe(
+    frame: Frame, setup: Setup, reference: Frame | None = None, reader: TableReader | None = None
+) -> Observation | Unusable:
     """Read the pieces on the table, in the table frame.
 
-    `reference` is the empty table from the same camera place, if there is a picture of it; `reader` has read the camera's last
-    frame and is quicker where little has changed.  Returns Unusable, with the
-    reason, where the camera's place cannot be found.  A camera's frames are read through `vision.watch.Watch`.
+    `reference` is the empty table from the same camera place, if there is a picture of it; `reader`
+    has read the camera's last frame and is quicker where little has changed.  Returns Unusable,
+    with the reason, where the camera's place cannot be found.  A camera's frames are read through
+    `vision.change_gate.Watch`.
     """
     size = (setup.camera.width, setup.camera.height)
     if frame.image.shape[1::-1] != size:
         got = "x".join(map(str, frame.image.shape[1::-1]))
-        return Unusable(frame.seq, frame.at_ms, f"expected a picture of {size[0]}x{size[1]} pixels, as table.json says, got {got}")
+        return Unusable(
+            frame.seq,
+            frame.at_ms,
+            f"expected a picture of {size[0]}x{size[1]} pixels, as table.json says, got {got}",
+        )
     reader = reader or TableReader()
     camera = reader.camera(frame.image, setup)
     if not isinstance(camera, Camera):
@@ -60,7 +67,10 @@ def observe(frame: Frame, setup: Setup, reference: Frame | None = None, reader: 
 
 def _inside(one: Reading, outline: Array) -> bool:
     footprint = one.guess.solid.footprint_mm()
-    return within(outline, footprint.mean(axis=0) if len(footprint) else np.array([one.guess.x_mm, one.guess.y_mm]))
+    return within(
+        outline,
+        footprint.mean(axis=0) if len(footprint) else np.array([one.guess.x_mm, one.guess.y_mm]),
+    )
 
 
 def _seen(readings: list[Reading], photo: Photo) -> tuple[SeenPiece, ...]:
@@ -74,7 +84,10 @@ def _seen(readings: list[Reading], photo: Photo) -> tuple[SeenPiece, ...]:
         told.append((one, None if one.under is None else len(told) - 1))
     middles = np.array([one.guess.solid.vertices_mm.mean(axis=0) for one, _ in told]).reshape(-1, 3)
     of_place = place_covariances(middles, photo.camera, photo.setup.camera)
-    return tuple(_piece(one, on, by_place, photo.setup) for (one, on), by_place in zip(told, of_place, strict=True))
+    return tuple(
+        _piece(one, on, by_place, photo.setup)
+        for (one, on), by_place in zip(told, of_place, strict=True)
+    )
 
 
 def _piece(one: Reading, on: int | None, by_place: Array, setup: Setup) -> SeenPiece:
@@ -89,7 +102,9 @@ def _piece(one: Reading, on: int | None, by_place: Array, setup: Setup) -> SeenP
         guess.solid,
         _with_place(left_by_edges, by_place),
         colour_probability=float(one.chances[best]),
-        size_probability=min(one.size_probability, size_told(guess.size, setup.sizes, left_by_edges)),
+        size_probability=min(
+            one.size_probability, size_told(guess.size, setup.sizes, left_by_edges)
+        ),
         pose_probability=one.probability,
         on=on,
         rivals=tuple(_piece(other, on, by_place, setup) for other in one.rivals),
@@ -98,7 +113,9 @@ def _piece(one: Reading, on: int | None, by_place: Array, setup: Setup) -> SeenP
 
 
 def _with_place(covariance: Array, by_place: Array) -> Array:
-    """The covariance (3, 3) of a piece with what is not known of the camera's place, (2, 2) mm^2 where the piece is."""
+    """The covariance (3, 3) of a piece with what is not known of the camera's place, (2, 2) mm^2
+    where the piece is.
+    """
     told = covariance.copy()
     told[:2, :2] += by_place
     return told

@@ -1,8 +1,17 @@
-"""The panel: what the players look at and touch.  It changes nothing but by sending the session a command."""
+"""The panel: what the players look at and touch.  It changes nothing but by sending the session a
+command.
+"""
 
 from webui.app import create_app, create_later_app
-from webui.guides import create_corners_app, create_lens_app
-from webui.ruler import create_ruler_app
-from webui.set_up import create_set_up_app
+from webui.pages.calibration import create_corners_app, create_lens_app
+from webui.pages.game_setup import create_set_up_app
+from webui.pages.measurement import create_ruler_app
 
-__all__ = ["create_app", "create_corners_app", "create_later_app", "create_lens_app", "create_ruler_app", "create_set_up_app"]
+__all__ = [
+    "create_app",
+    "create_corners_app",
+    "create_later_app",
+    "create_lens_app",
+    "create_ruler_app",
+    "create_set_up_app",
+]

@@ -7,28 +7,36 @@ from collections.abc import Callable, Collection
 
 from flask import Flask
 
-from referee.events import SeatFreed, SeatTaken
-from referee.shown import shown_date, shown_mm, shown_time
-from referee.story import Stories
-from webui.access import Access
-from webui.api import api
-from webui.codes import Codes
-from webui.fix import fix
-from webui.guard import guard
-from webui.host import Devices, host
-from webui.join import admit, join
-from webui.language import speak
-from webui.later import later
-from webui.measured import before_the_list, evidence_rows, shown_game, shown_gap, shown_verb, shown_verdict, unbroken
-from webui.openapi import BASE, describe
-from webui.pages import pages
-from webui.palette import letter
-from webui.phone import phone
-from webui.ports import LivePort, SessionPort
-from webui.ration import MOST_PICTURES_S, Ration
-from webui.ruling import ruling
-from webui.seats import Seats
-from webui.stream import Bulletin, Streams
+from referee.sessions.events import SeatFreed, SeatTaken
+from referee.statistics.history import Stories
+from table.measured_text import shown_date, shown_mm, shown_time
+from webui.api.events import Bulletin, Streams
+from webui.api.openapi import BASE, describe
+from webui.api.routes import api
+from webui.filters import (
+    before_the_list,
+    evidence_rows,
+    shown_game,
+    shown_gap,
+    shown_verb,
+    shown_verdict,
+    unbroken,
+)
+from webui.i18n import speak
+from webui.interfaces import LivePort, SessionPort
+from webui.pages.correction import fix
+from webui.pages.history import later
+from webui.pages.host import Devices, host
+from webui.pages.panel import pages
+from webui.pages.phone import phone
+from webui.pages.verdict import ruling
+from webui.security.codes import Codes
+from webui.security.login import admit, join
+from webui.security.permissions import Access
+from webui.security.ration import MOST_PICTURES_S, Ration
+from webui.security.requests import guard
+from webui.security.seats import Seats
+from webui.svg.palette import letter
 
 
 def create_app(
@@ -40,12 +48,14 @@ def create_app(
     devices: Devices = dict,
     stories: Stories | None = None,
 ) -> Flask:
-    """The panel of one session, with what the referee sees at this moment; with `stories`, the pages of all sessions too.
+    """The panel of one session, with what the referee sees at this moment; with `stories`, the
+    pages of all sessions too.
 
-    `hosts` are names of this machine, beside its addresses and local names, that the panel answers to; `access` knows the
-    codes, which are fresh ones that are kept nowhere without it (`app.extensions["access"]` has them); `address` is where
-    other machines find the panel, empty where they do not; `devices` says what is connected, and what is wrong with it.
-    `app.extensions["streams"].limit` is how many may listen at once (`webui.serve` raises it).
+    `hosts` are names of this machine, beside its addresses and local names, that the panel answers
+    to; `access` knows the codes, which are fresh ones that are kept nowhere without it
+    (`app.extensions["access"]` has them); `address` is where other machines find the panel, empty
+    where they do not; `devices` says what is connected, and what is wrong with it.
+    `app.extensions["streams"].limit` is how many may listen at once (`webui.server` raises it).
     """
     app = bare_app(hosts)
     access = access or Access(Codes())
@@ -65,8 +75,12 @@ def create_app(
     return app
 
 
-def create_later_app(stories: Stories, hosts: Collection[str] = (), access: Access | None = None) -> Flask:
-    """The sessions of a log with no game running, behind the same doors as the panel; / is the list of them."""
+def create_later_app(
+    stories: Stories, hosts: Collection[str] = (), access: Access | None = None
+) -> Flask:
+    """The sessions of a log with no game running, behind the same doors as the panel; / is the list
+    of them.
+    """
     app = bare_app(hosts)
     guarded(app, access or Access(Codes()))
     app.register_blueprint(later(stories))
@@ -75,8 +89,14 @@ def create_later_app(stories: Stories, hosts: Collection[str] = (), access: Acce
     return app
 
 
-def guarded(app: Flask, access: Access, session: int = 0, keep: Callable[[SeatTaken | SeatFreed], object] = lambda _event: None) -> Seats:
-    """Let visitors in by their codes, and only where they may go; with the seats of a session (number), none for 0.
+def guarded(
+    app: Flask,
+    access: Access,
+    session: int = 0,
+    keep: Callable[[SeatTaken | SeatFreed], object] = lambda _event: None,
+) -> Seats:
+    """Let visitors in by their codes, and only where they may go; with the seats of a session
+    (number), none for 0.
 
     `keep` writes down who takes and frees them.
     """
@@ -92,8 +112,21 @@ def bare_app(hosts: Collection[str]) -> Flask:
     app = Flask("webui")
     app.json.sort_keys = False  # type: ignore[attr-defined]  # documents keep the order they are written in
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    app.jinja_env.filters.update(letter=letter, gap=shown_gap, mm=shown_mm, time=shown_time, local=shown_date, rows=evidence_rows)
-    app.jinja_env.filters.update(unbroken=unbroken, before_the_list=before_the_list, game=shown_game, verb=shown_verb, kind=shown_verdict)
+    app.jinja_env.filters.update(
+        letter=letter,
+        gap=shown_gap,
+        mm=shown_mm,
+        time=shown_time,
+        local=shown_date,
+        rows=evidence_rows,
+    )
+    app.jinja_env.filters.update(
+        unbroken=unbroken,
+        before_the_list=before_the_list,
+        game=shown_game,
+        verb=shown_verb,
+        kind=shown_verdict,
+    )
     speak(app)
     guard(app, hosts)
     describe(app)

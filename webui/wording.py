@@ -1,13 +1,18 @@
-"""Sentences of the house read back into a template and its values, so that they can be said in another language.
+"""Sentences of the house read back into a template and its values, so that they can be said in
+another language.
 
-Engines and referee speak English, and the log keeps what they said: one sentence, with colours, squares and lengths filled in.  A page in another
-language needs the template and the values.  `translations/said.txt` lists the templates, `{player} throws next.`; the one that a sentence
-was made from says the same words at the same places, so that nothing can be read into it that was not said.  What fits none stays English.
+Engines and referee speak English, and the log keeps what they said: one sentence, with colours,
+squares and lengths filled in.  A page in another language needs the template and the values.
+`translations/said.txt` lists the templates, `{player} throws next.`; the one that a sentence was
+made from says the same words at the same places, so that nothing can be read into it that was not
+said.  What fits none stays English.
 
-The name of a field says what may stand there, a number behind it tells two apart: `player` and `colour` a colour; `size`, `pose`, `way` (of eight),
-`corner`; `n` a whole number; `mm` a number with its ±, `share` one in percent; `touch` whether a square is touched; `cell` a square, tile or move;
-`piece` a piece with its number, as in `red2`; `rule` a ruling, `clauses` what a verdict rests on; `players`, `sizes`, `cells` and `pieces` lists;
-`lines` lines of fire; `layout` pieces in the game's notation; `text` what fits a template, or a list of such; `who` people, by whatever name;
+The name of a field says what may stand there, a number behind it tells two apart: `player` and
+`colour` a colour; `size`, `pose`, `way` (of eight), `corner`; `n` a whole number; `mm` a number
+with its ±, `share` one in percent; `touch` whether a square is touched; `cell` a square, tile or
+move; `piece` a piece with its number, as in `red2`; `rule` a ruling, `clauses` what a verdict rests
+on; `players`, `sizes`, `cells` and `pieces` lists; `lines` lines of fire; `layout` pieces in the
+game's notation; `text` what fits a template, or a list of such; `who` people, by whatever name;
 `raw` anything, which stays as it is.
 """
 
@@ -23,11 +28,13 @@ from table.pieces import COLOURS
 
 TEMPLATES = Path(__file__).with_name("translations") / "said.txt"
 FIELD = re.compile(r"\{(([a-z]+)\d*)(?::([a-z]+))?\}")
-"""A field of a template: its name, its kind and, in a translation, the form that its word takes there."""
+"""A field of a template: its name, its kind and, in a translation, the form that its word takes
+there.
+"""
 
 _COLOUR = f"(?:{'|'.join(COLOURS)})"
 _SIZE = "(?:small|medium|large)"
-_CELL = r"(?:#?\d+|[A-Z]{1,2}|[A-Z][a-z2-9]|[A-Za-z][\d?][^\s,;.()]*|[A-Z]\d\d|[A-Za-z]{1,2}:[a-i]\d[^\s,;.()]*|[A-Z]\d+-[A-Z]\d+)"
+_CELL = r"(?:#?\d+|[A-Z]{1,2}|[A-Z][a-z2-9]|[A-Za-z][\d?][^\s,;.()]*|[A-Z]\d\d|[A-Za-z]{1,2}:[a-i]\d[^\s,;.()]*|[A-Z]\d+-[A-Z]\d+)"  # noqa: E501
 _WAY = "(?:(?:north|south)(?:east|west)?|east|west)"
 _LINE = f"(?:{_WAY}|at home) on {_CELL}"
 _NUMBER = r"-?\d+(?:\.\d+)?"
@@ -66,7 +73,9 @@ OPEN = {"text": 1, "who": 2, "clauses": 3, "layout": 3, "raw": 4}
 """Kinds that anything fits, and how little each says of it."""
 _SAME = rf"(?:{_CELL}|[-+]?{_NUMBER}%?|[^A-Za-z]+|mm²?|px|s|ms|min|[a-z_]+\.[a-z_.]+)"
 _PLAIN = re.compile(rf"{_SAME}(?:[ ,]+{_SAME})*")
-"""Numbers, units, squares and codes for programs: the same in every language, but for the decimal point."""
+"""Numbers, units, squares and codes for programs: the same in every language, but for the decimal
+point.
+"""
 _JOINT, _WIDE = re.compile(r"(, and | and | or |, )"), re.compile("(; )")
 _DEEPEST = 6
 
@@ -115,13 +124,20 @@ class Template:
 
     @cached_property
     def weight(self) -> tuple[int, int]:
-        """What fits more words comes before what fits fewer, and what fits less into its fields before what fits anything."""
-        return len(FIELD.sub("", self.text)), -sum(OPEN.get(field[2], 0) for field in FIELD.finditer(self.text))
+        """What fits more words comes before what fits fewer, and what fits less into its fields
+        before what fits anything.
+        """
+        return len(FIELD.sub("", self.text)), -sum(
+            OPEN.get(field[2], 0) for field in FIELD.finditer(self.text)
+        )
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         parts = FIELD.split(self.text)
-        fields = (f"(?P<{name}>{KINDS[kind]})" for name, kind in zip(parts[1::4], parts[2::4], strict=True))
+        fields = (
+            f"(?P<{name}>{KINDS[kind]})"
+            for name, kind in zip(parts[1::4], parts[2::4], strict=True)
+        )
         return re.compile("".join(re.escape(part) + next(fields, "") for part in parts[::4]))
 
 
@@ -144,7 +160,11 @@ def read(said: str, deep: int = 0) -> Words | None:
     if deep > _DEEPEST:
         return None
     for template in templates:
-        if template.literal in said and (found := template.pattern.fullmatch(said)) and (filled := _filled(template, found, deep + 1)):
+        if (
+            template.literal in said
+            and (found := template.pattern.fullmatch(said))
+            and (filled := _filled(template, found, deep + 1))
+        ):
             return filled
     return _listed(said, deep + 1)
 
@@ -166,7 +186,9 @@ def _value(kind: str, text: str, deep: int) -> Words | None:
         case "touch":
             return Word(text, "touch")
         case "piece":
-            return Listed((Word(text.rstrip("0123456789")), text.lstrip("abcdefghijklmnopqrstuvwxyz")), (" ",))
+            return Listed(
+                (Word(text.rstrip("0123456789")), text.lstrip("abcdefghijklmnopqrstuvwxyz")), (" ",)
+            )
         case "players" | "pieces" | "sizes":
             return _each(text, lambda one: _value(kind.removesuffix("s"), one, deep))
         case "cells":
@@ -176,7 +198,11 @@ def _value(kind: str, text: str, deep: int) -> Words | None:
         case "layout":
             return _each(text, lambda one: _colour(one) or one, re.compile("( )"))
         case "clauses":
-            return _each(text, lambda one: (read(one, deep) if one.startswith("ruling") else None) or one, _WIDE)
+            return _each(
+                text,
+                lambda one: (read(one, deep) if one.startswith("ruling") else None) or one,
+                _WIDE,
+            )
         case "text":
             return read(text, deep)
         case "who":
@@ -195,10 +221,16 @@ def _colour(text: str) -> Word | None:
     return Word(text.lower()) if re.fullmatch(KINDS["player"], text) else None
 
 
-def _each(text: str, reading: Callable[[str], Words | None], joint: re.Pattern[str] = _JOINT) -> Listed | None:
+def _each(
+    text: str, reading: Callable[[str], Words | None], joint: re.Pattern[str] = _JOINT
+) -> Listed | None:
     parts = joint.split(text)
     things = [reading(part) for part in parts[::2]]
-    return Listed(tuple(thing for thing in things if thing is not None), tuple(parts[1::2])) if None not in things else None
+    return (
+        Listed(tuple(thing for thing in things if thing is not None), tuple(parts[1::2]))
+        if None not in things
+        else None
+    )
 
 
 def write(words: Words, say: Say, form: str = "") -> str:
@@ -210,10 +242,15 @@ def write(words: Words, say: Say, form: str = "") -> str:
             return say(english, form or own)
         case Listed(things, joints):
             between = [re.sub(r"\w+", lambda found: say(found[0], ""), joint) for joint in joints]
-            return "".join(f"{write(thing, say, form)}{joint}" for thing, joint in zip(things, [*between, ""], strict=True))
+            return "".join(
+                f"{write(thing, say, form)}{joint}"
+                for thing, joint in zip(things, [*between, ""], strict=True)
+            )
         case Filled(template, values):
             parts = dict(values)
-            return FIELD.sub(lambda field: write(parts[field[1]], say, field[3] or ""), say(template, ""))
+            return FIELD.sub(
+                lambda field: write(parts[field[1]], say, field[3] or ""), say(template, "")
+            )
 
 
 def listed_templates() -> Iterator[str]:
@@ -228,4 +265,6 @@ def _templates() -> tuple[frozenset[str], tuple[Template, ...]]:
     """Texts without fields, and templates, the most telling first."""
     texts = [line for line in listed_templates() if " @" not in line]
     with_fields = [Template(text) for text in texts if FIELD.search(text)]
-    return frozenset(texts), tuple(sorted(with_fields, key=lambda template: template.weight, reverse=True))
+    return frozenset(texts), tuple(
+        sorted(with_fields, key=lambda template: template.weight, reverse=True)
+    )

@@ -1,13 +1,26 @@
-"""Ice Boule: throw your pieces nearer to the target than anybody else's.  Printed rules, and rulings ice_boule.1 to .10."""
+"""Ice Boule: throw your pieces nearer to the target than anybody else's.  Printed rules, and
+rulings ice_boule.1 to .10.
+"""
 
-from engines.ice_boule.appeal import alternatives
-from engines.ice_boule.document import measurement, state_document
-from engines.ice_boule.hearing import hear, judge_stop
+from engines.ice_boule.alternatives import alternatives
+from engines.ice_boule.announcements import hear, judge_stop
+from engines.ice_boule.board_marks import options, trace
 from engines.ice_boule.judge import judge, judge_answer
-from engines.ice_boule.rules import RULINGS, State, legal_moves, outcome, parse_move, play, set_up, start, turn, violation
-from engines.ice_boule.sketch import options, trace
-from engines.secret import no_hidden_voters as hidden_voters
-from engines.secret import no_secret_voter as secret_voter
+from engines.ice_boule.rules import (
+    RULINGS,
+    State,
+    legal_moves,
+    outcome,
+    parse_move,
+    play,
+    set_up,
+    start,
+    turn,
+    violation,
+)
+from engines.ice_boule.serialization import measurement, state_document
+from engines.secret_inputs import no_hidden_voters as hidden_voters
+from engines.secret_inputs import no_secret_voter as secret_voter
 
 NAME = "ice_boule"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from engines.still import CARRIED_MM, moved, surely_another, travel_mm
+from table.motion import CARRIED_MM, moved, surely_another, travel_mm
 from table.observation import Observation, SeenPiece
 
 NEVER_MM = 1e6
@@ -16,8 +16,9 @@ NEVER_MM = 1e6
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """`same` gives for pieces now (index in `pieces`) the piece before; `moved` are those of them that lie elsewhere or
-    otherwise, `carried` those that surely do; `appeared` (indexes now) have no partner of their colour and size.
+    """`same` gives for pieces now (index in `pieces`) the piece before; `moved` are those of them
+    that lie elsewhere or otherwise, `carried` those that surely do; `appeared` (indexes now) have
+    no partner of their colour and size.
     """
 
     same: dict[int, int]
@@ -32,19 +33,27 @@ class Changes:
 
 
 def compare(before: Observation, seen: Observation) -> Changes:
-    """Pair the pieces of each colour so that they travelled least in all; none with one of surely another size elsewhere."""
+    """Pair the pieces of each colour so that they travelled least in all; none with one of surely
+    another size elsewhere.
+    """
     same: dict[int, int] = {}
     for colour in {piece.colour for piece in seen.pieces}:
         now = [index for index, piece in enumerate(seen.pieces) if piece.colour == colour]
         then = [index for index, piece in enumerate(before.pieces) if piece.colour == colour]
-        travelled = np.array([[_cost_mm(before.pieces[i], seen.pieces[j]) for i in then] for j in now]).reshape(len(now), len(then))
+        travelled = np.array(
+            [[_cost_mm(before.pieces[i], seen.pieces[j]) for i in then] for j in now]
+        ).reshape(len(now), len(then))
         pairs = zip(*linear_sum_assignment(travelled), strict=True)
-        same.update((now[row], then[column]) for row, column in pairs if travelled[row, column] < NEVER_MM)
+        same.update(
+            (now[row], then[column]) for row, column in pairs if travelled[row, column] < NEVER_MM
+        )
     return Changes(
         same=same,
         moved=frozenset(j for j, i in same.items() if moved(before.pieces[i], seen.pieces[j])),
         appeared=tuple(j for j in range(len(seen.pieces)) if j not in same),
-        carried=frozenset(j for j, i in same.items() if travel_mm(before.pieces[i], seen.pieces[j]) > CARRIED_MM),
+        carried=frozenset(
+            j for j, i in same.items() if travel_mm(before.pieces[i], seen.pieces[j]) > CARRIED_MM
+        ),
     )
 
 

@@ -1,10 +1,12 @@
-"""How projectiles lie round the target: every one in play, nearest first, and what is known about neighbours.
+"""How projectiles lie round the target: every one in play, nearest first, and what is known about
+neighbours.
 
-Written `yellow 12.05 < blue 29.37 ~ yellow 29.50`: `<` nearer (measured clearly, or people said so), `=` equal (people
-said so), `~` too close to call, listed by best estimate.  What lies between two `<` is one block: all that is in doubt
-there is in doubt with each other.  Between pieces of one colour `<` is only how they are listed.  Distances are mm,
-`touching`, or `on` for a piece that stands on the target; pieces of different
-players that stand there are equal.  No piece in play is written `nothing`.
+Written `yellow 12.05 < blue 29.37 ~ yellow 29.50`: `<` nearer (measured clearly, or people said
+so), `=` equal (people said so), `~` too close to call, listed by best estimate.  What lies between
+two `<` is one block: all that is in doubt there is in doubt with each other.  Between pieces of one
+colour `<` is only how they are listed.  Distances are mm, `touching`, or `on` for a piece that
+stands on the target; pieces of different players that stand there are equal.  No piece in play is
+written `nothing`.
 """
 
 from __future__ import annotations
@@ -36,9 +38,13 @@ class Lie:
 
     def __post_init__(self) -> None:
         if not 0 <= self.gap_mm <= FARTHEST_MM:
-            raise InvalidNotation(f"expected a distance of 0 to {FARTHEST_MM:.0f} mm, got {self.gap_mm}")
+            raise InvalidNotation(
+                f"expected a distance of 0 to {FARTHEST_MM:.0f} mm, got {self.gap_mm}"
+            )
         if self.on_target and self.gap_mm:
-            raise InvalidNotation(f"expected no gap for a piece on the target, got {self.gap_mm} mm")
+            raise InvalidNotation(
+                f"expected no gap for a piece on the target, got {self.gap_mm} mm"
+            )
         object.__setattr__(self, "gap_mm", round(self.gap_mm, 2))
 
     @property
@@ -71,33 +77,53 @@ class Lie:
         """`blue 57.52`, `blue touching` or `blue on`; raises InvalidNotation."""
         colour, _, distance = text.partition(" ")
         if colour not in COLOURS or not (distance in (ON, TOUCHING) or _NUMBER.fullmatch(distance)):
-            raise InvalidNotation(f"expected a colour and a distance such as 'blue 57.52', 'blue touching' or 'blue on', got {text!r}")
+            raise InvalidNotation(
+                "expected a colour and a distance such as 'blue 57.52', 'blue touching' or 'blue"
+                f" on', got {text!r}"
+            )
         return cls(colour, 0.0 if distance in (ON, TOUCHING) else float(distance), distance == ON)
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Projectiles in play, nearest first; `relations[k]` (`<`, `=` or `~`) stands between `lies[k]` and `lies[k + 1]`."""
+    """Projectiles in play, nearest first; `relations[k]` (`<`, `=` or `~`) stands between `lies[k]`
+    and `lies[k + 1]`.
+    """
 
     lies: tuple[Lie, ...] = ()
     relations: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if len(self.relations) != max(len(self.lies) - 1, 0) or not set(self.relations) <= set("<=~"):
-            raise InvalidNotation(f"expected '<', '=' or '~' between each two of {len(self.lies)} pieces, got {' '.join(self.relations)!r}")
+        if len(self.relations) != max(len(self.lies) - 1, 0) or not set(self.relations) <= set(
+            "<=~"
+        ):
+            raise InvalidNotation(
+                f"expected '<', '=' or '~' between each two of {len(self.lies)} pieces, got"
+                f" {' '.join(self.relations)!r}"
+            )
         for near, relation, far in zip(self.lies, self.relations, self.lies[1:], strict=False):
             if near.rank > far.rank:
-                raise InvalidNotation(f"expected the nearest piece first, got '{near}' before '{far}'")
+                raise InvalidNotation(
+                    f"expected the nearest piece first, got '{near}' before '{far}'"
+                )
             if relation == "=" and near.rank != far.rank:
-                raise InvalidNotation(f"expected equal distances on both sides of '=', got '{near} = {far}'")
+                raise InvalidNotation(
+                    f"expected equal distances on both sides of '=', got '{near} = {far}'"
+                )
         standing = [lie.colour for lie in self.lies if lie.on_target]
         if len(set(standing)) > 1 and set(self.relations[: len(standing) - 1]) != {"="}:
-            raise InvalidNotation(f"expected '=' between pieces of different players that stand on the target, got '{self}'")
+            raise InvalidNotation(
+                "expected '=' between pieces of different players that stand on the target, got"
+                f" '{self}'"
+            )
 
     def __str__(self) -> str:
         if not self.lies:
             return NOTHING
-        rest = (f" {relation} {lie}" for relation, lie in zip(self.relations, self.lies[1:], strict=True))
+        rest = (
+            f" {relation} {lie}"
+            for relation, lie in zip(self.relations, self.lies[1:], strict=True)
+        )
         return f"{self.lies[0]}{''.join(rest)}"
 
     @classmethod
@@ -110,10 +136,15 @@ class Layout:
 
     @classmethod
     def sorted(cls, lies: Sequence[Lie], relations: Sequence[str]) -> Layout:
-        """As the constructor, but whatever stands on the target is as near as all that stands there (ruling ice_boule.10)."""
+        """As the constructor, but whatever stands on the target is as near as all that stands there
+        (ruling ice_boule.10).
+        """
         standing = [lie.colour for lie in lies if lie.on_target]
         level = "=" if len(set(standing)) > 1 else "<"
-        return cls(tuple(lies), (level,) * max(len(standing) - 1, 0) + tuple(relations[max(len(standing) - 1, 0) :]))
+        return cls(
+            tuple(lies),
+            (level,) * max(len(standing) - 1, 0) + tuple(relations[max(len(standing) - 1, 0) :]),
+        )
 
     def of(self, colour: str) -> tuple[Lie, ...]:
         """Lies of one colour, nearest first."""
@@ -126,7 +157,9 @@ class Layout:
 
     @property
     def leaders(self) -> frozenset[str]:
-        """Colours that share the leading distance, by best estimate; empty if nothing is in play."""
+        """Colours that share the leading distance, by best estimate; empty if nothing is in
+        play.
+        """
         return self._colours(self._runs("=")[0]) if self.lies else frozenset()
 
     @property
@@ -151,12 +184,18 @@ class Layout:
         return False
 
     def contested(self) -> range:
-        """Places of the nearest pieces of several colours that no `<` parts: what a lead or a score in doubt hangs on."""
+        """Places of the nearest pieces of several colours that no `<` parts: what a lead or a score
+        in doubt hangs on.
+        """
         return next((run for run in self._runs("=~") if len(self._colours(run)) > 1), range(0))
 
     def _runs(self, links: str) -> list[range]:
         """Neighbours joined by relations in `links`."""
-        breaks = [0, *(k + 1 for k, relation in enumerate(self.relations) if relation not in links), len(self.lies)]
+        breaks = [
+            0,
+            *(k + 1 for k, relation in enumerate(self.relations) if relation not in links),
+            len(self.lies),
+        ]
         return [range(start, stop) for start, stop in pairwise(breaks)]
 
     def _colours(self, run: range) -> frozenset[str]:

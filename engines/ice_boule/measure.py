@@ -1,13 +1,16 @@
-"""From what was seen to distances: every gap with its uncertainty, who leads, and what is too close to call.
+"""From what was seen to distances: every gap with its uncertainty, who leads, and what is too close
+to call.
 
-Distance is the least clearance of the two solids (ruling ice_boule.1).  Its standard deviation is the first-order
-propagation of both pieces' covariances: moving a piece changes the gap by the normal at the nearest points, turning it
-by that normal times the lever arm about `base_mm`.  Two gaps share the error of the target, so their difference is
-propagated jointly: what the target's error does to both cancels (ruling ice_boule.2).
+Distance is the least clearance of the two solids (ruling ice_boule.1).  Its standard deviation is
+the first-order propagation of both pieces' covariances: moving a piece changes the gap by the
+normal at the nearest points, turning it by that normal times the lever arm about `base_mm`.  Two
+gaps share the error of the target, so their difference is propagated jointly: what the target's
+error does to both cancels (ruling ice_boule.2).
 
-A piece that leans, with nothing but the target near, leans on the target and so touches it; so does one that nests with it and does not stand
-on it (ruling ice_boule.9).  One of which it is in doubt how it lies, or its size, is measured as each thing that it may be: a call stands that
-stands in every way.
+A piece that leans, with nothing but the target near, leans on the target and so touches it; so does
+one that nests with it and does not stand on it (ruling ice_boule.9).  One of which it is in doubt
+how it lies, or its size, is measured as each thing that it may be: a call stands that stands in
+every way.
 """
 
 from __future__ import annotations
@@ -28,7 +31,9 @@ from table.solids import Array, Solid
 Z95 = 1.96
 """Standard deviations either side that hold 95 % of a normal distribution."""
 _PART_MM = 0.01
-"""Solids that overlap are drawn apart until they are this far apart, to learn which way their gap would open."""
+"""Solids that overlap are drawn apart until they are this far apart, to learn which way their gap
+would open.
+"""
 CONTACT_MM = 0.1
 """How well it is known that a piece touches what it leans on, 1 sigma."""
 
@@ -37,11 +42,13 @@ CONTACT_MM = 0.1
 class Gap:
     """The distance of one projectile, `piece`, which is `index` in the observation's pieces.
 
-    `mm` is 0 where the solids touch or overlap, or the piece stands on the target.  `points_mm` are the nearest points, on
-    the piece and on the target, (3,) each.  `slope` (3,) is d gap / d (x_mm, y_mm, heading_deg) of the piece, `target_slope`
-    that of the target.  `ways` are the gaps that it has by all that the piece may be, where that is in doubt and known; `reach_mm` is how
-    far it may be off where it is not known what the piece may be instead.  `sigma_mm` allows for all ways.  `as_ruled`: it counts as touching by
-    what it surely is on, and is as near as any other such piece.
+    `mm` is 0 where the solids touch or overlap, or the piece stands on the target.  `points_mm` are
+    the nearest points, on the piece and on the target, (3,) each.  `slope` (3,) is d gap / d (x_mm,
+    y_mm, heading_deg) of the piece, `target_slope` that of the target.  `ways` are the gaps that it
+    has by all that the piece may be, where that is in doubt and known; `reach_mm` is how far it may
+    be off where it is not known what the piece may be instead.  `sigma_mm` allows for all ways.
+    `as_ruled`: it counts as touching by what it surely is on, and is as near as any other such
+    piece.
     """
 
     index: int
@@ -71,8 +78,9 @@ class Gap:
 class Measurement:
     """Every gap, nearest first, and the call if the end stopped now.
 
-    `leading` is None and `points` 0 with no projectile in play.  `pairs` are places in `gaps` of pieces of different
-    colours whose order the call hangs on and that are too close; `doubts` sentences on unsure readings that it hangs on.
+    `leading` is None and `points` 0 with no projectile in play.  `pairs` are places in `gaps` of
+    pieces of different colours whose order the call hangs on and that are too close; `doubts`
+    sentences on unsure readings that it hangs on.
     """
 
     target: SeenPiece
@@ -84,18 +92,24 @@ class Measurement:
 
     @property
     def too_close(self) -> bool:
-        """Can the picture not honestly decide who leads and with how many points (ruling ice_boule.2)?"""
+        """Can the picture not honestly decide who leads and with how many points (ruling
+        ice_boule.2)?
+        """
         return bool(self.pairs or self.doubts)
 
     def nearer(self, i: int, j: int) -> bool:
-        """Is `gaps[i]` nearer than `gaps[j]` by more than the 95 % uncertainty of their difference?"""
+        """Is `gaps[i]` nearer than `gaps[j]` by more than the 95 % uncertainty of their
+        difference?
+        """
         return clearly_nearer(self.gaps[i], self.gaps[j], self.target)
 
 
 def measure(seen: Observation, target_colour: str, lowest: bool = False) -> Measurement | CannotSee:
-    """Measure every piece in play from the target; CannotSee where there is no one piece of its colour.
+    """Measure every piece in play from the target; CannotSee where there is no one piece of its
+    colour.
 
-    Of a stack on the target all stand on it, or with `lowest` the lowest only (ruling ice_boule.10).
+    Of a stack on the target all stand on it, or with `lowest` the lowest only (ruling
+    ice_boule.10).
     """
     target = _find_target(seen.pieces, target_colour)
     if isinstance(target, str):
@@ -103,31 +117,52 @@ def measure(seen: Observation, target_colour: str, lowest: bool = False) -> Meas
     others = [index for index, piece in enumerate(seen.pieces) if piece is not target]
     gaps = sorted((_gap(seen, index, target, lowest) for index in others), key=lambda gap: gap.rank)
     leading, points, pairs = _call(gaps, target)
-    unread = tuple(f"Something at ({x:.0f}, {y:.0f}) mm could not be read." for x, y in seen.unread_mm)
+    unread = tuple(
+        f"Something at ({x:.0f}, {y:.0f}) mm could not be read." for x, y in seen.unread_mm
+    )
     return Measurement(target, tuple(gaps), leading, points, pairs, unread + _doubts(gaps, target))
 
 
 def difference_sigma_mm(a: Gap, b: Gap, target: SeenPiece) -> float:
     """Standard deviation of the difference of two gaps, the target's error being common to both."""
     common = a.target_slope - b.target_slope
-    return math.sqrt(_variance(a.slope, a.piece) + _variance(b.slope, b.piece) + _variance(common, target))
+    return math.sqrt(
+        _variance(a.slope, a.piece) + _variance(b.slope, b.piece) + _variance(common, target)
+    )
 
 
 def clearly_nearer(a: Gap, b: Gap, target: SeenPiece) -> bool:
-    """Is `a` nearer than `b` beyond doubt?  A piece that surely stands on the target is nearer than any other."""
+    """Is `a` nearer than `b` beyond doubt?  A piece that surely stands on the target is nearer than
+    any other.
+    """
     if a.on_target or b.on_target:
         return a.on_target and not b.on_target and a.reach_mm == 0
     ways = product(a.ways or (a,), b.ways or (b,))
-    return all(far.mm - near.mm - near.reach_mm - far.reach_mm > Z95 * difference_sigma_mm(near, far, target) for near, far in ways)
+    return all(
+        far.mm - near.mm - near.reach_mm - far.reach_mm
+        > Z95 * difference_sigma_mm(near, far, target)
+        for near, far in ways
+    )
 
 
 def measurement_document(measured: Measurement | CannotSee) -> dict[str, Any]:
-    """`gaps` (nearest first) and `call` of `rinkside-observation/1` as plain data; lengths in mm to the micron.
+    """`gaps` (nearest first) and `call` of `rinkside-observation/1` as plain data; lengths in mm to
+    the micron.
 
-    Where nothing could be measured there are no gaps, and the call is too close, with the reason in `doubts`.
+    Where nothing could be measured there are no gaps, and the call is too close, with the reason in
+    `doubts`.
     """
     if isinstance(measured, CannotSee):
-        return {"gaps": [], "call": {"leading": None, "points": 0, "too_close": True, "pairs": [], "doubts": [measured.said]}}
+        return {
+            "gaps": [],
+            "call": {
+                "leading": None,
+                "points": 0,
+                "too_close": True,
+                "pairs": [],
+                "doubts": [measured.said],
+            },
+        }
     call = {
         "leading": measured.leading,
         "points": measured.points,
@@ -166,9 +201,21 @@ def _gap(seen: Observation, index: int, target: SeenPiece, lowest: bool) -> Gap:
     piece, held = seen.pieces[index], hold(seen.pieces, index, target, lowest)
     on_target, reach_mm = held == "stands", _reach_mm(piece)
     if held == "touches":
-        nearest, still = clearance(piece.solid, target.solid), np.zeros(3)  # it moves with the target
+        nearest, still = (
+            clearance(piece.solid, target.solid),
+            np.zeros(3),
+        )  # it moves with the target
         return Gap(
-            index, piece, 0.0, CONTACT_MM, False, (nearest.a_mm, nearest.b_mm), still, still, reach_mm, as_ruled=piece.pose_probability >= SURE
+            index,
+            piece,
+            0.0,
+            CONTACT_MM,
+            False,
+            (nearest.a_mm, nearest.b_mm),
+            still,
+            still,
+            reach_mm,
+            as_ruled=piece.pose_probability >= SURE,
         )
     others = [one for one in seen.pieces if one is not piece and one is not target]
     every = _all_that_it_may_be(piece) if reach_mm and not on_target else ()
@@ -176,21 +223,34 @@ def _gap(seen: Observation, index: int, target: SeenPiece, lowest: bool) -> Gap:
         return _gap_of(index, piece, target, others, on_target, reach_mm)
     ways = tuple(_gap_of(index, one, target, others, False, 0.0) for one in every)
     as_read = ways[0]
-    sigma_mm = math.hypot(max(one.sigma_mm for one in ways), max(abs(one.mm - as_read.mm) for one in ways))
+    sigma_mm = math.hypot(
+        max(one.sigma_mm for one in ways), max(abs(one.mm - as_read.mm) for one in ways)
+    )
     return replace(as_read, piece=piece, ways=ways, sigma_mm=sigma_mm)
 
 
 def _all_that_it_may_be(piece: SeenPiece) -> tuple[SeenPiece, ...]:
-    """A piece of doubtful pose or size as each thing that it may be, as it was read first; nothing where that is not all known."""
+    """A piece of doubtful pose or size as each thing that it may be, as it was read first; nothing
+    where that is not all known.
+    """
     every = (*reversed(piece.rivals), piece)
-    poses = {(one.pose, float(one.solid.vertices_mm[:, 2].min())): one.pose_probability for one in every}
+    poses = {
+        (one.pose, float(one.solid.vertices_mm[:, 2].min())): one.pose_probability for one in every
+    }
     sizes = {one.size: one.size_probability for one in every}
     if piece.if_right is None or min(sum(poses.values()), sum(sizes.values())) < SURE:
         return ()
     return (replace(piece, covariance=piece.if_right), *piece.rivals)
 
 
-def _gap_of(index: int, piece: SeenPiece, target: SeenPiece, others: list[SeenPiece], on_target: bool, reach_mm: float) -> Gap:
+def _gap_of(
+    index: int,
+    piece: SeenPiece,
+    target: SeenPiece,
+    others: list[SeenPiece],
+    on_target: bool,
+    reach_mm: float,
+) -> Gap:
     nearest = clearance(piece.solid, target.solid)
     points = (nearest.a_mm, nearest.b_mm)
     if _leans_on(piece, nearest.mm, others):
@@ -205,14 +265,20 @@ def _gap_of(index: int, piece: SeenPiece, target: SeenPiece, others: list[SeenPi
 
 def _leans_on(piece: SeenPiece, target_mm: float, others: list[SeenPiece]) -> bool:
     """Does a piece lean on the target, from which it was read `target_mm`, and on nothing else?"""
-    return piece.pose == "leaning" and target_mm <= LEANED_ON_MM and is_free(piece.solid, [other.solid for other in others], LEANED_ON_MM)
+    return (
+        piece.pose == "leaning"
+        and target_mm <= LEANED_ON_MM
+        and is_free(piece.solid, [other.solid for other in others], LEANED_ON_MM)
+    )
 
 
 def _opening(piece: Solid, target: Solid, nearest: Clearance) -> tuple[Array, Array, Array]:
-    """Unit vector (3,) from the target to the piece along which their gap opens, and the points it opens between.
+    """Unit vector (3,) from the target to the piece along which their gap opens, and the points it
+    opens between.
 
-    Solids that touch or overlap have no such direction of their own: the piece is drawn away level with the table, from
-    the target's middle, until it is clear, and the direction that shows first is taken.
+    Solids that touch or overlap have no such direction of their own: the piece is drawn away level
+    with the table, from the target's middle, until it is clear, and the direction that shows first
+    is taken.
     """
     apart_mm = nearest.mm
     if apart_mm < _PART_MM:
@@ -228,7 +294,9 @@ def _opening(piece: Solid, target: Solid, nearest: Clearance) -> tuple[Array, Ar
 
 
 def _slope(normal: Array, point_mm: Array, piece: SeenPiece) -> Array:
-    """Change of the gap with (x_mm, y_mm, heading_deg) of `piece`, on whose side `point_mm` is, (3,)."""
+    """Change of the gap with (x_mm, y_mm, heading_deg) of `piece`, on whose side `point_mm` is,
+    (3,).
+    """
     return distance_slope(normal, point_mm[:2] - piece.base_mm)
 
 
@@ -237,7 +305,9 @@ def _variance(slope: Array, piece: SeenPiece) -> float:
 
 
 def _reach_mm(piece: SeenPiece) -> float:
-    """How far the gap may be off if the pose, or else the size, that was read is not the true one."""
+    """How far the gap may be off if the pose, or else the size, that was read is not the true
+    one.
+    """
     base, tip = piece.solid.vertices_mm[:4], piece.solid.tip_mm
     if piece.pose_probability < SURE:
         return float(np.linalg.norm(tip - base.mean(axis=0)))
@@ -246,8 +316,12 @@ def _reach_mm(piece: SeenPiece) -> float:
     return 0.0
 
 
-def _call(gaps: list[Gap], target: SeenPiece) -> tuple[str | None, int, tuple[tuple[int, int], ...]]:
-    """Who leads, with how many points, and the places of those pairs that decide it and are too close."""
+def _call(
+    gaps: list[Gap], target: SeenPiece
+) -> tuple[str | None, int, tuple[tuple[int, int], ...]]:
+    """Who leads, with how many points, and the places of those pairs that decide it and are too
+    close.
+    """
     if not gaps:
         return None, 0, ()
     leading = gaps[0].piece.colour
@@ -258,7 +332,9 @@ def _call(gaps: list[Gap], target: SeenPiece) -> tuple[str | None, int, tuple[tu
     pairs: list[tuple[int, int]] = []
     for k in own:
         if k < best:
-            pairs += [(k, other) for other in others if not clearly_nearer(gaps[k], gaps[other], target)]
+            pairs += [
+                (k, other) for other in others if not clearly_nearer(gaps[k], gaps[other], target)
+            ]
         elif not any(clearly_nearer(gaps[other], gaps[k], target) for other in others):
             pairs.append((best, k))
     return leading, points, tuple(pairs)
@@ -268,8 +344,15 @@ def _doubts(gaps: list[Gap], target: SeenPiece) -> tuple[str, ...]:
     """Sentences on readings that are unsure and would change the call if they were wrong."""
     doubts = []
     if target.colour_probability < SURE:
-        doubts.append(f"The piece taken for the target may not be {target.colour} ({target.colour_probability:.0%} sure).")
-    doubts += [f"The {gap.piece} may not stand on the target." for gap in gaps if gap.on_target and gap.reach_mm]
+        doubts.append(
+            f"The piece taken for the target may not be {target.colour}"
+            f" ({target.colour_probability:.0%} sure)."
+        )
+    doubts += [
+        f"The {gap.piece} may not stand on the target."
+        for gap in gaps
+        if gap.on_target and gap.reach_mm
+    ]
     call = _call(gaps, target)[:2]
     colours = {gap.piece.colour for gap in gaps}
     for k, gap in enumerate(gaps):
@@ -279,6 +362,9 @@ def _doubts(gaps: list[Gap], target: SeenPiece) -> tuple[str, ...]:
         for other in sorted(colours - {piece.colour}) or ["another colour"]:
             recoloured = replace(gap, piece=replace(piece, colour=other))
             if _call([*gaps[:k], recoloured, *gaps[k + 1 :]], target)[:2] != call:
-                doubts.append(f"The {piece} may be {other} ({piece.colour} is {piece.colour_probability:.0%} sure), which changes the call.")
+                doubts.append(
+                    f"The {piece} may be {other} ({piece.colour} is {piece.colour_probability:.0%}"
+                    " sure), which changes the call."
+                )
                 break
     return tuple(doubts)

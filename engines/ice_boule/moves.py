@@ -12,7 +12,8 @@
 | `stop yellow` | the leader throws no more; `stop yellow: LAYOUT` settles distances that were too close to call |
 | `void` | the target left the play area |
 
-A throw carries the whole layout because it may knock other pieces: so the state follows from the moves alone.
+A throw carries the whole layout because it may knock other pieces: so the state follows from the
+moves alone.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from functools import partial
 
 from engines.errors import InvalidNotation
 from engines.ice_boule.layout import Layout, Lie
-from engines.notation import Notation, parse_colour
+from engines.move_notation import Notation, parse_colour
 
 OUT, MARKED = "out", "marked"
 _SIZE = re.compile(r"[a-zA-Z][\w-]*")
@@ -83,7 +84,9 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Throw:
-    """A throw at rest: `lie` of the projectile (None: it left the play area, and its size is not asked), then all pieces."""
+    """A throw at rest: `lie` of the projectile (None: it left the play area, and its size is not
+    asked), then all pieces.
+    """
 
     player: str
     size: str | None
@@ -92,9 +95,17 @@ class Throw:
 
     def __post_init__(self) -> None:
         if (self.size is None) != (self.lie is None):
-            raise InvalidNotation(f"expected a size for a piece in play and none for one that is out, got {self.size!r} for {self.lie}")
-        if self.lie is not None and (self.lie.colour != self.player or self.lie not in self.layout.lies):
-            raise InvalidNotation(f"expected the thrown piece '{self.player} {self.lie.distance}' among the pieces, got '{self.layout}'")
+            raise InvalidNotation(
+                "expected a size for a piece in play and none for one that is out, got"
+                f" {self.size!r} for {self.lie}"
+            )
+        if self.lie is not None and (
+            self.lie.colour != self.player or self.lie not in self.layout.lies
+        ):
+            raise InvalidNotation(
+                f"expected the thrown piece '{self.player} {self.lie.distance}' among the pieces,"
+                f" got '{self.layout}'"
+            )
 
     @property
     def distance(self) -> str:
@@ -108,7 +119,9 @@ class Throw:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The leader, alone with pieces left, throws no more; `layout` where it settles what was too close to call."""
+    """The leader, alone with pieces left, throws no more; `layout` where it settles what was too
+    close to call.
+    """
 
     player: str
     layout: Layout | None = None
@@ -152,7 +165,9 @@ def _point(text: str) -> Point:
 
 
 def parse_size(text: str) -> str:
-    """A size by its name, such as `large`; which names there are is the set's matter.  Raises InvalidNotation."""
+    """A size by its name, such as `large`; which names there are is the set's matter.  Raises
+    InvalidNotation.
+    """
     if not _SIZE.fullmatch(text) or text == OUT:
         raise InvalidNotation(f"expected a size such as 'large', got {text!r}")
     return text

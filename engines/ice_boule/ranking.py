@@ -1,7 +1,8 @@
 """What is known about the order of pieces, and every order that the doubt leaves open.
 
-A ranking lists pieces nearest first and knows for each two whether one is nearer, or both equal, or neither.  Where the
-rules need to know more, `readings` gives the orders that people may choose from; each agrees with all that is known.
+A ranking lists pieces nearest first and knows for each two whether one is nearer, or both equal, or
+neither.  Where the rules need to know more, `readings` gives the orders that people may choose
+from; each agrees with all that is known.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ Known = NDArray[np.bool_]
 class Ranking:
     """Pieces nearest first; `ids` name them (places in the measurement's gaps).
 
-    `nearer[i, j]`: the i-th is known to be nearer than the j-th; `equal[i, j]`: people said they are equal; both (n, n).
-    Only pairs of different colours are kept.  Distances never fall along the order.
+    `nearer[i, j]`: the i-th is known to be nearer than the j-th; `equal[i, j]`: people said they
+    are equal; both (n, n). Only pairs of different colours are kept.  Distances never fall along
+    the order.
     """
 
     ids: tuple[int, ...]
@@ -72,7 +74,9 @@ def rank_layout(layout: Layout) -> Ranking:
 
 
 def with_pair(layout: Layout, at: int, equal: bool) -> Ranking:
-    """A layout in which the piece after `at` is known to be as near as the one there, or else nearer than it."""
+    """A layout in which the piece after `at` is known to be as near as the one there, or else
+    nearer than it.
+    """
     ranking, order = rank_layout(layout), list(range(len(layout.lies)))
     nearer, alike = ranking.nearer.copy(), ranking.equal.copy()
     nearer[at, at + 1], nearer[at + 1, at] = False, not equal
@@ -82,15 +86,21 @@ def with_pair(layout: Layout, at: int, equal: bool) -> Ranking:
     return _ordered(ranking, order, nearer, alike)
 
 
-def rank_measurement(measured: Measurement, kept: Mapping[int, int], layout: Layout, guessed: bool = False) -> Ranking:
+def rank_measurement(
+    measured: Measurement, kept: Mapping[int, int], layout: Layout, guessed: bool = False
+) -> Ranking:
     """What a measurement knows, and what was known before about pieces that did not move.
 
-    `kept` gives for a place in `measured.gaps` the place of the same piece in `layout`, where neither it nor the target
-    moved: such pieces keep the distance and the order that were ruled, so that nobody is asked the same thing twice.  Where the target's place is
-    only `guessed` nothing else is known.
+    `kept` gives for a place in `measured.gaps` the place of the same piece in `layout`, where
+    neither it nor the target moved: such pieces keep the distance and the order that were ruled, so
+    that nobody is asked the same thing twice.  Where the target's place is only `guessed` nothing
+    else is known.
     """
     gaps = measured.gaps
-    lies = tuple(layout.lies[kept[k]] if k in kept else Lie(gap.piece.colour, gap.mm, gap.on_target) for k, gap in enumerate(gaps))
+    lies = tuple(
+        layout.lies[kept[k]] if k in kept else Lie(gap.piece.colour, gap.mm, gap.on_target)
+        for k, gap in enumerate(gaps)
+    )
     known = rank_layout(layout)
     count = len(gaps)
     nearer, equal = np.zeros((count, count), bool), np.zeros((count, count), bool)
@@ -101,8 +111,15 @@ def rank_measurement(measured: Measurement, kept: Mapping[int, int], layout: Lay
             if (lies[i].on_target and lies[j].on_target) or (gaps[i].as_ruled and gaps[j].as_ruled):
                 equal[i, j] = True
                 continue
-            if i in kept and j in kept and (known.nearer | known.nearer.T | known.equal)[kept[i], kept[j]]:
-                nearer[i, j], equal[i, j] = known.nearer[kept[i], kept[j]], known.equal[kept[i], kept[j]]
+            if (
+                i in kept
+                and j in kept
+                and (known.nearer | known.nearer.T | known.equal)[kept[i], kept[j]]
+            ):
+                nearer[i, j], equal[i, j] = (
+                    known.nearer[kept[i], kept[j]],
+                    known.equal[kept[i], kept[j]],
+                )
             else:
                 nearer[i, j] = not guessed and measured.nearer(i, j)
     order = sorted(range(count), key=lambda k: (lies[k].rank, kept.get(k, count)))
@@ -110,7 +127,9 @@ def rank_measurement(measured: Measurement, kept: Mapping[int, int], layout: Lay
 
 
 def readings(ranking: Ranking, too_close: Callable[[Ranking], bool]) -> Iterator[Ranking]:
-    """Rankings that decide enough: the one given if it is not `too_close`, else every one that people may choose."""
+    """Rankings that decide enough: the one given if it is not `too_close`, else every one that
+    people may choose.
+    """
     if not too_close(ranking):
         yield ranking
         return
@@ -122,7 +141,9 @@ def readings(ranking: Ranking, too_close: Callable[[Ranking], bool]) -> Iterator
 
 
 def _leads(ranking: Ranking) -> Iterator[Ranking]:
-    """Every way in which the leading distance may be decided: one colour nearest, or several equally near."""
+    """Every way in which the leading distance may be decided: one colour nearest, or several
+    equally near.
+    """
     if not ranking.layout().lead_in_doubt:
         yield ranking
         return
@@ -130,7 +151,9 @@ def _leads(ranking: Ranking) -> Iterator[Ranking]:
     colours = np.array([lie.colour for lie in ranking.lies])
     rivals = colours[:, None] != colours[None]
     ways: dict[frozenset[str], list[int]] = {}
-    for together in (some for size in range(1, len(groups) + 1) for some in combinations(groups, size)):
+    for together in (
+        some for size in range(1, len(groups) + 1) for some in combinations(groups, size)
+    ):
         inside = sorted(place for group in together for place in group)
         # Nothing hangs on which pieces share the lead: one way for each set of colours will do.
         ways.setdefault(frozenset(colours[inside].tolist()), inside)
@@ -144,10 +167,12 @@ def _leads(ranking: Ranking) -> Iterator[Ranking]:
 
 
 def _contenders(ranking: Ranking) -> list[tuple[int, ...]]:
-    """Places of the pieces that may be the nearest of all, each with those that were said to be equal to it: of each colour one that is not known
-    to be farther than another's, and one such that was not said to be equal to another colour's.
+    """Places of the pieces that may be the nearest of all, each with those that were said to be
+    equal to it: of each colour one that is not known to be farther than another's, and one such
+    that was not said to be equal to another colour's.
 
-    Of several the one that is known to be nearer than most is taken: what is said of it now claims nothing new of the others.
+    Of several the one that is known to be nearer than most is taken: what is said of it now claims
+    nothing new of the others.
     """
     linked = set(np.nonzero(ranking.equal)[0].tolist())
     places: list[int] = []
@@ -187,22 +212,26 @@ def _counts(ranking: Ranking) -> Iterator[Ranking]:
 
 
 def _ordered(ranking: Ranking, order: list[int], nearer: Known, equal: Known) -> Ranking:
-    """With the pieces in another order: distances that would fall along it are averaged, which is their best estimate
-    once the order is known (isotonic regression, pool adjacent violators).
+    """With the pieces in another order: distances that would fall along it are averaged, which is
+    their best estimate once the order is known (isotonic regression, pool adjacent violators).
     """
     grid = np.ix_(order, order)
     lies = tuple(ranking.lies[k] for k in order)
     moved = Ranking(tuple(ranking.ids[k] for k in order), lies, nearer[grid], equal[grid])
     joined = [moved._relation(k) == "=" for k in range(1, len(lies))]
     standing = next((k for k, lie in enumerate(lies) if not lie.on_target), len(lies))
-    standing = 0 if joined[standing - 1 : standing] == [True] and standing else standing  # what is as near as one beside it does not stand there
+    standing = (
+        0 if joined[standing - 1 : standing] == [True] and standing else standing
+    )  # what is as near as one beside it does not stand there
     on_target = [k < standing for k in range(len(lies))]
     gaps_mm = _rising([lie.gap_mm for lie in lies], joined)
     return replace(moved, lies=tuple(map(Lie, (lie.colour for lie in lies), gaps_mm, on_target)))
 
 
 def _rising(values: list[float], joined: list[bool]) -> list[float]:
-    """The nearest values, in least squares, that never fall and are the same where neighbours are `joined`."""
+    """The nearest values, in least squares, that never fall and are the same where neighbours are
+    `joined`.
+    """
     pools: list[list[float]] = []
     for k, value in enumerate(values):
         pools.append([value])

@@ -1,6 +1,8 @@
-"""The rules of Ice Boule: what is legal, what a move does, when it is over.  Pure: no clock, no chance, no I/O.
+"""The rules of Ice Boule: what is legal, what a move does, when it is over.  Pure: no clock, no
+chance, no I/O.
 
-Clauses are sections of the printed rules ("Before each end", "Play", "Distances and Scoring", "Goal") or rulings.
+Clauses are sections of the printed rules ("Before each end", "Play", "Distances and Scoring",
+"Goal") or rulings.
 """
 
 from __future__ import annotations
@@ -11,16 +13,40 @@ from itertools import pairwise
 from typing import assert_never
 
 from engines.errors import Violation
+from engines.house_rules import choose
 from engines.ice_boule.layout import FARTHEST_MM, Layout, Lie
-from engines.ice_boule.moves import OUT, Line, LineMarked, Move, Size, Sizes, Stop, Target, Throw, Void, parse_move
+from engines.ice_boule.moves import (
+    OUT,
+    Line,
+    LineMarked,
+    Move,
+    Size,
+    Sizes,
+    Stop,
+    Target,
+    Throw,
+    Void,
+    parse_move,
+)
 from engines.ice_boule.state import PROJECTILES, RULINGS, End, Last, State, fresh
-from engines.legal import Legal
-from engines.rulings import choose
-from engines.words import listed
+from engines.legal_moves import Legal
 from table.boards import Board
+from table.listing import listed
 from table.pieces import COLOURS
 
-__all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "start", "turn", "violation"]
+__all__ = [
+    "RULINGS",
+    "LegalMoves",
+    "Outcome",
+    "State",
+    "legal_moves",
+    "outcome",
+    "parse_move",
+    "play",
+    "start",
+    "turn",
+    "violation",
+]
 
 SETUP, PLAY, SCORING, GOAL = "Before each end", "Play", "Distances and Scoring", "Goal"
 SIZES = ("small", "medium", "large")
@@ -44,11 +70,11 @@ class Outcome:
 class LegalMoves(Legal[State, Move]):
     """What is legal now.
 
-    Where pieces come to rest is continuous, so `in` answers for every move; iterating gives one example of each kind, each
-    itself legal: a target of every free colour; the same size for all; a throw that knocks nothing, for every place among the
-    pieces that lie there (on the target, touching it, level with the leading piece, before, between and behind them) and one
-    that is out; stop; void.
-    `len` counts the examples.  Prints what is allowed in words.
+    Where pieces come to rest is continuous, so `in` answers for every move; iterating gives one
+    example of each kind, each itself legal: a target of every free colour; the same size for all; a
+    throw that knocks nothing, for every place among the pieces that lie there (on the target,
+    touching it, level with the leading piece, before, between and behind them) and one that is out;
+    stop; void. `len` counts the examples.  Prints what is allowed in words.
     """
 
     def __contains__(self, move: object) -> bool:
@@ -62,7 +88,10 @@ class LegalMoves(Legal[State, Move]):
         if state.winner:
             return "nothing: the game is over"
         if state.next is None:
-            return f"line X,Y X,Y | target COLOUR, thrown by {state.starter}, a colour other than {', '.join(state.players)}"
+            return (
+                f"line X,Y X,Y | target COLOUR, thrown by {state.starter}, a colour other than"
+                f" {', '.join(state.players)}"
+            )
         sizes = Sizes(tuple((player, SIZES[0]) for player in state.players)) in self
         unsaid = " or ".join(player for player in state.players if Size(player, SIZES[0]) in self)
         throw = f"throw {state.next} {state.size(state.next) or 'SIZE'} DISTANCE: PIECES"
@@ -77,7 +106,8 @@ class LegalMoves(Legal[State, Move]):
 
 
 def start(players: Sequence[str], rulings: Mapping[str, str]) -> State:
-    """A new game: `players` are 1 to 10 colours in turn order, the first one starts; `rulings` differ from the defaults.
+    """A new game: `players` are 1 to 10 colours in turn order, the first one starts; `rulings`
+    differ from the defaults.
 
     Raises InputError.
     """
@@ -105,7 +135,10 @@ def play(state: State, move: Move) -> State:
             chosen = dict(move.chosen)
             return replace(state, sizes=tuple(chosen[player] for player in state.players))
         case Size():
-            sizes = tuple(move.size if player == move.player else state.size(player) for player in state.players)
+            sizes = tuple(
+                move.size if player == move.player else state.size(player)
+                for player in state.players
+            )
             return replace(state, sizes=sizes)
         case Throw():
             thrown = _throw(state, move)
@@ -121,7 +154,9 @@ def play(state: State, move: Move) -> State:
 def violation(state: State, move: Move) -> Violation | None:
     """Which rule forbids the move now, or None."""
     if state.winner:
-        return Violation("boule.over", GOAL, f"'{move}' was tried, but the game is over: {outcome(state)}.")
+        return Violation(
+            "boule.over", GOAL, f"'{move}' was tried, but the game is over: {outcome(state)}."
+        )
     match move:
         case Line() | LineMarked():
             return _line_violation(state, move)
@@ -132,7 +167,11 @@ def violation(state: State, move: Move) -> Violation | None:
         case Size():
             return _size_violation(state, move)
         case Throw():
-            forbidden = _turn_violation(state, move) or _layout_violation(state, move) or _stack_violation(state, move)
+            forbidden = (
+                _turn_violation(state, move)
+                or _layout_violation(state, move)
+                or _stack_violation(state, move)
+            )
             return forbidden or _doubt_violation(_throw(state, move))
         case Stop():
             return _stop_violation(state, move)
@@ -148,7 +187,9 @@ def legal_moves(state: State) -> LegalMoves:
 
 
 def outcome(state: State) -> Outcome | None:
-    """Who won, None while the game runs (ruling ice_boule.8: the end in which 13 are reached is played out)."""
+    """Who won, None while the game runs (ruling ice_boule.8: the end in which 13 are reached is
+    played out).
+    """
     return Outcome(state.winner, state.players, state.scores) if state.winner else None
 
 
@@ -156,17 +197,32 @@ def _throw(state: State, move: Throw) -> State:
     """After a throw has come to rest, before the end is scored."""
     here = state.players.index(move.player)
     thrown = tuple(count + (seat == here) for seat, count in enumerate(state.thrown))
-    sizes = tuple((move.size or size) if seat == here else size for seat, size in enumerate(state.sizes))
+    sizes = tuple(
+        (move.size or size) if seat == here else size for seat, size in enumerate(state.sizes)
+    )
     leading = _leading(state, move)
-    return replace(state, thrown=thrown, sizes=sizes, last=Last(move.player, move.lie), leading=leading, layout=move.layout)
+    return replace(
+        state,
+        thrown=thrown,
+        sizes=sizes,
+        last=Last(move.player, move.lie),
+        leading=leading,
+        layout=move.layout,
+    )
 
 
 def _leading(state: State, move: Throw) -> str | None:
-    """Who leads where everything lies now; an equal distance leaves the lead where it was (ruling ice_boule.6)."""
+    """Who leads where everything lies now; an equal distance leaves the lead where it was (ruling
+    ice_boule.6).
+    """
     nearest = move.layout.leaders
     if len(nearest) < 2:
         return next(iter(nearest), None)
-    level = move.player in nearest and move.lie is not None and move.lie.rank == move.layout.lies[0].rank
+    level = (
+        move.player in nearest
+        and move.lie is not None
+        and move.lie.rank == move.layout.lies[0].rank
+    )
     if level and state.ruling("equal") == "take":
         return move.player
     return state.leading if state.leading in nearest else None
@@ -181,8 +237,13 @@ def _end(state: State) -> State:
         starter = winner
     else:
         end = End("tied" if nearest else "void")
-        starter = state.starter if state.ruling("repeat") == "same" else state.after(state.starter)[0]
-    scores = tuple(score + (end.points if player == end.winner else 0) for player, score in zip(state.players, state.scores, strict=True))
+        starter = (
+            state.starter if state.ruling("repeat") == "same" else state.after(state.starter)[0]
+        )
+    scores = tuple(
+        score + (end.points if player == end.winner else 0)
+        for player, score in zip(state.players, state.scores, strict=True)
+    )
     return replace(state, scores=scores, starter=starter, line=None, target=None, end=end)
 
 
@@ -194,29 +255,48 @@ def _no_target(state: State, code: str, tried: str) -> Violation | None:
 
 def _line_violation(state: State, move: Line | LineMarked) -> Violation | None:
     if state.target is not None:
-        said = f"The starting line cannot change now: it is chosen before the target is thrown, and stays for the end. {turn(state)}"
+        said = (
+            "The starting line cannot change now: it is chosen before the target is thrown, and"
+            f" stays for the end. {turn(state)}"
+        )
         return Violation("boule.line.time", SETUP, said)
     if isinstance(move, Line) and move.from_mm == move.to_mm:
-        return Violation("boule.line.short", SETUP, f"'{move}' is too short: a starting line runs between two different points.")
+        return Violation(
+            "boule.line.short",
+            SETUP,
+            f"'{move}' is too short: a starting line runs between two different points.",
+        )
     return None
 
 
 def _target_violation(state: State, move: Target) -> Violation | None:
     if state.target is not None:
-        said = f"A {move.colour} target cannot be thrown: the {state.target} one is in play until the end is over. {turn(state)}"
+        said = (
+            f"A {move.colour} target cannot be thrown: the {state.target} one is in play until the"
+            f" end is over. {turn(state)}"
+        )
         return Violation("boule.target.time", SETUP, said)
     if move.colour in state.players:
-        said = f"The target cannot be {move.colour}, a player's colour: it may have any but {listed(state.players)}."
+        said = (
+            f"The target cannot be {move.colour}, a player's colour: it may have any but"
+            f" {listed(state.players)}."
+        )
         return Violation("boule.target.colour", SETUP, said)
     return None
 
 
 def _sizes_violation(state: State, move: Sizes) -> Violation | None:
     if state.target is None or any(state.thrown) or any(state.sizes):
-        said = f"Sizes cannot be chosen now, but once an end, after the target is thrown and before the first piece. {turn(state)}"
+        said = (
+            "Sizes cannot be chosen now, but once an end, after the target is thrown and before"
+            f" the first piece. {turn(state)}"
+        )
         return Violation("boule.sizes.time", SETUP, said)
     if sorted(player for player, _ in move.chosen) != sorted(state.players):
-        said = f"Sizes were told for {listed(player for player, _ in move.chosen)}; each player chooses one: {listed(state.players)}."
+        said = (
+            f"Sizes were told for {listed(player for player, _ in move.chosen)}; each player"
+            f" chooses one: {listed(state.players)}."
+        )
         return Violation("boule.sizes.players", SETUP, said)
     return None
 
@@ -224,9 +304,16 @@ def _sizes_violation(state: State, move: Sizes) -> Violation | None:
 def _size_violation(state: State, move: Size) -> Violation | None:
     name = move.player.capitalize()
     if move.player not in state.players:
-        return Violation("boule.size.player", SETUP, f"{name} chose a size, and nobody plays {move.player}. {turn(state)}")
+        return Violation(
+            "boule.size.player",
+            SETUP,
+            f"{name} chose a size, and nobody plays {move.player}. {turn(state)}",
+        )
     if state.target is None or any(state.thrown) or state.size(move.player):
-        said = f"{name} cannot choose a size now: it is said once an end, after the target is thrown and before the first piece. {turn(state)}"
+        said = (
+            f"{name} cannot choose a size now: it is said once an end, after the target is thrown"
+            f" and before the first piece. {turn(state)}"
+        )
         return Violation("boule.size.time", SETUP, said)
     return None
 
@@ -235,21 +322,35 @@ def _turn_violation(state: State, move: Throw) -> Violation | None:
     """May this player throw now, and a piece of this size?"""
     player = move.player
     if player not in state.players:
-        return Violation("boule.throw.player", PLAY, f"{player.capitalize()} threw, and nobody plays {player}. {turn(state)}")
-    if no_target := _no_target(state, "boule.throw.no_target", f"{player.capitalize()} threw too early"):
+        return Violation(
+            "boule.throw.player",
+            PLAY,
+            f"{player.capitalize()} threw, and nobody plays {player}. {turn(state)}",
+        )
+    if no_target := _no_target(
+        state, "boule.throw.no_target", f"{player.capitalize()} threw too early"
+    ):
         return no_target
     if unsaid := state.undeclared:
-        said = f"{player.capitalize()} threw too early: everybody declares a size first, {listed(unsaid)}, as was ruled before play."
+        said = (
+            f"{player.capitalize()} threw too early: everybody declares a size first,"
+            f" {listed(unsaid)}, as was ruled before play."
+        )
         return Violation("boule.throw.sizes", SETUP, said)
     if not state.left(player):
-        said = f"{player.capitalize()} has thrown all {PROJECTILES}; the last piece stays. {turn(state)}"
+        said = (
+            f"{player.capitalize()} has thrown all {PROJECTILES}; the last piece stays."
+            f" {turn(state)}"
+        )
         return Violation("boule.throw.spent", f"{PLAY}; ruling ice_boule.3", said)
     if player != state.next:
         said = f"{player.capitalize()} threw out of turn. {turn(state)}"
         return Violation("boule.throw.turn", f"{PLAY}; rulings ice_boule.3 and ice_boule.7", said)
     size = state.size(player)
     if move.size and size and move.size != size:
-        said = f"{player.capitalize()} threw a {move.size} piece, but throws {size} ones in this end."
+        said = (
+            f"{player.capitalize()} threw a {move.size} piece, but throws {size} ones in this end."
+        )
         return Violation("boule.throw.size", SETUP, said)
     return None
 
@@ -269,12 +370,18 @@ def _layout_violation(state: State, move: Throw) -> Violation | None:
     """Can these pieces lie there after this throw?"""
     for colour in dict.fromkeys(lie.colour for lie in move.layout.lies):
         if colour not in state.players:
-            said = f"A {colour} piece is among those measured, and nobody plays {colour}: it has to be taken away."
+            said = (
+                f"A {colour} piece is among those measured, and nobody plays {colour}: it has to be"
+                " taken away."
+            )
             return Violation("boule.throw.colour", PLAY, said)
         most = len(state.layout.of(colour)) + (colour == move.player and move.lie is not None)
         if len(move.layout.of(colour)) > most:
             got = len(move.layout.of(colour))
-            said = f"One piece is thrown at a time: after {move.player}'s throw {colour} can have {most or 'none'} in play, not {got}."
+            said = (
+                f"One piece is thrown at a time: after {move.player}'s throw {colour} can have"
+                f" {most or 'none'} in play, not {got}."
+            )
             return Violation("boule.throw.pieces", PLAY, said)
     return None
 
@@ -283,16 +390,26 @@ def _stack_violation(state: State, move: Throw) -> Violation | None:
     """Does what stands on the target, or was pushed over there, count as was ruled before play?"""
     standing = [lie for lie in move.layout.lies if lie.on_target]
     if len(standing) > 1 and state.ruling("on_target") == "lowest":
-        said = f"Only the piece directly on the target stands on it, as was ruled before play, not {len(standing)}: '{move.layout}'."
+        said = (
+            "Only the piece directly on the target stands on it, as was ruled before play, not"
+            f" {len(standing)}: '{move.layout}'."
+        )
         return Violation("boule.throw.stack", "ruling ice_boule.10", said)
     if state.ruling("toppled") != "always":
         return None
     for player in dict.fromkeys(lie.colour for lie in state.layout.lies if lie.on_target):
         stood = sum(lie.on_target for lie in state.layout.of(player))
-        gone = len(state.layout.of(player)) + (player == move.player and move.lie is not None) - len(move.layout.of(player))
+        gone = (
+            len(state.layout.of(player))
+            + (player == move.player and move.lie is not None)
+            - len(move.layout.of(player))
+        )
         if sum(not lie.gap_mm for lie in move.layout.of(player)) < stood - gone:
             name = player.capitalize()
-            said = f"{name}'s piece stood on the target and touches it for the rest of the end, as was ruled before play: '{move.layout}'."
+            said = (
+                f"{name}'s piece stood on the target and touches it for the rest of the end, as was"
+                f" ruled before play: '{move.layout}'."
+            )
             return Violation("boule.throw.toppled", "ruling ice_boule.9", said)
     return None
 
@@ -309,7 +426,9 @@ def _doubt_violation(after: State) -> Violation | None:
 
 def _points_doubt(layout: Layout) -> Violation | None:
     if any(layout.points_in_doubt(leader) for leader in layout.leaders):
-        said = f"The score of the end is too close to call: {layout}. The players measure or decide."
+        said = (
+            f"The score of the end is too close to call: {layout}. The players measure or decide."
+        )
         return Violation("boule.too_close", "ruling ice_boule.2", said)
     return None
 
@@ -318,15 +437,27 @@ def _stop_violation(state: State, move: Stop) -> Violation | None:
     if no_target := _no_target(state, "boule.stop.time", f"{move.player.capitalize()} cannot stop"):
         return no_target
     if state.ruling("stop") == "never":
-        said = f"{move.player.capitalize()} cannot stop: the leader throws all pieces, as was ruled before play. {turn(state)}"
+        said = (
+            f"{move.player.capitalize()} cannot stop: the leader throws all pieces, as was ruled"
+            f" before play. {turn(state)}"
+        )
         return Violation("boule.stop.ruling", "ruling ice_boule.7", said)
     if not state.may_stop or move.player != state.next:
-        said = f"{move.player.capitalize()} cannot stop: only the leader may, when nobody else has a piece left. {turn(state)}"
+        said = (
+            f"{move.player.capitalize()} cannot stop: only the leader may, when nobody else has a"
+            f" piece left. {turn(state)}"
+        )
         return Violation("boule.stop.turn", "ruling ice_boule.7", said)
     layout = move.layout or state.layout
-    pieces, lying = (sorted((lie.colour, lie.on_target) for lie in placed.lies) for placed in (layout, state.layout))
+    pieces, lying = (
+        sorted((lie.colour, lie.on_target) for lie in placed.lies)
+        for placed in (layout, state.layout)
+    )
     if pieces != lying or layout.leaders != state.layout.leaders:
-        said = f"It cannot end with '{layout}': nothing moved since the last throw, and in play are '{state.layout}'."
+        said = (
+            f"It cannot end with '{layout}': nothing moved since the last throw, and in play are"
+            f" '{state.layout}'."
+        )
         return Violation("boule.stop.pieces", SCORING, said)
     return _doubt_violation(replace(state, layout=layout)) or _points_doubt(layout)
 
@@ -349,12 +480,16 @@ def _examples(state: State) -> Iterator[Move]:
 
 
 def _places(player: str, layout: Layout) -> Iterator[Lie]:
-    """Places for one more piece: on the target, touching, before, between and behind what lies there."""
+    """Places for one more piece: on the target, touching, before, between and behind what lies
+    there.
+    """
     if not any(lie.on_target for lie in layout.lies):
         yield Lie(player, 0.0, on_target=True)
     yield Lie(player, 0.0)
     gaps_mm = [0.0, *(lie.gap_mm for lie in layout.lies)]
-    yield from (Lie(player, (near + far) / 2) for near, far in pairwise(gaps_mm) if far - near >= 0.02)
+    yield from (
+        Lie(player, (near + far) / 2) for near, far in pairwise(gaps_mm) if far - near >= 0.02
+    )
     yield Lie(player, min(gaps_mm[-1] + 50.0, FARTHEST_MM))
 
 

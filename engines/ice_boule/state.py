@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from engines.errors import InvalidNotation
+from engines.house_rules import Chosen, Ruling, read_rulings, seat, write_rulings
 from engines.ice_boule.layout import Layout, Lie
 from engines.ice_boule.moves import MARKED, OUT, Line, LineMarked, parse_line, parse_size
-from engines.lines import NONE, read_counts, read_line, read_state, write_line
-from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
+from engines.state_notation import NONE, read_counts, read_line, read_state, write_line
 from table.pieces import COLOURS
 
 T = TypeVar("T")
@@ -24,37 +24,80 @@ PLAYERS_MOST = 10
 POINTS_TO_WIN = 13
 
 RULINGS = (
-    Ruling("sizes", "Before each end", ("shown", "declared"), "shown: the first piece thrown shows the size chosen; declared: said before play"),
-    Ruling("out", "Play", ("on", "next"), "a throw that leaves the play area is spent; if nothing is in play then, its thrower goes on, or the next"),
     Ruling(
-        "distance", "ruling ice_boule.1", ("clearance",),
+        "sizes",
+        "Before each end",
+        ("shown", "declared"),
+        "shown: the first piece thrown shows the size chosen; declared: said before play",
+    ),
+    Ruling(
+        "out",
+        "Play",
+        ("on", "next"),
+        "a throw that leaves the play area is spent; if nothing is in play then, its thrower goes"
+        " on, or the next",
+    ),
+    Ruling(
+        "distance",
+        "ruling ice_boule.1",
+        ("clearance",),
         "a distance is the shortest way between piece and target, as a calliper finds it",
     ),
     Ruling(
-        "close", "ruling ice_boule.2", ("asked",),
-        "distances that the camera cannot tell apart are asked about: the players measure or decide",
+        "close",
+        "ruling ice_boule.2",
+        ("asked",),
+        "distances that the camera cannot tell apart are asked about: the players measure or"
+        " decide",
     ),
     Ruling(
-        "turns", "ruling ice_boule.3", ("next",),
+        "turns",
+        "ruling ice_boule.3",
+        ("next",),
         "after the leader the next player in turn order throws who has more than one piece left",
     ),
     Ruling(
-        "target", "ruling ice_boule.4", ("stays",),
-        "a target that is knocked is measured where it ends up; where it leaves the play area the end is void",
-    ),
-    Ruling("repeat", "ruling ice_boule.5", ("same", "next"), "who starts a tied or void end again: the same player, or the next in turn order"),
-    Ruling("equal", "ruling ice_boule.6", ("keep", "take"), "an equal distance: the lead stays where it was, or the thrower takes it"),
-    Ruling("stop", "ruling ice_boule.7", ("may", "never"), "may the leader, alone with pieces left, stop throwing"),
-    Ruling(
-        "over", "ruling ice_boule.8", ("after_end",),
-        "the game is over after the end in which a player reaches 13 points; played alone, all pieces count",
+        "target",
+        "ruling ice_boule.4",
+        ("stays",),
+        "a target that is knocked is measured where it ends up; where it leaves the play area the"
+        " end is void",
     ),
     Ruling(
-        "toppled", "ruling ice_boule.9", ("nested", "always"),
+        "repeat",
+        "ruling ice_boule.5",
+        ("same", "next"),
+        "who starts a tied or void end again: the same player, or the next in turn order",
+    ),
+    Ruling(
+        "equal",
+        "ruling ice_boule.6",
+        ("keep", "take"),
+        "an equal distance: the lead stays where it was, or the thrower takes it",
+    ),
+    Ruling(
+        "stop",
+        "ruling ice_boule.7",
+        ("may", "never"),
+        "may the leader, alone with pieces left, stop throwing",
+    ),
+    Ruling(
+        "over",
+        "ruling ice_boule.8",
+        ("after_end",),
+        "the game is over after the end in which a player reaches 13 points; played alone, all"
+        " pieces count",
+    ),
+    Ruling(
+        "toppled",
+        "ruling ice_boule.9",
+        ("nested", "always"),
         "a piece pushed over on the target touches it while both touch, or for the rest of the end",
     ),
     Ruling(
-        "on_target", "ruling ice_boule.10", ("stack", "lowest"),
+        "on_target",
+        "ruling ice_boule.10",
+        ("stack", "lowest"),
         "who stands on the target: every piece of a stack on it, or the lowest of them only",
     ),
 )
@@ -62,7 +105,9 @@ RULINGS = (
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How an end ended: `won` by `winner` for `points`; `tied` at the leading distance; `void`, nothing to measure."""
+    """How an end ended: `won` by `winner` for `points`; `tied` at the leading distance; `void`,
+    nothing to measure.
+    """
 
     kind: Literal["won", "tied", "void"]
     winner: str | None = None
@@ -87,7 +132,8 @@ class Last:
 class State:
     """All of a game.  `scores`, `sizes` and `thrown` go with `players`, who are in turn order.
 
-    Between ends `target` is None, `starter` starts the next one, and `end`, `layout` and the rest still show the last.
+    Between ends `target` is None, `starter` starts the next one, and `end`, `layout` and the rest
+    still show the last.
     """
 
     players: tuple[str, ...]
@@ -100,7 +146,7 @@ class State:
     target: str | None = None
     last: Last | None = None
     leading: str | None = None
-    layout: Layout = Layout()  # noqa: RUF009  # frozen
+    layout: Layout = Layout()  # noqa: RUF009 - frozen
     end: End | None = None
 
     def ruling(self, name: str) -> str:
@@ -122,7 +168,9 @@ class State:
 
     @property
     def undeclared(self) -> tuple[str, ...]:
-        """Who has to say their size before anybody throws in this end, in turn order; nobody where the first piece shows it."""
+        """Who has to say their size before anybody throws in this end, in turn order; nobody where
+        the first piece shows it.
+        """
         if self.target is None or self.ruling("sizes") != "declared" or any(self.thrown):
             return ()
         return tuple(player for player in self.players if self.size(player) is None)
@@ -131,8 +179,8 @@ class State:
     def next(self) -> str | None:
         """Who throws a projectile next; None between ends.
 
-        Printed rules, "Play"; rulings ice_boule.3 and .7: who does not lead throws on; then in turn order, the leader
-        passed over while anybody else has a piece to throw.
+        Printed rules, "Play"; rulings ice_boule.3 and .7: who does not lead throws on; then in turn
+        order, the leader passed over while anybody else has a piece to throw.
         """
         if self.target is None:
             return None
@@ -148,12 +196,21 @@ class State:
     @property
     def may_stop(self) -> bool:
         """Does only the leader have pieces left, and may stop (ruling ice_boule.7)?"""
-        return self.leading is not None and self.next == self.leading and self.ruling("stop") == "may"
+        return (
+            self.leading is not None and self.next == self.leading and self.ruling("stop") == "may"
+        )
 
     @property
     def winner(self) -> str | None:
         """Who has 13 points or more, at the end of an end."""
-        return next((player for player, score in zip(self.players, self.scores, strict=True) if score >= POINTS_TO_WIN), None)
+        return next(
+            (
+                player
+                for player, score in zip(self.players, self.scores, strict=True)
+                if score >= POINTS_TO_WIN
+            ),
+            None,
+        )
 
     def __str__(self) -> str:
         words = {
@@ -188,7 +245,20 @@ def fresh(players: Sequence[str], rulings: Chosen) -> State:
     return State(players, (0,) * seats, players[0], (None,) * seats, (0,) * seats, rulings)
 
 
-_KEYS = ("players", "scores", "starter", "line", "target", "sizes", "thrown", "last", "leading", "pieces", "end", "rulings")
+_KEYS = (
+    "players",
+    "scores",
+    "starter",
+    "line",
+    "target",
+    "sizes",
+    "thrown",
+    "last",
+    "leading",
+    "pieces",
+    "end",
+    "rulings",
+)
 
 
 def _parse(text: str) -> State:
@@ -228,7 +298,9 @@ def _last(text: str) -> Last:
 def _end(text: str) -> End:
     found = re.fullmatch(r"(tied|void)|won (\w+) (\d{1,2})", text)
     if not found:
-        raise InvalidNotation(f"expected an end such as 'won blue 2', 'tied' or 'void', got {text!r}")
+        raise InvalidNotation(
+            f"expected an end such as 'won blue 2', 'tied' or 'void', got {text!r}"
+        )
     kind, winner, points = found.groups()
     return End("won", winner, int(points)) if winner else End("tied" if kind == "tied" else "void")
 
@@ -236,17 +308,34 @@ def _end(text: str) -> End:
 def _check(state: State) -> None:
     """Refuse a state that no game can reach by counting its parts."""
     seats = len(state.players)
-    lying = {colour: len(state.layout.of(colour)) for colour in {lie.colour for lie in state.layout.lies}}
-    people = [state.starter, state.last and state.last.player, state.leading, state.end and state.end.winner]
+    lying = {
+        colour: len(state.layout.of(colour)) for colour in {lie.colour for lie in state.layout.lies}
+    }
+    people = [
+        state.starter,
+        state.last and state.last.player,
+        state.leading,
+        state.end and state.end.winner,
+    ]
     wrong = {
         f"sizes of {seats} players": len(state.sizes) != seats,
-        "starter, last thrower, leader and winner among the players": not {*people, *lying} - {None} <= set(state.players),
-        "a target that nobody plays": state.target is not None and state.target not in set(COLOURS) - set(state.players),
+        "starter, last thrower, leader and winner among the players": (
+            not {*people, *lying} - {None} <= set(state.players)
+        ),
+        "a target that nobody plays": (
+            state.target is not None and state.target not in set(COLOURS) - set(state.players)
+        ),
         f"0 to {PROJECTILES} pieces thrown by each": max(state.thrown) > PROJECTILES,
-        "a last throw where pieces were thrown, and only there": (state.last is None) == any(state.thrown),
+        "a last throw where pieces were thrown, and only there": (
+            (state.last is None) == any(state.thrown)
+        ),
         "no target once the end is over": state.target is not None and state.end is not None,
-        "how the end ended, or its target": state.target is None and state.end is None and any(state.thrown),
-        "a leader that leads": state.leading is not None and state.leading not in state.layout.leaders,
+        "how the end ended, or its target": (
+            state.target is None and state.end is None and any(state.thrown)
+        ),
+        "a leader that leads": (
+            state.leading is not None and state.leading not in state.layout.leaders
+        ),
     }
     for expected, refused in wrong.items():
         if refused:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from engines.errors import Violation
-from engines.ice_boule import words
+from engines.ice_boule import messages
 from engines.ice_boule.layout import Layout, Lie
-from engines.ice_boule.look import Look
+from engines.ice_boule.matching import Look
 from engines.ice_boule.moves import Move, Throw
 from engines.ice_boule.ranking import Ranking, rank_layout, readings
 from engines.ice_boule.rules import PLAY, SCORING, play, violation
@@ -20,7 +20,9 @@ TOO_CLOSE = "boule.too_close"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """One way to read what was seen: `player` threw the piece `thrown` (id in the ranking; None: it is out) of `size`."""
+    """One way to read what was seen: `player` threw the piece `thrown` (id in the ranking; None: it
+    is out) of `size`.
+    """
 
     look: Look
     player: str
@@ -34,7 +36,9 @@ class Reading:
         return Throw(self.player, self.size, ranking.lie(self.thrown), ranking.layout())
 
     def moves(self) -> list[Throw]:
-        """The throw in every order that people may choose from; one if nothing hangs on what is too close."""
+        """The throw in every order that people may choose from; one if nothing hangs on what is too
+        close.
+        """
         state = self.look.state
         return [self.move(ranking) for ranking in orders(state, self.look.ranking, self.move)]
 
@@ -62,14 +66,32 @@ def rule(reading: Reading) -> Verdict:
         return refusal(wrong, reading.player, (str(reading.move(reading.look.ranking)),), evidence)
     moves = reading.moves()
     if len(moves) > 1:
-        said = f"Too close to call: {_close_pairs(reading)}. Measure with a calliper or decide together."
+        said = (
+            f"Too close to call: {_close_pairs(reading)}. Measure with a calliper or decide"
+            " together."
+        )
         choices = tuple(Choice(label(state, move, move.layout), (str(move),)) for move in moves)
-        return Ambiguous(code=TOO_CLOSE, said=said, rests_on="ruling ice_boule.2", player=reading.player, choices=choices, evidence=evidence)
+        return Ambiguous(
+            code=TOO_CLOSE,
+            said=said,
+            rests_on="ruling ice_boule.2",
+            player=reading.player,
+            choices=choices,
+            evidence=evidence,
+        )
     return _accept(reading, moves[0])
 
 
-def ask(look: Look, code: str, said: str, rests_on: str, read: Sequence[tuple[str, Reading]], otherwise: str) -> Verdict:
-    """Ask which of several readings, each with a label, is right; `otherwise` is the label for none of them.
+def ask(
+    look: Look,
+    code: str,
+    said: str,
+    rests_on: str,
+    read: Sequence[tuple[str, Reading]],
+    otherwise: str,
+) -> Verdict:
+    """Ask which of several readings, each with a label, is right; `otherwise` is the label for none
+    of them.
 
     Readings that the rules forbid are not offered; where they forbid all, the first is refused.
     """
@@ -79,14 +101,26 @@ def ask(look: Look, code: str, said: str, rests_on: str, read: Sequence[tuple[st
     choices = []
     for text, reading in legal:
         moves = reading.moves()
-        several = [f"{text}; {label(look.state, move, move.layout).lower()}" for move in moves] if len(moves) > 1 else [text]
+        several = (
+            [f"{text}; {label(look.state, move, move.layout).lower()}" for move in moves]
+            if len(moves) > 1
+            else [text]
+        )
         choices += [Choice(each, (str(move),)) for each, move in zip(several, moves, strict=True)]
     choices.append(Choice(otherwise, ()))
-    return Ambiguous(code=code, said=said, rests_on=rests_on, player=look.state.next, choices=tuple(choices), evidence=look.evidence())
+    return Ambiguous(
+        code=code,
+        said=said,
+        rests_on=rests_on,
+        player=look.state.next,
+        choices=tuple(choices),
+        evidence=look.evidence(),
+    )
 
 
 def two_throws(first: Reading, second: Reading) -> list[tuple[Throw, Throw]]:
-    """Both throws one after the other, in every order of pieces that people may choose from; none where the rules forbid it.
+    """Both throws one after the other, in every order of pieces that people may choose from; none
+    where the rules forbid it.
 
     Only for a second throw that knocked nothing: else nobody knows how the table lay between them.
     """
@@ -103,43 +137,66 @@ def two_throws(first: Reading, second: Reading) -> list[tuple[Throw, Throw]]:
         found = wrong(ranking)
         return found is not None and found.code == TOO_CLOSE
 
-    return [both(order) for order in readings(first.look.ranking, too_close) if wrong(order) is None]
+    return [
+        both(order) for order in readings(first.look.ranking, too_close) if wrong(order) is None
+    ]
 
 
 def standing_on_the_target(state: State, move: Throw) -> list[Throw]:
-    """The same throw if its piece stands on the target, in every order of the others that people may choose from."""
+    """The same throw if its piece stands on the target, in every order of the others that people
+    may choose from.
+    """
     if move.lie is None or move.lie.on_target:
         return []
     rest = rank_layout(move.layout).without(move.layout.lies.index(move.lie)).layout()
     lie = Lie(move.player, 0.0, on_target=True)
-    ranking = rank_layout(Layout.sorted((lie, *rest.lies), ("<", *rest.relations)[: len(rest.lies)]))
+    ranking = rank_layout(
+        Layout.sorted((lie, *rest.lies), ("<", *rest.relations)[: len(rest.lies)])
+    )
 
     def throw(order: Ranking) -> Throw:
         return replace(move, lie=lie, layout=order.layout())
 
-    return [each for each in map(throw, orders(state, ranking, throw)) if violation(state, each) is None]
+    return [
+        each for each in map(throw, orders(state, ranking, throw)) if violation(state, each) is None
+    ]
 
 
 def label(state: State, move: Move, layout: Layout) -> str:
-    """What people are asked to say about an order: who is nearest, and for how many points where that is the question."""
-    return words.reading(layout, scoring=play(state, move).end is not None)
+    """What people are asked to say about an order: who is nearest, and for how many points where
+    that is the question.
+    """
+    return messages.reading(layout, scoring=play(state, move).end is not None)
 
 
 def _accept(reading: Reading, move: Throw) -> Accepted:
     look = reading.look
     after = play(look.state, move)
     gap = look.measured.gaps[reading.thrown] if reading.thrown is not None else None
-    said = words.throw(look.state, move, after, gap)
+    said = messages.throw(look.state, move, after, gap)
     rests_on = [SCORING if after.end else PLAY]
     if look.target_moved:
         said = f"The target was moved and is measured where it lies. {said}"
         rests_on.append("ruling ice_boule.4")
     evidence = look.evidence(reading.thrown)
-    return Accepted(code="boule.throw", said=said, rests_on="; ".join(rests_on), player=move.player, moves=(str(move),), evidence=evidence)
+    return Accepted(
+        code="boule.throw",
+        said=said,
+        rests_on="; ".join(rests_on),
+        player=move.player,
+        moves=(str(move),),
+        evidence=evidence,
+    )
 
 
 def _close_pairs(reading: Reading) -> str:
-    """The pieces in question with their distances as measured now, and what of them is not sure, for people."""
+    """The pieces in question with their distances as measured now, and what of them is not sure,
+    for people.
+    """
     ranking = reading.look.ranking
-    gaps = [reading.look.measured.gaps[ranking.ids[place]] for place in ranking.layout().contested()]
-    return ", ".join(f"{gap.piece.colour} {words.measured(gap)}{words.doubt(gap)}" for gap in gaps)
+    gaps = [
+        reading.look.measured.gaps[ranking.ids[place]] for place in ranking.layout().contested()
+    ]
+    return ", ".join(
+        f"{gap.piece.colour} {messages.measured(gap)}{messages.doubt(gap)}" for gap in gaps
+    )

@@ -1,12 +1,26 @@
-"""Ice Storm: fields of old warships, thrown on a chessboard, fire at each other.  Printed rules, rulings ice_storm.1 to .11."""
+"""Ice Storm: fields of old warships, thrown on a chessboard, fire at each other.  Printed rules,
+rulings ice_storm.1 to .11.
+"""
 
-from engines.ice_storm.appeal import alternatives
-from engines.ice_storm.document import state_document
+from engines.ice_storm.alternatives import alternatives
+from engines.ice_storm.board_marks import options, trace
 from engines.ice_storm.judge import hear, judge
-from engines.ice_storm.rules import RULINGS, State, legal_moves, outcome, parse_move, play, set_up, shots, start, turn, violation
-from engines.ice_storm.sketch import options, trace
-from engines.secret import no_hidden_voters as hidden_voters
-from engines.secret import no_secret_voter as secret_voter
+from engines.ice_storm.rules import (
+    RULINGS,
+    State,
+    legal_moves,
+    outcome,
+    parse_move,
+    play,
+    set_up,
+    shots,
+    start,
+    turn,
+    violation,
+)
+from engines.ice_storm.serialization import state_document
+from engines.secret_inputs import no_hidden_voters as hidden_voters
+from engines.secret_inputs import no_secret_voter as secret_voter
 from engines.verdict import answer_by_label as judge_answer
 from engines.verdict import nothing_measured as measurement
 

@@ -11,7 +11,8 @@ from engines.ice_storm.squares import SIDE, Square
 
 
 def throws(player: str, pieces: Sequence[Piece], turn: int) -> Iterator[Throw]:
-    """A throw on every square, one that is off the board, and for each piece that lies there one that knocks it off.
+    """A throw on every square, one that is off the board, and for each piece that lies there one
+    that knocks it off.
 
     Places are of all kinds in turn; `turn` shifts them, so that throws one after the other differ.
     """
@@ -20,7 +21,9 @@ def throws(player: str, pieces: Sequence[Piece], turn: int) -> Iterator[Throw]:
     yield from (Throw(player, place) for place in places)
     yield Throw(player, None)
     for piece in pieces:
-        yield Throw(player, Place(frozenset({min(piece.place.squares)})), (Change(piece.name, None),))
+        yield Throw(
+            player, Place(frozenset({min(piece.place.squares)})), (Change(piece.name, None),)
+        )
 
 
 def settlements(pieces: Sequence[Piece]) -> Iterator[Settle]:
@@ -28,16 +31,25 @@ def settlements(pieces: Sequence[Piece]) -> Iterator[Settle]:
     for piece in pieces:
         if piece.place.in_doubt:
             for reading in readings(piece.place):
-                yield Settle(piece.name, Place(reading.squares, tips=frozenset({reading.tip} if reading.tip else ())))
+                yield Settle(
+                    piece.name,
+                    Place(reading.squares, tips=frozenset({reading.tip} if reading.tip else ())),
+                )
 
 
 @cache
 def _places(square: Square) -> tuple[Place, ...]:
-    """Nine kinds of places round a square: centre, edge and corner, lying, upright and too close to call."""
+    """Nine kinds of places round a square: centre, edge and corner, lying, upright and too close to
+    call.
+    """
     one = frozenset({square})
     beside = square.step(1, 0) or Square(square.file - 1, square.rank)
     above = square.step(0, 1) or Square(square.file, square.rank - 1)
-    edge, across, block = one | {above}, one | {beside}, frozenset({square, beside, above, Square(beside.file, above.rank)})
+    edge, across, block = (
+        one | {above},
+        one | {beside},
+        frozenset({square, beside, above, Square(beside.file, above.rank)}),
+    )
     return (
         Place(one, tips=one),
         Place(one),

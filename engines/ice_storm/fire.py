@@ -34,12 +34,17 @@ class Line:
     squares: tuple[Square, ...]
 
     def __str__(self) -> str:
-        return f"{self.way} on {'-'.join(map(str, dict.fromkeys((self.squares[0], self.squares[-1]))))}"
+        return (
+            f"{self.way} on"
+            f" {'-'.join(map(str, dict.fromkeys((self.squares[0], self.squares[-1]))))}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """`shooter` may shoot `target` along a line, if what it `hangs_on`, sentences about touches too close to call, is so."""
+    """`shooter` may shoot `target` along a line, if what it `hangs_on`, sentences about touches too
+    close to call, is so.
+    """
 
     shooter: str
     target: str
@@ -52,21 +57,32 @@ class Shot:
         return not self.hangs_on
 
     def __str__(self) -> str:
-        return f"{self.shooter} {self.line}: {self.target}" + (f" if {' and '.join(self.hangs_on)}" if self.hangs_on else "")
+        return f"{self.shooter} {self.line}: {self.target}" + (
+            f" if {' and '.join(self.hangs_on)}" if self.hangs_on else ""
+        )
 
 
 @lru_cache(maxsize=4096)
 def lines(reading: Reading) -> tuple[Line, ...]:
     """Lines of fire of a piece that lies so.
 
-    One square: its own and all eight ways.  Two: from the square of the tip on, away from the other.  Three or four:
-    diagonally away from the corner they share, from the square of the tip on.  Upright: as if the tip were in each.
+    One square: its own and all eight ways.  Two: from the square of the tip on, away from the
+    other.  Three or four: diagonally away from the corner they share, from the square of the tip
+    on.  Upright: as if the tip were in each.
     """
     if len(reading.squares) == 1:
         (home,) = reading.squares
         ahead = ((way, home.step(east, north), east, north) for (east, north), way in WAYS.items())
-        return (Line(HOME, (home,)), *(Line(way, tuple(_run(first, east, north))) for way, first, east, north in ahead if first))
-    # The middle of the squares is the middle of an edge or the corner: doubled, so that it is whole.
+        return (
+            Line(HOME, (home,)),
+            *(
+                Line(way, tuple(_run(first, east, north)))
+                for way, first, east, north in ahead
+                if first
+            ),
+        )
+    # The middle of the squares is the middle of an edge or the corner: doubled, so that it is
+    # whole.
     files, ranks = ({square[axis] for square in reading.squares} for axis in (0, 1))
     middle = (min(files) + max(files), min(ranks) + max(ranks))
     found = []
@@ -84,27 +100,36 @@ def under_fire(reading: Reading) -> frozenset[Square]:
 
 def aims(piece: Piece) -> tuple[Line, ...]:
     """All lines of fire that a piece may have, however it lies."""
-    return tuple(dict.fromkeys(line for reading in readings(piece.place) for line in lines(reading)))
+    return tuple(
+        dict.fromkeys(line for reading in readings(piece.place) for line in lines(reading))
+    )
 
 
 @lru_cache(maxsize=256)
 def captures(pieces: tuple[Piece, ...], player: str, stops: bool = False) -> Mapping[Piece, bool]:
     """The enemy pieces that `player` can capture, and whether that is certain.
 
-    It is certain where, however the target lies, some piece hits it, however that piece lies: two shots in doubt may
-    make one sure capture.  Where a line of fire `stops` at the first square with another piece on it, what is called certain
-    is so however all pieces lie; not all that is so is called certain.
+    It is certain where, however the target lies, some piece hits it, however that piece lies: two
+    shots in doubt may make one sure capture.  Where a line of fire `stops` at the first square with
+    another piece on it, what is called certain is so however all pieces lie; not all that is so is
+    called certain.
     """
     if stops:
         return _first_hit(pieces, player)
-    own = [[under_fire(reading) for reading in readings(piece.place)] for piece in pieces if piece.colour == player]
+    own = [
+        [under_fire(reading) for reading in readings(piece.place)]
+        for piece in pieces
+        if piece.colour == player
+    ]
     found = {}
     for target in pieces:
         if target.colour == player:
             continue
         possible, certain = False, True
         for lies in readings(target.place):
-            hits = [[not squares.isdisjoint(lies.squares) for squares in shooter] for shooter in own]
+            hits = [
+                [not squares.isdisjoint(lies.squares) for squares in shooter] for shooter in own
+            ]
             possible = possible or any(map(any, hits))
             certain = certain and any(map(all, hits))
         if possible:
@@ -113,16 +138,24 @@ def captures(pieces: tuple[Piece, ...], player: str, stops: bool = False) -> Map
 
 
 def shots(pieces: Sequence[Piece], player: str, stops: bool = False) -> tuple[Shot, ...]:
-    """Every shot that a player's pieces may have, by shooter, target and line; `stops` as in `captures`."""
+    """Every shot that a player's pieces may have, by shooter, target and line; `stops` as in
+    `captures`.
+    """
     own = [piece for piece in pieces if piece.colour == player]
     enemies = [piece for piece in pieces if piece.colour != player]
     among = pieces if stops else ()
-    return tuple(shot for shooter in own for target in enemies for shot in _shots(shooter, target, among))
+    return tuple(
+        shot for shooter in own for target in enemies for shot in _shots(shooter, target, among)
+    )
 
 
 def _first_hit(pieces: tuple[Piece, ...], player: str) -> Mapping[Piece, bool]:
     """`captures` where a line of fire ends at the first square with another piece on it."""
-    own = [(piece, [lines(reading) for reading in readings(piece.place)]) for piece in pieces if piece.colour == player]
+    own = [
+        (piece, [lines(reading) for reading in readings(piece.place)])
+        for piece in pieces
+        if piece.colour == player
+    ]
     found = {}
     for target in (piece for piece in pieces if piece.colour != player):
         possible, certain = False, True
@@ -141,7 +174,11 @@ def _first_hit(pieces: tuple[Piece, ...], player: str) -> Mapping[Piece, bool]:
 
 def reach(line: Line, among: Sequence[Piece]) -> Line:
     """A line of fire up to the first square that one of these pieces surely touches."""
-    stops = (at for at, square in enumerate(line.squares, 1) if any(_stops(piece, (square,)) for piece in among))
+    stops = (
+        at
+        for at, square in enumerate(line.squares, 1)
+        if any(_stops(piece, (square,)) for piece in among)
+    )
     return Line(line.way, line.squares[: next(stops, len(line.squares))])
 
 
@@ -150,7 +187,9 @@ def _between(pieces: Sequence[Piece], shooter: Piece, target: Piece) -> list[Pie
     return [piece for piece in pieces if piece not in (shooter, target)]
 
 
-def _way_to(line: Line, lies: Reading, others: Sequence[Piece]) -> Literal["free", "in doubt", "stopped", "misses"]:
+def _way_to(
+    line: Line, lies: Reading, others: Sequence[Piece]
+) -> Literal["free", "in doubt", "stopped", "misses"]:
     """Does a line of fire reach a piece that lies so, or do others stop it on a square before?"""
     at = next((at for at, square in enumerate(line.squares) if square in lies.squares), None)
     if at is None:
@@ -166,19 +205,29 @@ def _stops(piece: Piece, squares: Sequence[Square]) -> bool | None:
 
 
 def _shots(shooter: Piece, target: Piece, among: Sequence[Piece]) -> Iterator[Shot]:
-    """Shots of one piece at another; lines that differ in where they begin, by how the shooter lies, are one.
+    """Shots of one piece at another; lines that differ in where they begin, by how the shooter
+    lies, are one.
 
     Any piece `among` others may stop them.
     """
     others = _between(among, shooter, target)
-    rays = [{(line.way, line.squares[-1]): line for line in lines(reading)} for reading in readings(shooter.place)]
+    rays = [
+        {(line.way, line.squares[-1]): line for line in lines(reading)}
+        for reading in readings(shooter.place)
+    ]
     for ray in dict.fromkeys(ray for each in rays for ray in each):
         aimed = [each.get(ray) for each in rays]
-        ways = [[_way_to(line, lies, others) if line else "misses" for lies in readings(target.place)] for line in aimed]
+        ways = [
+            [_way_to(line, lies, others) if line else "misses" for lies in readings(target.place)]
+            for line in aimed
+        ]
         hits = [[way in ("free", "in doubt") for way in each] for each in ways]
         if not any(map(any, hits)):
             continue
-        line = reach(max(filter(None, aimed), key=lambda line: len(line.squares)), [piece for piece in among if piece != shooter])
+        line = reach(
+            max(filter(None, aimed), key=lambda line: len(line.squares)),
+            [piece for piece in among if piece != shooter],
+        )
         hangs_on = []
         if any(hit != hits[0] for hit in hits):
             hangs_on.append(f"{shooter} fires {line}")
@@ -186,7 +235,11 @@ def _shots(shooter: Piece, target: Piece, among: Sequence[Piece]) -> Iterator[Sh
             touched = [square for square in line.squares if square in target.place.doubtful]
             hangs_on.append(f"{target.name} touches {' or '.join(map(str, touched))}")
         if any("in doubt" in each for each in ways):
-            hangs_on += [f"{piece.name} lies in its way" for piece in others if _stops(piece, line.squares) is None]
+            hangs_on += [
+                f"{piece.name} lies in its way"
+                for piece in others
+                if _stops(piece, line.squares) is None
+            ]
         yield Shot(shooter.name, target.name, line, tuple(hangs_on))
 
 

@@ -1,7 +1,8 @@
 """From settled observations of the board to verdicts.
 
-`before` is always the settled observation that the last accepted verdict rested on (None: not known): what moved, came new
-or is gone is told by comparing the two; how pieces lie that lie still was decided when they came to lie there.
+`before` is always the settled observation that the last accepted verdict rested on (None: not
+known): what moved, came new or is gone is told by comparing the two; how pieces lie that lie still
+was decided when they came to lie there.
 """
 
 from __future__ import annotations
@@ -14,19 +15,49 @@ from typing import Any, Literal, cast
 import msgspec
 import numpy as np
 
+from engines.announcements import read_heard
 from engines.errors import InvalidNotation, Violation
-from engines.heard import read_heard
-from engines.ice_storm import words
+from engines.ice_storm import messages
 from engines.ice_storm.examples import settlements
-from engines.ice_storm.look import Look
+from engines.ice_storm.matching import Look
 from engines.ice_storm.moves import Capture, Low, Pass, Settle, Throw
 from engines.ice_storm.place import Piece, Place
-from engines.ice_storm.rules import ATTACK, DEPLOYMENT, DOUBT, FIRE, LOW_HAND, MUST, outcome, play, shots, targets, turn, violation
+from engines.ice_storm.rules import (
+    ATTACK,
+    DEPLOYMENT,
+    DOUBT,
+    FIRE,
+    LOW_HAND,
+    MUST,
+    outcome,
+    play,
+    shots,
+    targets,
+    turn,
+    violation,
+)
 from engines.ice_storm.sizes import exchanged
 from engines.ice_storm.squares import SIDE, Square
 from engines.ice_storm.state import State
-from engines.ice_storm.throws import by_the_last_throw, cannot_read, judge_throw, out_of_sync, stands, unclear, whose_throw
-from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, refusal
+from engines.ice_storm.throws import (
+    by_the_last_throw,
+    cannot_read,
+    judge_throw,
+    out_of_sync,
+    stands,
+    unclear,
+    whose_throw,
+)
+from engines.verdict import (
+    Accepted,
+    Ambiguous,
+    CannotSee,
+    Choice,
+    Refused,
+    Verdict,
+    Waiting,
+    refusal,
+)
 from table.boards import Board, Chessboard
 from table.errors import InputError
 from table.observation import Observation, SeenPiece
@@ -39,11 +70,21 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
     """What happened on a board on which nothing moves any more."""
     assert isinstance(board, Chessboard), "set_up sees to that"
     if ended := outcome(state):
-        return Waiting(code="storm.over", said=f"The game is over: {ended}.", rests_on="Scoring", as_recorded=True)
+        return Waiting(
+            code="storm.over",
+            said=f"The game is over: {ended}.",
+            rests_on="Scoring",
+            as_recorded=True,
+        )
     if seen.hand:
-        return Waiting(code="storm.hand", said="A hand is over the board.", player=state.next or state.attacker)
+        return Waiting(
+            code="storm.hand", said="A hand is over the board.", player=state.next or state.attacker
+        )
     if any(_too_long(piece, board) for piece in seen.pieces):
-        said = f"The pieces are too long for squares of {board.square_mm:.1f} mm: take smaller ones or a larger board."
+        said = (
+            f"The pieces are too long for squares of {board.square_mm:.1f} mm: take smaller ones or"
+            " a larger board."
+        )
         return CannotSee(code="storm.set_up", said=said, rests_on="ruling ice_storm.6")
     look = Look(state, seen, before, board)
     if (of_another_size := exchanged(look)) is not None:
@@ -59,14 +100,18 @@ class OffSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class OnSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The player's throw lies on the board, and the camera does not see it: its place in the notation of moves, or true, to be asked for that."""
+    """The player's throw lies on the board, and the camera does not see it: its place in the
+    notation of moves, or true, to be asked for that.
+    """
 
     player: str
     on: Literal[True] | str
 
 
 class LowSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Somebody saw that the player's hand was too low, in the throw that was ruled last or the one that is made now."""
+    """Somebody saw that the player's hand was too low, in the throw that was ruled last or the one
+    that is made now.
+    """
 
     player: str
     low: Literal[True]
@@ -80,11 +125,14 @@ class PassSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
-    """What is heard in Ice Storm: `{"player": "red", "off": true}`, and the same with `on`, `low` or `passes`.
+    """What is heard in Ice Storm: `{"player": "red", "off": true}`, and the same with `on`, `low`
+    or `passes`.
 
     Raises InputError for anything else.
     """
-    heard = cast(OffSaid | OnSaid | LowSaid | PassSaid, read_heard(said, OffSaid, OnSaid, LowSaid, PassSaid))
+    heard = cast(
+        OffSaid | OnSaid | LowSaid | PassSaid, read_heard(said, OffSaid, OnSaid, LowSaid, PassSaid)
+    )
     if isinstance(heard, LowSaid):
         return _low(state, Low(heard.player))
     if isinstance(heard, PassSaid):
@@ -94,12 +142,20 @@ def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> V
     throw = Throw(heard.player, None)
     if wrong := violation(state, throw):
         return refusal(wrong, heard.player, (str(throw),), {}, stands(state, throw, wrong))
-    said_so = f"{words.throw(state, throw)} {turn(play(state, throw))}"
-    return Accepted(code="storm.throw.wasted", said=said_so, rests_on=DEPLOYMENT, player=heard.player, moves=(str(throw),))
+    said_so = f"{messages.throw(state, throw)} {turn(play(state, throw))}"
+    return Accepted(
+        code="storm.throw.wasted",
+        said=said_so,
+        rests_on=DEPLOYMENT,
+        player=heard.player,
+        moves=(str(throw),),
+    )
 
 
 def _on_the_board(state: State, heard: OnSaid) -> Verdict:
-    """A throw that lies where the camera does not see it: people say where; what it moved is seen."""
+    """A throw that lies where the camera does not see it: people say where; what it moved is
+    seen.
+    """
     player, lies = heard.player, Throw(heard.player, Place.parse("a1"))
     if heard.on is not True:
         try:
@@ -109,13 +165,30 @@ def _on_the_board(state: State, heard: OnSaid) -> Verdict:
     if wrong := violation(state, lies):
         return refusal(wrong, player, (str(lies),), {}, stands(state, lies, wrong))
     if heard.on is not True:
-        said = f"{words.throw(state, lies)} The camera does not see it. {turn(play(state, lies))}"
-        return Accepted(code="storm.throw.unseen", said=said, rests_on=DEPLOYMENT, player=player, moves=(str(lies),))
+        said = (
+            f"{messages.throw(state, lies)} The camera does not see it. {turn(play(state, lies))}"
+        )
+        return Accepted(
+            code="storm.throw.unseen",
+            said=said,
+            rests_on=DEPLOYMENT,
+            player=player,
+            moves=(str(lies),),
+        )
     squares = [Square(file, rank) for file in range(SIDE) for rank in range(SIDE)]
-    choices = [Choice(f"Within {square}", (str(Throw(player, Place.parse(str(square)))),), holds=True) for square in squares]
+    choices = [
+        Choice(f"Within {square}", (str(Throw(player, Place.parse(str(square)))),), holds=True)
+        for square in squares
+    ]
     choices.append(Choice("On several squares: correct this, and write down how it lies", ()))
     said = f"Where does {player}'s piece lie, which the camera does not see?"
-    return Ambiguous(code="storm.throw.unseen", said=said, rests_on=DEPLOYMENT, player=player, choices=tuple(choices))
+    return Ambiguous(
+        code="storm.throw.unseen",
+        said=said,
+        rests_on=DEPLOYMENT,
+        player=player,
+        choices=tuple(choices),
+    )
 
 
 def _low(state: State, move: Low) -> Verdict:
@@ -123,8 +196,13 @@ def _low(state: State, move: Low) -> Verdict:
     if wrong := violation(state, move):
         return refusal(wrong, move.player, (str(move),), {})
     stays = "all that it moved is put back" if state.undoes_low else "what it moved stays"
-    said = f"{move.player.capitalize()}'s hand was too low: the throw is void and made again, and {stays}. Pick the piece up."
-    return Accepted(code="storm.throw.low", said=said, rests_on=LOW_HAND, player=move.player, moves=(str(move),))
+    said = (
+        f"{move.player.capitalize()}'s hand was too low: the throw is void and made again, and"
+        f" {stays}. Pick the piece up."
+    )
+    return Accepted(
+        code="storm.throw.low", said=said, rests_on=LOW_HAND, player=move.player, moves=(str(move),)
+    )
 
 
 def _pass(state: State, move: Pass) -> Verdict:
@@ -132,7 +210,9 @@ def _pass(state: State, move: Pass) -> Verdict:
     if wrong := violation(state, move):
         return refusal(wrong, move.player, (str(move),), {})
     said = f"{move.player.capitalize()} does not fire. {_follow(play(state, move))}"
-    return Accepted(code="storm.pass", said=said, rests_on=MUST, player=move.player, moves=(str(move),))
+    return Accepted(
+        code="storm.pass", said=said, rests_on=MUST, player=move.player, moves=(str(move),)
+    )
 
 
 def _too_long(piece: SeenPiece, board: Chessboard) -> bool:
@@ -149,7 +229,10 @@ def _judge_attack(look: Look) -> Verdict:
     if (unread := unclear(look)) is not None:
         return unread
     if look.new or look.elsewhere:
-        return replace(out_of_sync(look, "Put it right."), asks=whose_throw(look, [] if look.new else by_the_last_throw(look)))
+        return replace(
+            out_of_sync(look, "Put it right."),
+            asks=whose_throw(look, [] if look.new else by_the_last_throw(look)),
+        )
     if len(look.gone) > 1:
         return _several(look, attacker)
     if look.gone:
@@ -158,19 +241,36 @@ def _judge_attack(look: Look) -> Verdict:
         return cannot_read(look)
     if not any(targets(state).values()):
         return _who_can(look, attacker)
-    return Waiting(code="storm.attack", said=turn(state), rests_on=ATTACK, player=attacker, as_recorded=True)
+    return Waiting(
+        code="storm.attack", said=turn(state), rests_on=ATTACK, player=attacker, as_recorded=True
+    )
 
 
 def _several(look: Look, attacker: str) -> Refused | Ambiguous:
     """More than one piece is gone: two lawful shots one after the other, or too many taken."""
-    names = words.named(look.gone)
+    names = messages.named(look.gone)
     if ways := list(_one_after_the_other(look.state, look.gone)):
         said = f"{names} are gone. Were they taken one after the other?"
         choices = (*ways, Choice("Not so: put them back", ()))
-        return Ambiguous(code="storm.attack.two", said=said, rests_on=FIRE, player=attacker, choices=choices, until_moved=True)
-    said = f"{names} are gone, and one piece is taken at a time. Put them back, but for the one that {attacker} takes."
+        return Ambiguous(
+            code="storm.attack.two",
+            said=said,
+            rests_on=FIRE,
+            player=attacker,
+            choices=choices,
+            until_moved=True,
+        )
+    said = (
+        f"{names} are gone, and one piece is taken at a time. Put them back, but for the one that"
+        f" {attacker} takes."
+    )
     tried = tuple(str(Capture(piece.colour, piece.number)) for piece in look.gone)
-    return refusal(Violation("storm.attack", ATTACK, said), attacker, tried, {"move": " ".join(piece.colour for piece in look.gone)})
+    return refusal(
+        Violation("storm.attack", ATTACK, said),
+        attacker,
+        tried,
+        {"move": " ".join(piece.colour for piece in look.gone)},
+    )
 
 
 def _one_after_the_other(state: State, gone: Sequence[Piece]) -> Iterator[Choice]:
@@ -188,7 +288,9 @@ def _one_after_the_other(state: State, gone: Sequence[Piece]) -> Iterator[Choice
 
 
 def _capture(look: Look, target: Piece) -> Verdict:
-    """One piece is gone: taken by who fires now, or by somebody else where it is too close to call who that is."""
+    """One piece is gone: taken by who fires now, or by somebody else where it is too close to call
+    who that is.
+    """
     state = look.state
     attacker = str(state.attacker)
     move = Capture(target.colour, target.number)
@@ -202,43 +304,85 @@ def _capture(look: Look, target: Piece) -> Verdict:
         return refusal(Violation(wrong.code, wrong.clause, said), attacker, (str(move),), evidence)
     choices = [_choice(state, settles, move) for settles in explained]
     choices.append(Choice(f"Not so: {target.name} is put back", ()))
-    said = f"Whether {target.name} was rightly taken hangs on what is too close to call. Look closely and decide together."
-    return Ambiguous(code="storm.too_close", said=said, rests_on=f"Attack; {DOUBT}", player=attacker, choices=tuple(choices), evidence=evidence)
+    said = (
+        f"Whether {target.name} was rightly taken hangs on what is too close to call. Look closely"
+        " and decide together."
+    )
+    return Ambiguous(
+        code="storm.too_close",
+        said=said,
+        rests_on=f"Attack; {DOUBT}",
+        player=attacker,
+        choices=tuple(choices),
+        evidence=evidence,
+    )
 
 
 def _accept(state: State, target: Piece, move: Capture) -> Accepted:
     attacker = str(state.attacker)
-    said = f"{words.capture(attacker, target, shots(state))} {_follow(play(state, move))}"
-    return Accepted(code="storm.attack", said=said, rests_on=FIRE, player=attacker, moves=(str(move),), evidence=_evidence(state, target))
+    said = f"{messages.capture(attacker, target, shots(state))} {_follow(play(state, move))}"
+    return Accepted(
+        code="storm.attack",
+        said=said,
+        rests_on=FIRE,
+        player=attacker,
+        moves=(str(move),),
+        evidence=_evidence(state, target),
+    )
 
 
 def _follow(after: State) -> str:
     """Whose turn it is, or what the round brought once nobody can fire."""
     if not after.round_over:
         return turn(after)
-    points = ", ".join(f"{player} {count}" for player, count in zip(after.players, after.points, strict=True))
+    points = ", ".join(
+        f"{player} {count}" for player, count in zip(after.players, after.points, strict=True)
+    )
     return f"Nobody can fire any more; the round brought {points}. {turn(after)}"
 
 
 def _evidence(state: State, target: Piece) -> dict[str, Any]:
     """All shots at a piece by those who may fire now."""
-    return {"move": target.colour, "target": str(target), "shots": [str(shot) for shot in shots(state) if shot.target == target.name]}
+    return {
+        "move": target.colour,
+        "target": str(target),
+        "shots": [str(shot) for shot in shots(state) if shot.target == target.name],
+    }
 
 
 def _who_can(look: Look, attacker: str) -> Ambiguous:
-    """All that the attacker may hit is too close to call: how do the pieces lie on which it hangs?"""
+    """All that the attacker may hit is too close to call: how do the pieces lie on which it
+    hangs?
+    """
     state = look.state
     aimed = {name for shot in shots(state) for name in (shot.shooter, shot.target)}
     in_doubt = [piece for piece in state.pieces if piece.place.in_doubt]
-    doubtful = sorted(in_doubt, key=lambda piece: piece.name not in aimed)  # those that lie in the way of shots last
-    choices = [Choice(f"{settle.name} lies {words.place(settle.place)}", (str(settle),)) for settle in settlements(doubtful[:1])]
-    said = f"Whether {attacker} has a shot is too close to call: it hangs on how {doubtful[0].name} lies. Look closely and decide together."
+    doubtful = sorted(
+        in_doubt, key=lambda piece: piece.name not in aimed
+    )  # those that lie in the way of shots last
+    choices = [
+        Choice(f"{settle.name} lies {messages.place(settle.place)}", (str(settle),))
+        for settle in settlements(doubtful[:1])
+    ]
+    said = (
+        f"Whether {attacker} has a shot is too close to call: it hangs on how {doubtful[0].name}"
+        " lies. Look closely and decide together."
+    )
     evidence = {"shots": [*map(str, shots(state))]}
-    return Ambiguous(code="storm.too_close", said=said, rests_on=f"Attack; {DOUBT}", player=attacker, choices=tuple(choices), evidence=evidence)
+    return Ambiguous(
+        code="storm.too_close",
+        said=said,
+        rests_on=f"Attack; {DOUBT}",
+        player=attacker,
+        choices=tuple(choices),
+        evidence=evidence,
+    )
 
 
 def _settled(state: State, move: Capture) -> Iterator[tuple[Settle, ...]]:
-    """Fewest decisions about what is too close to call that make a capture legal, by whoever then fires."""
+    """Fewest decisions about what is too close to call that make a capture legal, by whoever then
+    fires.
+    """
     every = list(settlements(state.pieces))
     for count in range(1, SETTLED_TOGETHER + 1):
         found = []
@@ -261,7 +405,9 @@ def _after(state: State, settles: Iterable[Settle]) -> State | None:
 
 
 def _choice(state: State, settles: tuple[Settle, ...], move: Capture) -> Choice:
-    lie = "; ".join(f"{settle.name} lies {words.place(settle.place)}" for settle in settles)
+    lie = "; ".join(f"{settle.name} lies {messages.place(settle.place)}" for settle in settles)
     after = _after(state, settles)
     assert after is not None, "they were found so"
-    return Choice(f"{lie}: {after.attacker} takes {move.colour}{move.number}", (*map(str, settles), str(move)))
+    return Choice(
+        f"{lie}: {after.attacker} takes {move.colour}{move.number}", (*map(str, settles), str(move))
+    )

@@ -16,7 +16,8 @@
 | `pass red` | red could fire and does not |
 | `settle black2 b3-b4>b4` | the players decided how black2 lies, which was too close to call |
 
-A throw names every piece that lies otherwise than the state says: so the state follows from the moves alone.
+A throw names every piece that lies otherwise than the state says: so the state follows from the
+moves alone.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from functools import partial
 from engines.errors import InvalidNotation
 from engines.ice_storm.place import Place, parse_name
 from engines.ice_storm.squares import Square
-from engines.notation import Notation, parse_colour
+from engines.move_notation import Notation, parse_colour
 from table.pieces import COLOURS
 
 OFF, LEANING, LOW, OTHER_SIZE = "off", "leaning", "low", "size"
@@ -35,7 +36,9 @@ OFF, LEANING, LOW, OTHER_SIZE = "off", "leaning", "low", "size"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A piece that a throw moved, by its name, and where it ended; None: off the board or partly off."""
+    """A piece that a throw moved, by its name, and where it ended; None: off the board or partly
+    off.
+    """
 
     name: str
     place: Place | None
@@ -46,7 +49,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Throw:
-    """A throw at rest: `place` of the thrown piece, None where it is off the board; then what it moved.
+    """A throw at rest: `place` of the thrown piece, None where it is off the board; then what it
+    moved.
 
     `again` says why it has to be repeated: `leaning`, `low` or `size`; empty where it does not.
     """
@@ -59,7 +63,9 @@ class Throw:
     def __post_init__(self) -> None:
         _check_changes(self.changes)
         if self.again and self.place:
-            raise InvalidNotation(f"expected no place for a piece that is thrown again, got '{self.place}'")
+            raise InvalidNotation(
+                f"expected no place for a piece that is thrown again, got '{self.place}'"
+            )
 
     def __str__(self) -> str:
         return f"throw {self.player} {self.again or self.place or OFF}{_and_moved(self.changes)}"
@@ -67,7 +73,9 @@ class Throw:
 
 @dataclass(frozen=True, slots=True)
 class Void:
-    """A throw that did not count is picked up; what it moved stays (rulings ice_storm.8, ice_storm.12 and ice_storm.13)."""
+    """A throw that did not count is picked up; what it moved stays (rulings ice_storm.8,
+    ice_storm.12 and ice_storm.13).
+    """
 
     player: str
     changes: tuple[Change, ...] = ()
@@ -81,7 +89,9 @@ class Void:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What the throw that was ruled last moved besides: it was said to be off the board before the board was seen."""
+    """What the throw that was ruled last moved besides: it was said to be off the board before the
+    board was seen.
+    """
 
     player: str
     changes: tuple[Change, ...]
@@ -105,7 +115,9 @@ class Low:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """The player whose turn it is to fire does not, where the players agreed that they may (ruling ice_storm.10)."""
+    """The player whose turn it is to fire does not, where the players agreed that they may (ruling
+    ice_storm.10).
+    """
 
     player: str
 
@@ -115,14 +127,18 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """The player whose turn it is takes a piece: of a colour, with a number, or touching a square; None: not said."""
+    """The player whose turn it is takes a piece: of a colour, with a number, or touching a square;
+    None: not said.
+    """
 
     colour: str
     number: int | None = None
     square: Square | None = None
 
     def __str__(self) -> str:
-        return f"capture {self.colour}{self.number or ''}" + (f" {self.square}" if self.square else "")
+        return f"capture {self.colour}{self.number or ''}" + (
+            f" {self.square}" if self.square else ""
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +185,9 @@ def _changes(text: str) -> tuple[Change, ...]:
 
 
 def _capture(target: str, square: Square | None = None) -> Capture:
-    return Capture(target, None, square) if target in COLOURS else Capture(*parse_name(target), square)
+    return (
+        Capture(target, None, square) if target in COLOURS else Capture(*parse_name(target), square)
+    )
 
 
 def _settle(name: str, place: Place | None) -> Settle:

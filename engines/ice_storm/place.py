@@ -1,4 +1,5 @@
-"""How a piece lies on the board, as far as the rules ask: the squares it touches, and where its tip is.
+"""How a piece lies on the board, as far as the rules ask: the squares it touches, and where its tip
+is.
 
 | written | says |
 |---|---|
@@ -26,29 +27,37 @@ from table.pieces import COLOURS
 UPRIGHT = "^"
 OFF_DOUBTFUL = "off?"
 _TIPS = rf">(?P<reached>{SQUARE}\?/)?(?P<tips>{SQUARE}(?:/{SQUARE})*)"
-_PLACE = re.compile(rf"(?P<squares>{SQUARE}\??(?:-{SQUARE}\??)*)(?P<off>-off\?)?(?:(?P<upright>\^)|{_TIPS})?")
+_PLACE = re.compile(
+    rf"(?P<squares>{SQUARE}\??(?:-{SQUARE}\??)*)(?P<off>-off\?)?(?:(?P<upright>\^)|{_TIPS})?"
+)
 _NAME = re.compile(r"([a-z]+)([1-9])")
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One way in which a piece may lie: the squares it touches, and that of its tip, None for one that stands upright."""
+    """One way in which a piece may lie: the squares it touches, and that of its tip, None for one
+    that stands upright.
+    """
 
     squares: frozenset[Square]
     tip: Square | None
 
     @property
     def fires_from(self) -> frozenset[Square]:
-        """Squares that its tip counts as being in: all that it touches when it stands upright (printed rules, "Attack")."""
+        """Squares that its tip counts as being in: all that it touches when it stands upright
+        (printed rules, "Attack").
+        """
         return self.squares if self.tip is None else frozenset({self.tip})
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """`clear` squares are touched for sure, `doubtful` ones too close to call; all others are clear of the piece.
+    """`clear` squares are touched for sure, `doubtful` ones too close to call; all others are clear
+    of the piece.
 
-    The tip is in `reached`, if that doubtful square is touched; else in one of `tips`: of those that are touched, or, where
-    none is, of all that are touched.  No tips: the piece stands upright.  `off_doubtful`: it may lie partly off the board.
+    The tip is in `reached`, if that doubtful square is touched; else in one of `tips`: of those
+    that are touched, or, where none is, of all that are touched.  No tips: the piece stands
+    upright.  `off_doubtful`: it may lie partly off the board.
     """
 
     clear: frozenset[Square]
@@ -61,11 +70,24 @@ class Place:
         if self.clear & self.doubtful:
             raise InvalidNotation(f"expected each square once, got '{self}'")
         if not self.tips <= self.squares:
-            raise InvalidNotation(f"expected the tip in a square that the piece touches, got '{self}'")
-        if self.reached and (self.reached not in self.doubtful or self.reached in self.tips or not self.tips):
-            raise InvalidNotation(f"expected a doubtful square that only the tip may reach, and where else the tip is, got '{self}'")
-        if frozenset().union(*shapes(self.clear, self.doubtful)) != self.squares or not self.squares:
-            raise InvalidNotation(f"expected one square, two side by side, or three or four that share a corner (ruling ice_storm.6), got '{self}'")
+            raise InvalidNotation(
+                f"expected the tip in a square that the piece touches, got '{self}'"
+            )
+        if self.reached and (
+            self.reached not in self.doubtful or self.reached in self.tips or not self.tips
+        ):
+            raise InvalidNotation(
+                "expected a doubtful square that only the tip may reach, and where else the tip"
+                f" is, got '{self}'"
+            )
+        if (
+            frozenset().union(*shapes(self.clear, self.doubtful)) != self.squares
+            or not self.squares
+        ):
+            raise InvalidNotation(
+                "expected one square, two side by side, or three or four that share a corner"
+                f" (ruling ice_storm.6), got '{self}'"
+            )
 
     @property
     def squares(self) -> frozenset[Square]:
@@ -82,41 +104,70 @@ class Place:
         return set(readings(self)) < set(readings(other)) and not self.off_doubtful
 
     def __str__(self) -> str:
-        squares = "-".join(f"{square}{'?' * (square in self.doubtful)}" for square in sorted(self.squares))
+        squares = "-".join(
+            f"{square}{'?' * (square in self.doubtful)}" for square in sorted(self.squares)
+        )
         reached = f"{self.reached}?/" if self.reached else ""
         tip = f">{reached}{'/'.join(map(str, sorted(self.tips)))}" if self.tips else UPRIGHT
-        return squares + f"-{OFF_DOUBTFUL}" * self.off_doubtful + tip * (tip == UPRIGHT or len(self.squares) > 1)
+        return (
+            squares
+            + f"-{OFF_DOUBTFUL}" * self.off_doubtful
+            + tip * (tip == UPRIGHT or len(self.squares) > 1)
+        )
 
     @classmethod
     def parse(cls, text: str) -> Place:
         """The place that `b3-b4?>b3` says; raises InvalidNotation."""
         found = _PLACE.fullmatch(text)
         if not found:
-            raise InvalidNotation(f"expected a place such as 'b3', 'b3-b4>b4' or, upright, 'b3-b4^', got {text!r}")
+            raise InvalidNotation(
+                f"expected a place such as 'b3', 'b3-b4>b4' or, upright, 'b3-b4^', got {text!r}"
+            )
         words = found["squares"].split("-")
         squares = [Square.parse(word.removesuffix("?")) for word in words]
         if len(set(squares)) < len(squares):
             raise InvalidNotation(f"expected each square once, got {text!r}")
         if len(squares) > 1 and not found["upright"] and not found["tips"]:
-            raise InvalidNotation(f"expected the square of the tip, as in 'b3-b4>b4', or '^' for an upright piece, got {text!r}")
-        doubtful = frozenset(square for square, word in zip(squares, words, strict=True) if word.endswith("?"))
-        tips = frozenset(map(Square.parse, found["tips"].split("/"))) if found["tips"] else frozenset(squares)
+            raise InvalidNotation(
+                "expected the square of the tip, as in 'b3-b4>b4', or '^' for an upright piece,"
+                f" got {text!r}"
+            )
+        doubtful = frozenset(
+            square for square, word in zip(squares, words, strict=True) if word.endswith("?")
+        )
+        tips = (
+            frozenset(map(Square.parse, found["tips"].split("/")))
+            if found["tips"]
+            else frozenset(squares)
+        )
         reached = Square.parse(found["reached"][:2]) if found["reached"] else None
-        return cls(frozenset(squares) - doubtful, doubtful, frozenset() if found["upright"] else tips, reached, bool(found["off"]))
+        return cls(
+            frozenset(squares) - doubtful,
+            doubtful,
+            frozenset() if found["upright"] else tips,
+            reached,
+            bool(found["off"]),
+        )
 
 
 @lru_cache(maxsize=4096)
 def readings(place: Place) -> tuple[Reading, ...]:
-    """Every way in which a piece may lie that was seen so; one where nothing is in doubt, none where pieces cannot lie so."""
+    """Every way in which a piece may lie that was seen so; one where nothing is in doubt, none
+    where pieces cannot lie so.
+    """
     return tuple(
-        Reading(squares, tip) for squares in shapes(place.clear, place.doubtful) for tip in (_tips(place, squares) if place.tips else (None,))
+        Reading(squares, tip)
+        for squares in shapes(place.clear, place.doubtful)
+        for tip in (_tips(place, squares) if place.tips else (None,))
     )
 
 
 def shapes(clear: frozenset[Square], doubtful: frozenset[Square]) -> list[frozenset[Square]]:
-    """All that a piece may touch that touches the `clear` squares and perhaps some `doubtful` ones, fewest squares first.
+    """All that a piece may touch that touches the `clear` squares and perhaps some `doubtful` ones,
+    fewest squares first.
 
-    Pieces touch one square, two side by side, or three or four that share a corner (ruling ice_storm.6).
+    Pieces touch one square, two side by side, or three or four that share a corner (ruling
+    ice_storm.6).
     """
     found = {
         clear.union(extra)
@@ -125,18 +176,28 @@ def shapes(clear: frozenset[Square], doubtful: frozenset[Square]) -> list[frozen
         for count in range(len(doubtful & block) + 1)
         for extra in combinations(doubtful & block, count)
     }
-    return sorted((squares for squares in found if squares and not _at_a_corner(squares)), key=lambda squares: (len(squares), sorted(squares)))
+    return sorted(
+        (squares for squares in found if squares and not _at_a_corner(squares)),
+        key=lambda squares: (len(squares), sorted(squares)),
+    )
 
 
 _BLOCKS = [
-    frozenset(Square(file + east, rank + north) for east in (0, 1) for north in (0, 1)) for file in range(SIDE - 1) for rank in range(SIDE - 1)
+    frozenset(Square(file + east, rank + north) for east in (0, 1) for north in (0, 1))
+    for file in range(SIDE - 1)
+    for rank in range(SIDE - 1)
 ]
 """Every four squares that share a corner."""
 
 
 def _at_a_corner(squares: frozenset[Square]) -> bool:
     """Are these two squares that meet at a corner only?"""
-    return len(squares) == 2 and len({square.file for square in squares}) == len({square.rank for square in squares}) == 2
+    return (
+        len(squares) == 2
+        and len({square.file for square in squares})
+        == len({square.rank for square in squares})
+        == 2
+    )
 
 
 def _tips(place: Place, squares: frozenset[Square]) -> list[Square]:
@@ -146,7 +207,9 @@ def _tips(place: Place, squares: frozenset[Square]) -> list[Square]:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece on the board: `number` counts its owner's throws of the round, so that it has a name, `red2`."""
+    """A piece on the board: `number` counts its owner's throws of the round, so that it has a name,
+    `red2`.
+    """
 
     colour: str
     number: int
@@ -171,5 +234,7 @@ def parse_name(text: str) -> tuple[str, int]:
     """Colour and number in `red2`; raises InvalidNotation."""
     found = _NAME.fullmatch(text)
     if not found or found[1] not in COLOURS:
-        raise InvalidNotation(f"expected a piece such as 'red2', a colour and a number, got {text!r}")
+        raise InvalidNotation(
+            f"expected a piece such as 'red2', a colour and a number, got {text!r}"
+        )
     return found[1], int(found[2])

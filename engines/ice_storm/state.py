@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from engines.errors import InvalidNotation
+from engines.house_rules import Chosen, Ruling, read_rulings, seat, write_rulings
 from engines.ice_storm.fire import captures
 from engines.ice_storm.place import Piece
-from engines.lines import NONE, read_counts, read_line, read_state, write_line
-from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
+from engines.state_notation import NONE, read_counts, read_line, read_state, write_line
 
 PIECES = 5
 """Pieces that each player throws in a round (printed rules: one set of five for each player)."""
@@ -20,33 +20,78 @@ VOID = "void"
 SAME_SIZE, ANY_SIZE = "same", "any"
 
 RULINGS = (
-    Ruling("touching", "ruling ice_storm.1", ("contact", "overhang"), "a piece touches the squares it rests on, or those it covers from above"),
-    Ruling("doubt", "ruling ice_storm.2", ("ask",), "what is too close to call is put to the players"),
+    Ruling(
+        "touching",
+        "ruling ice_storm.1",
+        ("contact", "overhang"),
+        "a piece touches the squares it rests on, or those it covers from above",
+    ),
+    Ruling(
+        "doubt", "ruling ice_storm.2", ("ask",), "what is too close to call is put to the players"
+    ),
     Ruling(
         "aim",
         "ruling ice_storm.3",
         ("tip",),
-        "a lying piece fires from the square of its tip on, away from the others; inside one square all ways",
+        "a lying piece fires from the square of its tip on, away from the others; inside one square"
+        " all ways",
     ),
-    Ruling("upright", "ruling ice_storm.4", ("every",), "an upright piece fires as if its tip were in each square that it touches"),
-    Ruling("fire", "ruling ice_storm.5", ("over", "first"), "lines of fire pass over pieces, or end at the first square with another piece on it"),
-    Ruling("fits", "ruling ice_storm.6", ("told",), "pieces that are too large for the squares are told before play"),
+    Ruling(
+        "upright",
+        "ruling ice_storm.4",
+        ("every",),
+        "an upright piece fires as if its tip were in each square that it touches",
+    ),
+    Ruling(
+        "fire",
+        "ruling ice_storm.5",
+        ("over", "first"),
+        "lines of fire pass over pieces, or end at the first square with another piece on it",
+    ),
+    Ruling(
+        "fits",
+        "ruling ice_storm.6",
+        ("told",),
+        "pieces that are too large for the squares are told before play",
+    ),
     Ruling(
         "knocked",
         "ruling ice_storm.7",
         ("thrower", "nobody"),
-        "what an enemy throw knocks off the board, or partly off, is the thrower's at once, or nobody's",
+        "what an enemy throw knocks off the board, or partly off, is the thrower's at once, or"
+        " nobody's",
     ),
-    Ruling("leaning", "ruling ice_storm.8", ("again",), "a throw that leans on a piece, or lies on one, is thrown again; what it moved stays"),
+    Ruling(
+        "leaning",
+        "ruling ice_storm.8",
+        ("again",),
+        "a throw that leans on a piece, or lies on one, is thrown again; what it moved stays",
+    ),
     Ruling(
         "low",
         "ruling ice_storm.12",
         ("again", "undone"),
-        "a throw from a hand lower than 6 inches (152 mm) is void and made again; what it moved stays, or is put back",
+        "a throw from a hand lower than 6 inches (152 mm) is void and made again; what it moved"
+        " stays, or is put back",
     ),
-    Ruling("starter", "ruling ice_storm.9", ("left", "right"), "the next round is started by the next player to the left, or to the right"),
-    Ruling("attack", "ruling ice_storm.10", ("must", "may"), "who can attack on their turn must, or may pass"),
-    Ruling("list", "ruling ice_storm.11", ("g8",), "the printed list for a piece inside b3 says g7 where its diagonal ends on g8"),
+    Ruling(
+        "starter",
+        "ruling ice_storm.9",
+        ("left", "right"),
+        "the next round is started by the next player to the left, or to the right",
+    ),
+    Ruling(
+        "attack",
+        "ruling ice_storm.10",
+        ("must", "may"),
+        "who can attack on their turn must, or may pass",
+    ),
+    Ruling(
+        "list",
+        "ruling ice_storm.11",
+        ("g8",),
+        "the printed list for a piece inside b3 says g7 where its diagonal ends on g8",
+    ),
     Ruling(
         "size",
         "ruling ice_storm.13",
@@ -59,7 +104,9 @@ RULINGS = (
 
 @dataclass(frozen=True, slots=True)
 class LastThrow:
-    """The throw that was ruled last, and what it found: `pieces` on the board and `stacks` before it."""
+    """The throw that was ruled last, and what it found: `pieces` on the board and `stacks` before
+    it.
+    """
 
     player: str
     pieces: tuple[Piece, ...]
@@ -68,13 +115,14 @@ class LastThrow:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All of a game.  `totals` (points of earlier rounds) and `stacks` (enemy pieces taken in this round) go with
-    `players`, who sit in this order, each to the left of the one before.
+    """All of a game.  `totals` (points of earlier rounds) and `stacks` (enemy pieces taken in this
+    round) go with `players`, who sit in this order, each to the left of the one before.
 
-    `thrown` counts the throws of this round; when all are thrown, `turn` is whose turn it is to fire, able or not.  A round
-    that is over stays as it is until the first throw of the next one.  `void`: the throw that `next` makes now does not
-    count (ruling ice_storm.12).  `last` can still be made void; it is a memory of the game, not part of its position:
-    it is not compared, printed or parsed.
+    `thrown` counts the throws of this round; when all are thrown, `turn` is whose turn it is to
+    fire, able or not.  A round that is over stays as it is until the first throw of the next one.
+    `void`: the throw that `next` makes now does not count (ruling ice_storm.12).  `last` can still
+    be made void; it is a memory of the game, not part of its position: it is not compared, printed
+    or parsed.
     """
 
     players: tuple[str, ...]
@@ -103,7 +151,9 @@ class State:
 
     @property
     def stops(self) -> bool:
-        """Does a line of fire end at the first square with another piece on it (ruling ice_storm.5)?"""
+        """Does a line of fire end at the first square with another piece on it (ruling
+        ice_storm.5)?
+        """
         return dict(self.rulings)["fire"] == "first"
 
     @property
@@ -144,12 +194,20 @@ class State:
 
     @property
     def attacker(self) -> str | None:
-        """Who fires now: whose turn it is, or the next to the left who can, if only by a shot too close to call, and has not passed; None: nobody."""
+        """Who fires now: whose turn it is, or the next to the left who can, if only by a shot too
+        close to call, and has not passed; None: nobody.
+        """
         if self.turn is None:
             return None
         here = self.players.index(self.turn)
-        in_turn = (player for player in self.players[here:] + self.players[:here] if player not in self.passed)
-        return next((player for player in in_turn if captures(self.pieces, player, self.stops)), None)
+        in_turn = (
+            player
+            for player in self.players[here:] + self.players[:here]
+            if player not in self.passed
+        )
+        return next(
+            (player for player in in_turn if captures(self.pieces, player, self.stops)), None
+        )
 
     @property
     def round_over(self) -> bool:
@@ -163,8 +221,13 @@ class State:
 
     @property
     def points(self) -> tuple[int, ...]:
-        """What each player has in this round, or would have if it ended now: the stack, and own pieces on the board."""
-        return tuple(stack + len(self.of(player)) for player, stack in zip(self.players, self.stacks, strict=True))
+        """What each player has in this round, or would have if it ended now: the stack, and own
+        pieces on the board.
+        """
+        return tuple(
+            stack + len(self.of(player))
+            for player, stack in zip(self.players, self.stacks, strict=True)
+        )
 
     @property
     def scores(self) -> tuple[int, ...]:
@@ -230,7 +293,11 @@ def _parse(text: str) -> State:
         turn=turn,
         void=void,
         passed=tuple(words[_PASSED].split(" ")) if _PASSED in words else (),
-        pieces=() if words["pieces"] == NOTHING else tuple(map(Piece.parse, words["pieces"].split(", "))),
+        pieces=(
+            ()
+            if words["pieces"] == NOTHING
+            else tuple(map(Piece.parse, words["pieces"].split(", ")))
+        ),
     )
     _check(state)
     return state
@@ -248,21 +315,49 @@ def _check(state: State) -> None:
     seats = len(state.players)
     _expect(1 <= state.round <= seats, f"round 1 to {seats}")
     _expect(state.thrown <= PIECES * seats, f"0 to {PIECES * seats} pieces thrown")
-    _expect(sum(state.totals) <= PIECES * seats * (state.round - 1), f"at most {PIECES * seats} points for each earlier round")
-    _expect((state.turn is not None) == state.all_thrown, "whose turn it is to fire once everything is thrown, and only then")
+    _expect(
+        sum(state.totals) <= PIECES * seats * (state.round - 1),
+        f"at most {PIECES * seats} points for each earlier round",
+    )
+    _expect(
+        (state.turn is not None) == state.all_thrown,
+        "whose turn it is to fire once everything is thrown, and only then",
+    )
     _expect(state.turn in (None, *state.players), "the turn of one of the players")
     _expect(not state.void or state.next is not None, "a void throw only while pieces are thrown")
-    _expect(not state.passed or (state.may_pass and state.turn is not None), "players who passed only while players fire and may pass")
-    _expect(len(set(state.passed)) == len(state.passed) and set(state.passed) <= set(state.players), "players who passed, each once")
-    _expect({piece.colour for piece in state.pieces} <= set(state.players), "pieces of the players' colours")
+    _expect(
+        not state.passed or (state.may_pass and state.turn is not None),
+        "players who passed only while players fire and may pass",
+    )
+    _expect(
+        len(set(state.passed)) == len(state.passed) and set(state.passed) <= set(state.players),
+        "players who passed, each once",
+    )
+    _expect(
+        {piece.colour for piece in state.pieces} <= set(state.players),
+        "pieces of the players' colours",
+    )
     named = {(state.players.index(piece.colour), piece.number): piece for piece in state.pieces}
-    _expect(state.pieces == tuple(named[key] for key in sorted(named)), "each piece once, by players and numbers")
-    _expect(not any(piece.place.off_doubtful for piece in state.pieces), "pieces that are on the board beyond doubt")
+    _expect(
+        state.pieces == tuple(named[key] for key in sorted(named)),
+        "each piece once, by players and numbers",
+    )
+    _expect(
+        not any(piece.place.off_doubtful for piece in state.pieces),
+        "pieces that are on the board beyond doubt",
+    )
     thrown = [state.thrown_by(player) for player in state.players]
-    _expect(all(number <= thrown[seat] for seat, number in named), "no piece that was not thrown yet")
-    gone = [count - len(state.of(player)) for player, count in zip(state.players, thrown, strict=True)]
+    _expect(
+        all(number <= thrown[seat] for seat, number in named), "no piece that was not thrown yet"
+    )
+    gone = [
+        count - len(state.of(player)) for player, count in zip(state.players, thrown, strict=True)
+    ]
     _expect(sum(state.stacks) <= sum(gone), "no more pieces in the stacks than left the board")
-    _expect(all(stack <= sum(gone) - own for stack, own in zip(state.stacks, gone, strict=True)), "enemy pieces in the stacks")
+    _expect(
+        all(stack <= sum(gone) - own for stack, own in zip(state.stacks, gone, strict=True)),
+        "enemy pieces in the stacks",
+    )
 
 
 def _expect(right: bool, expected: str) -> None:

@@ -1,45 +1,66 @@
-"""Ruling on a throw that was seen: where it and what it moved came to rest, legal or to be repeated, decided or to be asked."""
+"""Ruling on a throw that was seen: where it and what it moved came to rest, legal or to be
+repeated, decided or to be asked.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from engines.errors import Violation
-from engines.ice_storm import words
-from engines.ice_storm.look import Look, overlap
-from engines.ice_storm.moves import LEANING, OFF, OTHER_SIZE, Change, Moved, Throw, Void
-from engines.ice_storm.place import Piece, Place
+from engines.ice_storm import messages
+from engines.ice_storm.matching import Look
+from engines.ice_storm.moves import OFF, OTHER_SIZE, Change, Moved, Throw, Void
+from engines.ice_storm.place import Piece
 from engines.ice_storm.rules import DEPLOYMENT, DOUBT, LOW_HAND, play, turn, violation
-from engines.ice_storm.sizes import CODE, ONE_SIZE, as_of_size, new_of_another_size, of_another_size, told
+from engines.ice_storm.sizes import (
+    CODE,
+    ONE_SIZE,
+    as_of_size,
+    new_of_another_size,
+    of_another_size,
+    told,
+)
 from engines.ice_storm.state import State
-from engines.still import moved
-from engines.unseen import NOT_SO
-from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
-from engines.words import cannot_be_read, listed
+from engines.ice_storm.throw_readings import (
+    LEAN_MM,
+    another_was_thrown,
+    as_lying,
+    changes_of,
+    counted,
+    in_colour,
+    leans_on_another,
+    lost_or_there,
+    readings_of,
+    resting_places,
+)
+from engines.occlusion import NOT_SO
+from engines.verdict import (
+    Accepted,
+    Ambiguous,
+    CannotSee,
+    Choice,
+    OutOfSync,
+    Refused,
+    Verdict,
+    Waiting,
+    refusal,
+)
 from table.clearance import clearance
+from table.listing import cannot_be_read, listed
 from table.observation import SURE, SeenPiece
 
-LEAN_MM = 3.0
-"""Pieces that are read this near to each other may touch."""
 SURELY_ANOTHERS = 0.9999
-"""So sure a colour must be that somebody is told to have thrown out of turn: that happens hardly more often than that a colour is misread."""
+"""So sure a colour must be that somebody is told to have thrown out of turn: that happens hardly
+more often than that a colour is misread.
+"""
 UNREAD_MM = 40.0
 """Something unread this near to where a piece lay may be that piece."""
-
-
-class _Rest(NamedTuple):
-    """One way to read how a piece came to rest, as people say it; `place` None: off the board, `leans`: on another piece."""
-
-    said: str
-    place: Place | None
-    leans: bool = False
 
 
 def judge_throw(look: Look) -> Verdict:
@@ -59,59 +80,106 @@ def judge_throw(look: Look) -> Verdict:
     if len(look.new) > 1 and (left := _left_lying(look)) is not None:
         return left
     if len(look.new) > 1:
-        return _taken_back(look, "storm.throw.two", f"{len(look.new)} new {player} pieces lie on the board, and one is thrown at a time.")
+        return _taken_back(
+            look,
+            "storm.throw.two",
+            f"{len(look.new)} new {player} pieces lie on the board, and one is thrown at a time.",
+        )
     if look.new:
         return _thrown(look, player, look.new[0])
     return _nothing_new(look, player)
 
 
 def _judge_void(look: Look, player: str) -> Verdict:
-    """A hand was too low before its throw was ruled: what lies there now is that throw, void, and what it moved."""
+    """A hand was too low before its throw was ruled: what lies there now is that throw, void, and
+    what it moved.
+    """
     if (unread := unclear(look)) is not None:
         return unread
     said = f"{player.capitalize()}'s throw is void: pick the piece up and throw again."
     common: dict[str, Any] = {"code": "storm.throw.low", "rests_on": LOW_HAND, "player": player}
-    if any(piece.colour == player for piece in look.new) and any(piece.colour == player for piece in (*look.moved, *look.gone)):
+    if any(piece.colour == player for piece in look.new) and any(
+        piece.colour == player for piece in (*look.moved, *look.gone)
+    ):
         return _one_of_them(look, common | {"said": said})
     if look.new or look.gone or look.elsewhere or look.came_out[player]:
-        throw = Throw(player, None, next(_changes(look))[1])
+        throw = Throw(player, None, next(changes_of(look))[1])
         return rule(look, throw, _evidence(look, *look.new[:1]))
     asked = f"Has {player} picked up the piece that was thrown with a low hand?"
-    choices = (Choice(f"Yes: {player} throws again", (str(Void(player)),)), Choice("No: it is not thrown yet", ()))
-    return Waiting(said=said, asks=Ambiguous(said=asked, choices=choices, until_moved=True, **common), **common)
+    choices = (
+        Choice(f"Yes: {player} throws again", (str(Void(player)),)),
+        Choice("No: it is not thrown yet", ()),
+    )
+    return Waiting(
+        said=said, asks=Ambiguous(said=asked, choices=choices, until_moved=True, **common), **common
+    )
 
 
 def _one_of_them(look: Look, common: dict[str, Any]) -> Waiting | Ambiguous:
-    """Which of several pieces of one colour was thrown shows once it is picked up; as many as recorded may be one moved far, or one knocked off."""
+    """Which of several pieces of one colour was thrown shows once it is picked up; as many as
+    recorded may be one moved far, or one knocked off.
+    """
     settled = replace(look, nobody_threw=True)
     if settled.new:
         return Waiting(**common)
-    player, lost = common["player"], words.named(piece for piece in look.gone if piece.colour == common["player"])
+    player, lost = (
+        common["player"],
+        messages.named(piece for piece in look.gone if piece.colour == common["player"]),
+    )
     choices = [Choice("The thrown piece still lies there: it is picked up", ())]
-    for doubt, changes in _changes(settled):
+    for doubt, changes in changes_of(settled):
         text = "; ".join(filter(None, (f"The thrown piece is picked up; {lost} was moved", doubt)))
         choices.append(Choice(text, (str(Void(player, changes)),)))
-    said = f"Has {player} picked up the piece that was thrown with a low hand, and was {lost} moved?"
-    return Ambiguous(**common | {"said": said}, choices=tuple(choices), evidence=_evidence(look), until_moved=True)
+    said = (
+        f"Has {player} picked up the piece that was thrown with a low hand, and was {lost} moved?"
+    )
+    return Ambiguous(
+        **common | {"said": said},
+        choices=tuple(choices),
+        evidence=_evidence(look),
+        until_moved=True,
+    )
 
 
 def _before_the_round(look: Look, player: str) -> Verdict:
-    """The board is cleared for the first throw; where that went off it nothing but the piece beside the board tells."""
+    """The board is cleared for the first throw; where that went off it nothing but the piece beside
+    the board tells.
+    """
     beside = [piece.colour for piece in look.now_outside]
     if look.leftover or look.new or beside != [player]:
         said = "Clear the board. " if look.leftover or look.new else ""
         differences = tuple(map(partial(_lies_there, look), look.new))
         said += " ".join([*differences, turn(look.state)])
-        common: dict[str, Any] = {"rests_on": DEPLOYMENT, "player": player, "differences": differences}
-        return Waiting(code="storm.throw", said=said, as_recorded=not (look.leftover or look.new), **common)
+        common: dict[str, Any] = {
+            "rests_on": DEPLOYMENT,
+            "player": player,
+            "differences": differences,
+        }
+        return Waiting(
+            code="storm.throw", said=said, as_recorded=not (look.leftover or look.new), **common
+        )
     said = f"A {player} piece lies beside the empty board. Was it thrown?"
-    choices = (Choice(f"{player.capitalize()}'s throw is off the board", (str(Throw(player, None)),)), Choice("Not thrown yet: take it away", ()))
-    return Ambiguous(code="storm.first", said=said, rests_on=DEPLOYMENT, player=player, choices=choices, evidence=_evidence(look))
+    choices = (
+        Choice(f"{player.capitalize()}'s throw is off the board", (str(Throw(player, None)),)),
+        Choice("Not thrown yet: take it away", ()),
+    )
+    return Ambiguous(
+        code="storm.first",
+        said=said,
+        rests_on=DEPLOYMENT,
+        player=player,
+        choices=choices,
+        evidence=_evidence(look),
+    )
 
 
 def _lies_there(look: Look, piece: SeenPiece) -> str:
     place = look.touches(piece).place
-    return f"A {piece.colour} piece lies on {place}." if place else f"A {piece.colour} piece lies off the squares, or partly off."
+    return (
+        f"A {piece.colour} piece lies on {place}."
+        if place
+        else f"A {piece.colour} piece lies off the squares, or partly off."
+    )
 
 
 def _thrown(look: Look, player: str, piece: SeenPiece) -> Verdict:
@@ -120,112 +188,115 @@ def _thrown(look: Look, player: str, piece: SeenPiece) -> Verdict:
         return unread
     if (wanted := of_another_size(look, piece)) is not None:
         return _of_another_size(look, player, piece, wanted)
-    read = [*_readings(look, player, piece), *_another_was_thrown(look, player, piece)]
+    read = [*readings_of(look, player, piece), *another_was_thrown(look, player, piece)]
     evidence = _evidence(look, piece)
     if read[0][1].again:
-        evidence["may_be"] = {text: str(throw) for text, throw in _as_lying(look, player, piece)}
+        evidence["may_be"] = {text: str(throw) for text, throw in as_lying(look, player, piece)}
     return _decide(look, player, read, _not_seen_outside(look, Counter()), evidence)
 
 
 def _of_another_size(look: Look, player: str, piece: SeenPiece, wanted: str) -> Verdict:
-    """A thrown piece of another size than the game's is taken away, and the throw made again; what it moved stays, as after any such throw.
+    """A thrown piece of another size than the game's is taken away, and the throw made again; what
+    it moved stays, as after any such throw.
 
     Where its size is not sure, or something is gone that nobody sees, people say what happened.
     """
-    again = [(said, Throw(player, None, changes, OTHER_SIZE)) for said, changes in _changes(look)]
+    again = [(said, Throw(player, None, changes, OTHER_SIZE)) for said, changes in changes_of(look)]
     lost = _not_seen_outside(look, Counter())
     right = as_of_size(piece, wanted)
     pieces = tuple(right if each is piece else each for each in look.seen)
     other = Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
-    read = [(f"It is {wanted}: {text}", throw) for text, throw in _readings(other, player, right)]
+    read = [(f"It is {wanted}: {text}", throw) for text, throw in readings_of(other, player, right)]
     may_be = {text: str(throw) for text, throw in read if not throw.again}
-    evidence = _evidence(look, piece) | {"size": piece.size, "size_in_force": wanted, "may_be": may_be}
+    evidence = _evidence(look, piece) | {
+        "size": piece.size,
+        "size_in_force": wanted,
+        "may_be": may_be,
+    }
     if piece.size_probability >= SURE and len(again) == 1 and not lost:
         throw = again[0][1]
         wrong = violation(look.state, throw)
         assert wrong is not None, "it is always made again"
         amiss = f"{player.capitalize()}'s piece {told(piece.size, wanted, look)}."
         said = f"{amiss} Take it away, and throw a {wanted} one. What it moved stays where it is."
-        return refusal(replace(wrong, said=said), player, (str(throw),), evidence, stands(look.state, throw, wrong))
-    read += [(f"It is {piece.size}: it is taken away and thrown again{'; ' * bool(said)}{said}", throw) for said, throw in again]
-    choices = [Choice(text, counted(throw)) for text, throw in _lost_or_there(read, lost)]
+        return refusal(
+            replace(wrong, said=said),
+            player,
+            (str(throw),),
+            evidence,
+            stands(look.state, throw, wrong),
+        )
+    read += [
+        (f"It is {piece.size}: it is taken away and thrown again{'; ' * bool(said)}{said}", throw)
+        for said, throw in again
+    ]
+    choices = [Choice(text, counted(throw)) for text, throw in lost_or_there(read, lost)]
     choices.append(NOT_SO)
-    said = f"Is {player}'s new piece {wanted} or {piece.size}? All pieces of a game are of one size."
+    said = (
+        f"Is {player}'s new piece {wanted} or {piece.size}? All pieces of a game are of one size."
+    )
     rests_on = f"{DEPLOYMENT}; {ONE_SIZE}"
-    return Ambiguous(code=CODE, said=said, rests_on=rests_on, player=player, choices=tuple(choices), evidence=evidence)
+    return Ambiguous(
+        code=CODE,
+        said=said,
+        rests_on=rests_on,
+        player=player,
+        choices=tuple(choices),
+        evidence=evidence,
+    )
 
 
 def _left_lying(look: Look) -> Refused | None:
-    """Beside a new piece that may be thrown, others lie that should have been taken away: surely of another size than the game's."""
+    """Beside a new piece that may be thrown, others lie that should have been taken away: surely of
+    another size than the game's.
+    """
     told_of = new_of_another_size(look)
     if len(told_of) != len(look.new) - 1:
         return None
     throw = Throw(str(look.state.next), None, (), OTHER_SIZE)
-    wrong = Violation("storm.throw.size", f"{DEPLOYMENT}; {ONE_SIZE}", f"{' '.join(told_of)} Take away what is of another size.")
+    wrong = Violation(
+        "storm.throw.size",
+        f"{DEPLOYMENT}; {ONE_SIZE}",
+        f"{' '.join(told_of)} Take away what is of another size.",
+    )
     return refusal(wrong, throw.player, (str(throw),), _evidence(look))
 
 
-def _another_was_thrown(look: Look, player: str, piece: SeenPiece | None = None) -> Iterator[tuple[str, Throw]]:
-    """Readings where another piece of the player's, moved or not known to lie still, is the thrown one instead of `piece`, and one of them leans.
-
-    Pieces of one colour look alike, so it matters which was thrown only there: then one reading is thrown again.
+def _decide(
+    look: Look,
+    player: str,
+    read: list[tuple[str, Throw]],
+    lost: list[Piece],
+    evidence: dict[str, Any],
+) -> Verdict:
+    """Rule on the throw where there is one reading of it; else ask which is right.  `lost` are
+    pieces that nobody knows where they are.
     """
-    leans = piece is not None and _leans(look, piece) is not False
-    for known in (known for known in look.pieces if known.colour == player and known.name in look.found):
-        other = look.found[known.name]
-        if (leans and known in look.moved) or (_came_to_lean(look, known) and _leans(look, other) is not False):
-            swapped = Look(look.state, look.now, look.before, look.board, assumed_new=other)
-            yield from _readings(swapped, player, other)
-
-
-def _came_to_lean(look: Look, known: Piece) -> bool:
-    """May a piece of the record lie otherwise than when it was ruled on?  Where that was not seen, it may."""
-    was = look.lay.get(known.name)
-    return was is None or known in look.moved or moved(was, look.found[known.name])
-
-
-def _decide(look: Look, player: str, read: list[tuple[str, Throw]], lost: list[Piece], evidence: dict[str, Any]) -> Verdict:
-    """Rule on the throw where there is one reading of it; else ask which is right.  `lost` are pieces that nobody knows where they are."""
     if len(read) == 1 and not lost:
         return rule(look, read[0][1], evidence)
-    code, said, rests_on = "storm.too_close", f"How {player}'s throw came to rest is too close to call.", f"{DEPLOYMENT}; {DOUBT}"
-    names = words.named(lost)
+    code, said, rests_on = (
+        "storm.too_close",
+        f"How {player}'s throw came to rest is too close to call.",
+        f"{DEPLOYMENT}; {DOUBT}",
+    )
+    names = messages.named(lost)
     if lost:
-        code, said, rests_on = "storm.vanished", f"Was {names} knocked off the board by {player}'s throw?", "Deployment; ruling ice_storm.7"
-    choices = [Choice(text, counted(throw)) for text, throw in _lost_or_there(read, lost)]
+        code, said, rests_on = (
+            "storm.vanished",
+            f"Was {names} knocked off the board by {player}'s throw?",
+            "Deployment; ruling ice_storm.7",
+        )
+    choices = [Choice(text, counted(throw)) for text, throw in lost_or_there(read, lost)]
     choices += _nobody_threw(look) if any(piece.colour == player for piece in lost) else ()
     choices.append(NOT_SO)
-    return Ambiguous(code=code, said=said, rests_on=rests_on, player=player, choices=tuple(choices), evidence=evidence)
-
-
-def _told_apart(read: list[tuple[str, Throw]]) -> Iterator[tuple[str, Throw]]:
-    """Readings that are worded alike, each with where it moved what; the others as they are."""
-    alike = Counter(text for text, _ in read)
-    for text, throw in dict.fromkeys(read):
-        lie = [f"{change.name} lies on the board, {words.place(change.place)}" for change in throw.changes if change.place]
-        yield "; ".join([text, *lie]) if alike[text] > 1 else text, throw
-
-
-def _lost_or_there(read: list[tuple[str, Throw]], lost: list[Piece]) -> list[tuple[str, Throw]]:
-    """Every reading with what is lost knocked off, then with it still there and not seen; as they are where nothing is lost."""
-    read = list(_told_apart(read))
-    if not lost:
-        return read
-    names = words.named(lost)
-    there = [(f"{text}; {names} still lies where it lay, and is not seen", _still_there(throw, lost)) for text, throw in read]
-    return [(f"{text}; {names} was knocked off", throw) for text, throw in read] + there
-
-
-def _still_there(throw: Throw, lost: list[Piece]) -> Throw:
-    names = {piece.name for piece in lost}
-    return replace(throw, changes=tuple(change for change in throw.changes if change.name not in names))
-
-
-def counted(throw: Throw) -> tuple[str, ...]:
-    """The moves that count of a throw: itself or, where it is thrown again, what it moved."""
-    if not throw.again:
-        return (str(throw),)
-    return (str(Void(throw.player, throw.changes)),) if throw.changes else ()
+    return Ambiguous(
+        code=code,
+        said=said,
+        rests_on=rests_on,
+        player=player,
+        choices=tuple(choices),
+        evidence=evidence,
+    )
 
 
 def rule(look: Look, throw: Throw, evidence: dict[str, Any]) -> Verdict:
@@ -235,124 +306,113 @@ def rule(look: Look, throw: Throw, evidence: dict[str, Any]) -> Verdict:
         return refusal(wrong, throw.player, (str(throw),), evidence, stands(state, throw, wrong))
     after = play(state, throw)
     code = "storm.throw" if throw.place else "storm.throw.wasted"
-    rests_on = f"{DEPLOYMENT}; ruling ice_storm.7" if any(change.place is None for change in throw.changes) else DEPLOYMENT
-    said = f"{words.throw(state, throw)} {turn(after)}"
-    return Accepted(code=code, said=said, rests_on=rests_on, player=throw.player, moves=(str(throw),), evidence=evidence)
+    rests_on = (
+        f"{DEPLOYMENT}; ruling ice_storm.7"
+        if any(change.place is None for change in throw.changes)
+        else DEPLOYMENT
+    )
+    said = f"{messages.throw(state, throw)} {turn(after)}"
+    return Accepted(
+        code=code,
+        said=said,
+        rests_on=rests_on,
+        player=throw.player,
+        moves=(str(throw),),
+        evidence=evidence,
+    )
 
 
 def stands(state: State, throw: Throw, wrong: Violation) -> tuple[str, ...]:
-    """What a refused throw leaves: it is picked up, and what it moved stays, unless the option says otherwise."""
+    """What a refused throw leaves: it is picked up, and what it moved stays, unless the option says
+    otherwise.
+    """
     if wrong.code == "storm.throw.low":
         return (str(Void(throw.player, () if state.undoes_low else throw.changes)),)
     return counted(throw) if throw.again else ()
 
 
-def _as_lying(look: Look, player: str, piece: SeenPiece) -> list[tuple[str, Throw]]:
-    """The throw as it is if the piece only looks as if it leaned: for people who saw that it does not."""
-    return [
-        ("; ".join(filter(None, (f"{player.capitalize()}'s piece {rest.said}", said))), Throw(player, rest.place, changes))
-        for rest in _lies(look.touches(piece).place)
-        for said, changes in _changes(look)
-    ]
-
-
-def _readings(look: Look, player: str, piece: SeenPiece) -> list[tuple[str, Throw]]:
-    """Every throw that the table may show, with what is in question about it in words."""
-    found = []
-    for rest in _rests(look, piece):
-        for said, changes in _changes(look):
-            text = "; ".join(filter(None, [f"{player.capitalize()}'s piece {rest.said}", said]))
-            found.append((text, Throw(player, None if rest.leans else rest.place, changes, LEANING if rest.leans else "")))
-    return found
-
-
-def _rests(look: Look, piece: SeenPiece) -> list[_Rest]:
-    """How the thrown piece may have come to rest."""
-    leans = _leans(look, piece)
-    rests = [_Rest("leans on another piece and is thrown again", None, leans=True)] if leans is not False else []
-    if leans is not True:
-        rests += _lies(look.touches(piece).place)
-    return rests
-
-
-def _lies(place: Place | None) -> Iterator[_Rest]:
-    """On the board, off it or, where that is too close to call, both."""
-    if place:
-        yield _Rest(f"lies on the board, {words.place(place)}", replace(place, off_doubtful=False))
-    if place is None or place.off_doubtful:
-        yield _Rest("lies off the board, or partly off", None)
-
-
-def _changes(look: Look) -> Iterator[tuple[str, tuple[Change, ...]]]:
-    """What the throw moved; every way to read it, with words for what is too close to call."""
-    off = tuple(Change(piece.name, None) for piece in look.gone)
-    each = [[(name, rest, place.off_doubtful) for rest in _lies(place)] for name, place in look.places.items()]
-    for rests in product(*each):
-        said = "; ".join(f"{name} {rest.said}" for name, rest, doubtful in rests if doubtful)
-        yield said, (*off, *(Change(name, rest.place) for name, rest, _ in rests))
-
-
-def _leans(look: Look, piece: SeenPiece) -> bool | None:
-    """Does a piece lean on another or lie on one?  None: too close to call.
-
-    Nothing leans on nothing, and two pieces are not in one place: that decides where the picture does not.
-    """
-    others = [other.solid for other in look.there if other is not piece]
-    near = any(clearance(piece.solid, other).mm <= LEAN_MM for other in others)
-    if piece.on is not None or any(overlap(piece.solid, other) for other in others):
-        return True
-    if piece.pose == "leaning":
-        return True if near else None
-    return None if near and piece.pose_probability < SURE else False
-
-
 def _two(look: Look, player: str) -> Verdict:
-    """Two throws one after the other, told apart by whose turn it was; only where they moved nothing."""
+    """Two throws one after the other, told apart by whose turn it was; only where they moved
+    nothing.
+    """
     first, second = sorted(look.new, key=lambda piece: piece.colour != player)
     if (unsure := _moved_and_misread(look, second, player)) is not None:
         return unsure
-    said = f"New {first.colour} and {second.colour} pieces lie on the board, and one is thrown at a time."
+    said = (
+        f"New {first.colour} and {second.colour} pieces lie on the board, and one is thrown at a"
+        " time."
+    )
     moves: list[str] = []
     state = look.state
     for piece in (first, second):
         place = look.touches(piece).place
         throw = Throw(piece.colour, place)
-        doubtful = piece.colour_probability < SURE or of_another_size(look, piece) or _leans(look, piece) is not False
-        doubtful = doubtful or any(_another_was_thrown(look, piece.colour, piece))
+        doubtful = (
+            piece.colour_probability < SURE
+            or of_another_size(look, piece)
+            or leans_on_another(look, piece) is not False
+        )
+        doubtful = doubtful or any(another_was_thrown(look, piece.colour, piece))
         if look.gone or look.places or doubtful or violation(state, throw):
             return _taken_back(look, "storm.throw.two", said)
         state, moves = play(state, throw), [*moves, str(throw)]
     said = f"{first.colour.capitalize()} and then {second.colour} threw. {turn(state)}"
-    return Accepted(code="storm.throw", said=said, rests_on=DEPLOYMENT, player=player, moves=tuple(moves), evidence=_evidence(look, second))
+    return Accepted(
+        code="storm.throw",
+        said=said,
+        rests_on=DEPLOYMENT,
+        player=player,
+        moves=tuple(moves),
+        evidence=_evidence(look, second),
+    )
 
 
 def _moved_and_misread(look: Look, piece: SeenPiece, player: str) -> Ambiguous | CannotSee | None:
-    """Beside the throw a piece of another colour is new, and one that lay there is gone: that may be it, moved, and its colour misread.
+    """Beside the throw a piece of another colour is new, and one that lay there is gone: that may
+    be it, moved, and its colour misread.
 
     Not asked where the colour is sure and what is gone lies beside the board.
     """
-    if not look.gone or (piece.colour_probability >= SURELY_ANOTHERS and not _not_seen_outside(look, Counter())):
+    if not look.gone or (
+        piece.colour_probability >= SURELY_ANOTHERS and not _not_seen_outside(look, Counter())
+    ):
         return None
     if (unread := unclear(look)) is not None:
         return unread
     colours = sorted({gone.colour for gone in look.gone})
-    read = [reading for colour in colours for reading in _in_colour(look, piece, colour, player)]
+    read = [reading for colour in colours for reading in in_colour(look, piece, colour, player)]
     if not read:
         return None
     names = listed((gone.name for gone in look.gone), "or")
     said = f"Is what looks like a new {piece.colour} piece {names}, which was moved?"
     choices = [Choice(text, counted(throw)) for text, throw in read]
     choices.append(Choice(f"It is {piece.colour}: take both back", ()))
-    return Ambiguous(code="storm.colour", said=said, rests_on=DEPLOYMENT, player=player, choices=tuple(choices), evidence=_evidence(look, piece))
+    return Ambiguous(
+        code="storm.colour",
+        said=said,
+        rests_on=DEPLOYMENT,
+        player=player,
+        choices=tuple(choices),
+        evidence=_evidence(look, piece),
+    )
 
 
 def _seen_twice(look: Look, player: str) -> Look | None:
-    """Of several new pieces one is the player's, and all others are in doubt and touch what surely lies there: the table with that one alone."""
-    doubtful = [piece for piece in look.new if min(piece.pose_probability, piece.colour_probability) < SURE]
-    sure, there = ([piece for piece in pieces if piece not in doubtful] for pieces in (look.new, look.there))
+    """Of several new pieces one is the player's, and all others are in doubt and touch what surely
+    lies there: the table with that one alone.
+    """
+    doubtful = [
+        piece for piece in look.new if min(piece.pose_probability, piece.colour_probability) < SURE
+    ]
+    sure, there = (
+        [piece for piece in pieces if piece not in doubtful] for pieces in (look.new, look.there)
+    )
     if [piece.colour for piece in sure] != [player]:
         return None
-    if any(all(clearance(piece.solid, other.solid).mm > LEAN_MM for other in there) for piece in doubtful):
+    if any(
+        all(clearance(piece.solid, other.solid).mm > LEAN_MM for other in there)
+        for piece in doubtful
+    ):
         return None
     pieces = tuple(piece for piece in look.seen if piece not in doubtful)
     return Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
@@ -365,53 +425,81 @@ def _one_or_two(look: Look, player: str) -> Verdict:
     piece = look.new[0]
     if (wanted := of_another_size(look, piece)) is not None:
         return _of_another_size(look, player, piece, wanted)
-    read = [(f"One: {text}", throw) for text, throw in _readings(look, player, piece)]
+    read = [(f"One: {text}", throw) for text, throw in readings_of(look, player, piece)]
     choices = [Choice(text, counted(throw)) for text, throw in read]
-    said = f"Did {player} throw one piece, or two? What seems to be another one touches a piece that lies there, and may be a part of it."
-    common: dict[str, Any] = {"rests_on": DEPLOYMENT, "player": player, "evidence": _evidence(look, piece)}
-    return Ambiguous(code="storm.throw.two", said=said, choices=(*choices, Choice("Two: take them back", ())), **common)
+    said = (
+        f"Did {player} throw one piece, or two? What seems to be another one touches a piece that"
+        " lies there, and may be a part of it."
+    )
+    common: dict[str, Any] = {
+        "rests_on": DEPLOYMENT,
+        "player": player,
+        "evidence": _evidence(look, piece),
+    }
+    return Ambiguous(
+        code="storm.throw.two",
+        said=said,
+        choices=(*choices, Choice("Two: take them back", ())),
+        **common,
+    )
 
 
 def _stranger(look: Look, piece: SeenPiece, player: str) -> Verdict:
-    """A piece of somebody who does not throw now; where its colour is not sure, perhaps of the one who does."""
+    """A piece of somebody who does not throw now; where its colour is not sure, perhaps of the one
+    who does.
+    """
     colour = piece.colour
     if any(gone.colour == colour for gone in look.gone) and not look.came_out[colour]:
         return out_of_sync(look, "Put it right.")
-    read = _in_colour(look, piece, player, player) if len(look.new) == 1 else []
+    read = in_colour(look, piece, player, player) if len(look.new) == 1 else []
     if read and piece.colour_probability < SURELY_ANOTHERS:
         choices = [Choice(text, counted(throw)) for text, throw in read]
         said = f"Is the new piece {player} or {colour}? It is {player}'s throw."
         choices.append(Choice(f"It is {colour}: take it back", ()))
-        return Ambiguous(code="storm.colour", said=said, rests_on=DEPLOYMENT, player=player, choices=tuple(choices), evidence=_evidence(look, piece))
+        return Ambiguous(
+            code="storm.colour",
+            said=said,
+            rests_on=DEPLOYMENT,
+            player=player,
+            choices=tuple(choices),
+            evidence=_evidence(look, piece),
+        )
     throw = Throw(colour, look.touches(piece).place)
     wrong = violation(look.state, throw)
     assert wrong is not None, "it is somebody else's turn"
-    misread = f" If it is {player}'s and only looks {colour} to the camera, correct this." if read else ""
-    wrong = replace(wrong, said=f"{wrong.said} Take the {colour} piece back, and put right what it moved.{misread}")
-    return refusal(wrong, colour, (str(throw),), _evidence(look, piece) | {"may_be": {text: str(throw) for text, throw in read}})
-
-
-def _in_colour(look: Look, piece: SeenPiece, colour: str, player: str) -> list[tuple[str, Throw]]:
-    """The throws of a player's that there may have been, in words too, if a piece is of this colour, and misread."""
-    pieces = tuple(replace(each, colour=colour) if each is piece else each for each in look.seen)
-    other = Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
-    read = _readings(other, player, other.new[0]) if [new.colour for new in other.new] == [player] else []
-    return [(f"It is {colour}: {text}", throw) for text, throw in read]
+    misread = (
+        f" If it is {player}'s and only looks {colour} to the camera, correct this." if read else ""
+    )
+    wrong = replace(
+        wrong,
+        said=f"{wrong.said} Take the {colour} piece back, and put right what it moved.{misread}",
+    )
+    return refusal(
+        wrong,
+        colour,
+        (str(throw),),
+        _evidence(look, piece) | {"may_be": {text: str(throw) for text, throw in read}},
+    )
 
 
 def _nothing_new(look: Look, player: str) -> Verdict:
-    """No piece more on the board: nothing happened, a throw went off it, or hands moved something."""
+    """No piece more on the board: nothing happened, a throw went off it, or hands moved
+    something.
+    """
     own_gone = sum(piece.colour == player for piece in look.gone)
     thrown = look.came_out[player] - look.left[player] - own_gone
     if thrown == 1:
         if (unread := unclear(look)) is not None:
             return unread
-        throws = [(said, Throw(player, None, changes)) for said, changes in _changes(look)]
+        throws = [(said, Throw(player, None, changes)) for said, changes in changes_of(look)]
         lost = _not_seen_outside(look, Counter({player: 1}))
-        leaning = list(_another_was_thrown(look, player))
+        leaning = list(another_was_thrown(look, player))
         if len(throws) == 1 and not lost and not leaning:
             return rule(look, throws[0][1], _evidence(look))
-        read = [(f"{player.capitalize()}'s piece lies off the board{'; ' * bool(said)}{said}", throw) for said, throw in throws]
+        read = [
+            (f"{player.capitalize()}'s piece lies off the board{'; ' * bool(said)}{said}", throw)
+            for said, throw in throws
+        ]
         return _decide(look, player, [*read, *leaning], lost, _evidence(look))
     if (other := _other_was_thrown(look, player)) is not None:
         return other
@@ -422,20 +510,45 @@ def _nothing_new(look: Look, player: str) -> Verdict:
     if look.unread_mm or (look.hidden and not look.only_one_unseen):
         return cannot_read(look)
     if look.only_one_unseen:
-        said = f"{look.unseen[0].name} is not seen, and lies {words.place(look.unseen[0].place)} as recorded. {turn(look.state)}"
-        return Waiting(code="storm.throw", said=said, rests_on=DEPLOYMENT, player=player, as_recorded=True)
-    return Waiting(code="storm.throw", said=turn(look.state), rests_on=DEPLOYMENT, player=player, as_recorded=True)
+        said = (
+            f"{look.unseen[0].name} is not seen, and lies {messages.place(look.unseen[0].place)} as"
+            f" recorded. {turn(look.state)}"
+        )
+        return Waiting(
+            code="storm.throw", said=said, rests_on=DEPLOYMENT, player=player, as_recorded=True
+        )
+    return Waiting(
+        code="storm.throw",
+        said=turn(look.state),
+        rests_on=DEPLOYMENT,
+        player=player,
+        as_recorded=True,
+    )
 
 
 def _stray(look: Look, colour: str, player: str) -> Ambiguous:
-    """A piece came to lie beside the board whose colour is not sure, and not read as that of who throws."""
+    """A piece came to lie beside the board whose colour is not sure, and not read as that of who
+    throws.
+    """
     said = f"Is the piece beside the board {player} or {colour}? It is {player}'s throw."
-    choices = (Choice(f"It is {player}: the throw is off the board", (str(Throw(player, None)),)), Choice(f"It is {colour}: nobody threw it", ()))
-    return Ambiguous(code="storm.colour", said=said, rests_on=DEPLOYMENT, player=player, choices=choices, evidence=_evidence(look))
+    choices = (
+        Choice(f"It is {player}: the throw is off the board", (str(Throw(player, None)),)),
+        Choice(f"It is {colour}: nobody threw it", ()),
+    )
+    return Ambiguous(
+        code="storm.colour",
+        said=said,
+        rests_on=DEPLOYMENT,
+        player=player,
+        choices=choices,
+        evidence=_evidence(look),
+    )
 
 
 def _other_was_thrown(look: Look, player: str) -> Ambiguous | None:
-    """After a void throw the piece that is on record as moved is picked up, and the one taken for the thrown one still lies there."""
+    """After a void throw the piece that is on record as moved is picked up, and the one taken for
+    the thrown one still lies there.
+    """
     lost = [piece for piece in look.gone if piece.colour == player]
     lying = [piece for piece in look.still_lying if piece.colour == player]
     if len(lost) != 1 or len(lying) != 1 or unclear(look) is not None:
@@ -443,50 +556,85 @@ def _other_was_thrown(look: Look, player: str) -> Ambiguous | None:
     name, place = lost[0].name, look.touches(lying[0]).place
     assert place is not None, "it lies on the board"
     choices = []
-    for rest, (said, changes) in product(_lies(place), _changes(look)):
+    for rest, (said, changes) in product(resting_places(place), changes_of(look)):
         text = "; ".join(filter(None, (f"The thrown piece is picked up; {name} {rest.said}", said)))
-        lies = tuple(Change(name, rest.place) if change.name == name else change for change in changes)
+        lies = tuple(
+            Change(name, rest.place) if change.name == name else change for change in changes
+        )
         choices.append(Choice(text, (str(Void(player, lies)),)))
     said = f"Was the piece that is picked up {player}'s void throw?"
     common: dict[str, Any] = {"rests_on": LOW_HAND, "player": player, "evidence": _evidence(look)}
-    return Ambiguous(code="storm.throw.low", said=said, choices=(*choices, NOT_SO), until_moved=True, **common)
+    return Ambiguous(
+        code="storm.throw.low", said=said, choices=(*choices, NOT_SO), until_moved=True, **common
+    )
 
 
 def _by_a_throw_that_nobody_sees(look: Look, player: str) -> Verdict:
     """The board is another one, and no throw is seen: it may lie on the floor.
 
-    Where all that left the board lies beside it a throw is likely, and asked about; else hands are, and people may still correct the record.
+    Where all that left the board lies beside it a throw is likely, and asked about; else hands are,
+    and people may still correct the record.
     """
     out = f"{player.capitalize()}'s piece is off the board, out of sight"
-    throws = [("; ".join(filter(None, (out, said))), Throw(player, None, changes)) for said, changes in _changes(look)]
+    throws = [
+        ("; ".join(filter(None, (out, said))), Throw(player, None, changes))
+        for said, changes in changes_of(look)
+    ]
     earlier = by_the_last_throw(look)
     if not look.gone or Counter(piece.colour for piece in look.gone) - look.came_out:
-        leaning = _another_was_thrown(look, player)
-        choices = [*(Choice(said, counted(throw)) for said, throw in [*throws, *leaning] if counted(throw)), *earlier]
+        leaning = another_was_thrown(look, player)
+        choices = [
+            *(
+                Choice(said, counted(throw))
+                for said, throw in [*throws, *leaning]
+                if counted(throw)
+            ),
+            *earlier,
+        ]
         evidence = {"may_be": {choice.label: choice.moves[0] for choice in choices}}
-        told_so = out_of_sync(look, f"Put it right; or correct this, if {player}'s throw did it and is off the board.", evidence)
+        told_so = out_of_sync(
+            look,
+            f"Put it right; or correct this, if {player}'s throw did it and is off the board.",
+            evidence,
+        )
         return replace(told_so, asks=whose_throw(look, choices))
-    gone = words.named(look.gone)
+    gone = messages.named(look.gone)
     choices = [Choice(f"{said}; {gone} was knocked off", (str(throw),)) for said, throw in throws]
-    choices += [Choice(said, counted(throw)) for said, throw in _another_was_thrown(look, player)]
+    choices += [Choice(said, counted(throw)) for said, throw in another_was_thrown(look, player)]
     choices += [*earlier, NOT_SO]
     said = f"Was {gone} knocked off the board by a throw of {player}'s that is off the board too?"
-    common: dict[str, Any] = {"rests_on": "Deployment; ruling ice_storm.7", "player": player, "evidence": _evidence(look)}
-    return Ambiguous(code="storm.unseen", said=said, choices=tuple(choices), until_moved=True, **common)
+    common: dict[str, Any] = {
+        "rests_on": "Deployment; ruling ice_storm.7",
+        "player": player,
+        "evidence": _evidence(look),
+    }
+    return Ambiguous(
+        code="storm.unseen", said=said, choices=tuple(choices), until_moved=True, **common
+    )
 
 
 def by_the_last_throw(look: Look) -> list[Choice]:
-    """The throw that was ruled last is off the board, and was said to be so before the board was seen: what it moved or knocked off."""
+    """The throw that was ruled last is off the board, and was said to be so before the board was
+    seen: what it moved or knocked off.
+    """
     player = look.state.last_off
     if player is None:
         return []
     did = f"{player.capitalize()}'s throw before, which is off the board, did it"
-    moves = [("; ".join(filter(None, (did, said))), Moved(player, changes)) for said, changes in _changes(look) if changes]
-    return [Choice(said, (str(move),)) for said, move in moves if violation(look.state, move) is None]
+    moves = [
+        ("; ".join(filter(None, (did, said))), Moved(player, changes))
+        for said, changes in changes_of(look)
+        if changes
+    ]
+    return [
+        Choice(said, (str(move),)) for said, move in moves if violation(look.state, move) is None
+    ]
 
 
 def _nobody_threw(look: Look) -> list[Choice]:
-    """As `by_the_last_throw`, where what looks like a new piece is one of the record that lies elsewhere now."""
+    """As `by_the_last_throw`, where what looks like a new piece is one of the record that lies
+    elsewhere now.
+    """
     other = replace(look, nobody_threw=True)
     return [] if other.new else by_the_last_throw(other)
 
@@ -495,9 +643,18 @@ def whose_throw(look: Look, choices: list[Choice]) -> Ambiguous | None:
     """What people are asked where the board stays another one."""
     if not choices:
         return None
-    common: dict[str, Any] = {"code": "storm.unseen", "rests_on": DEPLOYMENT, "player": look.state.next or look.state.attacker}
+    common: dict[str, Any] = {
+        "code": "storm.unseen",
+        "rests_on": DEPLOYMENT,
+        "player": look.state.next or look.state.attacker,
+    }
     every = (*choices, NOT_SO)
-    return Ambiguous(said="Did a throw do that which is off the board?", choices=every, until_moved=True, **common)
+    return Ambiguous(
+        said="Did a throw do that which is off the board?",
+        choices=every,
+        until_moved=True,
+        **common,
+    )
 
 
 def out_of_sync(look: Look, what_to_do: str, evidence: dict[str, Any] | None = None) -> OutOfSync:
@@ -505,7 +662,13 @@ def out_of_sync(look: Look, what_to_do: str, evidence: dict[str, Any] | None = N
     said = f"The board is not as it was left. {what_to_do}"
     player = look.state.next or look.state.attacker
     differences = (*look.differences, *new_of_another_size(look))
-    return OutOfSync(code="storm.out_of_sync", said=said, player=player, differences=differences, evidence=evidence or {})
+    return OutOfSync(
+        code="storm.out_of_sync",
+        said=said,
+        player=player,
+        differences=differences,
+        evidence=evidence or {},
+    )
 
 
 def unclear(look: Look) -> CannotSee | None:
@@ -522,12 +685,22 @@ def cannot_read(look: Look) -> CannotSee:
     said = cannot_be_read(place_mm)
     if not look.unread_mm and look.hidden[0] in look.unseen:
         x, y = place_mm
-        said = f"{look.hidden[0].name} is not seen, about ({x:.0f}, {y:.0f}) mm, and was not before. Show it more clearly, or correct the record."
-    return CannotSee(code="storm.unread", said=said, rests_on=DEPLOYMENT, player=look.state.next or look.state.attacker)
+        said = (
+            f"{look.hidden[0].name} is not seen, about ({x:.0f}, {y:.0f}) mm, and was not before."
+            " Show it more clearly, or correct the record."
+        )
+    return CannotSee(
+        code="storm.unread",
+        said=said,
+        rests_on=DEPLOYMENT,
+        player=look.state.next or look.state.attacker,
+    )
 
 
 def _not_seen_outside(look: Look, thrown: Counter[str]) -> list[Piece]:
-    """Pieces that are gone from the board and do not lie beside it; `thrown` lie there for another reason."""
+    """Pieces that are gone from the board and do not lie beside it; `thrown` lie there for another
+    reason.
+    """
     outside = look.came_out - thrown
     lost: list[Piece] = []
     for piece in look.gone:
@@ -540,12 +713,24 @@ def _not_seen_outside(look: Look, thrown: Counter[str]) -> list[Piece]:
 
 def _taken_back(look: Look, code: str, said: str) -> Refused:
     tried = tuple(str(Throw(piece.colour, look.touches(piece).place)) for piece in look.new)
-    return refusal(Violation(code, DEPLOYMENT, f"{said} Take them back."), look.state.next, tried, _evidence(look))
+    return refusal(
+        Violation(code, DEPLOYMENT, f"{said} Take them back."),
+        look.state.next,
+        tried,
+        _evidence(look),
+    )
 
 
 def _evidence(look: Look, piece: SeenPiece | None = None) -> dict[str, Any]:
     """What a verdict rests on, as plain data."""
-    document: dict[str, Any] = {"moved": {name: str(place) for name, place in look.places.items()}, "gone": [piece.name for piece in look.gone]}
+    document: dict[str, Any] = {
+        "moved": {name: str(place) for name, place in look.places.items()},
+        "gone": [piece.name for piece in look.gone],
+    }
     if piece is not None:
-        document |= {"thrown": str(piece), "place": str(look.touches(piece).place or OFF), "touches": [*map(str, look.touches(piece).squares)]}
+        document |= {
+            "thrown": str(piece),
+            "place": str(look.touches(piece).place or OFF),
+            "touches": [*map(str, look.touches(piece).squares)],
+        }
     return document

@@ -1,9 +1,11 @@
-"""From a measured piece to the squares that it touches, each clear, clear of it, or too close to call (ruling ice_storm.2).
+"""From a measured piece to the squares that it touches, each clear, clear of it, or too close to
+call (ruling ice_storm.2).
 
-A piece touches a square where the two overlap by more than the measurement can doubt.  Convex outlines overlap unless some
-edge of one has all corners of the other beyond it; how far beyond, in mm, changes with the piece's (x_mm, y_mm, heading_deg)
-to first order by the edge's normal and the lever arm about `base_mm`, so the covariance gives each such distance its
-standard deviation.  A square is touched for sure where no edge parts it from the piece within the 95 % uncertainty; it is
+A piece touches a square where the two overlap by more than the measurement can doubt.  Convex
+outlines overlap unless some edge of one has all corners of the other beyond it; how far beyond, in
+mm, changes with the piece's (x_mm, y_mm, heading_deg) to first order by the edge's normal and the
+lever arm about `base_mm`, so the covariance gives each such distance its standard deviation.  A
+square is touched for sure where no edge parts it from the piece within the 95 % uncertainty; it is
 clear of the piece where one edge does, with the uncertainty to spare.
 """
 
@@ -30,7 +32,9 @@ Call = Literal["touched", "clear", "too close"]
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """How far a piece reaches into a square, as measured: least way, in mm, to push it out; below 0 it is beside it."""
+    """How far a piece reaches into a square, as measured: least way, in mm, to push it out; below 0
+    it is beside it.
+    """
 
     square: Square
     overlap_mm: float
@@ -43,10 +47,12 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class Touches:
-    """What a piece touches: squares that it does or may touch, in order; those not listed are clear of it.
+    """What a piece touches: squares that it does or may touch, in order; those not listed are clear
+    of it.
 
-    `tips` are the squares that its tip may be in, none where it stands upright; `reached` another one that it is in if the
-    piece touches it.  `on_board` is False where it lies off the board or partly off, None where that is too close to call.
+    `tips` are the squares that its tip may be in, none where it stands upright; `reached` another
+    one that it is in if the piece touches it.  `on_board` is False where it lies off the board or
+    partly off, None where that is too close to call.
     """
 
     squares: tuple[Touch, ...]
@@ -56,44 +62,69 @@ class Touches:
 
     @property
     def place(self) -> Place | None:
-        """As moves say it; None off the board.  Doubtful squares that would make three in a row with touched ones are left out."""
+        """As moves say it; None off the board.  Doubtful squares that would make three in a row
+        with touched ones are left out.
+        """
         if self.on_board is False:
             return None
         clear = frozenset(touch.square for touch in self.squares if touch.call == "touched")
         doubtful = frozenset(touch.square for touch in self.squares if touch.call == "too close")
         possible = clear.union(*shapes(clear, doubtful))
         reached = self.reached if self.reached in possible else None
-        return Place(clear, doubtful & possible, self.tips & possible, reached, off_doubtful=self.on_board is None)
+        return Place(
+            clear,
+            doubtful & possible,
+            self.tips & possible,
+            reached,
+            off_doubtful=self.on_board is None,
+        )
 
 
 def touches(piece: SeenPiece, board: Chessboard, touching: str = "contact") -> Touches:
-    """Squares of a chessboard that a piece touches, by its contact with the board or, `overhang`, its plan view.
+    """Squares of a chessboard that a piece touches, by its contact with the board or, `overhang`,
+    its plan view.
 
-    A piece that leans rests on some point below its plan view that no picture shows: all squares below it are too close to
-    call, unless there is only one.  Whether pose and size were read for sure is not asked here.  Raises InvalidNotation for a
-    piece that is too large for the squares (see `check_setup`).
+    A piece that leans rests on some point below its plan view that no picture shows: all squares
+    below it are too close to call, unless there is only one.  Whether pose and size were read for
+    sure is not asked here.  Raises InvalidNotation for a piece that is too large for the squares
+    (see `check_setup`).
     """
     rests_somewhere = piece.pose == "leaning" and touching == "contact"
     seen = _Outline.of(piece, overhang=rests_somewhere or touching == "overhang")
-    found = [touch for square in _near(seen, board) if (touch := _touch(seen, square, board)).call != "clear"]
+    found = [
+        touch
+        for square in _near(seen, board)
+        if (touch := _touch(seen, square, board)).call != "clear"
+    ]
     on_board = _on_board(seen, board)
     if rests_somewhere and (len(found) > 1 or not on_board):
-        found = [Touch(touch.square, touch.overlap_mm, touch.sigma_mm, "too close") for touch in found]
+        found = [
+            Touch(touch.square, touch.overlap_mm, touch.sigma_mm, "too close") for touch in found
+        ]
         on_board = on_board or (None if found else False)
-    tips, reached = (frozenset[Square](), None) if piece.pose == "upright" else _tips(seen, found, board)
+    tips, reached = (
+        (frozenset[Square](), None) if piece.pose == "upright" else _tips(seen, found, board)
+    )
     return Touches(tuple(found), tips, reached, on_board)
 
 
 def check_board(board: Board) -> Chessboard:
     """The board, if Ice Storm can be played on it; raises InputError."""
     if not isinstance(board, Chessboard) or (board.files, board.ranks) != (SIDE, SIDE):
-        got = f"a chessboard of {board.files} x {board.ranks}" if isinstance(board, Chessboard) else "another board"
-        raise InputError(f"board: expected a chessboard of {SIDE} x {SIDE} squares for Ice Storm, got {got}")
+        got = (
+            f"a chessboard of {board.files} x {board.ranks}"
+            if isinstance(board, Chessboard)
+            else "another board"
+        )
+        raise InputError(
+            f"board: expected a chessboard of {SIDE} x {SIDE} squares for Ice Storm, got {got}"
+        )
     return board
 
 
 def check_setup(board: Board, size: PieceSize) -> None:
-    """Refuse a board that Ice Storm cannot be played on with pieces of this size (ruling ice_storm.6): raises InputError.
+    """Refuse a board that Ice Storm cannot be played on with pieces of this size (ruling
+    ice_storm.6): raises InputError.
 
     A piece shorter than a square is wide touches four squares at most, and those share a corner.
     """
@@ -106,7 +137,9 @@ def check_setup(board: Board, size: PieceSize) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Outline:
-    """A measured outline, (n, 2) mm counter-clockwise, that moves as its piece does; `tip_mm` (2,) is seen from above."""
+    """A measured outline, (n, 2) mm counter-clockwise, that moves as its piece does; `tip_mm` (2,)
+    is seen from above.
+    """
 
     points_mm: Array
     tip_mm: Array
@@ -119,16 +152,27 @@ class _Outline:
         return cls(points, piece.tip_mm, piece.base_mm, piece.covariance)
 
     def sigma_mm(self, normal: Array, points_mm: Array) -> Array:
-        """Standard deviation, (n,), of how far points (n, 2), carried by the piece, lie along a unit normal (2,)."""
+        """Standard deviation, (n,), of how far points (n, 2), carried by the piece, lie along a
+        unit normal (2,).
+        """
         arm = points_mm - self.base_mm
         turning = (normal[1] * arm[:, 0] - normal[0] * arm[:, 1]) * math.pi / 180
-        slope = np.column_stack([np.full(len(arm), normal[0]), np.full(len(arm), normal[1]), turning])
+        slope = np.column_stack(
+            [np.full(len(arm), normal[0]), np.full(len(arm), normal[1]), turning]
+        )
         variance: Array = np.einsum("ni,ij,nj->n", slope, self.covariance, slope)
         return np.sqrt(np.maximum(variance, 0.0))
 
 
-_SIDES = ((np.array([1.0, 0.0]), 1), (np.array([0.0, 1.0]), 2), (np.array([-1.0, 0.0]), 3), (np.array([0.0, -1.0]), 0))
-"""Outward normals of a square's sides, with a corner on each (corners counter-clockwise from the lower left)."""
+_SIDES = (
+    (np.array([1.0, 0.0]), 1),
+    (np.array([0.0, 1.0]), 2),
+    (np.array([-1.0, 0.0]), 3),
+    (np.array([0.0, -1.0]), 0),
+)
+"""Outward normals of a square's sides, with a corner on each (corners counter-clockwise from the
+lower left).
+"""
 
 
 def _corners(square: Square, board: Chessboard) -> Array:
@@ -140,18 +184,36 @@ def _corners(square: Square, board: Chessboard) -> Array:
 
 def _near(seen: _Outline, board: Chessboard) -> list[Square]:
     """Squares that the piece may reach, in order."""
-    reach_mm = 1.0 + 6 * max(float(seen.sigma_mm(normal, seen.points_mm).max()) for normal, _ in _SIDES)
+    reach_mm = 1.0 + 6 * max(
+        float(seen.sigma_mm(normal, seen.points_mm).max()) for normal, _ in _SIDES
+    )
     origin = np.asarray(board.origin_mm)
-    low = np.floor((seen.points_mm.min(axis=0) - reach_mm - origin) / board.square_mm).astype(int).clip(0, SIDE)
-    high = np.floor((seen.points_mm.max(axis=0) + reach_mm - origin) / board.square_mm).astype(int).clip(-1, SIDE - 1)
-    return [Square(file, rank) for file in range(low[0], high[0] + 1) for rank in range(low[1], high[1] + 1)]
+    low = (
+        np.floor((seen.points_mm.min(axis=0) - reach_mm - origin) / board.square_mm)
+        .astype(int)
+        .clip(0, SIDE)
+    )
+    high = (
+        np.floor((seen.points_mm.max(axis=0) + reach_mm - origin) / board.square_mm)
+        .astype(int)
+        .clip(-1, SIDE - 1)
+    )
+    return [
+        Square(file, rank)
+        for file in range(low[0], high[0] + 1)
+        for rank in range(low[1], high[1] + 1)
+    ]
 
 
 def _touch(seen: _Outline, square: Square, board: Chessboard) -> Touch:
     corners = _corners(square, board)
-    # How far each point lies on the inner side of each edge: corners of the piece inside the square's sides, and corners of
-    # the square inside the piece's edges; these turn with the piece, as if its edge were carried with it at that corner.
-    edges = [(normal, (corners[at] - seen.points_mm) @ normal, seen.sigma_mm(normal, seen.points_mm)) for normal, at in _SIDES]
+    # How far each point lies on the inner side of each edge: corners of the piece inside the
+    # square's sides, and corners of the square inside the piece's edges; these turn with the piece,
+    # as if its edge were carried with it at that corner.
+    edges = [
+        (normal, (corners[at] - seen.points_mm) @ normal, seen.sigma_mm(normal, seen.points_mm))
+        for normal, at in _SIDES
+    ]
     for start, end in zip(seen.points_mm, np.roll(seen.points_mm, -1, axis=0), strict=True):
         along = end - start
         normal = np.array([along[1], -along[0]]) / math.hypot(*along)
@@ -163,25 +225,39 @@ def _touch(seen: _Outline, square: Square, board: Chessboard) -> Touch:
         call = "touched"
     elif any((inside < -Z95 * sigma).all() for _, inside, sigma in edges):
         call = "clear"
-    return Touch(square, float(edges[least][1][deepest[least]]), float(edges[least][2][deepest[least]]), call)
+    return Touch(
+        square, float(edges[least][1][deepest[least]]), float(edges[least][2][deepest[least]]), call
+    )
 
 
-def _tips(seen: _Outline, found: list[Touch], board: Chessboard) -> tuple[frozenset[Square], Square | None]:
-    """Squares that the tip may be in, among those found, and one of them that nothing may reach without the tip.
+def _tips(
+    seen: _Outline, found: list[Touch], board: Chessboard
+) -> tuple[frozenset[Square], Square | None]:
+    """Squares that the tip may be in, among those found, and one of them that nothing may reach
+    without the tip.
 
-    A tip that is over none of them, on a piece that leans out over the edge of the board, may be in all.
+    A tip that is over none of them, on a piece that leans out over the edge of the board, may be in
+    all.
     """
     tip_mm = seen.tip_mm[None]
     others = seen.points_mm[np.hypot(*(seen.points_mm - tip_mm).T) > 1e-6]
     maybe, reached = set(), set()
     for touch in found:
         corners = _corners(touch.square, board)
-        beside = [((corners[at] - points) @ normal, seen.sigma_mm(normal, points)) for points in (tip_mm, others) for normal, at in _SIDES]
+        beside = [
+            ((corners[at] - points) @ normal, seen.sigma_mm(normal, points))
+            for points in (tip_mm, others)
+            for normal, at in _SIDES
+        ]
         if all((inside >= -Z95 * sigma).all() for inside, sigma in beside[:4]):
             maybe.add(touch.square)
-            # Beyond a side that the tip is surely within, an edge may cross the square without the tip.
+            # Beyond a side that the tip is surely within, an edge may cross the square without the
+            # tip.
             sides = zip(beside[:4], beside[4:], strict=True)
-            alone = any((tip <= Z95 * at).all() and (rest < -Z95 * by).all() for (tip, at), (rest, by) in sides)
+            alone = any(
+                (tip <= Z95 * at).all() and (rest < -Z95 * by).all()
+                for (tip, at), (rest, by) in sides
+            )
             if touch.call == "too close" and alone:
                 reached.add(touch.square)
     if len(maybe) == 2 and len(reached) == 1:

@@ -1,12 +1,24 @@
-"""Icebreaker: two players' ships break ice on a hexagon of hexagons.  Printed rules by Mark Steere, and rulings icebreaker.1 to .3."""
+"""Icebreaker: two players' ships break ice on a hexagon of hexagons.  Printed rules by Mark Steere,
+and rulings icebreaker.1 to .3.
+"""
 
-from engines.icebreaker.appeal import alternatives
-from engines.icebreaker.document import state_document
+from engines.icebreaker.alternatives import alternatives
+from engines.icebreaker.board_marks import options, trace
 from engines.icebreaker.judge import hear, judge, set_up
-from engines.icebreaker.rules import RULINGS, State, legal_moves, outcome, parse_move, play, start, turn, violation
-from engines.icebreaker.sketch import options, trace
-from engines.secret import no_hidden_voters as hidden_voters
-from engines.secret import no_secret_voter as secret_voter
+from engines.icebreaker.rules import (
+    RULINGS,
+    State,
+    legal_moves,
+    outcome,
+    parse_move,
+    play,
+    start,
+    turn,
+    violation,
+)
+from engines.icebreaker.serialization import state_document
+from engines.secret_inputs import no_hidden_voters as hidden_voters
+from engines.secret_inputs import no_secret_voter as secret_voter
 from engines.verdict import answer_by_label as judge_answer
 from engines.verdict import nothing_measured as measurement
 

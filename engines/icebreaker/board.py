@@ -1,8 +1,9 @@
 """The hexagon of hexagons: cells, their names, and which lie beside each other.
 
-A cell is a number, column + 16 × row from 0, on boards of every size: column letters run A to O, row numbers 1 to 15, row 1
-nearest to the players, and a cell is on a board of `size` a side where column and row differ by less than `size`.
-A set of cells is an int with one bit a cell, so that a whole set moves one step by shifting.
+A cell is a number, column + 16 × row from 0, on boards of every size: column letters run A to O,
+row numbers 1 to 15, row 1 nearest to the players, and a cell is on a board of `size` a side where
+column and row differ by less than `size`. A set of cells is an int with one bit a cell, so that a
+whole set moves one step by shifting.
 """
 
 from __future__ import annotations
@@ -47,17 +48,23 @@ def union(*cells: int) -> int:
 
 
 class Board:
-    """A board of `size` cells a side.  Use `board`, which makes each once: boards are equal only to themselves.
+    """A board of `size` cells a side.  Use `board`, which makes each once: boards are equal only to
+    themselves.
 
-    `rows` are its cells from the far side to the near one; `cells` is the set of them; `around[cell]` the set beside a cell;
-    `ships` are the two sets that the game starts from, at the corners in turn; `ice` the rest.
+    `rows` are its cells from the far side to the near one; `cells` is the set of them;
+    `around[cell]` the set beside a cell; `ships` are the two sets that the game starts from, at the
+    corners in turn; `ice` the rest.
     """
 
     def __init__(self, size: int) -> None:
         self.size = size
         last = 2 * size - 2
-        columns = [range(max(0, row - size + 1), min(last, row + size - 1) + 1) for row in range(last + 1)]
-        self.rows = tuple(tuple(column + ROW * row for column in columns[row]) for row in range(last, -1, -1))
+        columns = [
+            range(max(0, row - size + 1), min(last, row + size - 1) + 1) for row in range(last + 1)
+        ]
+        self.rows = tuple(
+            tuple(column + ROW * row for column in columns[row]) for row in range(last, -1, -1)
+        )
         self.cells = union(*(cell for row in self.rows for cell in row))
         self.around = tuple(self.beside(1 << cell) for cell in range(self.cells.bit_length()))
         middle, end = size - 1, last
@@ -67,7 +74,14 @@ class Board:
 
     def beside(self, cells: int) -> int:
         """The set of cells on the board that are one step from a cell of the set."""
-        moved = cells << 1 | cells >> 1 | cells << ROW | cells >> ROW | cells << ROW + 1 | cells >> ROW + 1
+        moved = (
+            cells << 1
+            | cells >> 1
+            | cells << ROW
+            | cells >> ROW
+            | cells << ROW + 1
+            | cells >> ROW + 1
+        )
         return moved & self.cells
 
 

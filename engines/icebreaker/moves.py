@@ -1,4 +1,6 @@
-"""Moves of Icebreaker and their notation: `A1-B2`, from cell to cell.  A capture is written like any other move."""
+"""Moves of Icebreaker and their notation: `A1-B2`, from cell to cell.  A capture is written like
+any other move.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from engines.icebreaker.board import label, members, parse_cell
-from engines.notation import Notation
+from engines.move_notation import Notation
 
 
 class Move(NamedTuple):
@@ -19,7 +21,9 @@ class Move(NamedTuple):
         return f"{label(self.from_cell)}-{label(self.to_cell)}"
 
 
-_NOTATION = Notation("'A1-B2'", {"{from_cell}-{to_cell}": Move}, {"from_cell": parse_cell, "to_cell": parse_cell})
+_NOTATION = Notation(
+    "'A1-B2'", {"{from_cell}-{to_cell}": Move}, {"from_cell": parse_cell, "to_cell": parse_cell}
+)
 
 
 def parse_move(text: str) -> Move:
@@ -29,5 +33,7 @@ def parse_move(text: str) -> Move:
 
 @cache
 def moves(from_cell: int, to_cells: int) -> tuple[Move, ...]:
-    """A move to each cell of a set; kept, as there are few: a set is made of the six cells beside."""
+    """A move to each cell of a set; kept, as there are few: a set is made of the six cells
+    beside.
+    """
     return tuple(Move(from_cell, cell) for cell in members(to_cells))

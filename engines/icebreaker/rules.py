@@ -1,6 +1,8 @@
-"""The rules of Icebreaker: what is legal, what a move does, when it is over.  Pure: no clock, no chance, no I/O.
+"""The rules of Icebreaker: what is legal, what a move does, when it is over.  Pure: no clock, no
+chance, no I/O.
 
-Clauses are sections of the printed rules ("Rules", "Moves", "Move direction", "Object of the game") or rulings.
+Clauses are sections of the printed rules ("Rules", "Moves", "Move direction", "Object of the game")
+or rulings.
 """
 
 from __future__ import annotations
@@ -10,11 +12,11 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from engines.errors import Violation
+from engines.house_rules import choose
 from engines.icebreaker.board import label, members
 from engines.icebreaker.moves import Move, moves, parse_move
 from engines.icebreaker.state import RULINGS, State, fresh, over
-from engines.rulings import choose
-from engines.words import listed
+from table.listing import listed
 
 __all__ = [
     "RULINGS",
@@ -51,7 +53,9 @@ class Outcome:
 
 
 class LegalMoves:
-    """What is legal now: iterates in order of cells, counts, answers `in`; prints every move in notation."""
+    """What is legal now: iterates in order of cells, counts, answers `in`; prints every move in
+    notation.
+    """
 
     __slots__ = ("_ways",)
 
@@ -59,10 +63,14 @@ class LegalMoves:
         self._ways = {} if state.seat is None else state.ways(state.seat)
 
     def __contains__(self, move: object) -> bool:
-        return isinstance(move, Move) and bool(self._ways.get(move.from_cell, (0, 0))[1] >> move.to_cell & 1)
+        return isinstance(move, Move) and bool(
+            self._ways.get(move.from_cell, (0, 0))[1] >> move.to_cell & 1
+        )
 
     def __iter__(self) -> Iterator[Move]:
-        return chain.from_iterable([moves(ship, cells) for ship, (_, cells) in sorted(self._ways.items())])
+        return chain.from_iterable(
+            [moves(ship, cells) for ship, (_, cells) in sorted(self._ways.items())]
+        )
 
     def __len__(self) -> int:
         return sum(cells.bit_count() for _, cells in self._ways.values())
@@ -72,7 +80,9 @@ class LegalMoves:
 
 
 def start(players: Sequence[str], rulings: Mapping[str, str]) -> State:
-    """A new game: `players` are two colours, the first one starts; `rulings` differ from the defaults.  Raises InputError."""
+    """A new game: `players` are two colours, the first one starts; `rulings` differ from the
+    defaults.  Raises InputError.
+    """
     return fresh(players, choose(RULINGS, rulings))
 
 
@@ -82,7 +92,9 @@ def legal_moves(state: State) -> LegalMoves:
 
 
 def play(state: State, move: Move) -> State:
-    """The state after a move, in which the turn has passed over a player who cannot move; raises IllegalMove."""
+    """The state after a move, in which the turn has passed over a player who cannot move; raises
+    IllegalMove.
+    """
     if wrong := violation(state, move):
         raise wrong.error(move)
     seat = state.seat or 0
@@ -102,8 +114,14 @@ def violation(state: State, move: Move) -> Violation | None:
     if move in LegalMoves(state):
         return None
     if state.seat is None:
-        return Violation("ice.over", f"{OBJECT}; ruling icebreaker.3", f"{move} was tried, but the game is over: {outcome(state)}.")
-    return _cells_violation(state, state.seat, move) or _direction_violation(state, state.seat, move)
+        return Violation(
+            "ice.over",
+            f"{OBJECT}; ruling icebreaker.3",
+            f"{move} was tried, but the game is over: {outcome(state)}.",
+        )
+    return _cells_violation(state, state.seat, move) or _direction_violation(
+        state, state.seat, move
+    )
 
 
 def outcome(state: State) -> Outcome | None:
@@ -122,7 +140,9 @@ def turn(state: State) -> str:
 
 
 def passes(before: State, after: State) -> str | None:
-    """The player whose turn passes at once after a move, as none of their ships can move (ruling icebreaker.2); else None."""
+    """The player whose turn passes at once after a move, as none of their ships can move (ruling
+    icebreaker.2); else None.
+    """
     if before.seat is None or after.seat != before.seat:
         return None
     return before.players[1 - before.seat]
@@ -138,7 +158,8 @@ def went(state: State, move: Move) -> str:
 def _turned(state: State) -> State:
     """The turn goes back where the next player can move no ship (ruling icebreaker.2).
 
-    One of the two always can while ice is left: the board is one piece, so the open cells around any ice end at a ship.
+    One of the two always can while ice is left: the board is one piece, so the open cells around
+    any ice end at a ship.
     """
     if state.seat is None or state.ways(state.seat):
         return state
@@ -152,18 +173,31 @@ def _cells_violation(state: State, seat: int, move: Move) -> Violation | None:
     tried = f"{player.capitalize()} tried {move}, but"
     for cell in move:
         if not board.cells >> cell & 1:
-            said = f"{tried} there is no cell {label(cell)} on a board of {board.size} a side. {_allowed(state, seat)}"
+            said = (
+                f"{tried} there is no cell {label(cell)} on a board of {board.size} a side."
+                f" {_allowed(state, seat)}"
+            )
             return Violation("ice.cell", RULES, said)
     if state.ships[1 - seat] >> move.from_cell & 1:
-        return Violation("ice.turn", RULES, f"{tried} the ship on {here} is {other}'s. {_allowed(state, seat)}")
+        return Violation(
+            "ice.turn", RULES, f"{tried} the ship on {here} is {other}'s. {_allowed(state, seat)}"
+        )
     if not state.ships[seat] >> move.from_cell & 1:
-        return Violation("ice.ship", MOVES, f"{tried} no ship stands on {here}. {_allowed(state, seat)}")
+        return Violation(
+            "ice.ship", MOVES, f"{tried} no ship stands on {here}. {_allowed(state, seat)}"
+        )
     if not board.around[move.from_cell] >> move.to_cell & 1:
-        said = f"{tried} a ship moves one step, and {there} is not beside {here}. {_allowed(state, seat, move.from_cell)}"
+        said = (
+            f"{tried} a ship moves one step, and {there} is not beside {here}."
+            f" {_allowed(state, seat, move.from_cell)}"
+        )
         return Violation("ice.step", MOVES, said)
     for whose, ships in zip(state.players, state.ships, strict=True):
         if ships >> move.to_cell & 1:
-            said = f"{tried} a ship moves to a cell without a ship, and one of {whose}'s stands on {there}. {_allowed(state, seat, move.from_cell)}"
+            said = (
+                f"{tried} a ship moves to a cell without a ship, and one of {whose}'s stands on"
+                f" {there}. {_allowed(state, seat, move.from_cell)}"
+            )
             return Violation("ice.occupied", MOVES, said)
     return None
 
@@ -178,9 +212,15 @@ def _direction_violation(state: State, seat: int, move: Move) -> Violation:
         return Violation("ice.no_ice", "ruling icebreaker.1", said)
     steps, _ = ways[move.from_cell]
     if steps == 1:
-        said = f"{tried} the ship on {here} has ice beside it and must capture, and there is no ice on {there}. {allowed}"
+        said = (
+            f"{tried} the ship on {here} has ice beside it and must capture, and there is no ice on"
+            f" {there}. {allowed}"
+        )
         return Violation("ice.capture", DIRECTION, said)
-    said = f"{tried} the closest iceberg is {steps} steps from {here}, and {there} is on no shortest way to it. {allowed}"
+    said = (
+        f"{tried} the closest iceberg is {steps} steps from {here}, and {there} is on no shortest"
+        f" way to it. {allowed}"
+    )
     return Violation("ice.closer", f"{DIRECTION}; ruling icebreaker.1", said)
 
 
@@ -189,4 +229,7 @@ def _allowed(state: State, seat: int, ship: int | None = None) -> str:
     ways = state.ways(seat)
     if ship is not None and ship in ways:
         return f"The ship may go to {listed(map(label, members(ways[ship][1])), 'or')}."
-    return f"{state.players[seat].capitalize()} may move the ship on {listed(map(label, sorted(ways)), 'or')}."
+    return (
+        f"{state.players[seat].capitalize()} may move the ship on"
+        f" {listed(map(label, sorted(ways)), 'or')}."
+    )

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engines.errors import InvalidNotation
+from engines.house_rules import Chosen, Ruling, read_rulings, seat, write_rulings
 from engines.icebreaker.board import SIZES, Board, board
-from engines.icebreaker.ways import ways
-from engines.lines import NONE, read_counts, read_line, read_state, write_line
-from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
+from engines.icebreaker.explanations import ways
+from engines.state_notation import NONE, read_counts, read_line, read_state, write_line
 
 SHIPS = 3
 
@@ -19,16 +19,28 @@ RULINGS = (
         "closest",
         "ruling icebreaker.1",
         ("any",),
-        "any step that shortens the way to one of the closest icebergs; a ship that reaches none stays",
+        "any step that shortens the way to one of the closest icebergs; a ship that reaches none"
+        " stays",
     ),
-    Ruling("stuck", "ruling icebreaker.2", ("pass",), "the turn of a player who can move no ship passes by itself"),
-    Ruling("end", "ruling icebreaker.3", ("majority", "last"), "the game ends with the capture that makes a majority, or with the last one"),
+    Ruling(
+        "stuck",
+        "ruling icebreaker.2",
+        ("pass",),
+        "the turn of a player who can move no ship passes by itself",
+    ),
+    Ruling(
+        "end",
+        "ruling icebreaker.3",
+        ("majority", "last"),
+        "the game ends with the capture that makes a majority, or with the last one",
+    ),
 )
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What stays the same in a game: players in turn order, rulings; from them follow `board`, `majority`, `enough`.
+    """What stays the same in a game: players in turn order, rulings; from them follow `board`,
+    `majority`, `enough`.
 
     Captures that win are `majority`, those that end the game `enough`.
     """
@@ -50,9 +62,11 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All of a game.  `ships` and `scores` go with the players; `seat` is whose turn it is, None once the game is over.
+    """All of a game.  `ships` and `scores` go with the players; `seat` is whose turn it is, None
+    once the game is over.
 
-    Ships and ice are sets of cells, see `board`.  The numbers of icebergs are always odd, so nobody can be level at the end.
+    Ships and ice are sets of cells, see `board`.  The numbers of icebergs are always odd, so nobody
+    can be level at the end.
     """
 
     setting: Setting
@@ -72,7 +86,9 @@ class State:
         return None if self.seat is None else self.setting.players[self.seat]
 
     def ways(self, seat: int) -> Mapping[int, tuple[int, int]]:
-        """For each ship of a player that can move: steps to its closest iceberg, and the cells it may go to."""
+        """For each ship of a player that can move: steps to its closest iceberg, and the cells it
+        may go to.
+        """
         return ways(self.setting.board, self.ships[seat], self.ships[1 - seat], self.ice)
 
     def __str__(self) -> str:
@@ -88,19 +104,29 @@ class State:
 
     def _sign(self, cell: int) -> str:
         first, second = self.ships
-        return next((sign for sign, cells in zip("12*", (first, second, self.ice), strict=True) if cells >> cell & 1), ".")
+        return next(
+            (
+                sign
+                for sign, cells in zip("12*", (first, second, self.ice), strict=True)
+                if cells >> cell & 1
+            ),
+            ".",
+        )
 
     @classmethod
     def parse(cls, text: str) -> State:
         """The state that a line says; raises InvalidNotation, which quotes what is wrong.
 
-        The board is written row by row from the far side: `1` and `2` ships of the first and second player, `*` ice, `.` open.
+        The board is written row by row from the far side: `1` and `2` ships of the first and second
+        player, `*` ice, `.` open.
         """
         return read_state(_parse, text)
 
 
 def fresh(players: Sequence[str], rulings: Chosen) -> State:
-    """The state before the first move; raises InputError for players that cannot play.  The first player is the rules' Red."""
+    """The state before the first move; raises InputError for players that cannot play.  The first
+    player is the rules' Red.
+    """
     setting = Setting(seat(players, 2, 2), rulings)
     first, second = setting.board.ships
     return State(setting, (first, second), setting.board.ice, (0, 0), 0)
@@ -116,12 +142,22 @@ _KEYS = ("players", "scores", "turn", "board", "rulings")
 
 def _parse(text: str) -> State:
     words = read_line(text, _KEYS)
-    setting = Setting(seat(words["players"].split(" "), 2, 2), read_rulings(RULINGS, words["rulings"]))
+    setting = Setting(
+        seat(words["players"].split(" "), 2, 2), read_rulings(RULINGS, words["rulings"])
+    )
     first_score, second_score = read_counts(words, "scores", 2)
     first, second, ice = _read_board(setting.board, words["board"])
     if words["turn"] not in (*setting.players, NONE):
-        raise InvalidNotation(f"expected {' or '.join(setting.players)} to move, or {NONE}, got {words['turn']!r}")
-    state = State(setting, (first, second), ice, (first_score, second_score), None if words["turn"] == NONE else setting.players.index(words["turn"]))
+        raise InvalidNotation(
+            f"expected {' or '.join(setting.players)} to move, or {NONE}, got {words['turn']!r}"
+        )
+    state = State(
+        setting,
+        (first, second),
+        ice,
+        (first_score, second_score),
+        None if words["turn"] == NONE else setting.players.index(words["turn"]),
+    )
     _check(state)
     return state
 
@@ -131,9 +167,18 @@ def _read_board(board: Board, text: str) -> tuple[int, int, int]:
     rows = text.split("/")
     if [len(row) for row in rows] != [len(row) for row in board.rows] or set(text) - set("12*./"):
         lengths = " ".join(str(len(row)) for row in board.rows)
-        raise InvalidNotation(f"expected a board of {len(board.rows)} rows with {lengths} of 1, 2, * and ., got {text!r}")
-    signs = [(sign, cell) for row, cells in zip(rows, board.rows, strict=True) for sign, cell in zip(row, cells, strict=True)]
-    first, second, ice = (sum(1 << cell for sign, cell in signs if sign == wanted) for wanted in "12*")
+        raise InvalidNotation(
+            f"expected a board of {len(board.rows)} rows with {lengths} of 1, 2, * and ., got"
+            f" {text!r}"
+        )
+    signs = [
+        (sign, cell)
+        for row, cells in zip(rows, board.rows, strict=True)
+        for sign, cell in zip(row, cells, strict=True)
+    ]
+    first, second, ice = (
+        sum(1 << cell for sign, cell in signs if sign == wanted) for wanted in "12*"
+    )
     return first, second, ice
 
 
@@ -144,8 +189,13 @@ def _check(state: State) -> None:
             raise InvalidNotation(f"expected {SHIPS} ships of {player}, got {ships.bit_count()}")
     captured = state.setting.board.ice.bit_count() - state.ice.bit_count()
     if sum(state.scores) != captured:
-        raise InvalidNotation(f"expected scores that add up to the {captured} icebergs gone, got {sum(state.scores)}")
+        raise InvalidNotation(
+            f"expected scores that add up to the {captured} icebergs gone, got {sum(state.scores)}"
+        )
     if over(state.setting, state.scores) != (state.seat is None):
-        raise InvalidNotation(f"expected {NONE} for the turn once the game is over, and only then, got {state.next or NONE}")
+        raise InvalidNotation(
+            f"expected {NONE} for the turn once the game is over, and only then, got"
+            f" {state.next or NONE}"
+        )
     if state.seat is not None and not state.ways(state.seat):
         raise InvalidNotation(f"expected the turn of somebody who can move, got {state.next}")

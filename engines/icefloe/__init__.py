@@ -1,12 +1,24 @@
-"""IceFloe: stay afloat while votes take the ice from under you.  Printed rules, and rulings icefloe.1 to .8."""
+"""IceFloe: stay afloat while votes take the ice from under you.  Printed rules, and rulings
+icefloe.1 to .8.
+"""
 
-from engines.icefloe.appeal import alternatives
-from engines.icefloe.document import state_document
-from engines.icefloe.hearing import hear
+from engines.icefloe.alternatives import alternatives
+from engines.icefloe.announcements import hear
+from engines.icefloe.board_marks import options, trace
 from engines.icefloe.judge import judge
-from engines.icefloe.rules import RULINGS, State, legal_moves, outcome, parse_move, play, set_up, start, violation
-from engines.icefloe.secret import hidden_voters, secret_voter
-from engines.icefloe.sketch import options, trace
+from engines.icefloe.rules import (
+    RULINGS,
+    State,
+    legal_moves,
+    outcome,
+    parse_move,
+    play,
+    set_up,
+    start,
+    violation,
+)
+from engines.icefloe.secret_inputs import hidden_voters, secret_voter
+from engines.icefloe.serialization import state_document
 from engines.verdict import answer_by_label as judge_answer
 from engines.verdict import nothing_measured as measurement
 

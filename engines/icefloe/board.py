@@ -1,7 +1,9 @@
-"""The pond: 25 places, the tiles that float on them, the pyramids that stand on those, and how far a pyramid gets.
+"""The pond: 25 places, the tiles that float on them, the pyramids that stand on those, and how far
+a pyramid gets.
 
-Written as people would: places `a1` to `e5` (files from the left, ranks from the near side), tiles by suit and value (`S4`;
-`n` null, `a` ace), pyramids by letter and suit (`ES`).  Suits: S suns, M moons, C crowns, A arms.
+Written as people would: places `a1` to `e5` (files from the left, ranks from the near side), tiles
+by suit and value (`S4`; `n` null, `a` ace), pyramids by letter and suit (`ES`).  Suits: S suns, M
+moons, C crowns, A arms.
 """
 
 from __future__ import annotations
@@ -41,8 +43,16 @@ _FLOE = re.compile(r"([a-e][1-5])=([SMCA][na2-5])((?:\+[A-F][SMCA])*)")
 
 def _links(ways: Iterable[tuple[int, int]], spaces: int) -> dict[str, tuple[str, ...]]:
     """For every place, those that lie so many spaces from it in one of the ways."""
-    reached = {place: [chr(ord(place[0]) + spaces * right) + str(int(place[1]) + spaces * up) for right, up in ways] for place in PLACES}
-    return {place: tuple(there for there in near if there in PLACES) for place, near in reached.items()}
+    reached = {
+        place: [
+            chr(ord(place[0]) + spaces * right) + str(int(place[1]) + spaces * up)
+            for right, up in ways
+        ]
+        for place in PLACES
+    }
+    return {
+        place: tuple(there for there in near if there in PLACES) for place, near in reached.items()
+    }
 
 
 STEPS = _links(_ORTHOGONAL + _DIAGONAL, 1)
@@ -71,7 +81,10 @@ class Floe:
         """`b3=S4` or `b3=S4+AC+ES`; raises InvalidNotation."""
         found = _FLOE.fullmatch(text)
         if not found:
-            raise InvalidNotation(f"expected a tile on its place with its pyramids such as 'b3=S4+AC+ES', got {text!r}")
+            raise InvalidNotation(
+                "expected a tile on its place with its pyramids such as 'b3=S4+AC+ES', got"
+                f" {text!r}"
+            )
         place, tile, pyramids = found.groups()
         return cls(place, tile, tuple(sorted(pyramids.split("+")[1:])))
 
@@ -115,13 +128,17 @@ class Board:
             if floe.place != place and pyramid not in floe.pyramids:
                 return floe
             rest = tuple(other for other in floe.pyramids if other != pyramid)
-            return replace(floe, pyramids=tuple(sorted((*rest, pyramid))) if floe.place == place else rest)
+            return replace(
+                floe, pyramids=tuple(sorted((*rest, pyramid))) if floe.place == place else rest
+            )
 
         return Board(tuple(load(floe) for floe in self.floes))
 
     def slid(self, origin: str, target: str) -> Board:
         """The tile on `origin`, with every pyramid on it, on `target`."""
-        moved = (replace(floe, place=target) if floe.place == origin else floe for floe in self.floes)
+        moved = (
+            replace(floe, place=target) if floe.place == origin else floe for floe in self.floes
+        )
         return Board(tuple(sorted(moved, key=lambda floe: floe.place)))
 
     def __str__(self) -> str:
@@ -129,28 +146,49 @@ class Board:
 
     @classmethod
     def parse(cls, text: str) -> Board:
-        """Floes with spaces between them, each place, tile and pyramid once; raises InvalidNotation."""
+        """Floes with spaces between them, each place, tile and pyramid once; raises
+        InvalidNotation.
+        """
         board = cls(tuple(sorted(map(Floe.parse, text.split(" ")), key=lambda floe: floe.place)))
-        named = [*(floe.place for floe in board.floes), *(floe.tile for floe in board.floes), *board.pyramids]
+        named = [
+            *(floe.place for floe in board.floes),
+            *(floe.tile for floe in board.floes),
+            *board.pyramids,
+        ]
         for name in named:
             if named.count(name) > 1:
-                raise InvalidNotation(f"expected each place, tile and pyramid once, got {name!r} {named.count(name)} times")
+                raise InvalidNotation(
+                    f"expected each place, tile and pyramid once, got {name!r} {named.count(name)}"
+                    " times"
+                )
         return board
 
 
 def laid_out(players: int) -> Board:
     """The tiles before the first pyramid is placed."""
     rows = zip("54321", _LAYOUT.split("\n")[1:], strict=False)
-    floes = (Floe(f"{file}{rank}", tile) for rank, row in rows for file, tile in zip("abcde", row.split(), strict=True) if tile != "--")
+    floes = (
+        Floe(f"{file}{rank}", tile)
+        for rank, row in rows
+        for file, tile in zip("abcde", row.split(), strict=True)
+        if tile != "--"
+    )
     left_out = CORNERS if players == 3 else ()
-    return Board(tuple(sorted((floe for floe in floes if floe.place not in left_out), key=lambda floe: floe.place)))
+    return Board(
+        tuple(
+            sorted(
+                (floe for floe in floes if floe.place not in left_out), key=lambda floe: floe.place
+            )
+        )
+    )
 
 
 def reach(board: Board, pyramid: str, origin: str) -> frozenset[str]:
-    """Tiles by place that a pyramid on `origin` gets to, those that sink under it too, and `origin` if it can come back.
+    """Tiles by place that a pyramid on `origin` gets to, those that sink under it too, and `origin`
+    if it can come back.
 
-    A move is a step, a jump, or two of them with at most one jump (printed rules, "Piece Movement"; ruling icefloe.4); a tile
-    that sinks ends it (ruling icefloe.3).
+    A move is a step, a jump, or two of them with at most one jump (printed rules, "Piece Movement";
+    ruling icefloe.4); a tile that sinks ends it (ruling icefloe.3).
     """
     weights = {floe.place: floe.weight for floe in board.floes}
     weights[origin] -= WEIGHTS[pyramid[0]]
@@ -169,5 +207,7 @@ def _lands(origin: str, weights: Mapping[str, int], room: int) -> frozenset[str]
             if place in weights:
                 lands.add(place)
                 if weights[place] <= room:
-                    lands.update(there for second in further for there in second[place] if there in weights)
+                    lands.update(
+                        there for second in further for there in second[place] if there in weights
+                    )
     return frozenset(lands)

@@ -1,4 +1,6 @@
-"""What follows from a legal move: the board, whose turn it is, which part of the round comes, and the end."""
+"""What follows from a legal move: the board, whose turn it is, which part of the round comes, and
+the end.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +34,18 @@ def moved(state: State, move: Movement) -> State:
 
 
 def turned(state: State) -> State:
-    """After a player's part of the movement: the next player, the votes, or the end (ruling icefloe.7)."""
+    """After a player's part of the movement: the next player, the votes, or the end (ruling
+    icefloe.7).
+    """
     if _somebody_lost_all(state):
         return _finished(state)
     if state.following:
         return replace(state, mover=state.following)
     if len(state.board.floes) - len(state.board.empty) == 1:
         return _finished(state)
-    return _vote_opened(replace(state, mover=None))  # votes that were set before the last move count now
+    return _vote_opened(
+        replace(state, mover=None)
+    )  # votes that were set before the last move count now
 
 
 def voted(state: State, player: str, choice: str) -> State:
@@ -48,9 +54,19 @@ def voted(state: State, player: str, choice: str) -> State:
 
 
 def muted(state: State, player: str) -> State:
-    """After a player lost the votes still to come, and the one that was cast but not shown with them (ruling icefloe.6)."""
-    after = replace(state, muted=tuple(other for other in state.players if other in (*state.muted, player)), objection=None)
-    return _shown(replace(after, votes=_with(state, state.votes, player, None))) if state.phase in ("move", "vote") else after
+    """After a player lost the votes still to come, and the one that was cast but not shown with
+    them (ruling icefloe.6).
+    """
+    after = replace(
+        state,
+        muted=tuple(other for other in state.players if other in (*state.muted, player)),
+        objection=None,
+    )
+    return (
+        _shown(replace(after, votes=_with(state, state.votes, player, None)))
+        if state.phase in ("move", "vote")
+        else after
+    )
 
 
 def objected(state: State, move: Objection) -> State:
@@ -59,7 +75,9 @@ def objected(state: State, move: Objection) -> State:
 
 
 def found(state: State, move: Finding) -> State:
-    """After a word on the open objection; the last one settles it, or the torch bearer's, who decides a tie (ruling icefloe.6)."""
+    """After a word on the open objection; the last one settles it, or the torch bearer's, who
+    decides a tie (ruling icefloe.6).
+    """
     objection = state.objection
     assert objection is not None, "nobody is asked without one"
     others = state.others(objection.accused)
@@ -76,12 +94,18 @@ def laid(state: State, move: Coin) -> State:
     """After a coin on a vote; who was done may be asked again (ruling icefloe.2)."""
     kept = state.coins[state.players.index(move.player)].replace(move.coin, "")
     adds = state.laid[state.players.index(move.to)] + COINS[move.coin]
-    after = replace(state, coins=_with(state, state.coins, move.player, kept), laid=_with(state, state.laid, move.to, adds))
+    after = replace(
+        state,
+        coins=_with(state, state.coins, move.player, kept),
+        laid=_with(state, state.laid, move.to, adds),
+    )
     return replace(after, done=()) if state.ruling("done") == "reopens" else after
 
 
 def finished_laying(state: State, player: str) -> State:
-    """The vote is counted when everybody is done; the torch bearer decides ties, and votes that are all void, or those are cast again."""
+    """The vote is counted when everybody is done; the torch bearer decides ties, and votes that are
+    all void, or those are cast again.
+    """
     done = tuple(other for other in state.players if other in (*state.done, player))
     if len(done) < len(state.players):
         return replace(state, done=done)
@@ -112,7 +136,9 @@ def removed(state: State, tile: str | None) -> State:
 
 
 def scored(state: State, tile: str) -> State:
-    """After a tile scored for the owners of all pyramids on it; selected twice, it scores twice (ruling icefloe.4)."""
+    """After a tile scored for the owners of all pyramids on it; selected twice, it scores twice
+    (ruling icefloe.4).
+    """
     floe = state.board.of(tile)
     after = _add(state, floe.pyramids if floe else ())
     return replace(after, mover=state.following, phase="score" if state.following else "torch")
@@ -150,18 +176,27 @@ def _vote_opened(state: State) -> State:
 
 
 def _shown(state: State) -> State:
-    """All votes are shown when the last is cast, and no objection is open; where nobody has one, the torch bearer decides (ruling icefloe.1)."""
+    """All votes are shown when the last is cast, and no objection is open; where nobody has one,
+    the torch bearer decides (ruling icefloe.1).
+    """
     if state.phase != "vote" or state.awaited or state.objection:
         return state
     return replace(state, phase="coins" if state.voters else "decide")
 
 
 def _add(state: State, pyramids: Sequence[str]) -> State:
-    return replace(state, scores=tuple(score + more for score, more in zip(state.scores, state.worth(pyramids), strict=True)))
+    return replace(
+        state,
+        scores=tuple(
+            score + more for score, more in zip(state.scores, state.worth(pyramids), strict=True)
+        ),
+    )
 
 
 def _finished(state: State) -> State:
-    """The last scoring, of every pyramid left (printed rules, "End of Game"; rulings icefloe.7 and .8)."""
+    """The last scoring, of every pyramid left (printed rules, "End of Game"; rulings icefloe.7 and
+    .8).
+    """
     after = replace(_cleared(_add(state, state.board.pyramids)), mover=None, objection=None)
     if len(after.best) == 1 or state.ruling("tie") == "shared":
         return replace(after, phase="over", winners=after.best)

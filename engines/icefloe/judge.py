@@ -1,7 +1,8 @@
 """From settled observations of the pond to verdicts.
 
-Every legal move leaves a pond of its own; the one that explains the picture is what happened, if no other explains it nearly as well
-and nothing that the rules forbid explains it better.  `before` is the observation that the last accepted verdict rested on.
+Every legal move leaves a pond of its own; the one that explains the picture is what happened, if no
+other explains it nearly as well and nothing that the rules forbid explains it better.  `before` is
+the observation that the last accepted verdict rested on.
 """
 
 from __future__ import annotations
@@ -12,49 +13,83 @@ from typing import NamedTuple
 
 from engines.icefloe.board import WEIGHT_MOST, Board
 from engines.icefloe.checks import MOVING, REMOVING
-from engines.icefloe.look import DOUBT, Look
+from engines.icefloe.matching import DOUBT, Look
+from engines.icefloe.messages import after_move, capital, removed, turn
 from engines.icefloe.moves import Move, Movement, Removal, Slide, Torch
 from engines.icefloe.placing import judge_placing
 from engines.icefloe.rules import legal_moves, outcome, play, violation
 from engines.icefloe.state import State
-from engines.icefloe.words import after_move, capital, removed, turn
-from engines.unseen import NONE_OF_THESE, NOT_SO, mostly_seen, what_is_true
-from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting
-from engines.words import cannot_be_read, inside, listed
+from engines.occlusion import NONE_OF_THESE, NOT_SO, mostly_seen, what_is_true
+from engines.verdict import (
+    Accepted,
+    Ambiguous,
+    CannotSee,
+    Choice,
+    OutOfSync,
+    Refused,
+    Verdict,
+    Waiting,
+)
 from table.boards import Board as TableBoard
 from table.boards import Tiles
+from table.listing import cannot_be_read, inside, listed
 from table.observation import SURE, Observation
 
 UNSURE = 2.0
-"""What is so many times DOUBT worse than what is forbidden is not ruled on, and not out of the question: people say what is true."""
+"""What is so many times DOUBT worse than what is forbidden is not ruled on, and not out of the
+question: people say what is true.
+"""
 
 
 class _Story(NamedTuple):
-    """What may have happened: moves, the last of which is seen, and the state after them.  No moves: nothing."""
+    """What may have happened: moves, the last of which is seen, and the state after them.  No
+    moves: nothing.
+    """
 
     moves: tuple[Move, ...]
     after: State
 
 
-def judge(state: State, seen: Observation, before: Observation | None, board: TableBoard, /) -> Verdict:
+def judge(
+    state: State, seen: Observation, before: Observation | None, board: TableBoard, /
+) -> Verdict:
     """What happened on a pond on which nothing moves any more."""
     assert isinstance(board, Tiles), "set_up sees to that"
     if ended := outcome(state):
-        return Waiting(code="icefloe.over", said=f"The game is over: {ended}.", rests_on="End of Game", as_recorded=True)
+        return Waiting(
+            code="icefloe.over",
+            said=f"The game is over: {ended}.",
+            rests_on="End of Game",
+            as_recorded=True,
+        )
     if seen.hand:
         return Waiting(code="icefloe.hand", said="A hand is over the pond.", player=state.next)
     if seen.tiles is None:
-        return CannotSee(code="icefloe.tiles", said="Which tiles lie on the table cannot be seen.", player=state.next)
+        return CannotSee(
+            code="icefloe.tiles",
+            said="Which tiles lie on the table cannot be seen.",
+            player=state.next,
+        )
     if state.phase == "name":  # the pond may be cleared
-        return Waiting(code="icefloe.name", said=turn(state), rests_on="End of Game", player=state.next)
+        return Waiting(
+            code="icefloe.name", said=turn(state), rests_on="End of Game", player=state.next
+        )
     if state.phase == "place":
         return judge_placing(state, seen, before, board)
     look = Look(state, seen, before, board, state.board.pyramids)
-    stories = sorted(((look.nats(story.after.board), k, story) for k, story in enumerate(_stories(state))), key=lambda told: told[:2])
+    stories = sorted(
+        ((look.nats(story.after.board), k, story) for k, story in enumerate(_stories(state))),
+        key=lambda told: told[:2],
+    )
     least = stories[0][0]
     if least - look.free_nats > DOUBT:
         changes = _changes(look)
-        return _half_done(look, changes) or _ask_two(look, changes) or _fallen(look) or _not_allowed(look, changes)
+        return (
+            _half_done(look, changes)
+            or _ask_two(look, changes)
+            or _fallen(look)
+            or _not_allowed(look, changes)
+        )
     rivals = [story for nats, _, story in stories if nats - least < DOUBT]
     if look.untouched and (still := [story for story in rivals if not story.moves]):
         return _tell(look, still[0])
@@ -63,7 +98,8 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Ta
 
 
 def _stories(state: State) -> Iterator[_Story]:
-    """Nothing happened, or any legal move that can be seen; the torch passes without a word when the next round begins.
+    """Nothing happened, or any legal move that can be seen; the torch passes without a word when
+    the next round begins.
 
     A move that ends where it began cannot be seen: people have to declare it.
     """
@@ -76,15 +112,25 @@ def _stories(state: State) -> Iterator[_Story]:
             yield from (_Story((move, other), play(after, other)) for other in empty)
         return
     if state.phase == "extra":
-        yield from (_Story((move,), play(state, move)) for floe in state.board.empty if (move := Removal(floe.tile)))
+        yield from (
+            _Story((move,), play(state, move))
+            for floe in state.board.empty
+            if (move := Removal(floe.tile))
+        )
     opening, moving = _next_to_move(state)
     if moving.phase == "move":
-        seen = (move for move in legal_moves(moving) if isinstance(move, Movement | Slide) and move.origin != move.target)
+        seen = (
+            move
+            for move in legal_moves(moving)
+            if isinstance(move, Movement | Slide) and move.origin != move.target
+        )
         yield from (_Story((*opening, move), play(moving, move)) for move in seen)
 
 
 def _next_to_move(state: State) -> tuple[tuple[Move, ...], State]:
-    """The state in which somebody may move, and what is done without a word before: no empty tile goes, the torch is handed on."""
+    """The state in which somebody may move, and what is done without a word before: no empty tile
+    goes, the torch is handed on.
+    """
     opening: list[Move] = []
     if state.phase == "extra":
         opening.append(Removal(None))
@@ -100,41 +146,93 @@ def _tell(look: Look, story: _Story) -> Verdict:
     state, after = look.state, story.after
     differences = look.differences(after.board)
     if differences:
-        what = f"{story.moves[-1]} is seen, and more is not as it was." if story.moves else "The pond is not as it was left."
-        return OutOfSync(code="icefloe.out_of_sync", said=f"{what} Put it right.", player=state.next, differences=differences)
+        what = (
+            f"{story.moves[-1]} is seen, and more is not as it was."
+            if story.moves
+            else "The pond is not as it was left."
+        )
+        return OutOfSync(
+            code="icefloe.out_of_sync",
+            said=f"{what} Put it right.",
+            player=state.next,
+            differences=differences,
+        )
     if not story.moves:
         matched = set(look.matched(state.board).values())
         if hidden := look.hidden(state.board):
-            asks = _ask_unseen(look, [name for name in state.board.pyramids if name not in matched | look.held])
-            return CannotSee(code="icefloe.unread", said=cannot_be_read(hidden[0]), player=state.next, asks=asks)
+            asks = _ask_unseen(
+                look, [name for name in state.board.pyramids if name not in matched | look.held]
+            )
+            return CannotSee(
+                code="icefloe.unread", said=cannot_be_read(hidden[0]), player=state.next, asks=asks
+            )
         if look.held & matched:
-            return Accepted(code=f"icefloe.{state.phase}", said=turn(state), player=state.next, moves=())
+            return Accepted(
+                code=f"icefloe.{state.phase}", said=turn(state), player=state.next, moves=()
+            )
         extra = sorted(look.tiles - {floe.place for floe in state.board.floes} - look.misread)
-        note = f" A tile seems to lie on {listed(extra)}, where none belongs: take it off, if it does." if extra else ""
-        note += f" Not seen, and there on the players' word: {_stand(state, look.held)}." if look.held else ""
+        note = (
+            f" A tile seems to lie on {listed(extra)}, where none belongs: take it off, if it does."
+            if extra
+            else ""
+        )
+        note += (
+            f" Not seen, and there on the players' word: {_stand(state, look.held)}."
+            if look.held
+            else ""
+        )
         moving = _next_to_move(state)[1]
-        mine = [name for name in look.held if moving.owner(name) == (moving.mover if moving.phase == "move" else state.next)]
+        mine = [
+            name
+            for name in look.held
+            if moving.owner(name) == (moving.mover if moving.phase == "move" else state.next)
+        ]
         asks = _ask_unseen(look, mine)
-        return Waiting(code=f"icefloe.{state.phase}", said=turn(state) + note, player=state.next, asks=asks, as_recorded=True)
+        return Waiting(
+            code=f"icefloe.{state.phase}",
+            said=turn(state) + note,
+            player=state.next,
+            asks=asks,
+            as_recorded=True,
+        )
     move = story.moves[-1]
-    if isinstance(move, Movement) and after.board.under(move.pyramid) and move.pyramid not in look.matched(after.board).values():
+    if (
+        isinstance(move, Movement)
+        and after.board.under(move.pyramid)
+        and move.pyramid not in look.matched(after.board).values()
+    ):
         return _ask_unread(look, story, move)
     code, player, rests_on = _kind(state, move)
     ended = outcome(after)
-    said = f"{_told(state, story)}. " + (f"The game is over: {ended}." if ended else after_move(after))
-    return Accepted(code=code, said=said, rests_on=rests_on, player=player, moves=tuple(map(str, story.moves)), evidence={"move": _short(move)})
+    said = f"{_told(state, story)}. " + (
+        f"The game is over: {ended}." if ended else after_move(after)
+    )
+    return Accepted(
+        code=code,
+        said=said,
+        rests_on=rests_on,
+        player=player,
+        moves=tuple(map(str, story.moves)),
+        evidence={"move": _short(move)},
+    )
 
 
 def _kind(state: State, move: Move) -> tuple[str, str | None, str]:
     """Code, player and clause of a move that is seen."""
     if isinstance(move, Removal):
         empty = state.phase == "extra"
-        return ("icefloe.removed_empty", state.torch, "Remove An Empty Tile") if empty else ("icefloe.removed", state.torch, REMOVING)
+        return (
+            ("icefloe.removed_empty", state.torch, "Remove An Empty Tile")
+            if empty
+            else ("icefloe.removed", state.torch, REMOVING)
+        )
     return "icefloe.move", _next_to_move(state)[1].mover, MOVING
 
 
 def _told(state: State, story: _Story) -> str:
-    """What happened, in words: the last move, and the removal before it where two tiles went in one go."""
+    """What happened, in words: the last move, and the removal before it where two tiles went in one
+    go.
+    """
     told = story.moves if state.phase == "remove" else story.moves[-1:]
     return ". ".join(_what(state, move, story.after) for move in told)
 
@@ -152,74 +250,161 @@ def _what(state: State, move: Move, after: State) -> str:
             return removed(state, move.tile)
         case Slide():
             floe = state.board.at(move.origin)
-            return f"{mover} slid {floe.tile if floe else 'a tile'} from {move.origin} to {move.target}"
+            return (
+                f"{mover} slid {floe.tile if floe else 'a tile'} from {move.origin} to"
+                f" {move.target}"
+            )
         case Movement():
-            sunk = f", and {after.sunk} sinks (more than {WEIGHT_MOST}; ruling icefloe.3)" if after.sunk else ""
+            sunk = (
+                f", and {after.sunk} sinks (more than {WEIGHT_MOST}; ruling icefloe.3)"
+                if after.sunk
+                else ""
+            )
             return f"{mover} moved {move.pyramid} from {move.origin} to {move.target}{sunk}"
         case _:
             raise AssertionError("not seen")
 
 
 def _ask_unread(look: Look, story: _Story, move: Movement) -> Ambiguous:
-    """The pyramid is gone from where it stood, and all that is seen of it is something that cannot be read, or nothing."""
+    """The pyramid is gone from where it stood, and all that is seen of it is something that cannot
+    be read, or nothing.
+    """
     state, moves = look.state, tuple(map(str, story.moves))
-    said = f"{move.pyramid} is not on {move.origin} any more, and not read anywhere else. Was it moved to {move.target}?"
+    said = (
+        f"{move.pyramid} is not on {move.origin} any more, and not read anywhere else. Was it moved"
+        f" to {move.target}?"
+    )
     elsewhere = _ask_unseen(look, [move.pyramid])
-    others = [choice for choice in (elsewhere.choices if elsewhere else ()) if choice.moves not in ((), moves)]
-    choices = (Choice(_what(state, move, story.after), moves), *others, Choice("Not so: show it better, or put it right", ()))
-    return Ambiguous(code="icefloe.unread", said=said, rests_on=MOVING, player=state.next, choices=choices, until_moved=True)
+    others = [
+        choice
+        for choice in (elsewhere.choices if elsewhere else ())
+        if choice.moves not in ((), moves)
+    ]
+    choices = (
+        Choice(_what(state, move, story.after), moves),
+        *others,
+        Choice("Not so: show it better, or put it right", ()),
+    )
+    return Ambiguous(
+        code="icefloe.unread",
+        said=said,
+        rests_on=MOVING,
+        player=state.next,
+        choices=choices,
+        until_moved=True,
+    )
 
 
 def _ask(look: Look, rivals: list[_Story]) -> Verdict:
     """Several stories explain the picture: people know."""
     state = look.state
-    choices = [Choice(_told(state, story), tuple(map(str, story.moves))) for story in rivals if story.moves]
+    choices = [
+        Choice(_told(state, story), tuple(map(str, story.moves))) for story in rivals if story.moves
+    ]
     choices.append(NONE_OF_THESE)
     said = "What was moved, or where it stands, is too close to call."
-    return Ambiguous(code="icefloe.too_close", said=said, rests_on=MOVING, player=state.next, choices=tuple(choices))
+    return Ambiguous(
+        code="icefloe.too_close",
+        said=said,
+        rests_on=MOVING,
+        player=state.next,
+        choices=tuple(choices),
+    )
 
 
 def _ask_unseen(look: Look, unseen: Collection[str]) -> Ambiguous | None:
-    """Where these pyramids are, which are not seen: where they stood, or where a legal move takes one; None where more is amiss, or most
-    are not seen."""
+    """Where these pyramids are, which are not seen: where they stood, or where a legal move takes
+    one; None where more is amiss, or most are not seen.
+    """
     state = look.state
     if not unseen or not mostly_seen(unseen, len(state.board.pyramids)):
         return None
     there = replace(look, anywhere=frozenset(unseen))
     explained = [story for story in _stories(state) if _fits(there, story.after.board, None)]
-    ways = [Choice(_told(state, story), tuple(map(str, story.moves))) for story in explained if story.moves]
-    still = "There it stands still, and the camera does not see it" if any(not story.moves for story in explained) else None
+    ways = [
+        Choice(_told(state, story), tuple(map(str, story.moves)))
+        for story in explained
+        if story.moves
+    ]
+    still = (
+        "There it stands still, and the camera does not see it"
+        if any(not story.moves for story in explained)
+        else None
+    )
     if not (choices := what_is_true(ways, still)):
         return None
-    said = f"Not seen on the pond: {_stand(state, unseen)}. What is true? You may also move it a little."
-    return Ambiguous(code="icefloe.unseen", said=said, rests_on=MOVING, player=state.next, choices=choices, until_moved=True)
+    said = (
+        f"Not seen on the pond: {_stand(state, unseen)}. What is true? You may also move it a"
+        " little."
+    )
+    return Ambiguous(
+        code="icefloe.unseen",
+        said=said,
+        rests_on=MOVING,
+        player=state.next,
+        choices=choices,
+        until_moved=True,
+    )
 
 
 def _ask_unsure(look: Look) -> Ambiguous | None:
-    """What happened, where all that speaks against what may have happened is which pyramid a piece is, and that is not read for sure."""
+    """What happened, where all that speaks against what may have happened is which pyramid a piece
+    is, and that is not read for sure.
+    """
     state = look.state
     told = [(look.nats(story.after.board), story) for story in _stories(state)]
     least = min(nats for nats, _ in told)
     if least - look.free_nats > UNSURE * DOUBT:
         return None
-    explained = [story for nats, story in told if nats - least < DOUBT and not look.differences(story.after.board)]
-    unsure = {look.places[k] for story in explained for k, name in look.matched(story.after.board).items() if look.free.get(k) != name}
-    ways = [Choice(_told(state, story), tuple(map(str, story.moves))) for story in explained if story.moves]
-    still = "Nothing was moved, and the camera errs" if any(not story.moves for story in explained) else None
+    explained = [
+        story
+        for nats, story in told
+        if nats - least < DOUBT and not look.differences(story.after.board)
+    ]
+    unsure = {
+        look.places[k]
+        for story in explained
+        for k, name in look.matched(story.after.board).items()
+        if look.free.get(k) != name
+    }
+    ways = [
+        Choice(_told(state, story), tuple(map(str, story.moves)))
+        for story in explained
+        if story.moves
+    ]
+    still = (
+        "Nothing was moved, and the camera errs"
+        if any(not story.moves for story in explained)
+        else None
+    )
     if not unsure or not (choices := what_is_true(ways, still)):
         return None
-    said = f"Which pyramid stands on {listed(sorted(unsure))} is not read for sure. What is true? You may also turn it a little."
-    return Ambiguous(code="icefloe.unsure", said=said, rests_on=MOVING, player=state.next, choices=choices, until_moved=True)
+    said = (
+        f"Which pyramid stands on {listed(sorted(unsure))} is not read for sure. What is true? You"
+        " may also turn it a little."
+    )
+    return Ambiguous(
+        code="icefloe.unsure",
+        said=said,
+        rests_on=MOVING,
+        player=state.next,
+        choices=choices,
+        until_moved=True,
+    )
 
 
 def _ask_in_turn(look: Look, changes: _Changes) -> Ambiguous | None:
-    """Did several players move in turn before the pond was seen at rest?  None where what is seen is not that."""
+    """Did several players move in turn before the pond was seen at rest?  None where what is seen
+    is not that.
+    """
     opening, state = _next_to_move(look.state)
     moves: list[Move] = list(opening)
     if state.phase != "move" or len(changes.moved) < 2:
         return None
     told: list[str] = []
-    while state.phase == "move" and (name := next((name for name in changes.moved if state.owner(name) == state.mover), None)):
+    while state.phase == "move" and (
+        name := next((name for name in changes.moved if state.owner(name) == state.mover), None)
+    ):
         floe = state.board.under(name)
         move = Movement(name, floe.place if floe else "", changes.moved[name])
         if floe is None or violation(state, move):
@@ -233,43 +418,78 @@ def _ask_in_turn(look: Look, changes: _Changes) -> Ambiguous | None:
         return None
     choices = (Choice(", then ".join(told), tuple(map(str, moves))), NONE_OF_THESE)
     said = "Several pyramids were moved. Did players move in turn?"
-    return Ambiguous(code="icefloe.in_turn", said=said, rests_on=MOVING, player=look.state.next, choices=choices, until_moved=True)
+    return Ambiguous(
+        code="icefloe.in_turn",
+        said=said,
+        rests_on=MOVING,
+        player=look.state.next,
+        choices=choices,
+        until_moved=True,
+    )
 
 
 def _stand(state: State, names: Collection[str]) -> str:
     """Where pyramids stand by the record."""
-    return listed(f"{name} on {floe.place}" for floe in state.board.floes for name in floe.pyramids if name in names)
+    return listed(
+        f"{name} on {floe.place}"
+        for floe in state.board.floes
+        for name in floe.pyramids
+        if name in names
+    )
 
 
 def _half_done(look: Look, changes: _Changes) -> Waiting | None:
-    """A pyramid is in the hand of who moves; or a tile has to be taken off with all that stands on it, and not all of it is gone."""
+    """A pyramid is in the hand of who moves; or a tile has to be taken off with all that stands on
+    it, and not all of it is gone.
+    """
     state = look.state
     if state.phase == "remove" and _fits(look, state.board, state.tile):
-        return Waiting(code="icefloe.remove", said=turn(state), rests_on=REMOVING, player=state.torch)
+        return Waiting(
+            code="icefloe.remove", said=turn(state), rests_on=REMOVING, player=state.torch
+        )
     moving = _next_to_move(state)[1]
     if moving.phase != "move":
         return None
     if changes.lifted and moving.owner(changes.lifted) == moving.mover:
         said = f"{changes.lifted} is off the pond: move it, or put it back. {turn(moving)}"
         asks = _ask_unseen(look, [changes.lifted])
-        return Waiting(code="icefloe.move", said=said, rests_on=MOVING, player=moving.mover, asks=asks)
+        return Waiting(
+            code="icefloe.move", said=said, rests_on=MOVING, player=moving.mover, asks=asks
+        )
     for move in legal_moves(moving):
         sunk = play(moving, move).sunk
-        if isinstance(move, Movement) and sunk and _fits(look, state.board.put(move.pyramid, move.target), sunk):
-            said = f"{move.pyramid} is too heavy for {sunk} on {move.target}: take {sunk} off with all that stands on it."
-            return Waiting(code="icefloe.sinking", said=said, rests_on="ruling icefloe.3", player=moving.mover)
+        if (
+            isinstance(move, Movement)
+            and sunk
+            and _fits(look, state.board.put(move.pyramid, move.target), sunk)
+        ):
+            said = (
+                f"{move.pyramid} is too heavy for {sunk} on {move.target}: take {sunk} off with all"
+                " that stands on it."
+            )
+            return Waiting(
+                code="icefloe.sinking", said=said, rests_on="ruling icefloe.3", player=moving.mover
+            )
     return None
 
 
 def _fits(look: Look, board: Board, half_done: str | None) -> bool:
-    return look.nats(board, half_done) - look.free_nats <= DOUBT and not look.strangers(look.matched(board))
+    return look.nats(board, half_done) - look.free_nats <= DOUBT and not look.strangers(
+        look.matched(board)
+    )
 
 
 def _ask_two(look: Look, changes: _Changes) -> Ambiguous | None:
-    """Two acts that the rules allow one after the other explain the picture: nobody looked in between."""
-    firsts = [story for story in _stories(look.state) if story.moves and changes.partly(story.after.board)]
+    """Two acts that the rules allow one after the other explain the picture: nobody looked in
+    between.
+    """
+    firsts = [
+        story for story in _stories(look.state) if story.moves and changes.partly(story.after.board)
+    ]
     ways = []
-    for first, then in ((one, other) for one in firsts for other in _stories(one.after) if other.moves):
+    for first, then in (
+        (one, other) for one in firsts for other in _stories(one.after) if other.moves
+    ):
         board = then.after.board
         if look.nats(board) - look.free_nats <= DOUBT and not look.differences(board):
             second = inside(_what(first.after, then.moves[-1], then.after))
@@ -279,12 +499,23 @@ def _ask_two(look: Look, changes: _Changes) -> Ambiguous | None:
         return None
     said = "Two things were done, one after the other. Is that so?"
     choices = (*ways, NOT_SO)
-    return Ambiguous(code="icefloe.two", said=said, rests_on=MOVING, player=look.state.next, choices=choices, until_moved=True)
+    return Ambiguous(
+        code="icefloe.two",
+        said=said,
+        rests_on=MOVING,
+        player=look.state.next,
+        choices=choices,
+        until_moved=True,
+    )
 
 
 def _fallen(look: Look) -> Waiting | None:
     """A pyramid lies where it may have rolled to: that is no move."""
-    fallen = [name for k, name in look.free.items() if look.now.pieces[k].pose != "upright" and look.now.pieces[k].pose_probability >= SURE]
+    fallen = [
+        name
+        for k, name in look.free.items()
+        if look.now.pieces[k].pose != "upright" and look.now.pieces[k].pose_probability >= SURE
+    ]
     if not fallen:
         return None
     said = f"{fallen[0]} has fallen over: stand it upright where it belongs. {turn(look.state)}"
@@ -292,36 +523,74 @@ def _fallen(look: Look) -> Waiting | None:
 
 
 def _not_allowed(look: Look, changes: _Changes) -> Refused | OutOfSync:
-    """No legal move explains the picture: what was tried, if that is one thing, else all that is different."""
+    """No legal move explains the picture: what was tried, if that is one thing, else all that is
+    different.
+    """
     tried = _tried(look, changes)
     moving = _next_to_move(look.state)[1]
     state = moving if isinstance(tried, Movement | Slide) and moving.phase == "move" else look.state
     wrong = violation(state, tried) if tried else None
     if tried is None or wrong is None:
         said = "The pond is not as it was left. Put it right."
-        lost = {name for floe in look.state.board.floes if floe.place in changes.lost for name in floe.pyramids}
-        asks = _ask_unseen(look, [name for name in changes.gone if name not in lost]) or _ask_unsure(look) or _ask_in_turn(look, changes)
-        return OutOfSync(code="icefloe.out_of_sync", said=said, player=look.state.next, differences=changes.said(look), asks=asks)
+        lost = {
+            name
+            for floe in look.state.board.floes
+            if floe.place in changes.lost
+            for name in floe.pyramids
+        }
+        asks = (
+            _ask_unseen(look, [name for name in changes.gone if name not in lost])
+            or _ask_unsure(look)
+            or _ask_in_turn(look, changes)
+        )
+        return OutOfSync(
+            code="icefloe.out_of_sync",
+            said=said,
+            player=look.state.next,
+            differences=changes.said(look),
+            asks=asks,
+        )
     code, player, _ = _kind(look.state, tried)
     if isinstance(tried, Movement):
         player = state.owner(tried.pyramid)
     said = f"{wrong.said} Put back what was {'taken' if isinstance(tried, Removal) else 'moved'}."
     if isinstance(tried, Movement | Slide) and _after_an_unseen_move(state, tried):
-        said = f"{wrong.said} Put back what was moved, or say that a pyramid of {state.mover}'s came back to where it stood."
+        said = (
+            f"{wrong.said} Put back what was moved, or say that a pyramid of {state.mover}'s came"
+            " back to where it stood."
+        )
     evidence = {"move": _short(tried), "violation": wrong.code}
-    return Refused(code=code, said=said, rests_on=wrong.clause, player=player or look.state.torch, tried=(str(tried),), evidence=evidence)
+    return Refused(
+        code=code,
+        said=said,
+        rests_on=wrong.clause,
+        player=player or look.state.torch,
+        tried=(str(tried),),
+        evidence=evidence,
+    )
 
 
 def _after_an_unseen_move(state: State, tried: Movement | Slide) -> bool:
-    """Would it be the next player's legal move, had a pyramid of who is to move come back to where it stood?  Nobody can see that."""
+    """Would it be the next player's legal move, had a pyramid of who is to move come back to where
+    it stood?  Nobody can see that.
+    """
     if state.phase != "move":
         return False
-    unseen = next((move for move in legal_moves(state) if isinstance(move, Movement) and move.origin == move.target), None)
+    unseen = next(
+        (
+            move
+            for move in legal_moves(state)
+            if isinstance(move, Movement) and move.origin == move.target
+        ),
+        None,
+    )
     return unseen is not None and violation(play(state, unseen), tried) is None
 
 
 class _Changes(NamedTuple):
-    """What is different: pyramids that stand elsewhere, with where, and that are gone; places that lost a tile or got one; strangers."""
+    """What is different: pyramids that stand elsewhere, with where, and that are gone; places that
+    lost a tile or got one; strangers.
+    """
 
     moved: dict[str, str]
     gone: tuple[str, ...]
@@ -332,14 +601,23 @@ class _Changes(NamedTuple):
     @property
     def lifted(self) -> str:
         """The pyramid that is gone where nothing else is different; empty otherwise."""
-        return self.gone[0] if len(self.gone) == 1 and not (self.moved or self.lost or self.got or self.strangers) else ""
+        return (
+            self.gone[0]
+            if len(self.gone) == 1 and not (self.moved or self.lost or self.got or self.strangers)
+            else ""
+        )
 
     def partly(self, after: Board) -> bool:
         """Is at least one thing different as it is on this board?"""
         where = {name: floe.place for floe in after.floes for name in floe.pyramids}
         places = {floe.place for floe in after.floes}
         stand = any(where.get(name) == place for name, place in self.moved.items())
-        return stand or not where.keys() >= {*self.gone} or not places >= {*self.lost} or bool(places & {*self.got})
+        return (
+            stand
+            or not where.keys() >= {*self.gone}
+            or not places >= {*self.lost}
+            or bool(places & {*self.got})
+        )
 
     def said(self, look: Look) -> tuple[str, ...]:
         """A sentence a thing."""
@@ -348,11 +626,17 @@ class _Changes(NamedTuple):
         tiles = {floe.place: floe.tile for floe in board.floes}
         pieces = [look.now.pieces[k] for k in self.strangers]
         return (
-            *(f"{name} stood on {stood[name]}, and stands on {place} now." for name, place in self.moved.items()),
+            *(
+                f"{name} stood on {stood[name]}, and stands on {place} now."
+                for name, place in self.moved.items()
+            ),
             *(f"{name} is not seen on {stood[name]}." for name in self.gone),
             *(f"{tiles[place]} is not on {place}." for place in self.lost),
             *(f"A tile lies on {place}." for place in self.got),
-            *(f"A {piece.colour} {piece.size} stands on {look.places[k]}." for k, piece in zip(self.strangers, pieces, strict=True)),
+            *(
+                f"A {piece.colour} {piece.size} stands on {look.places[k]}."
+                for k, piece in zip(self.strangers, pieces, strict=True)
+            ),
         )
 
 
@@ -379,9 +663,13 @@ def _tried(look: Look, changes: _Changes) -> Movement | Slide | Removal | None:
     if floe is None:
         ((name, place),) = moved.items() if len(moved) == 1 else ((None, ""),)
         under = board.under(name) if name else None
-        return Movement(name, under.place, place) if name and under and not gone and not got else None
+        return (
+            Movement(name, under.place, place) if name and under and not gone and not got else None
+        )
     if got:
-        carried = all(place == got[0] and name in floe.pyramids for name, place in moved.items()) and {*moved} == {*floe.pyramids}
+        carried = all(
+            place == got[0] and name in floe.pyramids for name, place in moved.items()
+        ) and {*moved} == {*floe.pyramids}
         return Slide(floe.place, got[0]) if carried and not gone else None
     if moved:
         return None
@@ -389,6 +677,7 @@ def _tried(look: Look, changes: _Changes) -> Movement | Slide | Removal | None:
     if {*gone} - {*others} != {*floe.pyramids} or len(others) > 1:
         return None
     if others and look.state.phase == "remove" and floe.tile == look.state.tile:
-        return None  # what is missing besides the tile that had to go is not seen, rather than gone with it
+        # what is missing besides the tile that had to go is not seen, rather than gone with it
+        return None
     under = board.under(others[0]) if others else None
     return Movement(others[0], under.place, floe.place) if under else Removal(floe.tile)

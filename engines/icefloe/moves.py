@@ -27,13 +27,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from engines.errors import InvalidNotation
-from engines.notation import Notation, parse_colour
+from engines.move_notation import Notation, parse_colour
 from table.pieces import COLOURS
 
 NOBODY = "none"
 SHARED = "shared"
 COINS = {"a": 1, "2": 2}
-"""The coins that every player starts with, and what each adds to a vote (printed rules, "Voting Coins")."""
+"""The coins that every player starts with, and what each adds to a vote (printed rules, "Voting
+Coins").
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +151,8 @@ class Torch:
 class Penalty:
     """A player has no vote for the rest of the round.
 
-    `ballot` is how the others voted where that was doubted, as (player, yes); empty where it was not.  `torch` is the
-    torch bearer's word in a tie.
+    `ballot` is how the others voted where that was doubted, as (player, yes); empty where it was
+    not.  `torch` is the torch bearer's word in a tie.
     """
 
     player: str
@@ -185,7 +187,21 @@ class Finding:
         return f"breach {self.player} {'yes' if self.guilty else 'no'}"
 
 
-Move = Placing | Movement | Slide | Vote | Coin | Done | Decision | Removal | Selection | Torch | Penalty | Objection | Finding
+Move = (
+    Placing
+    | Movement
+    | Slide
+    | Vote
+    | Coin
+    | Done
+    | Decision
+    | Removal
+    | Selection
+    | Torch
+    | Penalty
+    | Objection
+    | Finding
+)
 
 ANSWERS = {"yes": True, "no": False}
 _TORCH = "torch"
@@ -213,7 +229,9 @@ def _ballot(text: str) -> dict[str, bool]:
     for word in text.split(" "):
         name, _, answer = word.partition("=")
         if answer not in ANSWERS or name in answers:
-            raise InvalidNotation(f"expected each player's word once, such as 'blue=yes' or 'torch=no', got {text!r}")
+            raise InvalidNotation(
+                f"expected each player's word once, such as 'blue=yes' or 'torch=no', got {text!r}"
+            )
         answers[name if name == _TORCH else parse_colour(name)] = ANSWERS[answer]
     return answers
 
@@ -225,7 +243,11 @@ def _answer(text: str) -> bool:
 
 
 def _penalty(player: str, ballot: dict[str, bool]) -> Penalty:
-    return Penalty(player, tuple((name, yes) for name, yes in ballot.items() if name != _TORCH), ballot.get(_TORCH))
+    return Penalty(
+        player,
+        tuple((name, yes) for name, yes in ballot.items() if name != _TORCH),
+        ballot.get(_TORCH),
+    )
 
 
 _parse_place = _sign("[a-e][1-5]", "a place (a1 to e5)")
@@ -255,7 +277,10 @@ _NOTATION: Notation[Move] = Notation(
         "origin": _parse_place,
         "target": _parse_place,
         "tile": _sign("[SMCA][na2-5]", "a tile (suit S, M, C or A, value n, a or 2 to 5)"),
-        "choice": _sign(f"[na2-5SMCA]|{SHARED}|{'|'.join(COLOURS)}", f"a value (n, a, 2 to 5), a suit (S, M, C, A), a colour or {SHARED!r}"),
+        "choice": _sign(
+            f"[na2-5SMCA]|{SHARED}|{'|'.join(COLOURS)}",
+            f"a value (n, a, 2 to 5), a suit (S, M, C, A), a colour or {SHARED!r}",
+        ),
         "coin": _sign("[a2]", "a coin (a or 2)"),
         "player": parse_colour,
         "to": parse_colour,

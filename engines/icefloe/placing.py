@@ -7,15 +7,15 @@ from itertools import permutations
 
 from engines.icefloe.board import laid_out
 from engines.icefloe.checks import PLACING
-from engines.icefloe.look import Look, agrees, stands
+from engines.icefloe.matching import Look, agrees, stands
+from engines.icefloe.messages import turn
 from engines.icefloe.moves import Placing
 from engines.icefloe.rules import play, violation
 from engines.icefloe.state import State
-from engines.icefloe.words import turn
-from engines.unseen import NONE_OF_THESE, mostly_seen, what_is_true
+from engines.occlusion import NONE_OF_THESE, mostly_seen, what_is_true
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Verdict, Waiting, refusal
-from engines.words import listed
 from table.boards import Tiles
+from table.listing import listed
 from table.observation import SURE, Observation
 
 CODE = "icefloe.place"
@@ -25,37 +25,72 @@ CHOICES = 6
 """Where unseen pyramids may stand in more ways than this, nobody is asked in which they do."""
 
 
-def judge_placing(state: State, seen: Observation, before: Observation | None, board: Tiles) -> Verdict:
+def judge_placing(
+    state: State, seen: Observation, before: Observation | None, board: Tiles
+) -> Verdict:
     """What was placed: the next pyramids in their order, or all of them."""
     missing, extra = _tiles(state, seen)
     if missing or extra:
-        wrong = [f"Missing: {listed(missing)}." if missing else "", f"No tile belongs on {listed(extra)}." if extra else ""]
+        wrong = [
+            f"Missing: {listed(missing)}." if missing else "",
+            f"No tile belongs on {listed(extra)}." if extra else "",
+        ]
         said = " ".join(filter(None, wrong))
-        asks = None if extra else _ask_tiles(state, missing, _judge_pyramids(state, seen, before, board))
-        return Waiting(code=CODE, said=said, rests_on="The Board", player=state.next, asks=asks, differences=tuple(filter(None, wrong)))
+        asks = (
+            None
+            if extra
+            else _ask_tiles(state, missing, _judge_pyramids(state, seen, before, board))
+        )
+        return Waiting(
+            code=CODE,
+            said=said,
+            rests_on="The Board",
+            player=state.next,
+            asks=asks,
+            differences=tuple(filter(None, wrong)),
+        )
     return _judge_pyramids(state, seen, before, board)
 
 
-def _judge_pyramids(state: State, seen: Observation, before: Observation | None, board: Tiles) -> Verdict:
+def _judge_pyramids(
+    state: State, seen: Observation, before: Observation | None, board: Tiles
+) -> Verdict:
     """Where all tiles lie as they should."""
     order, placed = state.placing_order, state.board.pyramids
     sure = sum(piece.pose_probability >= SURE for piece in seen.pieces)
     if sure > len(order):
-        said = f"{sure} pyramids stand on the pond, and {len(order)} are played with. Take away what does not belong there."
-        return Waiting(code=CODE, said=said, rests_on=PLACING, player=state.next, differences=(said,))
+        said = (
+            f"{sure} pyramids stand on the pond, and {len(order)} are played with. Take away what"
+            " does not belong there."
+        )
+        return Waiting(
+            code=CODE, said=said, rests_on=PLACING, player=state.next, differences=(said,)
+        )
     look = Look(state, seen, before, board, order)
-    # What is not sure to be a pyramid counts where it makes the set whole; else it may be a print on a tile.
+    # What is not sure to be a pyramid counts where it makes the set whole; else it may be a print
+    # on a tile.
     counts = ([len(order)] if len(seen.pieces) >= len(order) else []) + [max(sure, len(placed))]
-    due = next((due for count in counts if _fits(due := Look(state, seen, before, board, order[:count]))), None)
+    due = next(
+        (due for count in counts if _fits(due := Look(state, seen, before, board, order[:count]))),
+        None,
+    )
     if due is None:
         return _out_of_order(look, placed)
     where = {name: due.places[k] for k, name in due.free.items()}
     if any(where[name] != floe.place for floe in state.board.floes for name in floe.pyramids):
         said = "Pyramids that were placed stand elsewhere now: put them back."
-        return Waiting(code=CODE, said=f"{said} {turn(state)}", rests_on=PLACING, player=state.next, differences=(said,))
+        return Waiting(
+            code=CODE,
+            said=f"{said} {turn(state)}",
+            rests_on=PLACING,
+            player=state.next,
+            differences=(said,),
+        )
     moves = [Placing(name, where[name]) for name in due.pyramids[len(placed) :]]
     if not moves:
-        return Waiting(code=CODE, said=turn(state), rests_on=PLACING, player=state.next, as_recorded=True)
+        return Waiting(
+            code=CODE, said=turn(state), rests_on=PLACING, player=state.next, as_recorded=True
+        )
     alike = _alike(due, moves)
     return _place(state, moves) if alike is None else alike
 
@@ -63,7 +98,9 @@ def _judge_pyramids(state: State, seen: Observation, before: Observation | None,
 def _fits(due: Look) -> bool:
     """Are these pyramids there, as far as they are read for sure?"""
     whole = set(due.free.values()) == set(due.pyramids)
-    return whole and all(agrees(due.now.pieces[k], name) for k, name in due.free.items() if stands(due.now.pieces[k]))
+    return whole and all(
+        agrees(due.now.pieces[k], name) for k, name in due.free.items() if stands(due.now.pieces[k])
+    )
 
 
 def _place(state: State, moves: list[Placing]) -> Verdict:
@@ -72,13 +109,25 @@ def _place(state: State, moves: list[Placing]) -> Verdict:
         if wrong := violation(after, move):
             if len(moves) == 1:
                 return refusal(wrong, state.owner(move.pyramid), (str(move),), {})
-            return Waiting(code=CODE, said=f"{wrong.said} Put it right.", rests_on=wrong.clause, player=state.next, differences=(wrong.said,))
+            return Waiting(
+                code=CODE,
+                said=f"{wrong.said} Put it right.",
+                rests_on=wrong.clause,
+                player=state.next,
+                differences=(wrong.said,),
+            )
         after = play(after, move)
     code = CODE if after.phase == "place" else "icefloe.start"
-    placed = listed(f"{move.pyramid} stands on {move.place}" for move in moves) if after.phase == "place" else "All pyramids are placed"
+    placed = (
+        listed(f"{move.pyramid} stands on {move.place}" for move in moves)
+        if after.phase == "place"
+        else "All pyramids are placed"
+    )
     said = f"{placed}. {turn(after)}"
     player = state.owner(moves[0].pyramid) if len(moves) == 1 else None
-    return Accepted(code=code, said=said, rests_on=PLACING, player=player, moves=tuple(map(str, moves)))
+    return Accepted(
+        code=code, said=said, rests_on=PLACING, player=player, moves=tuple(map(str, moves))
+    )
 
 
 def _tiles(state: State, seen: Observation) -> tuple[list[str], list[str]]:
@@ -97,63 +146,119 @@ def _ask_tiles(state: State, missing: list[str], otherwise: Verdict) -> Ambiguou
     said = f"Not seen on the pond: {listed(missing)}. What is true?"
     still = Choice("They lie there, and the camera does not see them", otherwise.moves)
     choices = (still, NONE_OF_THESE)
-    return Ambiguous(code=CODE, said=said, rests_on="The Board", player=state.next, choices=choices, until_moved=True)
+    return Ambiguous(
+        code=CODE,
+        said=said,
+        rests_on="The Board",
+        player=state.next,
+        choices=choices,
+        until_moved=True,
+    )
 
 
 def _ask_where(look: Look, placed: tuple[str, ...]) -> Ambiguous | None:
-    """Where one or two pyramids stand that are not seen, if all others are read for sure and only few tiles are left."""
+    """Where one or two pyramids stand that are not seen, if all others are read for sure and only
+    few tiles are left.
+    """
     state, where = look.state, {name: look.places[k] for k, name in look.free.items()}
     missing = [name for name in look.pyramids if name not in where]
-    misread = any(stands(look.now.pieces[k]) and not agrees(look.now.pieces[k], name) for k, name in look.free.items())
+    misread = any(
+        stands(look.now.pieces[k]) and not agrees(look.now.pieces[k], name)
+        for k, name in look.free.items()
+    )
     if not 1 <= len(missing) <= 2 or misread or look.strangers(look.free) or look.rivals():
         return None
     ways = []
     for stood in _stand_on(state, missing, where):
-        verdict = _place(state, [Placing(name, (where | stood)[name]) for name in look.pyramids[len(placed) :]])
+        verdict = _place(
+            state, [Placing(name, (where | stood)[name]) for name in look.pyramids[len(placed) :]]
+        )
         if isinstance(verdict, Accepted):
             (name, place), *others = stood.items()
-            label = f"{name} stands on {place}" + "".join(f", and {other} on {there}" for other, there in others)
+            label = f"{name} stands on {place}" + "".join(
+                f", and {other} on {there}" for other, there in others
+            )
             ways.append(Choice(label, verdict.moves))
     if len(ways) > CHOICES or not (choices := what_is_true(ways, None)):
         return None
     said = f"Not seen on the pond: {listed(missing)}. What is true? You may also move it a little."
-    return Ambiguous(code=CODE, said=said, rests_on=PLACING, player=state.next, choices=choices, until_moved=True)
+    return Ambiguous(
+        code=CODE, said=said, rests_on=PLACING, player=state.next, choices=choices, until_moved=True
+    )
 
 
 def _stand_on(state: State, missing: list[str], where: dict[str, str]) -> Iterator[dict[str, str]]:
     """The ways in which they may stand on the tiles that are left; none where these are many."""
     left = [floe.place for floe in state.board.floes if floe.place not in where.values()]
     if len(left) <= CHOICES:
-        yield from (dict(zip(missing, places, strict=True)) for places in permutations(left, len(missing)))
+        yield from (
+            dict(zip(missing, places, strict=True)) for places in permutations(left, len(missing))
+        )
 
 
 def _out_of_order(look: Look, placed: tuple[str, ...]) -> Verdict:
-    """Other pyramids stand there than those whose turn it is; a single one is refused, for the rest people are waited for."""
+    """Other pyramids stand there than those whose turn it is; a single one is refused, for the rest
+    people are waited for.
+    """
     state = look.state
     names = {name: look.places[k] for k, name in look.free.items()}
     new = [name for name in names if name not in placed]
-    as_read = all(agrees(look.now.pieces[k], name) for k, name in look.free.items() if name in new and stands(look.now.pieces[k]))
-    if len(new) == 1 and as_read and set(placed) <= set(names) and (wrong := violation(state, move := Placing(new[0], names[new[0]]))):
+    as_read = all(
+        agrees(look.now.pieces[k], name)
+        for k, name in look.free.items()
+        if name in new and stands(look.now.pieces[k])
+    )
+    if (
+        len(new) == 1
+        and as_read
+        and set(placed) <= set(names)
+        and (wrong := violation(state, move := Placing(new[0], names[new[0]])))
+    ):
         return refusal(wrong, state.owner(move.pyramid), (str(move),), {})
     differences, asks = _amiss(look, placed), _ask_where(look, placed)
     said = f"{' '.join(differences)} {turn(state)}"
-    return Waiting(code=CODE, said=said, rests_on=PLACING, player=state.next, asks=asks, differences=differences)
+    return Waiting(
+        code=CODE,
+        said=said,
+        rests_on=PLACING,
+        player=state.next,
+        asks=asks,
+        differences=differences,
+    )
 
 
 def _amiss(look: Look, placed: tuple[str, ...]) -> tuple[str, ...]:
     """Which pyramids are not where they should be, as far as the picture tells, in sentences."""
     pieces, order = look.now.pieces, look.pyramids
     seen = set(look.free.values())
-    # Where most stand there they are placed all at once: then none is too early, and those that are not seen are missing.
+    # Where most stand there they are placed all at once: then none is too early, and those that are
+    # not seen are missing.
     due = order if len(look.free) > len(order) / 2 else order[: max(len(placed), len(look.free))]
     missing = [name for name in due if name not in seen]
     early = sorted((order.index(name), name) for name in seen if name not in due)
-    other = [(k, name) for k, name in look.free.items() if stands(pieces[k]) and not agrees(pieces[k], name)]
+    other = [
+        (k, name)
+        for k, name in look.free.items()
+        if stands(pieces[k]) and not agrees(pieces[k], name)
+    ]
     said = [f"Not seen on the pond: {listed(missing)}."] if missing else []
     said += [f"Placed too early: {listed(name for _, name in early)}."] if early else []
-    said += [f"On {look.places[k]} a {pieces[k].colour} {pieces[k].size} is read, and only {name} is left to stand there." for k, name in other]
-    said += [f"A {pieces[k].colour} {pieces[k].size} stands on {look.places[k]}, and none is left to place." for k in look.strangers(look.free)]
-    return tuple(said) or ("Not every pyramid on the pond is read for sure: turn them, or move them to the middle of their tiles.",)
+    said += [
+        f"On {look.places[k]} a {pieces[k].colour} {pieces[k].size} is read, and only {name} is"
+        " left to stand there."
+        for k, name in other
+    ]
+    said += [
+        f"A {pieces[k].colour} {pieces[k].size} stands on {look.places[k]}, and none is left to"
+        " place."
+        for k in look.strangers(look.free)
+    ]
+    return tuple(said) or (
+        (
+            "Not every pyramid on the pond is read for sure: turn them, or move them to the middle"
+            " of their tiles."
+        ),
+    )
 
 
 def _alike(look: Look, moves: list[Placing]) -> Ambiguous | CannotSee | None:
@@ -164,14 +269,22 @@ def _alike(look: Look, moves: list[Placing]) -> Ambiguous | CannotSee | None:
     player, names = look.state.next, sorted(frozenset().union(*rivals))
     swapped = {move.pyramid: move for move in moves if move.pyramid in names}
     if len(names) != 2 or len(swapped) != 2:
-        said = f"The picture does not tell apart {listed(names)}. Turn them, or move them to the middle of their tiles."
+        said = (
+            f"The picture does not tell apart {listed(names)}. Turn them, or move them to the"
+            " middle of their tiles."
+        )
         return CannotSee(code="icefloe.alike", said=said, rests_on=PLACING, player=player)
     a, b = swapped.values()
     other = {a: Placing(a.pyramid, b.place), b: Placing(b.pyramid, a.place)}
     choices = [
         Choice(f"{a.pyramid} stands on {first}, and {b.pyramid} on {second}", tuple(map(str, told)))
-        for told, first, second in ((moves, a.place, b.place), ([other.get(move, move) for move in moves], b.place, a.place))
+        for told, first, second in (
+            (moves, a.place, b.place),
+            ([other.get(move, move) for move in moves], b.place, a.place),
+        )
     ]
     choices.append(Choice("Neither: put it right", ()))
     said = f"Which of {a.pyramid} and {b.pyramid} stands on {a.place} is too close to call."
-    return Ambiguous(code="icefloe.alike", said=said, rests_on=PLACING, player=player, choices=tuple(choices))
+    return Ambiguous(
+        code="icefloe.alike", said=said, rests_on=PLACING, player=player, choices=tuple(choices)
+    )

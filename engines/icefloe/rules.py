@@ -1,6 +1,8 @@
-"""The rules of IceFloe: what is legal, what a move does, when it is over.  Pure: no clock, no chance, no I/O.
+"""The rules of IceFloe: what is legal, what a move does, when it is over.  Pure: no clock, no
+chance, no I/O.
 
-Clauses are sections of the printed rules ("Piece Movement", "Voting Coins", "Torch Bearer" ...) or rulings.
+Clauses are sections of the printed rules ("Piece Movement", "Voting Coins", "Torch Bearer" ...) or
+rulings.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from engines.errors import Violation
-from engines.icefloe import ballots, checks, flow, words
+from engines.house_rules import choose
+from engines.icefloe import ballots, checks, flow, messages
 from engines.icefloe.board import SUITS
 from engines.icefloe.moves import (
     Coin,
@@ -30,26 +33,90 @@ from engines.icefloe.moves import (
     parse_move,
 )
 from engines.icefloe.state import RULINGS, State, fresh
-from engines.legal import Legal
-from engines.rulings import choose
-from engines.words import listed
+from engines.legal_moves import Legal
 from table.boards import Board, Tiles
 from table.errors import InputError
+from table.listing import listed
 
-__all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "set_up", "start", "violation"]
+__all__ = [
+    "RULINGS",
+    "LegalMoves",
+    "Outcome",
+    "State",
+    "legal_moves",
+    "outcome",
+    "parse_move",
+    "play",
+    "set_up",
+    "start",
+    "violation",
+]
 
-_TO_COME, _NONE_TO_COME = ("move", "vote", "coins", "decide"), "A breach costs votes of its round; none is to come."
+_TO_COME, _NONE_TO_COME = (
+    ("move", "vote", "coins", "decide"),
+    "A breach costs votes of its round; none is to come.",
+)
 _TIMES: dict[type[Move], tuple[str, tuple[str, ...], str, str]] = {
-    Placing: ("icefloe.place.time", ("place",), checks.PLACING, "Pyramids are placed before the first round, each once."),
-    Movement: ("icefloe.move.time", ("move",), "Movement", "Pyramids move in the first part of a round."),
-    Slide: ("icefloe.slide.time", ("move",), "Movement", "Tiles slide in the first part of a round."),
-    Vote: ("icefloe.vote.time", ("vote",), "Game Summary", "Players vote after the movement; on the value they may from the last player's move on."),
-    Coin: ("icefloe.coin.time", ("coins",), ballots.COINS, "Coins are laid when all votes are shown, until everybody is done."),
-    Done: ("icefloe.done.time", ("coins",), "ruling icefloe.2", "Players are asked for coins when all votes are shown."),
-    Decision: ("icefloe.decide.time", ("decide", "name"), ballots.TORCH, "There is no tie that the torch bearer decides."),
-    Removal: ("icefloe.remove.time", ("remove", "extra"), checks.REMOVING, "A tile is removed after the votes."),
-    Selection: ("icefloe.score.time", ("score",), checks.SCORING, "Players score after tiles were removed, once everybody has borne the torch."),
-    Torch: ("icefloe.torch.time", ("torch",), checks.ROUND, "The torch is handed on at the end of a round."),
+    Placing: (
+        "icefloe.place.time",
+        ("place",),
+        checks.PLACING,
+        "Pyramids are placed before the first round, each once.",
+    ),
+    Movement: (
+        "icefloe.move.time",
+        ("move",),
+        "Movement",
+        "Pyramids move in the first part of a round.",
+    ),
+    Slide: (
+        "icefloe.slide.time",
+        ("move",),
+        "Movement",
+        "Tiles slide in the first part of a round.",
+    ),
+    Vote: (
+        "icefloe.vote.time",
+        ("vote",),
+        "Game Summary",
+        "Players vote after the movement; on the value they may from the last player's move on.",
+    ),
+    Coin: (
+        "icefloe.coin.time",
+        ("coins",),
+        ballots.COINS,
+        "Coins are laid when all votes are shown, until everybody is done.",
+    ),
+    Done: (
+        "icefloe.done.time",
+        ("coins",),
+        "ruling icefloe.2",
+        "Players are asked for coins when all votes are shown.",
+    ),
+    Decision: (
+        "icefloe.decide.time",
+        ("decide", "name"),
+        ballots.TORCH,
+        "There is no tie that the torch bearer decides.",
+    ),
+    Removal: (
+        "icefloe.remove.time",
+        ("remove", "extra"),
+        checks.REMOVING,
+        "A tile is removed after the votes.",
+    ),
+    Selection: (
+        "icefloe.score.time",
+        ("score",),
+        checks.SCORING,
+        "Players score after tiles were removed, once everybody has borne the torch.",
+    ),
+    Torch: (
+        "icefloe.torch.time",
+        ("torch",),
+        checks.ROUND,
+        "The torch is handed on at the end of a round.",
+    ),
     Penalty: ("icefloe.penalty.time", _TO_COME, ballots.COMMENTARY, _NONE_TO_COME),
     Objection: ("icefloe.objection.time", _TO_COME, ballots.COMMENTARY, _NONE_TO_COME),
     Finding: ("icefloe.breach.time", _TO_COME, ballots.COMMENTARY, _NONE_TO_COME),
@@ -73,8 +140,8 @@ class Outcome:
 class LegalMoves(Legal[State, Move]):
     """What is legal now: iterates, counts, answers `in`, and prints in words.
 
-    All moves are listed but penalties and objections, which are no player's choice, and votes that are set before the vote is
-    open.  `in` answers for them too.
+    All moves are listed but penalties and objections, which are no player's choice, and votes that
+    are set before the vote is open.  `in` answers for them too.
     """
 
     def __contains__(self, move: object) -> bool:
@@ -85,7 +152,8 @@ class LegalMoves(Legal[State, Move]):
 
 
 def start(players: Sequence[str], rulings: Mapping[str, str]) -> State:
-    """A new game: `players` are 3 or 4 colours clockwise, the winner of the die roll first; `rulings` differ from the defaults.
+    """A new game: `players` are 3 or 4 colours clockwise, the winner of the die roll first;
+    `rulings` differ from the defaults.
 
     Raises InputError.
     """
@@ -107,13 +175,19 @@ def legal_moves(state: State) -> LegalMoves:
 
 def outcome(state: State) -> Outcome | None:
     """Who won, None while the game runs."""
-    return Outcome(state.winners, state.players, state.scores, words.ended(state)) if state.winners else None
+    return (
+        Outcome(state.winners, state.players, state.scores, messages.ended(state))
+        if state.winners
+        else None
+    )
 
 
 def violation(state: State, move: Move) -> Violation | None:
     """Which rule forbids the move now, or None."""
     if state.phase == "over":
-        return Violation("icefloe.over", ballots.ENDING, f"'{move}' comes after the end. {words.turn(state)}")
+        return Violation(
+            "icefloe.over", ballots.ENDING, f"'{move}' comes after the end. {messages.turn(state)}"
+        )
     return _stranger(state, move) or _untimely(state, move) or _violation(state, move)
 
 
@@ -163,18 +237,25 @@ def _stranger(state: State, move: Move) -> Violation | None:
         case _:
             assert_never(move)
     if strangers:
-        said = f"'{move}' cannot be: nobody plays {strangers[0]}; the players are {listed(state.players)}."
+        said = (
+            f"'{move}' cannot be: nobody plays {strangers[0]}; the players are"
+            f" {listed(state.players)}."
+        )
         return Violation("icefloe.player", "Player's Pieces", said)
     return None
 
 
 def _untimely(state: State, move: Move) -> Violation | None:
     code, phases, clause, said = _TIMES[type(move)]
-    if state.phase in phases and (state.vote_to_come or not isinstance(move, Penalty | Objection | Finding)):
+    if state.phase in phases and (
+        state.vote_to_come or not isinstance(move, Penalty | Objection | Finding)
+    ):
         return None
     if isinstance(move, Vote) and state.last_to_move:
         return None
-    return Violation(code, clause, f"'{move}' comes at the wrong time. {said} {words.turn(state)}")
+    return Violation(
+        code, clause, f"'{move}' comes at the wrong time. {said} {messages.turn(state)}"
+    )
 
 
 def play(state: State, move: Move) -> State:
@@ -197,7 +278,11 @@ def play(state: State, move: Move) -> State:
         case Done():
             return flow.finished_laying(state, move.player)
         case Decision():
-            return flow.named(state, move.choice) if state.phase == "name" else flow.decided(state, move.choice)
+            return (
+                flow.named(state, move.choice)
+                if state.phase == "name"
+                else flow.decided(state, move.choice)
+            )
         case Removal():
             return flow.removed(state, move.tile)
         case Selection():
@@ -224,13 +309,29 @@ def _listed(state: State) -> Iterator[Move]:
         case "move":
             for floe in state.board.floes:
                 own = [pyramid for pyramid in floe.pyramids if state.owner(pyramid) == state.mover]
-                yield from (Movement(p, floe.place, place) for p in own for place in checks.reachable(state, p, floe.place))
-                yield from (Slide(floe.place, place) for place in (checks.slides(state, floe.place) if own else ()))
+                yield from (
+                    Movement(p, floe.place, place)
+                    for p in own
+                    for place in checks.reachable(state, p, floe.place)
+                )
+                yield from (
+                    Slide(floe.place, place)
+                    for place in (checks.slides(state, floe.place) if own else ())
+                )
         case "vote":
-            yield from (Vote(player, choice) for player in state.awaited for choice in ballots.choices(state))
+            yield from (
+                Vote(player, choice)
+                for player in state.awaited
+                for choice in ballots.choices(state)
+            )
         case "coins":
             yield from (Done(player) for player in state.players if player not in state.done)
-            every = (Coin(p, coin, to) for p, held in zip(state.players, state.coins, strict=True) for coin in held for to in state.cast)
+            every = (
+                Coin(p, coin, to)
+                for p, held in zip(state.players, state.coins, strict=True)
+                for coin in held
+                for to in state.cast
+            )
             yield from (move for move in every if violation(state, move) is None)
         case "decide" | "name":
             yield from (Decision(state.torch, choice) for choice in ballots.choices(state))

@@ -8,39 +8,96 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from engines.errors import InvalidNotation
+from engines.house_rules import Chosen, Ruling, read_rulings, seat, write_rulings
 from engines.icefloe.board import LETTERS, POINTS, SUITS, VALUES, WEIGHT_MOST, Board, laid_out
 from engines.icefloe.moves import ANSWERS, COINS
-from engines.lines import NONE, read_counts, read_line, read_state, write_line
-from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
+from engines.state_notation import NONE, read_counts, read_line, read_state, write_line
 from table.errors import InputError
 
 HIDDEN = "?"
 PLAYS = {"red": "S", "black": "M", "yellow": "C", "green": "C", "blue": "A"}
 """The suit of each colour; crowns are printed yellow in some sets and green in others."""
 
-Phase = Literal["place", "move", "vote", "coins", "decide", "remove", "extra", "score", "torch", "name", "over"]
-"""What comes next: pyramids are placed; moved; votes cast; coins laid; the torch bearer decides a vote; removes the tile;
-perhaps an empty one; players score; the torch is handed on; the torch bearer names the winner; nothing.
+Phase = Literal[
+    "place", "move", "vote", "coins", "decide", "remove", "extra", "score", "torch", "name", "over"
+]
+"""What comes next: pyramids are placed; moved; votes cast; coins laid; the torch bearer decides a
+vote; removes the tile; perhaps an empty one; players score; the torch is handed on; the torch
+bearer names the winner; nothing.
 """
 
 RULINGS = (
-    Ruling("void", "ruling icefloe.1", ("torch", "again"), "no vote counts: the torch bearer names what could be voted for, or all vote again"),
-    Ruling("done", "ruling icefloe.2", ("stands", "reopens"), "a coin laid after others said done: their word stands, or all are asked again"),
-    Ruling("overweight", "ruling icefloe.3", ("at_once",), "a tile that carries too much goes at once, in the middle of a move too"),
-    Ruling("stay", "ruling icefloe.4", ("may", "never"), "may a move of two actions end where it began"),
-    Ruling("corners", "ruling icefloe.4", ("may", "never"), "may tiles slide to the corners that three players leave empty"),
-    Ruling("scoring", "ruling icefloe.5", ("later", "always"), "scoring begins once everybody has borne the torch, or in the first round"),
-    Ruling("breach", "ruling icefloe.6", ("to_come",), "commentary after votes are shown costs the votes still to come in it; shown ones stand"),
-    Ruling("muted_coins", "ruling icefloe.6", ("may", "never"), "may a player who lost the vote by commentary lay coins on others' votes"),
-    Ruling("ballot", "ruling icefloe.6", ("voters", "all"), "who votes on a breach of commentary: the others who have a vote, or all others"),
-    Ruling("ending", "ruling icefloe.7", ("at_once",), "a player without pyramids ends the game at once, whatever part of the round it is"),
-    Ruling("tie", "ruling icefloe.8", ("torch", "shared"), "a tie for the win: the torch bearer names the winner, or the victory is shared"),
+    Ruling(
+        "void",
+        "ruling icefloe.1",
+        ("torch", "again"),
+        "no vote counts: the torch bearer names what could be voted for, or all vote again",
+    ),
+    Ruling(
+        "done",
+        "ruling icefloe.2",
+        ("stands", "reopens"),
+        "a coin laid after others said done: their word stands, or all are asked again",
+    ),
+    Ruling(
+        "overweight",
+        "ruling icefloe.3",
+        ("at_once",),
+        "a tile that carries too much goes at once, in the middle of a move too",
+    ),
+    Ruling(
+        "stay", "ruling icefloe.4", ("may", "never"), "may a move of two actions end where it began"
+    ),
+    Ruling(
+        "corners",
+        "ruling icefloe.4",
+        ("may", "never"),
+        "may tiles slide to the corners that three players leave empty",
+    ),
+    Ruling(
+        "scoring",
+        "ruling icefloe.5",
+        ("later", "always"),
+        "scoring begins once everybody has borne the torch, or in the first round",
+    ),
+    Ruling(
+        "breach",
+        "ruling icefloe.6",
+        ("to_come",),
+        "commentary after votes are shown costs the votes still to come in it; shown ones stand",
+    ),
+    Ruling(
+        "muted_coins",
+        "ruling icefloe.6",
+        ("may", "never"),
+        "may a player who lost the vote by commentary lay coins on others' votes",
+    ),
+    Ruling(
+        "ballot",
+        "ruling icefloe.6",
+        ("voters", "all"),
+        "who votes on a breach of commentary: the others who have a vote, or all others",
+    ),
+    Ruling(
+        "ending",
+        "ruling icefloe.7",
+        ("at_once",),
+        "a player without pyramids ends the game at once, whatever part of the round it is",
+    ),
+    Ruling(
+        "tie",
+        "ruling icefloe.8",
+        ("torch", "shared"),
+        "a tie for the win: the torch bearer names the winner, or the victory is shared",
+    ),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Objected:
-    """An open objection: `by` says that `accused` broke the commentary rules; `ballot` is what the others said of it so far."""
+    """An open objection: `by` says that `accused` broke the commentary rules; `ballot` is what the
+    others said of it so far.
+    """
 
     accused: str
     by: str
@@ -60,9 +117,10 @@ class Objected:
 class State:
     """All of a game, secret votes too: `hidden` is what players may see.
 
-    `scores`, `coins`, `votes` and `laid` go with `players`, who are in turn order.  `mover` places, moves or scores next, in
-    phases where players do so one after the other.  `value` was voted on, and the vote is on its suit; `tile` is to be
-    removed; `sunk` went down under the last move.  `laid` is what coins add to a vote.
+    `scores`, `coins`, `votes` and `laid` go with `players`, who are in turn order.  `mover` places,
+    moves or scores next, in phases where players do so one after the other.  `value` was voted on,
+    and the vote is on its suit; `tile` is to be removed; `sunk` went down under the last move.
+    `laid` is what coins add to a vote.
     """
 
     players: tuple[str, ...]
@@ -98,8 +156,14 @@ class State:
 
     @property
     def next(self) -> str | None:
-        """Who chooses what happens next; None while players vote or lay coins, and when the game is over."""
-        return self.torch if self.phase in ("decide", "remove", "extra", "torch", "name") else self.mover
+        """Who chooses what happens next; None while players vote or lay coins, and when the game is
+        over.
+        """
+        return (
+            self.torch
+            if self.phase in ("decide", "remove", "extra", "torch", "name")
+            else self.mover
+        )
 
     @property
     def following(self) -> str | None:
@@ -109,7 +173,9 @@ class State:
 
     @property
     def last_to_move(self) -> bool:
-        """Does the last player of the round move now, so that votes on the value may be set already, still hidden?"""
+        """Does the last player of the round move now, so that votes on the value may be set
+        already, still hidden?
+        """
         return self.phase == "move" and self.mover in self.players and self.following is None
 
     def owner(self, pyramid: str) -> str | None:
@@ -118,15 +184,22 @@ class State:
 
     def pyramids(self, player: str) -> tuple[str, ...]:
         """A player's pyramids that are still in the game."""
-        return tuple(sorted(pyramid for pyramid in self.board.pyramids if pyramid[1] == PLAYS[player]))
+        return tuple(
+            sorted(pyramid for pyramid in self.board.pyramids if pyramid[1] == PLAYS[player])
+        )
 
     def worth(self, pyramids: Sequence[str]) -> tuple[int, ...]:
         """What some pyramids score for each player."""
-        return tuple(sum(POINTS[pyramid[0]] for pyramid in pyramids if pyramid[1] == PLAYS[player]) for player in self.players)
+        return tuple(
+            sum(POINTS[pyramid[0]] for pyramid in pyramids if pyramid[1] == PLAYS[player])
+            for player in self.players
+        )
 
     @property
     def placing_order(self) -> tuple[str, ...]:
-        """All pyramids in the order in which they are placed (printed rules, "Placing The Pyramids")."""
+        """All pyramids in the order in which they are placed (printed rules, "Placing The
+        Pyramids").
+        """
         return tuple(f"{letter}{PLAYS[player]}" for letter in LETTERS for player in self.players)
 
     @property
@@ -137,27 +210,39 @@ class State:
     @property
     def awaited(self) -> tuple[str, ...]:
         """Who has a vote and has not cast it."""
-        return tuple(player for player, vote in zip(self.players, self.votes, strict=True) if vote is None and player in self.voters)
+        return tuple(
+            player
+            for player, vote in zip(self.players, self.votes, strict=True)
+            if vote is None and player in self.voters
+        )
 
     @property
     def cast(self) -> tuple[str, ...]:
         """Whose votes are cast."""
-        return tuple(player for player, vote in zip(self.players, self.votes, strict=True) if vote is not None)
+        return tuple(
+            player
+            for player, vote in zip(self.players, self.votes, strict=True)
+            if vote is not None
+        )
 
     def others(self, accused: str) -> tuple[str, ...]:
-        """Who votes on whether a player broke the commentary rules: all others, as a rule those who have a vote in this round (ruling icefloe.6)."""
+        """Who votes on whether a player broke the commentary rules: all others, as a rule those who
+        have a vote in this round (ruling icefloe.6).
+        """
         those = self.players if self.ruling("ballot") == "all" else self.voters
         return tuple(player for player in those if player != accused)
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """Who may say whether there was a breach: of the others those who have not, then, in a tie, the torch bearer; nobody while no objection
-        is open.
+        """Who may say whether there was a breach: of the others those who have not, then, in a tie,
+        the torch bearer; nobody while no objection is open.
         """
         if self.objection is None:
             return ()
         said = dict(self.objection.ballot)
-        return tuple(player for player in self.others(self.objection.accused) if player not in said) or (self.torch,)
+        return tuple(
+            player for player in self.others(self.objection.accused) if player not in said
+        ) or (self.torch,)
 
     @property
     def scoring(self) -> bool:
@@ -167,11 +252,15 @@ class State:
     @property
     def vote_to_come(self) -> bool:
         """Are votes of this round still to be shown, so that a player can lose them?"""
-        return self.phase in ("move", "vote") or (self.phase in ("coins", "decide") and self.value is None)
+        return self.phase in ("move", "vote") or (
+            self.phase in ("coins", "decide") and self.value is None
+        )
 
     @property
     def open_choices(self) -> tuple[str, ...]:
-        """What a vote may be for without being void: values still in play, or suits with the value voted on."""
+        """What a vote may be for without being void: values still in play, or suits with the value
+        voted on.
+        """
         tiles = {floe.tile for floe in self.board.floes}
         if self.value is None:
             return tuple(value for value in VALUES if any(suit + value in tiles for suit in SUITS))
@@ -188,14 +277,24 @@ class State:
 
     @property
     def leading_choices(self) -> tuple[str, ...]:
-        """What the vote fell on; several where it is tied; every open choice where no vote counts (ruling icefloe.1)."""
+        """What the vote fell on; several where it is tied; every open choice where no vote counts
+        (ruling icefloe.1).
+        """
         tally = self.tally
-        return tuple(choice for choice in self.open_choices if not tally or tally.get(choice) == max(tally.values()))
+        return tuple(
+            choice
+            for choice in self.open_choices
+            if not tally or tally.get(choice) == max(tally.values())
+        )
 
     @property
     def best(self) -> tuple[str, ...]:
         """Players with the highest score."""
-        return tuple(player for player, score in zip(self.players, self.scores, strict=True) if score == max(self.scores))
+        return tuple(
+            player
+            for player, score in zip(self.players, self.scores, strict=True)
+            if score == max(self.scores)
+        )
 
     def __str__(self) -> str:
         return write_line(
@@ -234,17 +333,33 @@ def fresh(players: Sequence[str], rulings: Chosen) -> State:
     players = seat(players, 3, 4)
     for player in players:
         if player not in PLAYS:
-            raise InputError(f"players: expected colours of the suits ({', '.join(PLAYS)}), got {player!r}")
+            raise InputError(
+                f"players: expected colours of the suits ({', '.join(PLAYS)}), got {player!r}"
+            )
     for player in players:
         sharing = [other for other in players if PLAYS[other] == PLAYS[player]]
         if len(sharing) > 1:
-            raise InputError(f"players: expected each suit once, got {SUITS[PLAYS[player]]} {len(sharing)} times ({', '.join(sharing)})")
+            raise InputError(
+                f"players: expected each suit once, got {SUITS[PLAYS[player]]} {len(sharing)} times"
+                f" ({', '.join(sharing)})"
+            )
     seats = len(players)
-    return State(players, rulings, laid_out(seats), (0,) * seats, ("".join(COINS),) * seats, (None,) * seats, (0,) * seats, mover=players[0])
+    return State(
+        players,
+        rulings,
+        laid_out(seats),
+        (0,) * seats,
+        ("".join(COINS),) * seats,
+        (None,) * seats,
+        (0,) * seats,
+        mover=players[0],
+    )
 
 
 def hidden(state: State) -> State:
-    """What players may see: votes are `?` until they are shown.  Its line is for reading; `State.parse` refuses it."""
+    """What players may see: votes are `?` until they are shown.  Its line is for reading;
+    `State.parse` refuses it.
+    """
     if state.phase not in ("move", "vote"):
         return state
     return replace(state, votes=tuple(vote and HIDDEN for vote in state.votes))
@@ -265,7 +380,9 @@ def _parse(text: str) -> State:
     blank = fresh(words["players"].split(" "), read_rulings(RULINGS, words["rulings"]))
     phase = next((phase for phase in get_args(Phase) if phase == words["phase"]), None)
     if phase is None:
-        raise InvalidNotation(f"expected a phase ({', '.join(get_args(Phase))}), got {words['phase']!r}")
+        raise InvalidNotation(
+            f"expected a phase ({', '.join(get_args(Phase))}), got {words['phase']!r}"
+        )
     state = State(
         players=blank.players,
         rulings=blank.rulings,
@@ -296,16 +413,22 @@ def _optional(text: str) -> str | None:
 def _objection(text: str) -> Objected:
     found = re.fullmatch(r"(\w+) by (\w+)((?: \w+=(?:yes|no))*)", text)
     if not found:
-        raise InvalidNotation(f"expected an objection such as 'blue by red yellow=yes', got {text!r}")
+        raise InvalidNotation(
+            f"expected an objection such as 'blue by red yellow=yes', got {text!r}"
+        )
     said = (word.partition("=") for word in found[3].split())
-    return Objected(found[1], found[2], tuple((player, ANSWERS[answer]) for player, _, answer in said))
+    return Objected(
+        found[1], found[2], tuple((player, ANSWERS[answer]) for player, _, answer in said)
+    )
 
 
 def _people(blank: State, words: dict[str, str], key: str) -> tuple[str, ...]:
     """Players in turn order."""
     people = () if words[key] == NONE else tuple(words[key].split(" "))
     if people != tuple(player for player in blank.players if player in people):
-        raise InvalidNotation(f"expected {key} among the players, in turn order, got {words[key]!r}")
+        raise InvalidNotation(
+            f"expected {key} among the players, in turn order, got {words[key]!r}"
+        )
     return people
 
 
@@ -324,35 +447,75 @@ def _check(state: State) -> None:
     wrong = {
         f"tiles of a game for {seats}": not afloat <= tiles,
         "a round from 1": state.round < 1 or (phase == "place" and state.round > 1),
-        "pyramids of the players' suits": any(state.owner(pyramid) is None for pyramid in state.board.pyramids),
-        f"{WEIGHT_MOST} at most on a tile": any(floe.weight > WEIGHT_MOST for floe in state.board.floes),
+        "pyramids of the players' suits": any(
+            state.owner(pyramid) is None for pyramid in state.board.pyramids
+        ),
+        f"{WEIGHT_MOST} at most on a tile": any(
+            floe.weight > WEIGHT_MOST for floe in state.board.floes
+        ),
         "coins 'a2', 'a', '2' or '-'": not set(state.coins) <= {"a2", "a", "2", ""},
-        "somebody to place, move or score next, and only then": (state.mover in state.players) != (phase in ("place", "move", "score"))
-        or (state.mover is not None and state.mover not in state.players),
-        "pyramids placed in their order, one on a tile": phase == "place" and not _placed_in_order(state),
-        "a pyramid of every player while the game runs": phase not in ("place", "name", "over") and not all(stood),
-        "a value in play while its suit is voted on": state.value is not None and not (voting and state.open_choices),
-        f"votes among {' '.join(ballots)}, and only while they are cast or counted": any(voted)
-        and not ((voting or state.last_to_move) and {*state.votes} - {None} <= {*ballots}),
-        "no vote of a player who lost it": not (state.value is None and phase in ("coins", "decide"))
-        and any(cast and player in state.muted for cast, player in zip(voted, state.players, strict=True)),
-        "votes awaited while they are cast, and only then, or an objection open": voting
-        and bool(state.awaited or (state.objection and phase == "vote")) != (phase == "vote"),
-        "an objection that is open, to a player with a vote to come, by another one": not _can_be_open(state),
-        "coins laid on votes, while they are counted": any(state.laid) and phase not in ("coins", "decide"),
-        "no more laid than was spent, where votes are": sum(state.laid) > spent
-        or any(count and not cast for count, cast in zip(state.laid, voted, strict=True)),
-        "not everybody done, and nobody while no coins are laid": bool(state.done) and (phase != "coins" or len(state.done) == seats),
+        "somebody to place, move or score next, and only then": (
+            (state.mover in state.players) != (phase in ("place", "move", "score"))
+            or (state.mover is not None and state.mover not in state.players)
+        ),
+        "pyramids placed in their order, one on a tile": (
+            phase == "place" and not _placed_in_order(state)
+        ),
+        "a pyramid of every player while the game runs": (
+            phase not in ("place", "name", "over") and not all(stood)
+        ),
+        "a value in play while its suit is voted on": (
+            state.value is not None and not (voting and state.open_choices)
+        ),
+        f"votes among {' '.join(ballots)}, and only while they are cast or counted": (
+            any(voted)
+            and not ((voting or state.last_to_move) and {*state.votes} - {None} <= {*ballots})
+        ),
+        "no vote of a player who lost it": (
+            not (state.value is None and phase in ("coins", "decide"))
+            and any(
+                cast and player in state.muted
+                for cast, player in zip(voted, state.players, strict=True)
+            )
+        ),
+        "votes awaited while they are cast, and only then, or an objection open": (
+            voting
+            and bool(state.awaited or (state.objection and phase == "vote")) != (phase == "vote")
+        ),
+        "an objection that is open, to a player with a vote to come, by another one": (
+            not _can_be_open(state)
+        ),
+        "coins laid on votes, while they are counted": (
+            any(state.laid) and phase not in ("coins", "decide")
+        ),
+        "no more laid than was spent, where votes are": (
+            sum(state.laid) > spent
+            or any(count and not cast for count, cast in zip(state.laid, voted, strict=True))
+        ),
+        "not everybody done, and nobody while no coins are laid": (
+            bool(state.done) and (phase != "coins" or len(state.done) == seats)
+        ),
         "votes to lay coins on": phase == "coins" and not any(voted),
-        "a tie, or no vote that counts, where the torch bearer decides": phase == "decide" and bool(state.tally) and len(state.leading_choices) == 1,
-        "a tile in play to remove, and only then": (state.board.of(state.tile) is not None) != (phase == "remove")
-        or (state.tile is None) != (phase != "remove"),
-        "players who score once everybody has borne the torch": phase == "score" and not state.scoring,
-        "several empty tiles where one may be removed": phase == "extra" and len(state.board.empty) < 2,
-        "a tile that sank among those out of the game": state.sunk is not None and state.sunk not in tiles - afloat,
+        "a tie, or no vote that counts, where the torch bearer decides": (
+            phase == "decide" and bool(state.tally) and len(state.leading_choices) == 1
+        ),
+        "a tile in play to remove, and only then": (
+            (state.board.of(state.tile) is not None) != (phase == "remove")
+            or (state.tile is None) != (phase != "remove")
+        ),
+        "players who score once everybody has borne the torch": (
+            phase == "score" and not state.scoring
+        ),
+        "several empty tiles where one may be removed": (
+            phase == "extra" and len(state.board.empty) < 2
+        ),
+        "a tile that sank among those out of the game": (
+            state.sunk is not None and state.sunk not in tiles - afloat
+        ),
         "a tie where the torch bearer names the winner": phase == "name" and len(state.best) == 1,
-        "winners with the highest score at the end, and only there": bool(state.winners) != (phase == "over")
-        or not {*state.winners} <= {*state.best},
+        "winners with the highest score at the end, and only there": (
+            bool(state.winners) != (phase == "over") or not {*state.winners} <= {*state.best}
+        ),
     }
     for expected, refused in wrong.items():
         if refused:
@@ -366,12 +529,26 @@ def _can_be_open(state: State) -> bool:
         return True
     said = [player for player, _ in objection.ballot]
     others = state.others(objection.accused)
-    known = objection.accused in state.voters and objection.by in state.players and objection.by != objection.accused
-    return known and state.vote_to_come and {*said} <= {*others} and len({*said}) == len(said) and (len(said) < len(others) or objection.guilty == 0)
+    known = (
+        objection.accused in state.voters
+        and objection.by in state.players
+        and objection.by != objection.accused
+    )
+    return (
+        known
+        and state.vote_to_come
+        and {*said} <= {*others}
+        and len({*said}) == len(said)
+        and (len(said) < len(others) or objection.guilty == 0)
+    )
 
 
 def _placed_in_order(state: State) -> bool:
     order, count = state.placing_order, len(state.board.pyramids)
-    if count == len(order) or {*state.board.pyramids} != {*order[:count]} or state.mover != state.owner(order[count]):
+    if (
+        count == len(order)
+        or {*state.board.pyramids} != {*order[:count]}
+        or state.mover != state.owner(order[count])
+    ):
         return False
     return all(len(floe.pyramids) < 2 for floe in state.board.floes)

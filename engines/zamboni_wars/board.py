@@ -1,7 +1,8 @@
-"""Four Martian Coasters, 3 x 3 spaces each: spaces, compass points, and the arrows by which a space may be left.
+"""Four Martian Coasters, 3 x 3 spaces each: spaces, compass points, and the arrows by which a space
+may be left.
 
-Spaces are named as people write them: files a to f from the left, rows 1 to 6 from the near side.  North is away from the
-players, so `b4` is the second from the left, the fourth from the near side.
+Spaces are named as people write them: files a to f from the left, rows 1 to 6 from the near side.
+North is away from the players, so `b4` is the second from the left, the fourth from the near side.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ STRAIGHT = ("N", "E", "S", "W")
 CORNERS = ("NW", "NE", "SE", "SW")
 """Corners of a coaster and of the board, clockwise."""
 _NORTHWARD = {"N": 1, "NE": 1, "E": 0, "SE": -1, "S": -1, "SW": -1, "W": 0, "NW": 1}
-AHEAD = {facing: (_NORTHWARD[FACINGS[at - 2]], _NORTHWARD[facing]) for at, facing in enumerate(FACINGS)}
+AHEAD = {
+    facing: (_NORTHWARD[FACINGS[at - 2]], _NORTHWARD[facing]) for at, facing in enumerate(FACINGS)
+}
 """Files and rows that one space in each direction takes."""
 _QUARTER = str.maketrans("NESW", "ESWN")
 """What becomes of an arrow when its coaster is turned clockwise by a quarter of a circle."""
@@ -60,7 +63,9 @@ SPACES = tuple(Space(file, row) for row in reversed(range(2 * SIDE)) for file in
 """All spaces, row by row from the far left."""
 _ON_BOARD = frozenset(SPACES)
 PLACES = {"NW": Space(1, 4), "NE": Space(4, 4), "SE": Space(4, 1), "SW": Space(1, 1)}
-"""The middle space (bull's-eye, warp zone) of the coaster in each corner of the board, clockwise."""
+"""The middle space (bull's-eye, warp zone) of the coaster in each corner of the board,
+clockwise.
+"""
 MIDDLES = frozenset(PLACES.values())
 
 
@@ -77,16 +82,22 @@ class Coaster:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The coasters as they lie: far left, far right, near left, near right; prints `yellow=SE red=SW green=NE blue=NW`."""
+    """The coasters as they lie: far left, far right, near left, near right; prints `yellow=SE
+    red=SW green=NE blue=NW`.
+    """
 
     coasters: tuple[Coaster, Coaster, Coaster, Coaster]
 
     def __post_init__(self) -> None:
         for coaster in self.coasters:
             if coaster.colour not in COLOURS:
-                raise InvalidNotation(f"expected a colour ({', '.join(COLOURS)}), got {coaster.colour!r}")
+                raise InvalidNotation(
+                    f"expected a colour ({', '.join(COLOURS)}), got {coaster.colour!r}"
+                )
             if coaster.dot not in CORNERS:
-                raise InvalidNotation(f"expected the corner of a dot ({', '.join(CORNERS)}), got {coaster.dot!r}")
+                raise InvalidNotation(
+                    f"expected the corner of a dot ({', '.join(CORNERS)}), got {coaster.dot!r}"
+                )
         if len({coaster.colour for coaster in self.coasters}) < len(self.coasters):
             raise InvalidNotation(f"expected coasters of four different colours, got '{self}'")
 
@@ -95,19 +106,34 @@ class Board:
 
     @classmethod
     def parse(cls, text: str) -> Board:
-        """The board of a line such as `yellow=SE red=SW green=NE blue=NW`; raises InvalidNotation."""
+        """The board of a line such as `yellow=SE red=SW green=NE blue=NW`; raises
+        InvalidNotation.
+        """
         words = [word.split("=") for word in text.split(" ")]
         if len(words) != 4 or any(len(word) != 2 for word in words):
-            raise InvalidNotation(f"expected four coasters such as yellow=SE red=SW green=NE blue=NW, got {text!r}")
+            raise InvalidNotation(
+                f"expected four coasters such as yellow=SE red=SW green=NE blue=NW, got {text!r}"
+            )
         far_left, far_right, near_left, near_right = (Coaster(*word) for word in words)
         return cls((far_left, far_right, near_left, near_right))
 
     @classmethod
     def usual(cls, colours: Sequence[Sequence[str]]) -> Board:
-        """Dots in the middle; `colours` are two rows of two, the far one first (`layout` of table.json).  Raises InvalidNotation."""
+        """Dots in the middle; `colours` are two rows of two, the far one first (`layout` of
+        table.json).  Raises InvalidNotation.
+        """
         if [len(row) for row in colours] != [2, 2]:
-            raise InvalidNotation(f"expected two rows of two coasters, got {[list(row) for row in colours]}")
-        return cls.parse(" ".join(f"{colour}={dot}" for colour, dot in zip([*colours[0], *colours[1]], ("SE", "SW", "NE", "NW"), strict=True)))
+            raise InvalidNotation(
+                f"expected two rows of two coasters, got {[list(row) for row in colours]}"
+            )
+        return cls.parse(
+            " ".join(
+                f"{colour}={dot}"
+                for colour, dot in zip(
+                    [*colours[0], *colours[1]], ("SE", "SW", "NE", "NW"), strict=True
+                )
+            )
+        )
 
     @property
     def colours(self) -> dict[str, str]:
@@ -121,7 +147,9 @@ class Board:
 
     @property
     def arrows(self) -> Mapping[Space, frozenset[str]]:
-        """By space, the ways in which a piece may leave it; arrows that lead off the board among them."""
+        """By space, the ways in which a piece may leave it; arrows that lead off the board among
+        them.
+        """
         return _arrows(self)
 
 
@@ -140,10 +168,15 @@ def _turned(dot: str) -> list[list[str]]:
     """The arrows of a coaster that lies with its dot in a corner, rows from the far side."""
     ways: list[list[str]] = _PRINTED["printed"]["leave"]
     for _ in range((CORNERS.index(dot) - CORNERS.index(_PRINTED["printed"]["dot"])) % 4):
-        ways = [[way.translate(_QUARTER) for way in column] for column in zip(*reversed(ways), strict=True)]
+        ways = [
+            [way.translate(_QUARTER) for way in column]
+            for column in zip(*reversed(ways), strict=True)
+        ]
     return ways
 
 
-_PRINTED: dict[str, Any] = tomllib.loads((resources.files(__package__) / "coasters.toml").read_text(encoding="utf-8"))
+_PRINTED: dict[str, Any] = tomllib.loads(
+    (resources.files(__package__) / "coasters.toml").read_text(encoding="utf-8")
+)
 USUAL = Board.usual(_PRINTED["usual"]["colours"])
 """The usual arrangement, as on most pictures of the game."""

@@ -1,6 +1,7 @@
 """Where a Zamboni can get to: every way that the rules of movement leave open.
 
-Printed rules, "Movement", "Warp Zone Rule", "Treehouse Cover Rule"; rulings zamboni_wars.2 to .4, .7 and .9.
+Printed rules, "Movement", "Warp Zone Rule", "Treehouse Cover Rule"; rulings zamboni_wars.2 to .4,
+.7 and .9.
 """
 
 from __future__ import annotations
@@ -17,12 +18,16 @@ from engines.zamboni_wars.moves import Drive
 from engines.zamboni_wars.state import State
 
 Way = tuple[Space | str, ...]
-"""What each point was spent on: a space that was driven or warped to, or a facing that was turned to."""
+"""What each point was spent on: a space that was driven or warped to, or a facing that was turned
+to.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Laws:
-    """Which rules of movement hold: those of the game (`in_force`); a refusal tries on which of them it hangs."""
+    """Which rules of movement hold: those of the game (`in_force`); a refusal tries on which of
+    them it hangs.
+    """
 
     arrows: bool = True
     no_two_turns: bool = True
@@ -33,7 +38,9 @@ class Laws:
 
 
 class Stand(NamedTuple):
-    """How things stand in the middle of a move: the Zamboni's space and facing, the cover dice, and whether it just turned."""
+    """How things stand in the middle of a move: the Zamboni's space and facing, the cover dice, and
+    whether it just turned.
+    """
 
     space: Space
     facing: str
@@ -43,7 +50,9 @@ class Stand(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What stays as it is while one Zamboni moves: arrows by space, the spaces of the others, warp zones, the laws."""
+    """What stays as it is while one Zamboni moves: arrows by space, the spaces of the others, warp
+    zones, the laws.
+    """
 
     arrows: Mapping[Space, frozenset[str]]
     others: frozenset[Space]
@@ -57,27 +66,37 @@ Layer = dict[Stand, Way]
 
 def in_force(state: State) -> Laws:
     """The rules of movement that the players chose (rulings zamboni_wars.3 and .7)."""
-    return Laws(no_two_turns=state.ruling("turns") == "apart", warp_between=state.ruling("warp_between") == "may")
+    return Laws(
+        no_two_turns=state.ruling("turns") == "apart",
+        warp_between=state.ruling("warp_between") == "may",
+    )
 
 
 @lru_cache(maxsize=256)
 def reachable(state: State, roll: int) -> Mapping[Drive, Way]:
     """Every end of a move of `state.to_move` with a roll of 1 to 6, each with one way there.
 
-    Every way spends all points, or, where no way does, as many as possible (ruling zamboni_wars.4); so all of them are
-    equally short.  Where points may be left, shorter ways come first, and none at all is the first.  Of several to the same end, the one
-    given steps first, then warps, then turns, N to NW clockwise.
+    Every way spends all points, or, where no way does, as many as possible (ruling zamboni_wars.4);
+    so all of them are equally short.  Where points may be left, shorter ways come first, and none
+    at all is the first.  Of several to the same end, the one given steps first, then warps, then
+    turns, N to NW clockwise.
     """
     every: list[Layer] = list(islice(layers(state, in_force(state)), roll))
-    counted: list[Layer] = [{_begin(state): ()}, *every] if state.ruling("points") == "may" else every[-1:]
+    counted: list[Layer] = (
+        [{_begin(state): ()}, *every] if state.ruling("points") == "may" else every[-1:]
+    )
     ends: dict[Drive, Way] = {}
     for stand, way in chain.from_iterable(layer.items() for layer in counted):
-        ends.setdefault(Drive(stand.space, stand.facing, () if stand.dice == state.dice else stand.dice), way)
+        ends.setdefault(
+            Drive(stand.space, stand.facing, () if stand.dice == state.dice else stand.dice), way
+        )
     return MappingProxyType(ends)
 
 
 def layers(state: State, laws: Laws) -> Iterator[Layer]:
-    """What 1, 2, 3, ... points lead to, until nothing can be done any more; without end where something always can."""
+    """What 1, 2, 3, ... points lead to, until nothing can be done any more; without end where
+    something always can.
+    """
     ground = _ground(state, laws)
     near: Layer = {_begin(state): ()}
     while near:
@@ -92,7 +111,9 @@ def layers(state: State, laws: Laws) -> Iterator[Layer]:
 
 
 def breach(state: State, way: Way, laws: Laws) -> tuple[Stand, Space | str]:
-    """The first point of a way, possible under `laws`, that the rules in force forbid: how things stood, and what was done."""
+    """The first point of a way, possible under `laws`, that the rules in force forbid: how things
+    stood, and what was done.
+    """
     stand = _begin(state)
     for done in way:
         if done not in dict(_next(_ground(state, in_force(state)), stand)):
@@ -118,7 +139,15 @@ def _next(ground: Ground, stand: Stand) -> Iterator[tuple[Space | str, Stand]]:
         for there in ground.warps:
             taken = there in ground.others or there in stand.dice
             if there != stand.space and not (taken and ground.laws.solid):
-                yield there, Stand(there, stand.facing, stand.dice, stand.turned and not ground.laws.warp_between)
+                yield (
+                    there,
+                    Stand(
+                        there,
+                        stand.facing,
+                        stand.dice,
+                        stand.turned and not ground.laws.warp_between,
+                    ),
+                )
     if not (stand.turned and ground.laws.no_two_turns):
         for facing in FACINGS:
             if facing != stand.facing:
@@ -126,7 +155,9 @@ def _next(ground: Ground, stand: Stand) -> Iterator[tuple[Space | str, Stand]]:
 
 
 def _step(ground: Ground, stand: Stand) -> Stand | None:
-    """One space straight ahead, along an arrow, a cover die pushed on; None where that is not possible."""
+    """One space straight ahead, along an arrow, a cover die pushed on; None where that is not
+    possible.
+    """
     space, facing, dice, _ = stand
     if facing not in STRAIGHT or (ground.laws.arrows and facing not in ground.arrows[space]):
         return None
@@ -140,8 +171,12 @@ def _step(ground: Ground, stand: Stand) -> Stand | None:
     return Stand(there, facing, dice, False)
 
 
-def _pushed(ground: Ground, die: Space, way: str, dice: tuple[Space, ...]) -> tuple[Space, ...] | None:
-    """The cover dice after one of them was pushed; None where it is stuck (ruling zamboni_wars.9)."""
+def _pushed(
+    ground: Ground, die: Space, way: str, dice: tuple[Space, ...]
+) -> tuple[Space, ...] | None:
+    """The cover dice after one of them was pushed; None where it is stuck (ruling
+    zamboni_wars.9).
+    """
     there = die.ahead(way)
     if there is None or there in dice or there in ground.others or way not in ground.arrows[die]:
         return None

@@ -11,8 +11,9 @@
 | `take red` | the outermost piece of red's nest, which was hit, is taken off the board |
 | `early red 6` | red's die shows 6 before the end of the move at hand was seen; it counts as soon as that is |
 
-A move on the board is told by how it ends, as that is what can be seen and all that matters afterwards: the way there is
-not part of it.  Cover dice are alike; all of them are named, and only when one of them ends where none lay before.
+A move on the board is told by how it ends, as that is what can be seen and all that matters
+afterwards: the way there is not part of it.  Cover dice are alike; all of them are named, and only
+when one of them ends where none lay before.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import re
 from dataclasses import dataclass
 
 from engines.errors import InvalidNotation
-from engines.notation import Notation, parse_colour
+from engines.move_notation import Notation, parse_colour
 from engines.zamboni_wars.board import FACINGS, Space
 
 
@@ -46,7 +47,9 @@ class Roll(_Pips):
 
 @dataclass(frozen=True, slots=True)
 class Drive:
-    """Where a Zamboni ends its move and how it looks; `dice`, in order, where the cover dice lie if any was pushed."""
+    """Where a Zamboni ends its move and how it looks; `dice`, in order, where the cover dice lie if
+    any was pushed.
+    """
 
     space: Space
     facing: str
@@ -95,7 +98,9 @@ class Take:
 
 @dataclass(frozen=True, slots=True)
 class Early:
-    """A player's die that was heard before the end of the move at hand was seen: it counts as soon as that is."""
+    """A player's die that was heard before the end of the move at hand was seen: it counts as soon
+    as that is.
+    """
 
     colour: str
     pips: int
@@ -146,5 +151,11 @@ _NOTATION: Notation[Move] = Notation(
         "take {colour}": Take,
         "early {colour} {pips}": Early,
     },
-    {"pips": parse_pips, "space": Space.parse, "facing": parse_facing, "dice": _dice, "colour": parse_colour},
+    {
+        "pips": parse_pips,
+        "space": Space.parse,
+        "facing": parse_facing,
+        "dice": _dice,
+        "colour": parse_colour,
+    },
 )

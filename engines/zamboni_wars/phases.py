@@ -1,17 +1,21 @@
-"""What a game of Zamboni Wars waits for: a closed union of frozen values, each printed in a word or two and parsed back."""
+"""What a game of Zamboni Wars waits for: a closed union of frozen values, each printed in a word or
+two and parsed back.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from engines.errors import InvalidNotation
-from engines.lines import NONE
+from engines.state_notation import NONE
 from engines.zamboni_wars.moves import parse_pips
 
 
 @dataclass(frozen=True, slots=True)
 class RollOff:
-    """Before play: the rolls for a cover die, in turn order; None for a player who is yet to roll."""
+    """Before play: the rolls for a cover die, in turn order; None for a player who is yet to
+    roll.
+    """
 
     rolls: tuple[tuple[str, int | None], ...]
 
@@ -29,13 +33,19 @@ class Rolling:
 
 @dataclass(frozen=True, slots=True)
 class Moving:
-    """The move, with the points that were rolled; `early` are dice, by player, that were heard before its end was seen."""
+    """The move, with the points that were rolled; `early` are dice, by player, that were heard
+    before its end was seen.
+    """
 
     points: int
     early: tuple[tuple[str, int], ...] = ()
 
     def __str__(self) -> str:
-        early = f" early {' '.join(f'{player}={pips}' for player, pips in self.early)}" if self.early else ""
+        early = (
+            f" early {' '.join(f'{player}={pips}' for player, pips in self.early)}"
+            if self.early
+            else ""
+        )
         return f"move {self.points}{early}"
 
 
@@ -99,7 +109,10 @@ def parse_phase(text: str) -> Phase:
             return Hit(rest)
         case "over" if not rest:
             return Over()
-    raise InvalidNotation(f"expected a phase such as 'roll', 'move 4', 'fire red', 'shot red', 'hit red' or 'over', got {text!r}")
+    raise InvalidNotation(
+        "expected a phase such as 'roll', 'move 4', 'fire red', 'shot red', 'hit red' or 'over',"
+        f" got {text!r}"
+    )
 
 
 def _early(text: str) -> tuple[tuple[str, int], ...]:

@@ -1,7 +1,8 @@
-"""The rules of Zamboni Wars: what is legal, what a move does, when it is over.  Pure: no clock, no chance, no I/O.
+"""The rules of Zamboni Wars: what is legal, what a move does, when it is over.  Pure: no clock, no
+chance, no I/O.
 
-Clauses are sections of the printed rules ("Turn Sequence", "Movement", "Firing Your Laser", "Winning", the two optional
-rules) or rulings.
+Clauses are sections of the printed rules ("Turn Sequence", "Movement", "Firing Your Laser",
+"Winning", the two optional rules) or rulings.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from engines.errors import Violation
-from engines.legal import Legal
-from engines.rulings import choose
+from engines.house_rules import choose
+from engines.legal_moves import Legal
 from engines.zamboni_wars.board import PLACES, USUAL, Board
 from engines.zamboni_wars.driving import reachable
 from engines.zamboni_wars.moves import Die, Drive, Early, Fire, Hold, Move, Roll, Take, parse_move
@@ -20,12 +21,27 @@ from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over, Rolling, Roll
 from engines.zamboni_wars.refusals import FIRING, drive_violation, fire_violation, firing
 from engines.zamboni_wars.state import LAYER_SIZES, RULINGS, State, Zamboni, fresh
 
-__all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "reachable", "start", "turn", "violation"]
+__all__ = [
+    "RULINGS",
+    "LegalMoves",
+    "Outcome",
+    "State",
+    "legal_moves",
+    "outcome",
+    "parse_move",
+    "play",
+    "reachable",
+    "start",
+    "turn",
+    "violation",
+]
 
 SEQUENCE, WINNING = "Turn Sequence", "Winning"
 PIPS = range(1, 7)
 HIT_FROM = {3: 5, 2: 4, 1: 1}
-"""The least that a die must show to hit a Zamboni with so many layers left; for one layer none is rolled."""
+"""The least that a die must show to hit a Zamboni with so many layers left; for one layer none is
+rolled.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +52,10 @@ class Outcome:
     layers: int
 
     def __str__(self) -> str:
-        return f"{self.winner} won with the last Zamboni, {self.layers} layer{'' if self.layers == 1 else 's'} left"
+        return (
+            f"{self.winner} won with the last Zamboni, {self.layers}"
+            f" layer{'' if self.layers == 1 else 's'} left"
+        )
 
 
 class LegalMoves(Legal[State, Move]):
@@ -77,7 +96,8 @@ class LegalMoves(Legal[State, Move]):
 
 
 def start(players: Sequence[str], rulings: Mapping[str, str], board: Board = USUAL) -> State:
-    """A new game: `players` are 2 to 4 colours of coasters in turn order, which is clockwise; `rulings` differ from the defaults.
+    """A new game: `players` are 2 to 4 colours of coasters in turn order, which is clockwise;
+    `rulings` differ from the defaults.
 
     Raises InputError.
     """
@@ -99,9 +119,15 @@ def play(state: State, move: Move) -> State:
         case Moving(), Drive():
             return after_early(state, move)[0]
         case _, Fire(target):
-            return replace(state, phase=Shooting(target) if state.left[target].layers > 1 else Hit(target))
+            return replace(
+                state, phase=Shooting(target) if state.left[target].layers > 1 else Hit(target)
+            )
         case Shooting(target), Die(pips):
-            return replace(state, phase=Hit(target)) if pips >= HIT_FROM[state.left[target].layers] else _next(state)
+            return (
+                replace(state, phase=Hit(target))
+                if pips >= HIT_FROM[state.left[target].layers]
+                else _next(state)
+            )
         case _, Take(target):
             return _next(_strip(state, target))
         case _:
@@ -109,7 +135,9 @@ def play(state: State, move: Move) -> State:
 
 
 def after_early(state: State, drive: Drive) -> tuple[State, tuple[str, ...]]:
-    """The state after a legal drive and the dice that were heard before its end was seen; and whose dice count for nothing."""
+    """The state after a legal drive and the dice that were heard before its end was seen; and whose
+    dice count for nothing.
+    """
     assert isinstance(state.phase, Moving), "only a move at hand has an end that is yet to be seen"
     nest = replace(state.mover, space=drive.space, facing=drive.facing)
     driven = _aim(_changed(replace(state, dice=drive.dice or state.dice), state.to_move, nest))
@@ -124,17 +152,24 @@ def after_early(state: State, drive: Drive) -> tuple[State, tuple[str, ...]]:
 
 
 def early_dice(state: State, drive: Drive) -> list[str]:
-    """What becomes of the dice that were heard before the end of a legal drive was seen, a sentence each."""
+    """What becomes of the dice that were heard before the end of a legal drive was seen, a sentence
+    each.
+    """
     _, unused = after_early(state, drive)
     early = state.phase.early if isinstance(state.phase, Moving) else ()
-    return [f"{player.capitalize()}'s die {'counts for nothing' if player in unused else f'shows {pips}'}." for player, pips in early]
+    return [
+        f"{player.capitalize()}'s die"
+        f" {'counts for nothing' if player in unused else f'shows {pips}'}."
+        for player, pips in early
+    ]
 
 
 def stands_for(state: State, player: str, pips: int) -> tuple[Move, ...] | None:
-    """The moves that a player's die stands for, with those before it that nobody said; None where it is not time for it.
+    """The moves that a player's die stands for, with those before it that nobody said; None where
+    it is not time for it.
 
-    A player who might fire holds fire when the next one rolls, and a piece that was to come off is off: the next look at the table tells
-    whether that is true.
+    A player who might fire holds fire when the next one rolls, and a piece that was to come off is
+    off: the next look at the table tells whether that is true.
     """
     match state.phase:
         case RollOff() | Rolling() if player == state.to_move:
@@ -164,26 +199,43 @@ def violation(state: State, move: Move) -> Violation | None:
     """Which rule forbids the move now, or None."""
     match state.phase, move:
         case Over(), _:
-            return Violation("zamboni.over", WINNING, f"'{move}' was tried, but the game is over: {outcome(state)}.")
+            return Violation(
+                "zamboni.over",
+                WINNING,
+                f"'{move}' was tried, but the game is over: {outcome(state)}.",
+            )
         case (RollOff() | Rolling(), Roll()) | (Shooting(), Die()):
             return None
         case Moving(points), Drive():
             return drive_violation(state, points, move)
-        case Moving(points), Early(player, pips) if any(stands_for(after_early(state, end)[0], player, pips) for end in reachable(state, points)):
+        case Moving(points), Early(player, pips) if any(
+            stands_for(after_early(state, end)[0], player, pips) for end in reachable(state, points)
+        ):
             return None
         case Aiming(), Fire(target):
             return fire_violation(state, target)
         case Hit(target), Take(colour):
             if colour == target:
                 return None
-            return Violation("zamboni.take.other", FIRING, f"A piece of {colour}'s was taken, but the hit was on {target}. {turn(state)}")
+            return Violation(
+                "zamboni.take.other",
+                FIRING,
+                f"A piece of {colour}'s was taken, but the hit was on {target}. {turn(state)}",
+            )
         case Aiming(target), Hold():
             if state.ruling("fire") == "may":
                 return None
-            said = f"{state.to_move.capitalize()} holds fire, but it was ruled before play that a laser aimed at a Zamboni is fired. {turn(state)}"
+            said = (
+                f"{state.to_move.capitalize()} holds fire, but it was ruled before play that a"
+                f" laser aimed at a Zamboni is fired. {turn(state)}"
+            )
             return Violation("zamboni.hold.ruling", "ruling zamboni_wars.8", said)
         case _:
-            return Violation(_OUT_OF_TIME[type(move)], SEQUENCE, f"'{move}' was tried, but it is not the time for that. {turn(state)}")
+            return Violation(
+                _OUT_OF_TIME[type(move)],
+                SEQUENCE,
+                f"'{move}' was tried, but it is not the time for that. {turn(state)}",
+            )
 
 
 def legal_moves(state: State) -> LegalMoves:
@@ -209,9 +261,15 @@ def turn(state: State) -> str:
         case Aiming():
             return firing(state)
         case Shooting(target):
-            return f"{who} rolls for the shot at {target}; {HIT_FROM[state.left[target].layers]} or more hits."
+            return (
+                f"{who} rolls for the shot at {target}; {HIT_FROM[state.left[target].layers]} or"
+                " more hits."
+            )
         case Hit(target):
-            return f"{who} hit {target}: take the {LAYER_SIZES[state.left[target].layers]} {target} piece off the board."
+            return (
+                f"{who} hit {target}: take the {LAYER_SIZES[state.left[target].layers]} {target}"
+                " piece off the board."
+            )
         case Over():
             return f"The game is over: {outcome(state)}."
         case _:
@@ -231,7 +289,13 @@ _OUT_OF_TIME = {
 
 def _changed(state: State, player: str, nest: Zamboni | None) -> State:
     """The state with another Zamboni for a player; None for a destroyed one."""
-    return replace(state, zambonis=tuple(nest if owner == player else old for owner, old in zip(state.players, state.zambonis, strict=True)))
+    return replace(
+        state,
+        zambonis=tuple(
+            nest if owner == player else old
+            for owner, old in zip(state.players, state.zambonis, strict=True)
+        ),
+    )
 
 
 def _aim(state: State) -> State:
@@ -242,7 +306,9 @@ def _aim(state: State) -> State:
 def _strip(state: State, target: str) -> State:
     """One layer less; the last one destroys the Zamboni."""
     nest = state.left[target]
-    return _changed(state, target, replace(nest, layers=nest.layers - 1) if nest.layers > 1 else None)
+    return _changed(
+        state, target, replace(nest, layers=nest.layers - 1) if nest.layers > 1 else None
+    )
 
 
 def _next(state: State) -> State:
@@ -251,23 +317,39 @@ def _next(state: State) -> State:
 
 
 def _roll_off(state: State, rolling: RollOff, pips: int) -> State:
-    """One more roll; when all have rolled, the highest get a cover die, and players who are level for it roll again.
+    """One more roll; when all have rolled, the highest get a cover die, and players who are level
+    for it roll again.
 
-    One space holds one die, so two dice go to two players: each in a roll-off of its own, or both in one (ruling `roll_off`).
+    One space holds one die, so two dice go to two players: each in a roll-off of its own, or both
+    in one (ruling `roll_off`).
     """
-    rolls = {player: pips if player == state.to_move else rolled for player, rolled in rolling.rolls}
+    rolls = {
+        player: pips if player == state.to_move else rolled for player, rolled in rolling.rolls
+    }
     rolled = sorted((roll for roll in rolls.values() if roll), reverse=True)
     if len(rolled) < len(rolls):
         return _to_roll(state, rolls)
     wanted = state.cover_dice - len(state.dice) if state.ruling("roll_off") == "once" else 1
-    won = [PLACES[state.board.place(player)] for player, roll in rolls.items() if roll and roll > rolled[wanted]]
+    won = [
+        PLACES[state.board.place(player)]
+        for player, roll in rolls.items()
+        if roll and roll > rolled[wanted]
+    ]
     covered = replace(state, dice=tuple(sorted((*state.dice, *won))))
     if len(covered.dice) == covered.cover_dice:
         return replace(covered, to_move=covered.players[0], phase=Rolling())
-    level = [player for player, roll in rolls.items() if roll == rolled[wanted]] if len(won) < wanted else covered.uncovered
+    level = (
+        [player for player, roll in rolls.items() if roll == rolled[wanted]]
+        if len(won) < wanted
+        else covered.uncovered
+    )
     return _to_roll(covered, dict.fromkeys(level))
 
 
 def _to_roll(state: State, rolls: Mapping[str, int | None]) -> State:
     """The roll-off goes on with the first player who is yet to roll."""
-    return replace(state, to_move=next(player for player, rolled in rolls.items() if rolled is None), phase=RollOff(tuple(rolls.items())))
+    return replace(
+        state,
+        to_move=next(player for player, rolled in rolls.items() if rolled is None),
+        phase=RollOff(tuple(rolls.items())),
+    )

@@ -7,38 +7,117 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engines.errors import InvalidNotation
-from engines.lines import NONE, read_line, read_state, write_line
-from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
+from engines.house_rules import Chosen, Ruling, read_rulings, seat, write_rulings
+from engines.state_notation import NONE, read_line, read_state, write_line
 from engines.zamboni_wars.board import PLACES, Board, Space
 from engines.zamboni_wars.moves import parse_facing
-from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over, Phase, Rolling, RollOff, Shooting, parse_phase
+from engines.zamboni_wars.phases import (
+    Aiming,
+    Hit,
+    Moving,
+    Over,
+    Phase,
+    Rolling,
+    RollOff,
+    Shooting,
+    parse_phase,
+)
 from table.errors import InputError
 
 LAYERS = 3
 LAYER_SIZES = {3: "large", 2: "medium", 1: "small"}
-"""The outermost piece of a nest of three, a large piece over a medium one over a small one, by the layers that are left."""
+"""The outermost piece of a nest of three, a large piece over a medium one over a small one, by the
+layers that are left.
+"""
 PLAYERS_LEAST, PLAYERS_MOST = 2, 4
 RANGE = 4
 """Spaces that a laser reaches."""
 
 RULINGS = (
-    Ruling("reading", "ruling zamboni_wars.1", ("asked",), "a nest may lie in two ways: what a legal move reaches is taken; if both, people say"),
-    Ruling("arrows", "ruling zamboni_wars.2", ("leaving",), "an arrow is needed to leave a space, none to enter one; a laser heeds none"),
-    Ruling("turns", "ruling zamboni_wars.3", ("apart", "free"), "two turns in a row within a move: never, or as players like"),
-    Ruling("points", "ruling zamboni_wars.4", ("all", "may"), "points: all are spent, as far as any way spends them, or some may be left"),
-    Ruling("sight", "ruling zamboni_wars.5", ("first",), "a laser hits the first thing on its line, and reaches four spaces"),
-    Ruling("seats", "ruling zamboni_wars.6", ("opposite", "any"), "two players sit at opposite coasters, or at any"),
-    Ruling("warp", "Warp Zone Rule", ("off", "on"), "on: the middle spaces are warp zones, from one to another for one point"),
-    Ruling("warp_between", "ruling zamboni_wars.7", ("may", "never"), "may a warp stand between two turns, as a step does"),
-    Ruling("cover", "Treehouse Cover Rule", ("off", "on"), "on: one cover die for every two players, each on the coaster of who wins its roll-off"),
-    Ruling("roll_off", "Treehouse Cover Rule", ("each", "once"), "two cover dice: a roll-off for each, or both to the two highest of one"),
-    Ruling("fire", "ruling zamboni_wars.8", ("may", "must"), "may a player who is aimed at a Zamboni hold fire, or must the laser be fired"),
+    Ruling(
+        "reading",
+        "ruling zamboni_wars.1",
+        ("asked",),
+        "a nest may lie in two ways: what a legal move reaches is taken; if both, people say",
+    ),
+    Ruling(
+        "arrows",
+        "ruling zamboni_wars.2",
+        ("leaving",),
+        "an arrow is needed to leave a space, none to enter one; a laser heeds none",
+    ),
+    Ruling(
+        "turns",
+        "ruling zamboni_wars.3",
+        ("apart", "free"),
+        "two turns in a row within a move: never, or as players like",
+    ),
+    Ruling(
+        "points",
+        "ruling zamboni_wars.4",
+        ("all", "may"),
+        "points: all are spent, as far as any way spends them, or some may be left",
+    ),
+    Ruling(
+        "sight",
+        "ruling zamboni_wars.5",
+        ("first",),
+        "a laser hits the first thing on its line, and reaches four spaces",
+    ),
+    Ruling(
+        "seats",
+        "ruling zamboni_wars.6",
+        ("opposite", "any"),
+        "two players sit at opposite coasters, or at any",
+    ),
+    Ruling(
+        "warp",
+        "Warp Zone Rule",
+        ("off", "on"),
+        "on: the middle spaces are warp zones, from one to another for one point",
+    ),
+    Ruling(
+        "warp_between",
+        "ruling zamboni_wars.7",
+        ("may", "never"),
+        "may a warp stand between two turns, as a step does",
+    ),
+    Ruling(
+        "cover",
+        "Treehouse Cover Rule",
+        ("off", "on"),
+        "on: one cover die for every two players, each on the coaster of who wins its roll-off",
+    ),
+    Ruling(
+        "roll_off",
+        "Treehouse Cover Rule",
+        ("each", "once"),
+        "two cover dice: a roll-off for each, or both to the two highest of one",
+    ),
+    Ruling(
+        "fire",
+        "ruling zamboni_wars.8",
+        ("may", "must"),
+        "may a player who is aimed at a Zamboni hold fire, or must the laser be fired",
+    ),
     Ruling("cover_three", "ruling zamboni_wars.8", ("one", "two"), "cover dice of three players"),
-    Ruling("stuck", "ruling zamboni_wars.9", ("blocks",), "a cover die that cannot be pushed blocks the way; on a middle space it takes that up"),
+    Ruling(
+        "stuck",
+        "ruling zamboni_wars.9",
+        ("blocks",),
+        "a cover die that cannot be pushed blocks the way; on a middle space it takes that up",
+    ),
 )
 
-HOMES = {"NW": (Space(0, 5), "E"), "NE": (Space(5, 5), "S"), "SE": (Space(5, 0), "W"), "SW": (Space(0, 0), "N")}
-"""Where the Zamboni of the coaster in each corner of the board starts, its tip pointing clockwise (ruling zamboni_wars.6)."""
+HOMES = {
+    "NW": (Space(0, 5), "E"),
+    "NE": (Space(5, 5), "S"),
+    "SE": (Space(5, 0), "W"),
+    "SW": (Space(0, 0), "N"),
+}
+"""Where the Zamboni of the coaster in each corner of the board starts, its tip pointing clockwise
+(ruling zamboni_wars.6).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +134,11 @@ class Zamboni:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All of a game.  `zambonis` goes with `players`, who are in turn order; None for one that is destroyed.
+    """All of a game.  `zambonis` goes with `players`, who are in turn order; None for one that is
+    destroyed.
 
-    `to_move` is whose turn it is, or whose roll in the roll-off; when the game is over, the winner.  `dice` are the spaces
-    of the cover dice, sorted.
+    `to_move` is whose turn it is, or whose roll in the roll-off; when the game is over, the winner.
+    `dice` are the spaces of the cover dice, sorted.
     """
 
     players: tuple[str, ...]
@@ -76,7 +156,9 @@ class State:
     @property
     def left(self) -> dict[str, Zamboni]:
         """The Zambonis that are left, by player, in turn order."""
-        return {player: nest for player, nest in zip(self.players, self.zambonis, strict=True) if nest}
+        return {
+            player: nest for player, nest in zip(self.players, self.zambonis, strict=True) if nest
+        }
 
     @property
     def mover(self) -> Zamboni:
@@ -90,7 +172,8 @@ class State:
 
     @property
     def in_sight(self) -> str | None:
-        """Whom the laser of the player whose turn it is would hit: the first thing within range ahead, if it is a Zamboni.
+        """Whom the laser of the player whose turn it is would hit: the first thing within range
+        ahead, if it is a Zamboni.
 
         Printed rules, "Firing Your Laser"; rulings zamboni_wars.2 and .5.
         """
@@ -105,7 +188,9 @@ class State:
 
     @property
     def next(self) -> str | None:
-        """Who chooses next: a move, or whether to fire; None while dice are rolled, and when the game is over."""
+        """Who chooses next: a move, or whether to fire; None while dice are rolled, and when the
+        game is over.
+        """
         return self.to_move if isinstance(self.phase, Moving | Aiming) else None
 
     @property
@@ -117,17 +202,27 @@ class State:
     def follower(self) -> str:
         """Who is next in turn order among those who are left."""
         here = self.players.index(self.to_move) + 1
-        return next(player for player in self.players[here:] + self.players[:here] if player in self.left)
+        return next(
+            player for player in self.players[here:] + self.players[:here] if player in self.left
+        )
 
     @property
     def cover_dice(self) -> int:
-        """Cover dice in this game: one for every two players, and for three as was ruled (ruling zamboni_wars.8)."""
-        return (len(self.players) + (self.ruling("cover_three") == "two")) // 2 if self.ruling("cover") == "on" else 0
+        """Cover dice in this game: one for every two players, and for three as was ruled (ruling
+        zamboni_wars.8).
+        """
+        return (
+            (len(self.players) + (self.ruling("cover_three") == "two")) // 2
+            if self.ruling("cover") == "on"
+            else 0
+        )
 
     @property
     def uncovered(self) -> tuple[str, ...]:
         """The players on the middle of whose coaster no cover die lies."""
-        return tuple(player for player in self.players if PLACES[self.board.place(player)] not in self.dice)
+        return tuple(
+            player for player in self.players if PLACES[self.board.place(player)] not in self.dice
+        )
 
     def __str__(self) -> str:
         return write_line(
@@ -149,28 +244,50 @@ class State:
 
 
 def fresh(players: Sequence[str], rulings: Chosen, board: Board) -> State:
-    """The state before the first roll; raises InputError for players who cannot sit so at the board (ruling zamboni_wars.6)."""
+    """The state before the first roll; raises InputError for players who cannot sit so at the board
+    (ruling zamboni_wars.6).
+    """
     players = seat(players, PLAYERS_LEAST, PLAYERS_MOST)
     _check_seats(players, list(board.colours.values()), dict(rulings)["seats"] == "opposite")
     nests = tuple(Zamboni(*HOMES[board.place(player)], LAYERS) for player in players)
     state = State(players, nests, players[0], Rolling(), board, rulings)
     if not state.cover_dice:
         return state
-    return State(players, nests, players[0], RollOff(tuple((player, None) for player in players)), board, rulings)
+    return State(
+        players,
+        nests,
+        players[0],
+        RollOff(tuple((player, None) for player in players)),
+        board,
+        rulings,
+    )
 
 
 def _check_seats(players: tuple[str, ...], colours: list[str], opposite: bool) -> None:
-    """Raise InputError unless the players are some of the coasters' colours, clockwise, as they sit round the board, two of them `opposite`."""
+    """Raise InputError unless the players are some of the coasters' colours, clockwise, as they sit
+    round the board, two of them `opposite`.
+    """
     for player in players:
         if player not in colours:
-            raise InputError(f"players: expected colours of the coasters ({', '.join(colours)}), got {player!r}")
+            raise InputError(
+                f"players: expected colours of the coasters ({', '.join(colours)}), got {player!r}"
+            )
     first = colours.index(players[0])
     clockwise = [colour for colour in colours[first:] + colours[:first] if colour in players]
-    if opposite and len(players) == PLAYERS_LEAST and colours.index(players[1]) != (first + 2) % len(colours):
+    if (
+        opposite
+        and len(players) == PLAYERS_LEAST
+        and colours.index(players[1]) != (first + 2) % len(colours)
+    ):
         pairs = f"{colours[0]} and {colours[2]}, or {colours[1]} and {colours[3]}"
-        raise InputError(f"players: two players take opposite coasters ({pairs}), got {' and '.join(players)}")
+        raise InputError(
+            f"players: two players take opposite coasters ({pairs}), got {' and '.join(players)}"
+        )
     if list(players) != clockwise:
-        raise InputError(f"players: turns go clockwise round the board: expected {' '.join(clockwise)}, got {' '.join(players)}")
+        raise InputError(
+            f"players: turns go clockwise round the board: expected {' '.join(clockwise)}, got"
+            f" {' '.join(players)}"
+        )
 
 
 _KEYS = ("players", "zambonis", "to_move", "phase", "dice", "board", "rulings")
@@ -178,15 +295,25 @@ _KEYS = ("players", "zambonis", "to_move", "phase", "dice", "board", "rulings")
 
 def _parse(text: str) -> State:
     words = read_line(text, _KEYS)
-    blank = fresh(words["players"].split(" "), read_rulings(RULINGS, words["rulings"]), Board.parse(words["board"]))
+    blank = fresh(
+        words["players"].split(" "),
+        read_rulings(RULINGS, words["rulings"]),
+        Board.parse(words["board"]),
+    )
     state = State(
         players=blank.players,
-        zambonis=tuple(None if nest == NONE else _zamboni(nest) for nest in words["zambonis"].split(", ")),
+        zambonis=tuple(
+            None if nest == NONE else _zamboni(nest) for nest in words["zambonis"].split(", ")
+        ),
         to_move=words["to_move"],
         phase=parse_phase(words["phase"]),
         board=blank.board,
         rulings=blank.rulings,
-        dice=() if words["dice"] == NONE else tuple(Space.parse(word) for word in words["dice"].split(" ")),
+        dice=(
+            ()
+            if words["dice"] == NONE
+            else tuple(Space.parse(word) for word in words["dice"].split(" "))
+        ),
     )
     _check(state, blank)
     return state
@@ -195,22 +322,33 @@ def _parse(text: str) -> State:
 def _zamboni(text: str) -> Zamboni:
     words = text.split(" ")
     if len(words) != 3 or not re.fullmatch(f"[1-{LAYERS}]", words[2]):
-        raise InvalidNotation(f"expected a space, a facing and 1 to {LAYERS} layers such as 'c6 E 3', got {text!r}")
+        raise InvalidNotation(
+            f"expected a space, a facing and 1 to {LAYERS} layers such as 'c6 E 3', got {text!r}"
+        )
     return Zamboni(Space.parse(words[0]), parse_facing(words[1]), int(words[2]))
 
 
 def _check(state: State, blank: State) -> None:
     """Refuse a state that no game can reach by counting its parts."""
     if len(state.zambonis) != len(state.players):
-        raise InvalidNotation(f"expected a Zamboni or {NONE} for each of {len(state.players)} players, got {len(state.zambonis)}")
+        raise InvalidNotation(
+            f"expected a Zamboni or {NONE} for each of {len(state.players)} players, got"
+            f" {len(state.zambonis)}"
+        )
     spaces = [nest.space for nest in state.left.values()]
     setting_up = isinstance(state.phase, RollOff)
     wrong = {
         "whose turn it is among the players who are left": state.to_move not in state.left,
-        "all Zambonis and cover dice on different spaces": len({*spaces, *state.dice}) < len(spaces) + len(state.dice),
+        "all Zambonis and cover dice on different spaces": (
+            len({*spaces, *state.dice}) < len(spaces) + len(state.dice)
+        ),
         "cover dice in the order of their spaces": list(state.dice) != sorted(state.dice),
-        f"{state.cover_dice} cover dice, fewer in the roll-off": not setting_up and len(state.dice) != state.cover_dice,
-        "the phase over where one Zamboni is left, and only there": isinstance(state.phase, Over) != (len(spaces) == 1),
+        f"{state.cover_dice} cover dice, fewer in the roll-off": (
+            not setting_up and len(state.dice) != state.cover_dice
+        ),
+        "the phase over where one Zamboni is left, and only there": (
+            isinstance(state.phase, Over) != (len(spaces) == 1)
+        ),
     }
     for expected, refused in wrong.items():
         if refused:
@@ -220,11 +358,24 @@ def _check(state: State, blank: State) -> None:
             _check_roll_off(state, roll_off, blank)
         case Moving(_, early):
             rollers = [player for player, _ in early]
-            if rollers not in ([], [state.to_move], [state.follower], [state.to_move, state.follower]):
-                raise InvalidNotation(f"expected early dice of {state.to_move} and {state.follower}, in this order, got {str(state.phase)!r}")
+            if rollers not in (
+                [],
+                [state.to_move],
+                [state.follower],
+                [state.to_move, state.follower],
+            ):
+                raise InvalidNotation(
+                    f"expected early dice of {state.to_move} and {state.follower}, in this order,"
+                    f" got {str(state.phase)!r}"
+                )
         case Aiming(target) | Shooting(target) | Hit(target) as phase:
-            if target != state.in_sight or (isinstance(phase, Shooting) and state.left[target].layers == 1):
-                raise InvalidNotation(f"expected a target in sight, with two layers or more for a shot's die, got {str(phase)!r}")
+            if target != state.in_sight or (
+                isinstance(phase, Shooting) and state.left[target].layers == 1
+            ):
+                raise InvalidNotation(
+                    "expected a target in sight, with two layers or more for a shot's die, got"
+                    f" {str(phase)!r}"
+                )
 
 
 def _check_roll_off(state: State, roll_off: RollOff, blank: State) -> None:
@@ -236,9 +387,15 @@ def _check_roll_off(state: State, roll_off: RollOff, blank: State) -> None:
     wrong = {
         "every Zamboni at home": state.zambonis != blank.zambonis,
         f"fewer than {state.cover_dice} cover dice": len(state.dice) >= state.cover_dice,
-        "cover dice on the middle spaces of players' coasters": not set(middles).issuperset(state.dice),
-        "two players or more, in turn order, on whose coasters no die lies": len(rollers) < 2 or rollers != in_order,
-        "rolls in turn order, the next one by the player to move": rollers != rolled + waiting or waiting[:1] != [state.to_move],
+        "cover dice on the middle spaces of players' coasters": (
+            not set(middles).issuperset(state.dice)
+        ),
+        "two players or more, in turn order, on whose coasters no die lies": (
+            len(rollers) < 2 or rollers != in_order
+        ),
+        "rolls in turn order, the next one by the player to move": (
+            rollers != rolled + waiting or waiting[:1] != [state.to_move]
+        ),
     }
     for expected, refused in wrong.items():
         if refused:

@@ -8,13 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibration.lens_simulation import random_pose
+from calibration.lens.synthetic_views import random_pose
 
 
 @pytest.fixture(scope="session")
 def photographs():
     """tests/calibration/photographs.py."""
-    spec = importlib.util.spec_from_file_location("photographs", Path(__file__).with_name("photographs.py"))
+    spec = importlib.util.spec_from_file_location(
+        "photographs", Path(__file__).with_name("photographs.py")
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

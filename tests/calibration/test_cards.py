@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from calibration.card_edges import edge_samples
-from calibration.cards import place_cards
-from calibration.lens_file import LensFile, save_lens
-from referee.cli import main
-from table.setup import load_table
-from vision.fiducials import locate
+from calibration.lens.file import LensFile, save_lens
+from calibration.table.marker_edges import edge_samples
+from calibration.table.placement import place_cards
+from cli.main import main
+from table.table_config import load_table
+from vision.localization.fiducials import locate
 
 PLACES = ((100, 720), (1000, 720), (1000, 100), (100, 100))
 
@@ -27,9 +27,14 @@ def laid(rng: np.random.Generator) -> list[tuple[float, float, float]]:
 
 
 def true_corners(places: list[tuple[float, float, float]]) -> np.ndarray:
-    """Corners (4, 4, 2) in the frame that the table is to have: from the inner corner of card 3 along to that of card 2."""
+    """Corners (4, 4, 2) in the frame that the table is to have: from the inner corner of card 3
+    along to that of card 2.
+    """
     square = 30 * np.array([[-1, 1], [1, 1], [1, -1], [-1, -1]])
-    turned = [square @ np.array([[np.cos(h), np.sin(h)], [-np.sin(h), np.cos(h)]]) + (x, y) for x, y, h in places]
+    turned = [
+        square @ np.array([[np.cos(h), np.sin(h)], [-np.sin(h), np.cos(h)]]) + (x, y)
+        for x, y, h in places
+    ]
     origin, along = turned[3][1], turned[2][0] - turned[3][1]
     x = along / np.hypot(*along)
     return (np.array(turned) - origin) @ np.column_stack([x, (-x[1], x[0])])
@@ -37,8 +42,19 @@ def true_corners(places: list[tuple[float, float, float]]) -> np.ndarray:
 
 def lens_json(photographs, folder: Path) -> Path:
     """A calibrated lens in a file."""
-    nothing = {"sigma": {}, "rms_px": 0.05, "held_out_px": {}, "coverage": 1.0, "target": "", "square_mm": 20.0, "views": (), "left_out": ()}
-    save_lens(LensFile(camera=photographs.LENS, model="k1 k2 p1 p2", **nothing), folder / "lens.json")
+    nothing = {
+        "sigma": {},
+        "rms_px": 0.05,
+        "held_out_px": {},
+        "coverage": 1.0,
+        "target": "",
+        "square_mm": 20.0,
+        "views": (),
+        "left_out": (),
+    }
+    save_lens(
+        LensFile(camera=photographs.LENS, model="k1 k2 p1 p2", **nothing), folder / "lens.json"
+    )
     return folder / "lens.json"
 
 
@@ -46,15 +62,35 @@ def shoot(photographs, folder: Path, scenes, rng: np.random.Generator) -> Path:
     """One photograph of each of these tables."""
     folder.mkdir()
     for index, scene in enumerate(scenes):
-        photographs.save(photographs.photograph(photographs.pose_above_table(rng), rng, printed=lambda scene=scene: scene), folder / f"{index}.jpg")
+        photographs.save(
+            photographs.photograph(
+                photographs.pose_above_table(rng), rng, printed=lambda scene=scene: scene
+            ),
+            folder / f"{index}.jpg",
+        )
     return folder
 
 
 def rinkside(lens: Path, folder: Path, out: Path, *words: object) -> Result:
-    return CliRunner().invoke(main, ["calibrate", "table", "--lens", str(lens), "--from", str(folder), "--out", str(out), *map(str, words)])
+    return CliRunner().invoke(
+        main,
+        [
+            "calibrate",
+            "table",
+            "--lens",
+            str(lens),
+            "--from",
+            str(folder),
+            "--out",
+            str(out),
+            *map(str, words),
+        ],
+    )
 
 
-def test_cards_laid_down_anywhere_are_placed_to_tenths_of_a_millimetre(photographs, tmp_path: Path) -> None:
+def test_cards_laid_down_anywhere_are_placed_to_tenths_of_a_millimetre(
+    photographs, tmp_path: Path
+) -> None:
     rng = np.random.default_rng(21)
     places = laid(rng)
     folder = shoot(photographs, tmp_path / "table", [photographs.cards_on_a_table(places)] * 4, rng)
@@ -76,8 +112,12 @@ def test_cards_laid_down_anywhere_are_placed_to_tenths_of_a_millimetre(photograp
     assert locate(np.ascontiguousarray(picture), setup)
 
 
-def test_a_table_is_placed_by_pictures_as_its_lens_was_calibrated(photographs, tmp_path: Path) -> None:
-    """Pictures that lie upside down with a flag that says so, and a lens for upright ones; and the other way round."""
+def test_a_table_is_placed_by_pictures_as_its_lens_was_calibrated(
+    photographs, tmp_path: Path
+) -> None:
+    """Pictures that lie upside down with a flag that says so, and a lens for upright ones; and the
+    other way round.
+    """
     rng = np.random.default_rng(22)
     places = laid(rng)
     folder = shoot(photographs, tmp_path / "table", [photographs.cards_on_a_table(places)] * 2, rng)
@@ -85,7 +125,9 @@ def test_a_table_is_placed_by_pictures_as_its_lens_was_calibrated(photographs, t
     assert rinkside(lens, folder, out).exit_code == 0
     expected = load_table(out)
     for orientation, turn in (("sensor", False), ("upright", True)):
-        lens.write_text(lens.read_text().replace('"width"', f'"orientation": "{orientation}", "width"', 1))
+        lens.write_text(
+            lens.read_text().replace('"width"', f'"orientation": "{orientation}", "width"', 1)
+        )
         flagged = tmp_path / orientation
         flagged.mkdir()
         for path in folder.iterdir():
@@ -95,7 +137,10 @@ def test_a_table_is_placed_by_pictures_as_its_lens_was_calibrated(photographs, t
         assert rinkside(lens, flagged, out).exit_code == 0
         placed = load_table(out)
         assert placed.camera.orientation == orientation
-        corners, others = (np.array([marker.corners_mm for marker in setup.fiducials.markers]) for setup in (placed, expected))
+        corners, others = (
+            np.array([marker.corners_mm for marker in setup.fiducials.markers])
+            for setup in (placed, expected)
+        )
         assert np.abs(corners - others).max() < 0.01
         lens.write_text(lens.read_text().replace(f'"orientation": "{orientation}", ', ""))
 
@@ -103,14 +148,23 @@ def test_a_table_is_placed_by_pictures_as_its_lens_was_calibrated(photographs, t
 def upside_down(png: bytes) -> bytes:
     """A PNG with a flag that says that it is to be turned by 180 degrees."""
     chunk = b"eXIf" + b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x03\0\0\0\0\0\0\0"
-    return png[:33] + struct.pack(">I", len(chunk) - 4) + chunk + struct.pack(">I", zlib.crc32(chunk)) + png[33:]
+    return (
+        png[:33]
+        + struct.pack(">I", len(chunk) - 4)
+        + chunk
+        + struct.pack(">I", zlib.crc32(chunk))
+        + png[33:]
+    )
 
 
 def test_a_film_is_not_taken_for_a_lens_of_upright_pictures(photographs, tmp_path: Path) -> None:
     lens = lens_json(photographs, tmp_path)
     lens.write_text(lens.read_text().replace('"width"', '"orientation": "upright", "width"', 1))
     out = str(tmp_path / "table.json")
-    said = CliRunner().invoke(main, ["calibrate", "table", "--lens", str(lens), "--camera", "video:cards.mp4", "--out", out])
+    said = CliRunner().invoke(
+        main,
+        ["calibrate", "table", "--lens", str(lens), "--camera", "video:cards.mp4", "--out", out],
+    )
     assert said.exit_code == 2
     assert "expected --from FOLDER with a lens for upright pictures" in said.stderr
 
@@ -118,12 +172,27 @@ def test_a_film_is_not_taken_for_a_lens_of_upright_pictures(photographs, tmp_pat
 def test_a_camera_takes_the_pictures_as_soon_as_all_cards_show(photographs, tmp_path: Path) -> None:
     rng, out = np.random.default_rng(24), tmp_path / "table.json"
     places, lens = laid(rng), lens_json(photographs, tmp_path)
-    scenes = [photographs.cards_on_a_table(places[:3], ids=(0, 1, 2))] + [photographs.cards_on_a_table(places)] * 2
+    scenes = [photographs.cards_on_a_table(places[:3], ids=(0, 1, 2))] + [
+        photographs.cards_on_a_table(places)
+    ] * 2
     folder = shoot(photographs, tmp_path / "frames", scenes, rng)
-    words = ["calibrate", "table", "--lens", str(lens), "--out", str(out), "--camera", f"folder:{folder}"]
+    words = [
+        "calibrate",
+        "table",
+        "--lens",
+        str(lens),
+        "--out",
+        str(out),
+        "--camera",
+        f"folder:{folder}",
+    ]
     said = CliRunner().invoke(main, words)
     assert said.exit_code == 0, said.output
-    assert said.stderr == "waiting: expected a photograph of all four cards, 0 to 3; none shows 3 (near left) with the others\n"
+    assert (
+        said.stderr
+        == "waiting: expected a photograph of all four cards, 0 to 3; none shows 3 (near left) with"
+        " the others\n"
+    )
     assert "2 of 2 pictures show all four cards" in said.stdout
     corners = np.array([marker.corners_mm for marker in load_table(out).fiducials.markers])
     assert np.abs(corners - true_corners(places)).max() < 0.3
@@ -131,10 +200,16 @@ def test_a_camera_takes_the_pictures_as_soon_as_all_cards_show(photographs, tmp_
         (folder / f"{index}.jpg").unlink()
     never = CliRunner().invoke(main, words)
     assert never.exit_code == 2
-    assert f"folder:{folder}: expected a photograph of all four cards, 0 to 3; none shows 3 (near left)" in never.stderr
+    assert (
+        f"folder:{folder}: expected a photograph of all four cards, 0 to 3; none shows 3 (near"
+        " left)" in never.stderr
+    )
     for more in (["--from", str(folder)], []):
         both = CliRunner().invoke(main, [*(words if more else words[:-2]), *more])
-        assert "expected photographs of the cards: --from FOLDER or --camera SPEC, one of the two" in both.stderr
+        assert (
+            "expected photographs of the cards: --from FOLDER or --camera SPEC, one of the two"
+            in both.stderr
+        )
 
 
 def test_distances_are_as_sure_as_they_are_said_to_be(photographs) -> None:
@@ -144,12 +219,16 @@ def test_distances_are_as_sure_as_they_are_said_to_be(photographs) -> None:
         places, frames = laid(rng), {}
         scene = photographs.cards_on_a_table(places)
         for index in range(3):
-            taken = photographs.photograph(photographs.pose_above_table(rng), rng, printed=lambda scene=scene: scene)
+            taken = photographs.photograph(
+                photographs.pose_above_table(rng), rng, printed=lambda scene=scene: scene
+            )
             frames[str(index)] = np.dstack([taken] * 3)
         placed = place_cards(frames, photographs.LENS, 60.0)
         middles = np.array(places)[:, :2]
         for (one, other), apart in placed.apart_mm.items():
-            scores.append((apart - np.hypot(*(middles[one] - middles[other]))) / placed.sigma_mm[one, other])
+            scores.append(
+                (apart - np.hypot(*(middles[one] - middles[other]))) / placed.sigma_mm[one, other]
+            )
             assert placed.sigma_mm[one, other] < 0.25
     assert np.abs(scores).max() < 4
     assert 0.2 < np.sqrt(np.mean(np.square(scores))) < 2
@@ -164,34 +243,68 @@ def refused(said: Result, out: Path, *parts: str) -> None:
     assert not out.with_name("table.json.bak").exists()
 
 
-def test_tables_that_cannot_be_used_are_named_and_nothing_is_overwritten(photographs, tmp_path: Path) -> None:
+def test_tables_that_cannot_be_used_are_named_and_nothing_is_overwritten(
+    photographs, tmp_path: Path
+) -> None:
     rng, out = np.random.default_rng(23), tmp_path / "table.json"
     out.write_text("the last good one")
     lens, places = lens_json(photographs, tmp_path), laid(rng)
     on_table = photographs.cards_on_a_table
 
     three = shoot(photographs, tmp_path / "three", [on_table(places[:3], ids=(0, 1, 2))] * 2, rng)
-    refused(rinkside(lens, three, out), out, "expected a photograph of all four cards, 0 to 3; none shows 3 (near left) with the others")
+    refused(
+        rinkside(lens, three, out),
+        out,
+        "expected a photograph of all four cards, 0 to 3; none shows 3 (near left) with the others",
+    )
     twice = shoot(photographs, tmp_path / "twice", [on_table(places, ids=(0, 1, 2, 2))], rng)
-    refused(rinkside(lens, twice, out), out, "0.jpg: expected each card once, but card 2 is seen twice")
+    refused(
+        rinkside(lens, twice, out), out, "0.jpg: expected each card once, but card 2 is seen twice"
+    )
     order = shoot(photographs, tmp_path / "order", [on_table(places, ids=(1, 0, 3, 2))] * 2, rng)
     refused(rinkside(lens, order, out), out, "expected cards 0 to 3 clockwise from the far left")
     moved = [places[0], (places[1][0] + 5, places[1][1] - 4, places[1][2] + 0.03), *places[2:]]
-    knocked = shoot(photographs, tmp_path / "knocked", [on_table(places), on_table(places), on_table(moved)], rng)
-    refused(rinkside(lens, knocked, out), out, "expected four flat cards in one plane that lie still; ", "card 1 (far right) fits least; is it bent")
+    knocked = shoot(
+        photographs,
+        tmp_path / "knocked",
+        [on_table(places), on_table(places), on_table(moved)],
+        rng,
+    )
+    refused(
+        rinkside(lens, knocked, out),
+        out,
+        "expected four flat cards in one plane that lie still; ",
+        "card 1 (far right) fits least; is it bent",
+    )
     (tmp_path / "small").mkdir()
     photographs.save(np.full((480, 640), 90, np.uint8), tmp_path / "small" / "a.jpg")
-    refused(rinkside(lens, tmp_path / "small", out), out, "a.jpg: expected 1280 x 960 px, for which the lens is calibrated, got 640 x 480 px")
+    refused(
+        rinkside(lens, tmp_path / "small", out),
+        out,
+        "a.jpg: expected 1280 x 960 px, for which the lens is calibrated, got 640 x 480 px",
+    )
     good = shoot(photographs, tmp_path / "good", [on_table(places)] * 2, rng)
-    refused(rinkside(lens, good, out, "--colours", "mauve"), out, "table.json: game.colours[0]: expected a colour")
-    refused(rinkside(lens, good, out, "--card-mm", "nan"), out, "--card-mm: expected 5 to 1000 mm, got nan")
-    refused(rinkside(lens, tmp_path / "nowhere", out), out, "--from: expected a folder of photographs")
+    refused(
+        rinkside(lens, good, out, "--colours", "mauve"),
+        out,
+        "table.json: game.colours[0]: expected a colour",
+    )
+    refused(
+        rinkside(lens, good, out, "--card-mm", "nan"),
+        out,
+        "--card-mm: expected 5 to 1000 mm, got nan",
+    )
+    refused(
+        rinkside(lens, tmp_path / "nowhere", out), out, "--from: expected a folder of photographs"
+    )
 
 
 @pytest.mark.parametrize("number", range(4))
 def test_edges_lie_between_black_and_white(number: int) -> None:
     codes = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
-    picture = np.pad(np.asarray(cv2.aruco.generateImageMarker(codes, number, 240)), 40, constant_values=255)
+    picture = np.pad(
+        np.asarray(cv2.aruco.generateImageMarker(codes, number, 240)), 40, constant_values=255
+    )
     points, normals = edge_samples(number, "DICT_4X4_50")
     for way, level in ((0.03, 255), (-0.03, 0)):
         places = (points + way * normals) * (240, -240) + 160 - 0.5

@@ -13,21 +13,21 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from calibration.check_errors import Errors, error_map, radius_95
-from referee.cli import main
-from referee.gaps_here import gaps_here
-from referee.simulated_table import demo_place, demo_setup, demo_stage
+from calibration.quality.error_model import Errors, error_map, radius_95
+from calibration.quality.gap_error import gaps_here
+from cli.main import main
+from simulation.generate.cases import resized
+from simulation.generate.tables import square_marker
+from simulation.players.ice_boule_table import demo_place, demo_setup, demo_stage
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene, ScenePiece
 from table.observation import Camera
-from table.setup import Setup, rows_of, save_table
 from table.solids import lying, upright
-from vision.camera import moved_lens, on_plane, project
-from vision.fiducials import locate
-from vision.frame import Image
-from vision.hypothesis import Hypothesis
-from vision.render import Renderer
-from vision.scene import Scene, ScenePiece
-from vision.scene_cases import resized
-from vision.scene_tables import square_marker
+from table.table_config import Setup, rows_of, save_table
+from vision.cameras.frame import Image
+from vision.geometry.camera_model import moved_lens, on_plane, project
+from vision.geometry.piece_pose import Hypothesis
+from vision.localization.fiducials import locate
 
 SETUP = demo_setup()
 CARDS = (square_marker(10, 150.0, 225.0, 40.0), square_marker(11, 450.0, 240.0, 40.0, 5.0))
@@ -41,7 +41,9 @@ PIECES = (
 
 
 def with_markers(markers: tuple) -> Setup:
-    return msgspec.structs.replace(SETUP, fiducials=msgspec.structs.replace(SETUP.fiducials, markers=markers))
+    return msgspec.structs.replace(
+        SETUP, fiducials=msgspec.structs.replace(SETUP.fiducials, markers=markers)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +51,14 @@ def still() -> list[Image]:
     """Two pictures of a still table with two cards more than its own."""
     (size,) = SETUP.sizes
     solids = {"upright": upright, "lying": lying}
-    pieces = tuple(ScenePiece(solids[pose](size, x, y, heading), colour) for colour, pose, x, y, heading in PIECES)
-    renderer, rng = Renderer(with_markers(SETUP.fiducials.markers + CARDS), demo_place()), np.random.default_rng(1)
+    pieces = tuple(
+        ScenePiece(solids[pose](size, x, y, heading), colour)
+        for colour, pose, x, y, heading in PIECES
+    )
+    renderer, rng = (
+        Renderer(with_markers(SETUP.fiducials.markers + CARDS), demo_place()),
+        np.random.default_rng(1),
+    )
     scene = Scene(demo_stage(3), pieces)
     return [renderer.picture(scene, rng) for _ in range(2)]
 
@@ -64,7 +72,14 @@ class Table:
         return self.folder / "still"
 
     def run(self, *words: object, source: tuple[object, ...] | None = None) -> tuple[int, str, str]:
-        start = ["calibrate", "check", "--table", self.folder / "table.json", "--out", self.folder / "check.html"]
+        start = [
+            "calibrate",
+            "check",
+            "--table",
+            self.folder / "table.json",
+            "--out",
+            self.folder / "check.html",
+        ]
         source = ("--from", self.still) if source is None else source
         done = CliRunner().invoke(main, [str(word) for word in (*start, *source, *words)])
         return done.exit_code, " ".join(done.stdout.split()), done.stderr
@@ -101,7 +116,16 @@ class Links(HTMLParser):
 
 
 def test_a_good_table_is_measured_and_predicted(table: Table) -> None:
-    code, said, err = table.run("--cards", "10,11", "--distance-mm", f"{APART_MM:.2f}", "--at", "300,200", "--picture", table.folder / "map.png")
+    code, said, err = table.run(
+        "--cards",
+        "10,11",
+        "--distance-mm",
+        f"{APART_MM:.2f}",
+        "--at",
+        "300,200",
+        "--picture",
+        table.folder / "map.png",
+    )
     assert (code, err) == (0, "")
     assert "Ice Boule calls can be trusted here" in said
     assert figure(said, "distance of fiducials 10 and 11") == pytest.approx(APART_MM, abs=0.15)
@@ -122,24 +146,40 @@ def test_a_good_table_is_measured_and_predicted(table: Table) -> None:
 
 
 def test_lengths_that_are_read_wrong_are_not_trusted(table: Table) -> None:
-    larger = tuple(msgspec.structs.replace(one, corners_mm=tuple((1.01 * x, 1.01 * y) for x, y in one.corners_mm)) for one in SETUP.fiducials.markers)
+    larger = tuple(
+        msgspec.structs.replace(
+            one, corners_mm=tuple((1.01 * x, 1.01 * y) for x, y in one.corners_mm)
+        )
+        for one in SETUP.fiducials.markers
+    )
     save_table(with_markers(larger), table.folder / "table.json")
     code, said, _ = table.run("--cards", "10,11", "--distance-mm", f"{APART_MM:.2f}")
     assert code == 0
-    (longer,) = re.findall(r"Calls cannot be trusted here: lengths are read ([\d.]+) % too long", said)
+    (longer,) = re.findall(
+        r"Calls cannot be trusted here: lengths are read ([\d.]+) % too long", said
+    )
     assert float(longer) == pytest.approx(1.0, abs=0.1)
 
 
 def test_a_fiducial_that_was_moved_is_named(table: Table) -> None:
     first, *others = SETUP.fiducials.markers
-    moved = msgspec.structs.replace(first, corners_mm=tuple((x + 1.5, y) for x, y in first.corners_mm))
+    moved = msgspec.structs.replace(
+        first, corners_mm=tuple((x + 1.5, y) for x, y in first.corners_mm)
+    )
     save_table(with_markers((moved, *others)), table.folder / "table.json")
     _, said, _ = table.run()
-    assert re.search(r"Calls cannot be trusted here: fiducial \d is seen [\d.]+ mm from its place", said)
+    assert re.search(
+        r"Calls cannot be trusted here: fiducial \d is seen [\d.]+ mm from its place", said
+    )
 
 
 LENS_SIGMA = {"fx": 6.0, "fy": 0.0, "cx": 4.0, "cy": 0.0, "k1": 0.008}
-DOUBTFUL = msgspec.structs.replace(SETUP, camera=msgspec.structs.replace(SETUP.camera, covariance=rows_of(np.diag(list(LENS_SIGMA.values())) ** 2)))
+DOUBTFUL = msgspec.structs.replace(
+    SETUP,
+    camera=msgspec.structs.replace(
+        SETUP.camera, covariance=rows_of(np.diag(list(LENS_SIGMA.values())) ** 2)
+    ),
+)
 """The table with a lens that is not exact."""
 
 
@@ -154,7 +194,9 @@ def test_the_lens_adds_its_doubt(table: Table) -> None:
     assert "uncertainty included" in (table.folder / "check.html").read_text()
 
 
-def test_shifts_by_the_lens_are_those_of_reading_with_a_lens_that_is_off(still: list[Image]) -> None:
+def test_shifts_by_the_lens_are_those_of_reading_with_a_lens_that_is_off(
+    still: list[Image],
+) -> None:
     camera = locate(still[0], SETUP)
     assert isinstance(camera, Camera)
     places = np.array([[60.0, 60.0], [300.0, 220.0], [560.0, 400.0]])
@@ -163,7 +205,9 @@ def test_shifts_by_the_lens_are_those_of_reading_with_a_lens_that_is_off(still: 
     assert isinstance(unsure, Camera)
     shifts = []
     for name, sigma in LENS_SIGMA.items():
-        off = msgspec.structs.replace(SETUP, camera=moved_lens(SETUP.camera, sigma * (np.array(list(LENS_SIGMA)) == name)))
+        off = msgspec.structs.replace(
+            SETUP, camera=moved_lens(SETUP.camera, sigma * (np.array(list(LENS_SIGMA)) == name))
+        )
         moved = locate(still[0], off)
         assert isinstance(moved, Camera)
         shifts.append(on_plane(pixels, moved, off.camera, 10.0) - places)
@@ -193,13 +237,24 @@ def test_an_empty_table_is_checked_by_its_fiducials_alone(tmp_path: Path) -> Non
     [
         (("--cards", "10,12", "--distance-mm", "300"), "expected to see card 12 (DICT_4X4_50)"),
         (("--cards", "10,11"), "expected --cards N,M and --distance-mm together"),
-        (("--cards", "10,10", "--distance-mm", "300"), "--cards: expected the numbers of two fiducials, such as 10,11, got '10,10'"),
-        (("--cards", "10,11", "--distance-mm", "3"), "--distance-mm: expected 20 to 10000 mm, got 3"),
+        (
+            ("--cards", "10,10", "--distance-mm", "300"),
+            "--cards: expected the numbers of two fiducials, such as 10,11, got '10,10'",
+        ),
+        (
+            ("--cards", "10,11", "--distance-mm", "3"),
+            "--distance-mm: expected 20 to 10000 mm, got 3",
+        ),
         (("--at", "300;200"), "--at: expected a place in mm of the table"),
-        (("--at", "450,80"), "expected a piece with its base at (450, 80) mm, but the nearest is blue large"),
+        (
+            ("--at", "450,80"),
+            "expected a piece with its base at (450, 80) mm, but the nearest is blue large",
+        ),
     ],
 )
-def test_what_cannot_be_checked_is_one_line_and_writes_nothing(table: Table, words: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_checked_is_one_line_and_writes_nothing(
+    table: Table, words: tuple[str, ...], said: str
+) -> None:
     code, out, err = table.run(*words)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert said in err
@@ -209,9 +264,22 @@ def test_what_cannot_be_checked_is_one_line_and_writes_nothing(table: Table, wor
 def test_pictures_that_cannot_be_checked_by_are_refused(table: Table, still: list[Image]) -> None:
     (table.folder / "check.html").write_text("the last good one")
     covered = np.array(still[0])
-    corner = project(np.array([[*np.mean(SETUP.fiducials.markers[2].corners_mm, axis=0), 0.0]]), demo_place(), SETUP.camera)[0].astype(int)
-    cv2.rectangle(covered, tuple(int(v) for v in corner - 45), tuple(int(v) for v in corner + 45), (90, 90, 90), -1)
-    for image, said in ((covered, "fiducial 2 is covered"), (still[0][::2, ::2], "got 640 x 480 px")):
+    corner = project(
+        np.array([[*np.mean(SETUP.fiducials.markers[2].corners_mm, axis=0), 0.0]]),
+        demo_place(),
+        SETUP.camera,
+    )[0].astype(int)
+    cv2.rectangle(
+        covered,
+        tuple(int(v) for v in corner - 45),
+        tuple(int(v) for v in corner + 45),
+        (90, 90, 90),
+        -1,
+    )
+    for image, said in (
+        (covered, "fiducial 2 is covered"),
+        (still[0][::2, ::2], "got 640 x 480 px"),
+    ):
         write(table.still / "000.png", np.ascontiguousarray(image))
         code, out, err = table.run()
         assert (code, out, err.count("\n")) == (2, "", 1)
@@ -236,7 +304,11 @@ def test_shared_shifts_are_those_of_a_pose_that_is_off(still: list[Image]) -> No
     pixels = project(np.column_stack([places, np.full(2, 12.0)]), camera, SETUP.camera)
     rvec, read = cv2.Rodrigues(camera.rotation)[0].reshape(3), []
     for off in np.random.default_rng(4).multivariate_normal(np.zeros(6), camera.covariance, 1500):
-        moved = replace(camera, rotation=cv2.Rodrigues(rvec + off[:3])[0], translation_mm=camera.translation_mm + off[3:])
+        moved = replace(
+            camera,
+            rotation=cv2.Rodrigues(rvec + off[:3])[0],
+            translation_mm=camera.translation_mm + off[3:],
+        )
         read.append(on_plane(pixels, moved, SETUP.camera, 12.0) - places)
     drawn = np.cov(np.array(read).reshape(len(read), 4).T)
     shared = Errors(camera, SETUP).shared(places, 12.0).reshape(4, -1)
@@ -249,10 +321,19 @@ def test_fewer_pixels_and_larger_residuals_make_larger_errors(still: list[Image]
     piece = Hypothesis(SETUP.sizes[0], "lying", 300.0, 200.0, 40.0)
     fine = Errors(camera, SETUP)
     coarse = Errors(camera, resized(SETUP, SETUP.camera.width // 2))
-    ratio = np.sqrt(np.trace(coarse.own_covariance(piece)[:2, :2]) / np.trace(fine.own_covariance(piece)[:2, :2]))
-    assert 2.5 < ratio < 5.5, "half the pixels across: profiles tell half as exactly, there are half as many, and more doubt is told larger"
+    ratio = np.sqrt(
+        np.trace(coarse.own_covariance(piece)[:2, :2])
+        / np.trace(fine.own_covariance(piece)[:2, :2])
+    )
+    assert 2.5 < ratio < 5.5, (
+        "half the pixels across: profiles tell half as exactly, there are half as many, and more"
+        " doubt is told larger"
+    )
     doubled = replace(fine, larger=2.0)
-    assert np.allclose(doubled.shared(np.array([[300.0, 200.0]]), 5.0), 2 * fine.shared(np.array([[300.0, 200.0]]), 5.0))
+    assert np.allclose(
+        doubled.shared(np.array([[300.0, 200.0]]), 5.0),
+        2 * fine.shared(np.array([[300.0, 200.0]]), 5.0),
+    )
     assert gaps_here(coarse).apart_mm > 1.5 * gaps_here(fine).apart_mm
 
 
@@ -260,7 +341,14 @@ def test_the_map_covers_the_board(still: list[Image]) -> None:
     camera = locate(still[0], SETUP)
     assert isinstance(camera, Camera)
     found = error_map(Errors(camera, SETUP))
-    assert found.lying_mm.shape == found.standing_mm.shape == found.pixel_mm.shape == (len(found.y_mm), len(found.x_mm))
+    assert (
+        found.lying_mm.shape
+        == found.standing_mm.shape
+        == found.pixel_mm.shape
+        == (len(found.y_mm), len(found.x_mm))
+    )
     assert 0 < found.x_mm[0] < found.x_mm[-1] < 600
     assert 450 > found.y_mm[0] > found.y_mm[-1] > 0
-    assert found.lying_mm[-1].mean() < found.lying_mm[0].mean(), "the camera stands at the near side"
+    assert found.lying_mm[-1].mean() < found.lying_mm[0].mean(), (
+        "the camera stands at the near side"
+    )

@@ -1,4 +1,6 @@
-"""Colours learned from pictures of one piece of each, through the command line with files on disk."""
+"""Colours learned from pictures of one piece of each, through the command line with files on
+disk.
+"""
 
 from __future__ import annotations
 
@@ -12,28 +14,45 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from referee.cli import main
-from referee.simulated_table import demo_place, demo_setup, demo_stage
-from table.setup import load_table, save_table
+from cli.main import main
+from simulation.players.ice_boule_table import demo_place, demo_setup, demo_stage
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene, ScenePiece
 from table.solids import lying, upright
-from vision.camera import project
-from vision.render import Renderer
-from vision.scene import Scene, ScenePiece
+from table.table_config import load_table, save_table
+from vision.geometry.camera_model import project
 
-DYES = {"orange": (0.80, 0.09, 0.04), "red": (0.36, 0.02, 0.05), "blue": (0.05, 0.06, 0.30), "yellow": (0.70, 0.42, 0.05)}
+DYES = {
+    "orange": (0.80, 0.09, 0.04),
+    "red": (0.36, 0.02, 0.05),
+    "blue": (0.05, 0.06, 0.30),
+    "yellow": (0.70, 0.42, 0.05),
+}
 """An orange that looks red beside one that is sold, and a dark red."""
-SETUP = msgspec.structs.replace(demo_setup(), game=msgspec.structs.replace(demo_setup().game, colours=("red", "blue", "orange")))
+SETUP = msgspec.structs.replace(
+    demo_setup(), game=msgspec.structs.replace(demo_setup().game, colours=("red", "blue", "orange"))
+)
 STAGE = demo_stage(5)
 ORDER = ("blue", "orange", "yellow", "red")
 
 
-def piece(colour: str, x_mm: float, y_mm: float, heading_deg: float, stands: bool = False) -> ScenePiece:
+def piece(
+    colour: str, x_mm: float, y_mm: float, heading_deg: float, stands: bool = False
+) -> ScenePiece:
     (size,) = SETUP.sizes
-    return ScenePiece((upright if stands else lying)(size, x_mm, y_mm, heading_deg), colour, see_through=True, dye=DYES[colour])
+    return ScenePiece(
+        (upright if stands else lying)(size, x_mm, y_mm, heading_deg),
+        colour,
+        see_through=True,
+        dye=DYES[colour],
+    )
 
 
 def in_a_row(colours: tuple[str, ...]) -> tuple[ScenePiece, ...]:
-    return tuple(piece(colour, 120.0 + 120 * k, 200.0 + 40 * (k % 2), 50.0 * k, stands=k == 1) for k, colour in enumerate(colours))
+    return tuple(
+        piece(colour, 120.0 + 120 * k, 200.0 + 40 * (k % 2), 50.0 * k, stands=k == 1)
+        for k, colour in enumerate(colours)
+    )
 
 
 @dataclass
@@ -48,7 +67,10 @@ class Table:
         return path
 
     def run(self, *words: object) -> tuple[int, str, str]:
-        done = CliRunner().invoke(main, ["calibrate", "colours", "--table", str(self.folder / "table.json"), *map(str, words)])
+        done = CliRunner().invoke(
+            main,
+            ["calibrate", "colours", "--table", str(self.folder / "table.json"), *map(str, words)],
+        )
         return done.exit_code, done.stdout, done.stderr
 
 
@@ -77,26 +99,48 @@ def colours_read(photo: Path, table_path: Path) -> list[tuple[str, float]]:
 
 def test_colours_that_were_learned_are_read_and_the_table_before_is_kept(table: Table) -> None:
     before = (table.folder / "table.json").read_bytes()
-    code, out, err = table.run("--picture", table.picture("one-of-each.png", in_a_row(ORDER)), "--order", ",".join(ORDER))
+    code, out, err = table.run(
+        "--picture", table.picture("one-of-each.png", in_a_row(ORDER)), "--order", ",".join(ORDER)
+    )
     assert (code, err) == (0, "")
     assert "table.json: written. The table before is" in out
     assert (table.folder / "table.json.bak").read_bytes() == before
-    learned = {one.colour: np.array(one.light) for one in load_table(table.folder / "table.json").learned_colours}
+    learned = {
+        one.colour: np.array(one.light)
+        for one in load_table(table.folder / "table.json").learned_colours
+    }
     assert set(learned) == set(SETUP.colours)
     thrown = (*ORDER[::-1], "orange", "red")
-    game = table.picture("game.png", tuple(piece(c, 90.0 + 75 * k, 320.0 - 30 * k, 77.0 * k, k == 2) for k, c in enumerate(thrown)))
+    game = table.picture(
+        "game.png",
+        tuple(
+            piece(c, 90.0 + 75 * k, 320.0 - 30 * k, 77.0 * k, k == 2) for k, c in enumerate(thrown)
+        ),
+    )
     read = colours_read(game, table.folder / "table.json")
     assert tuple(colour for colour, _ in read) == thrown
     sold = colours_read(game, table.folder / "table.json.bak")
-    least = [min(chance for _, chance in rows) if tuple(colour for colour, _ in rows) == thrown else 0.0 for rows in (read, sold)]
+    least = [
+        min(chance for _, chance in rows) if tuple(colour for colour, _ in rows) == thrown else 0.0
+        for rows in (read, sold)
+    ]
     assert least[0] > least[1]
 
 
 def test_close_colours_are_named(table: Table) -> None:
     _, out, _ = table.run(
-        "--picture", table.picture("one-of-each.png", in_a_row(ORDER)), "--order", ",".join(ORDER), "--out", table.folder / "new.json"
+        "--picture",
+        table.picture("one-of-each.png", in_a_row(ORDER)),
+        "--order",
+        ",".join(ORDER),
+        "--out",
+        table.folder / "new.json",
     )
-    (line,) = [line for line in " ".join(out.split()).split(". ") if "orange and red" in line or "red and orange" in line]
+    (line,) = [
+        line
+        for line in " ".join(out.split()).split(". ")
+        if "orange and red" in line or "red and orange" in line
+    ]
     assert "are close here" in line
     assert "of 100 pieces would be taken for the other" in line
     assert load_table(table.folder / "table.json").learned_colours == ()
@@ -107,13 +151,22 @@ def test_colours_are_told_by_their_looks_and_the_answer_says_which(table: Table)
     code, out, err = table.run("--picture", table.picture("one-of-each.png", row))
     assert (code, err) == (0, "")
     assert "told by their looks" in out
-    places = {line.split()[0]: float(line.split("(")[1].split(",")[0]) for line in out.splitlines() if "(" in line}
+    places = {
+        line.split()[0]: float(line.split("(")[1].split(",")[0])
+        for line in out.splitlines()
+        if "(" in line
+    }
     assert sorted(ORDER, key=places.__getitem__) == list(ORDER)
 
 
 def test_two_pictures_are_learned_from_together(table: Table) -> None:
     first = table.picture("first.png", in_a_row(ORDER))
-    second = table.picture("second.png", tuple(piece(colour, 120.0 + 120 * k, 300.0, 80.0 + 90 * k) for k, colour in enumerate(ORDER)))
+    second = table.picture(
+        "second.png",
+        tuple(
+            piece(colour, 120.0 + 120 * k, 300.0, 80.0 + 90 * k) for k, colour in enumerate(ORDER)
+        ),
+    )
     code, out, _ = table.run("--picture", first, "--picture", second, "--order", ",".join(ORDER))
     assert code == 0
     assert out.count("; (") == len(ORDER)
@@ -122,25 +175,65 @@ def test_two_pictures_are_learned_from_together(table: Table) -> None:
 def test_a_folder_is_a_camera(table: Table) -> None:
     (table.folder / "frames").mkdir()
     table.picture("frames/000000100.png", in_a_row(ORDER))
-    code, _, _ = table.run("--camera", f"folder:{table.folder / 'frames'}", "--order", ",".join(ORDER))
+    code, _, _ = table.run(
+        "--camera", f"folder:{table.folder / 'frames'}", "--order", ",".join(ORDER)
+    )
     assert code == 0
 
 
 @pytest.mark.parametrize(
     ("pieces", "order", "said"),
     [
-        ((), None, "expected one piece of each of 4 colours (red, blue, orange, yellow) on the board, saw none"),
+        (
+            (),
+            None,
+            (
+                "expected one piece of each of 4 colours (red, blue, orange, yellow) on the board,"
+                " saw none"
+            ),
+        ),
         (in_a_row(("blue", "blue", "yellow", "red")), None, "both look blue"),
-        (in_a_row(("blue", "blue", "yellow", "red")), ("blue", "orange", "yellow", "red"), "orange by that, looks blue"),
+        (
+            in_a_row(("blue", "blue", "yellow", "red")),
+            ("blue", "orange", "yellow", "red"),
+            "orange by that, looks blue",
+        ),
         (in_a_row(("yellow", "orange", "blue", "red")), ORDER, "by that, looks"),
-        (in_a_row(ORDER), ("blue", "yellow", "red"), "expected one piece of each of 3 colours (blue, yellow, red) on the board, saw 4"),
-        (in_a_row(ORDER), ("blue", "yellow", "red", "red"), "--order: expected each colour once, one piece of each, got 'red' again"),
-        (in_a_row(ORDER), ("blue", "yellow", "red", "pink"), "--order: expected colours of this table (red, blue, orange, yellow), got 'pink'"),
-        (tuple(piece(c, 200.0 + 4 * k, 80.0 + 90 * k, 0.0) for k, c in enumerate(ORDER)), ORDER, "lie one behind the other"),
+        (
+            in_a_row(ORDER),
+            ("blue", "yellow", "red"),
+            "expected one piece of each of 3 colours (blue, yellow, red) on the board, saw 4",
+        ),
+        (
+            in_a_row(ORDER),
+            ("blue", "yellow", "red", "red"),
+            "--order: expected each colour once, one piece of each, got 'red' again",
+        ),
+        (
+            in_a_row(ORDER),
+            ("blue", "yellow", "red", "pink"),
+            "--order: expected colours of this table (red, blue, orange, yellow), got 'pink'",
+        ),
+        (
+            tuple(piece(c, 200.0 + 4 * k, 80.0 + 90 * k, 0.0) for k, c in enumerate(ORDER)),
+            ORDER,
+            "lie one behind the other",
+        ),
     ],
-    ids=["none", "two of one", "two of one said to be two", "another order", "too few", "twice", "unknown", "in a column"],
+    ids=[
+        "none",
+        "two of one",
+        "two of one said to be two",
+        "another order",
+        "too few",
+        "twice",
+        "unknown",
+        "in a column",
+    ],
 )
-def test_what_cannot_be_learned_from_is_one_line_and_changes_nothing(table: Table, pieces, order, said: str) -> None:
+def test_what_cannot_be_learned_from_is_one_line_and_changes_nothing(
+    table: Table, pieces, order, said: str
+) -> None:
     photo = table.picture("photo.png", pieces)
     before = (table.folder / "table.json").read_bytes()
     code, out, err = table.run("--picture", photo, *(["--order", ",".join(order)] if order else []))
@@ -159,7 +252,10 @@ def test_a_covered_fiducial_and_a_picture_of_another_size_are_refused(table: Tab
     corner = np.clip(demo_pixels(0), 0, None).astype(int)
     image[corner[1] - 60 : corner[1] + 60, max(0, corner[0] - 60) : corner[0] + 60] = 90
     cv2.imwrite(str(table.folder / "covered.png"), image)
-    for name, said in (("covered.png", "fiducial 0 is covered"), ("small.png", "expected 1280 x 960 px as table.json says, got 640 x 480 px")):
+    for name, said in (
+        ("covered.png", "fiducial 0 is covered"),
+        ("small.png", "expected 1280 x 960 px as table.json says, got 640 x 480 px"),
+    ):
         code, out, err = table.run("--picture", table.folder / name)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert said in err

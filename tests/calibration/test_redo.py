@@ -1,4 +1,6 @@
-"""A table measured anew in the middle of a game, from pictures: by hand, and through the loop and its panel."""
+"""A table measured anew in the middle of a game, from pictures: by hand, and through the loop and
+its panel.
+"""
 
 from __future__ import annotations
 
@@ -12,23 +14,23 @@ import msgspec
 import numpy as np
 import pytest
 
-from calibration.recheck import recheck
-from calibration.redo import redo
-from referee.events import TableChecked
-from referee.log import Log
-from referee.loop import Referee
-from referee.moved import HARMLESS, TableWatch
-from referee.opening import opening
-from referee.replay import rejudge
-from referee.session import Session
+from calibration.table.drift import recheck
+from calibration.table.remeasure import redo
+from referee.live.referee import Referee
+from referee.live.replay import rejudge
+from referee.live.table_monitor import HARMLESS, TableWatch
+from referee.sessions.event_store import Log
+from referee.sessions.events import TableChecked
+from referee.sessions.session import Session
+from referee.sessions.start import opening
+from simulation.generate.cases import random_case, resized
+from simulation.render.renderer import Renderer
 from table.errors import InputError
-from table.setup import load_table, save_table
-from vision.camera import project
-from vision.fiducials import locate
-from vision.frame import Frame
-from vision.render import Renderer
-from vision.scene_cases import random_case, resized
-from vision.watch import Watch
+from table.table_config import load_table, save_table
+from vision.cameras.frame import Frame
+from vision.change_gate import Watch
+from vision.geometry.camera_model import project
+from vision.localization.fiducials import locate
 
 WIDTH_PX = 1200
 SAME = {"Sec-Fetch-Site": "same-origin"}
@@ -44,7 +46,9 @@ class Drawn:
         self.rng = np.random.default_rng(seed)
 
     def picture(self, lies=None, camera=None):
-        return Renderer(lies or self.setup, camera or self.case.camera).picture(self.scene, self.rng)
+        return Renderer(lies or self.setup, camera or self.case.camera).picture(
+            self.scene, self.rng
+        )
 
 
 @pytest.fixture(scope="module")
@@ -59,12 +63,23 @@ def moved(setup, by_mm, cards=(2,)):
     for marker in setup.fiducials.markers:
         corners = np.array(marker.corners_mm)
         there = (corners - corners.mean(axis=0)) @ turn + corners.mean(axis=0) + by_mm
-        markers.append(msgspec.structs.replace(marker, corners_mm=tuple(map(tuple, there.tolist()))) if marker.id in cards else marker)
-    return msgspec.structs.replace(setup, fiducials=msgspec.structs.replace(setup.fiducials, markers=tuple(markers)))
+        markers.append(
+            msgspec.structs.replace(marker, corners_mm=tuple(map(tuple, there.tolist())))
+            if marker.id in cards
+            else marker
+        )
+    return msgspec.structs.replace(
+        setup, fiducials=msgspec.structs.replace(setup.fiducials, markers=tuple(markers))
+    )
 
 
 def worst_mm(setup, true):
-    one, other = (np.array([marker.corners_mm for marker in sorted(table.fiducials.markers, key=lambda m: m.id)]) for table in (setup, true))
+    one, other = (
+        np.array(
+            [marker.corners_mm for marker in sorted(table.fiducials.markers, key=lambda m: m.id)]
+        )
+        for table in (setup, true)
+    )
     return float(np.hypot(*(one - other).reshape(-1, 2).T).max())
 
 
@@ -99,7 +114,9 @@ def test_why_a_table_cannot_be_done_anew_is_one_line(ground):
     covered = image.copy()
     covered[low[1] : high[1], low[0] : high[0]] = 120
     other = msgspec.structs.replace(ground.setup.fiducials.markers[0], id=9)
-    fiducials = msgspec.structs.replace(ground.setup.fiducials, markers=(other, *ground.setup.fiducials.markers[1:]))
+    fiducials = msgspec.structs.replace(
+        ground.setup.fiducials, markers=(other, *ground.setup.fiducials.markers[1:])
+    )
     for picture, setup, said in (
         (covered, ground.setup, "none shows 1 (far right) with the others"),
         (
@@ -119,12 +136,18 @@ def test_in_a_game_the_panel_tells_holds_and_measures_it_anew_by_a_tap(ground, t
     path = tmp_path / "table.json"
     save_table(ground.setup, path)
     lies = moved(ground.setup, (3.0, -2.0))
-    aside = replace(ground.case.camera, translation_mm=ground.case.camera.translation_mm + np.array([6.0, 0.0, 0.0]))
+    aside = replace(
+        ground.case.camera,
+        translation_mm=ground.case.camera.translation_mm + np.array([6.0, 0.0, 0.0]),
+    )
     pictures = [ground.picture(), ground.picture(camera=aside), ground.picture(lies, aside)]
     shown = [pictures[0]] * 4 + [pictures[1]] * 5 + [pictures[2]] * 12
     with Log(tmp_path / "log.sqlite") as log:
         game = ground.setup.game
-        session = Session.begin(log, opening("ice_boule", game.colours, {}, load_table(path), "drawn", datetime.now(UTC)))
+        session = Session.begin(
+            log,
+            opening("ice_boule", game.colours, {}, load_table(path), "drawn", datetime.now(UTC)),
+        )
         pages, at = [], -1
 
         def read():
@@ -136,28 +159,51 @@ def test_in_a_game_the_panel_tells_holds_and_measures_it_anew_by_a_tap(ground, t
             return Frame(at, 250 * at, shown[at]) if at < len(shown) else None
 
         watch = TableWatch(load_table(path), path, recheck, redo)
-        referee = Referee(SimpleNamespace(read=read, close=lambda: None), watch.setup, Watch(), session, table=watch)
+        referee = Referee(
+            SimpleNamespace(read=read, close=lambda: None),
+            watch.setup,
+            Watch(),
+            session,
+            table=watch,
+        )
         app = create_app(session, referee)
         client = app.test_client()
-        assert client.post("/join", data={"code": app.extensions["access"].codes.now.host}, headers=SAME).status_code == 303
+        assert (
+            client.post(
+                "/join", data={"code": app.extensions["access"].codes.now.host}, headers=SAME
+            ).status_code
+            == 303
+        )
         referee.run()
         told = [re.search(r'data-part="moved">(.*?)</div>', page, re.DOTALL)[1] for page in pages]
         assert "form" not in told[4]
         assert re.search(r"The camera has moved [56]\.\d mm over the board\. ", told[8])
         assert HARMLESS in told[8]
         assert "play-on" not in told[8]
-        assert re.search(r"Card 2 lies 3\.\d mm from where it was\. Nothing is ruled until", told[14])
+        assert re.search(
+            r"Card 2 lies 3\.\d mm from where it was\. Nothing is ruled until", told[14]
+        )
         assert "play-on" in told[14]
         assert "form" not in told[-1]
         assert worst_mm(referee.setup, lies) < 0.5
         assert load_table(path) == referee.setup
         assert load_table(tmp_path / "table.json.bak") == ground.setup
-        held, redone = (record for record in session.records() if isinstance(record.event, TableChecked))
+        held, redone = (
+            record for record in session.records() if isinstance(record.event, TableChecked)
+        )
         assert redone.event.decided_by == "players"
         assert redone.event.said in pages[-1]
-        rulings = [record.seq for record in session.records() if record.frame and record is not held and record is not redone]
+        rulings = [
+            record.seq
+            for record in session.records()
+            if record.frame and record is not held and record is not redone
+        ]
         assert not [seq for seq in rulings if held.seq < seq < redone.seq]
-        again = [one for one in rejudge(log, session.id, {"ice_boule": session.ledger.engine}) if not one.not_judged]
+        again = [
+            one
+            for one in rejudge(log, session.id, {"ice_boule": session.ledger.engine})
+            if not one.not_judged
+        ]
         assert [one.changes for one in again] == [()] * len(again)
         camera = locate(pictures[2], referee.setup)
         assert np.linalg.norm(camera.eye_mm - aside.eye_mm) < 2.0

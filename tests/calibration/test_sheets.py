@@ -1,4 +1,6 @@
-"""Sheets, read back by OpenCV from the pictures of their own PDFs: everything lies where it is said to, to hundredths of a mm."""
+"""Sheets, read back by OpenCV from the pictures of their own PDFs: everything lies where it is said
+to, to hundredths of a mm.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,18 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.sheets import Sheet
-from calibration.sheets_boards import hex_label
-from calibration.sheets_cards import target_board, target_square_mm
-from calibration.sheets_pages import MARGIN_MM, PAPERS, Layout, Page, lay_out
-from calibration.sheets_pdf import BAR_LOW_MM, read_pages, write_pdf
+from calibration.sheets.boards import hex_label
+from calibration.sheets.cards import target_board, target_square_mm
+from calibration.sheets.catalogue import SHEETS, make_sheet
+from calibration.sheets.layout import MARGIN_MM, PAPERS, Layout, Page, lay_out
+from calibration.sheets.pdf import BAR_LOW_MM, read_pages, write_pdf
+from calibration.sheets.sheet import Sheet
 from engines.icebreaker.board import board as icebreaker_board
 from engines.icebreaker.board import label
 from engines.zamboni_wars.board import SPACES, STRAIGHT, USUAL
-from referee.printing import SHEETS, make_sheet
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from table.errors import InputError
-from vision.colours import PALETTE
+from vision.assignment.colour import PALETTE
 
 DPI = 300.0
 BOARDS = ("chessboard", "hex", "tiles", "coasters", "mat")
@@ -58,11 +60,18 @@ def grey_at(image: np.ndarray, page: Page, point: np.ndarray) -> int:
     return int(grey(image)[v, u])
 
 
-def profile(image: np.ndarray, page: Page, at: np.ndarray, way: np.ndarray, reach_mm: float) -> tuple[np.ndarray, np.ndarray]:
+def profile(
+    image: np.ndarray, page: Page, at: np.ndarray, way: np.ndarray, reach_mm: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Steps in mm and grey from 0 to 1 along a way through a place of the sheet."""
     steps = np.arange(-reach_mm, reach_mm, 0.01)
-    pixels = to_pixels(image, page, np.asarray(at) + steps[:, None] * np.asarray(way)).astype(np.float32)
-    return steps, cv2.remap(grey(image), pixels[:, 0], pixels[:, 1], cv2.INTER_LINEAR).reshape(-1) / 255
+    pixels = to_pixels(image, page, np.asarray(at) + steps[:, None] * np.asarray(way)).astype(
+        np.float32
+    )
+    return (
+        steps,
+        cv2.remap(grey(image), pixels[:, 0], pixels[:, 1], cv2.INTER_LINEAR).reshape(-1) / 255,
+    )
 
 
 def line_off_mm(image: np.ndarray, page: Page, at: np.ndarray, way: np.ndarray) -> float:
@@ -75,7 +84,9 @@ def line_off_mm(image: np.ndarray, page: Page, at: np.ndarray, way: np.ndarray) 
 
 def on_page(page: Page, point: np.ndarray) -> bool:
     """Whether a page shows a place, on its seams too: it goes on a little beyond them."""
-    return bool(np.all(point > np.subtract(page.low_mm, 0.1)) and np.all(point < np.add(page.high_mm, 0.1)))
+    return bool(
+        np.all(point > np.subtract(page.low_mm, 0.1)) and np.all(point < np.add(page.high_mm, 0.1))
+    )
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -86,7 +97,10 @@ def test_the_target_is_read_where_it_is_printed(paper: str) -> None:
     corners, ids, _, marker_ids = cv2.aruco.CharucoDetector(board).detectBoard(grey(image))
     assert sorted(np.asarray(ids).reshape(-1)) == list(range(8 * 12))
     assert sorted(np.asarray(marker_ids).reshape(-1)) == [marker.id for marker in sheet.markers]
-    expected = np.asarray(board.getChessboardCorners())[np.asarray(ids).reshape(-1), :2] * (1, -1) + (0, sheet.high_mm[1])
+    expected = np.asarray(board.getChessboardCorners())[np.asarray(ids).reshape(-1), :2] * (
+        1,
+        -1,
+    ) + (0, sheet.high_mm[1])
     assert np.abs(to_sheet(image, layout.pages[0], corners) - expected).max() < 0.05
     assert square >= 11
 
@@ -97,11 +111,15 @@ def test_every_marker_is_read_at_its_corners(name: str, paper: str) -> None:
     sheet, layout, pages = printed(name, paper)
     parameters = cv2.aruco.DetectorParameters()
     parameters.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX
-    detector = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, sheet.dictionary)), parameters)
+    detector = cv2.aruco.ArucoDetector(
+        cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, sheet.dictionary)), parameters
+    )
     found = {}
     for image, page in zip(pages, layout.pages, strict=True):
         quads, ids, _ = detector.detectMarkers(grey(image))
-        for number, quad in zip([] if ids is None else np.asarray(ids).reshape(-1), quads, strict=True):
+        for number, quad in zip(
+            [] if ids is None else np.asarray(ids).reshape(-1), quads, strict=True
+        ):
             assert int(number) not in found
             found[int(number)] = to_sheet(image, page, quad)
     assert found.keys() == {marker.id for marker in sheet.markers}
@@ -115,7 +133,13 @@ def test_the_check_bar_measures_100_mm_on_every_page(name: str, paper: str) -> N
     _, layout, pages = printed(name, paper)
     for image, page in zip(pages, layout.pages, strict=True):
         across_mm, down_mm = mm_a_px(image, page)
-        ink = 1 - grey(image)[round((page.depth_mm - BAR_LOW_MM + 0.8) / down_mm), : round(130 / across_mm)] / 255
+        ink = (
+            1
+            - grey(image)[
+                round((page.depth_mm - BAR_LOW_MM + 0.8) / down_mm), : round(130 / across_mm)
+            ]
+            / 255
+        )
         left, right = np.flatnonzero(ink > 0.01)[[0, -1]]
         # A pixel at the edge is as dark as much of it is covered.
         length_px = (right - left - 1) + (ink[left] + ink[right]) / ink.max()
@@ -145,7 +169,9 @@ def test_the_chessboards_corners_are_where_the_board_says(paper: str) -> None:
                 corner = board.square_mm * np.array([file, rank], float)
                 if not on_page(page, corner):
                     continue
-                start = to_pixels(image, page, corner).reshape(-1, 1, 2).astype(np.float32) + np.float32(3)
+                start = to_pixels(image, page, corner).reshape(-1, 1, 2).astype(
+                    np.float32
+                ) + np.float32(3)
                 criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 100, 1e-4)
                 seen = cv2.cornerSubPix(grey(image), start, (12, 12), (-1, -1), criteria)
                 assert np.abs(to_sheet(image, page, seen) - corner).max() < 0.05
@@ -160,17 +186,31 @@ def lines(sheet: Sheet) -> list[tuple[np.ndarray, np.ndarray]]:
     match sheet.board:
         case Hex() as board:
             middles = board.middles()
-            pairs = [(middles[q, r], middles[q + a, r + b]) for q, r in middles for a, b in ((1, 0), (0, 1), (-1, 1)) if (q + a, r + b) in middles]
+            pairs = [
+                (middles[q, r], middles[q + a, r + b])
+                for q, r in middles
+                for a, b in ((1, 0), (0, 1), (-1, 1))
+                if (q + a, r + b) in middles
+            ]
             return [((one + other) / 2, (other - one) / board.cell_mm) for one, other in pairs]
         case Tiles() | Coasters() as board:
             cell, (x0, y0) = board.cell_mm, board.origin_mm
             every = 1 if isinstance(board, Tiles) else 3
-            across = [(np.array([x0 + k * cell, y0 + 0.8 * cell]), np.array([1.0, 0.0])) for k in range(0, board.cols + 1, every)]
-            return across + [(np.array([x0 + 0.8 * cell, y0 + k * cell]), np.array([0.0, 1.0])) for k in range(0, board.rows + 1, every)]
+            across = [
+                (np.array([x0 + k * cell, y0 + 0.8 * cell]), np.array([1.0, 0.0]))
+                for k in range(0, board.cols + 1, every)
+            ]
+            return across + [
+                (np.array([x0 + 0.8 * cell, y0 + k * cell]), np.array([0.0, 1.0]))
+                for k in range(0, board.rows + 1, every)
+            ]
         case Open() as board:
             outline = board.outline()
             ways = np.roll(outline, -1, axis=0) - outline
-            return [(corner + 0.4 * way, np.array([-way[1], way[0]]) / np.hypot(*way)) for corner, way in zip(outline, ways, strict=True)]
+            return [
+                (corner + 0.4 * way, np.array([-way[1], way[0]]) / np.hypot(*way))
+                for corner, way in zip(outline, ways, strict=True)
+            ]
         case _:
             raise AssertionError
 
@@ -226,7 +266,13 @@ def test_patches_have_the_colours_of_their_names() -> None:
 
 
 def test_a_board_too_large_for_a_paper_names_one_that_does() -> None:
-    with pytest.raises(InputError, match=r"A4 is too small: expected a sheet of at most 12 pages, got 20 for 908 x 808 mm; print it on A3"):
+    with pytest.raises(
+        InputError,
+        match=(
+            r"A4 is too small: expected a sheet of at most 12 pages, got 20 for 908 x 808 mm; print"
+            r" it on A3"
+        ),
+    ):
         lay_out(make_sheet("chessboard", PAPERS["A4"], 100), PAPERS["A4"])
 
 

@@ -1,4 +1,6 @@
-"""Films of tables made by hand: what a camera would have read, without a camera, through the whole referee."""
+"""Films of tables made by hand: what a camera would have read, without a camera, through the whole
+referee.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +11,20 @@ import msgspec
 import numpy as np
 import pytest
 
-from referee.events import SessionStarted
-from referee.inputs import Input
-from referee.log import Log
-from referee.loop import Referee
-from referee.session import Session
-from vision.frame import Frame
+from referee.live.recorded_inputs import Input
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from vision.cameras.frame import Frame
 
 PERIOD_MS = 250
 
 
 class Film:
-    """A session of a game on a board, and eyes that see each table for a second and then a hand over it."""
+    """A session of a game on a board, and eyes that see each table for a second and then a hand
+    over it.
+    """
 
     def __init__(self, path, game, players, board, rulings):
         self.board, self.at_ms, self.left, self.inputs = board, 0, [], []
@@ -40,7 +44,9 @@ class Film:
         self.inputs.append(Input(self.at_ms, said, "input"))
 
     def referee(self):
-        """Referee what was shown and said; the verdicts that came of it: kind, code, player and moves."""
+        """Referee what was shown and said; the verdicts that came of it: kind, code, player and
+        moves.
+        """
         shown = []
 
         def read():
@@ -52,9 +58,19 @@ class Film:
         camera = SimpleNamespace(read=read, close=lambda: None)
         after = self.session.ledger.seq
         inputs, self.inputs = tuple(self.inputs), []
-        Referee(camera, SimpleNamespace(board=self.board), lambda frame, *_: shown[frame.seq], self.session, inputs=inputs).run()
+        Referee(
+            camera,
+            SimpleNamespace(board=self.board),
+            lambda frame, *_: shown[frame.seq],
+            self.session,
+            inputs=inputs,
+        ).run()
         events = [record.event for record in self.session.records(after)]
-        return [(event.verdict, event.code, event.player, event.moves) for event in events if hasattr(event, "verdict")]
+        return [
+            (event.verdict, event.code, event.player, event.moves)
+            for event in events
+            if hasattr(event, "verdict")
+        ]
 
 
 @pytest.fixture

@@ -1,4 +1,6 @@
-"""Serial devices that are pumped by hand, boards of mock pins, and waiting for threads without looking at the clock."""
+"""Serial devices that are pumped by hand, boards of mock pins, and waiting for threads without
+looking at the clock.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,11 @@ import numpy as np
 import pytest
 from gpiozero.pins.mock import MockFactory, MockPWMPin
 
-from hardware.fake_serial import SerialDouble, WledFirmware
-from hardware.serial_port import open_port
-from hardware.strip import Strip
+from hardware.backends.led_strip import Strip
+from hardware.backends.serial_port import open_port
+from hardware.testing.fake_serial import SerialDouble, WledFirmware
 
-BOARDS = Path(__file__).parents[2] / "docs" / "boards"
+BOARDS = Path(__file__).parents[2] / "hardware" / "firmware"
 PATIENCE_S = 20.0
 """Only a thread that hangs takes so long; then the test fails."""
 
@@ -110,7 +112,9 @@ class Ticks:
 
 @pytest.fixture
 def pico(monkeypatch):
-    """The example sketch of docs/boards with pins that remember: pico.Board, pico.pins by number, and its clock, pico.time."""
+    """The example sketch of hardware/firmware with pins that remember: pico.Board, pico.pins by
+    number, and its clock, pico.time.
+    """
     pins = {}
 
     class Pin:

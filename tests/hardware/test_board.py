@@ -7,17 +7,19 @@ import queue
 
 import pytest
 
-from hardware import board
-from hardware.board import BoardButtons, BoardBuzzer, BoardDice, BoardLamps, Link
-from hardware.ports import DeviceLost
-from hardware.scenes import LAMP_RGB, Scene
-from hardware.serial_port import open_port
+from hardware.backends import microcontroller
+from hardware.backends.microcontroller import BoardButtons, BoardBuzzer, BoardDice, BoardLamps, Link
+from hardware.backends.serial_port import open_port
+from hardware.cues import LAMP_RGB, Scene
+from hardware.interfaces import DeviceLost
 
 SCENE = Scene("over", ("red", "yellow"), of=("yellow",))
 
 
 class Sketch:
-    """The sketch as a firmware: it starts anew with power, and what it says goes out with the next byte."""
+    """The sketch as a firmware: it starts anew with power, and what it says goes out with the next
+    byte.
+    """
 
     def __init__(self, pico):
         self.pico, self.said = pico, []
@@ -45,11 +47,11 @@ class Sketch:
 
 @pytest.fixture
 def linked(pico, plugged, pump_until, monkeypatch):
-    monkeypatch.setattr(board, "POLL_S", 0.001)
-    monkeypatch.setattr(board, "RETRY_S", 0.001)
-    monkeypatch.setattr(board, "ASK_S", 0.01)
+    monkeypatch.setattr(microcontroller, "POLL_S", 0.001)
+    monkeypatch.setattr(microcontroller, "RETRY_S", 0.001)
+    monkeypatch.setattr(microcontroller, "ASK_S", 0.01)
     double = plugged(Sketch(pico))
-    link = Link(lambda: open_port(str(double.path), board.BAUD, "hardware.board"))
+    link = Link(lambda: open_port(str(double.path), microcontroller.BAUD, "hardware.board"))
     pump_until(double, lambda: link.answered)
     yield double, link
     link.close()
@@ -64,15 +66,15 @@ def test_a_board_may_take_its_time_to_start_but_not_for_ever(plugged, monkeypatc
             pass
 
     double = plugged(Empty())
-    monkeypatch.setattr(board, "POLL_S", 0.001)
-    monkeypatch.setattr(board, "STARTS_S", 3600.0)
-    link = Link(lambda: open_port(str(double.path), board.BAUD, "hardware.board"))
+    monkeypatch.setattr(microcontroller, "POLL_S", 0.001)
+    monkeypatch.setattr(microcontroller, "STARTS_S", 3600.0)
+    link = Link(lambda: open_port(str(double.path), microcontroller.BAUD, "hardware.board"))
     while b"hello" not in double.sent:
         assert double.pump(20.0)
     assert link.trouble == ""
     link.close()
-    monkeypatch.setattr(board, "STARTS_S", 0.001)
-    link = Link(lambda: open_port(str(double.path), board.BAUD, "hardware.board"))
+    monkeypatch.setattr(microcontroller, "STARTS_S", 0.001)
+    link = Link(lambda: open_port(str(double.path), microcontroller.BAUD, "hardware.board"))
     while not link.trouble:
         assert link._thread.is_alive()
     assert link.trouble == f"{double.path}: no board answers: is its program on it?"
@@ -85,7 +87,13 @@ def test_the_sketch_says_what_it_has(pico):
     said = []
     pico.Board(said.append).hear(b'{"hello": 1}')
     assert [json.loads(line) for line in said] == [
-        {"hello": board.HELLO, "lamps": 3, "dice": 1, "buttons": ["appeal", "die", "next", "rule"], "buzzer": True}
+        {
+            "hello": microcontroller.HELLO,
+            "lamps": 3,
+            "dice": 1,
+            "buttons": ["appeal", "die", "next", "rule"],
+            "buzzer": True,
+        }
     ] * 2
     assert all(line.endswith("\n") for line in said)
 
@@ -122,7 +130,9 @@ def test_lamps_are_lit_and_lit_again_by_a_board_that_began_anew(linked, pico, pu
     lamps.step(SCENE, 0)
 
     def yellow():
-        return [pico.pins[number].duty for number in (5, 6, 7)] == [part * 257 for part in LAMP_RGB["yellow"]]
+        return [pico.pins[number].duty for number in (5, 6, 7)] == [
+            part * 257 for part in LAMP_RGB["yellow"]
+        ]
 
     pump_until(double, yellow)
     assert [pico.pins[number].duty for number in (2, 3, 4)] == [0, 0, 0]
@@ -139,7 +149,7 @@ def test_lamps_are_lit_and_lit_again_by_a_board_that_began_anew(linked, pico, pu
 
 def test_a_line_that_was_broken_on_the_way_is_made_good(linked, pico, pump_until, monkeypatch):
     double, link = linked
-    monkeypatch.setattr(board, "AGAIN_S", 0.02)
+    monkeypatch.setattr(microcontroller, "AGAIN_S", 0.02)
     dice, lamps = BoardDice(link, 1), BoardLamps(link, 2)
     dice.show((3,))
     lamps.step(SCENE, 0)
@@ -168,7 +178,10 @@ def test_dice_show_their_pips(linked, pico, pump_until):
     double, link = linked
     dice = BoardDice(link, 1)
     dice.show((5,))
-    pump_until(double, lambda: [pico.pins[number].level for number in range(11, 18)] == [1, 0, 1, 1, 1, 0, 1])
+    pump_until(
+        double,
+        lambda: [pico.pins[number].level for number in range(11, 18)] == [1, 0, 1, 1, 1, 0, 1],
+    )
     dice.close()
     pump_until(double, lambda: not any(pico.pins[number].level for number in range(11, 18)))
     with pytest.raises(ValueError, match="expected 1 values"):
@@ -203,7 +216,11 @@ def test_no_beep_is_endless(linked, pico):
     assert not link.trouble
 
 
-@pytest.mark.parametrize("begun_ms", [0, 2**29 + 5, 2**30 - 700], ids=["at the start", "after six days", "as its clock begins again"])
+@pytest.mark.parametrize(
+    "begun_ms",
+    [0, 2**29 + 5, 2**30 - 700],
+    ids=["at the start", "after six days", "as its clock begins again"],
+)
 def test_the_buzzer_beeps_once(linked, pico, pump_until, begun_ms):
     double, link = linked
     pico.time.now_ms = begun_ms

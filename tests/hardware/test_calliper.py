@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware import calliper
-from hardware.calliper import SerialCalliper, parse_reading
-from hardware.serial_port import open_port
+from hardware.backends import caliper
+from hardware.backends.caliper import SerialCalliper, parse_reading
+from hardware.backends.serial_port import open_port
 from table.errors import InputError
 
 
@@ -54,7 +54,7 @@ def test_what_mitutoyo_sends_is_read(mm):
 @given(st.text(st.characters(codec="latin-1"), max_size=30))
 def test_noise_is_no_length_or_one_in_reach(text):
     reading = parse_reading(text)
-    assert reading is None or 0 <= reading.mm <= calliper.LONGEST_MM
+    assert reading is None or 0 <= reading.mm <= caliper.LONGEST_MM
 
 
 class Nothing:
@@ -67,8 +67,8 @@ class Nothing:
 
 @pytest.fixture
 def measuring(plugged, monkeypatch):
-    monkeypatch.setattr(calliper, "POLL_S", 0.001)
-    monkeypatch.setattr(calliper, "RETRY_S", 0.001)
+    monkeypatch.setattr(caliper, "POLL_S", 0.001)
+    monkeypatch.setattr(caliper, "RETRY_S", 0.001)
     double, told = plugged(Nothing()), queue.Queue()
     device = SerialCalliper(lambda: open_port(str(double.path), 9600, "hardware.calliper.device"))
     device.listen(told.put)
@@ -116,5 +116,8 @@ def test_a_calliper_may_be_unplugged(measuring):
 
 
 def test_an_unknown_port_is_told_at_once(tmp_path):
-    with pytest.raises(InputError, match=r"^hardware\.calliper\.device: expected a serial port of this machine, got "):
+    with pytest.raises(
+        InputError,
+        match=r"^hardware\.calliper\.device: expected a serial port of this machine, got ",
+    ):
         SerialCalliper(lambda: open_port(str(tmp_path / "tty"), 9600, "hardware.calliper.device"))

@@ -8,17 +8,17 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from hardware import serial_port
-from hardware.board import BoardButtons
-from hardware.fakes import FakeButtons, FakeCalliper
-from hardware.gpio import GpioButtons
-from hardware.lanterns import lanterns
-from hardware.ports import Press
-from hardware.scenes import LAMP_RGB
+from cli import hardware
+from cli.main import main
+from hardware.backends import serial_port
+from hardware.backends.gpio import GpioButtons
+from hardware.backends.microcontroller import BoardButtons
+from hardware.cues import LAMP_RGB
+from hardware.interfaces import Press
+from hardware.lamp_levels import lanterns
+from hardware.lamp_thread import Shown
 from hardware.settings import PARTS
-from hardware.worker import Shown
-from referee import commands_hardware
-from referee.cli import main
+from hardware.testing.fakes import FakeButtons, FakeCalliper
 
 
 @pytest.fixture
@@ -42,9 +42,10 @@ FAKES = "\n".join(f'{part} = {{ kind = "fake" }}' for part in PARTS)
 
 def test_the_list_says_what_is_there(rinkside):
     settings = (
-        'pins = "mock"\nlamps = { kind = "gpio", players = [5, [6, 7, 8]], verdict = 9 }\n'
-        'dice = { kind = "gpio", pips = [[2, 3, 4, 10, 11, 12, 13], [14, 15, 16, 17, 18, 19, 20]] }\n'
-        'buttons = { kind = "gpio", next = 21, rule = 22 }\nbuzzer = { kind = "gpio", pin = 23 }'
+        'pins = "mock"\nlamps = { kind = "gpio", players = [5, [6, 7, 8]], verdict = 9 }\ndice = {'
+        ' kind = "gpio", pips = [[2, 3, 4, 10, 11, 12, 13], [14, 15, 16, 17, 18, 19, 20]]'
+        ' }\nbuttons = { kind = "gpio", next = 21, rule = 22 }\nbuzzer = { kind = "gpio", pin ='
+        " 23 }"
     )
     code, said = rinkside("hardware", "list", settings=settings)
     assert code == 0
@@ -67,7 +68,10 @@ def test_the_list_says_what_is_wrong_with_each_part_once(rinkside):
     code, said = rinkside("hardware", "list", settings=settings)
     assert code == 1
     (line,) = [line for line in said.splitlines() if "not-there'" in line]
-    assert line.startswith("lamps, dice: hardware.lamps.device: expected a serial port of this machine, got '/dev/not-there', which is not there")
+    assert line.startswith(
+        "lamps, dice: hardware.lamps.device: expected a serial port of this machine, got"
+        " '/dev/not-there', which is not there"
+    )
     assert "die: 5" in said
 
 
@@ -76,29 +80,50 @@ def test_ports_are_listed_with_names_that_last(rinkside, monkeypatch, tmp_path):
     device.touch()
     (tmp_path / "usb-Silicon_Labs_CP2102").symlink_to(device)
     monkeypatch.setattr(serial_port, "BY_ID", tmp_path)
-    monkeypatch.setattr(serial_port.list_ports, "comports", lambda: [SimpleNamespace(device=str(device), description="CP2102 USB to UART")])
+    monkeypatch.setattr(
+        serial_port.list_ports,
+        "comports",
+        lambda: [SimpleNamespace(device=str(device), description="CP2102 USB to UART")],
+    )
     code, said = rinkside("hardware", "list")
     assert code == 0
-    assert any(" ".join(line.split()) == f"{device} CP2102 USB to UART" for line in said.splitlines())
+    assert any(
+        " ".join(line.split()) == f"{device} CP2102 USB to UART" for line in said.splitlines()
+    )
     monkeypatch.setenv("COLUMNS", "40")
-    assert f"{device} is always {tmp_path / 'usb-Silicon_Labs_CP2102'}" in rinkside("hardware", "list")[1].splitlines(), "to be copied"
+    assert (
+        f"{device} is always {tmp_path / 'usb-Silicon_Labs_CP2102'}"
+        in rinkside("hardware", "list")[1].splitlines()
+    ), "to be copied"
     monkeypatch.setattr(serial_port.list_ports, "comports", list)
-    assert rinkside("hardware", "list") == (0, "There are no serial ports. Is everything plugged in?\n")
+    assert rinkside("hardware", "list") == (
+        0,
+        "There are no serial ports. Is everything plugged in?\n",
+    )
 
 
 def test_the_list_asks_a_strip_who_it_is(rinkside, wled, monkeypatch):
-    settings = f'lamps = {{ kind = "wled", device = "{wled.path}", leds = 93, brightness = 1.0 }}\ndice = {{ kind = "wled" }}'
-    monkeypatch.setattr(commands_hardware.time, "sleep", lambda _: wled.pump())
+    settings = (
+        f'lamps = {{ kind = "wled", device = "{wled.path}", leds = 93, brightness = 1.0 }}\ndice ='
+        ' { kind = "wled" }'
+    )
+    monkeypatch.setattr(hardware.time, "sleep", lambda _: wled.pump())
     assert (
         "WLED 0.15.0 with 100 lamps; draws 2.0 A at most, 6.1 A without brightness and supply_ma"
         in rinkside("hardware", "list", settings=settings)[1]
     )
     code, said = rinkside("hardware", "list", settings=settings.replace("93", "94"))
     assert code == 1
-    assert "lamps: hardware.lamps.leds: expected 100 lamps or less, as WLED has, those of dice included, got 101" in said
-    monkeypatch.setattr(commands_hardware.time, "sleep", lambda _: None)
+    assert (
+        "lamps: hardware.lamps.leds: expected 100 lamps or less, as WLED has, those of dice"
+        " included, got 101" in said
+    )
+    monkeypatch.setattr(hardware.time, "sleep", lambda _: None)
     code, said = rinkside("hardware", "list", settings=settings)
-    assert "opened, but nothing answers: is hardware.lamps.baud, 115200, what WLED's sync settings say" in said
+    assert (
+        "opened, but nothing answers: is hardware.lamps.baud, 115200, what WLED's sync settings say"
+        in said
+    )
     assert code == 0
 
 
@@ -115,34 +140,60 @@ class Board:
         pass
 
 
-HELLO = {"hello": "rinkside-board/1", "lamps": 3, "dice": 1, "buttons": ["die", "next"], "buzzer": True}
+HELLO = {
+    "hello": "rinkside-board/1",
+    "lamps": 3,
+    "dice": 1,
+    "buttons": ["die", "next"],
+    "buzzer": True,
+}
 
 
 @pytest.mark.parametrize(
     ("part", "hello", "says"),
     [
         ('lamps = { kind = "board", players = 2 }', {}, "a board with 3 lamps"),
-        ('lamps = { kind = "board", players = 3 }', {}, "lamps: hardware.lamps.players: expected 2 or less, as the board has 3 lamps, got 3"),
+        (
+            'lamps = { kind = "board", players = 3 }',
+            {},
+            "lamps: hardware.lamps.players: expected 2 or less, as the board has 3 lamps, got 3",
+        ),
         ('dice = { kind = "board" }', {}, "a board with 1 die"),
-        ('dice = { kind = "board", count = 2 }', {}, "dice: hardware.dice.count: expected 1 or less, as the board has, got 2"),
+        (
+            'dice = { kind = "board", count = 2 }',
+            {},
+            "dice: hardware.dice.count: expected 1 or less, as the board has, got 2",
+        ),
         ('buttons = { kind = "board" }', {}, "a board with die, next"),
         ('buzzer = { kind = "board" }', {}, "a board with a buzzer"),
-        ('buzzer = { kind = "board" }', {"buzzer": False}, "buzzer: hardware.buzzer.kind: expected another kind: the board has no buzzer"),
-        ('buzzer = { kind = "board" }', {"hello": "other/1"}, "buzzer: hardware.board: expected a board that answers, got none at '"),
+        (
+            'buzzer = { kind = "board" }',
+            {"buzzer": False},
+            "buzzer: hardware.buzzer.kind: expected another kind: the board has no buzzer",
+        ),
+        (
+            'buzzer = { kind = "board" }',
+            {"hello": "other/1"},
+            "buzzer: hardware.board: expected a board that answers, got none at '",
+        ),
     ],
 )
 def test_the_list_asks_a_board_what_it_has(rinkside, plugged, monkeypatch, part, hello, says):
     double = plugged(Board(HELLO | hello))
-    monkeypatch.setattr(commands_hardware.time, "sleep", lambda _: double.pump())
+    monkeypatch.setattr(hardware.time, "sleep", lambda _: double.pump())
     code, said = rinkside("hardware", "list", settings=f'board = "{double.path}"\n{part}')
     assert says in said
     assert code == (": expected" in says)
 
 
 def test_bad_settings_are_one_line(rinkside):
-    code, said = rinkside("hardware", "list", settings='pins = "mock"\nbuzzer = { kind = "gpio", pin = 99 }')
+    code, said = rinkside(
+        "hardware", "list", settings='pins = "mock"\nbuzzer = { kind = "gpio", pin = 99 }'
+    )
     assert (code, said.count("\n")) == (2, 1)
-    assert said.startswith("rinkside: rinkside.toml: hardware.buzzer.pin: expected a GPIO of the header, 2 to 27")
+    assert said.startswith(
+        "rinkside: rinkside.toml: hardware.buzzer.pin: expected a GPIO of the header, 2 to 27"
+    )
 
 
 def test_everything_is_tried_and_asked_for(rinkside, monkeypatch):
@@ -177,7 +228,7 @@ def _measure(calliper, tell):
 
 
 def test_what_does_not_work_is_listed(rinkside, monkeypatch):
-    monkeypatch.setattr(commands_hardware, "WAIT_S", 0.0)
+    monkeypatch.setattr(hardware, "WAIT_S", 0.0)
     settings = 'lamps = { kind = "fake" }\nbuttons = { kind = "fake" }'
     code, said = rinkside("hardware", "check", settings=settings, keys="n\n" + "y\n" * 30)
     assert code == 1
@@ -187,14 +238,18 @@ def test_what_does_not_work_is_listed(rinkside, monkeypatch):
 
 def test_every_button_that_a_board_says_it_has_is_tried(rinkside, plugged, monkeypatch):
     double = plugged(Board(HELLO))
-    monkeypatch.setattr(commands_hardware.time, "sleep", lambda _: double.pump())
+    monkeypatch.setattr(hardware.time, "sleep", lambda _: double.pump())
     monkeypatch.setattr(BoardButtons, "listen", lambda _self, tell: tell(Press("die", "down", 0.0)))
-    monkeypatch.setattr(commands_hardware, "WAIT_S", 0.0)
+    monkeypatch.setattr(hardware, "WAIT_S", 0.0)
     settings = f'board = "{double.path}"\nbuttons = {{ kind = "board" }}'
     code, said = rinkside("hardware", "check", settings=settings)
-    assert [line for line in said.splitlines() if line.startswith(("Press", "  "))] == ["Press die.", "  die: down", "Press next."]
+    assert [line for line in said.splitlines() if line.startswith(("Press", "  "))] == [
+        "Press die.",
+        "  die: down",
+        "Press next.",
+    ]
     assert code == 1
-    monkeypatch.setattr(commands_hardware.time, "sleep", lambda _: None)
+    monkeypatch.setattr(hardware.time, "sleep", lambda _: None)
     code, said = rinkside("hardware", "check", settings=settings)
     assert (code, said.count("\n")) == (2, 1)
     assert said.startswith("rinkside: hardware.board: expected a board that answers, got none at ")
@@ -206,9 +261,10 @@ def test_buttons_and_lamps_on_pins_are_tried_one_by_one(rinkside, monkeypatch):
             tell(Press(name, "down", 0.0))
 
     monkeypatch.setattr(GpioButtons, "listen", press)
-    monkeypatch.setattr(commands_hardware, "WAIT_S", 0.0)
+    monkeypatch.setattr(hardware, "WAIT_S", 0.0)
     settings = (
-        'pins = "mock"\nlamps = { kind = "gpio", players = [5, 6, 7], verdict = 8 }\nbuttons = { kind = "gpio", next = 12, die = 13, appeal = 16 }'
+        'pins = "mock"\nlamps = { kind = "gpio", players = [5, 6, 7], verdict = 8 }\nbuttons = {'
+        ' kind = "gpio", next = 12, die = 13, appeal = 16 }'
     )
     code, said = rinkside("hardware", "check", settings=settings, keys="y\n" * 30)
     assert code == 1
@@ -221,25 +277,39 @@ def test_buttons_and_lamps_on_pins_are_tried_one_by_one(rinkside, monkeypatch):
         "Press next.",
         "Press die.",
     ]
-    assert said.splitlines()[-1] == "Not working: the button 'appeal'; the button 'next'; the button 'die'"
+    assert (
+        said.splitlines()[-1]
+        == "Not working: the button 'appeal'; the button 'next'; the button 'die'"
+    )
 
 
 def test_every_wire_of_every_lamp_on_pins_is_tried(rinkside, monkeypatch):
     """Each colour alone on its own lamp, so that swapped and missing wires are found."""
     lit, asked = [], []
     monkeypatch.setattr(Shown, "show", lambda _self, scene: lit.append(scene))
-    monkeypatch.setattr(commands_hardware.click, "confirm", lambda text, _default: asked.append((text, lit[-1])) or "player 3 green" not in text)
-    settings = 'pins = "mock"\nlamps = { kind = "gpio", players = [[5, 6, 7], 8, [9, 10, 11]], verdict = [12, 13, 16] }'
+    monkeypatch.setattr(
+        hardware.click,
+        "confirm",
+        lambda text, _default: asked.append((text, lit[-1])) or "player 3 green" not in text,
+    )
+    settings = (
+        'pins = "mock"\nlamps = { kind = "gpio", players = [[5, 6, 7], 8, [9, 10, 11]], verdict ='
+        " [12, 13, 16] }"
+    )
     code, said = rinkside("hardware", "check", settings=settings)
     assert (code, said.splitlines()[-1]) == (1, "Not working: the green of player 3")
     for seat in (1, 3):
         for colour in ("red", "green", "blue"):
-            (scene,) = [scene for text, scene in asked if text == f"Is the lamp of player {seat} {colour}?"]
+            (scene,) = [
+                scene for text, scene in asked if text == f"Is the lamp of player {seat} {colour}?"
+            ]
             shown = [lantern.lit for lantern in lanterns(scene, 1799, 3)]
             assert shown[seat - 1] == pytest.approx(LAMP_RGB[colour], abs=1)
             assert {rgb for at, rgb in enumerate(shown) if at != seat - 1} == {(0, 0, 0)}
     assert not any("player 2 red" in text for text, _ in asked)
-    assert "Is this 'refused': three short flashes, the verdict in red?" in [text for text, _ in asked]
+    assert "Is this 'refused': three short flashes, the verdict in red?" in [
+        text for text, _ in asked
+    ]
 
 
 def test_there_must_be_something_to_try(rinkside):
@@ -252,11 +322,25 @@ def test_a_strip_that_goes_the_other_way_round_is_found_out(rinkside, wled, monk
     """The lamps that the question is about are lit."""
     lit, asked = [], []
     monkeypatch.setattr(Shown, "show", lambda _self, scene: lit.append(scene))
-    monkeypatch.setattr(commands_hardware.click, "confirm", lambda text, _default: asked.append((text, lit[-1])) or "near right" not in text)
-    code, said = rinkside("hardware", "check", settings=f'lamps = {{ kind = "wled", device = "{wled.path}", leds = 100, clockwise = true }}')
+    monkeypatch.setattr(
+        hardware.click,
+        "confirm",
+        lambda text, _default: asked.append((text, lit[-1])) or "near right" not in text,
+    )
+    code, said = rinkside(
+        "hardware",
+        "check",
+        settings=(
+            f'lamps = {{ kind = "wled", device = "{wled.path}", leds = 100, clockwise = true }}'
+        ),
+    )
     assert code == 1
     assert said.splitlines()[-1] == "Not working: hardware.lamps.clockwise"
-    corners = {text.split(" corner")[0].removeprefix("Do lamps blink at the "): scene.marks for text, scene in asked if "corner" in text}
+    corners = {
+        text.split(" corner")[0].removeprefix("Do lamps blink at the "): scene.marks
+        for text, scene in asked
+        if "corner" in text
+    }
     assert {corner: marks[0].points_mm[0] for corner, marks in corners.items()} == {
         "near left": (0, 0),
         "near right": (400, 0),
@@ -265,7 +349,7 @@ def test_a_strip_that_goes_the_other_way_round_is_found_out(rinkside, wled, monk
 
 
 def test_dice_are_rolled_and_drawn(rinkside, monkeypatch):
-    monkeypatch.setattr(commands_hardware, "draw", lambda: 4)
+    monkeypatch.setattr(hardware, "draw", lambda: 4)
     code, said = rinkside("dice", "roll", "-n", "2")
     assert code == 0
     assert said.splitlines()[1:] == [
@@ -279,14 +363,17 @@ def test_dice_are_rolled_and_drawn(rinkside, monkeypatch):
 
 def test_fair_dice_pass_their_test(rinkside, monkeypatch):
     values = iter(list(range(1, 7)) * 10)
-    monkeypatch.setattr(commands_hardware, "draw", lambda: next(values))
+    monkeypatch.setattr(hardware, "draw", lambda: next(values))
     code, said = rinkside("dice", "test", "-n", "60")
     assert code == 0
-    assert "chi-square 0.00, 5 degrees of freedom: a fair die gives as much or more in 100.0% of such tests" in said
+    assert (
+        "chi-square 0.00, 5 degrees of freedom: a fair die gives as much or more in 100.0% of such"
+        " tests" in said
+    )
 
 
 def test_a_loaded_die_fails_its_test(rinkside, monkeypatch):
-    monkeypatch.setattr(commands_hardware, "draw", lambda: 6)
+    monkeypatch.setattr(hardware, "draw", lambda: 6)
     code, said = rinkside("dice", "test", "-n", "60")
     assert code == 1
     assert "This die is not fair" in said
@@ -300,7 +387,23 @@ def test_too_few_rolls_are_no_test(rinkside):
 
 def test_the_demo_refuses_bad_settings_before_it_begins(rinkside, tmp_path):
     data = tmp_path / "data"
-    code, said = rinkside("demo", "--port", "0", "--data", str(data), settings='lamps = { kind = "lava" }')
+    code, said = rinkside(
+        "demo", "--port", "0", "--data", str(data), settings='lamps = { kind = "lava" }'
+    )
     assert (code, said.count("\n")) == (2, 1)
     assert "hardware.lamps.kind: expected gpio, board, wled, wled-presets, fake, got" in said
     assert not data.exists()
+
+
+def test_the_program_of_a_board_is_written_under_the_name_that_its_tools_ask_for(
+    rinkside, tmp_path
+):
+    for board, name, known in (
+        ("pico", "main.py", "MicroPython"),
+        ("uno", "rinkside_board/rinkside_board.ino", "void setup()"),
+    ):
+        code, said = rinkside("hardware", "firmware", board, str(tmp_path / board))
+        assert (code, name in said) == (0, True)
+        assert known in (tmp_path / board / name).read_text()
+    code, said = rinkside("hardware", "firmware", "pico", str(tmp_path / "pico"))
+    assert (code, "main.py" in said, "exists already" in said) == (2, True, True)

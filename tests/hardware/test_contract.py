@@ -1,4 +1,6 @@
-"""What every backend of a port must do, the real ones too: `RINKSIDE_HARDWARE=rinkside.toml pytest -m hardware` on a table with devices."""
+"""What every backend of a port must do, the real ones too: `RINKSIDE_HARDWARE=rinkside.toml pytest
+-m hardware` on a table with devices.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from hardware.board import BoardButtons, BoardBuzzer, BoardDice, BoardLamps
+from hardware.backends.caliper import SerialCalliper
+from hardware.backends.gpio import GpioButtons, GpioBuzzer, GpioDice, GpioLamps
+from hardware.backends.led_strip import Strip
+from hardware.backends.microcontroller import BoardButtons, BoardBuzzer, BoardDice, BoardLamps
+from hardware.backends.serial_port import open_port
+from hardware.backends.wled import WledPresets, WledStrip
 from hardware.buzzer import Beeps, TerminalBell, beeps
-from hardware.calliper import SerialCalliper
-from hardware.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps
-from hardware.gpio import GpioButtons, GpioBuzzer, GpioDice, GpioLamps
-from hardware.rig import StripDice, open_rig
-from hardware.scenes import DARK, SIGNALS, Scene
-from hardware.serial_port import open_port
+from hardware.cues import DARK, SIGNALS, Scene
+from hardware.factory import StripDice, open_rig
+from hardware.lamp_thread import Shown
 from hardware.settings import load_settings
-from hardware.strip import Strip
-from hardware.wled import WledPresets, WledStrip
-from hardware.worker import Shown
+from hardware.testing.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps
 
 PLAYERS = ("red", "blue")
 SETTINGS = os.environ.get("RINKSIDE_HARDWARE", "")
@@ -68,8 +70,13 @@ LAMPS = {
     "fake": lambda _: FakeLamps(),
     "gpio": lambda request: Shown(lambda: GpioLamps(request("pins"), [(5,), (6, 7, 8)], (9,))),
     "board": lambda _: Shown(lambda: BoardLamps(SilentLink(), 2)),
-    "wled": lambda request: on_a_port(request("wled"), lambda port: WledStrip(port, 1_000_000, Strip(100, request("outline")), tuple, 1.0, 1e9)),
-    "wled-presets": lambda request: on_a_port(request("wled"), lambda port: WledPresets(port, {"turn": 1})),
+    "wled": lambda request: on_a_port(
+        request("wled"),
+        lambda port: WledStrip(port, 1_000_000, Strip(100, request("outline")), tuple, 1.0, 1e9),
+    ),
+    "wled-presets": lambda request: on_a_port(
+        request("wled"), lambda port: WledPresets(port, {"turn": 1})
+    ),
     "real": lambda request: part(request("real"), "lamps"),
 }
 DICE = {
@@ -89,7 +96,9 @@ BUZZERS = {
 
 
 def fake_buttons(_request):
-    """Buttons, and what presses `die` or lets it go; the fake has a clock of its own and does both at once."""
+    """Buttons, and what presses `die` or lets it go; the fake has a clock of its own and does both
+    at once.
+    """
     buttons = FakeButtons()
     return buttons, lambda down: buttons.press("die") if down else None
 
@@ -116,14 +125,27 @@ def serial_calliper(request):
     return calliper, lambda line: double.say(f"{line}\r".encode())
 
 
-BUTTONS = {"fake": fake_buttons, "gpio": gpio_buttons, "board": board_buttons, "real": lambda request: (part(request("real"), "buttons"), None)}
-CALLIPERS = {"fake": fake_calliper, "serial": serial_calliper, "real": lambda request: (part(request("real"), "calliper"), None)}
+BUTTONS = {
+    "fake": fake_buttons,
+    "gpio": gpio_buttons,
+    "board": board_buttons,
+    "real": lambda request: (part(request("real"), "buttons"), None),
+}
+CALLIPERS = {
+    "fake": fake_calliper,
+    "serial": serial_calliper,
+    "real": lambda request: (part(request("real"), "calliper"), None),
+}
 """With what presses or sends; nobody does that to real ones here."""
 
 
 def backends(of):
     return pytest.mark.parametrize(
-        "make", [pytest.param(make, id=name, marks=[pytest.mark.hardware] * (name == "real")) for name, make in of.items()]
+        "make",
+        [
+            pytest.param(make, id=name, marks=[pytest.mark.hardware] * (name == "real"))
+            for name, make in of.items()
+        ],
     )
 
 
@@ -163,7 +185,12 @@ def test_buttons_tell_of_presses_and_of_nothing_else(make, request):
         down = told.get(timeout=20)
         contact(False)
         after = told.get(timeout=20)
-        assert (down.button, down.kind, after.button, after.at_ms) == ("die", "down", "die", down.at_ms)
+        assert (down.button, down.kind, after.button, after.at_ms) == (
+            "die",
+            "down",
+            "die",
+            down.at_ms,
+        )
         assert after.kind in ("short", "long"), "a machine that stands still makes a press long"
     buttons.close()
     assert told.empty()

@@ -8,10 +8,10 @@ from itertools import pairwise, product
 import pytest
 from scipy.stats import chisquare
 
-from hardware import dice
-from hardware.dice import Tumbler, draw, picture, tumble
-from hardware.fairness import judge_rolls
-from hardware.fakes import FakeDice
+from cli.dice import judge_rolls
+from hardware import dice_display
+from hardware.dice_display import Tumbler, draw, picture, tumble
+from hardware.testing.fakes import FakeDice
 
 PATIENCE_S = 20.0
 
@@ -36,7 +36,9 @@ class Watched(FakeDice):
 def rolled(monkeypatch):
     """rolled(count): dice, and a tumbler that shows each face for no time."""
     tumblers = []
-    monkeypatch.setattr(dice, "tumble", lambda values: [(faces, 0) for faces, _ in tumble(values)])
+    monkeypatch.setattr(
+        dice_display, "tumble", lambda values: [(faces, 0) for faces, _ in tumble(values)]
+    )
 
     def make(count):
         watched = Watched(count)
@@ -75,7 +77,11 @@ def test_two_values_are_not_shown_on_one_die(rolled):
 
 def test_only_the_latest_roll_is_seen_to_its_end(monkeypatch):
     """The first one tumbles for ever, and gives way at once."""
-    monkeypatch.setattr(dice, "tumble", lambda values: [((1,), 3_600_000)] if values == (1,) else [(values, 0)])
+    monkeypatch.setattr(
+        dice_display,
+        "tumble",
+        lambda values: [((1,), 3_600_000)] if values == (1,) else [(values, 0)],
+    )
     watched = Watched(1)
     tumbler = Tumbler(watched)
     tumbler.show((1,))
@@ -97,7 +103,9 @@ def test_dice_tumble_over_other_faces_slower_and_slower():
             assert hold_ms < later_ms
             assert all(one != other for one, other in zip(faces, following, strict=True))
         assert all(set(faces) <= set(range(1, 7)) for faces, _ in seen)
-        assert all(one != other for one, other in zip(seen[-2][0], values, strict=True)), "nothing is known before the end"
+        assert all(one != other for one, other in zip(seen[-2][0], values, strict=True)), (
+            "nothing is known before the end"
+        )
 
 
 def test_dice_are_drawn_in_signs():
@@ -117,16 +125,29 @@ def test_draws_are_values_of_a_die_and_fair():
     assert fairness.probability > 1e-6
 
 
-@pytest.mark.parametrize("counts", [(10, 10, 10, 10, 10, 10), (8, 12, 9, 11, 10, 10), (10, 10, 10, 10, 10, 40), (0, 0, 0, 0, 0, 60)])
+@pytest.mark.parametrize(
+    "counts",
+    [
+        (10, 10, 10, 10, 10, 10),
+        (8, 12, 9, 11, 10, 10),
+        (10, 10, 10, 10, 10, 40),
+        (0, 0, 0, 0, 0, 60),
+    ],
+)
 def test_fairness_is_as_scipy_has_it(counts):
     fairness = judge_rolls(value for value, count in enumerate(counts, 1) for _ in range(count))
     expected = chisquare(counts)
     assert fairness.counts == counts
-    assert (fairness.chi_square, fairness.probability) == pytest.approx((expected.statistic, expected.pvalue))
+    assert (fairness.chi_square, fairness.probability) == pytest.approx(
+        (expected.statistic, expected.pvalue)
+    )
     assert bool(fairness) == (expected.pvalue >= 0.001)
 
 
-@pytest.mark.parametrize(("rolls", "why"), [([1] * 29, "30 rolls or more, got 29"), ([1, 7] * 30, "values of 1 to 6, got 7")])
+@pytest.mark.parametrize(
+    ("rolls", "why"),
+    [([1] * 29, "30 rolls or more, got 29"), ([1, 7] * 30, "values of 1 to 6, got 7")],
+)
 def test_what_is_no_test_of_a_die(rolls, why):
     with pytest.raises(ValueError, match=why):
         judge_rolls(rolls)

@@ -1,4 +1,6 @@
-"""Drivers that raise what nobody foresaw: the device is told of as lost, and opened again; no thread ends because of it."""
+"""Drivers that raise what nobody foresaw: the device is told of as lost, and opened again; no
+thread ends because of it.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,13 @@ import queue
 
 import pytest
 
-from hardware import board, calliper, worker
-from hardware.board import Link
+from hardware import lamp_thread
+from hardware.backends import caliper, microcontroller
+from hardware.backends.caliper import SerialCalliper
+from hardware.backends.microcontroller import Link
 from hardware.buzzer import Beeps
-from hardware.calliper import SerialCalliper
-from hardware.scenes import Scene
-from hardware.worker import Shown
+from hardware.cues import Scene
+from hardware.lamp_thread import Shown
 
 WAIT_S = 20.0
 TURN, REFUSED = Scene("turn", ("red",), of=("red",)), Scene("refused", ("red",))
@@ -19,12 +22,14 @@ TURN, REFUSED = Scene("turn", ("red",), of=("red",)), Scene("refused", ("red",))
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    for module in (worker, board, calliper):
+    for module in (lamp_thread, microcontroller, caliper):
         monkeypatch.setattr(module, "RETRY_S", 0.01)
 
 
 class Bad:
-    """A port, and lamps, that fail once with what is no error of devices, then work; and once more when they are closed."""
+    """A port, and lamps, that fail once with what is no error of devices, then work; and once more
+    when they are closed.
+    """
 
     name, interval_s = "port", 0.001
 

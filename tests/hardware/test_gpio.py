@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from hardware import gpio
-from hardware.dice import PIPS
-from hardware.gpio import GpioButtons, GpioDice, GpioLamps, open_pins
-from hardware.scenes import LAMP_RGB, Scene
+from hardware.backends import gpio
+from hardware.backends.gpio import GpioButtons, GpioDice, GpioLamps, open_pins
+from hardware.cues import LAMP_RGB, Scene
+from hardware.dice_display import PIPS
 from table.errors import InputError
 
 
@@ -71,7 +71,9 @@ def test_a_die_shows_its_pips(pins, value):
 
 
 def test_opposite_pips_are_lit_together():
-    """Top left with bottom right, middle left with middle right, bottom left with top right, as on every die."""
+    """Top left with bottom right, middle left with middle right, bottom left with top right, as on
+    every die.
+    """
     for pips in PIPS.values():
         assert (pips[0], pips[1], pips[2]) == (pips[6], pips[5], pips[4])
 
@@ -98,7 +100,12 @@ def test_buttons_that_bounce_are_pressed_once(pins):
 
 def test_a_pin_that_is_taken_is_told_with_its_setting(pins):
     _held = GpioLamps(pins, [(12,)], (4,))
-    with pytest.raises(InputError, match=r"^hardware\.buttons\.die: expected a pin that is free, but the library says: .*GPIO4"):
+    with pytest.raises(
+        InputError,
+        match=(
+            r"^hardware\.buttons\.die: expected a pin that is free, but the library says: .*GPIO4"
+        ),
+    ):
         GpioButtons(pins, {"die": 4})
 
 
@@ -112,7 +119,9 @@ def test_pins_are_never_replaced_by_others():
 
 @pytest.fixture
 def lgpio(monkeypatch):
-    """lgpio(says): a library of this name that cannot open the pins, or can where it says nothing."""
+    """lgpio(says): a library of this name that cannot open the pins, or can where it says
+    nothing.
+    """
 
     def install(says):
         def factory():
@@ -120,13 +129,19 @@ def lgpio(monkeypatch):
                 raise Exception(says)
             return "pins"
 
-        monkeypatch.setitem(sys.modules, "gpiozero.pins.lgpio", SimpleNamespace(LGPIOFactory=factory))
+        monkeypatch.setitem(
+            sys.modules, "gpiozero.pins.lgpio", SimpleNamespace(LGPIOFactory=factory)
+        )
 
     return install
 
 
 @pytest.mark.parametrize(
-    ("may", "what"), [(True, "is this a Raspberry Pi?"), (False, "no permission; run: sudo usermod -aG gpio $USER, then log in again")]
+    ("may", "what"),
+    [
+        (True, "is this a Raspberry Pi?"),
+        (False, "no permission; run: sudo usermod -aG gpio $USER, then log in again"),
+    ],
 )
 def test_no_permission_on_the_pins_says_what_to_do(lgpio, monkeypatch, tmp_path, may, what):
     (tmp_path / "gpiochip0").touch()
@@ -136,13 +151,23 @@ def test_no_permission_on_the_pins_says_what_to_do(lgpio, monkeypatch, tmp_path,
     lgpio("can not open gpiochip")
     with pytest.raises(InputError) as caught:
         open_pins("lgpio")
-    assert str(caught.value) == f"hardware.pins: expected pins that lgpio can use, but it says: can not open gpiochip; {what}"
+    assert (
+        str(caught.value)
+        == "hardware.pins: expected pins that lgpio can use, but it says: can not open gpiochip;"
+        f" {what}"
+    )
 
 
 def test_a_folder_of_lgpio_that_is_not_there_is_named(lgpio, monkeypatch):
     monkeypatch.setattr(gpio.os, "environ", {"LG_WD": "/not/there"})
     lgpio("can not create pipe")
-    with pytest.raises(InputError, match=r"but it says: can not create pipe; set LG_WD to a folder that may be written to, it is '/not/there'$"):
+    with pytest.raises(
+        InputError,
+        match=(
+            r"but it says: can not create pipe; set LG_WD to a folder that may be written to, it is"
+            r" '/not/there'$"
+        ),
+    ):
         open_pins("lgpio")
 
 

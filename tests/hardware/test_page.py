@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from gpiozero.pins.mock import MockFactory
 
-from hardware.board import HELLO
-from hardware.scenes import SIGNALS, TUNES
+from hardware.backends.microcontroller import HELLO
+from hardware.cues import SIGNALS, TUNES
 from hardware.settings import parse_settings, used_pins
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +26,12 @@ def test_settings_on_the_page_are_good(block):
 
 def places():
     """GPIO by place on the header, from the table."""
-    return {int(place): int(gpio) for place, gpio in re.findall(r"\| (\d+) \| (\d+) \| (?:player|die|verdict|button|buzzer)", PAGE)}
+    return {
+        int(place): int(gpio)
+        for place, gpio in re.findall(
+            r"\| (\d+) \| (\d+) \| (?:player|die|verdict|button|buzzer)", PAGE
+        )
+    }
 
 
 @pytest.mark.parametrize("model", REVISIONS)
@@ -46,12 +51,17 @@ def test_the_example_uses_the_pins_of_the_table():
 
 
 def test_currents_are_those_of_the_resistors():
-    rows = re.findall(r"\| ([\d.]+) V \| (\d+) Ω(?: \((\d+) Ω[^)]*\))? \| ([\d.]+) mA(?: \(([\d.]+) mA\))? \|", PAGE)
+    rows = re.findall(
+        r"\| ([\d.]+) V \| (\d+) Ω(?: \((\d+) Ω[^)]*\))? \| ([\d.]+) mA(?: \(([\d.]+) mA\))? \|",
+        PAGE,
+    )
     assert len(rows) == 3
     for volts, *pairs in rows:
         for ohms, milliamps in zip(pairs[:2], pairs[2:], strict=True):
             if ohms:
-                assert 1000 * (3.3 - float(volts)) / float(ohms) == pytest.approx(float(milliamps), abs=0.06)
+                assert 1000 * (3.3 - float(volts)) / float(ohms) == pytest.approx(
+                    float(milliamps), abs=0.06
+                )
 
 
 def test_every_signal_is_on_the_page():
@@ -74,22 +84,39 @@ def test_pins_of_boards_are_those_of_their_programs(pico):
         row[0].partition(",")[0]: [cell.split("(")[0] for cell in row[1:4:2]]
         for row in re.findall(r"^\| (.*?) \| (.*?) \| (.*?) \| (.*?) \| .*\|$", PAGE, re.MULTILINE)
     }
-    on = {what: [re.findall(r"A?\d+", cell.partition(", and")[0]) for cell in cells] for what, cells in rows.items()}
+    on = {
+        what: [re.findall(r"A?\d+", cell.partition(", and")[0]) for cell in cells]
+        for what, cells in rows.items()
+    }
     for seat, lamp in zip(("player 1", "player 2", "verdict"), pico.LAMPS, strict=True):
         assert on[seat][0] == [str(pin) for pin in lamp]
     assert on["buttons die"][0] == [str(pin) for pin in pico.BUTTONS.values()]
     assert on["die"][0] == [str(pico.DICE[0][0]), str(pico.DICE[0][-1])]
     assert on["active buzzer"][0] == [str(pico.BUZZER)]
-    uno = (ROOT / "docs" / "boards" / "rinkside_board" / "rinkside_board.ino").read_text(encoding="utf-8")
-    lamps = [re.findall(r"\d+", pins) for pins in re.findall(r"^  \{(.*)\},$", uno.partition("DICE")[0], re.MULTILINE)]
+    uno = (ROOT / "hardware" / "firmware" / "rinkside_board" / "rinkside_board.ino").read_text(
+        encoding="utf-8"
+    )
+    lamps = [
+        re.findall(r"\d+", pins)
+        for pins in re.findall(r"^  \{(.*)\},$", uno.partition("DICE")[0], re.MULTILINE)
+    ]
     assert [on[seat][1] for seat in ("player 1", "player 2", "verdict")] == lamps
-    names, pins = (re.findall(r"\w+", re.search(rf"{what}\[\] = \{{(.*)\}}", uno)[1]) for what in ("BUTTONS", "BUTTON_PINS"))
-    assert on["buttons die"][1] == [dict(zip(names, pins, strict=True))[name] for name in pico.BUTTONS]
+    names, pins = (
+        re.findall(r"\w+", re.search(rf"{what}\[\] = \{{(.*)\}}", uno)[1])
+        for what in ("BUTTONS", "BUTTON_PINS")
+    )
+    assert on["buttons die"][1] == [
+        dict(zip(names, pins, strict=True))[name] for name in pico.BUTTONS
+    ]
     assert on["die"][1] == re.findall(r"\d+", re.search(r"\{(2, .*)\},", uno)[1])
     assert on["active buzzer"][1] == re.findall(r"BUZZER = (\d+)", uno)
     for number, name in [*enumerate(pico.BUTTONS), *((at, f"player {at + 1}") for at in range(2))]:
         assert f">{name}" in drawn or f">button: {name}" in drawn, number
-    for pin in [pin for lamp in pico.LAMPS for pin in lamp] + [*pico.DICE[0], *pico.BUTTONS.values(), pico.BUZZER]:
+    for pin in [pin for lamp in pico.LAMPS for pin in lamp] + [
+        *pico.DICE[0],
+        *pico.BUTTONS.values(),
+        pico.BUZZER,
+    ]:
         assert f'fill="#222">GP{pin}</text>' in drawn
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware.fakes import FakeButtons
-from hardware.presses import BOUNCE_MS, DOUBLE_MS, LONG_MS, Presses
+from hardware.press_detector import BOUNCE_MS, DOUBLE_MS, LONG_MS, Presses
+from hardware.testing.fakes import FakeButtons
 
 END_MS = 1e6
 
@@ -17,7 +17,9 @@ END_MS = 1e6
 def told(*edges):
     """(kind, at_ms) of everything told, for edges as (at_ms, down)."""
     button = Presses("next")
-    presses = [press for at_ms, down in edges for press in button.edge(down, at_ms)] + button.tick(END_MS)
+    presses = [press for at_ms, down in edges for press in button.edge(down, at_ms)] + button.tick(
+        END_MS
+    )
     assert all(press.button == "next" for press in presses)
     assert button.due_ms == math.inf
     return [(press.kind, press.at_ms) for press in presses]
@@ -28,10 +30,22 @@ def told(*edges):
     [
         ([(0, True), (100, False)], [("down", 0), ("short", 0)]),
         ([(0, True), (800, False)], [("down", 0), ("long", 0)]),
-        ([(0, True), (100, False), (300, True), (400, False)], [("down", 0), ("down", 300), ("double", 0)]),
-        ([(0, True), (100, False), (401, True), (500, False)], [("down", 0), ("short", 0), ("down", 401), ("short", 401)]),
-        ([(0, True), (100, False), (300, True), (2000, False)], [("down", 0), ("down", 300), ("short", 0), ("long", 300)]),
-        ([(0, True), (2, False), (3, True), (9, False), (10, True), (100, False)], [("down", 10), ("short", 10)]),
+        (
+            [(0, True), (100, False), (300, True), (400, False)],
+            [("down", 0), ("down", 300), ("double", 0)],
+        ),
+        (
+            [(0, True), (100, False), (401, True), (500, False)],
+            [("down", 0), ("short", 0), ("down", 401), ("short", 401)],
+        ),
+        (
+            [(0, True), (100, False), (300, True), (2000, False)],
+            [("down", 0), ("down", 300), ("short", 0), ("long", 300)],
+        ),
+        (
+            [(0, True), (2, False), (3, True), (9, False), (10, True), (100, False)],
+            [("down", 10), ("short", 10)],
+        ),
         ([(0, True), (100, False), (103, True), (105, False)], [("down", 0), ("short", 0)]),
         ([(0, True), (3, False)], []),
         ([(0, True), (14, False), (28, True), (42, False)], []),
@@ -40,7 +54,14 @@ def told(*edges):
         ([(0, True), (60, True), (100, False)], [("down", 0), ("short", 0)]),
         (
             [(t, t % 400 == 0) for t in range(0, 1600, 200)],
-            [("down", 0), ("down", 400), ("double", 0), ("down", 800), ("down", 1200), ("double", 800)],
+            [
+                ("down", 0),
+                ("down", 400),
+                ("double", 0),
+                ("down", 800),
+                ("down", 1200),
+                ("double", 800),
+            ],
         ),
     ],
 )
@@ -87,15 +108,22 @@ def test_it_is_all_the_same_when_it_is_looked_at(gaps):
 
 @given(gaps_ms)
 def test_every_press_is_told_once(gaps):
-    """Each time a button is down for good is a `down`; short, long and half of a double are as many."""
+    """Each time a button is down for good is a `down`; short, long and half of a double are as
+    many.
+    """
     edges, at_ms, down = [], 0.0, False
     for gap_ms in gaps:
         at_ms, down = at_ms + gap_ms, not down
         edges.append((at_ms, down))
     kinds = [kind for kind, _ in told(*edges, (at_ms + 2000, False))]
-    assert kinds.count("down") == kinds.count("short") + kinds.count("long") + 2 * kinds.count("double")
+    assert kinds.count("down") == kinds.count("short") + kinds.count("long") + 2 * kinds.count(
+        "double"
+    )
     ends_ms = [at for at, _ in edges[1:]] + [at_ms + 2000]
-    assert kinds.count("down") <= sum(down and end_ms - at >= BOUNCE_MS - 1e-6 for (at, down), end_ms in zip(edges, ends_ms, strict=False))
+    assert kinds.count("down") <= sum(
+        down and end_ms - at >= BOUNCE_MS - 1e-6
+        for (at, down), end_ms in zip(edges, ends_ms, strict=False)
+    )
 
 
 def test_fake_buttons_bounce_as_real_ones():

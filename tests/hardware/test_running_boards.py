@@ -1,7 +1,9 @@
-"""Both example sketches as they run: their own loops at the other end of a pseudo-terminal, through power cuts.
+"""Both example sketches as they run: their own loops at the other end of a pseudo-terminal, through
+power cuts.
 
-The Pico's runs in a thread, with MicroPython's modules stood in for.  The Arduino's runs twice: compiled for this computer against a core that is
-stood in for, and compiled for an Uno against Arduino's own, on a simulated ATmega328P.
+The Pico's runs in a thread, with MicroPython's modules stood in for.  The Arduino's runs twice:
+compiled for this computer against a core that is stood in for, and compiled for an Uno against
+Arduino's own, on a simulated ATmega328P.
 """
 
 from __future__ import annotations
@@ -22,24 +24,32 @@ from typing import ClassVar
 
 import pytest
 
-from hardware import board
-from hardware.board import BoardButtons, BoardBuzzer, BoardDice, BoardLamps, Link
-from hardware.dice import PIPS
-from hardware.rig import Rig
-from hardware.scenes import LAMP_RGB, Scene
-from hardware.serial_port import open_port
-from referee.companion import Companion
-from referee.events import SessionStarted
-from referee.log import Log
-from referee.session import Session
+from hardware.backends import microcontroller
+from hardware.backends.microcontroller import BoardButtons, BoardBuzzer, BoardDice, BoardLamps, Link
+from hardware.backends.serial_port import open_port
+from hardware.cues import LAMP_RGB, Scene
+from hardware.dice_display import PIPS
+from hardware.factory import Rig
+from referee.devices.controller import Companion
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
 from table.boards import Open
 
 HERE = Path(__file__).parent
-SKETCH = HERE.parents[1] / "docs" / "boards" / "rinkside_board"
+SKETCH = HERE.parents[1] / "hardware" / "firmware" / "rinkside_board"
 PAGE = HERE.parents[1] / "docs" / "HARDWARE.md"
 CORE = Path("/usr/share/arduino/hardware/arduino/avr")
 """Where Debian keeps Arduino's core."""
-UNO = ("-mmcu=atmega328p", "-DF_CPU=16000000L", "-DARDUINO=10819", "-DARDUINO_AVR_UNO", "-DARDUINO_ARCH_AVR", "-Os", "-flto")
+UNO = (
+    "-mmcu=atmega328p",
+    "-DF_CPU=16000000L",
+    "-DARDUINO=10819",
+    "-DARDUINO_AVR_UNO",
+    "-DARDUINO_ARCH_AVR",
+    "-Os",
+    "-flto",
+)
 """As the core's own platform.txt and boards.txt have it."""
 FLASH_BYTES, RAM_BYTES = 32256, 2048
 """Of an Uno, less the loader of programs."""
@@ -71,7 +81,7 @@ class Running:
         os.close(self.slave)
 
 
-class PowerCut(Exception):  # noqa: N818  # what happened
+class PowerCut(Exception):  # noqa: N818 - what happened
     """The sketch's loop has no end of its own."""
 
 
@@ -89,7 +99,10 @@ class Pico(Running):
         self.sketch.pins.clear()
         buffer = SimpleNamespace(read=lambda count: os.read(self.master, count))
         stdin = SimpleNamespace(fileno=lambda: self.master, buffer=buffer)
-        self.sketch.sys = SimpleNamespace(stdin=stdin, stdout=SimpleNamespace(write=lambda text: os.write(self.master, text.encode())))
+        self.sketch.sys = SimpleNamespace(
+            stdin=stdin,
+            stdout=SimpleNamespace(write=lambda text: os.write(self.master, text.encode())),
+        )
         self.sketch.select = SimpleNamespace(POLLIN=select.POLLIN, poll=self.poll)
         self.thread = threading.Thread(target=self.serve)
         self.thread.start()
@@ -113,7 +126,11 @@ class Pico(Running):
         self.thread.join()
 
     def pin(self, number):
-        return self.sketch.pins[number] if number in self.sketch.pins else SimpleNamespace(level=0, duty=0)
+        return (
+            self.sketch.pins[number]
+            if number in self.sketch.pins
+            else SimpleNamespace(level=0, duty=0)
+        )
 
     def yellow(self):
         """What player 2's lamp shows."""
@@ -143,7 +160,9 @@ class Uno(Running):
         super().__init__(path)
 
     def start(self):
-        self.process = subprocess.Popen(self.command, stdin=self.master, stdout=self.master, stderr=subprocess.PIPE)
+        self.process = subprocess.Popen(
+            self.command, stdin=self.master, stdout=self.master, stderr=subprocess.PIPE
+        )
 
     def stop(self):
         early = self.process.poll()
@@ -182,7 +201,18 @@ def here_program(tmp_path_factory):
     """The sketch, for this computer."""
     compiler = shutil.which("g++") or pytest.skip("no g++ to compile the Arduino's sketch with")
     program = tmp_path_factory.mktemp("here") / "uno"
-    run(compiler, "-std=c++17", *STRICT, "-I", SKETCH, "-I", HERE / "arduino", HERE / "arduino" / "main.cpp", "-o", program)
+    run(
+        compiler,
+        "-std=c++17",
+        *STRICT,
+        "-I",
+        SKETCH,
+        "-I",
+        HERE / "arduino",
+        HERE / "arduino" / "main.cpp",
+        "-o",
+        program,
+    )
     return [program]
 
 
@@ -192,16 +222,51 @@ def uno_program(tmp_path_factory):
     if not (shutil.which("avr-g++") and CORE.is_dir()):
         pytest.skip("no compiler for an Uno (sudo apt install gcc-avr avr-libc arduino-core-avr)")
     folder = tmp_path_factory.mktemp("uno")
-    core = sorted((CORE / "cores" / "arduino").glob("*.c*")) + sorted((CORE / "cores" / "arduino").glob("*.S"))
+    core = sorted((CORE / "cores" / "arduino").glob("*.c*")) + sorted(
+        (CORE / "cores" / "arduino").glob("*.S")
+    )
     include = ("-I", CORE / "cores" / "arduino", "-I", CORE / "variants" / "standard")
-    cpp = ("-std=gnu++11", "-fno-exceptions", "-fno-threadsafe-statics", "-ffunction-sections", "-fdata-sections")
+    cpp = (
+        "-std=gnu++11",
+        "-fno-exceptions",
+        "-fno-threadsafe-statics",
+        "-ffunction-sections",
+        "-fdata-sections",
+    )
     objects = [folder / f"{path.name}.o" for path in core]
     for path, out in zip(core, objects, strict=True):
-        # The core's own warnings are its own; this compiler's <float.h> knows DECIMAL_DIG in C only.
-        words = (*cpp, "-fpermissive", "-DDECIMAL_DIG=__DECIMAL_DIG__") if path.suffix == ".cpp" else ()
-        run("avr-g++" if path.suffix == ".cpp" else "avr-gcc", *UNO, *include, *words, "-w", "-c", path, "-o", out)
+        # The core's own warnings are its own; this compiler's <float.h> knows DECIMAL_DIG in C
+        # only.
+        words = (
+            (*cpp, "-fpermissive", "-DDECIMAL_DIG=__DECIMAL_DIG__") if path.suffix == ".cpp" else ()
+        )
+        run(
+            "avr-g++" if path.suffix == ".cpp" else "avr-gcc",
+            *UNO,
+            *include,
+            *words,
+            "-w",
+            "-c",
+            path,
+            "-o",
+            out,
+        )
     sketch = folder / "sketch.o"
-    run("avr-g++", *UNO, *include, *cpp, *STRICT, "-include", "Arduino.h", "-x", "c++", "-c", SKETCH / "rinkside_board.ino", "-o", sketch)
+    run(
+        "avr-g++",
+        *UNO,
+        *include,
+        *cpp,
+        *STRICT,
+        "-include",
+        "Arduino.h",
+        "-x",
+        "c++",
+        "-c",
+        SKETCH / "rinkside_board.ino",
+        "-o",
+        sketch,
+    )
     run("avr-gcc", *UNO, "-Wl,--gc-sections", sketch, *objects, "-lm", "-o", folder / "uno.elf")
     return folder / "uno.elf"
 
@@ -220,14 +285,14 @@ def atmega_program(uno_program, tmp_path_factory):
 @pytest.fixture(params=["pico", "here", "atmega"])
 def powered(request, tmp_path, monkeypatch):
     for name in ("POLL_S", "RETRY_S"):
-        monkeypatch.setattr(board, name, 0.002)
-    monkeypatch.setattr(board, "ASK_S", 0.02)
+        monkeypatch.setattr(microcontroller, name, 0.002)
+    monkeypatch.setattr(microcontroller, "ASK_S", 0.02)
     path = tmp_path / "tty"
     if request.param == "pico":
         running = Pico(path, request.getfixturevalue("pico"))
     else:
         running = Uno(path, request.getfixturevalue(f"{request.param}_program"), tmp_path / "pins")
-    link = Link(lambda: open_port(str(path), board.BAUD, "hardware.board"))
+    link = Link(lambda: open_port(str(path), microcontroller.BAUD, "hardware.board"))
     yield running, link
     link.close()
     running.unplug()
@@ -288,14 +353,20 @@ def test_the_sketch_fits_an_uno(uno_program):
     assert text + data < FLASH_BYTES
     assert data + bss < RAM_BYTES - SPARE_BYTES
     page = " ".join(PAGE.read_text(encoding="utf-8").split())
-    said = re.search(r"takes ([\d,]+) of its 32,256 bytes for programs and ([\d,]+) of its 2,048 bytes of memory", page)
-    assert [int(number.replace(",", "")) for number in said.groups()] == pytest.approx([text + data, data + bss], rel=0.1)
+    said = re.search(
+        r"takes ([\d,]+) of its 32,256 bytes for programs and ([\d,]+) of its 2,048 bytes of"
+        r" memory",
+        page,
+    )
+    assert [int(number.replace(",", "")) for number in said.groups()] == pytest.approx(
+        [text + data, data + bss], rel=0.1
+    )
 
 
 def test_an_uno_never_runs_out_of_memory(atmega_program, tmp_path):
     """What is left between variables and stack, after the longest lines that it obeys."""
     uno = Uno(tmp_path / "tty", atmega_program, tmp_path / "pins")
-    link = Link(lambda: open_port(str(uno.path), board.BAUD, "hardware.board"))
+    link = Link(lambda: open_port(str(uno.path), microcontroller.BAUD, "hardware.board"))
     try:
         until(lambda: link.answered)
         link.send("beeps", [[1, 100]] * 23, lasting=False)
@@ -309,14 +380,25 @@ def test_an_uno_never_runs_out_of_memory(atmega_program, tmp_path):
 
 
 def test_who_begins_is_rolled_with_the_button_and_the_die_of_a_board(powered, tmp_path):
-    """Each press rolls for the next player; the die shows what is in the log, and those who tie roll again."""
+    """Each press rolls for the next player; the die shows what is in the log, and those who tie
+    roll again.
+    """
     running, link = powered
     until(lambda: link.answered)
     drawn = iter((4, 1, 4, 2, 3))
     with Log(tmp_path / "log.sqlite") as log:
-        session = Session.begin(log, SessionStarted(game="icefloe", players=("red", "yellow", "blue"), begins="roll"), draw=lambda: next(drawn))
-        rig, eyes = Rig(dice=BoardDice(link, 1), buttons=BoardButtons(link)), SimpleNamespace(latest=SimpleNamespace(status="waiting"))
-        beside = Companion(rig, session, eyes, Open(outline_mm=((0, 0), (600, 0), (600, 400), (0, 400))))
+        session = Session.begin(
+            log,
+            SessionStarted(game="icefloe", players=("red", "yellow", "blue"), begins="roll"),
+            draw=lambda: next(drawn),
+        )
+        rig, eyes = (
+            Rig(dice=BoardDice(link, 1), buttons=BoardButtons(link)),
+            SimpleNamespace(latest=SimpleNamespace(status="waiting")),
+        )
+        beside = Companion(
+            rig, session, eyes, Open(outline_mm=((0, 0), (600, 0), (600, 400), (0, 400)))
+        )
         beside.start()
         rolled = []
         for pips in (4, 1, 4, 2, 3):
@@ -342,7 +424,9 @@ def test_who_begins_is_rolled_with_the_button_and_the_die_of_a_board(powered, tm
 def test_noise_on_the_line_does_nothing(powered):
     running, link = powered
     until(lambda: link.answered)
-    link._port.write(b"x" * 5000 + b'\n{"dice": [9]}\n{"lamps": 3}\n{"lamps": [[1,\n{"dice": [2\n\n\xff\n')
+    link._port.write(
+        b"x" * 5000 + b'\n{"dice": [9]}\n{"lamps": 3}\n{"lamps": [[1,\n{"dice": [2\n\n\xff\n'
+    )
     BoardDice(link, 1).show((4,))
     until(lambda: running.pips() == PIPS[4])
     assert running.yellow() == (0, 0, 0)

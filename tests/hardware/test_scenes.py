@@ -1,4 +1,6 @@
-"""What scenes look like on a few lamps and on a strip: to people who see colours, and to those who do not."""
+"""What scenes look like on a few lamps and on a strip: to people who see colours, and to those who
+do not.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware.lanterns import LEADER_LEVEL, lanterns
-from hardware.power import estimate_ma, limit
-from hardware.scenes import DARK, LAMP_RGB, SIGNALS, TUNES, Mark, Rhythm, Scene
-from hardware.strip import Strip
+from hardware.backends.led_power import estimate_ma, limit
+from hardware.backends.led_strip import Strip
+from hardware.cues import DARK, LAMP_RGB, SIGNALS, TUNES, Mark, Rhythm, Scene
+from hardware.lamp_levels import LEADER_LEVEL, lanterns
 from table.pieces import COLOURS
 
 PLAYERS = ("blue", "yellow", "red", "green")
@@ -25,11 +27,20 @@ def levels(rhythm: Rhythm) -> np.ndarray:
 
 def test_every_signal_has_a_rhythm_of_its_own():
     """Without any colour, and however it is begun, no signal looks like another."""
-    rhythms = {signal: TUNES[signal].rhythm for signal in SIGNALS} | {f"answer {count}": Scene("choice", count=count).rhythm for count in (2, 3, 4)}
+    rhythms = {signal: TUNES[signal].rhythm for signal in SIGNALS} | {
+        f"answer {count}": Scene("choice", count=count).rhythm for count in (2, 3, 4)
+    }
     for one, other in combinations(rhythms, 2):
         first, second = levels(rhythms[one]), levels(rhythms[other])
         shifts = range(rhythms[other].period_ms // 10)
-        assert min(np.abs(first[:700] - second[shift : shift + 700]).mean() for shift in shifts if shift + 700 <= len(second)) > 0.05, (one, other)
+        assert (
+            min(
+                np.abs(first[:700] - second[shift : shift + 700]).mean()
+                for shift in shifts
+                if shift + 700 <= len(second)
+            )
+            > 0.05
+        ), (one, other)
 
 
 @pytest.mark.parametrize("signal", SIGNALS)
@@ -39,22 +50,30 @@ def test_rhythms_stay_within_their_levels_and_repeat(signal):
     assert seen.min() >= 0
     assert seen.max() == max(level for level, _ in rhythm.steps)
     assert rhythm.level(rhythm.period_ms + 37) == rhythm.level(37)
-    assert all(hold_ms >= rhythm.fade_ms for _, hold_ms in rhythm.steps), "a fade is over before the next one begins"
+    assert all(hold_ms >= rhythm.fade_ms for _, hold_ms in rhythm.steps), (
+        "a fade is over before the next one begins"
+    )
 
 
 def test_nothing_flashes_so_fast_that_it_is_a_danger():
-    """Photosensitive epilepsy: at most three flashes a second (WCAG 2.3.1) for whatever lights more than a few lamps."""
+    """Photosensitive epilepsy: at most three flashes a second (WCAG 2.3.1) for whatever lights more
+    than a few lamps.
+    """
     for scene in (*map(Scene, SIGNALS), Scene("choice", count=9)):
         steps = scene.rhythm.steps
         rises = [at for at in range(len(steps)) if steps[at][0] - steps[at - 1][0] > 0.4]
         times_ms = np.cumsum([0, *(hold_ms for _, hold_ms in steps)])
         starts = [times_ms[at] + turn * times_ms[-1] for turn in (0, 1) for at in rises]
-        assert all(later - earlier >= 1000 for earlier, later in zip(starts, starts[3:], strict=False)), scene
+        assert all(
+            later - earlier >= 1000 for earlier, later in zip(starts, starts[3:], strict=False)
+        ), scene
 
 
 def test_a_fade_goes_evenly_from_level_to_level():
     rhythm = Rhythm(((1.0, 100), (0.0, 100)), fade_ms=100)
-    assert [rhythm.level(at_ms) for at_ms in (0, 50, 99.999, 100, 150)] == pytest.approx([0, 0.5, 1, 1, 0.5], abs=1e-4)
+    assert [rhythm.level(at_ms) for at_ms in (0, 50, 99.999, 100, 150)] == pytest.approx(
+        [0, 0.5, 1, 1, 0.5], abs=1e-4
+    )
 
 
 def test_every_colour_of_pieces_can_be_lit():
@@ -84,7 +103,9 @@ def test_whose_turn_it_is_and_who_leads_are_told_by_two_lamps():
 def test_those_who_are_too_close_take_turns():
     scene = Scene("too close", PLAYERS, of=("blue", "red"))
     for at_ms, lit in ((0, "blue"), (699, "blue"), (700, "red"), (1399, "red"), (1400, "blue")):
-        assert [PLAYERS[seat] for seat, lamp in enumerate(lanterns(scene, at_ms, 4)[:4]) if lamp.level] == [lit]
+        assert [
+            PLAYERS[seat] for seat, lamp in enumerate(lanterns(scene, at_ms, 4)[:4]) if lamp.level
+        ] == [lit]
 
 
 @pytest.mark.parametrize("count", range(1, 8))
@@ -93,7 +114,9 @@ def test_an_answer_flashes_as_often_as_its_place_says(count, strip):
     seen = [lanterns(scene, at_ms, 4) for at_ms in range(0, scene.rhythm.period_ms, 10)]
     for lamp, lit in ((2, True), (4, True), (0, False)):
         levels_seen = [0.0, *(lamps[lamp].level for lamps in seen)]
-        assert sum(later > earlier for earlier, later in pairwise(levels_seen)) == (count if lit else 0)
+        assert sum(later > earlier for earlier, later in pairwise(levels_seen)) == (
+            count if lit else 0
+        )
     frame = strip.frame(scene, 0)
     assert dashes(frame) == count
     assert {tuple(rgb) for rgb in frame[frame.any(axis=1)].tolist()} == {LAMP_RGB["red"]}
@@ -119,10 +142,14 @@ def test_the_first_lamp_is_at_the_corner_that_settings_name(outline):
             assert np.abs(strip.places_mm[0] - first).max() <= 5
             assert len(np.unique(strip.places_mm.round(6), axis=0)) == 200
             if clockwise:
-                assert np.sign((strip.places_mm[1] - strip.places_mm[0]).round(6)).tolist() == list(clockwise_second)
+                assert np.sign((strip.places_mm[1] - strip.places_mm[0]).round(6)).tolist() == list(
+                    clockwise_second
+                )
         turned = Strip(200, outline, starts).places_mm
         x, y = turned.T
-        assert np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y) > 0, "counter-clockwise as seen from above"
+        assert np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y) > 0, (
+            "counter-clockwise as seen from above"
+        )
 
 
 def dashes(frame):
@@ -183,7 +210,11 @@ def test_dark_is_dark(strip):
     assert not strip.frame(DARK, 0).any()
 
 
-frames = st.integers(1, 60).flatmap(lambda n: st.binary(min_size=3 * n, max_size=3 * n)).map(lambda b: np.frombuffer(b, np.uint8).reshape(-1, 3))
+frames = (
+    st.integers(1, 60)
+    .flatmap(lambda n: st.binary(min_size=3 * n, max_size=3 * n))
+    .map(lambda b: np.frombuffer(b, np.uint8).reshape(-1, 3))
+)
 
 
 @given(frames, st.floats(0.01, 1), st.floats(0, 4000))

@@ -1,4 +1,6 @@
-"""Settings: every mistake is one line that names the setting, and what is good opens what it names."""
+"""Settings: every mistake is one line that names the setting, and what is good opens what it
+names.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from hardware.rig import open_rig
+from hardware.factory import open_rig
 from hardware.settings import HardwareSettings, load_settings, parse_settings, used_pins
 from table.errors import InputError
 
 MISTAKES = tomllib.loads(Path(__file__).with_name("mistakes.toml").read_text())["mistake"]
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=[mistake["settings"][:60] for mistake in MISTAKES])
+@pytest.mark.parametrize(
+    "mistake", MISTAKES, ids=[mistake["settings"][:60] for mistake in MISTAKES]
+)
 def test_a_mistake_is_told_in_one_line(mistake):
     raw = tomllib.loads("\n".join(["[hardware]", mistake["settings"], mistake.get("also", "")]))
     with pytest.raises(InputError) as caught:
@@ -66,11 +70,19 @@ def test_every_pin_is_known_with_its_setting():
 
 
 def opened(outline, **table):
-    return open_rig(parse_settings({"hardware": table}, "rinkside.toml"), outline, lambda _text: None)
+    return open_rig(
+        parse_settings({"hardware": table}, "rinkside.toml"), outline, lambda _text: None
+    )
 
 
 def test_a_rig_of_fakes(outline):
-    rig = opened(outline, **{part: {"kind": "fake"} for part in ("lamps", "dice", "buttons", "buzzer", "calliper", "voice")})
+    rig = opened(
+        outline,
+        **{
+            part: {"kind": "fake"}
+            for part in ("lamps", "dice", "buttons", "buzzer", "calliper", "voice")
+        },
+    )
     assert rig.troubles == {}
     rig.lamps.trouble = "it is gone"
     assert rig.troubles == {"lamps": "it is gone"}
@@ -94,7 +106,12 @@ def test_a_rig_on_pins(outline):
 
 
 def test_a_rig_on_a_strip(outline, wled, pump_until):
-    rig = opened(outline, lamps={"kind": "wled", "device": str(wled.path), "leds": 93}, dice={"kind": "wled"}, buzzer={"kind": "terminal"})
+    rig = opened(
+        outline,
+        lamps={"kind": "wled", "device": str(wled.path), "leds": 93},
+        dice={"kind": "wled"},
+        buzzer={"kind": "terminal"},
+    )
     rig.dice.show((1,))
     pump_until(wled, lambda: any(wled.firmware.pixels[96]))
     rig.close()
@@ -104,11 +121,21 @@ def test_a_rig_on_a_strip(outline, wled, pump_until):
 def test_what_is_wrong_leaves_nothing_open(outline, wled):
     lamps = {"kind": "wled", "device": str(wled.path), "leds": 93}
     with pytest.raises(
-        InputError, match=r"^hardware\.calliper\.device: expected a serial port of this machine, got '/dev/not-there', which is not there"
+        InputError,
+        match=(
+            r"^hardware\.calliper\.device: expected a serial port of this machine, got"
+            r" '/dev/not-there', which is not there"
+        ),
     ):
         opened(outline, lamps=lamps, calliper={"kind": "serial", "device": "/dev/not-there"})
     rig = opened(outline, lamps=lamps)
-    with pytest.raises(InputError, match=r"^hardware\.lamps\.device: expected a port that is free, got .*, which another program uses"):
+    with pytest.raises(
+        InputError,
+        match=(
+            r"^hardware\.lamps\.device: expected a port that is free, got .*, which another program"
+            r" uses"
+        ),
+    ):
         opened(outline, lamps=lamps)
     rig.close()
 
@@ -127,7 +154,11 @@ def test_no_permission_says_what_to_do(outline, monkeypatch):
 
     monkeypatch.setattr("serial.serialposix.os.open", refuse)
     with pytest.raises(
-        InputError, match=r"^hardware\.board: expected a port that may be used, got '/dev/ttyACM0': no permission; run: sudo usermod -aG dialout"
+        InputError,
+        match=(
+            r"^hardware\.board: expected a port that may be used, got '/dev/ttyACM0': no"
+            r" permission; run: sudo usermod -aG dialout"
+        ),
     ):
         opened(outline, board="/dev/ttyACM0", buttons={"kind": "board"})
 
@@ -135,13 +166,25 @@ def test_no_permission_says_what_to_do(outline, monkeypatch):
 def test_two_names_of_one_port_are_one_port(tmp_path):
     (tmp_path / "ttyUSB0").touch()
     (tmp_path / "by-id").symlink_to(tmp_path / "ttyUSB0")
-    table = {"board": str(tmp_path / "ttyUSB0"), "calliper": {"kind": "serial", "device": str(tmp_path / "by-id")}}
-    with pytest.raises(InputError, match=r"hardware\.board: expected a port of its own, got '.*USB0', which hardware\.calliper\.device uses already"):
+    table = {
+        "board": str(tmp_path / "ttyUSB0"),
+        "calliper": {"kind": "serial", "device": str(tmp_path / "by-id")},
+    }
+    with pytest.raises(
+        InputError,
+        match=(
+            r"hardware\.board: expected a port of its own, got '.*USB0', which"
+            r" hardware\.calliper\.device uses already"
+        ),
+    ):
         parse_settings({"hardware": table}, "rinkside.toml")
 
 
 def test_a_file_is_no_port(outline, tmp_path):
     (tmp_path / "file").touch()
     assert stat.S_ISREG((tmp_path / "file").stat().st_mode)
-    with pytest.raises(InputError, match=r"^hardware\.lamps\.device: expected a serial port \(there are: .*\), got .*ioctl"):
+    with pytest.raises(
+        InputError,
+        match=r"^hardware\.lamps\.device: expected a serial port \(there are: .*\), got .*ioctl",
+    ):
         opened(outline, lamps={"kind": "wled", "device": str(tmp_path / "file"), "leds": 93})

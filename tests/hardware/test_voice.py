@@ -1,4 +1,6 @@
-"""A voice that is a program of the machine: what is said is given to it, the newest cuts off what is said, and what goes wrong is told."""
+"""A voice that is a program of the machine: what is said is given to it, the newest cuts off what
+is said, and what goes wrong is told.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,9 @@ import tomllib
 import numpy as np
 import pytest
 
-from hardware.rig import open_rig
+from hardware.backends.speech import Espeak
+from hardware.factory import open_rig
 from hardware.settings import parse_settings
-from hardware.voice import Espeak
 from table.errors import InputError
 
 SPEAKS = '#!/bin/sh\necho "$$ $* $(cat)" > "{heard}"\n{then}\n'
@@ -19,7 +21,9 @@ SPEAKS = '#!/bin/sh\necho "$$ $* $(cat)" > "{heard}"\n{then}\n'
 
 @pytest.fixture
 def install(tmp_path, monkeypatch):
-    """install("exec sleep 1000"): a program that tells of what it is to say, and goes on so; gives a reader of one telling: pid, words and all."""
+    """install("exec sleep 1000"): a program that tells of what it is to say, and goes on so; gives
+    a reader of one telling: pid, words and all.
+    """
     heard = tmp_path / "heard"
     os.mkfifo(heard)
 
@@ -71,12 +75,19 @@ def test_a_program_that_is_gone_is_told(install, tmp_path):
 
 def test_a_voice_that_is_not_installed_is_no_other_voice(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    settings = parse_settings(tomllib.loads('[hardware.voice]\nkind = "espeak-ng"\n'), "rinkside.toml")
-    with pytest.raises(InputError, match=r"^hardware\.voice\.kind: expected espeak-ng .* sudo apt install espeak-ng$"):
+    settings = parse_settings(
+        tomllib.loads('[hardware.voice]\nkind = "espeak-ng"\n'), "rinkside.toml"
+    )
+    with pytest.raises(
+        InputError,
+        match=r"^hardware\.voice\.kind: expected espeak-ng .* sudo apt install espeak-ng$",
+    ):
         open_rig(settings, np.zeros((4, 2)), lambda _text: None)
 
 
 @pytest.mark.parametrize("wrong", ['kind = "festival"', 'kind = "espeak-ng"\nwords_a_minute = 900'])
 def test_a_wrong_setting_is_named(wrong):
-    with pytest.raises(InputError, match=r"rinkside\.toml: hardware\.voice\.(kind|words_a_minute): expected"):
+    with pytest.raises(
+        InputError, match=r"rinkside\.toml: hardware\.voice\.(kind|words_a_minute): expected"
+    ):
         parse_settings(tomllib.loads(f"[hardware.voice]\n{wrong}\n"), "rinkside.toml")

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware.fake_serial import WledFirmware
-from hardware.ports import DeviceLost
-from hardware.scenes import LAMP_RGB, Scene
-from hardware.strip import Strip
-from hardware.wled import COMMANDS, Found, WledPresets, WledStrip, adalight, identify
+from hardware.backends.led_strip import Strip
+from hardware.backends.wled import COMMANDS, Found, WledPresets, WledStrip, adalight, identify
+from hardware.cues import LAMP_RGB, Scene
+from hardware.interfaces import DeviceLost
+from hardware.testing.fake_serial import WledFirmware
 
 PLAYERS = ("blue", "yellow")
 TURN = Scene("turn", PLAYERS, of=("yellow",))
@@ -22,7 +22,9 @@ def reads(firmware, data):
 
 
 def colours(lamps):
-    return st.binary(min_size=3 * lamps, max_size=3 * lamps).map(lambda data: np.frombuffer(data, np.uint8).reshape(-1, 3))
+    return st.binary(min_size=3 * lamps, max_size=3 * lamps).map(
+        lambda data: np.frombuffer(data, np.uint8).reshape(-1, 3)
+    )
 
 
 def test_a_frame_is_as_adalight_has_it():
@@ -47,7 +49,9 @@ def test_no_byte_of_a_frame_is_a_command():
 
 @given(st.data())
 def test_lost_bytes_spoil_two_frames_at_most_and_never_change_the_speed(data):
-    """183 lamps is a number whose plain head has 0xB6 in it, which would set the port to 1 Mbaud."""
+    """183 lamps is a number whose plain head has 0xB6 in it, which would set the port to 1
+    Mbaud.
+    """
     lamps = data.draw(st.sampled_from([1, 20, 183]))
     firmware = WledFirmware(lamps)
     sent = b"".join(adalight(data.draw(colours(lamps))) for _ in range(2))
@@ -74,7 +78,13 @@ def test_a_frame_that_was_left_unfinished_is_ended_when_the_port_is_opened(cut, 
 @pytest.fixture
 def sender(wled, opened, outline):
     def make(dice=(), **more):
-        return WledStrip(opened(wled), 115200, Strip(100 - 7 * len(dice), outline), lambda: dice, **{"brightness": 1.0, "supply_ma": 1e9} | more)
+        return WledStrip(
+            opened(wled),
+            115200,
+            Strip(100 - 7 * len(dice), outline),
+            lambda: dice,
+            **{"brightness": 1.0, "supply_ma": 1e9} | more,
+        )
 
     return make
 
@@ -106,8 +116,13 @@ def test_dice_are_the_lamps_behind_those_round_the_board(wled, sender):
     assert lit == [86, 88, 89, 90, 92]
 
 
-@pytest.mark.parametrize(("baud", "lamps", "frames_per_s"), [(115200, 100, 30), (115200, 300, 11.5), (1_000_000, 300, 30)])
-def test_no_more_frames_are_sent_than_the_wire_carries(wled, opened, outline, baud, lamps, frames_per_s):
+@pytest.mark.parametrize(
+    ("baud", "lamps", "frames_per_s"),
+    [(115200, 100, 30), (115200, 300, 11.5), (1_000_000, 300, 30)],
+)
+def test_no_more_frames_are_sent_than_the_wire_carries(
+    wled, opened, outline, baud, lamps, frames_per_s
+):
     device = WledStrip(opened(wled), baud, Strip(lamps, outline), tuple, 1.0, 1e9)
     wled.pump()
     device.step(TURN, 0)
@@ -125,7 +140,7 @@ def test_a_strip_that_chatters_is_not_listened_to_but_read(wled, sender):
 
 
 def test_a_strip_that_takes_nothing_is_lost(sender, monkeypatch):
-    monkeypatch.setattr("hardware.serial_port.WRITE_S", 0.01)
+    monkeypatch.setattr("hardware.backends.serial_port.WRITE_S", 0.01)
 
     def send():
         device = sender()
@@ -161,7 +176,9 @@ def presets(wled, opened):
 
 def test_a_preset_is_sent_when_it_changes(wled, presets):
     presets(TURN, 30)
-    assert wled.firmware.states == [{"on": True, "bri": 128, "ps": 1}] * 2, "once at first, and once when it is known that somebody listens"
+    assert wled.firmware.states == [{"on": True, "bri": 128, "ps": 1}] * 2, (
+        "once at first, and once when it is known that somebody listens"
+    )
     wled.firmware.states.clear()
     presets(Scene("refused"), 5)
     presets(Scene("hand"), 5)

@@ -7,13 +7,13 @@ import threading
 import numpy as np
 import pytest
 
-from hardware import worker
-from hardware.ports import DeviceLost
-from hardware.scenes import DARK, LAMP_RGB, Scene
-from hardware.serial_port import open_port
-from hardware.strip import Strip
-from hardware.wled import WledPresets, WledStrip
-from hardware.worker import Shown
+from hardware import lamp_thread
+from hardware.backends.led_strip import Strip
+from hardware.backends.serial_port import open_port
+from hardware.backends.wled import WledPresets, WledStrip
+from hardware.cues import DARK, LAMP_RGB, Scene
+from hardware.interfaces import DeviceLost
+from hardware.lamp_thread import Shown
 from table.errors import InputError
 
 RED, BLUE = (Scene("turn", ("red", "blue"), of=(colour,)) for colour in ("red", "blue"))
@@ -44,7 +44,7 @@ class Slow:
 
 @pytest.fixture
 def slow(monkeypatch):
-    monkeypatch.setattr(worker, "RETRY_S", 0.01)
+    monkeypatch.setattr(lamp_thread, "RETRY_S", 0.01)
     return Slow()
 
 
@@ -54,7 +54,9 @@ def test_only_the_latest_scene_counts(slow):
     for scene in (RED, BLUE, RED, BLUE):
         shown.show(scene)
     slow.let(3)
-    assert slow.steps[2:] == [BLUE, BLUE], "the step that was begun already is the last of an older scene"
+    assert slow.steps[2:] == [BLUE, BLUE], (
+        "the step that was begun already is the last of an older scene"
+    )
     slow.may.release(100)
     shown.close()
     assert (slow.steps[-1], slow.closed) == (DARK, 1)
@@ -62,7 +64,7 @@ def test_only_the_latest_scene_counts(slow):
 
 def test_a_device_that_hangs_keeps_nobody_waiting(slow, monkeypatch):
     """No step is ever let: `show` and `close` come back all the same."""
-    monkeypatch.setattr(worker, "LEAVE_S", 0.0)
+    monkeypatch.setattr(lamp_thread, "LEAVE_S", 0.0)
     shown = Shown(lambda: slow)
     for _ in range(1000):
         shown.show(RED)
@@ -73,7 +75,7 @@ def test_a_device_that_hangs_keeps_nobody_waiting(slow, monkeypatch):
 
 
 def test_a_lost_device_is_opened_again_and_goes_on_with_the_scene_of_now(slow, monkeypatch):
-    monkeypatch.setattr(worker, "RETRY_S", 0.0)
+    monkeypatch.setattr(lamp_thread, "RETRY_S", 0.0)
     lost, tried, begun = threading.Event(), [], threading.Event()
 
     class Weak(Slow):
@@ -109,14 +111,37 @@ def test_a_lost_device_is_opened_again_and_goes_on_with_the_scene_of_now(slow, m
 
 
 def test_what_is_wrong_at_the_start_is_told_at_once(tmp_path):
-    with pytest.raises(InputError, match=r"hardware\.lamps\.device: expected a serial port of this machine, got '.*tty9'"):
-        Shown(lambda: WledStrip(open_port(f"{tmp_path}/tty9", 115200, "hardware.lamps.device"), 115200, None, tuple, 1, 1))
+    with pytest.raises(
+        InputError,
+        match=r"hardware\.lamps\.device: expected a serial port of this machine, got '.*tty9'",
+    ):
+        Shown(
+            lambda: WledStrip(
+                open_port(f"{tmp_path}/tty9", 115200, "hardware.lamps.device"),
+                115200,
+                None,
+                tuple,
+                1,
+                1,
+            )
+        )
 
 
-def test_a_strip_that_was_unplugged_comes_back_in_the_right_state(wled, outline, pump_until, monkeypatch):
-    monkeypatch.setattr(worker, "RETRY_S", 0.01)
+def test_a_strip_that_was_unplugged_comes_back_in_the_right_state(
+    wled, outline, pump_until, monkeypatch
+):
+    monkeypatch.setattr(lamp_thread, "RETRY_S", 0.01)
     strip = Strip(100, outline)
-    shown = Shown(lambda: WledStrip(open_port(str(wled.path), 1_000_000, "hardware.lamps.device"), 1_000_000, strip, tuple, 1.0, 1e9))
+    shown = Shown(
+        lambda: WledStrip(
+            open_port(str(wled.path), 1_000_000, "hardware.lamps.device"),
+            1_000_000,
+            strip,
+            tuple,
+            1.0,
+            1e9,
+        )
+    )
     shown.show(RED)
     pump_until(wled, lambda: any(rgb[0] > 100 for rgb in wled.firmware.pixels))
     wled.unplug()
@@ -132,8 +157,12 @@ def test_a_strip_that_was_unplugged_comes_back_in_the_right_state(wled, outline,
 
 
 def test_a_strip_that_plays_presets_comes_back_in_the_right_state(wled, pump_until, monkeypatch):
-    monkeypatch.setattr(worker, "RETRY_S", 0.01)
-    shown = Shown(lambda: WledPresets(open_port(str(wled.path), 115200, "hardware.lamps.device"), {"turn": 3, "refused": 7}))
+    monkeypatch.setattr(lamp_thread, "RETRY_S", 0.01)
+    shown = Shown(
+        lambda: WledPresets(
+            open_port(str(wled.path), 115200, "hardware.lamps.device"), {"turn": 3, "refused": 7}
+        )
+    )
     shown.show(RED)
     pump_until(wled, lambda: wled.firmware.states and wled.firmware.states[-1].get("ps") == 3)
     wled.unplug()
@@ -148,10 +177,21 @@ def test_a_strip_that_plays_presets_comes_back_in_the_right_state(wled, pump_unt
 
 
 def test_a_slow_strip_shows_the_scene_of_now_in_the_end(wled, outline, monkeypatch):
-    """It reads 100 bytes now and then; what it has not read yet is a few frames at most, and never more."""
-    monkeypatch.setattr(worker, "RETRY_S", 0.01)
+    """It reads 100 bytes now and then; what it has not read yet is a few frames at most, and never
+    more.
+    """
+    monkeypatch.setattr(lamp_thread, "RETRY_S", 0.01)
     strip, behind = Strip(100, outline), []
-    shown = Shown(lambda: WledStrip(open_port(str(wled.path), 1_000_000, "hardware.lamps.device"), 1_000_000, strip, tuple, 1.0, 1e9))
+    shown = Shown(
+        lambda: WledStrip(
+            open_port(str(wled.path), 1_000_000, "hardware.lamps.device"),
+            1_000_000,
+            strip,
+            tuple,
+            1.0,
+            1e9,
+        )
+    )
     for scene in (RED, BLUE) * 10:
         shown.show(scene)
         wled.pump(0.02, most=100)
@@ -164,11 +204,22 @@ def test_a_slow_strip_shows_the_scene_of_now_in_the_end(wled, outline, monkeypat
     shown.close()
 
 
-def test_a_strip_that_never_reads_is_lost_and_comes_back_when_it_does(wled, outline, pump_until, monkeypatch):
-    monkeypatch.setattr(worker, "RETRY_S", 0.01)
-    monkeypatch.setattr("hardware.serial_port.WRITE_S", 0.02)
+def test_a_strip_that_never_reads_is_lost_and_comes_back_when_it_does(
+    wled, outline, pump_until, monkeypatch
+):
+    monkeypatch.setattr(lamp_thread, "RETRY_S", 0.01)
+    monkeypatch.setattr("hardware.backends.serial_port.WRITE_S", 0.02)
     strip = Strip(100, outline)
-    shown = Shown(lambda: WledStrip(open_port(str(wled.path), 1_000_000, "hardware.lamps.device"), 1_000_000, strip, tuple, 1.0, 1e9))
+    shown = Shown(
+        lambda: WledStrip(
+            open_port(str(wled.path), 1_000_000, "hardware.lamps.device"),
+            1_000_000,
+            strip,
+            tuple,
+            1.0,
+            1e9,
+        )
+    )
     shown.show(RED)
     while "takes nothing" not in shown.trouble:
         assert shown._thread.is_alive()

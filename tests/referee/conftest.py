@@ -13,17 +13,24 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hardware.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps, FakeVoice
-from hardware.rig import Rig
-from referee.events import SessionStarted
-from referee.live import Live
-from referee.log import Log
-from referee.loop import Referee
-from referee.session import Session
+from hardware.factory import Rig
+from hardware.testing.fakes import (
+    FakeButtons,
+    FakeBuzzer,
+    FakeCalliper,
+    FakeDice,
+    FakeLamps,
+    FakeVoice,
+)
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.status import Live
 from table.observation import Camera, Observation, SeenPiece
 from table.pieces import load_piece_set
 from table.solids import lying, upright
-from vision.frame import Frame
+from vision.cameras.frame import Frame
 
 CAMERA = Camera(np.eye(3), np.array([0.0, 0.0, 600.0]), np.eye(6) * 1e-6, 0.1, (0, 1, 2, 3))
 MEDIUM = load_piece_set("looney")["medium"]
@@ -48,7 +55,12 @@ def log(tmp_path):
 
 @pytest.fixture(scope="session")
 def started():
-    return SessionStarted(game="pegs", players=("red", "blue"), camera="folder frames", started_utc="2026-11-21T14:00:00+00:00")
+    return SessionStarted(
+        game="pegs",
+        players=("red", "blue"),
+        camera="folder frames",
+        started_utc="2026-11-21T14:00:00+00:00",
+    )
 
 
 @pytest.fixture
@@ -60,12 +72,16 @@ def session(log, started, games):
 
 @pytest.fixture(scope="session")
 def piece():
-    """piece("red", 100, 50): a medium piece as it was seen, with a tenth of a millimetre of doubt."""
+    """piece("red", 100, 50): a medium piece as it was seen, with a tenth of a millimetre of
+    doubt.
+    """
 
     def make(colour, x_mm, y_mm, heading_deg=0.0, pose="lying", sigma_mm=0.1, **more):
         solid = POSES[pose](MEDIUM, x_mm, y_mm, heading_deg)
         covariance = np.diag([sigma_mm, sigma_mm, 0.3]) ** 2
-        return SeenPiece(colour, "medium", pose, np.array([x_mm, y_mm]), heading_deg, solid, covariance, **more)
+        return SeenPiece(
+            colour, "medium", pose, np.array([x_mm, y_mm]), heading_deg, solid, covariance, **more
+        )
 
     return make
 
@@ -81,7 +97,9 @@ def seen():
 
 
 class Film:
-    """A camera that gives what it was told: observations (as frames of their number), errors, or things to do."""
+    """A camera that gives what it was told: observations (as frames of their number), errors, or
+    things to do.
+    """
 
     name, simulated = "film", True
 
@@ -99,7 +117,11 @@ class Film:
                 shot()
                 continue
             self.shown.append(shot)
-            return Frame(len(self.shown) - 1, shot.at_ms, np.full((24, 32, 3), 6 * len(self.shown) % 256, np.uint8))
+            return Frame(
+                len(self.shown) - 1,
+                shot.at_ms,
+                np.full((24, 32, 3), 6 * len(self.shown) % 256, np.uint8),
+            )
         return None
 
     def close(self):
@@ -120,7 +142,13 @@ def film_of():
 def referee(session):
     def make(*shots, **options):
         film = Film(*shots)
-        return Referee(film, SimpleNamespace(board=None), film.observe, session, **{"pause": lambda _: None} | options)
+        return Referee(
+            film,
+            SimpleNamespace(board=None),
+            film.observe,
+            session,
+            **{"pause": lambda _: None} | options,
+        )
 
     return make
 
@@ -159,7 +187,9 @@ class Watched(FakeLamps):
 
     def wait_for(self, scene, after=0):
         with self.changed:
-            assert self.changed.wait_for(lambda: scene in self.scenes[after:], PATIENCE_S), self.scenes
+            assert self.changed.wait_for(lambda: scene in self.scenes[after:], PATIENCE_S), (
+                self.scenes
+            )
 
     def next(self, seen):
         """The scene after so many."""

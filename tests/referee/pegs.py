@@ -1,14 +1,16 @@
-"""Pegs, the smallest game that a referee can have: players in turn put a piece of their colour down; five win.
+"""Pegs, the smallest game that a referee can have: players in turn put a piece of their colour
+down; five win.
 
-A move is a colour.  A piece that leans makes the referee ask, one whose colour is unsure cannot be seen.
+A move is a colour.  A piece that leans makes the referee ask, one whose colour is unsure cannot be
+seen.
 """
 
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from engines.board_marks import Option
 from engines.errors import InvalidNotation
-from engines.sketch import Option
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Noted, Refused, Waiting
 
 PEGS_TO_WIN = 5
@@ -45,7 +47,9 @@ def play(state, move):
 
 
 def outcome(state):
-    winner = next((player for player in state.players if state.pegs.count(player) >= PEGS_TO_WIN), None)
+    winner = next(
+        (player for player in state.players if state.pegs.count(player) >= PEGS_TO_WIN), None
+    )
     return None if winner is None else f"{winner} won."
 
 
@@ -53,7 +57,11 @@ def state_document(state) -> dict[str, Any]:
     """Every pair of pegs is an end, so that there are some."""
     pairs, odd = divmod(len(state.pegs), 2)
     end = {"winner": state.pegs[-1], "points": pairs} if pairs and not odd else None
-    return {"next": state.next, "scores": {player: state.pegs.count(player) for player in state.players}, "end": end}
+    return {
+        "next": state.next,
+        "scores": {player: state.pegs.count(player) for player in state.players},
+        "end": end,
+    }
 
 
 def hidden_voters(_state) -> tuple[str, ...]:
@@ -66,11 +74,15 @@ def secret_voter(_spoken) -> None:
 
 def measurement(state, seen):
     assert isinstance(state, State)
-    return {"gaps": [{"colour": piece.colour, "gap_mm": 10.0, "sigma_mm": 0.1} for piece in seen.pieces]}
+    return {
+        "gaps": [{"colour": piece.colour, "gap_mm": 10.0, "sigma_mm": 0.1} for piece in seen.pieces]
+    }
 
 
 def judge_answer(asked, answer, decided_by="the players"):
-    """A calliper finds that a piece counts if it is a tenth of a millimetre off the ground, or less."""
+    """A calliper finds that a piece counts if it is a tenth of a millimetre off the ground, or
+    less.
+    """
     if answer.keys() != {"height"}:
         raise InvalidNotation(f"expected the height, got {', '.join(answer)}")
     choice = asked.choices[answer["height"] > 0.1]
@@ -81,16 +93,24 @@ def hear(_state, said, _in_doubt=False):
     """A player says that they put one down blindly, or in secret, or how many are in hand."""
     match said:
         case {"player": player, "put": "blindly"}:
-            return Accepted(code="pegs.put", said=f"{player} put one down.", moves=(player,), player=player)
+            return Accepted(
+                code="pegs.put", said=f"{player} put one down.", moves=(player,), player=player
+            )
         case {"player": player, "put": "secretly"}:
-            return Noted(code="pegs.secret", said="Somebody put one down.", moves=(player,), secret=True)
+            return Noted(
+                code="pegs.secret", said="Somebody put one down.", moves=(player,), secret=True
+            )
         case {"player": player, "hand": int()}:
             return Waiting(code="pegs.hand", said="So many are left.", player=player)
     raise InvalidNotation(f"expected put or hand, got {said}")
 
 
 def judge(state, seen, before, _board):
-    facts = {"player": state.next, "rests_on": "Pegs", "evidence": {"before": None if before is None else len(before.pieces)}}
+    facts = {
+        "player": state.next,
+        "rests_on": "Pegs",
+        "evidence": {"before": None if before is None else len(before.pieces)},
+    }
     if any(piece.colour_probability < 0.9 for piece in seen.pieces):
         return CannotSee(code="pegs.colour", said="A piece has no sure colour.", **facts)
     new = Counter(piece.colour for piece in seen.pieces) - Counter(state.pegs)
@@ -99,9 +119,13 @@ def judge(state, seen, before, _board):
     (colour,) = new
     if any(piece.pose == "leaning" for piece in seen.pieces):
         choices = (Choice("it counts", (colour,)), Choice("it does not", ()))
-        return Ambiguous(code="pegs.leans", said="Does the leaning piece count?", choices=choices, **facts)
+        return Ambiguous(
+            code="pegs.leans", said="Does the leaning piece count?", choices=choices, **facts
+        )
     if colour != state.next:
-        return Refused(code="pegs.turn", said=f"It is {state.next}'s turn.", tried=(colour,), **facts)
+        return Refused(
+            code="pegs.turn", said=f"It is {state.next}'s turn.", tried=(colour,), **facts
+        )
     return Accepted(code="pegs.put", said=f"{colour} put one down.", moves=(colour,), **facts)
 
 

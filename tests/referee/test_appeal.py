@@ -1,13 +1,15 @@
-"""Whoever appeals against a ruling is offered what else may have happened there, and each of it can be put on record."""
+"""Whoever appeals against a ruling is offered what else may have happened there, and each of it can
+be put on record.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from referee.appeal import ALTERNATIVES
-from referee.command import Correct, Undo
-from referee.events import Asked, Choice, Noted, Ruled, SessionStarted
-from referee.session import Session
+from referee.sessions.alternatives import ALTERNATIVES
+from referee.sessions.commands import Correct, Undo
+from referee.sessions.events import Asked, Choice, Noted, Ruled, SessionStarted
+from referee.sessions.session import Session
 from table.errors import InputError
 
 
@@ -33,9 +35,14 @@ def test_each_that_is_offered_may_replace_the_ruling(storm):
     assert 2 < len(offered) <= ALTERNATIVES
     for choice in offered:
         storm.command(Correct(record=first.seq, moves=choice.moves))
-        assert [entry.moves for entry in storm.ledger.standing] == [choice.moves, ("throw black e2",)]
+        assert [entry.moves for entry in storm.ledger.standing] == [
+            choice.moves,
+            ("throw black e2",),
+        ]
     again = storm.alternatives(first.seq)[0]
-    assert (again.label, again.moves) == ("As it was ruled before", ("throw green c4-c5>c5",)), "a correction may be appealed against as well"
+    assert (again.label, again.moves) == ("As it was ruled before", ("throw green c4-c5>c5",)), (
+        "a correction may be appealed against as well"
+    )
 
 
 def test_what_would_make_later_rulings_illegal_is_not_offered(storm):
@@ -55,11 +62,22 @@ def test_that_nothing_happened_comes_last(storm):
 
 def test_a_table_out_of_step_may_be_explained(storm):
     throw(storm, "throw green c4")
-    gone = throw(storm, verdict="out_of_sync", evidence={"may_be": {"It is out of sight": "throw black off: green1 off"}})
+    gone = throw(
+        storm,
+        verdict="out_of_sync",
+        evidence={"may_be": {"It is out of sight": "throw black off: green1 off"}},
+    )
     assert moves(storm.alternatives(gone.seq)) == [("throw black off: green1 off",)]
     assert storm.alternatives(gone.seq)[0].label == "It is out of sight"
-    misread = throw(storm, "throw red b2", verdict="refused", evidence={"may_be": {"It is black": "throw black b2"}})
-    assert storm.alternatives(misread.seq) == (Choice(label="It is black", moves=("throw black b2",)),)
+    misread = throw(
+        storm,
+        "throw red b2",
+        verdict="refused",
+        evidence={"may_be": {"It is black": "throw black b2"}},
+    )
+    assert storm.alternatives(misread.seq) == (
+        Choice(label="It is black", moves=("throw black b2",)),
+    )
     old = throw(storm, verdict="out_of_sync", evidence={"may_be": ["throw black off"]})
     assert moves(storm.alternatives(old.seq)) == [("throw black off",)], "as logs had it before"
     refused = throw(storm, "throw red b2", verdict="refused")
@@ -71,7 +89,9 @@ def test_what_is_secret_stays_so_and_what_is_no_ruling_is_said(session):
         session.alternatives(1)
     noted = session.append(Noted(code="pegs.secret", said="", moves=("red",), secret=True))
     assert session.alternatives(noted.seq) == ()
-    session.append(Asked(code="pegs.leans", said="", choices=(Choice(label="yes", moves=("blue",)),)))
+    session.append(
+        Asked(code="pegs.leans", said="", choices=(Choice(label="yes", moves=("blue",)),))
+    )
     with pytest.raises(InputError, match="question 3 is open"):
         session.alternatives(noted.seq)
     session.command(Undo())

@@ -1,4 +1,6 @@
-"""A whole end of Ice Boule through the loop, with eyes that do as they are told, and with the program killed in between."""
+"""A whole end of Ice Boule through the loop, with eyes that do as they are told, and with the
+program killed in between.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,22 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from referee.events import Asked, Ruled, SessionStarted
-from referee.log import Log
-from referee.loop import Referee
-from referee.session import Session
-from vision.frame import Frame
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import Asked, Ruled, SessionStarted
+from referee.sessions.session import Session
+from vision.cameras.frame import Frame
 
-THROWS = [("blue", 90), ("yellow", 170), ("yellow", 60), ("blue", 130), ("blue", 75), ("blue", 200), ("yellow", 45), ("yellow", 30)]
+THROWS = [
+    ("blue", 90),
+    ("yellow", 170),
+    ("yellow", 60),
+    ("blue", 130),
+    ("blue", 75),
+    ("blue", 200),
+    ("yellow", 45),
+    ("yellow", 30),
+]
 """Who throws, and how far from the target's middle the piece's base comes to lie, mm."""
 
 
@@ -25,9 +36,19 @@ def tables(piece, seen):
         if number:
             colour, away_mm = THROWS[number - 1]
             turn = np.radians(45 * number)
-            lying.append(piece(colour, 300 + away_mm * np.cos(turn), 300 + away_mm * np.sin(turn), 45.0 * number))
+            lying.append(
+                piece(
+                    colour,
+                    300 + away_mm * np.cos(turn),
+                    300 + away_mm * np.sin(turn),
+                    45.0 * number,
+                )
+            )
         at_ms = 1000 + 1250 * number
-        yield [*(seen(at_ms + step, *lying) for step in (0, 250, 500, 750)), seen(at_ms + 1000, *lying, hand=True)]
+        yield [
+            *(seen(at_ms + step, *lying) for step in (0, 250, 500, 750)),
+            seen(at_ms + 1000, *lying, hand=True),
+        ]
 
 
 def watch(session, shots):
@@ -40,7 +61,9 @@ def watch(session, shots):
             self.left = list(shots)
 
         def read(self):
-            return Frame(0, self.left[0].at_ms, np.zeros((8, 8, 3), np.uint8)) if self.left else None
+            return (
+                Frame(0, self.left[0].at_ms, np.zeros((8, 8, 3), np.uint8)) if self.left else None
+            )
 
         def close(self):
             pass
@@ -53,7 +76,13 @@ def rulings(session):
     """(time, verdict, code, who leads, who is next) of everything that was ruled or asked."""
     ruled = [record for record in session.records() if isinstance(record.event, Ruled | Asked)]
     return [
-        (record.at_ms, getattr(record.event, "verdict", "ambiguous"), record.event.code, record.event.state["leading"], record.event.state["next"])
+        (
+            record.at_ms,
+            getattr(record.event, "verdict", "ambiguous"),
+            record.event.code,
+            record.event.state["leading"],
+            record.event.state["next"],
+        )
         for record in ruled
     ]
 
@@ -83,7 +112,11 @@ def test_an_end_is_ruled_throw_by_throw(log, began, piece, seen):
     view = session.view()
     assert view["ends"] == [{"kind": "won", "winner": "yellow", "points": 3}]
     assert view["scores"] == {"blue": 0, "yellow": 3}
-    assert [(row["place"], row["colour"]) for row in view["ranking"]][:3] == [(1, "yellow"), (2, "yellow"), (3, "yellow")]
+    assert [(row["place"], row["colour"]) for row in view["ranking"]][:3] == [
+        (1, "yellow"),
+        (2, "yellow"),
+        (3, "yellow"),
+    ]
     assert all(row["sigma_mm"] > 0 for row in view["ranking"])
 
 
@@ -91,7 +124,10 @@ def test_an_end_is_ruled_throw_by_throw(log, began, piece, seen):
 def test_an_end_goes_on_after_the_program_was_killed(tmp_path, began, piece, seen, killed_after):
     shots = list(tables(piece, seen))
     with Log(tmp_path / "log") as log:
-        watch(Session.begin(log, began), [shot for table in shots[: killed_after + 2] for shot in table])
+        watch(
+            Session.begin(log, began),
+            [shot for table in shots[: killed_after + 2] for shot in table],
+        )
     with Log(tmp_path / "log") as log:
         session = Session.reopen(log, 1)
         watch(session, [shot for table in shots[killed_after + 1 :] for shot in table])

@@ -4,23 +4,44 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.calling import LONGEST, call, sound
+from referee.presentation.announcements import LONGEST, call, sound
 
 SAID = [
     (
-        "Yellow's piece lies 21.6 ± 0.3 mm from the target. Yellow leads, at 21.6 mm. Blue throws next.",
-        "Yellow's piece lies 21.6 millimetres from the target. Yellow leads, at 21.6 millimetres. Blue throws next.",
+        (
+            "Yellow's piece lies 21.6 ± 0.3 mm from the target. Yellow leads, at 21.6 mm. Blue"
+            " throws next."
+        ),
+        (
+            "Yellow's piece lies 21.6 millimetres from the target. Yellow leads, at 21.6"
+            " millimetres. Blue throws next."
+        ),
     ),
     (
-        "Yellow takes cyan2, which lies on b4 and c4, its tip in b4: yellow1 fires southwest on d6-a3. Cyan has no shot. Yellow fires next.",
+        (
+            "Yellow takes cyan2, which lies on b4 and c4, its tip in b4: yellow1 fires southwest on"
+            " d6-a3. Cyan has no shot. Yellow fires next."
+        ),
         "Yellow takes cyan 2. Cyan has no shot. Yellow fires next.",
     ),
-    ("Blue hits red: its Zamboni is destroyed. The game is over: blue won.", "Blue hits red: its Zamboni is destroyed. The game is over: blue won."),
-    ("Red looks north; yellow1 is not on b4-b8, and so it is not hit.", "Red looks north."),
-    ("Is the new piece red or orange? It is red's throw.", "Is the new piece red or orange? It is red's throw."),
     (
-        "Blue's piece touches the target, as far as can be seen (± 1.0 mm). Blue leads, touching it. Red throws next.",
-        "Blue's piece touches the target, as far as can be seen. Blue leads, touching it. Red throws next.",
+        "Blue hits red: its Zamboni is destroyed. The game is over: blue won.",
+        "Blue hits red: its Zamboni is destroyed. The game is over: blue won.",
+    ),
+    ("Red looks north; yellow1 is not on b4-b8, and so it is not hit.", "Red looks north."),
+    (
+        "Is the new piece red or orange? It is red's throw.",
+        "Is the new piece red or orange? It is red's throw.",
+    ),
+    (
+        (
+            "Blue's piece touches the target, as far as can be seen (± 1.0 mm). Blue leads,"
+            " touching it. Red throws next."
+        ),
+        (
+            "Blue's piece touches the target, as far as can be seen. Blue leads, touching it. Red"
+            " throws next."
+        ),
     ),
     ("Blue throws.", "Blue throws."),
 ]
@@ -32,7 +53,10 @@ def test_a_ruling_is_called(said, words):
 
 
 def test_of_what_was_heard_only_that_is_called():
-    assert call("noted", "Blue's die shows 3. Blue moves and spends 3 points.") == "Blue's die shows 3."
+    assert (
+        call("noted", "Blue's die shows 3. Blue moves and spends 3 points.")
+        == "Blue's die shows 3."
+    )
 
 
 @pytest.mark.parametrize("kind", ["corrected", "undone", "declared"])

@@ -7,8 +7,8 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from cli.main import COMMANDS, main
 from engines import GAMES
-from referee.cli import COMMANDS, main
 
 
 def test_every_command_is_listed_and_tells_how_to_use_it() -> None:
@@ -35,5 +35,7 @@ def test_says_its_version() -> None:
 def test_the_options_of_every_game_are_listed(game: str) -> None:
     result = CliRunner().invoke(main, ["rules", game, "--json"])
     assert (result.exit_code, result.stderr) == (0, "")
-    assert [option["name"] for option in json.loads(result.stdout)] == [ruling.name for ruling in GAMES[game].RULINGS]
+    assert [option["name"] for option in json.loads(result.stdout)] == [
+        ruling.name for ruling in GAMES[game].RULINGS
+    ]
     assert CliRunner().invoke(main, ["rules", game]).exit_code == 0

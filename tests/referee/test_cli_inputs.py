@@ -1,4 +1,6 @@
-"""Input that cannot be used: exit code 2, one line on stderr, nothing on stdout, nothing written."""
+"""Input that cannot be used: exit code 2, one line on stderr, nothing on stdout, nothing
+written.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from referee.cli import main
-from referee.log import Log
+from cli.main import main
+from referee.sessions.event_store import Log
 
 WIDTH, HEIGHT, FOCAL, EYE_MM = 960, 720, 900.0, 700.0
 CORNERS_MM = ((-30, 330), (430, 330), (430, -30), (-30, -30))
@@ -33,14 +35,25 @@ def table_document() -> dict[str, Any]:
         },
         "fiducials": {"dictionary": "DICT_4X4_50", "z_mm": 0.0, "markers": markers},
         "board": {"kind": "open", "outline_mm": [[0, 0], [400, 0], [400, 300], [0, 300]]},
-        "game": {"name": "ice_boule", "colours": ["red", "yellow"], "target": "blue", "sizes": ["large"], "pieces": "looney"},
+        "game": {
+            "name": "ice_boule",
+            "colours": ["red", "yellow"],
+            "target": "blue",
+            "sizes": ["large"],
+            "pieces": "looney",
+        },
     }
 
 
 def square(x_mm: float, y_mm: float, side_mm: float) -> list[list[float]]:
     """Corners clockwise from the top left, about a centre."""
     half = side_mm / 2
-    return [[x_mm - half, y_mm + half], [x_mm + half, y_mm + half], [x_mm + half, y_mm - half], [x_mm - half, y_mm - half]]
+    return [
+        [x_mm - half, y_mm + half],
+        [x_mm + half, y_mm + half],
+        [x_mm + half, y_mm - half],
+        [x_mm - half, y_mm - half],
+    ]
 
 
 def photograph(markers: list[tuple[int, list[list[float]]]]) -> np.ndarray[Any, np.dtype[np.uint8]]:
@@ -48,13 +61,36 @@ def photograph(markers: list[tuple[int, list[list[float]]]]) -> np.ndarray[Any, 
     picture = np.full((HEIGHT, WIDTH, 3), (96, 104, 110), np.uint8)
     dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
     for id_, corners_mm in markers:
-        drawn = cv2.copyMakeBorder(cv2.aruco.generateImageMarker(dictionary, id_, 240), 40, 40, 40, 40, cv2.BORDER_CONSTANT, value=255)
-        pixels = [[WIDTH / 2 + (x - 200) * FOCAL / EYE_MM - 0.5, HEIGHT / 2 - (y - 150) * FOCAL / EYE_MM - 0.5] for x, y in corners_mm]
-        where = cv2.getPerspectiveTransform(
-            np.array([[39.5, 39.5], [279.5, 39.5], [279.5, 279.5], [39.5, 279.5]], np.float32), np.array(pixels, np.float32)
+        drawn = cv2.copyMakeBorder(
+            cv2.aruco.generateImageMarker(dictionary, id_, 240),
+            40,
+            40,
+            40,
+            40,
+            cv2.BORDER_CONSTANT,
+            value=255,
         )
-        ink = cv2.warpPerspective(np.dstack([drawn] * 3), where, (WIDTH, HEIGHT), flags=cv2.INTER_AREA, borderValue=(0, 0, 0))
-        paper = cv2.warpPerspective(np.full_like(drawn, 255), where, (WIDTH, HEIGHT), flags=cv2.INTER_AREA)
+        pixels = [
+            [
+                WIDTH / 2 + (x - 200) * FOCAL / EYE_MM - 0.5,
+                HEIGHT / 2 - (y - 150) * FOCAL / EYE_MM - 0.5,
+            ]
+            for x, y in corners_mm
+        ]
+        where = cv2.getPerspectiveTransform(
+            np.array([[39.5, 39.5], [279.5, 39.5], [279.5, 279.5], [39.5, 279.5]], np.float32),
+            np.array(pixels, np.float32),
+        )
+        ink = cv2.warpPerspective(
+            np.dstack([drawn] * 3),
+            where,
+            (WIDTH, HEIGHT),
+            flags=cv2.INTER_AREA,
+            borderValue=(0, 0, 0),
+        )
+        paper = cv2.warpPerspective(
+            np.full_like(drawn, 255), where, (WIDTH, HEIGHT), flags=cv2.INTER_AREA
+        )
         picture = np.where(paper[..., None] > 127, ink, picture)
     return cv2.GaussianBlur(picture, (0, 0), 0.8)
 
@@ -82,7 +118,11 @@ class Desk:
         assert cv2.imwrite(str(self.photo), photograph(markers))
 
     def files(self) -> dict[str, bytes]:
-        return {str(path.relative_to(self.folder)): path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+        return {
+            str(path.relative_to(self.folder)): path.read_bytes()
+            for path in self.folder.rglob("*")
+            if path.is_file()
+        }
 
 
 @pytest.fixture
@@ -93,7 +133,9 @@ def desk(tmp_path: Path) -> Desk:
 def refusal(desk: Desk, *words: str) -> str:
     """Call the command line, check that it refuses as it should, and give back its one line."""
     before = desk.files()
-    result = CliRunner().invoke(main, [word.format(photo=desk.photo, table=desk.table, desk=desk.folder) for word in words])
+    result = CliRunner().invoke(
+        main, [word.format(photo=desk.photo, table=desk.table, desk=desk.folder) for word in words]
+    )
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("rinkside: ")
     assert result.stderr.count("\n") == 1
@@ -122,7 +164,9 @@ def half_a_jpeg(desk: Desk) -> None:
 
 
 def another_size(desk: Desk) -> None:
-    assert cv2.imwrite(str(desk.photo), cv2.resize(photograph(as_stated()), (WIDTH // 2, HEIGHT // 2)))
+    assert cv2.imwrite(
+        str(desk.photo), cv2.resize(photograph(as_stated()), (WIDTH // 2, HEIGHT // 2))
+    )
 
 
 def twice_as_large(desk: Desk) -> None:
@@ -135,12 +179,21 @@ SPOILED = {
     "an empty file": (lambda desk: desk.photo.write_bytes(b""), "photo.jpg"),
     "another size": (another_size, "960"),
     "no photograph": (lambda desk: desk.photo.unlink(), "photo.jpg"),
-    "a folder for a photograph": (lambda desk: (desk.photo.unlink(), desk.photo.mkdir()), "photo.jpg"),
+    "a folder for a photograph": (
+        lambda desk: (desk.photo.unlink(), desk.photo.mkdir()),
+        "photo.jpg",
+    ),
     "no fiducial": (lambda desk: desk.write_photo([]), "fiducial"),
-    "one fiducial twice": (lambda desk: desk.write_photo([*as_stated(), (2, square(60, 150, SIDE_MM))]), "2"),
+    "one fiducial twice": (
+        lambda desk: desk.write_photo([*as_stated(), (2, square(60, 150, SIDE_MM))]),
+        "2",
+    ),
     "a marker twice as large": (twice_as_large, "fiducial 0"),
     "no table": (lambda desk: desk.table.unlink(), "table.json"),
-    "half a table": (lambda desk: desk.table.write_text(json.dumps(table_document())[:200]), "table.json"),
+    "half a table": (
+        lambda desk: desk.table.write_text(json.dumps(table_document())[:200]),
+        "table.json",
+    ),
     "unknown board": (edited("board.kind", "pond"), "board"),
     "unknown colour": (edited("game.colours.0", "mauve"), "mauve"),
     "unknown target": (edited("game.target", "mauve"), "mauve"),
@@ -157,7 +210,9 @@ SPOILED = {
 def test_refuses_a_spoiled_photograph_or_table(desk: Desk, how: str, command: str) -> None:
     spoil, named = SPOILED[how]
     spoil(desk)
-    line = refusal(desk, command, "{photo}", "--table", "{table}", "--json", "--picture", "{desk}/out.png")
+    line = refusal(
+        desk, command, "{photo}", "--table", "{table}", "--json", "--picture", "{desk}/out.png"
+    )
     assert named in line
 
 
@@ -168,8 +223,14 @@ def test_refuses_a_spoiled_photograph_or_table(desk: Desk, how: str, command: st
         (["measure", "{photo}", "--table", "{table}", "--target", "mauve"], "mauve"),
         (["measure", "{photo}", "--table", "{table}", "--empty", "{desk}/none.jpg"], "none.jpg"),
         (["measure", "{photo}", "--table", "{table}", "--picture", "{desk}/out.gif"], "out.gif"),
-        (["measure", "{photo}", "--table", "{table}", "--picture", "{desk}/nowhere/out.png"], "nowhere"),
-        (["observe", "{photo}", "--table", "{table}", "--picture", "{desk}/nowhere/out.png"], "nowhere"),
+        (
+            ["measure", "{photo}", "--table", "{table}", "--picture", "{desk}/nowhere/out.png"],
+            "nowhere",
+        ),
+        (
+            ["observe", "{photo}", "--table", "{table}", "--picture", "{desk}/nowhere/out.png"],
+            "nowhere",
+        ),
         (["measure", "{photo}", "--table", "{table}", "--picture", "{photo}/out.png"], "photo.jpg"),
         (["measure", "{photo}", "{photo}", "--table", "{table}"], "photo.jpg"),
         (["log", "list", "--log", "{desk}/log.sqlite"], "log.sqlite"),
@@ -177,25 +238,238 @@ def test_refuses_a_spoiled_photograph_or_table(desk: Desk, how: str, command: st
         (["log", "show", "--log", "{photo}"], "photo.jpg"),
         (["log", "show", "one"], "one"),
         (["rules", "ice_cricket"], "ice_cricket"),
-        (["referee", "--table", "{table}", "--camera", "periscope:1", "--game", "ice_boule", "--players", "red,yellow"], "periscope:1"),
-        (["referee", "--table", "{table}", "--camera", "folder:{desk}/none", "--game", "ice_boule", "--players", "red,yellow"], "none"),
-        (["referee", "--table", "{table}", "--camera", "folder:{desk}/frames", "--game", "ice_cricket", "--players", "red,yellow"], "ice_cricket"),
-        (["referee", "--table", "{table}", "--camera", "folder:{desk}/frames", "--game", "icebreaker", "--players", "red,yellow"], "hex board"),
-        (["referee", "--table", "{table}", "--camera", "folder:{desk}/frames", "--game", "ice_boule", "--players", "red,red"], "red"),
-        (["referee", "--table", "{table}", "--camera", "folder:{desk}/frames", "--game", "ice_boule", "--players", "red,mauve"], "mauve"),
-        (["referee", "--table", "{table}", "--camera", "folder:{desk}/frames", "--game", "ice_boule", "--players", "red,green"], "green"),
-        (["referee", "--table", "{table}", "--camera", "folder:{desk}/frames", "--players", "red,yellow", "--ruling", "repeat"], "repeat"),
-        (["referee", "--table", "{table}", "--camera", "folder:{desk}/frames", "--players", "red,yellow", "--ruling", "repeat=never"], "never"),
-        (["referee", "--table", "{table}", "--camera", "folder:{desk}/frames", "--players", "red,yellow", "--ruling", "colour=red"], "colour"),
-        (["play", "--table", "{table}", "--camera", "periscope:1", "--port", "0", "--data", "{desk}/data"], "periscope:1"),
         (
-            ["play", "--table", "{table}", "--camera", "folder:{desk}/frames", "--port", "0", "--new-lens", "--data", "{desk}/data"],
+            [
+                "referee",
+                "--table",
+                "{table}",
+                "--camera",
+                "periscope:1",
+                "--game",
+                "ice_boule",
+                "--players",
+                "red,yellow",
+            ],
+            "periscope:1",
+        ),
+        (
+            [
+                "referee",
+                "--table",
+                "{table}",
+                "--camera",
+                "folder:{desk}/none",
+                "--game",
+                "ice_boule",
+                "--players",
+                "red,yellow",
+            ],
+            "none",
+        ),
+        (
+            [
+                "referee",
+                "--table",
+                "{table}",
+                "--camera",
+                "folder:{desk}/frames",
+                "--game",
+                "ice_cricket",
+                "--players",
+                "red,yellow",
+            ],
+            "ice_cricket",
+        ),
+        (
+            [
+                "referee",
+                "--table",
+                "{table}",
+                "--camera",
+                "folder:{desk}/frames",
+                "--game",
+                "icebreaker",
+                "--players",
+                "red,yellow",
+            ],
+            "hex board",
+        ),
+        (
+            [
+                "referee",
+                "--table",
+                "{table}",
+                "--camera",
+                "folder:{desk}/frames",
+                "--game",
+                "ice_boule",
+                "--players",
+                "red,red",
+            ],
+            "red",
+        ),
+        (
+            [
+                "referee",
+                "--table",
+                "{table}",
+                "--camera",
+                "folder:{desk}/frames",
+                "--game",
+                "ice_boule",
+                "--players",
+                "red,mauve",
+            ],
+            "mauve",
+        ),
+        (
+            [
+                "referee",
+                "--table",
+                "{table}",
+                "--camera",
+                "folder:{desk}/frames",
+                "--game",
+                "ice_boule",
+                "--players",
+                "red,green",
+            ],
+            "green",
+        ),
+        (
+            [
+                "referee",
+                "--table",
+                "{table}",
+                "--camera",
+                "folder:{desk}/frames",
+                "--players",
+                "red,yellow",
+                "--ruling",
+                "repeat",
+            ],
+            "repeat",
+        ),
+        (
+            [
+                "referee",
+                "--table",
+                "{table}",
+                "--camera",
+                "folder:{desk}/frames",
+                "--players",
+                "red,yellow",
+                "--ruling",
+                "repeat=never",
+            ],
+            "never",
+        ),
+        (
+            [
+                "referee",
+                "--table",
+                "{table}",
+                "--camera",
+                "folder:{desk}/frames",
+                "--players",
+                "red,yellow",
+                "--ruling",
+                "colour=red",
+            ],
+            "colour",
+        ),
+        (
+            [
+                "play",
+                "--table",
+                "{table}",
+                "--camera",
+                "periscope:1",
+                "--port",
+                "0",
+                "--data",
+                "{desk}/data",
+            ],
+            "periscope:1",
+        ),
+        (
+            [
+                "play",
+                "--table",
+                "{table}",
+                "--camera",
+                "folder:{desk}/frames",
+                "--port",
+                "0",
+                "--new-lens",
+                "--data",
+                "{desk}/data",
+            ],
             "--resume SESSION",
         ),
-        (["play", "--table", "{table}", "--camera", "folder:{desk}/frames", "--port", "0", "--data", "{desk}/data", "--begins", "mauve"], "mauve"),
-        (["play", "--table", "{table}", "--camera", "folder:{desk}/frames", "--port", "0", "--data", "{desk}/data", "--players", "red,pink"], "pink"),
-        (["play", "--table", "{table}", "--camera", "folder:{desk}/frames", "--port", "0", "--begins", "lot", "--set-up"], "--begins"),
-        (["play", "--table", "{table}", "--camera", "folder:{desk}/frames", "--port", "0", "--begins", "lot", "--resume", "1"], "--begins"),
+        (
+            [
+                "play",
+                "--table",
+                "{table}",
+                "--camera",
+                "folder:{desk}/frames",
+                "--port",
+                "0",
+                "--data",
+                "{desk}/data",
+                "--begins",
+                "mauve",
+            ],
+            "mauve",
+        ),
+        (
+            [
+                "play",
+                "--table",
+                "{table}",
+                "--camera",
+                "folder:{desk}/frames",
+                "--port",
+                "0",
+                "--data",
+                "{desk}/data",
+                "--players",
+                "red,pink",
+            ],
+            "pink",
+        ),
+        (
+            [
+                "play",
+                "--table",
+                "{table}",
+                "--camera",
+                "folder:{desk}/frames",
+                "--port",
+                "0",
+                "--begins",
+                "lot",
+                "--set-up",
+            ],
+            "--begins",
+        ),
+        (
+            [
+                "play",
+                "--table",
+                "{table}",
+                "--camera",
+                "folder:{desk}/frames",
+                "--port",
+                "0",
+                "--begins",
+                "lot",
+                "--resume",
+                "1",
+            ],
+            "--begins",
+        ),
         (["demo", "--port", "70000"], "70000"),
         (["demo", "--game", "halma"], "halma"),
         (["umpire"], "umpire"),

@@ -9,27 +9,63 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.cli import main
-from referee.events import Answered, Asked, Choice, Corrected, Reopened, Ruled, SessionEnded, SessionStarted
-from referee.log import Log
+from cli.main import main
+from referee.sessions.event_store import Log
+from referee.sessions.events import (
+    Answered,
+    Asked,
+    Choice,
+    Corrected,
+    Reopened,
+    Ruled,
+    SessionEnded,
+    SessionStarted,
+)
 
 JPEG = b"\xff\xd8 a picture \xff\xd9"
 
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    """Two sessions: the first with a ruling, a question, its answer and a correction, the second just begun."""
+    """Two sessions: the first with a ruling, a question, its answer and a correction, the second
+    just begun.
+    """
     path = tmp_path / "log.sqlite"
     with Log(path) as log:
-        started = SessionStarted(game="ice_boule", players=("blue", "yellow"), started_utc="2026-11-21T14:00:00+00:00", simulated=True)
+        started = SessionStarted(
+            game="ice_boule",
+            players=("blue", "yellow"),
+            started_utc="2026-11-21T14:00:00+00:00",
+            simulated=True,
+        )
         first = log.append(started, 0).session
-        ruled = Ruled(verdict="accepted", code="boule.throw", said="blue throws and leads", rests_on="Play", player="blue", moves=("blue",))
+        ruled = Ruled(
+            verdict="accepted",
+            code="boule.throw",
+            said="blue throws and leads",
+            rests_on="Play",
+            player="blue",
+            moves=("blue",),
+        )
         log.append(ruled, 3250, first, JPEG)
         choices = (Choice(label="blue"), Choice(label="yellow"))
-        asked = Asked(code="boule.too_close", said="Which is nearer?", choices=choices, rests_on="ruling ice_boule.2")
+        asked = Asked(
+            code="boule.too_close",
+            said="Which is nearer?",
+            choices=choices,
+            rests_on="ruling ice_boule.2",
+        )
         log.append(asked, 4500, first, JPEG)
-        log.append(Answered(question=3, label="blue is nearer", how="order", decided_by="all [of us]"), 9000, first)
-        log.append(Corrected(corrects=2, moves=(), decided_by="blue", said="nothing was thrown"), 9500, first)
+        log.append(
+            Answered(question=3, label="blue is nearer", how="order", decided_by="all [of us]"),
+            9000,
+            first,
+        )
+        log.append(
+            Corrected(corrects=2, moves=(), decided_by="blue", said="nothing was thrown"),
+            9500,
+            first,
+        )
         log.append(SessionEnded(reason="everybody went home"), 60000, first)
         log.append(SessionStarted(game="ice_boule", players=("red", "green")), 0)
     return path
@@ -49,23 +85,43 @@ def test_lists_every_session(log: Path) -> None:
 
 def test_list_as_json_is_one_document(log: Path) -> None:
     sessions = json.loads(rinkside("log", "list", "--log", log, "--json").stdout)
-    assert [(row["session"], row["records"], row["frames"], row["ended"]) for row in sessions] == [(1, 6, 2, True), (7, 1, 0, False)]
+    assert [(row["session"], row["records"], row["frames"], row["ended"]) for row in sessions] == [
+        (1, 6, 2, True),
+        (7, 1, 0, False),
+    ]
 
 
 def test_shows_what_was_ruled_and_what_it_rests_on(log: Path) -> None:
     result = rinkside("log", "show", 1, "--log", log)
     assert (result.exit_code, result.stderr) == (0, "")
-    for words in ("blue throws and leads", "ruling ice_boule.2", "3.25 s", "all [of us]", "nothing was thrown", "everybody went home"):
+    for words in (
+        "blue throws and leads",
+        "ruling ice_boule.2",
+        "3.25 s",
+        "all [of us]",
+        "nothing was thrown",
+        "everybody went home",
+    ):
         assert words in result.stdout
 
 
 def test_shows_the_latest_session_unless_told_another(log: Path) -> None:
-    assert [record["seq"] for record in json.loads(rinkside("log", "show", "--log", log, "--json").stdout)] == [7]
+    assert [
+        record["seq"]
+        for record in json.loads(rinkside("log", "show", "--log", log, "--json").stdout)
+    ] == [7]
 
 
 def test_shows_records_whole_as_json(log: Path) -> None:
     records = json.loads(rinkside("log", "show", 1, "--log", log, "--json").stdout)
-    assert [record["fact"] for record in records] == ["session_started", "ruled", "asked", "answered", "corrected", "session_ended"]
+    assert [record["fact"] for record in records] == [
+        "session_started",
+        "ruled",
+        "asked",
+        "answered",
+        "corrected",
+        "session_ended",
+    ]
 
 
 def test_exports_records_and_pictures(log: Path, tmp_path: Path) -> None:
@@ -80,18 +136,28 @@ def test_an_export_that_cannot_be_written_leaves_nothing(log: Path, tmp_path: Pa
     for target in (tmp_path / "none" / "session.zip", tmp_path / "session.tar"):
         result = rinkside("log", "export", 1, target, "--log", log)
         assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
-    assert [path.name for path in tmp_path.iterdir() if not path.name.startswith("log.sqlite")] == []
+    assert [
+        path.name for path in tmp_path.iterdir() if not path.name.startswith("log.sqlite")
+    ] == []
 
 
 def test_takes_in_what_was_exported(tmp_path: Path) -> None:
-    here, there, target = tmp_path / "here.sqlite", tmp_path / "there.sqlite", tmp_path / "session.zip"
+    here, there, target = (
+        tmp_path / "here.sqlite",
+        tmp_path / "there.sqlite",
+        tmp_path / "session.zip",
+    )
     with Log(here) as log:
         first = log.append(SessionStarted(game="ice_boule", players=("blue", "yellow")), 0).session
-        log.append(Ruled(verdict="refused", code="boule.throw", said="not yellow's turn"), 250, first, JPEG)
+        log.append(
+            Ruled(verdict="refused", code="boule.throw", said="not yellow's turn"), 250, first, JPEG
+        )
     rinkside("log", "export", 1, target, "--log", here)
     result = rinkside("log", "import", target, "--log", there)
     assert (result.exit_code, result.stdout) == (0, f"{target} is session 1 in {there}\n")
-    assert json.loads(rinkside("log", "show", "--log", there, "--json").stdout) == json.loads(rinkside("log", "show", "--log", here, "--json").stdout)
+    assert json.loads(rinkside("log", "show", "--log", there, "--json").stdout) == json.loads(
+        rinkside("log", "show", "--log", here, "--json").stdout
+    )
     again = rinkside("log", "import", target, "--log", there)
     assert (again.exit_code, again.stdout, again.stderr.count("\n")) == (2, "", 1)
 
@@ -105,17 +171,23 @@ def test_an_unknown_session_is_refused_with_those_there_are(log: Path) -> None:
 def test_reads_the_log_in_the_data_folder_unless_told_another(log: Path, tmp_path: Path) -> None:
     (tmp_path / "rinkside").mkdir()
     log.rename(tmp_path / "rinkside" / "log.sqlite")
-    result = CliRunner().invoke(main, ["log", "list", "--json"], env={"XDG_DATA_HOME": str(tmp_path)})
+    result = CliRunner().invoke(
+        main, ["log", "list", "--json"], env={"XDG_DATA_HOME": str(tmp_path)}
+    )
     assert len(json.loads(result.stdout)) == 2
 
 
 def test_a_session_that_went_on_after_a_restart_says_so_and_who_plays(tmp_path: Path) -> None:
     with Log(tmp_path / "log.sqlite") as opened:
-        session = opened.append(SessionStarted(game="ice_boule", players=("red", "green"), names={"red": "Anna [A]"}), 0).session
+        session = opened.append(
+            SessionStarted(game="ice_boule", players=("red", "green"), names={"red": "Anna [A]"}), 0
+        ).session
         opened.append(Reopened(camera="v4l2 0"), 10, session)
     shown = rinkside("log", "show", "--log", tmp_path / "log.sqlite").stdout
     assert "Rinkside was started again" in shown
-    assert "Anna [A] (red), green" in rinkside("log", "list", "--log", tmp_path / "log.sqlite").stdout
+    assert (
+        "Anna [A] (red), green" in rinkside("log", "list", "--log", tmp_path / "log.sqlite").stdout
+    )
 
 
 def test_the_sessions_of_no_log_are_refused_before_a_page_is_served(tmp_path):

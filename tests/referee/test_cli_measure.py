@@ -1,4 +1,6 @@
-"""`rinkside measure` and `rinkside observe` on observations made by hand: what people and programs are told."""
+"""`rinkside measure` and `rinkside observe` on observations made by hand: what people and programs
+are told.
+"""
 
 from __future__ import annotations
 
@@ -11,34 +13,65 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.cli import main
+from cli.main import main
 from table.observation import Camera, Observation, SeenPiece, Unusable
 from table.pieces import load_piece_set
-from table.setup import Fiducials, Game, Lens, Marker, Setup, save_table
-from table.setup import Open as OpenGround
 from table.solids import lying, on_top, upright
+from table.table_config import Fiducials, Game, Lens, Marker, Setup, save_table
+from table.table_config import Open as OpenGround
 
 LARGE = load_piece_set("looney")["large"]
 EYE_MM = np.array([200.0, 150.0, 700.0])
 DOWN = np.diag([1.0, -1.0, -1.0])
 CAMERA = Camera(DOWN, -DOWN @ EYE_MM, np.eye(6) * 1e-8, 0.12, (0, 1, 3))
 SETUP = Setup(
-    camera=Lens(width=480, height=360, matrix=((450.0, 0.0, 239.5), (0.0, 450.0, 179.5), (0.0, 0.0, 1.0)), distortion=(0.0, 0.0, 0.0, 0.0)),
-    fiducials=Fiducials(markers=(Marker(id=0, corners_mm=((-50, 50), (-10, 50), (-10, 10), (-50, 10))),)),
+    camera=Lens(
+        width=480,
+        height=360,
+        matrix=((450.0, 0.0, 239.5), (0.0, 450.0, 179.5), (0.0, 0.0, 1.0)),
+        distortion=(0.0, 0.0, 0.0, 0.0),
+    ),
+    fiducials=Fiducials(
+        markers=(Marker(id=0, corners_mm=((-50, 50), (-10, 50), (-10, 10), (-50, 10))),)
+    ),
     board=OpenGround(outline_mm=((0, 0), (400, 0), (400, 300), (0, 300))),
     game=Game(name="ice_boule", colours=("red", "green"), sizes=("large",), target="blue"),
     pieces=load_piece_set("looney"),
 )
 
 
-def piece(colour: str, x_mm: float, y_mm: float = 150.0, heading_deg: float = 0.0, sigma_mm: float = 0.1, **more: object) -> SeenPiece:
+def piece(
+    colour: str,
+    x_mm: float,
+    y_mm: float = 150.0,
+    heading_deg: float = 0.0,
+    sigma_mm: float = 0.1,
+    **more: object,
+) -> SeenPiece:
     solid = lying(LARGE, x_mm, y_mm, heading_deg)
-    return SeenPiece(colour, "large", "lying", np.array([x_mm, y_mm]), heading_deg, solid, np.diag([sigma_mm, sigma_mm, 0.3]) ** 2, **more)
+    return SeenPiece(
+        colour,
+        "large",
+        "lying",
+        np.array([x_mm, y_mm]),
+        heading_deg,
+        solid,
+        np.diag([sigma_mm, sigma_mm, 0.3]) ** 2,
+        **more,
+    )
 
 
 def standing(colour: str, x_mm: float, y_mm: float) -> SeenPiece:
     solid = upright(LARGE, x_mm, y_mm, 0.0)
-    return SeenPiece(colour, "large", "upright", np.array([x_mm, y_mm]), 0.0, solid, np.diag([0.1, 0.1, 0.3]) ** 2)
+    return SeenPiece(
+        colour,
+        "large",
+        "upright",
+        np.array([x_mm, y_mm]),
+        0.0,
+        solid,
+        np.diag([0.1, 0.1, 0.3]) ** 2,
+    )
 
 
 TARGET = standing("blue", 100, 150)
@@ -59,9 +92,11 @@ class Table:
         assert cv2.imwrite(str(folder / "photo.png"), np.full((360, 480, 3), 120, np.uint8))
 
     def __call__(self, command: str, observation: Observation | Unusable, *words: str) -> Result:
-        self._patch.setattr("referee.commands_measure.observe_frame", lambda *_: observation)
+        self._patch.setattr("cli.measure.observe_frame", lambda *_: observation)
         photo, table = self.folder / "photo.png", self.folder / "table.json"
-        return CliRunner().invoke(main, [command, str(photo), "--table", str(table), *words], env={"COLUMNS": "120"})
+        return CliRunner().invoke(
+            main, [command, str(photo), "--table", str(table), *words], env={"COLUMNS": "120"}
+        )
 
     @property
     def picture(self) -> Path:
@@ -73,7 +108,9 @@ def rinkside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Table:
     return Table(tmp_path, monkeypatch)
 
 
-CLEAR = seen(TARGET, piece("green", EDGE_MM + 60), piece("red", EDGE_MM + 20), piece("red", EDGE_MM + 40, 60))
+CLEAR = seen(
+    TARGET, piece("green", EDGE_MM + 60), piece("red", EDGE_MM + 20), piece("red", EDGE_MM + 40, 60)
+)
 """Red leads with 20 mm; green's 60 mm comes before red's second."""
 
 
@@ -81,15 +118,26 @@ def test_ranks_by_gap_and_says_who_leads(rinkside: Table) -> None:
     result = rinkside("measure", CLEAR)
     assert (result.exit_code, result.stderr) == (0, "")
     rows = [line.split() for line in result.stdout.splitlines() if line.strip().startswith("#")]
-    assert [row[:3] for row in rows] == [["#1", "red", "large"], ["#2", "green", "large"], ["#3", "red", "large"]]
+    assert [row[:3] for row in rows] == [
+        ["#1", "red", "large"],
+        ["#2", "green", "large"],
+        ["#3", "red", "large"],
+    ]
     assert rows[0][4:7] == ["20.0", "±", "0.3"]
     assert "red leads and would score 1 point if the end stopped now." in result.stdout
 
 
 def test_gaps_and_call_are_one_document(rinkside: Table) -> None:
     document = json.loads(rinkside("measure", CLEAR, "--json").stdout)
-    assert [(gap["colour"], round(gap["gap_mm"])) for gap in document["gaps"]][:2] == [("red", 20), ("green", 60)]
-    assert (document["call"]["leading"], document["call"]["points"], document["call"]["too_close"]) == ("red", 1, False)
+    assert [(gap["colour"], round(gap["gap_mm"])) for gap in document["gaps"]][:2] == [
+        ("red", 20),
+        ("green", 60),
+    ]
+    assert (
+        document["call"]["leading"],
+        document["call"]["points"],
+        document["call"]["too_close"],
+    ) == ("red", 1, False)
 
 
 def test_too_close_to_call_is_said_and_what_to_do(rinkside: Table) -> None:
@@ -104,12 +152,28 @@ def test_too_close_to_call_is_said_and_what_to_do(rinkside: Table) -> None:
 
 
 def test_a_clear_lead_with_points_in_doubt_says_both(rinkside: Table) -> None:
-    result = rinkside("measure", seen(TARGET, piece("red", EDGE_MM + 5), piece("red", EDGE_MM + 30, 155), piece("green", EDGE_MM + 30.1, 152)))
-    assert "red leads, but how many points that makes is too close to call: #2 red and #3 green" in " ".join(result.stdout.split())
+    result = rinkside(
+        "measure",
+        seen(
+            TARGET,
+            piece("red", EDGE_MM + 5),
+            piece("red", EDGE_MM + 30, 155),
+            piece("green", EDGE_MM + 30.1, 152),
+        ),
+    )
+    assert (
+        "red leads, but how many points that makes is too close to call: #2 red and #3 green"
+        in " ".join(result.stdout.split())
+    )
 
 
 def test_a_colour_in_doubt_that_decides_is_said(rinkside: Table) -> None:
-    result = rinkside("measure", seen(TARGET, piece("red", EDGE_MM + 20, colour_probability=0.7), piece("green", EDGE_MM + 60)))
+    result = rinkside(
+        "measure",
+        seen(
+            TARGET, piece("red", EDGE_MM + 20, colour_probability=0.7), piece("green", EDGE_MM + 60)
+        ),
+    )
     first = next(line for line in result.stdout.splitlines() if "#1" in line)
     assert "colour 70 % sure" in first
     assert "Too close to call" in result.stdout
@@ -118,7 +182,16 @@ def test_a_colour_in_doubt_that_decides_is_said(rinkside: Table) -> None:
 
 def test_on_the_target_and_touching_are_remarked(rinkside: Table) -> None:
     top = on_top(LARGE, TARGET.solid, 0.0)
-    stacked = SeenPiece("red", "large", "upright", np.array([100.0, 150.0]), 0.0, top, np.diag([0.1, 0.1, 0.3]) ** 2, on=0)
+    stacked = SeenPiece(
+        "red",
+        "large",
+        "upright",
+        np.array([100.0, 150.0]),
+        0.0,
+        top,
+        np.diag([0.1, 0.1, 0.3]) ** 2,
+        on=0,
+    )
     result = rinkside("measure", seen(TARGET, piece("green", EDGE_MM - 0.5), stacked))
     first, second = (line for line in result.stdout.splitlines() if line.strip().startswith("#"))
     assert first.rstrip().endswith("on the target")
@@ -153,7 +226,7 @@ def test_a_full_disk_is_said_before_anything_is_printed(
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("table.documents.os.fsync", full)
+    monkeypatch.setattr("table.files.os.fsync", full)
     before = sorted(rinkside.folder.iterdir())
     result = rinkside(command, CLEAR, "--picture", str(rinkside.picture), *words)
     assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
@@ -163,15 +236,28 @@ def test_a_full_disk_is_said_before_anything_is_printed(
 
 @pytest.mark.parametrize("command", ["measure", "observe"])
 @pytest.mark.parametrize("words", [(), ("--json",)])
-def test_what_cannot_be_read_is_one_line_and_nothing_else(rinkside: Table, command: str, words: tuple[str, ...]) -> None:
-    result = rinkside(command, Unusable(0, 0, "fiducials 2 and 3 are covered"), "--picture", str(rinkside.picture), *words)
+def test_what_cannot_be_read_is_one_line_and_nothing_else(
+    rinkside: Table, command: str, words: tuple[str, ...]
+) -> None:
+    result = rinkside(
+        command,
+        Unusable(0, 0, "fiducials 2 and 3 are covered"),
+        "--picture",
+        str(rinkside.picture),
+        *words,
+    )
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == f"rinkside: {rinkside.folder / 'photo.png'}: fiducials 2 and 3 are covered\n"
+    assert (
+        result.stderr
+        == f"rinkside: {rinkside.folder / 'photo.png'}: fiducials 2 and 3 are covered\n"
+    )
     assert not rinkside.picture.exists()
 
 
 @pytest.mark.parametrize("pieces", [(), (TARGET, standing("blue", 300, 150))])
-def test_no_target_or_two_of_them_cannot_be_measured(rinkside: Table, pieces: tuple[SeenPiece, ...]) -> None:
+def test_no_target_or_two_of_them_cannot_be_measured(
+    rinkside: Table, pieces: tuple[SeenPiece, ...]
+) -> None:
     result = rinkside("measure", seen(*pieces), "--picture", str(rinkside.picture))
     assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
     assert "blue" in result.stderr
@@ -195,7 +281,9 @@ def test_observe_without_a_target_in_view_still_says_what_is_there(rinkside: Tab
 def test_observe_lists_pieces_with_margins_and_doubts(rinkside: Table) -> None:
     unsure = piece("red", 200, colour_probability=0.81)
     stray = piece("green", 450)
-    result = rinkside("observe", seen(TARGET, unsure, off_board=(stray,), notes=("fiducial 2 is covered",)))
+    result = rinkside(
+        "observe", seen(TARGET, unsure, off_board=(stray,), notes=("fiducial 2 is covered",))
+    )
     first, second, third = (line for line in result.stdout.splitlines() if "large" in line)
     assert "100.0 ± 0.2" in first
     assert "colour 81 % sure" in second

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.cli import main
-from table.setup import Fiducials, parse_table
-from vision.cameras.files import read_image
+from cli.main import main
+from table.table_config import Fiducials, parse_table
+from vision.cameras.image_files import read_image
 
 
 def rinkside(*words: object) -> Result:
@@ -18,9 +18,14 @@ def rinkside(*words: object) -> Result:
 
 
 def test_a_sheet_and_its_preview_are_written(tmp_path: Path) -> None:
-    said = rinkside("hex", "--paper", "a3", "--out", tmp_path / "hex.pdf", "--preview", tmp_path / "hex.png")
+    said = rinkside(
+        "hex", "--paper", "a3", "--out", tmp_path / "hex.pdf", "--preview", tmp_path / "hex.png"
+    )
     assert said.exit_code == 0, said.output
-    assert "1 page of A3. Its fiducials are 40 mm a side, their left tops at (x, y) mm: 0 (-148.0, 122.0), 1 (108.0, 122.0)" in said.stdout
+    assert (
+        "1 page of A3. Its fiducials are 40 mm a side, their left tops at (x, y) mm: 0 (-148.0,"
+        " 122.0), 1 (108.0, 122.0)" in said.stdout
+    )
     assert (tmp_path / "hex.pdf").read_bytes().startswith(b"%PDF-")
     assert read_image(tmp_path / "hex.png").image.shape[1] > 1600
 
@@ -28,9 +33,20 @@ def test_a_sheet_and_its_preview_are_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["chessboard", "hex", "tiles", "coasters", "mat"])
 def test_json_is_what_table_json_needs(tmp_path: Path, name: str) -> None:
     document = json.loads(rinkside(name, "--out", tmp_path / "board.pdf", "--json").stdout)
-    camera = {"width": 640, "height": 480, "matrix": [[600, 0, 320], [0, 600, 240], [0, 0, 1]], "distortion": [0, 0, 0, 0]}
+    camera = {
+        "width": 640,
+        "height": 480,
+        "matrix": [[600, 0, 320], [0, 600, 240], [0, 0, 1]],
+        "distortion": [0, 0, 0, 0],
+    }
     game = {"name": "ice_storm", "colours": ["red"], "sizes": ["small"]}
-    table = {"format": "rinkside-table/1", "camera": camera, "fiducials": document["fiducials"], "board": document["board"], "game": game}
+    table = {
+        "format": "rinkside-table/1",
+        "camera": camera,
+        "fiducials": document["fiducials"],
+        "board": document["board"],
+        "game": game,
+    }
     setup = parse_table(table)
     assert [marker.id for marker in setup.fiducials.markers] == [0, 1, 2, 3]
     assert setup.fiducials.dictionary == Fiducials(markers=setup.fiducials.markers).dictionary
@@ -47,19 +63,39 @@ def test_sheets_for_any_table_have_no_places_on_one(tmp_path: Path) -> None:
     [
         (
             ["checkers", "--out", "a.pdf"],
-            "rinkside: expected a sheet (charuco, fiducials, colours, chessboard, hex, tiles, coasters, mat), got 'checkers'",
+            (
+                "rinkside: expected a sheet (charuco, fiducials, colours, chessboard, hex, tiles,"
+                " coasters, mat), got 'checkers'"
+            ),
         ),
         (["hex", "--out", "a.png"], "a.png: expected a name that ends in .pdf, got 'a.png'"),
-        (["hex", "--out", "nowhere/a.pdf"], "nowhere/a.pdf: expected the name of a file in a folder that exists"),
+        (
+            ["hex", "--out", "nowhere/a.pdf"],
+            "nowhere/a.pdf: expected the name of a file in a folder that exists",
+        ),
         (["hex", "--out", "a.pdf", "--preview", "a.gif"], "a.gif: expected a name that ends in"),
         (["hex", "--out", "a.pdf", "--paper", "A5"], "--paper: expected A4, A3, Letter, got 'A5'"),
-        (["hex", "--out", "a.pdf", "--cell-mm", "7"], "--cell-mm: expected 20 to 60 mm for hex, got 7"),
-        (["hex", "--out", "a.pdf", "--cell-mm", "nan"], "--cell-mm: expected 20 to 60 mm for hex, got nan"),
-        (["coasters", "--out", "a.pdf", "--cell-mm", "30"], "--cell-mm: expected with chessboard, hex, tiles only, got it with coasters"),
-        (["chessboard", "--out", "a.pdf", "--cell-mm", "100"], "chessboard: A4 is too small: expected a sheet of at most 12 pages"),
+        (
+            ["hex", "--out", "a.pdf", "--cell-mm", "7"],
+            "--cell-mm: expected 20 to 60 mm for hex, got 7",
+        ),
+        (
+            ["hex", "--out", "a.pdf", "--cell-mm", "nan"],
+            "--cell-mm: expected 20 to 60 mm for hex, got nan",
+        ),
+        (
+            ["coasters", "--out", "a.pdf", "--cell-mm", "30"],
+            "--cell-mm: expected with chessboard, hex, tiles only, got it with coasters",
+        ),
+        (
+            ["chessboard", "--out", "a.pdf", "--cell-mm", "100"],
+            "chessboard: A4 is too small: expected a sheet of at most 12 pages",
+        ),
     ],
 )
-def test_what_cannot_be_done_is_one_line(words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_done_is_one_line(
+    words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.pdf").write_bytes(b"the last one")
     done = rinkside(*words)

@@ -14,71 +14,122 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from hardware.fake_serial import SerialDouble, WledFirmware
-from referee.cli import main
-from referee.log import LogReader
-from referee.loop import Referee
+from cli.main import main
+from hardware.testing.fake_serial import SerialDouble, WledFirmware
+from referee.live.referee import Referee
+from referee.sessions.event_store import LogReader
 from table.observation import Camera, Observation, SeenPiece
 from table.pieces import load_piece_set
-from table.setup import Fiducials, Game, Lens, Marker, Setup, save_table
-from table.setup import Open as OpenGround
 from table.solids import lying, upright
+from table.table_config import Fiducials, Game, Lens, Marker, Setup, save_table
+from table.table_config import Open as OpenGround
 from tests.vision.films import cut, film
-from vision.frame import Frame
+from vision.cameras.frame import Frame
 
 LARGE = load_piece_set("looney")["large"]
 EYE_MM = np.array([200.0, 150.0, 700.0])
 DOWN = np.diag([1.0, -1.0, -1.0])
 CAMERA = Camera(DOWN, -DOWN @ EYE_MM, np.eye(6) * 1e-8, 0.12, (0,))
 SETUP = Setup(
-    camera=Lens(width=64, height=64, matrix=((60.0, 0.0, 31.5), (0.0, 60.0, 31.5), (0.0, 0.0, 1.0)), distortion=(0.0, 0.0, 0.0, 0.0)),
-    fiducials=Fiducials(markers=(Marker(id=0, corners_mm=((-50, 50), (-10, 50), (-10, 10), (-50, 10))),)),
+    camera=Lens(
+        width=64,
+        height=64,
+        matrix=((60.0, 0.0, 31.5), (0.0, 60.0, 31.5), (0.0, 0.0, 1.0)),
+        distortion=(0.0, 0.0, 0.0, 0.0),
+    ),
+    fiducials=Fiducials(
+        markers=(Marker(id=0, corners_mm=((-50, 50), (-10, 50), (-10, 10), (-50, 10))),)
+    ),
     board=OpenGround(outline_mm=((0, 0), (400, 0), (400, 300), (0, 300))),
     game=Game(name="ice_boule", colours=("red", "green"), sizes=("large",), target="blue"),
     pieces=load_piece_set("looney"),
 )
 COVARIANCE = np.diag([0.1, 0.1, 0.3]) ** 2
-TARGET = SeenPiece("blue", "large", "upright", np.array([100.0, 150.0]), 0.0, upright(LARGE, 100, 150, 0), COVARIANCE)
+TARGET = SeenPiece(
+    "blue",
+    "large",
+    "upright",
+    np.array([100.0, 150.0]),
+    0.0,
+    upright(LARGE, 100, 150, 0),
+    COVARIANCE,
+)
 
 
 def thrown(colour: str, gap_mm: float, y_mm: float) -> SeenPiece:
     """A piece that lies tip away, so far to the right of the target's near side."""
     x_mm = 100 + LARGE.base_mm / 2 + gap_mm
-    return SeenPiece(colour, "large", "lying", np.array([x_mm, y_mm]), 0.0, lying(LARGE, x_mm, y_mm, 0), COVARIANCE)
+    return SeenPiece(
+        colour,
+        "large",
+        "lying",
+        np.array([x_mm, y_mm]),
+        0.0,
+        lying(LARGE, x_mm, y_mm, 0),
+        COVARIANCE,
+    )
 
 
 RED, GREEN, CLOSE = thrown("red", 60, 150), thrown("green", 30, 160), thrown("red", 30.2, 145)
-FILM = {0: (), 1000: (TARGET,), 2000: (TARGET, RED), 3000: (TARGET, RED, GREEN), 4000: (TARGET, RED, GREEN, CLOSE)}
+FILM = {
+    0: (),
+    1000: (TARGET,),
+    2000: (TARGET, RED),
+    3000: (TARGET, RED, GREEN),
+    4000: (TARGET, RED, GREEN, CLOSE),
+}
 """What lies on the table from each time on, ms."""
 
 
-def observe(frame: Frame, _setup: Setup, reference: Frame | None = None, previous: Observation | None = None) -> Observation:
+def observe(
+    frame: Frame, _setup: Setup, reference: Frame | None = None, previous: Observation | None = None
+) -> Observation:
     del reference, previous
     return Observation(frame.seq, frame.at_ms, CAMERA, FILM[frame.at_ms // 1000 * 1000])
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("referee.referee_maker.Watch", lambda: observe)
+    monkeypatch.setattr("referee.live.referee_factory.Watch", lambda: observe)
     save_table(SETUP, tmp_path / "table.json")
     (tmp_path / "frames").mkdir()
     (tmp_path / "inputs.jsonl").write_text("\n")
     for at_ms in range(0, 5000, 250):
-        assert cv2.imwrite(str(tmp_path / "frames" / f"{at_ms:09d}.jpg"), np.full((64, 64, 3), at_ms // 40, np.uint8))
+        assert cv2.imwrite(
+            str(tmp_path / "frames" / f"{at_ms:09d}.jpg"),
+            np.full((64, 64, 3), at_ms // 40, np.uint8),
+        )
     return tmp_path
 
 
 def referee(folder: Path, *words: str) -> Result:
-    table, frames, inputs = (str(folder / name) for name in ("table.json", "frames", "inputs.jsonl"))
+    table, frames, inputs = (
+        str(folder / name) for name in ("table.json", "frames", "inputs.jsonl")
+    )
     game = ["--game", "ice_boule", "--players", "red,green"]
-    return CliRunner().invoke(main, ["referee", "--table", table, "--camera", f"folder:{frames}", *game, "--inputs", inputs, *words])
+    return CliRunner().invoke(
+        main,
+        [
+            "referee",
+            "--table",
+            table,
+            "--camera",
+            f"folder:{frames}",
+            *game,
+            "--inputs",
+            inputs,
+            *words,
+        ],
+    )
 
 
 def test_prints_a_record_a_line_on_the_films_own_clock(folder: Path) -> None:
     result = referee(folder, "--json")
     assert (result.exit_code, result.stderr) == (0, "")
     records = [json.loads(line) for line in result.stdout.splitlines()]
-    assert [(record["verdict"], record["code"].split(".")[0], record["t_ms"]) for record in records] == [
+    assert [
+        (record["verdict"], record["code"].split(".")[0], record["t_ms"]) for record in records
+    ] == [
         ("accepted", "boule", 1500),
         ("accepted", "boule", 2500),
         ("accepted", "boule", 3500),
@@ -87,7 +138,11 @@ def test_prints_a_record_a_line_on_the_films_own_clock(folder: Path) -> None:
     assert [record["player"] for record in records[1:3]] == ["red", "green"]
     throw = records[2]
     assert throw["played"].startswith("throw green large 30.0")
-    assert (throw["state"]["leading"], throw["state"]["next"], throw["state"]["points_if_over"]) == ("green", "red", 1)
+    assert (
+        throw["state"]["leading"],
+        throw["state"]["next"],
+        throw["state"]["points_if_over"],
+    ) == ("green", "red", 1)
     assert len(records[3]["choices"]) >= 2
 
 
@@ -103,7 +158,7 @@ def test_keeps_the_log_where_it_is_told(folder: Path) -> None:
     with LogReader(folder / "kept.sqlite") as log:
         (session,) = log.sessions()
         assert (session.rulings, session.frames, session.ended) == (3, 4, True)
-        (started, *_) = log.records()
+        started, *_ = log.records()
         assert started.event.table == json.loads((folder / "table.json").read_text())
 
 
@@ -121,14 +176,22 @@ def test_a_film_cut_short_is_refereed_to_its_end_and_ends_with_exit_code_3(folde
     assert len(in_words.stderr.splitlines()) == 1
     in_json = CliRunner().invoke(main, [*words, "--camera", f"video:{short}", "--json"])
     *records, last = [json.loads(line) for line in in_json.stdout.splitlines()]
-    assert (in_json.exit_code, [record["verdict"] for record in records], list(last)) == (3, ["accepted", "accepted"], ["incomplete"])
+    assert (in_json.exit_code, [record["verdict"] for record in records], list(last)) == (
+        3,
+        ["accepted", "accepted"],
+        ["incomplete"],
+    )
     assert said in last["incomplete"]
 
 
 def test_a_broken_picture_in_the_film_is_one_line_after_what_was_ruled_before(folder: Path) -> None:
     (folder / "frames" / "000002750.jpg").write_bytes(b"not a picture")
     result = referee(folder, "--json")
-    assert (result.exit_code, len(result.stdout.splitlines()), result.stderr.count("\n")) == (2, 2, 1)
+    assert (result.exit_code, len(result.stdout.splitlines()), result.stderr.count("\n")) == (
+        2,
+        2,
+        1,
+    )
     assert "000002750.jpg" in result.stderr
 
 
@@ -140,27 +203,42 @@ def fails(monkeypatch: pytest.MonkeyPatch, *at_ms: int) -> None:
             raise ZeroDivisionError("no such table")
         return observe(frame, SETUP)
 
-    monkeypatch.setattr("referee.referee_maker.Watch", lambda: look)
+    monkeypatch.setattr("referee.live.referee_factory.Watch", lambda: look)
 
 
-def test_a_referee_that_fails_in_the_middle_rules_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_referee_that_fails_in_the_middle_rules_on(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = [json.loads(line)["code"] for line in referee(folder, "--json").stdout.splitlines()]
     fails(monkeypatch, 2750)
     result = referee(folder, "--json")
     assert (result.exit_code, result.stderr.count("\n")) == (0, 1)
-    assert "rinkside: the referee failed (ZeroDivisionError: no such table, test_cli_referee.py:" in result.stderr
+    assert (
+        "rinkside: the referee failed (ZeroDivisionError: no such table, test_cli_referee.py:"
+        in result.stderr
+    )
     assert [json.loads(line)["code"] for line in result.stdout.splitlines()] == expected
 
 
-def test_a_referee_that_fails_again_and_again_ends_with_exit_code_2(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_referee_that_fails_again_and_again_ends_with_exit_code_2(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fails(monkeypatch, 2750, 3000, 3250)
     result = referee(folder, "--json", "--log", str(folder / "log.sqlite"))
     assert (result.exit_code, len(result.stdout.splitlines())) == (2, 2)
     *failed, halted = result.stderr.splitlines()
     assert len(failed) == 2
-    assert "failed 3 times within a minute (ZeroDivisionError: no such table) and was halted" in halted
+    assert (
+        "failed 3 times within a minute (ZeroDivisionError: no such table) and was halted" in halted
+    )
     with LogReader(folder / "log.sqlite") as log:
-        assert [type(record.event).__name__ for record in log.records()] == ["SessionStarted", "Ruled", "Ruled", "Reopened", "Reopened"]
+        assert [type(record.event).__name__ for record in log.records()] == [
+            "SessionStarted",
+            "Ruled",
+            "Ruled",
+            "Reopened",
+            "Reopened",
+        ]
 
 
 @pytest.mark.parametrize(
@@ -174,7 +252,9 @@ def test_a_referee_that_fails_again_and_again_ends_with_exit_code_2(folder: Path
         ("[1]", "a JSON object"),
     ],
 )
-def test_inputs_that_the_game_does_not_understand_are_one_line(folder: Path, line: str, expected: str) -> None:
+def test_inputs_that_the_game_does_not_understand_are_one_line(
+    folder: Path, line: str, expected: str
+) -> None:
     (folder / "inputs.jsonl").write_text(f"\n{line}\n")
     result = referee(folder, "--json")
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
@@ -183,7 +263,10 @@ def test_inputs_that_the_game_does_not_understand_are_one_line(folder: Path, lin
 
 
 def test_what_was_heard_is_judged_at_its_own_time(folder: Path) -> None:
-    (folder / "inputs.jsonl").write_text('{"t_ms": 3300, "player": "green", "stop": true}\n{"t_ms": 2900, "player": "red", "stop": true}\n')
+    (folder / "inputs.jsonl").write_text(
+        '{"t_ms": 3300, "player": "green", "stop": true}\n{"t_ms": 2900, "player": "red", "stop":'
+        " true}\n"
+    )
     records = [json.loads(line) for line in referee(folder, "--json").stdout.splitlines()]
     assert [(record["t_ms"], record["verdict"], record["player"]) for record in records[2:4]] == [
         (2900, "refused", "red"),
@@ -193,7 +276,9 @@ def test_what_was_heard_is_judged_at_its_own_time(folder: Path) -> None:
 
 def test_lamps_follow_what_settings_name(folder: Path, tmp_path: Path) -> None:
     strip = SerialDouble(tmp_path / "tty", WledFirmware(60))
-    (tmp_path / "rinkside.toml").write_text(f'[hardware.lamps]\nkind = "wled"\ndevice = "{strip.path}"\nleds = 60\n')
+    (tmp_path / "rinkside.toml").write_text(
+        f'[hardware.lamps]\nkind = "wled"\ndevice = "{strip.path}"\nleds = 60\n'
+    )
     result = referee(folder, "--json", "--settings", str(tmp_path / "rinkside.toml"))
     strip.pump()
     strip.unplug()
@@ -202,23 +287,29 @@ def test_lamps_follow_what_settings_name(folder: Path, tmp_path: Path) -> None:
     assert set(strip.firmware.pixels) == {(0, 0, 0)}, "dark in the end"
 
 
-def test_a_collection_of_garbage_holds_no_game_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_collection_of_garbage_holds_no_game_up(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What was loaded before is not gone through again while the referee looks on."""
     through: list[int] = []
 
-    def observe_and_count(frame: Frame, setup: Setup, reference: Frame | None = None) -> Observation:
+    def observe_and_count(
+        frame: Frame, setup: Setup, reference: Frame | None = None
+    ) -> Observation:
         through.append(len(gc.get_objects()))
         return observe(frame, setup, reference)
 
     before = len(gc.get_objects())
-    monkeypatch.setattr("referee.referee_maker.Watch", lambda: observe_and_count)
+    monkeypatch.setattr("referee.live.referee_factory.Watch", lambda: observe_and_count)
     assert referee(folder, "--json").exit_code == 0
     assert max(through) < before / 5
     assert gc.get_freeze_count() == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_with_the_log_whole(folder: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals) -> None:
+def test_a_signal_ends_it_with_the_log_whole(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
     told = threading.Event()
 
     def observe_and_wait(frame: Frame, setup: Setup, reference: Frame | None = None) -> Observation:
@@ -234,7 +325,7 @@ def test_a_signal_ends_it_with_the_log_whole(folder: Path, monkeypatch: pytest.M
 
     usual = Referee.stop
     monkeypatch.setattr(Referee, "stop", stop)
-    monkeypatch.setattr("referee.referee_maker.Watch", lambda: observe_and_wait)
+    monkeypatch.setattr("referee.live.referee_factory.Watch", lambda: observe_and_wait)
     result = referee(folder, "--json", "--log", str(folder / "log.sqlite"))
     assert (result.exit_code, result.stderr, len(result.stdout.splitlines())) == (0, "", 3)
     with LogReader(folder / "log.sqlite") as log:
@@ -243,7 +334,12 @@ def test_a_signal_ends_it_with_the_log_whole(folder: Path, monkeypatch: pytest.M
 
 def test_bad_settings_are_told_before_anything_begins(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "rinkside.toml").write_text('[hardware.lamps]\nkind = "lava"\n')
-    result = referee(folder, "--settings", str(tmp_path / "rinkside.toml"), "--log", str(tmp_path / "log.sqlite"))
+    result = referee(
+        folder, "--settings", str(tmp_path / "rinkside.toml"), "--log", str(tmp_path / "log.sqlite")
+    )
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("rinkside: rinkside.toml: hardware.lamps.kind: expected gpio, board, wled, wled-presets, fake, got")
+    assert result.stderr.startswith(
+        "rinkside: rinkside.toml: hardware.lamps.kind: expected gpio, board, wled, wled-presets,"
+        " fake, got"
+    )
     assert not (tmp_path / "log.sqlite").exists()

@@ -11,12 +11,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from referee.events import Asked, Ruled
-from referee.loop import RESTLESS_MS, Referee
-from referee.session import Session
-from referee.settle import HAND_STILL_MS
+from referee.live.referee import RESTLESS_MS, Referee
+from referee.live.stability import HAND_STILL_MS
+from referee.sessions.events import Asked, Ruled
+from referee.sessions.session import Session
 from tests.referee.test_patience import Looking
-from vision.cameras import CameraLost
+from vision.cameras.base import CameraLost
 from vision.cameras.live import LiveCamera, Picture
 
 NIGHT_MS = 1_795_000_000_000
@@ -44,13 +44,21 @@ class Clocks:
 
 
 class Film:
-    """A live camera that takes a picture at each step: (ms since the last one, what is seen, by how much the wall clock is set then)."""
+    """A live camera that takes a picture at each step: (ms since the last one, what is seen, by how
+    much the wall clock is set then).
+    """
 
     simulated = False
 
     def __init__(self, *steps):
         self.clocks, self.steps, self.shown, self.done = Clocks(), list(steps), [], lambda: None
-        self.camera = LiveCamera("film", lambda: self.clocks, None, lambda: self.clocks.running_ms, lambda: self.clocks.wall_ms)
+        self.camera = LiveCamera(
+            "film",
+            lambda: self.clocks,
+            None,
+            lambda: self.clocks.running_ms,
+            lambda: self.clocks.wall_ms,
+        )
         self.name = self.camera.name
 
     def read(self):
@@ -79,21 +87,29 @@ def referee_over(film, session):
 def watched(film, session, of):
     """After each picture, how many records there are of a kind."""
     counts = []
-    film.done = lambda: counts.append(sum(isinstance(record.event, of) for record in session.records()))
+    film.done = lambda: counts.append(
+        sum(isinstance(record.event, of) for record in session.records())
+    )
     referee_over(film, session).run()
     return counts[1:]
 
 
 @pytest.mark.parametrize("set_ms", [0, BACK_MS, FORWARD_MS, -NIGHT_MS])
-def test_a_table_is_at_rest_after_the_hold_whatever_is_done_to_the_wall_clock(session, seen, red, set_ms):
+def test_a_table_is_at_rest_after_the_hold_whatever_is_done_to_the_wall_clock(
+    session, seen, red, set_ms
+):
     table = seen(0, red)
     film = Film((250, table, 0), (250, table, set_ms), (250, table, 0), (250, table, 0))
     assert watched(film, session, Ruled) == [0, 0, 1, 1]
 
 
-def test_two_pictures_of_one_moment_are_not_at_rest_because_the_wall_clock_went_forward(session, seen, red):
+def test_two_pictures_of_one_moment_are_not_at_rest_because_the_wall_clock_went_forward(
+    session, seen, red
+):
     table = seen(0, red)
-    assert watched(Film((33, table, 0), (33, table, FORWARD_MS), (33, table, 0)), session, Ruled) == [0, 0, 0]
+    assert watched(
+        Film((33, table, 0), (33, table, FORWARD_MS), (33, table, 0)), session, Ruled
+    ) == [0, 0, 0]
 
 
 @pytest.mark.parametrize("set_ms", [0, BACK_MS, FORWARD_MS])
@@ -130,28 +146,38 @@ def test_pieces_are_called_restless_no_sooner_and_no_later(session, seen, piece,
 
 
 def test_records_show_the_wall_clock_and_keep_their_order(session, seen, red, blue):
-    film = Film(*((250, seen(0, red), 0) for _ in range(3)), *((250, seen(0, red, blue), BACK_MS * (k == 0)) for k in range(3)))
+    film = Film(
+        *((250, seen(0, red), 0) for _ in range(3)),
+        *((250, seen(0, red, blue), BACK_MS * (k == 0)) for k in range(3)),
+    )
     referee_over(film, session).run()
     first, second = (record for record in session.records() if isinstance(record.event, Ruled))
     assert first.seq < second.seq
     assert (first.at_ms, second.at_ms) == (NIGHT_MS + 750, NIGHT_MS + 1500 + BACK_MS)
 
 
-WALL_CLOCKS = re.compile(r"\btime\.time(_ns)?\(|\bdatetime\.now\(|\bdatetime\.today\(|\bdate\.today\(")
+WALL_CLOCKS = re.compile(
+    r"\btime\.time(_ns)?\(|\bdatetime\.now\(|\bdatetime\.today\(|\bdate\.today\("
+)
 FOR_PEOPLE = {
-    "referee/commands_play.py": "when a session began or went on",
-    "referee/commands_referee.py": "when a session began",
-    "referee/preparing.py": "when cards or colours were measured",
-    "referee/referee_maker.py": "when a session went on",
+    "cli/play.py": "when a session began or went on",
+    "cli/referee.py": "when a session began",
+    "calibration/wizard.py": "when cards or colours were measured",
+    "referee/live/referee_factory.py": "when a session went on",
     "vision/cameras/live.py": "the time of day of a picture",
-    "vision/cameras/simulated.py": "where a made-up clock starts, which then runs monotonically",
+    "simulation/camera.py": "where a made-up clock starts, which then runs monotonically",
 }
 
 
 def test_the_wall_clock_is_read_only_where_people_read_it():
     root = Path(__file__).parents[2]
-    rooms = ("table", "vision", "calibration", "engines", "hardware", "referee", "webui")
+    rooms = ("table", "vision", "calibration", "engines", "hardware", "referee", "simulation")
+    rooms += ("webui", "cli")
     paths = (path for room in rooms for path in (root / room).rglob("*.py"))
-    reading = {path.relative_to(root).as_posix() for path in paths if WALL_CLOCKS.search(path.read_text(encoding="utf-8"))}
+    reading = {
+        path.relative_to(root).as_posix()
+        for path in paths
+        if WALL_CLOCKS.search(path.read_text(encoding="utf-8"))
+    }
     assert reading <= FOR_PEOPLE.keys()
     assert "vision/cameras/live.py" in reading

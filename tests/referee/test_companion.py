@@ -1,4 +1,6 @@
-"""Lamps, dice, buttons and callipers beside a session: they hear the records, and change nothing but by commands."""
+"""Lamps, dice, buttons and callipers beside a session: they hear the records, and change nothing
+but by commands.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,13 @@ from dataclasses import replace
 import pytest
 
 from engines.verdict import Ambiguous, Choice
-from hardware.scenes import Scene
-from referee import companion
-from referee.command import Answer, Correct, Pause
-from referee.companion import NOT_NOW, Companion
-from referee.events import Ruled
-from referee.facts import fact_of
-from referee.pressing import DECIDED_BY
+from hardware.cues import Scene
+from referee.devices import controller
+from referee.devices.buttons import DECIDED_BY
+from referee.devices.controller import NOT_NOW, Companion
+from referee.sessions.commands import Answer, Correct, Pause
+from referee.sessions.events import Ruled
+from referee.sessions.verdict_events import fact_of
 from table.boards import Open
 
 BOARD = Open(outline_mm=((0, 0), (600, 0), (600, 400), (0, 400)))
@@ -29,7 +31,7 @@ def turn(player):
 
 @pytest.fixture
 def beside(rig, session, eyes, monkeypatch):
-    monkeypatch.setattr(companion, "POLL_S", 0.005)
+    monkeypatch.setattr(controller, "POLL_S", 0.005)
     beside = Companion(rig, session, eyes, BOARD)
     beside.start()
     rig.lamps.wait_for(turn("red"))
@@ -39,7 +41,9 @@ def beside(rig, session, eyes, monkeypatch):
 
 def put(session, colour, verdict="accepted"):
     moves = (colour,) if verdict == "accepted" else ()
-    return session.append(Ruled(verdict=verdict, code="pegs.put", said="", moves=moves, player=colour))
+    return session.append(
+        Ruled(verdict=verdict, code="pegs.put", said="", moves=moves, player=colour)
+    )
 
 
 @pytest.mark.usefixtures("beside")
@@ -58,7 +62,12 @@ def test_a_game_is_followed_to_its_end(rig, session):
 def test_what_the_referee_does_is_shown_while_it_lasts(rig, session, eyes):
     put(session, "blue", "refused")
     rig.lamps.wait_for(Scene("refused", PLAYERS, of=("blue",), then=turn("red"), news=2))
-    for status, signal in (("hand over the board", "hand"), ("settling", "settling"), ("camera lost", "camera lost"), ("cannot see", "cannot see")):
+    for status, signal in (
+        ("hand over the board", "hand"),
+        ("settling", "settling"),
+        ("camera lost", "camera lost"),
+        ("cannot see", "cannot see"),
+    ):
         eyes.latest = replace(eyes.latest, status=status)
         rig.lamps.wait_for(Scene(signal, PLAYERS))
     seen = len(rig.lamps.scenes)
@@ -75,7 +84,7 @@ def test_lamps_that_fail_change_nothing_in_the_game(rig, session):
 
 
 def test_what_does_not_work_is_said_once_and_when_it_works_again(rig, session, eyes, monkeypatch):
-    monkeypatch.setattr(companion, "POLL_S", 0.005)
+    monkeypatch.setattr(controller, "POLL_S", 0.005)
     said = queue.Queue()
     rig.lamps.trouble = rig.buttons.trouble = "tty0: it is gone"
     beside = Companion(rig, session, eyes, BOARD, said.put)
@@ -114,7 +123,11 @@ def test_a_press_that_means_nothing_now_is_told_by_the_buzzer(rig, session):
 @pytest.fixture
 def asking(session):
     """A question with three answers, asked."""
-    choices = (Choice("red is nearer", ("red",)), Choice("blue is nearer", ()), Choice("both count", ()))
+    choices = (
+        Choice("red is nearer", ("red",)),
+        Choice("blue is nearer", ()),
+        Choice("both count", ()),
+    )
     session.append(fact_of(Ambiguous(code="pegs.too_close", said="Which?", choices=choices)))
 
 
@@ -132,15 +145,25 @@ def test_a_question_is_answered_with_two_buttons(rig, session, eyes):
     rig.buttons.press("next")
     rig.lamps.wait_for(choice(3))
     rig.buttons.press("next")
-    rig.lamps.wait_for(Scene("too close", PLAYERS, of=PLAYERS), after=rig.lamps.scenes.index(choice(3)))
+    rig.lamps.wait_for(
+        Scene("too close", PLAYERS, of=PLAYERS), after=rig.lamps.scenes.index(choice(3))
+    )
     seen = len(rig.lamps.scenes)
     rig.buttons.press("next")
     rig.lamps.wait_for(choice(1, "red"), after=seen)
     rig.buttons.press("rule")
     (record,) = session.wait(2, PATIENCE_S)
-    assert (record.event.label, record.event.moves, record.event.how, record.event.decided_by) == ("red is nearer", ("red",), "order", DECIDED_BY)
+    assert (record.event.label, record.event.moves, record.event.how, record.event.decided_by) == (
+        "red is nearer",
+        ("red",),
+        "order",
+        DECIDED_BY,
+    )
     rig.lamps.wait_for(Scene("accepted", PLAYERS, then=turn("blue"), news=3))
-    assert eyes.pointed == [(2, label) for label in ("red is nearer", "blue is nearer", "both count", "", "red is nearer")]
+    assert eyes.pointed == [
+        (2, label)
+        for label in ("red is nearer", "blue is nearer", "both count", "", "red is nearer")
+    ]
     heard = [rig.buzzer.next().signal for _ in range(7)]
     assert heard == ["too close", "choice", "choice", "choice", "too close", "choice", "accepted"]
 
@@ -159,7 +182,9 @@ def test_two_quick_presses_are_two_steps(rig, eyes):
 def test_a_press_that_stepped_is_nothing_else_when_the_question_is_gone(rig, session):
     """The panel answers while the button is still down."""
     choices = (Choice("nothing happened", ()),)
-    asked = session.append(fact_of(Ambiguous(code="pegs.too_close", said="Which?", choices=choices)))
+    asked = session.append(
+        fact_of(Ambiguous(code="pegs.too_close", said="Which?", choices=choices))
+    )
     rig.buttons._contact("next", True)
     rig.buttons.now_ms += 100
     rig.buttons._told(rig.buttons._buttons["next"].tick(rig.buttons.now_ms))
@@ -193,10 +218,14 @@ def test_nothing_is_taken_that_was_not_pointed_at(rig, session):
     rig.lamps.wait_for(choice(1, "red"))
     rig.buttons.press("appeal")
     session.wait(2, PATIENCE_S)
-    again = session.append(fact_of(Ambiguous(code="pegs.too_close", said="Which?", choices=(Choice("either", ()),))))
+    again = session.append(
+        fact_of(Ambiguous(code="pegs.too_close", said="Which?", choices=(Choice("either", ()),)))
+    )
     rig.buttons.press("rule")
     rig.buttons.press("rule", held_ms=900)
-    assert [type(record.event).__name__ for record in session.wait(again.seq, PATIENCE_S)] == ["Paused"], "an answer to another question is none"
+    assert [type(record.event).__name__ for record in session.wait(again.seq, PATIENCE_S)] == [
+        "Paused"
+    ], "an answer to another question is none"
 
 
 @pytest.mark.usefixtures("beside")
@@ -210,7 +239,9 @@ def test_a_calliper_answers_what_is_too_close(rig, session, games, monkeypatch):
     monkeypatch.setattr(games["pegs"], "judge_answer", judge_answer)
     evidence = {"gaps": [{"colour": "red"}, {"colour": "blue"}], "call": {"pairs": [[0, 1]]}}
     choices = (Choice("red is nearer", ()), Choice("blue is nearer", ("red",)))
-    session.append(fact_of(Ambiguous(code="pegs.too_close", said="", choices=choices, evidence=evidence)))
+    session.append(
+        fact_of(Ambiguous(code="pegs.too_close", said="", choices=choices, evidence=evidence))
+    )
     rig.lamps.wait_for(Scene("too close", PLAYERS, of=PLAYERS))
     rig.calliper.send("01A+0020.100")
     rig.lamps.wait_for(Scene("measure", PLAYERS, of=("blue",)))
@@ -223,7 +254,11 @@ def test_a_calliper_answers_what_is_too_close(rig, session, games, monkeypatch):
 @pytest.mark.usefixtures("beside")
 def test_a_question_that_was_taken_back_takes_its_readings_with_it(rig, session):
     evidence = {"gaps": [{"colour": "red"}, {"colour": "blue"}], "call": {"pairs": [[0, 1]]}}
-    question = fact_of(Ambiguous(code="pegs.too_close", said="", choices=(Choice("either", ()),), evidence=evidence))
+    question = fact_of(
+        Ambiguous(
+            code="pegs.too_close", said="", choices=(Choice("either", ()),), evidence=evidence
+        )
+    )
     session.append(question)
     rig.calliper.send("20.1")
     rig.lamps.wait_for(Scene("measure", PLAYERS, of=("blue",)))
@@ -256,7 +291,15 @@ def test_verdicts_are_called_each_once_and_not_again_when_they_are_corrected(rig
     said = queue.Queue()
     rig.voice.say = said.put
     request.getfixturevalue("beside")
-    ruled = session.append(Ruled(verdict="accepted", code="pegs.put", said="Red leads by 2.5 ± 0.3 mm. Blue is next.", moves=("red",), player="red"))
+    ruled = session.append(
+        Ruled(
+            verdict="accepted",
+            code="pegs.put",
+            said="Red leads by 2.5 ± 0.3 mm. Blue is next.",
+            moves=("red",),
+            player="red",
+        )
+    )
     assert said.get(timeout=PATIENCE_S) == "Red leads by 2.5 millimetres. Blue is next."
     session.command(Pause())
     session.command(Correct(record=ruled.seq, moves=()))
@@ -264,7 +307,9 @@ def test_verdicts_are_called_each_once_and_not_again_when_they_are_corrected(rig
     assert said.empty()
 
 
-def test_what_the_referee_has_made_already_is_not_made_again_for_the_lamps(rig, session, eyes, games, monkeypatch):
+def test_what_the_referee_has_made_already_is_not_made_again_for_the_lamps(
+    rig, session, eyes, games, monkeypatch
+):
     """The state's document takes long in some games, and only one thread computes at a time."""
     made, usual = [], games["pegs"].state_document
 
@@ -273,13 +318,15 @@ def test_what_the_referee_has_made_already_is_not_made_again_for_the_lamps(rig, 
         return usual(state)
 
     monkeypatch.setattr(games["pegs"], "state_document", slowly)
-    monkeypatch.setattr(companion, "POLL_S", 0.005)
+    monkeypatch.setattr(controller, "POLL_S", 0.005)
     beside = Companion(rig, session, eyes, BOARD)
     beside.start()
     rig.lamps.wait_for(turn("red"))
     for player, following in (("red", "blue"), ("blue", "red")):
         record = put(session, player)
-        rig.lamps.wait_for(Scene("accepted", PLAYERS, of=(player,), then=turn(following), news=record.seq))
+        rig.lamps.wait_for(
+            Scene("accepted", PLAYERS, of=(player,), then=turn(following), news=record.seq)
+        )
         for status, signal in (("settling", "settling"), ("hand over the board", "hand")):
             seen = len(rig.lamps.scenes)
             eyes.latest = replace(eyes.latest, status=status)

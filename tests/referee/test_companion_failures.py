@@ -1,4 +1,6 @@
-"""Lamps, dice, buttons and callipers that fail in a way that nobody foresaw: it is said, and the next event is shown and heard."""
+"""Lamps, dice, buttons and callipers that fail in a way that nobody foresaw: it is said, and the
+next event is shown and heard.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,10 @@ import queue
 
 import pytest
 
-from hardware.scenes import Scene
-from referee import companion
-from referee.companion import NOT_NOW, Companion
-from referee.events import Noted, Paused, Ruled
+from hardware.cues import Scene
+from referee.devices import controller
+from referee.devices.controller import NOT_NOW, Companion
+from referee.sessions.events import Noted, Paused, Ruled
 from tests.referee.test_companion import BOARD, PATIENCE_S, PLAYERS, put, turn
 
 LEFT_OUT = "this was left out, and they go on"
@@ -17,7 +19,7 @@ LEFT_OUT = "this was left out, and they go on"
 
 @pytest.fixture
 def said(monkeypatch):
-    monkeypatch.setattr(companion, "POLL_S", 0.005)
+    monkeypatch.setattr(controller, "POLL_S", 0.005)
     return queue.Queue()
 
 
@@ -43,18 +45,37 @@ def failing(works, *errors):
 
 
 @pytest.mark.usefixtures("beside")
-@pytest.mark.parametrize(("part", "method"), [("voice", "say"), ("buzzer", "play"), ("lamps", "show")])
-def test_a_record_that_cannot_be_told_is_left_out_and_the_next_is_told(rig, session, said, monkeypatch, part, method):
+@pytest.mark.parametrize(
+    ("part", "method"), [("voice", "say"), ("buzzer", "play"), ("lamps", "show")]
+)
+def test_a_record_that_cannot_be_told_is_left_out_and_the_next_is_told(
+    rig, session, said, monkeypatch, part, method
+):
     device = getattr(rig, part)
-    monkeypatch.setattr(device, method, failing(getattr(device, method), ValueError("no such sign\nhere")))
-    session.append(Ruled(verdict="accepted", code="pegs.put", said="Red put one down.", moves=("red",), player="red"))
-    assert said.get(timeout=PATIENCE_S) == f"lamps, dice, buttons: ValueError: no such sign here; {LEFT_OUT}"
+    monkeypatch.setattr(
+        device, method, failing(getattr(device, method), ValueError("no such sign\nhere"))
+    )
+    session.append(
+        Ruled(
+            verdict="accepted",
+            code="pegs.put",
+            said="Red put one down.",
+            moves=("red",),
+            player="red",
+        )
+    )
+    assert (
+        said.get(timeout=PATIENCE_S)
+        == f"lamps, dice, buttons: ValueError: no such sign here; {LEFT_OUT}"
+    )
     put(session, "blue")
     rig.lamps.wait_for(Scene("accepted", PLAYERS, of=("blue",), then=turn("red"), news=session.seq))
     assert said.empty()
 
 
-def test_dice_that_fail_are_told_of_and_show_the_next_roll(rig, session, said, monkeypatch, request):
+def test_dice_that_fail_are_told_of_and_show_the_next_roll(
+    rig, session, said, monkeypatch, request
+):
     shown = queue.Queue()
     monkeypatch.setattr(rig.dice, "show", failing(shown.put, OSError("no such pin")))
     request.getfixturevalue("beside")

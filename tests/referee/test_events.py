@@ -9,14 +9,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.events import SCHEMA, Event, Record, Ruled, SessionStarted, decode, encode, record_document
+from referee.sessions.events import (
+    SCHEMA,
+    Event,
+    Record,
+    Ruled,
+    SessionStarted,
+    decode,
+    encode,
+    record_document,
+)
 from table.errors import InputError
 
-RULED = Ruled(verdict="accepted", code="boule.throw", said="Blue is at 57.5 mm.", player="blue", moves=("blue",), evidence={"gap_mm": 57.52})
+RULED = Ruled(
+    verdict="accepted",
+    code="boule.throw",
+    said="Blue is at 57.5 mm.",
+    player="blue",
+    moves=("blue",),
+    evidence={"gap_mm": 57.52},
+)
 
 texts = st.text(max_size=20)
-plain = st.recursive(st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | texts,
-                     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3), max_leaves=6)  # fmt: skip
+plain = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
 
 
 def values(kind):
@@ -54,7 +77,11 @@ def test_an_event_is_read_as_it_was_written(event):
 
 def test_documents_carry_schema_and_fact():
     document = json.loads(encode(RULED))
-    assert (document["schema"], document["fact"], document["verdict"]) == (SCHEMA, "ruled", "accepted")
+    assert (document["schema"], document["fact"], document["verdict"]) == (
+        SCHEMA,
+        "ruled",
+        "accepted",
+    )
 
 
 def test_facts_cannot_be_changed():
@@ -65,7 +92,13 @@ def test_facts_cannot_be_changed():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"schema": SCHEMA + 1}, rf"^log: record 3: schema: expected {SCHEMA} or older, got {SCHEMA + 1}; a newer Rinkside"),
+        (
+            {"schema": SCHEMA + 1},
+            (
+                rf"^log: record 3: schema: expected {SCHEMA} or older, got {SCHEMA + 1}; a newer"
+                r" Rinkside"
+            ),
+        ),
         ({"schema": None}, "schema: expected 1"),
         ({"schema": "1"}, "schema: expected 1"),
         ({"fact": "abducted"}, "abducted"),
@@ -95,7 +128,20 @@ def test_numbers_that_json_cannot_say_are_refused_before_they_are_written():
 
 
 def test_a_record_as_plain_data():
-    record = Record(seq=3, session=1, at_ms=250, event=SessionStarted(game="pegs", players=("red", "blue")), frame=False)
+    record = Record(
+        seq=3,
+        session=1,
+        at_ms=250,
+        event=SessionStarted(game="pegs", players=("red", "blue")),
+        frame=False,
+    )
     document = record_document(record)
     assert json.loads(json.dumps(document)) == document | {"players": ["red", "blue"]}
-    assert [document[key] for key in ("seq", "session", "at_ms", "frame", "schema", "fact")] == [3, 1, 250, False, SCHEMA, "session_started"]
+    assert [document[key] for key in ("seq", "session", "at_ms", "frame", "schema", "fact")] == [
+        3,
+        1,
+        250,
+        False,
+        SCHEMA,
+        "session_started",
+    ]

@@ -8,11 +8,11 @@ import zipfile
 
 import pytest
 
-from referee.command import Answer, Correct, Undo
-from referee.events import Asked, Choice, Paused, Ruled, SessionStarted, decode
-from referee.exchange import PLACE, RECORDS, export_session, import_session
-from referee.log import Log
-from referee.session import Session
+from referee.sessions.archive import PLACE, RECORDS, export_session, import_session
+from referee.sessions.commands import Answer, Correct, Undo
+from referee.sessions.event_store import Log
+from referee.sessions.events import Asked, Choice, Paused, Ruled, SessionStarted, decode
+from referee.sessions.session import Session
 from table.errors import InputError
 
 JPEG = b"\xff\xd8\xff" + bytes(range(256)) * 40 + b"\xff\xd9"
@@ -21,12 +21,25 @@ JPEG = b"\xff\xd8\xff" + bytes(range(256)) * 40 + b"\xff\xd9"
 @pytest.fixture
 def played(session):
     """A session with rulings, a question and its answer, a correction and something taken back."""
-    session.append(Ruled(verdict="accepted", code="pegs.put", said="", player="red", moves=("red",)), JPEG)
-    session.append(Asked(code="pegs.which", said="?", choices=(Choice(label="blue", moves=("blue",)), Choice(label="none"))), JPEG)
+    session.append(
+        Ruled(verdict="accepted", code="pegs.put", said="", player="red", moves=("red",)), JPEG
+    )
+    session.append(
+        Asked(
+            code="pegs.which",
+            said="?",
+            choices=(Choice(label="blue", moves=("blue",)), Choice(label="none")),
+        ),
+        JPEG,
+    )
     asked = session.ledger.question
     session.command(Answer(question=asked.seq, label="blue", decided_by="all"))
-    ruling = session.append(Ruled(verdict="accepted", code="pegs.put", said="", player="red", moves=("red",)), JPEG)
-    session.command(Correct(record=ruling.seq, moves=(), decided_by="blue", reason="it was not thrown"))
+    ruling = session.append(
+        Ruled(verdict="accepted", code="pegs.put", said="", player="red", moves=("red",)), JPEG
+    )
+    session.command(
+        Correct(record=ruling.seq, moves=(), decided_by="blue", reason="it was not thrown")
+    )
     session.command(Undo(decided_by="all"))
     return session
 
@@ -45,7 +58,12 @@ def test_a_session_is_exported_with_its_pictures(exported, log, played):
         lines = [json.loads(line) for line in archive.read(RECORDS).splitlines()]
         assert all(archive.read(name) == JPEG for name in pictures)
     assert pictures == [line["picture"] for line in lines if line["frame"]]
-    events = [decode(json.dumps({key: value for key, value in line.items() if key not in PLACE}), "export") for line in lines]
+    events = [
+        decode(
+            json.dumps({key: value for key, value in line.items() if key not in PLACE}), "export"
+        )
+        for line in lines
+    ]
     assert events == [record.event for record in log.records(played.id)]
 
 
@@ -63,38 +81,76 @@ def shape(record):
     return record.at_ms, type(record.event), record.frame
 
 
-def test_it_is_the_same_session_elsewhere_with_other_numbers(exported, played, log, games, tmp_path):
+def test_it_is_the_same_session_elsewhere_with_other_numbers(
+    exported, played, log, games, tmp_path
+):
     with Log(tmp_path / "other.sqlite") as other:
         other.append(SessionStarted(game="pegs", players=("red", "blue")), 0)
         number = import_session(other, exported, games).session
         there, here = other.records(number), log.records(played.id)
         assert number == 2
         assert [shape(record) for record in there] == [shape(record) for record in here]
-        assert [other.frame(record.seq) for record in there] == [log.frame(record.seq) for record in here]
+        assert [other.frame(record.seq) for record in there] == [
+            log.frame(record.seq) for record in here
+        ]
         again = Session.reopen(other, number, games)
         assert str(again.ledger.state) == str(played.ledger.state)
-        assert [entry.moves for entry in again.ledger.standing] == [entry.moves for entry in played.ledger.standing]
+        assert [entry.moves for entry in again.ledger.standing] == [
+            entry.moves for entry in played.ledger.standing
+        ]
         with pytest.raises(InputError, match="session 2 is this one"):
             import_session(other, exported, games)
 
 
 def test_exported_again_it_is_the_same_file(exported, games, tmp_path):
     with Log(tmp_path / "other.sqlite") as other:
-        export_session(other, import_session(other, exported, games).session, tmp_path / "again.zip")
+        export_session(
+            other, import_session(other, exported, games).session, tmp_path / "again.zip"
+        )
     assert (tmp_path / "again.zip").read_bytes() == exported.read_bytes()
 
 
 def zipped(path, lines, **files):
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(RECORDS, "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines))
+        archive.writestr(
+            RECORDS,
+            "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines),
+        )
         for name, data in files.items():
             archive.writestr(name, data)
     return path
 
 
-START = {"seq": 1, "session": 1, "at_ms": 0, "frame": False, "schema": 1, "fact": "session_started", "game": "pegs", "players": ["red", "blue"]}
-PAUSED = {"seq": 2, "session": 1, "at_ms": 5, "frame": False, "schema": 1, "fact": "paused", "decided_by": "red"}
-RULED = {"seq": 2, "session": 1, "at_ms": 5, "frame": False, "schema": 1, "fact": "ruled", "verdict": "accepted", "code": "c", "said": ""}
+START = {
+    "seq": 1,
+    "session": 1,
+    "at_ms": 0,
+    "frame": False,
+    "schema": 1,
+    "fact": "session_started",
+    "game": "pegs",
+    "players": ["red", "blue"],
+}
+PAUSED = {
+    "seq": 2,
+    "session": 1,
+    "at_ms": 5,
+    "frame": False,
+    "schema": 1,
+    "fact": "paused",
+    "decided_by": "red",
+}
+RULED = {
+    "seq": 2,
+    "session": 1,
+    "at_ms": 5,
+    "frame": False,
+    "schema": 1,
+    "fact": "ruled",
+    "verdict": "accepted",
+    "code": "c",
+    "said": "",
+}
 
 
 @pytest.mark.parametrize(
@@ -112,13 +168,18 @@ RULED = {"seq": 2, "session": 1, "at_ms": 5, "frame": False, "schema": 1, "fact"
         ([START, PAUSED | {"schema": 99}], "a newer Rinkside wrote it"),
         ([START, PAUSED | {"surprise": 1}], "surprise"),
         ([START, RULED | {"moves": ["purple"]}], r"records\.jsonl"),
-        ([START, PAUSED | {"fact": "undone", "undoes": 7}], "expected it to name a record before it, got 7"),
+        (
+            [START, PAUSED | {"fact": "undone", "undoes": 7}],
+            "expected it to name a record before it, got 7",
+        ),
         ([START, PAUSED | {"fact": "undone", "undoes": 1}], "does not stand"),
         ([START | {"game": "chess"}], "expected one of pegs"),
         ([START, RULED | {"frame": True}], r"expected frames/000002\.jpg in it"),
     ],
 )
-def test_records_that_are_none_are_refused_and_nothing_is_taken_in(log, games, tmp_path, lines, said):
+def test_records_that_are_none_are_refused_and_nothing_is_taken_in(
+    log, games, tmp_path, lines, said
+):
     path = zipped(tmp_path / "bad.zip", lines)
     with pytest.raises(InputError, match=said) as error:
         import_session(log, path, games)
@@ -128,7 +189,9 @@ def test_records_that_are_none_are_refused_and_nothing_is_taken_in(log, games, t
 
 
 def test_a_picture_that_is_none_is_refused(log, games, tmp_path):
-    path = zipped(tmp_path / "bad.zip", [START, RULED | {"frame": True}], **{"frames/000002.jpg": b"GIF89a"})
+    path = zipped(
+        tmp_path / "bad.zip", [START, RULED | {"frame": True}], **{"frames/000002.jpg": b"GIF89a"}
+    )
     with pytest.raises(InputError, match="expected a JPEG"):
         import_session(log, path, games)
     assert log.records() == ()
@@ -148,7 +211,12 @@ def test_what_is_no_export_is_refused_in_one_line(games, exported, tmp_path, dat
     whole = exported.read_bytes()
     if data is not None:
         middle = len(whole) // 2
-        path.write_bytes({"cut": whole[:middle], "changed": whole[:middle] + b"\0\0\0\0" + whole[middle + 4 :]}.get(data, data))
+        path.write_bytes(
+            {
+                "cut": whole[:middle],
+                "changed": whole[:middle] + b"\0\0\0\0" + whole[middle + 4 :],
+            }.get(data, data)
+        )
     with Log(tmp_path / "other.sqlite") as other:
         with pytest.raises(InputError, match="expected a session that was exported") as error:
             import_session(other, path, games)
@@ -160,14 +228,20 @@ def test_a_pause_is_an_event_like_others(played, games, log, tmp_path):
     played.append(Paused(decided_by="red"))
     export_session(log, played.id, tmp_path / "paused.zip")
     with Log(tmp_path / "other.sqlite") as other:
-        assert Session.reopen(other, import_session(other, tmp_path / "paused.zip", games).session, games).ledger.paused
+        assert Session.reopen(
+            other, import_session(other, tmp_path / "paused.zip", games).session, games
+        ).ledger.paused
 
 
 def test_what_was_noted_in_secret_is_carried_along(session, games, log, tmp_path):
     """What follows rests on it: without, the session could not be taken in."""
     session.hear({"player": "red", "put": "secretly"})
-    session.append(Ruled(verdict="accepted", code="pegs.put", said="", player="blue", moves=("blue",)))
+    session.append(
+        Ruled(verdict="accepted", code="pegs.put", said="", player="blue", moves=("blue",))
+    )
     export_session(log, session.id, tmp_path / "secret.zip")
     with Log(tmp_path / "other.sqlite") as other:
-        again = Session.reopen(other, import_session(other, tmp_path / "secret.zip", games).session, games)
+        again = Session.reopen(
+            other, import_session(other, tmp_path / "secret.zip", games).session, games
+        )
         assert again.ledger.state == session.ledger.state

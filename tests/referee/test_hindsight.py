@@ -13,34 +13,53 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engines.verdict import Accepted, Ambiguous, Choice, OutOfSync, Refused, Waiting
-from referee.command import Answer, Undo
-from referee.events import Asked, Ruled, Undone
-from referee.inputs import Input
-from referee.log import Log
-from referee.loop import Referee
-from referee.replay import LATER, rejudge
-from referee.session import Session
-from table.setup import table_document
+from referee.live.recorded_inputs import Input
+from referee.live.referee import Referee
+from referee.live.replay import LATER, rejudge
+from referee.sessions.commands import Answer, Undo
+from referee.sessions.event_store import Log
+from referee.sessions.events import Asked, Ruled, Undone
+from referee.sessions.session import Session
+from table.table_config import table_document
 from tests.referee.test_cli_referee import SETUP
 from tests.referee.variants import Variant
-from vision.cameras.files import decode_image
+from vision.cameras.image_files import decode_image
 
 
 def ruled(session):
     """(time, moves, was it in hindsight) of all that was accepted."""
-    events = [(record.at_ms, record.event) for record in session.records() if isinstance(record.event, Ruled)]
-    return [(at_ms, event.moves, "in_hindsight" in event.evidence) for at_ms, event in events if event.verdict == "accepted"]
+    events = [
+        (record.at_ms, record.event)
+        for record in session.records()
+        if isinstance(record.event, Ruled)
+    ]
+    return [
+        (at_ms, event.moves, "in_hindsight" in event.evidence)
+        for at_ms, event in events
+        if event.verdict == "accepted"
+    ]
 
 
 def unread(shots, *pieces):
     return [replace(shot, unread_mm=tuple(piece.base_mm for piece in pieces)) for shot in shots]
 
 
-def test_what_was_unread_is_the_piece_that_is_read_there_later(referee, session, hold, piece, red, blue):
+def test_what_was_unread_is_the_piece_that_is_read_there_later(
+    referee, session, hold, piece, red, blue
+):
     third = piece("red", 250, 50)
-    eyes = referee(*hold(0, red), *unread(hold(1000, red), blue), *hold(2000, red, blue, third), *hold(3000, red, blue, third))
+    eyes = referee(
+        *hold(0, red),
+        *unread(hold(1000, red), blue),
+        *hold(2000, red, blue, third),
+        *hold(3000, red, blue, third),
+    )
     eyes.run()
-    assert ruled(session) == [(500, ("red",), False), (2500, ("blue",), True), (2500, ("red",), False)]
+    assert ruled(session) == [
+        (500, ("red",), False),
+        (2500, ("blue",), True),
+        (2500, ("red",), False),
+    ]
     late = session.records()[2]
     assert late.event.said == "blue put one down. It was made out only from what is seen now."
     assert [one["colour"] for one in late.event.observation["pieces"]] == ["red", "blue"]
@@ -48,20 +67,30 @@ def test_what_was_unread_is_the_piece_that_is_read_there_later(referee, session,
     assert 36 < shown <= 48 + 2, "its picture is one of the table of then"
 
 
-def test_a_piece_that_was_in_doubt_between_two_sure_readings_lay_there(referee, session, hold, piece, red, blue):
+def test_a_piece_that_was_in_doubt_between_two_sure_readings_lay_there(
+    referee, session, hold, piece, red, blue
+):
     unsure = replace(red, colour_probability=0.6)
     third = piece("red", 250, 50)
     referee(*hold(0, red), *hold(1000, unsure, blue), *hold(2000, red, blue, third)).run()
-    assert ruled(session) == [(500, ("red",), False), (2500, ("blue",), True), (2500, ("red",), False)]
+    assert ruled(session) == [
+        (500, ("red",), False),
+        (2500, ("blue",), True),
+        (2500, ("red",), False),
+    ]
 
 
-def test_a_table_that_is_read_after_all_is_ruled_on_as_it_is_seen(referee, session, hold, red, blue):
+def test_a_table_that_is_read_after_all_is_ruled_on_as_it_is_seen(
+    referee, session, hold, red, blue
+):
     referee(*hold(0, red), *unread(hold(1000, red), blue), *hold(2000, red, blue)).run()
     assert ruled(session) == [(500, ("red",), False), (2500, ("blue",), False)]
 
 
 class Unseen(Variant):
-    """Pegs, but of what is not seen people are asked, and what more there is than one is out of step."""
+    """Pegs, but of what is not seen people are asked, and what more there is than one is out of
+    step.
+    """
 
     def judge(self, state, table, before, board):
         verdict = self.game.judge(state, table, before, board)
@@ -72,7 +101,9 @@ class Unseen(Variant):
         if not table.unread_mm:
             return verdict
         choices = (Choice(f"{state.next} lies there", (state.next,)), Choice("Not so", ()))
-        return Ambiguous(code="pegs.unseen", said="What lies there?", choices=choices, until_moved=True)
+        return Ambiguous(
+            code="pegs.unseen", said="What lies there?", choices=choices, until_moved=True
+        )
 
     def hear(self, state, said, in_doubt=False):
         if said.get("player") != state.next:
@@ -85,14 +116,23 @@ class Kept(Variant):
 
     def judge(self, state, table, before, board):
         left = [(piece.colour, *piece.base_mm) for piece in table.pieces]
-        if before is not None and any((piece.colour, *piece.base_mm) not in left for piece in before.pieces):
+        if before is not None and any(
+            (piece.colour, *piece.base_mm) not in left for piece in before.pieces
+        ):
             return Refused(code="pegs.gone", said="Put it back.")
         return self.game.judge(state, table, before, board)
 
 
-def test_what_was_refused_and_put_back_did_not_happen(log, started, games, film_of, hold, piece, red, blue):
+def test_what_was_refused_and_put_back_did_not_happen(
+    log, started, games, film_of, hold, piece, red, blue
+):
     """Red was taken away when blue came; then all was put back, and blue came elsewhere."""
-    film = film_of(*hold(0, red), *hold(1000, blue), *hold(2000, red), *hold(3000, red, piece("blue", 350, 250)))
+    film = film_of(
+        *hold(0, red),
+        *hold(1000, blue),
+        *hold(2000, red),
+        *hold(3000, red, piece("blue", 350, 250)),
+    )
     with closing(Session.begin(log, started, games={"pegs": Kept(games["pegs"])})) as session:
         Referee(film, SimpleNamespace(board=None), film.observe, session).run()
         assert ruled(session) == [(500, ("red",), False), (3500, ("blue",), False)]
@@ -102,13 +142,27 @@ class Takes(Kept):
     """Who takes a piece away has had a turn by that."""
 
     def judge(self, state, table, before, board):
-        if before is not None and len(table.pieces) == len(before.pieces) - 1 and not isinstance(super().judge(state, before, table, board), Refused):
-            return Accepted(code="pegs.take", said="One was taken away.", rests_on="", player=state.next, moves=(state.next,))
+        if (
+            before is not None
+            and len(table.pieces) == len(before.pieces) - 1
+            and not isinstance(super().judge(state, before, table, board), Refused)
+        ):
+            return Accepted(
+                code="pegs.take",
+                said="One was taken away.",
+                rests_on="",
+                player=state.next,
+                moves=(state.next,),
+            )
         return super().judge(state, table, before, board)
 
 
-def test_where_the_table_lies_again_as_it_lay_all_was_put_back(log, started, games, film_of, hold, red, blue):
-    """Red was taken away when blue came, and that was refused; by the rules blue might have come, and then been taken away."""
+def test_where_the_table_lies_again_as_it_lay_all_was_put_back(
+    log, started, games, film_of, hold, red, blue
+):
+    """Red was taken away when blue came, and that was refused; by the rules blue might have come,
+    and then been taken away.
+    """
     film = film_of(*hold(0, red), *hold(1000, blue), *hold(2000, red))
     with closing(Session.begin(log, started, games={"pegs": Takes(games["pegs"])})) as session:
         Referee(film, SimpleNamespace(board=None), film.observe, session).run()
@@ -121,9 +175,14 @@ def unseen(log, started, games, film_of):
     sessions = []
 
     def make(*shots, inputs=()):
-        film, session = film_of(*shots), Session.begin(log, started, games={"pegs": Unseen(games["pegs"])})
+        film, session = (
+            film_of(*shots),
+            Session.begin(log, started, games={"pegs": Unseen(games["pegs"])}),
+        )
         sessions.append(session)
-        return session, Referee(film, SimpleNamespace(board=None), film.observe, session, inputs=inputs)
+        return session, Referee(
+            film, SimpleNamespace(board=None), film.observe, session, inputs=inputs
+        )
 
     yield make
     for session in sessions:
@@ -133,7 +192,11 @@ def unseen(log, started, games, film_of):
 def test_nothing_follows_where_the_table_now_is_not_explained(unseen, hold, piece, red, blue):
     """Two more came since: nobody knows which was first."""
     third, fourth = piece("red", 250, 50), piece("blue", 350, 50)
-    session, eyes = unseen(*hold(0, red), *hold(1000, red, replace(blue, colour_probability=0.6)), *hold(2000, red, blue, third, fourth))
+    session, eyes = unseen(
+        *hold(0, red),
+        *hold(1000, red, replace(blue, colour_probability=0.6)),
+        *hold(2000, red, blue, third, fourth),
+    )
     eyes.run()
     assert ruled(session) == [(500, ("red",), False)]
 
@@ -146,12 +209,17 @@ def test_a_question_that_nobody_answers_is_answered_by_what_is_seen_later(unseen
     assert session.ledger.question is None
 
 
-def test_of_what_is_never_read_the_only_answer_that_explains_what_follows_is_true(unseen, hold, piece, red, blue):
+def test_of_what_is_never_read_the_only_answer_that_explains_what_follows_is_true(
+    unseen, hold, piece, red, blue
+):
     """Where it lay nothing is read later: it was knocked off."""
     away = piece("red", 350, 250)
     session, eyes = unseen(*unread(hold(0), away), *hold(1000, red, blue))
     eyes.run()
-    assert [(moves, late) for _, moves, late in ruled(session)] == [(("red",), True), (("blue",), False)]
+    assert [(moves, late) for _, moves, late in ruled(session)] == [
+        (("red",), True),
+        (("blue",), False),
+    ]
 
 
 def test_what_was_asked_is_seen_when_people_go_on(referee, session, hold, piece, red, blue):
@@ -161,13 +229,20 @@ def test_what_was_asked_is_seen_when_people_go_on(referee, session, hold, piece,
     assert [type(record.event) for record in session.records()[1:]] == [Asked, Undone, Ruled, Ruled]
 
 
-def test_what_is_not_to_be_seen_stays_asked_and_the_table_is_judged_after_the_answer(referee, session, hold, piece, blue):
+def test_what_is_not_to_be_seen_stays_asked_and_the_table_is_judged_after_the_answer(
+    referee, session, hold, piece, blue
+):
     leans = piece("red", 50, 50, pose="leaning")
 
     def answer():
         session.command(Answer(question=2, label="it counts", decided_by="blue"))
 
-    referee(*hold(0, leans), *hold(1000, piece("red", 50, 50), blue), answer, *hold(2000, piece("red", 50, 50), blue)).run()
+    referee(
+        *hold(0, leans),
+        *hold(1000, piece("red", 50, 50), blue),
+        answer,
+        *hold(2000, piece("red", 50, 50), blue),
+    ).run()
     assert ruled(session) == [(2000, ("blue",), False)]
 
 
@@ -185,36 +260,68 @@ def test_what_was_taken_back_stays_taken_back(referee, session, hold, piece, red
         session.command(Undo(decided_by="blue"))
 
     unsure = replace(blue, colour_probability=0.6)
-    referee(*hold(0, red), *hold(1000, red, unsure), undo, *hold(2000, red, blue, piece("red", 250, 50))).run()
+    referee(
+        *hold(0, red), *hold(1000, red, unsure), undo, *hold(2000, red, blue, piece("red", 250, 50))
+    ).run()
     assert ruled(session) == [(500, ("red",), False)]
 
 
 def test_what_was_said_too_early_by_the_record_is_heard_again(unseen, hold, piece, red, blue):
     said = Input(1900, {"player": "red", "put": "blindly"}, "inputs.jsonl, line 1")
     fourth = piece("blue", 250, 50)
-    shots = (*hold(0, red), *hold(1000, red, replace(blue, colour_probability=0.6)), *hold(2000, red, blue, piece("red", 350, 50), fourth))
+    shots = (
+        *hold(0, red),
+        *hold(1000, red, replace(blue, colour_probability=0.6)),
+        *hold(2000, red, blue, piece("red", 350, 50), fourth),
+    )
     session, eyes = unseen(*shots, inputs=[said])
     eyes.run()
     played = [moves for _, moves, _ in ruled(session)]
     assert played == [("red",), ("blue",), ("red",), ("blue",)]
 
 
-def test_a_verdict_in_hindsight_is_not_judged_again(log, started, games, film_of, hold, piece, red, blue):
-    film = [*hold(0, red), *unread(hold(1000, red), blue), *hold(2000, red, blue, piece("red", 250, 50))]
-    session = Session.begin(log, msgspec.structs.replace(started, table=table_document(SETUP)), games=games)
+def test_a_verdict_in_hindsight_is_not_judged_again(
+    log, started, games, film_of, hold, piece, red, blue
+):
+    film = [
+        *hold(0, red),
+        *unread(hold(1000, red), blue),
+        *hold(2000, red, blue, piece("red", 250, 50)),
+    ]
+    session = Session.begin(
+        log, msgspec.structs.replace(started, table=table_document(SETUP)), games=games
+    )
     camera = film_of(*film)
     Referee(camera, SimpleNamespace(board=None), camera.observe, session).run()
-    again = {one.record.seq: one.not_judged for one in rejudge(log, session.id, games, lambda *_: film[0])}
-    assert again == {2: "", 3: LATER, 4: "the table before it was made out from what was seen later"}
+    again = {
+        one.record.seq: one.not_judged
+        for one in rejudge(log, session.id, games, lambda *_: film[0])
+    }
+    assert again == {
+        2: "",
+        3: LATER,
+        4: "the table before it was made out from what was seen later",
+    }
     session.close()
 
 
-FAULTS = ("unread", "doubt of the new", "doubt of an old", "the new in another colour", "an old in another colour", "one too many")
+FAULTS = (
+    "unread",
+    "doubt of the new",
+    "doubt of an old",
+    "the new in another colour",
+    "an old in another colour",
+    "one too many",
+)
 OTHER = {"red": "blue", "blue": "red"}
 
 
-@given(throws=st.integers(3, 6), at=st.integers(0, 4), fault=st.sampled_from(FAULTS), data=st.data())
-def test_one_table_that_is_seen_badly_loses_no_throw(tmp_path_factory, games, started, film_of, hold, piece, throws, at, fault, data):
+@given(
+    throws=st.integers(3, 6), at=st.integers(0, 4), fault=st.sampled_from(FAULTS), data=st.data()
+)
+def test_one_table_that_is_seen_badly_loses_no_throw(
+    tmp_path_factory, games, started, film_of, hold, piece, throws, at, fault, data
+):
     pieces = [piece(("red", "blue")[k % 2], 50 + 60 * k, 50) for k in range(throws)]
     bad = max(min(at, throws - 2), int(fault == "one too many"))
     shots = []
@@ -226,15 +333,25 @@ def test_one_table_that_is_seen_badly_loses_no_throw(tmp_path_factory, games, st
         elif fault == "unread":
             shots += unread(hold(1000 * k, *table[:-1]), which)
         elif fault == "one too many":
-            shots += hold(1000 * k, *table, piece(data.draw(st.sampled_from(("red", "blue"))), 50, 200))
+            shots += hold(
+                1000 * k, *table, piece(data.draw(st.sampled_from(("red", "blue"))), 50, 200)
+            )
         else:
-            badly = {"colour": OTHER[which.colour]} if "colour" in fault else {"colour_probability": 0.6}
-            shots += hold(1000 * k, *(replace(one, **badly) if one is which else one for one in table))
+            badly = (
+                {"colour": OTHER[which.colour]}
+                if "colour" in fault
+                else {"colour_probability": 0.6}
+            )
+            shots += hold(
+                1000 * k, *(replace(one, **badly) if one is which else one for one in table)
+            )
     film = film_of(*shots)
     with Log(tmp_path_factory.mktemp("log") / "log.sqlite") as log:
         session = Session.begin(log, started, games=games)
         Referee(film, SimpleNamespace(board=None), film.observe, session).run()
         assert [moves for _, moves, _ in ruled(session)] == [(one.colour,) for one in pieces]
         assert session.ledger.state.pegs == tuple(one.colour for one in pieces)
-        assert np.array_equal([late for _, _, late in ruled(session)], [k == bad for k in range(throws)])
+        assert np.array_equal(
+            [late for _, _, late in ruled(session)], [k == bad for k in range(throws)]
+        )
         session.close()

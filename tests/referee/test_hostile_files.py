@@ -33,7 +33,9 @@ def unchanged(data: bytes, _rng: object) -> bytes:
 
 
 @pytest.mark.parametrize("format_", FORMATS, ids=lambda one: one.name)
-def test_good_files_are_read_by_every_command_that_is_tried(format_, good: Path, tmp_path: Path) -> None:
+def test_good_files_are_read_by_every_command_that_is_tried(
+    format_, good: Path, tmp_path: Path
+) -> None:
     """Else nothing of what follows would be reached."""
     for words in format_.commands:
         folder = tmp_path / str(format_.commands.index(words))
@@ -45,7 +47,13 @@ def test_good_files_are_read_by_every_command_that_is_tried(format_, good: Path,
 def test_hundreds_of_changed_files_leave_no_traceback() -> None:
     """`make bench-chaos` does this with thousands."""
     words = ["-m", "benchmarks.hostile_files", "--count", "300", "--seed", "3", "--json"]
-    done = subprocess.run([sys.executable, *words], cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     outcome = json.loads(done.stdout)
     assert outcome["faults"] == []
     assert sum(outcome["files"].values()) == 300
@@ -58,23 +66,32 @@ LIMITED = f"""
 import json, resource, sys
 resource.setrlimit(resource.RLIMIT_DATA, ({MOST_BYTES}, {MOST_BYTES}))
 from click.testing import CliRunner
-from referee.cli import main
+from cli.main import main
 ran = [CliRunner().invoke(main, words) for words in json.loads(sys.argv[1])]
 (peak,) = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
 print(json.dumps([int(peak), [[one.exit_code, one.stderr, repr(one.exception)] for one in ran]]))
 """
-"""Command lines with 600 MB for data: what is allocated for writing, touched or not, stacks of threads included.  Not the address space
-(RLIMIT_AS): a good picture needs 970 MB of that, as ONNX Runtime, OpenCV and SciPy map 440 MB when they are imported, most of it never read.
-The most that was in memory the process says itself: what the system tells of a child begins with the memory of its parent."""
+"""Command lines with 600 MB for data: what is allocated for writing, touched or not, stacks of
+threads included.  Not the address space (RLIMIT_AS): a good picture needs 970 MB of that, as ONNX
+Runtime, OpenCV and SciPy map 440 MB when they are imported, most of it never read. The most that
+was in memory the process says itself: what the system tells of a child begins with the memory of
+its parent.
+"""
 
 
 def limited(*commands: tuple[object, ...]) -> list[tuple[int, str]]:
     """How each command ends in a process that may have 600 MB, and what it says on stderr."""
     words = json.dumps([list(map(str, command)) for command in commands])
-    done = subprocess.run([sys.executable, "-c", LIMITED, words], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, words], capture_output=True, text=True, check=True
+    )
     peak_kb, ran = json.loads(done.stdout)
     assert peak_kb << 10 < MOST_BYTES
-    assert not [exception for _, _, exception in ran if exception != "None" and not exception.startswith("SystemExit")]
+    assert not [
+        exception
+        for _, _, exception in ran
+        if exception != "None" and not exception.startswith("SystemExit")
+    ]
     return [(code, said) for code, said, _ in ran]
 
 
@@ -92,8 +109,11 @@ def refused(*commands: tuple[object, ...]) -> list[str]:
 
 def large_png(folder: Path, width: int, height: int) -> Path:
     """A PNG whose rows are all there: 3 MB of zeros unpack to as many bytes as its header says."""
+
     def chunk(kind: bytes, body: bytes) -> bytes:
-        return len(body).to_bytes(4, "big") + kind + body + zlib.crc32(kind + body).to_bytes(4, "big")
+        return (
+            len(body).to_bytes(4, "big") + kind + body + zlib.crc32(kind + body).to_bytes(4, "big")
+        )
 
     packer, packed, row = zlib.compressobj(9), bytearray(), bytes(1 + 3 * width)
     for _ in range(height):
@@ -101,7 +121,12 @@ def large_png(folder: Path, width: int, height: int) -> Path:
     packed += packer.flush()
     header = width.to_bytes(4, "big") + height.to_bytes(4, "big") + bytes([8, 2, 0, 0, 0])
     path = folder / "bomb.png"
-    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", bytes(packed)) + chunk(b"IEND", b""))
+    path.write_bytes(
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", bytes(packed))
+        + chunk(b"IEND", b"")
+    )
     return path
 
 
@@ -115,8 +140,12 @@ def large_jpeg(folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("bomb", [large_jpeg, lambda folder: large_png(folder, 20000, 2000)], ids=["JPEG", "PNG"])
-def test_a_picture_that_unpacks_to_gigabytes_is_refused_by_every_command(bomb: Callable[[Path], Path], good: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "bomb", [large_jpeg, lambda folder: large_png(folder, 20000, 2000)], ids=["JPEG", "PNG"]
+)
+def test_a_picture_that_unpacks_to_gigabytes_is_refused_by_every_command(
+    bomb: Callable[[Path], Path], good: Path, tmp_path: Path
+) -> None:
     path, frames = bomb(tmp_path), tmp_path / "frames"
     frames.mkdir()
     (frames / f"0{path.suffix}").write_bytes(path.read_bytes())
@@ -131,16 +160,25 @@ def test_a_picture_that_unpacks_to_gigabytes_is_refused_by_every_command(bomb: C
         ("calibrate", "table", "--lens", good / "lens.json", "--from", frames, "--out", out),
         ("calibrate", "check", "--table", table, "--from", frames, "--out", tmp_path / "out.html"),
     )
-    assert all("megapixels at most" in line or "as table.json says" in line or "for which the lens is calibrated" in line for line in said), said
+    assert all(
+        "megapixels at most" in line
+        or "as table.json says" in line
+        or "for which the lens is calibrated" in line
+        for line in said
+    ), said
     assert not out.exists()
 
 
 def test_a_film_of_huge_frames_is_refused_before_one_is_shown(tmp_path: Path) -> None:
     path = tmp_path / "bomb.avi"
-    film = cv2.VideoWriter(str(path), cv2.CAP_FFMPEG, cv2.VideoWriter.fourcc(*"MJPG"), 4.0, (9000, 8000))
+    film = cv2.VideoWriter(
+        str(path), cv2.CAP_FFMPEG, cv2.VideoWriter.fourcc(*"MJPG"), 4.0, (9000, 8000)
+    )
     film.write(np.zeros((8000, 9000, 3), np.uint8))
     film.release()
-    (said,) = refused(("calibrate", "lens", "--camera", f"video:{path}", "--out", tmp_path / "lens.json"))
+    (said,) = refused(
+        ("calibrate", "lens", "--camera", f"video:{path}", "--out", tmp_path / "lens.json")
+    )
     assert "13 megapixels at most" in said
 
 
@@ -181,36 +219,79 @@ def zeros(path: Path) -> None:
     path.symlink_to("/dev/zero")
 
 
-MADE = (sparse, endless_line, a_million_lists, a_million_numbers, huge_keys, long_key, loop, pipe, zeros, Path.mkdir)
+MADE = (
+    sparse,
+    endless_line,
+    a_million_lists,
+    a_million_numbers,
+    huge_keys,
+    long_key,
+    loop,
+    pipe,
+    zeros,
+    Path.mkdir,
+)
 
 
 @pytest.mark.parametrize("make", MADE, ids=lambda make: make.__name__)
-def test_what_is_handed_in_the_place_of_a_file_is_refused_in_one_line(make: Callable[[Path], None], good: Path, tmp_path: Path) -> None:
+def test_what_is_handed_in_the_place_of_a_file_is_refused_in_one_line(
+    make: Callable[[Path], None], good: Path, tmp_path: Path
+) -> None:
     table, path, own = good / "table.json", tmp_path / "x.toml", tmp_path / "own.json"
     make(path)
-    own.write_text(json.dumps(json.loads(table.read_text()) | {"game": json.loads(table.read_text())["game"] | {"pieces": "x.toml"}}))
+    own.write_text(
+        json.dumps(
+            json.loads(table.read_text())
+            | {"game": json.loads(table.read_text())["game"] | {"pieces": "x.toml"}}
+        )
+    )
     refused(
         ("calibrate", "recheck", good / "photo.jpg", "--table", path),
         ("calibrate", "recheck", good / "photo.jpg", "--table", own),
         ("calibrate", "recheck", path, "--table", table),
         ("hardware", "list", "--settings", path),
-        ("referee", "--table", table, "--camera", f"folder:{good / 'frames'}", "--players", "red,blue", "--inputs", path),
+        (
+            "referee",
+            "--table",
+            table,
+            "--camera",
+            f"folder:{good / 'frames'}",
+            "--players",
+            "red,blue",
+            "--inputs",
+            path,
+        ),
     )
 
 
-def test_the_largest_pictures_that_are_allowed_take_less_than_600_mb(good: Path, tmp_path: Path) -> None:
-    """Noise, of which every grain is an edge to who looks for fiducials, in a progressive JPEG, which is decoded with all of it in memory."""
+def test_the_largest_pictures_that_are_allowed_take_less_than_600_mb(
+    good: Path, tmp_path: Path
+) -> None:
+    """Noise, of which every grain is an edge to who looks for fiducials, in a progressive JPEG,
+    which is decoded with all of it in memory.
+    """
     table = json.loads((good / "table.json").read_text())
     height, width = 3000, 4000
     rng = np.random.default_rng(5)
     image = cv2.resize(cv2.imread(str(good / "photo.jpg")), (width, height)).astype(np.int16)
     image += rng.integers(-60, 60, image.shape, np.int16)
-    words = [cv2.IMWRITE_JPEG_PROGRESSIVE, 1, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]
+    words = [
+        cv2.IMWRITE_JPEG_PROGRESSIVE,
+        1,
+        cv2.IMWRITE_JPEG_SAMPLING_FACTOR,
+        cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444,
+    ]
     assert cv2.imwrite(str(tmp_path / "photo.jpg"), np.clip(image, 0, 255).astype(np.uint8), words)
     lens, scale = table["camera"], width / table["camera"]["width"]
     (fx, _, cx), (_, fy, cy), last = lens["matrix"]
-    lens |= {"width": width, "height": height, "matrix": [[fx * scale, 0, cx * scale], [0, fy * scale, cy * scale], last]}
+    lens |= {
+        "width": width,
+        "height": height,
+        "matrix": [[fx * scale, 0, cx * scale], [0, fy * scale, cy * scale], last],
+    }
     (tmp_path / "table.json").write_text(json.dumps(table))
     photo, out = tmp_path / "photo.jpg", tmp_path / "out.png"
-    assert limited(("observe", photo, "--empty", photo, "--table", tmp_path / "table.json", "--picture", out)) == [(0, "")]
+    assert limited(
+        ("observe", photo, "--empty", photo, "--table", tmp_path / "table.json", "--picture", out)
+    ) == [(0, "")]
     assert out.exists()

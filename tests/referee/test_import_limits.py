@@ -1,4 +1,6 @@
-"""What `log import` takes from a hostile zip: little memory, none of the user's pictures, and nothing that is damaged."""
+"""What `log import` takes from a hostile zip: little memory, none of the user's pictures, and
+nothing that is damaged.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from referee.cli import main
-from referee.events import Ruled, SessionStarted
-from referee.exchange import MOST_LINE, RECORDS, import_session
-from referee.log import Log, LogReader
+from cli.main import main
+from referee.sessions.archive import MOST_LINE, RECORDS, import_session
+from referee.sessions.event_store import Log, LogReader
+from referee.sessions.events import Ruled, SessionStarted
 from table.errors import InputError
 
 MEMORY_BYTES = 600_000_000
@@ -27,7 +29,7 @@ REFUSED = PLACE | {"fact": "ruled", "verdict": "refused", "code": "c", "said": "
 IMPORT_EACH = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]), int(sys.argv[1])))
-from referee.cli import main
+from cli.main import main
 for path in sys.argv[3:]:
     try:
         main(["log", "import", path, "--log", sys.argv[2]], standalone_mode=False)
@@ -54,9 +56,13 @@ def nested(seq: int, size: int) -> bytes:
 
 
 def with_pictures(count: int, size: int):
-    """A session with so many pictures: its lines, and the pictures, which are nearly nothing when they are packed."""
+    """A session with so many pictures: its lines, and the pictures, which are nearly nothing when
+    they are packed.
+    """
     lines = [START, *(REFUSED | {"seq": seq, "frame": True} for seq in range(2, count + 2))]
-    return lines, ((f"frames/{seq:06d}.jpg", b"\xff\xd8" + bytes(size - 2)) for seq in range(2, count + 2))
+    return lines, (
+        (f"frames/{seq:06d}.jpg", b"\xff\xd8" + bytes(size - 2)) for seq in range(2, count + 2)
+    )
 
 
 JUNK = [("junk", random.Random(7).randbytes(1_000_000))]
@@ -69,22 +75,41 @@ def hostile(folder: Path) -> dict[Path, str]:
     members = ((f"frames/{number:06d}.jpg", b"") for number in range(30_000))
     big = zipped(folder / "cut.zip", [START, b'{"seq": ' + b"9" * 2_000_000 + b"}"], JUNK)
     return {
-        zipped(folder / "zeros.zip", [b" " * 1_000_000] * 60): "unpacks to 200 times its size at most",
-        zipped(folder / "spaces.zip", [START, *([b" " * 250_000] * 80)], JUNK): "line 2: expected a record as JSON",
-        zipped(folder / "text.zip", [START, *([nested(2, MOST_LINE)] * 160)], JUNK): "32 MB at most",
-        zipped(folder / "nested.zip", [START, *(nested(seq, MOST_LINE) for seq in range(2, 42))], JUNK): "",
+        zipped(
+            folder / "zeros.zip", [b" " * 1_000_000] * 60
+        ): "unpacks to 200 times its size at most",
+        zipped(
+            folder / "spaces.zip", [START, *([b" " * 250_000] * 80)], JUNK
+        ): "line 2: expected a record as JSON",
+        zipped(
+            folder / "text.zip", [START, *([nested(2, MOST_LINE)] * 160)], JUNK
+        ): "32 MB at most",
+        zipped(
+            folder / "nested.zip", [START, *(nested(seq, MOST_LINE) for seq in range(2, 42))], JUNK
+        ): "",
         zipped(folder / "deep.zip", [START, b"[" * 200_000]): "line 2: expected a record as JSON",
-        zipped(folder / "records.zip", [START, *(REFUSED | {"seq": seq} for seq in range(2, 30_000))]): "20000 records",
+        zipped(
+            folder / "records.zip", [START, *(REFUSED | {"seq": seq} for seq in range(2, 30_000))]
+        ): "20000 records",
         zipped(folder / "members.zip", [START], members): "files in it at most",
         zipped(folder / "pictures.zip", lines, (*JUNK, *pictures)): "",
-        zipped(folder / "lzma.zip", [START], method=zipfile.ZIP_LZMA): "expected a file that is stored or deflated, got method 14",
+        zipped(
+            folder / "lzma.zip", [START], method=zipfile.ZIP_LZMA
+        ): "expected a file that is stored or deflated, got method 14",
         big: "line 2: expected a record of 256 kB at most",
     }
 
 
 def test_the_memory_of_an_import_stays_small_whatever_the_zip_holds(tmp_path: Path) -> None:
     said = hostile(tmp_path)
-    child = [sys.executable, "-c", IMPORT_EACH, str(MEMORY_BYTES), str(tmp_path / "log.sqlite"), *map(str, said)]
+    child = [
+        sys.executable,
+        "-c",
+        IMPORT_EACH,
+        str(MEMORY_BYTES),
+        str(tmp_path / "log.sqlite"),
+        *map(str, said),
+    ]
     done = subprocess.run(child, capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
     assert len(lines) == len(said), done.stdout + done.stderr
@@ -97,8 +122,13 @@ def test_the_memory_of_an_import_stays_small_whatever_the_zip_holds(tmp_path: Pa
 
 
 def test_a_directory_without_end_is_not_read(tmp_path: Path) -> None:
-    path = zipped(tmp_path / "many.zip", [START], (("n" * 60_000 + str(number), b"") for number in range(40)))
-    with Log(tmp_path / "log.sqlite") as log, pytest.raises(InputError, match="expected a zip with a directory of 2 MB at most"):
+    path = zipped(
+        tmp_path / "many.zip", [START], (("n" * 60_000 + str(number), b"") for number in range(40))
+    )
+    with (
+        Log(tmp_path / "log.sqlite") as log,
+        pytest.raises(InputError, match="expected a zip with a directory of 2 MB at most"),
+    ):
         import_session(log, path)
 
 
@@ -126,9 +156,13 @@ def test_more_may_be_allowed(tmp_path: Path) -> None:
 
 def test_pictures_without_room_are_left_out_and_none_of_the_users_own_go(tmp_path: Path) -> None:
     lines, _ = with_pictures(3, 10)
-    path = zipped(tmp_path / "theirs.zip", lines, [(f"frames/{seq:06d}.jpg", JPEG) for seq in (2, 3, 4)])
+    path = zipped(
+        tmp_path / "theirs.zip", lines, [(f"frames/{seq:06d}.jpg", JPEG) for seq in (2, 3, 4)]
+    )
     with Log(tmp_path / "log.sqlite", frames_bytes=4 * len(JPEG)) as log:
-        own = log.append(SessionStarted(game="ice_boule", players=("red", "blue")), 0, frame_jpeg=JPEG).seq
+        own = log.append(
+            SessionStarted(game="ice_boule", players=("red", "blue")), 0, frame_jpeg=JPEG
+        ).seq
         log.append(Ruled(verdict="refused", code="c", said=""), 5, own, JPEG)
         taken = import_session(log, path)
         assert (taken.frames, taken.left_out) == (2, 1)
@@ -138,22 +172,39 @@ def test_pictures_without_room_are_left_out_and_none_of_the_users_own_go(tmp_pat
 
 def test_what_was_left_out_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines, _ = with_pictures(3, 10)
-    path = zipped(tmp_path / "theirs.zip", lines, [(f"frames/{seq:06d}.jpg", JPEG) for seq in (2, 3, 4)])
-    monkeypatch.setattr("referee.commands_log.Log", lambda target: Log(target, frames_bytes=len(JPEG)))
-    result = CliRunner().invoke(main, ["log", "import", str(path), "--log", str(tmp_path / "log.sqlite")])
-    assert (result.exit_code, result.stderr) == (0, "rinkside: 2 of its 3 pictures were left out: the log has no room for them\n")
+    path = zipped(
+        tmp_path / "theirs.zip", lines, [(f"frames/{seq:06d}.jpg", JPEG) for seq in (2, 3, 4)]
+    )
+    monkeypatch.setattr("cli.log.Log", lambda target: Log(target, frames_bytes=len(JPEG)))
+    result = CliRunner().invoke(
+        main, ["log", "import", str(path), "--log", str(tmp_path / "log.sqlite")]
+    )
+    assert (result.exit_code, result.stderr) == (
+        0,
+        "rinkside: 2 of its 3 pictures were left out: the log has no room for them\n",
+    )
 
 
 @pytest.mark.parametrize("number", [99999999999999999999, 2**53, -(2**60)])
 @pytest.mark.parametrize("name", ["seq", "at_ms"])
 def test_numbers_that_are_too_large_are_refused(tmp_path: Path, name: str, number: int) -> None:
-    path = zipped(tmp_path / "large.zip", [START, REFUSED | {"seq": 2, "frame": True} | {name: number}])
-    with Log(tmp_path / "log.sqlite") as log, pytest.raises(InputError, match="line 2: expected a record with numbers seq, session and at_ms"):
+    path = zipped(
+        tmp_path / "large.zip", [START, REFUSED | {"seq": 2, "frame": True} | {name: number}]
+    )
+    with (
+        Log(tmp_path / "log.sqlite") as log,
+        pytest.raises(
+            InputError, match="line 2: expected a record with numbers seq, session and at_ms"
+        ),
+    ):
         import_session(log, path)
 
 
 def test_a_line_separator_in_a_name_is_no_end_of_a_line(tmp_path: Path) -> None:
-    path = zipped(tmp_path / "names.zip", [json.dumps(START | {"names": {"red": "Anna\u2028B\x85"}}, ensure_ascii=False).encode()])
+    path = zipped(
+        tmp_path / "names.zip",
+        [json.dumps(START | {"names": {"red": "Anna\u2028B\x85"}}, ensure_ascii=False).encode()],
+    )
     with Log(tmp_path / "log.sqlite") as log:
         number = import_session(log, path).session
     with LogReader(tmp_path / "log.sqlite") as reader:

@@ -1,4 +1,5 @@
-"""Kill -9 in the middle of a game: whatever somebody was shown is in the log, and the game goes on from there.
+"""Kill -9 in the middle of a game: whatever somebody was shown is in the log, and the game goes on
+from there.
 
 `make bench-kill` does the same 200 times, at moments that do not hang on what was shown.
 """
@@ -8,8 +9,8 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.kill import compare, live_and_die
-from referee.log import Log
-from referee.session import Session
+from referee.sessions.event_store import Log
+from referee.sessions.session import Session
 
 
 def test_a_killed_referee_goes_on_from_what_it_has_shown(tmp_path):

@@ -12,12 +12,21 @@ import numpy as np
 import pytest
 
 from engines import GAMES
-from engines.players import RandomPlayer, playout
-from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Noted, OutOfSync, Refused, Waiting
-from hardware.fakes import FakeLamps
-from hardware.scenes import DARK, Mark, Scene
-from hardware.strip import Strip
-from referee.events import (
+from engines.verdict import (
+    Accepted,
+    Ambiguous,
+    CannotSee,
+    Choice,
+    Noted,
+    OutOfSync,
+    Refused,
+    Waiting,
+)
+from hardware.backends.led_strip import Strip
+from hardware.cues import DARK, Mark, Scene
+from hardware.testing.fakes import FakeLamps
+from referee.presentation.lamp_cues import marks, place_mm, scene_of, scene_of_record, standing
+from referee.sessions.events import (
     Answered,
     Corrected,
     Declared,
@@ -29,10 +38,10 @@ from referee.events import (
     SessionStarted,
     Undone,
 )
-from referee.facts import fact_of
-from referee.lamps import marks, place_mm, scene_of, scene_of_record, standing
-from referee.ledger import Ledger
-from referee.live import Status
+from referee.sessions.state import Ledger
+from referee.sessions.status import Status
+from referee.sessions.verdict_events import fact_of
+from simulation.players.policies import RandomPlayer, playout
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from table.errors import InputError
 
@@ -44,7 +53,13 @@ BOARDS = {
     "zamboni_wars": Coasters(cell_mm=33),
     "icefloe": Tiles(cell_mm=52),
 }
-PREFIXES = {"boule": "ice_boule", "storm": "ice_storm", "ice": "icebreaker", "zamboni": "zamboni_wars", "icefloe": "icefloe"}
+PREFIXES = {
+    "boule": "ice_boule",
+    "storm": "ice_storm",
+    "ice": "icebreaker",
+    "zamboni": "zamboni_wars",
+    "icefloe": "icefloe",
+}
 PLAYERS = {
     "ice_boule": ("blue", "yellow"),
     "icebreaker": ("red", "black"),
@@ -67,7 +82,12 @@ def codes():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 prefix, dot, rest = node.value.partition(".")
-                if prefix in PREFIXES and dot and rest.replace(".", "").replace("_", "").isalpha() and rest != "toml":
+                if (
+                    prefix in PREFIXES
+                    and dot
+                    and rest.replace(".", "").replace("_", "").isalpha()
+                    and rest != "toml"
+                ):
                     found.add((PREFIXES[prefix], node.value))
     return sorted(found)
 
@@ -77,7 +97,13 @@ def ledger_of(name, state=None, question=None, **more):
     players = PLAYERS.get(name, ("red", "blue", "yellow"))
     state = engine.start(players, {}) if state is None else state
     started = SessionStarted(game=name, players=state.players)
-    facts = {"players": state.players, "options": {}, "board": BOARDS[name], "state": state, "question": question} | more
+    facts = {
+        "players": state.players,
+        "options": {},
+        "board": BOARDS[name],
+        "state": state,
+        "question": question,
+    } | more
     return Ledger(engine=engine, started=started, session=1, seq=1, game_seq=1, **facts)
 
 
@@ -106,7 +132,9 @@ def test_every_code_of_every_game_shows_its_verdict(signal):
 
 def test_every_question_of_every_game_shows_that_people_are_asked():
     for game, code in codes():
-        asked = fact_of(Ambiguous(code=code, said="", choices=(Choice("yes", ()), Choice("no", ()))))
+        asked = fact_of(
+            Ambiguous(code=code, said="", choices=(Choice("yes", ()), Choice("no", ())))
+        )
         record = record_of(asked)
         scene = scene_of_record(ledger_of(game, question=record), record, BOARDS[game])
         assert scene.signal == ("too close" if code.endswith("too_close") else "asking"), code
@@ -117,7 +145,9 @@ def test_what_is_not_told_changes_nothing():
     assert fact_of(Waiting(code="boule.throw", said="")) is None
     ledger = ledger_of("zamboni_wars")
     noted = fact_of(Noted(code="zamboni.roll", said="", moves=()))
-    assert scene_of_record(ledger, record_of(noted), BOARDS["zamboni_wars"]) == standing(ledger, BOARDS["zamboni_wars"])
+    assert scene_of_record(ledger, record_of(noted), BOARDS["zamboni_wars"]) == standing(
+        ledger, BOARDS["zamboni_wars"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -136,13 +166,20 @@ def test_what_is_not_told_changes_nothing():
     ids=lambda event: type(event).__name__ if not isinstance(event, str) else event,
 )
 def test_what_people_say_is_shown(event, signal):
-    assert scene_of_record(ledger_of("ice_boule"), record_of(event), BOARDS["ice_boule"]).signal == signal
+    assert (
+        scene_of_record(ledger_of("ice_boule"), record_of(event), BOARDS["ice_boule"]).signal
+        == signal
+    )
 
 
 @pytest.mark.parametrize("status", get_args(Status))
 def test_every_doing_of_the_referee_is_shown(status):
     scene = scene_of(ledger_of("ice_boule"), status, None, BOARDS["ice_boule"])
-    expected = {"hand over the board": "hand", "stopped": "cannot see", "ended": "dark"} | dict.fromkeys(("waiting", "ruling", "asking"), "turn")
+    expected = {
+        "hand over the board": "hand",
+        "stopped": "cannot see",
+        "ended": "dark",
+    } | dict.fromkeys(("waiting", "ruling", "asking"), "turn")
     assert scene.signal == expected.get(status, status)
 
 
@@ -168,12 +205,19 @@ def boule(line):
 
 def test_who_leads_in_ice_boule_is_shown_while_the_other_throws():
     state = boule(["target green", "throw blue medium 20: blue 20"])
-    assert standing(ledger_of("ice_boule", state), BOARDS["ice_boule"]) == Scene("turn", ("blue", "yellow"), of=("yellow",), leader="blue")
+    assert standing(ledger_of("ice_boule", state), BOARDS["ice_boule"]) == Scene(
+        "turn", ("blue", "yellow"), of=("yellow",), leader="blue"
+    )
 
 
 def test_too_close_is_shown_between_those_whom_it_is_between():
     gaps = [{"colour": colour} for colour in ("blue", "yellow", "blue", "yellow")]
-    asked = Ambiguous(code="boule.too_close", said="", choices=(), evidence={"gaps": gaps, "call": {"pairs": [[1, 2]]}})
+    asked = Ambiguous(
+        code="boule.too_close",
+        said="",
+        choices=(),
+        evidence={"gaps": gaps, "call": {"pairs": [[1, 2]]}},
+    )
     record = record_of(fact_of(asked))
     scene = standing(ledger_of("ice_boule", question=record), BOARDS["ice_boule"])
     assert (scene.signal, scene.of) == ("too close", ("blue", "yellow"))
@@ -190,18 +234,31 @@ def test_places_are_where_they_are_on_the_table():
 def test_lines_of_fire_a_space_to_leave_and_tiles_about_to_sink_are_pointed_at():
     shots = [{"squares": ["a1", "b2", "c3"]}, {"squares": ["d4"]}]
     assert marks({"shots": shots}, BOARDS["ice_storm"]) == (Mark("line", ((35, 45), (135, 145))),)
-    driving = {"phase": "move", "to_move": "red", "zambonis": {"red": {"space": "a6"}, "blue": None}}
+    driving = {
+        "phase": "move",
+        "to_move": "red",
+        "zambonis": {"red": {"space": "a6"}, "blue": None},
+    }
     assert marks(driving, BOARDS["zamboni_wars"]) == (Mark("spot", ((16.5, 181.5),)),)
     assert marks(driving | {"phase": "roll"}, BOARDS["zamboni_wars"]) == ()
     assert marks(driving | {"to_move": "blue"}, BOARDS["zamboni_wars"]) == ()
-    floes = {"a1": {"tile": "S4", "weight": 5}, "b1": {"tile": "S3", "weight": 4}, "c1": {"tile": "A4", "weight": 0}}
-    assert marks({"board": floes, "tile": "A4"}, BOARDS["icefloe"]) == (Mark("spot", ((26, 26),)), Mark("spot", ((130, 26),)))
+    floes = {
+        "a1": {"tile": "S4", "weight": 5},
+        "b1": {"tile": "S3", "weight": 4},
+        "c1": {"tile": "A4", "weight": 0},
+    }
+    assert marks({"board": floes, "tile": "A4"}, BOARDS["icefloe"]) == (
+        Mark("spot", ((26, 26),)),
+        Mark("spot", ((130, 26),)),
+    )
     assert marks({"shots": shots}, BOARDS["ice_boule"]) == ()
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_whole_games_are_followed(game):
-    """Every state of a game that chance plays: the lamps say whose turn it is as the state does, and who has won."""
+    """Every state of a game that chance plays: the lamps say whose turn it is as the state does,
+    and who has won.
+    """
     engine, board = GAMES[game], BOARDS[game]
     strip = Strip(60, board.outline())
     lamps, states = FakeLamps(), []
@@ -219,7 +276,11 @@ def test_whole_games_are_followed(game):
         outcome = engine.outcome(state)
         won = getattr(outcome, "winners", None) or (getattr(outcome, "winner", None),)
         whose = document.get("next") or document.get("to_move") or document.get("attacker")
-        turns.append(("over", tuple(p for p in state.players if p in won)) if outcome else ("turn", (whose,) if whose else ()))
+        turns.append(
+            ("over", tuple(p for p in state.players if p in won))
+            if outcome
+            else ("turn", (whose,) if whose else ())
+        )
     seen = [(scene.signal, scene.of) for scene in told]
     changed = [turn for at, turn in enumerate(turns) if at == 0 or turn != turns[at - 1]]
     assert [turn for at, turn in enumerate(seen) if at == 0 or turn != seen[at - 1]] == changed

@@ -6,12 +6,14 @@ import threading
 
 import pytest
 
-from referee.events import Ruled
-from referee.log import LogFailed, LogReader
+from referee.sessions.event_store import LogFailed, LogReader
+from referee.sessions.events import Ruled
 
 
 def put(session, colour, **more):
-    return session.append(Ruled(verdict="accepted", code="pegs.put", said="", moves=(colour,), player=colour, **more))
+    return session.append(
+        Ruled(verdict="accepted", code="pegs.put", said="", moves=(colour,), player=colour, **more)
+    )
 
 
 def test_what_is_heard_is_on_disk(session):
@@ -50,7 +52,9 @@ def test_every_listener_hears_every_record_once_and_in_order(session):
         for _ in range(25):
             session.append(Ruled(verdict="refused", code=colour, said=""))
 
-    listeners = [threading.Thread(target=listen, args=(mine, after)) for after, mine in enumerate(heard)]
+    listeners = [
+        threading.Thread(target=listen, args=(mine, after)) for after, mine in enumerate(heard)
+    ]
     writers = [threading.Thread(target=play, args=(colour,)) for colour in ("red", "blue")]
     for thread in listeners:
         thread.start()

@@ -1,4 +1,6 @@
-"""Whole games of all five kinds through a session's records, with everything that may come between moves: the lamps tell all of it, in order."""
+"""Whole games of all five kinds through a session's records, with everything that may come between
+moves: the lamps tell all of it, in order.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,25 @@ from typing import get_args
 import pytest
 
 from engines import GAMES
-from engines.players import RandomPlayer, playout
-from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Noted, OutOfSync, Refused, Verdict, Waiting
-from hardware.rig import Rig
-from referee import companion
-from referee.command import Answer, Pause, Resume, Undo
-from referee.companion import Companion
-from referee.events import SessionStarted
-from referee.facts import fact_of
-from referee.session import Session
+from engines.verdict import (
+    Accepted,
+    Ambiguous,
+    CannotSee,
+    Choice,
+    Noted,
+    OutOfSync,
+    Refused,
+    Verdict,
+    Waiting,
+)
+from hardware.factory import Rig
+from referee.devices import controller
+from referee.devices.controller import Companion
+from referee.sessions.commands import Answer, Pause, Resume, Undo
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.verdict_events import fact_of
+from simulation.players.policies import RandomPlayer, playout
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 
 TABLES = {
@@ -32,7 +44,7 @@ TABLES = {
 @pytest.fixture
 def lit(log, lamps, eyes, monkeypatch):
     """lit(game): a session of it, and what its lamps show next."""
-    monkeypatch.setattr(companion, "POLL_S", 0.005)
+    monkeypatch.setattr(controller, "POLL_S", 0.005)
     running = []
 
     def begin(game):
@@ -64,13 +76,22 @@ def turn(engine, state):
 
 
 def between(at, player, move):
-    """What comes before this move, beside it, one after the other: verdicts that change nothing, and what they tell."""
+    """What comes before this move, beside it, one after the other: verdicts that change nothing,
+    and what they tell.
+    """
     code = "any.thing"
     return [
         [(Refused(code=code, said="", player=player), ("refused", (player,)))],
         [(CannotSee(code=code, said=""), ("cannot see", ()))],
         [(OutOfSync(code=code, said="", differences=()), ("out of sync", ()))],
-        [(Ambiguous(code=code, said="", choices=(Choice("so", (move,)), Choice("not so", ()))), ("asking", ()))],
+        [
+            (
+                Ambiguous(
+                    code=code, said="", choices=(Choice("so", (move,)), Choice("not so", ()))
+                ),
+                ("asking", ()),
+            )
+        ],
         [],
     ][at % 7 % 5]
 
@@ -81,7 +102,9 @@ def test_a_whole_game_is_told_in_order(lit, game):
     engine = GAMES[game]
     expected, state = [("dark", ()), turn(engine, session.ledger.state)], session.ledger.state
     assert told(lamps.next(1)) == expected[1]
-    for at, (move, after) in enumerate(playout(engine, state, RandomPlayer(engine, Random(TABLES[game][2])).choose)):
+    for at, (move, after) in enumerate(
+        playout(engine, state, RandomPlayer(engine, Random(TABLES[game][2])).choose)
+    ):
         player = turn(engine, state)[1][0] if turn(engine, state)[1] else state.players[0]
         for verdict, tells in between(at, player, str(move)):
             asked = session.append(fact_of(verdict))
@@ -92,7 +115,9 @@ def test_a_whole_game_is_told_in_order(lit, game):
                 expected.append(("accepted", (), *turn(engine, state)))
                 lamps.next(len(expected) - 1)
         if session.ledger.question is None:
-            session.append(fact_of(Accepted(code="any.move", said="", moves=(str(move),), player=player)))
+            session.append(
+                fact_of(Accepted(code="any.move", said="", moves=(str(move),), player=player))
+            )
             expected.append(("accepted", (player,), *turn(engine, after)))
         else:
             session.command(Answer(question=session.ledger.question.seq, label="so"))
@@ -106,9 +131,27 @@ def test_a_whole_game_is_told_in_order(lit, game):
                 lamps.next(len(expected) - 1)
     assert [told(scene) for scene in lamps.scenes] == expected
     assert expected[-1][-2] == "over"
-    assert {tells[0] for tells in expected} >= {"turn", "refused", "cannot see", "out of sync", "asking", "accepted", "paused"}
+    assert {tells[0] for tells in expected} >= {
+        "turn",
+        "refused",
+        "cannot see",
+        "out of sync",
+        "asking",
+        "accepted",
+        "paused",
+    }
 
 
 def test_no_kind_of_verdict_is_left_out():
-    """Waiting is told to nobody; what was noted (a die, a vote) changes whose turn it is, and is no ruling to announce."""
-    assert set(get_args(Verdict)) == {Accepted, Refused, CannotSee, OutOfSync, Ambiguous, Noted, Waiting}
+    """Waiting is told to nobody; what was noted (a die, a vote) changes whose turn it is, and is no
+    ruling to announce.
+    """
+    assert set(get_args(Verdict)) == {
+        Accepted,
+        Refused,
+        CannotSee,
+        OutOfSync,
+        Ambiguous,
+        Noted,
+        Waiting,
+    }

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from referee.events import SCHEMA, Paused, Ruled, SessionEnded, SessionStarted, encode
-from referee.log import Log, LogFailed, LogReader
-from referee.log_tables import record_checksum
+from referee.sessions.event_store import Log, LogFailed, LogReader
+from referee.sessions.event_tables import record_checksum
+from referee.sessions.events import SCHEMA, Paused, Ruled, SessionEnded, SessionStarted, encode
 from table.errors import InputError
 
-STARTED = SessionStarted(game="pegs", players=("red", "blue"), started_utc="2026-11-21T14:00:00+00:00", simulated=True)
+STARTED = SessionStarted(
+    game="pegs", players=("red", "blue"), started_utc="2026-11-21T14:00:00+00:00", simulated=True
+)
 JPEG = b"\xff\xd8\xff" + bytes(range(256)) * 40 + b"\xff\xd9"
 
 
@@ -56,8 +58,22 @@ def test_sessions_are_listed_apart(log):
     log.append(SessionEnded(), 300, one)
     two = log.append(STARTED, 1000).seq
     first, second = log.sessions()
-    assert (first.session, first.players, first.records, first.rulings, first.frames, first.ended) == (one, ("red", "blue"), 3, 1, 1, True)
-    assert (second.session, second.first_ms, second.last_ms, second.records, second.ended, second.simulated) == (two, 1000, 1000, 1, False, True)
+    assert (
+        first.session,
+        first.players,
+        first.records,
+        first.rulings,
+        first.frames,
+        first.ended,
+    ) == (one, ("red", "blue"), 3, 1, 1, True)
+    assert (
+        second.session,
+        second.first_ms,
+        second.last_ms,
+        second.records,
+        second.ended,
+        second.simulated,
+    ) == (two, 1000, 1000, 1, False, True)
     assert [record.seq for record in log.records(two)] == [two]
     with pytest.raises(InputError, match=r"expected the number of a session \(1, 4\), got 2"):
         log.records(2)
@@ -94,7 +110,9 @@ def test_a_log_is_reopened_as_it_was(tmp_path):
 
 
 def test_a_second_writer_is_refused(log):
-    with pytest.raises(InputError, match=rf"another Rinkside \(process {os.getpid()}\) is writing this log") as error:
+    with pytest.raises(
+        InputError, match=rf"another Rinkside \(process {os.getpid()}\) is writing this log"
+    ) as error:
         Log(log.path)
     one_line(error, log.path)
     log.append(STARTED, 0)
@@ -122,21 +140,32 @@ def test_a_log_of_a_newer_version_is_refused_and_left_alone(tmp_path):
     db.close()
     before = path.read_bytes()
     for door in (Log, LogReader):
-        with pytest.raises(InputError, match="expected a log of version 2 or older, got 3; a newer Rinkside wrote it") as error:
+        with pytest.raises(
+            InputError,
+            match="expected a log of version 2 or older, got 3; a newer Rinkside wrote it",
+        ) as error:
             door(path)
         one_line(error, path)
     assert path.read_bytes() == before
 
 
 def test_an_event_of_a_newer_version_is_refused_with_its_place(log):
-    text = encode(log.append(STARTED, 0).event).replace(f'"schema": {SCHEMA}', f'"schema": {SCHEMA + 7}')
-    log._db.execute("UPDATE records SET event = ?, sha256 = ?", (text, record_checksum(1, 1, 0, text)))
-    with pytest.raises(InputError, match=rf"record 1: schema: expected {SCHEMA} or older, got {SCHEMA + 7}"):
+    text = encode(log.append(STARTED, 0).event).replace(
+        f'"schema": {SCHEMA}', f'"schema": {SCHEMA + 7}'
+    )
+    log._db.execute(
+        "UPDATE records SET event = ?, sha256 = ?", (text, record_checksum(1, 1, 0, text))
+    )
+    with pytest.raises(
+        InputError, match=rf"record 1: schema: expected {SCHEMA} or older, got {SCHEMA + 7}"
+    ):
         log.records()
 
 
 @pytest.mark.parametrize("door", [Log, LogReader])
-@pytest.mark.parametrize("content", [b"this is a shopping list\n" * 100, JPEG], ids=["text", "picture"])
+@pytest.mark.parametrize(
+    "content", [b"this is a shopping list\n" * 100, JPEG], ids=["text", "picture"]
+)
 def test_another_kind_of_file_is_refused_and_left_alone(tmp_path, door, content):
     path = tmp_path / "log"
     path.write_bytes(content)
@@ -172,7 +201,9 @@ def test_a_log_that_was_copied_without_its_journal_is_said(log, tmp_path):
     log.append(STARTED, 0)
     copy = tmp_path / "copy"
     copy.write_bytes(log.path.read_bytes())
-    with pytest.raises(InputError, match="it is empty; was it copied without its -wal file") as error:
+    with pytest.raises(
+        InputError, match="it is empty; was it copied without its -wal file"
+    ) as error:
         LogReader(copy)
     one_line(error, copy)
 
@@ -220,7 +251,9 @@ def test_a_full_disk_loses_nothing_and_says_so(log):
     (pages,) = log._db.execute("PRAGMA page_count").fetchone()
     log._db.execute(f"PRAGMA max_page_count = {pages + 8}")
     kept = [log.append(ruled("a"), 250, 1, JPEG)]
-    with pytest.raises(LogFailed, match="the disk is full; nothing new was written and nothing is lost") as error:
+    with pytest.raises(
+        LogFailed, match="the disk is full; nothing new was written and nothing is lost"
+    ) as error:
         log.append(ruled("b"), 500, 1, JPEG * 10)
     one_line(error, log.path)
     assert log.records(after=1) == tuple(kept)
@@ -236,7 +269,9 @@ def test_a_log_that_somebody_holds_is_said_and_written_later(log):
     log._db.execute("PRAGMA busy_timeout = 0")
     intruder = sqlite3.connect(log.path, isolation_level=None)
     intruder.execute("BEGIN IMMEDIATE")
-    with pytest.raises(LogFailed, match=r"cannot be written \(database is locked\); what was there is kept") as error:
+    with pytest.raises(
+        LogFailed, match=r"cannot be written \(database is locked\); what was there is kept"
+    ) as error:
         log.append(ruled("a"), 250, 1)
     one_line(error, log.path)
     intruder.execute("ROLLBACK")
@@ -247,8 +282,8 @@ def test_a_log_that_somebody_holds_is_said_and_written_later(log):
 WRITE_UNTIL_IT_FAILS = """
 import resource, sys
 from pathlib import Path
-from referee.events import Ruled, SessionStarted
-from referee.log import Log, LogFailed
+from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.event_store import Log, LogFailed
 log = Log(Path(sys.argv[1]))
 log.append(SessionStarted(game="pegs", players=("red", "blue")), 0)
 resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, -1))
@@ -261,16 +296,23 @@ for number in range(2, 10_000):
     print(record.seq, flush=True)
 resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
 print(log.append(Ruled(verdict="accepted", code="after", said=""), 0, 1, bytes(9000)).seq, flush=True)
-"""
+"""  # noqa: E501
 
 
 def test_a_file_that_may_not_grow_loses_nothing_and_is_written_again_when_it_may(tmp_path):
     path = tmp_path / "log"
-    child = subprocess.run([sys.executable, "-c", WRITE_UNTIL_IT_FAILS, str(path)], capture_output=True, text=True, check=True)
+    child = subprocess.run(
+        [sys.executable, "-c", WRITE_UNTIL_IT_FAILS, str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     *shown, failed, after = child.stdout.splitlines()
     assert str(path) in failed
     with LogReader(path) as reader:
-        assert [record.seq for record in reader.records(after=1)] == [int(seq) for seq in (*shown, after)]
+        assert [record.seq for record in reader.records(after=1)] == [
+            int(seq) for seq in (*shown, after)
+        ]
         assert shown
 
 
@@ -292,8 +334,8 @@ def test_a_log_that_may_not_be_written_is_said(tmp_path):
 APPEND_AND_PRINT = """
 import random, sys
 from pathlib import Path
-from referee.events import Ruled, SessionStarted
-from referee.log import Log
+from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.event_store import Log
 path, seed = Path(sys.argv[1]), int(sys.argv[2])
 chance = random.Random(seed)
 log = Log(path)
@@ -303,7 +345,7 @@ for number in range(100_000):
     frame = chance.randbytes(chance.randrange(200_000)) if chance.random() < 0.5 else None
     record = log.append(Ruled(verdict="accepted", code=str(chance.random()), said=""), number, session, frame)
     print(record.seq, record.event.code, flush=True)
-"""
+"""  # noqa: E501
 
 
 def test_every_ruling_that_was_shown_survives_kill_9(tmp_path):
@@ -311,20 +353,30 @@ def test_every_ruling_that_was_shown_survives_kill_9(tmp_path):
     chance = random.Random(20261121)
     shown: dict[int, str] = {}
     for life in range(12):
-        child = subprocess.Popen([sys.executable, "-c", APPEND_AND_PRINT, str(path), str(life)], stdout=subprocess.PIPE, text=True)
+        child = subprocess.Popen(
+            [sys.executable, "-c", APPEND_AND_PRINT, str(path), str(life)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         assert child.stdout is not None
         for _ in range(chance.randrange(1, 12)):
             seq, code = child.stdout.readline().split()
             shown[int(seq)] = code
         child.kill()
         rest, _ = child.communicate()
-        shown |= {int(line.split()[0]): line.split()[1] for line in rest.splitlines(keepends=True) if line.endswith("\n")}
+        shown |= {
+            int(line.split()[0]): line.split()[1]
+            for line in rest.splitlines(keepends=True)
+            if line.endswith("\n")
+        }
         if chance.random() < 0.5:
             Path(f"{path}-shm").unlink()
         with LogReader(path) as reader:
             kept = reader.records()
             assert [record.seq for record in kept] == list(range(1, len(kept) + 1))
-            codes = {record.seq: record.event.code for record in kept if isinstance(record.event, Ruled)}
+            codes = {
+                record.seq: record.event.code for record in kept if isinstance(record.event, Ruled)
+            }
             assert shown.items() <= codes.items()
             assert all(reader.frame(record.seq) for record in kept if record.frame)
 
@@ -340,7 +392,14 @@ def test_the_oldest_pictures_make_room_and_no_ruling_is_lost(tmp_path):
         late = [log.append(ruled(f"b{k}"), k, two, JPEG).seq for k in range(2)]
         assert [log.frame(seq) is not None for seq in early + late] == [False, True, True, True]
         late += [log.append(ruled(f"c{k}"), k, two, JPEG).seq for k in range(2)]
-        assert [log.frame(seq) is not None for seq in early + late] == [False, False, False, True, True, True]
+        assert [log.frame(seq) is not None for seq in early + late] == [
+            False,
+            False,
+            False,
+            True,
+            True,
+            True,
+        ]
         assert [record.frame for record in log.records(one)] == [False, False, False]
         assert len(log.records()) == 8
 
@@ -352,4 +411,9 @@ def test_the_empty_table_is_the_last_picture_of_its_session_to_go(tmp_path):
         two = log.append(STARTED, 100, frame_jpeg=JPEG).seq
         assert [log.frame(seq) is not None for seq in (one, ruling, two)] == [True, False, True]
         late = [log.append(ruled(f"b{k}"), k, two, JPEG).seq for k in range(2)]
-        assert [log.frame(seq) is not None for seq in (one, two, *late)] == [False, True, False, True]
+        assert [log.frame(seq) is not None for seq in (one, two, *late)] == [
+            False,
+            True,
+            False,
+            True,
+        ]

@@ -1,4 +1,6 @@
-"""Damaged logs and old ones: nothing is written to what is damaged, and what can be read of it is saved."""
+"""Damaged logs and old ones: nothing is written to what is damaged, and what can be read of it is
+saved.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,22 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from cli.main import main
 from engines import GAMES
-from engines.players import RandomPlayer
-from referee.cli import main
-from referee.events import Paused, Record, Resumed, Ruled, SessionEnded, SessionStarted, encode
-from referee.ledger import fold
-from referee.log import Log, LogReader
-from referee.log_rescue import rescue
-from referee.session import Session
+from referee.sessions.event_store import Log, LogReader
+from referee.sessions.events import (
+    Paused,
+    Record,
+    Resumed,
+    Ruled,
+    SessionEnded,
+    SessionStarted,
+    encode,
+)
+from referee.sessions.rescue import rescue
+from referee.sessions.session import Session
+from referee.sessions.state import fold
+from simulation.players.policies import RandomPlayer
 from table.errors import InputError
 
 JPEG = b"\xff\xd8\xff" + bytes(range(256)) * 40 + b"\xff\xd9"
@@ -28,7 +38,7 @@ CREATE INDEX records_by_session ON records (session, seq);
 CREATE TABLE frames (seq INTEGER PRIMARY KEY REFERENCES records (seq), sha256 TEXT NOT NULL, jpeg BLOB NOT NULL);
 PRAGMA application_id = 0x52494E4B;
 PRAGMA user_version = 1;
-"""
+"""  # noqa: E501
 
 
 def rinkside(*words: object) -> Result:
@@ -37,10 +47,17 @@ def rinkside(*words: object) -> Result:
 
 def play(log: Log, seed: int, rulings: int) -> Session:
     engine = GAMES["ice_boule"]
-    session = Session.begin(log, SessionStarted(game="ice_boule", players=("blue", "yellow", "red")))
+    session = Session.begin(
+        log, SessionStarted(game="ice_boule", players=("blue", "yellow", "red"))
+    )
     player = RandomPlayer(engine, random.Random(seed))
     for number in range(rulings):
-        ruled = Ruled(verdict="accepted", code="boule.throw", said="", moves=(str(player.choose(session.ledger.state)),))
+        ruled = Ruled(
+            verdict="accepted",
+            code="boule.throw",
+            said="",
+            moves=(str(player.choose(session.ledger.state)),),
+        )
         session.append(ruled, JPEG if number % 2 else None)
     return session
 
@@ -79,7 +96,9 @@ def pages_of(path: Path, table: str, kind: int) -> list[int]:
     """Numbers, from 0, of a table's pages: 13 are leaves, 5 are above them."""
     data = path.read_bytes()
     with closing(sqlite3.connect(path)) as db:
-        (root,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+        (root,) = db.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)
+        ).fetchone()
     todo, found = [root], []
     while todo:
         number = todo.pop()
@@ -88,7 +107,10 @@ def pages_of(path: Path, table: str, kind: int) -> list[int]:
             found.append(number - 1)
         if data[at] == 5:
             cells = int.from_bytes(data[at + 3 : at + 5], "big")
-            places = [int.from_bytes(data[at + 12 + 2 * cell : at + 14 + 2 * cell], "big") for cell in range(cells)]
+            places = [
+                int.from_bytes(data[at + 12 + 2 * cell : at + 14 + 2 * cell], "big")
+                for cell in range(cells)
+            ]
             todo += [int.from_bytes(data[at + place : at + place + 4], "big") for place in places]
             todo.append(int.from_bytes(data[at + 8 : at + 12], "big"))
     return sorted(found)
@@ -115,7 +137,9 @@ DAMAGE = {
     "a checksum": lambda path: change(path, "UPDATE records SET sha256 = '' WHERE seq = 7"),
     "a time": lambda path: change(path, "UPDATE records SET at_ms = at_ms + 1 WHERE seq = 7"),
     "a number": lambda path: change(path, "UPDATE records SET seq = 99 WHERE seq = 7"),
-    "the index": lambda path: change(path, "DELETE FROM records WHERE seq = 7") or overwrite(path, 2),
+    "the index": lambda path: (
+        change(path, "DELETE FROM records WHERE seq = 7") or overwrite(path, 2)
+    ),
 }
 
 
@@ -148,7 +172,9 @@ def test_check_finds_a_changed_picture_and_says_whose(path):
     assert result.stdout.startswith("frame 3: expected a picture with SHA-256")
 
 
-@pytest.mark.parametrize(("column", "named"), [("frames SET jpeg", "too big"), ("records SET event", "too big")])
+@pytest.mark.parametrize(
+    ("column", "named"), [("frames SET jpeg", "too big"), ("records SET event", "too big")]
+)
 def test_a_value_larger_than_any_is_not_read(path, tmp_path, column, named):
     change(path, f"UPDATE {column} = zeroblob(70000000) WHERE seq = 3")
     result = rinkside("log", "check", "--log", path)
@@ -159,7 +185,10 @@ def test_a_value_larger_than_any_is_not_read(path, tmp_path, column, named):
 
 def test_check_says_that_all_is_whole(path):
     result = rinkside("log", "check", "--log", path)
-    assert (result.exit_code, result.stdout) == (0, f"{path}: 3 sessions, 54 records and 24 pictures are whole\n")
+    assert (result.exit_code, result.stdout) == (
+        0,
+        f"{path}: 3 sessions, 54 records and 24 pictures are whole\n",
+    )
 
 
 def test_a_changed_record_is_not_shown_and_others_are(path, records):
@@ -185,7 +214,11 @@ def test_pictures_are_looked_at_where_nobody_closed_the_log(path, tmp_path):
 
 def mutated(data: bytes, chance: random.Random) -> bytes:
     """The content of a file after an accident."""
-    changed, at, length = bytearray(data), chance.randrange(len(data)), chance.choice((1, 100, PAGE, 5 * PAGE))
+    changed, at, length = (
+        bytearray(data),
+        chance.randrange(len(data)),
+        chance.choice((1, 100, PAGE, 5 * PAGE)),
+    )
     match chance.randrange(4):
         case 0:
             changed[at : at + length] = chance.randbytes(len(changed[at : at + length]))
@@ -207,13 +240,24 @@ def test_no_damage_ends_in_anything_but_one_line_and_what_is_saved_is_whole(path
     if (tmp_path / "good.sqlite").exists():
         with Log(tmp_path / "good.sqlite") as log:
             assert not log.check().wrong
-            assert all(fold(log.records(summary.session), GAMES, "saved") for summary in log.sessions())
+            assert all(
+                fold(log.records(summary.session), GAMES, "saved") for summary in log.sessions()
+            )
 
 
 # --- rescue ---
 
 
-@pytest.mark.parametrize("how", ["the page above the records", "cut short", "a page of records", "a letter", "the start of the file"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "the page above the records",
+        "cut short",
+        "a page of records",
+        "a letter",
+        "the start of the file",
+    ],
+)
 def test_what_can_be_read_is_saved_and_what_is_lost_is_said(path, records, tmp_path, how):
     good = tmp_path / "good.sqlite"
     DAMAGE.get(how, lambda path: overwrite(path, 0))(path)
@@ -225,11 +269,20 @@ def test_what_can_be_read_is_saved_and_what_is_lost_is_said(path, records, tmp_p
         saved, checked = reader.records(), reader.check()
         assert all(reader.frame(record.seq) == JPEG for record in saved if record.frame)
     assert not checked.wrong
-    assert result.stdout.endswith(f"{checked.sessions} sessions, {checked.records} records and {checked.frames} pictures are in {good}\n")
+    assert result.stdout.endswith(
+        f"{checked.sessions} sessions, {checked.records} records and {checked.frames} pictures are"
+        f" in {good}\n"
+    )
     pictures = {record.seq: record for record in records}
-    assert all(record.event == pictures[record.seq].event for record in saved), "records keep their numbers"
+    assert all(record.event == pictures[record.seq].event for record in saved), (
+        "records keep their numbers"
+    )
     if how in ("the page above the records", "the start of the file"):
-        assert (checked.records, checked.frames, "lost: records" in result.stdout) == (54, 24, False)
+        assert (checked.records, checked.frames, "lost: records" in result.stdout) == (
+            54,
+            24,
+            False,
+        )
     else:
         assert "lost: records " in result.stdout
         assert 0 < checked.records < 54
@@ -244,7 +297,11 @@ def test_after_a_lost_ruling_only_what_follows_is_saved(path, tmp_path):
     saved = rescue(path, tmp_path / "good.sqlite")
     assert (saved.sessions, saved.records) == (3, 54 - 17)
     assert saved.lost[0] == "records 10 cannot be read"
-    assert saved.lost[1] == "session 1: records 11-26 can be read and are left out: they do not follow without what is lost"
+    assert (
+        saved.lost[1]
+        == "session 1: records 11-26 can be read and are left out: they do not follow without what"
+        " is lost"
+    )
     with LogReader(tmp_path / "good.sqlite") as reader:
         assert [record.seq for record in reader.records()] == [*range(1, 10), *range(27, 55)]
 
@@ -264,13 +321,19 @@ def test_a_session_without_its_start_is_left_out(path, tmp_path):
     change(path, "UPDATE records SET event = 'x' WHERE seq = 27")
     saved = rescue(path, tmp_path / "good.sqlite")
     assert (saved.sessions, saved.records) == (2, 28)
-    assert saved.lost[1] == "session 27: records 28-52 can be read and are left out: its start is lost"
+    assert (
+        saved.lost[1] == "session 27: records 28-52 can be read and are left out: its start is lost"
+    )
 
 
 def test_lost_pictures_are_said(path, tmp_path):
     change(path, "UPDATE frames SET jpeg = x'ffd8' WHERE seq IN (3, 5)")
     saved = rescue(path, tmp_path / "good.sqlite")
-    assert (saved.records, saved.frames, saved.lost) == (54, 22, ("the pictures of records 3, 5 cannot be read, where there were any",))
+    assert (saved.records, saved.frames, saved.lost) == (
+        54,
+        22,
+        ("the pictures of records 3, 5 cannot be read, where there were any",),
+    )
 
 
 @pytest.mark.parametrize("content", [b"", b"a shopping list\n" * 1000, JPEG])
@@ -311,7 +374,10 @@ def test_an_old_log_is_read_as_it_is(old, records):
     with LogReader(old) as reader:
         assert reader.records() == records
         assert [summary.records for summary in reader.sessions()] == [26, 26, 2]
-    assert "its records get checksums when it is next written to" in rinkside("log", "check", "--log", old).stdout
+    assert (
+        "its records get checksums when it is next written to"
+        in rinkside("log", "check", "--log", old).stdout
+    )
     assert old.read_bytes() == before
 
 
@@ -319,7 +385,10 @@ def test_an_old_log_that_is_written_to_gets_checksums(old, records):
     with Log(old) as log:
         new = log.append(Resumed(decided_by="red"), 0, 53)
         assert log.records() == (*records, new)
-    assert rinkside("log", "check", "--log", old).stdout == f"{old}: 3 sessions, 55 records and 24 pictures are whole\n"
+    assert (
+        rinkside("log", "check", "--log", old).stdout
+        == f"{old}: 3 sessions, 55 records and 24 pictures are whole\n"
+    )
     change(old, "UPDATE records SET at_ms = 1 WHERE seq = 7")
     with pytest.raises(InputError, match="the checksum of record 7 is wrong"):
         Log(old)
@@ -333,10 +402,20 @@ def test_an_old_log_stays_as_it_is_where_it_cannot_be_brought_up_to_date(old, re
             return super().execute(sql, *values)
 
     with pytest.raises(KeyboardInterrupt):
-        Log(old, connect=lambda *words, **options: sqlite3.connect(*words, factory=Interrupted, **options))
+        Log(
+            old,
+            connect=lambda *words, **options: sqlite3.connect(
+                *words, factory=Interrupted, **options
+            ),
+        )
     with closing(sqlite3.connect(old)) as db:
         assert db.execute("PRAGMA user_version").fetchone() == (1,)
-        assert [name for _, name, *_ in db.execute("PRAGMA table_info(records)")] == ["seq", "session", "at_ms", "event"]
+        assert [name for _, name, *_ in db.execute("PRAGMA table_info(records)")] == [
+            "seq",
+            "session",
+            "at_ms",
+            "event",
+        ]
     with Log(old) as log:
         assert log.records() == records
 
@@ -356,10 +435,14 @@ def test_an_old_damaged_log_is_not_brought_up_to_date_but_saved(old, tmp_path):
 # --- numbers that SQLite does not know ---
 
 
-@pytest.mark.parametrize("number", [2**63, 10**30, 10**6000, -1, -(2**63) - 1, 0, 2**63 - 1], ids=range(7))
+@pytest.mark.parametrize(
+    "number", [2**63, 10**30, 10**6000, -1, -(2**63) - 1, 0, 2**63 - 1], ids=range(7)
+)
 def test_a_number_of_no_session_is_said_however_large(path, records, number):
     with LogReader(path) as reader:
-        with pytest.raises(InputError, match=r"expected the number of a session \(1, 27, 53\), got ") as error:
+        with pytest.raises(
+            InputError, match=r"expected the number of a session \(1, 27, 53\), got "
+        ) as error:
             reader.records(number)
         assert len(str(error.value)) < 300
         assert reader.frame(number) is None
@@ -390,4 +473,6 @@ def test_the_checksum_is_of_what_is_documented(path, records):
     with closing(sqlite3.connect(path)) as db:
         (sha256,) = db.execute("SELECT sha256 FROM records WHERE seq = 7").fetchone()
     record = records[6]
-    assert sha256 == hashlib.sha256(f"7 1 {record.at_ms} {encode(record.event)}".encode()).hexdigest()
+    assert (
+        sha256 == hashlib.sha256(f"7 1 {record.at_ms} {encode(record.event)}".encode()).hexdigest()
+    )

@@ -1,6 +1,8 @@
-"""The n-th call to the database or the file system fails, for every n, while a short game of each kind is refereed.
+"""The n-th call to the database or the file system fails, for every n, while a short game of each
+kind is refereed.
 
-After each fault what was shown is what the log folds to, and the next ruling works; as SQLite's own tests of a failing disk do it.
+After each fault what was shown is what the log folds to, and the next ruling works; as SQLite's own
+tests of a failing disk do it.
 """
 
 from __future__ import annotations
@@ -19,12 +21,12 @@ from typing import Any
 import pytest
 
 from engines import GAMES
-from engines.players import RandomPlayer
-from referee.command import Undo
-from referee.events import Record, Ruled, SessionStarted
-from referee.ledger import fold
-from referee.log import Log, LogFailed, LogReader
-from referee.session import Session
+from referee.sessions.commands import Undo
+from referee.sessions.event_store import Log, LogFailed, LogReader
+from referee.sessions.events import Record, Ruled, SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.state import fold
+from simulation.players.policies import RandomPlayer
 from table.errors import InputError
 
 JPEG = b"\xff\xd8\xff" + bytes(range(256)) * 20 + b"\xff\xd9"
@@ -48,7 +50,9 @@ class Fault:
 
     @property
     def known_at_once(self) -> bool:
-        """Can the log find out at once what is on disk?  Not while the disk is gone, or when the program was interrupted."""
+        """Can the log find out at once what is on disk?  Not while the disk is gone, or when the
+        program was interrupted.
+        """
         return self.calls == 1 and not isinstance(self.make(), KeyboardInterrupt)
 
 
@@ -57,11 +61,21 @@ FAULTS = {
     "sync": Fault(lambda: sqlite_error(sqlite3.SQLITE_IOERR_FSYNC, "disk I/O error"), after=True),
     "full disk": Fault(lambda: sqlite_error(sqlite3.SQLITE_FULL, "database or disk is full")),
     "locked": Fault(lambda: sqlite_error(sqlite3.SQLITE_BUSY, "database is locked")),
-    "damage": Fault(lambda: sqlite_error(sqlite3.SQLITE_CORRUPT, "database disk image is malformed")),
-    "journal cannot be opened": Fault(lambda: sqlite_error(sqlite3.SQLITE_CANTOPEN, "unable to open database file")),
-    "a disk that is gone for a while": Fault(lambda: sqlite_error(sqlite3.SQLITE_IOERR, "disk I/O error"), calls=6),
-    "a disk that is gone after it wrote": Fault(lambda: sqlite_error(sqlite3.SQLITE_IOERR, "disk I/O error"), after=True, calls=6),
-    "a disk that is full for a while": Fault(lambda: sqlite_error(sqlite3.SQLITE_FULL, "database or disk is full"), calls=6),
+    "damage": Fault(
+        lambda: sqlite_error(sqlite3.SQLITE_CORRUPT, "database disk image is malformed")
+    ),
+    "journal cannot be opened": Fault(
+        lambda: sqlite_error(sqlite3.SQLITE_CANTOPEN, "unable to open database file")
+    ),
+    "a disk that is gone for a while": Fault(
+        lambda: sqlite_error(sqlite3.SQLITE_IOERR, "disk I/O error"), calls=6
+    ),
+    "a disk that is gone after it wrote": Fault(
+        lambda: sqlite_error(sqlite3.SQLITE_IOERR, "disk I/O error"), after=True, calls=6
+    ),
+    "a disk that is full for a while": Fault(
+        lambda: sqlite_error(sqlite3.SQLITE_FULL, "database or disk is full"), calls=6
+    ),
     "text": Fault(lambda: UnicodeEncodeError("utf-8", "\ud83d", 0, 1, "surrogates not allowed")),
     "memory": Fault(MemoryError),
     "interrupt": Fault(KeyboardInterrupt),
@@ -89,7 +103,9 @@ class Disk:
 
         class Connection(sqlite3.Connection):
             def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
-                if sql == "PRAGMA synchronous = FULL":  # a test of its own says that it is asked for
+                if (
+                    sql == "PRAGMA synchronous = FULL"
+                ):  # a test of its own says that it is asked for
                     sql = "PRAGMA synchronous = OFF"
                 return disk.call(lambda: super(Connection, self).execute(sql, *values))
 
@@ -123,7 +139,10 @@ class Play:
         session = self.attempt(lambda: Session.begin(log, started))
         self.look(session)
         for number, ruled in enumerate(rulings):
-            self.attempt(lambda ruled=ruled, jpeg=JPEG if number else None: session.append(ruled, jpeg), session)
+            self.attempt(
+                lambda ruled=ruled, jpeg=JPEG if number else None: session.append(ruled, jpeg),
+                session,
+            )
         self.attempt(lambda: session.command(Undo()), session)
         self.attempt(lambda: session.append(rulings[-1]), session)
         try:
@@ -163,7 +182,9 @@ class Play:
         assert session.ledger.seq == len(self.shown), "nothing is written twice"
 
 
-def play_with_every_fault(folder: Path, game: tuple[SessionStarted, list[Ruled]], fault: Fault) -> int:
+def play_with_every_fault(
+    folder: Path, game: tuple[SessionStarted, list[Ruled]], fault: Fault
+) -> int:
     """How many calls a game takes; each of them failed once."""
     at = 0
     while True:
@@ -190,13 +211,24 @@ def test_any_call_may_fail_in_a_game_of_every_kind(game, fault, tmp_path):
 @pytest.mark.parametrize("fault", FAULTS)
 def test_any_call_may_fail_in_any_way(games, fault, tmp_path, monkeypatch):
     monkeypatch.setitem(GAMES, "pegs", games["pegs"])
-    rulings = [Ruled(verdict="accepted", code="pegs.put", said="", player=player, moves=(player,)) for player in ("red", "blue", "red")]
-    assert play_with_every_fault(tmp_path, (SessionStarted(game="pegs", players=("red", "blue")), rulings), FAULTS[fault]) > 40
+    rulings = [
+        Ruled(verdict="accepted", code="pegs.put", said="", player=player, moves=(player,))
+        for player in ("red", "blue", "red")
+    ]
+    assert (
+        play_with_every_fault(
+            tmp_path, (SessionStarted(game="pegs", players=("red", "blue")), rulings), FAULTS[fault]
+        )
+        > 40
+    )
 
 
 @pytest.mark.parametrize("at", range(1, 8))
 def test_a_full_disk_is_called_full_as_long_as_it_is(at, tmp_path):
-    disk = Disk(Fault(lambda: sqlite_error(sqlite3.SQLITE_FULL, "database or disk is full"), calls=20), 10**6)
+    disk = Disk(
+        Fault(lambda: sqlite_error(sqlite3.SQLITE_FULL, "database or disk is full"), calls=20),
+        10**6,
+    )
     with Log(tmp_path / "log.sqlite", connect=disk.connect) as log:
         start = log.append(SessionStarted(game="pegs", players=("red", "blue")), 0)
         disk.at = disk.calls + at
@@ -204,7 +236,11 @@ def test_a_full_disk_is_called_full_as_long_as_it_is(at, tmp_path):
             try:
                 log.append(SessionStarted(game="pegs", players=("red", "blue")), 0, frame_jpeg=JPEG)
             except LogFailed as error:
-                assert str(error) == f"{log.path}: the disk is full; nothing new was written and nothing is lost: make room"  # noqa: PT017
+                assert (  # noqa: PT017
+                    str(error)
+                    == f"{log.path}: the disk is full; nothing new was written and nothing is lost:"
+                    " make room"
+                )
         assert log.append(SessionStarted(game="pegs", players=("red", "blue")), 0).seq == 2
         assert log.records()[0] == start
 

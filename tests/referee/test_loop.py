@@ -10,23 +10,26 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from referee.command import Answer, Correct, Declare, NextGame, Pause, Resume, Roll, Undo
-from referee.events import Asked, Ruled
-from referee.frames import RETRY_S
-from referee.log import LogFailed
-from referee.loop import STILL_HAND, Referee
-from referee.session import Session
+from referee.live.referee import STILL_HAND, Referee
+from referee.sessions.commands import Answer, Correct, Declare, NextGame, Pause, Resume, Roll, Undo
+from referee.sessions.event_store import LogFailed
+from referee.sessions.events import Asked, Ruled
+from referee.sessions.session import Session
 from table.errors import InputError
 from table.observation import Unusable
-from vision.cameras import CameraLost
-from vision.cameras.files import decode_image
-from vision.frame import Frame
+from vision.cameras.base import CameraLost
+from vision.cameras.frame import Frame
+from vision.cameras.image_files import decode_image
+from vision.cameras.reconnect import RETRY_S
 
 
 def rulings(session):
     """(time, verdict, player) of everything that was ruled or asked."""
     ruled = [record for record in session.records() if isinstance(record.event, Ruled | Asked)]
-    return [(record.at_ms, getattr(record.event, "verdict", "ambiguous"), record.event.player) for record in ruled]
+    return [
+        (record.at_ms, getattr(record.event, "verdict", "ambiguous"), record.event.player)
+        for record in ruled
+    ]
 
 
 def test_every_throw_is_ruled_once_and_with_its_frame(referee, session, seen, hold, red, blue):
@@ -49,13 +52,19 @@ def test_the_judge_is_given_the_table_of_the_last_ruling(referee, session, hold,
 def test_nothing_is_ruled_while_pieces_move_or_a_hand_is_there(referee, session, seen, piece, red):
     moving = [seen(250 * step, piece("red", 20 * step, 0)) for step in range(20)]
     under_a_hand = [seen(5000 + 250 * step, red, hand=True) for step in range(20)]
-    in_a_changing_picture = [dataclasses.replace(seen(10_000 + 250 * step, red), moving=True) for step in range(20)]
+    in_a_changing_picture = [
+        dataclasses.replace(seen(10_000 + 250 * step, red), moving=True) for step in range(20)
+    ]
     referee(*moving, *under_a_hand, *in_a_changing_picture).run()
     assert rulings(session) == []
 
 
-def test_what_looks_like_a_hand_and_never_moves_keeps_no_move_from_being_ruled(referee, session, seen, red):
-    """A print, or a shadow: what explains the whole table counts, and nobody is refused anything that may be hidden."""
+def test_what_looks_like_a_hand_and_never_moves_keeps_no_move_from_being_ruled(
+    referee, session, seen, red
+):
+    """A print, or a shadow: what explains the whole table counts, and nobody is refused anything
+    that may be hidden.
+    """
 
     def under_it(since_ms, *pieces, steps=24):
         first = seen(since_ms, *pieces, hand=True)
@@ -88,7 +97,9 @@ def test_what_cannot_be_seen_is_said_once_and_tried_again(referee, session, hold
     assert rulings(session) == [(500, "cannot_see", "red"), (2000, "accepted", "red")]
 
 
-def test_a_reading_that_cannot_be_judged_is_not_judged_in_every_picture(log, started, games, film_of, seen, piece):
+def test_a_reading_that_cannot_be_judged_is_not_judged_in_every_picture(
+    log, started, games, film_of, seen, piece
+):
     judged = []
 
     def judge(*table):
@@ -97,8 +108,16 @@ def test_a_reading_that_cannot_be_judged_is_not_judged_in_every_picture(log, sta
 
     unsure = seen(0, piece("red", 50, 50, colour_probability=0.6))
     again = seen(0, piece("red", 50, 50, colour_probability=0.6))
-    film = film_of(*(dataclasses.replace(one, at_ms=1000 * k + 100 * step) for k, one in enumerate((unsure, again)) for step in range(10)))
-    session = Session.begin(log, started, games={"pegs": SimpleNamespace(**vars(games["pegs"]) | {"judge": judge})})
+    film = film_of(
+        *(
+            dataclasses.replace(one, at_ms=1000 * k + 100 * step)
+            for k, one in enumerate((unsure, again))
+            for step in range(10)
+        )
+    )
+    session = Session.begin(
+        log, started, games={"pegs": SimpleNamespace(**vars(games["pegs"]) | {"judge": judge})}
+    )
     referee = Referee(film, SimpleNamespace(board=None), film.observe, session)
     referee.run()
     assert len(judged) == 2, "once for each reading"
@@ -113,7 +132,13 @@ def test_a_question_stops_the_game_until_it_is_answered(referee, session, hold, 
         statuses.append(eyes.latest.status)
         session.command(Answer(question=2, label="it counts", decided_by="blue"))
 
-    eyes = referee(*hold(0, leans), *hold(1000, leans, blue), answer, *hold(2000, leans), *hold(3000, piece("red", 50, 50), blue))
+    eyes = referee(
+        *hold(0, leans),
+        *hold(1000, leans, blue),
+        answer,
+        *hold(2000, leans),
+        *hold(3000, piece("red", 50, 50), blue),
+    )
     eyes.run()
     assert statuses == ["asking"]
     assert rulings(session) == [(500, "ambiguous", "red"), (3500, "accepted", "blue")]
@@ -121,31 +146,54 @@ def test_a_question_stops_the_game_until_it_is_answered(referee, session, hold, 
 
 
 @pytest.mark.parametrize(("label", "asked"), [("it counts", 1), ("it does not", 2)])
-def test_what_does_not_count_is_asked_again_when_somebody_was_at_the_table_and_left_it_there(referee, session, seen, hold, piece, label, asked):
+def test_what_does_not_count_is_asked_again_when_somebody_was_at_the_table_and_left_it_there(
+    referee, session, seen, hold, piece, label, asked
+):
     leans = piece("red", 50, 50, pose="leaning")
     answer = partial(session.command, Answer(question=2, label=label))
-    eyes = referee(*hold(0, leans), answer, *hold(1000, leans), seen(2000, leans, hand=True), *hold(2250, leans))
+    eyes = referee(
+        *hold(0, leans),
+        answer,
+        *hold(1000, leans),
+        seen(2000, leans, hand=True),
+        *hold(2250, leans),
+    )
     eyes.run()
     assert [verdict for _, verdict, _ in rulings(session)] == ["ambiguous"] * asked
 
 
-def test_what_people_declared_leaves_the_table_as_it_was_seen(referee, session, hold, piece, red, blue):
+def test_what_people_declared_leaves_the_table_as_it_was_seen(
+    referee, session, hold, piece, red, blue
+):
     declare = partial(session.command, Declare(moves=("blue",)))
-    referee(*hold(0, red), declare, *hold(1000, red), *hold(2000, red, blue, piece("red", 250, 50))).run()
+    referee(
+        *hold(0, red), declare, *hold(1000, red), *hold(2000, red, blue, piece("red", 250, 50))
+    ).run()
     assert rulings(session) == [(500, "accepted", "red"), (2500, "accepted", "red")]
     assert session.records()[-1].event.evidence["before"] == 1
 
 
-def test_what_was_taken_back_is_ruled_afresh_when_the_table_has_changed(referee, session, seen, hold, red):
+def test_what_was_taken_back_is_ruled_afresh_when_the_table_has_changed(
+    referee, session, seen, hold, red
+):
     undo = partial(session.command, Undo())
-    referee(*hold(0, red), undo, *hold(1000, red), seen(2000, red, hand=True), *hold(2250), *hold(3250, red)).run()
+    referee(
+        *hold(0, red),
+        undo,
+        *hold(1000, red),
+        seen(2000, red, hand=True),
+        *hold(2250),
+        *hold(3250, red),
+    ).run()
     assert rulings(session) == [(500, "accepted", "red"), (3750, "accepted", "red")]
 
 
 @pytest.mark.parametrize("command", [Undo(), Correct(record=2, moves=())], ids=["undo", "correct"])
 def test_people_outrank_the_camera(referee, session, seen, hold, red, command):
     overrule = partial(session.command, command)
-    referee(*hold(0, red), overrule, seen(1000, red, hand=True), *hold(1250, red), *hold(2250, red)).run()
+    referee(
+        *hold(0, red), overrule, seen(1000, red, hand=True), *hold(1250, red), *hold(2250, red)
+    ).run()
     assert rulings(session) == [(500, "accepted", "red")]
     assert session.view()["scores"] == {"red": 0, "blue": 0}
 
@@ -171,11 +219,15 @@ def test_a_paused_referee_rules_nothing_and_looks_afresh_afterwards(referee, ses
 
 def test_the_next_game_begins_on_the_same_table(referee, session, seen, hold, red, blue):
     following = partial(session.command, NextGame(players=("blue", "red")))
-    referee(*hold(0, red), following, *hold(1000, red), seen(2000, hand=True), *hold(2250, blue)).run()
+    referee(
+        *hold(0, red), following, *hold(1000, red), seen(2000, hand=True), *hold(2250, blue)
+    ).run()
     assert rulings(session) == [(500, "accepted", "red"), (2750, "accepted", "blue")]
 
 
-def test_a_command_that_comes_while_the_referee_judges_makes_it_judge_again(log, started, games, film_of, hold, red):
+def test_a_command_that_comes_while_the_referee_judges_makes_it_judge_again(
+    log, started, games, film_of, hold, red
+):
     class Interrupted:
         """Pegs, but somebody pauses and resumes while the first throw is being judged."""
 
@@ -195,7 +247,9 @@ def test_a_command_that_comes_while_the_referee_judges_makes_it_judge_again(log,
 
 
 def test_looking_again_after_a_pause_judges_the_same_table_afresh(referee, session, hold, red):
-    undo, pause, resume = (partial(session.command, command) for command in (Undo(), Pause(), Resume()))
+    undo, pause, resume = (
+        partial(session.command, command) for command in (Undo(), Pause(), Resume())
+    )
     referee(*hold(0, red), undo, pause, *hold(1000, red), resume, *hold(2000, red)).run()
     assert rulings(session) == [(500, "accepted", "red"), (2000, "accepted", "red")]
 
@@ -203,7 +257,9 @@ def test_looking_again_after_a_pause_judges_the_same_table_afresh(referee, sessi
 # --- cameras that fail, tables that cannot be read ---
 
 
-def test_a_lost_camera_is_tried_again_ever_more_slowly_and_loses_no_game(referee, session, hold, red, blue):
+def test_a_lost_camera_is_tried_again_ever_more_slowly_and_loses_no_game(
+    referee, session, hold, red, blue
+):
     pauses, said = [], []
 
     def pause(seconds):
@@ -211,21 +267,42 @@ def test_a_lost_camera_is_tried_again_ever_more_slowly_and_loses_no_game(referee
         said.append((eyes.latest.status, eyes.latest.said))
 
     lost = [CameraLost("the cable is out")] * 7
-    eyes = referee(*hold(0, red), *lost, *hold(9000, red), CameraLost("again"), *hold(11_000, red, blue), pause=pause)
+    eyes = referee(
+        *hold(0, red),
+        *lost,
+        *hold(9000, red),
+        CameraLost("again"),
+        *hold(11_000, red, blue),
+        pause=pause,
+    )
     eyes.run()
     assert pauses == [*RETRY_S, RETRY_S[-1], RETRY_S[-1], RETRY_S[0]]
-    assert said[0] == ("camera lost", "The camera is lost (the cable is out). The game waits; trying again in 0.5 s.")
+    assert said[0] == (
+        "camera lost",
+        "The camera is lost (the cable is out). The game waits; trying again in 0.5 s.",
+    )
     assert rulings(session) == [(500, "accepted", "red"), (11_500, "accepted", "blue")]
 
 
-def test_a_table_that_cannot_be_read_is_said_with_the_reason_and_begins_the_hold_again(referee, session, seen, red):
+def test_a_table_that_cannot_be_read_is_said_with_the_reason_and_begins_the_hold_again(
+    referee, session, seen, red
+):
     covered = Unusable(2, 500, "fiducials 2 and 3 are covered")
     said = []
 
     def note():
         said.append((eyes.latest.status, eyes.latest.said))
 
-    eyes = referee(seen(0, red), seen(250, red), covered, note, seen(750, red), note, seen(1000, red), seen(1250, red))
+    eyes = referee(
+        seen(0, red),
+        seen(250, red),
+        covered,
+        note,
+        seen(750, red),
+        note,
+        seen(1000, red),
+        seen(1250, red),
+    )
     eyes.run()
     assert said[0] == ("cannot see", "The table cannot be read: fiducials 2 and 3 are covered.")
     assert said[1][0] == "settling"
@@ -235,7 +312,12 @@ def test_a_table_that_cannot_be_read_is_said_with_the_reason_and_begins_the_hold
 def test_pieces_that_are_never_read_the_same_way_twice_are_said(referee, seen, piece):
     said = []
     restless = [seen(250 * step, piece("red", 50 + 30 * (step % 2), 50)) for step in range(18)]
-    eyes = referee(*restless[:16], lambda: said.append(eyes.latest.status), *restless[16:], lambda: said.append(eyes.latest.status))
+    eyes = referee(
+        *restless[:16],
+        lambda: said.append(eyes.latest.status),
+        *restless[16:],
+        lambda: said.append(eyes.latest.status),
+    )
     eyes.run()
     assert said == ["settling", "cannot see"]
 
@@ -298,11 +380,29 @@ def test_the_status_follows_the_table(referee, seen, red):
     def note():
         statuses.append(eyes.latest.status)
 
-    shots = [seen(0), note, seen(500), note, seen(750, hand=True), note, seen(1000, red), note, seen(1500, red), note]
+    shots = [
+        seen(0),
+        note,
+        seen(500),
+        note,
+        seen(750, hand=True),
+        note,
+        seen(1000, red),
+        note,
+        seen(1500, red),
+        note,
+    ]
     eyes = referee(note, *shots)
     assert eyes.jpeg() is None
     eyes.run()
-    assert statuses == ["waiting", "settling", "waiting", "hand over the board", "settling", "waiting"]
+    assert statuses == [
+        "waiting",
+        "settling",
+        "waiting",
+        "hand over the board",
+        "settling",
+        "waiting",
+    ]
     assert eyes.latest.status == "ended"
     assert eyes.latest.said == "There are no more pictures."
     assert (eyes.latest.frame_seq, eyes.latest.at_ms) == (4, 1500)
@@ -318,7 +418,9 @@ def test_the_live_picture_is_made_on_demand_and_not_more_often_than_needed(refer
     eyes = referee(seen(0), look, look, seen(100), look, seen(200), look, seen(0), look)
     eyes.run()
     assert pictures[0] is pictures[1] is pictures[2]
-    assert [decode_image(picture, "live")[0, 0, 0] for picture in pictures[2:]] == pytest.approx([6, 18, 24], abs=2)
+    assert [decode_image(picture, "live")[0, 0, 0] for picture in pictures[2:]] == pytest.approx(
+        [6, 18, 24], abs=2
+    )
 
 
 def test_waiting_for_what_is_new(referee, seen):
@@ -378,7 +480,9 @@ def test_a_session_that_ends_ends_the_referee(referee, session, hold, red):
     assert eyes.latest.said == "The session has ended."
 
 
-def test_the_referee_looks_on_while_a_button_is_written_down(referee, session, log, seen, hold, red, blue, monkeypatch):
+def test_the_referee_looks_on_while_a_button_is_written_down(
+    referee, session, log, seen, hold, red, blue, monkeypatch
+):
     """A disk may take long; only who has something to write waits for it."""
     append, begun, may = log.append, threading.Event(), threading.Event()
 
@@ -394,5 +498,17 @@ def test_the_referee_looks_on_while_a_button_is_written_down(referee, session, l
 
     presser = threading.Thread(target=session.command, args=(Roll(dice=1, decided_by="a button"),))
     under_a_hand = [seen(1000 + 250 * step, red, hand=True) for step in range(8)]
-    referee(*hold(0, red), press, *hold(500, red), *under_a_hand, may.set, presser.join, *hold(4000, red, blue)).run()
-    assert [type(record.event).__name__ for record in session.records()[1:]] == ["Ruled", "Noted", "Ruled"]
+    referee(
+        *hold(0, red),
+        press,
+        *hold(500, red),
+        *under_a_hand,
+        may.set,
+        presser.join,
+        *hold(4000, red, blue),
+    ).run()
+    assert [type(record.event).__name__ for record in session.records()[1:]] == [
+        "Ruled",
+        "Noted",
+        "Ruled",
+    ]

@@ -1,4 +1,6 @@
-"""Whatever the eyes say, the referee goes on; and eyes that never err leave nothing that is not ruled on as what it was."""
+"""Whatever the eyes say, the referee goes on; and eyes that never err leave nothing that is not
+ruled on as what it was.
+"""
 
 from __future__ import annotations
 
@@ -10,26 +12,36 @@ import msgspec
 import pytest
 
 from benchmarks.misreading import FAULTS_AT_ONCE, BadEyes
-from referee.events import Ruled
-from referee.log import Log
-from referee.loop import Referee
-from referee.opening import opening
-from referee.session import Session
-from referee.simulated_games import Players as Seated
-from referee.simulated_table import demo_place, demo_setup
-from referee.simulated_tables import KINDS, game_table, seat
-from referee.simulation import Players
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import Ruled
+from referee.sessions.session import Session
+from referee.sessions.start import opening
+from simulation.players.driver import Players as Seated
+from simulation.players.ice_boule import Players
+from simulation.players.ice_boule_table import demo_place, demo_setup
+from simulation.tables import KINDS, game_table, seat
 
 WIDTH_PX, FRAMES = 320, 300
 
 
 def refereed(game, seed, folder, frames=FRAMES, faults=FAULTS_AT_ONCE):
-    """The players of a simulated game after so many pictures, its records, and its state as it is, and as the log has it."""
+    """The players of a simulated game after so many pictures, its records, and its state as it is,
+    and as the log has it.
+    """
     now = datetime.datetime.now(datetime.UTC)
     table = None if game == "ice_boule" else game_table(game, seed, WIDTH_PX)
     setup = demo_setup() if table is None else table.setup
     with Log(folder / "log.sqlite") as log:
-        started = opening(game, setup.game.colours, {} if table is None else table.rulings, setup, "bad eyes", now, simulated=True)
+        started = opening(
+            game,
+            setup.game.colours,
+            {} if table is None else table.rulings,
+            setup,
+            "bad eyes",
+            now,
+            simulated=True,
+        )
         with closing(Session.begin(log, started)) as session:
             players = Players(session, setup, seed) if table is None else seat(session, table)
             place = demo_place() if table is None else table.place
@@ -44,7 +56,9 @@ def refereed(game, seed, folder, frames=FRAMES, faults=FAULTS_AT_ONCE):
 @pytest.mark.parametrize("game", ["ice_boule", *KINDS])
 def test_no_table_that_is_read_badly_ends_a_game(game, seed, tmp_path):
     _, records, state, again = refereed(game, seed, tmp_path)
-    assert len({type(record.event) for record in records}) > 2, "some of it was ruled on, asked or put right"
+    assert len({type(record.event) for record in records}) > 2, (
+        "some of it was ruled on, asked or put right"
+    )
     assert state == again
 
 
@@ -56,8 +70,12 @@ def test_what_is_read_as_it_is_is_ruled_on_as_what_it_was(game, tmp_path):
     assert len(others) > 15
     leaning = [done for done in others if done.act.name == "leaning throw that knocks"]
     assert {done.verdict for done in others if done not in leaning} == {"right"}
-    assert {done.verdict for done in leaning} <= {"right", "asked"}, "two pieces of one colour moved: people say which was thrown"
-    assert {done.verdict for done in typed} <= {"right", "asked"}, "these eyes do not read dice: people type what they show"
+    assert {done.verdict for done in leaning} <= {"right", "asked"}, (
+        "two pieces of one colour moved: people say which was thrown"
+    )
+    assert {done.verdict for done in typed} <= {"right", "asked"}, (
+        "these eyes do not read dice: people type what they show"
+    )
     assert not all(done.act.lawful for done in players.done), "cheats were called"
 
 
@@ -66,11 +84,19 @@ def test_a_right_move_is_right_whatever_was_asked_before_it_was_made_out(monkeyp
 
     def answered(session, event, *more, **known):
         asked = isinstance(event, Ruled) and event.verdict == "accepted" and event.moves
-        return append(session, msgspec.structs.replace(event, code="asked.before") if asked else event, *more, **known)
+        return append(
+            session,
+            msgspec.structs.replace(event, code="asked.before") if asked else event,
+            *more,
+            **known,
+        )
 
     monkeypatch.setattr(Session, "append", answered)
     players, records, _, _ = refereed("icebreaker", 4, tmp_path, faults=(0,))
-    assert any(isinstance(record.event, Ruled) and record.event.code == "asked.before" for record in records)
+    assert any(
+        isinstance(record.event, Ruled) and record.event.code == "asked.before"
+        for record in records
+    )
     assert {done.verdict for done in players.done if done.act.moves} == {"right"}
 
 
@@ -85,4 +111,6 @@ def test_a_die_is_taken_out_of_its_corner_before_it_is_rolled(monkeypatch, tmp_p
     refereed("zamboni_wars", 4, tmp_path, faults=(0,))
     dice = [scene.dice for scene in scenes]
     assert len({one for lying in dice for one in lying}) > 2
-    assert not any(before and after and before != after for before, after in pairwise(dice)), "it lies elsewhere at once"
+    assert not any(before and after and before != after for before, after in pairwise(dice)), (
+        "it lies elsewhere at once"
+    )

@@ -1,4 +1,6 @@
-"""Cards, board and camera that are not where table.json says: told whenever the camera was found anew, and nothing ruled on wrong lengths."""
+"""Cards, board and camera that are not where table.json says: told whenever the camera was found
+anew, and nothing ruled on wrong lengths.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +11,24 @@ import msgspec
 import numpy as np
 import pytest
 
-from calibration.recheck import Checked
-from referee.events import Ruled, TableChecked, decode, encode
-from referee.loop import Referee
-from referee.moved import HARMLESS, HOLDS, PLAYED_ON, TableWatch
-from referee.simulated_table import demo_setup
+from calibration.table.drift import Checked
+from referee.live.referee import Referee
+from referee.live.table_monitor import HARMLESS, HOLDS, PLAYED_ON, TableWatch
+from referee.sessions.events import Ruled, TableChecked, decode, encode
+from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
 from table.observation import Unusable
-from table.setup import load_table, save_table
-from vision.frame import Frame
-from vision.watch import NOT_AT_REST
+from table.table_config import load_table, save_table
+from vision.cameras.frame import Frame
+from vision.change_gate import NOT_AT_REST
 
 PERIOD_MS, FRAMES_TO_REST = 250, 4
 
 
 class Table:
-    """A table of which a test says, frame by frame, what is seen, what the check finds and what people wish."""
+    """A table of which a test says, frame by frame, what is seen, what the check finds and what
+    people wish.
+    """
 
     def __init__(self, session, path, before=None):
         self.setup, self.path, self.session = before or demo_setup(), path, session
@@ -35,7 +39,9 @@ class Table:
         """One more frame."""
         at = len(self.shown)
         self.shown.append(replace(seen, frame_seq=at, at_ms=PERIOD_MS * at))
-        self.checks[at] = check if check is not None else self.checks.get(at - 1, Checked(camera=camera_of(seen)))
+        self.checks[at] = (
+            check if check is not None else self.checks.get(at - 1, Checked(camera=camera_of(seen)))
+        )
         self.wishes[at] = wish
 
     def rest(self, seen, check=None, wish=None):
@@ -46,7 +52,13 @@ class Table:
 
     def run(self):
         watch = TableWatch(self.setup, self.path, self.check, self.redo)
-        referee = Referee(SimpleNamespace(read=self.read, close=lambda: None), self.setup, self.observe, self.session, table=watch)
+        referee = Referee(
+            SimpleNamespace(read=self.read, close=lambda: None),
+            self.setup,
+            self.observe,
+            self.session,
+            table=watch,
+        )
         self.referee, self.at, self.read_by = referee, -1, []
         referee.run()
         self.told = [*self.told[1:], referee.latest]
@@ -67,7 +79,11 @@ class Table:
 
     def check(self, _image, setup, before=None):
         self.looked.append((self.at, before))
-        return Checked(camera=self.checks[self.at].camera) if setup is not self.setup else self.checks[self.at]
+        return (
+            Checked(camera=self.checks[self.at].camera)
+            if setup is not self.setup
+            else self.checks[self.at]
+        )
 
     def redo(self, _image, _setup):
         if isinstance(self.anew, str):
@@ -118,7 +134,9 @@ def test_it_is_looked_at_when_the_camera_was_found_anew_and_only_then(table, see
     assert table.events(TableChecked) == []
 
 
-def test_nothing_is_ruled_while_a_card_lies_elsewhere_until_it_is_put_back(table, seen, piece, cameras):
+def test_nothing_is_ruled_while_a_card_lies_elsewhere_until_it_is_put_back(
+    table, seen, piece, cameras
+):
     one, two = seen(0, piece("red", 50, 50)), seen(0, piece("red", 50, 50), piece("blue", 90, 50))
     table.rest(by(one, cameras[0]))
     table.rest(by(two, cameras[1]), elsewhere(cameras[1], cards_mm={2: 4.12}))
@@ -129,9 +147,16 @@ def test_nothing_is_ruled_while_a_card_lies_elsewhere_until_it_is_put_back(table
     assert table.told[held - 1].moved == ("Card 2 lies 4.1 mm from where it was.", HOLDS)
     assert table.told[held - 1].held
     assert (table.told[held - 1].status, table.told[held - 1].said) == ("cannot see", HOLDS)
-    assert [event.said.partition(".")[0] for event in table.events(TableChecked)] == ["Card 2 lies 4", "Cards and board lie where they did again"]
+    assert [event.said.partition(".")[0] for event in table.events(TableChecked)] == [
+        "Card 2 lies 4",
+        "Cards and board lie where they did again",
+    ]
     assert (table.told[-1].moved, table.told[-1].held) == ((), False)
-    kinds = [type(record.event) for record in table.session.records() if isinstance(record.event, Ruled | TableChecked)]
+    kinds = [
+        type(record.event)
+        for record in table.session.records()
+        if isinstance(record.event, Ruled | TableChecked)
+    ]
     assert kinds == [Ruled, TableChecked, TableChecked, Ruled]
 
 
@@ -146,7 +171,11 @@ def test_one_tap_measures_the_table_anew_and_play_goes_on_by_it(table, seen, pie
     table.rest(by(two, cameras[2]))
     referee = table.run()
     noted, redone = table.events(TableChecked)
-    assert redone.said == "The table was measured anew: card 2 lies 4.0 mm from where it was. It is read by the new places from here on."
+    assert (
+        redone.said
+        == "The table was measured anew: card 2 lies 4.0 mm from where it was. It is read by the"
+        " new places from here on."
+    )
     assert (noted.table, noted.decided_by, redone.decided_by) == ({}, "", "players")
     assert decode(encode(redone), "log") == redone
     assert load_table(table.path) == moved == referee.setup
@@ -167,18 +196,30 @@ def test_what_cannot_be_done_anew_says_why_and_people_may_play_on(table, seen, p
     table.rest(by(two, cameras[0]))
     good = table.path.read_text()
     table.run()
-    refused = "The table could not be measured anew and stays as it was: expected four flat cards, and card 1 is bent."
-    assert table.told[tried - 1].moved == ("Card 1 lies 2.0 mm from where it was.", "The board lies 12 mm from where it was.", HOLDS, refused)
+    refused = (
+        "The table could not be measured anew and stays as it was: expected four flat cards, and"
+        " card 1 is bent."
+    )
+    assert table.told[tried - 1].moved == (
+        "Card 1 lies 2.0 mm from where it was.",
+        "The board lies 12 mm from where it was.",
+        HOLDS,
+        refused,
+    )
     assert table.path.read_text() == good
     assert not table.path.with_name("table.json.bak").exists()
     assert [len(event.moves) for event in table.events(Ruled)] == [1, 1]
-    assert table.events(TableChecked)[-1].said.endswith(f"The board lies 12 mm from where it was. {PLAYED_ON}")
+    assert table.events(TableChecked)[-1].said.endswith(
+        f"The board lies 12 mm from where it was. {PLAYED_ON}"
+    )
     assert table.events(TableChecked)[-1].decided_by == "players"
     assert not table.told[-1].held
     assert PLAYED_ON in table.told[-1].moved
 
 
-def test_a_camera_that_moved_alone_is_said_to_do_no_harm_and_taken_by_a_tap(table, seen, piece, cameras):
+def test_a_camera_that_moved_alone_is_said_to_do_no_harm_and_taken_by_a_tap(
+    table, seen, piece, cameras
+):
     one = seen(0, piece("red", 50, 50))
     table.rest(by(seen(0), cameras[0]))
     table.rest(by(one, cameras[1]), elsewhere(cameras[1], camera_mm=3.21))
@@ -206,8 +247,13 @@ def test_a_table_that_cannot_be_read_is_looked_at_and_done_anew_too(table, seen,
     table.rest(by(one, cameras[2]), Checked(camera=cameras[2]))
     table.run()
     assert table.told[held - 1].moved == ("Card 3 lies 40 mm from where it was.", HOLDS)
-    assert table.told[held - 1].said == "The table cannot be read: fiducial 3 does not fit the others."
-    assert not any(at < len(table.shown) and table.shown[at] == Unusable(at, PERIOD_MS * at, NOT_AT_REST) for at, _ in table.looked)
+    assert (
+        table.told[held - 1].said == "The table cannot be read: fiducial 3 does not fit the others."
+    )
+    assert not any(
+        at < len(table.shown) and table.shown[at] == Unusable(at, PERIOD_MS * at, NOT_AT_REST)
+        for at, _ in table.looked
+    )
     assert load_table(table.path) == table.anew
 
 
@@ -223,6 +269,10 @@ def test_a_card_that_is_covered_is_not_taken_to_lie_where_it_did_again(table, se
 
 def replace_marker(setup, marker, by_mm):
     """The setup with a marker that lies so much farther right."""
-    there = msgspec.structs.replace(marker, corners_mm=tuple((x + by_mm, y) for x, y in marker.corners_mm))
+    there = msgspec.structs.replace(
+        marker, corners_mm=tuple((x + by_mm, y) for x, y in marker.corners_mm)
+    )
     markers = tuple(there if one is marker else one for one in setup.fiducials.markers)
-    return msgspec.structs.replace(setup, fiducials=msgspec.structs.replace(setup.fiducials, markers=markers))
+    return msgspec.structs.replace(
+        setup, fiducials=msgspec.structs.replace(setup.fiducials, markers=markers)
+    )

@@ -6,14 +6,32 @@ import pytest
 
 import engines
 from engines.icefloe.state import State
-from referee.command import Appeal, Correct, Declare, Hear, NextGame, Resign, Undo, Uphold, parse_command
-from referee.events import Ruled, SeatFreed, SeatTaken, SessionStarted
-from referee.session import Session
+from referee.sessions.commands import (
+    Appeal,
+    Correct,
+    Declare,
+    Hear,
+    NextGame,
+    Resign,
+    Undo,
+    Uphold,
+    parse_command,
+)
+from referee.sessions.events import Ruled, SeatFreed, SeatTaken, SessionStarted
+from referee.sessions.session import Session
 from table.errors import InputError
 
 
 def put(session, colour):
-    return session.append(Ruled(verdict="accepted", code="pegs.put", said=f"{colour} put one down.", moves=(colour,), player=colour)).seq
+    return session.append(
+        Ruled(
+            verdict="accepted",
+            code="pegs.put",
+            said=f"{colour} put one down.",
+            moves=(colour,),
+            player=colour,
+        )
+    ).seq
 
 
 def open_appeals(session):
@@ -22,11 +40,18 @@ def open_appeals(session):
 
 def test_an_appeal_is_open_until_it_is_corrected_undone_or_upheld(session):
     first, second, third = (put(session, colour) for colour in ("red", "blue", "red"))
-    upheld = session.command(parse_command({"command": "appeal", "player": "blue", "record": first, "reason": "it fell over"}))
+    upheld = session.command(
+        parse_command(
+            {"command": "appeal", "player": "blue", "record": first, "reason": "it fell over"}
+        )
+    )
     session.command(Appeal(player="blue", record=second))
     session.command(Appeal(player="blue", record=third))
     assert open_appeals(session) == [("blue", first), ("blue", second), ("blue", third)]
-    assert session.view()["verdicts"][2]["said"] == f"Blue appeals against record {first}: it fell over"
+    assert (
+        session.view()["verdicts"][2]["said"]
+        == f"Blue appeals against record {first}: it fell over"
+    )
     assert session.view()["scores"] == {"red": 2, "blue": 1}
     session.command(Uphold(appeal=upheld.seq, decided_by="Ann"))
     session.command(Undo(record=third))
@@ -57,22 +82,33 @@ def test_the_last_who_has_not_resigned_has_won(session, log):
     put(session, "red")
     session.command(Resign(player="red"))
     view = session.view()
-    assert (view["phase"], view["outcome"], view["resigned"]) == ("over", "blue won: red resigned", ["red"])
+    assert (view["phase"], view["outcome"], view["resigned"]) == (
+        "over",
+        "blue won: red resigned",
+        ["red"],
+    )
     assert session.ledger.winners == ("blue",)
     with pytest.raises(InputError, match="resign"):
         session.command(Resign(player="blue"))
-    assert Session.reopen(log, session.id, {"pegs": session.ledger.engine}).ledger.outcome == view["outcome"]
+    assert (
+        Session.reopen(log, session.id, {"pegs": session.ledger.engine}).ledger.outcome
+        == view["outcome"]
+    )
     session.command(Undo())
     assert (session.view()["phase"], session.ledger.winners) == ("playing", ())
     session.command(Resign(player="red"))
     session.command(NextGame())
-    assert (session.view()["outcome"], session.view()["earlier_games"]) == (None, ["blue won: red resigned"])
+    assert (session.view()["outcome"], session.view()["earlier_games"]) == (
+        None,
+        ["blue won: red resigned"],
+    )
 
 
 VOTING = (
-    "players red blue yellow; round 2; phase vote; mover -; scores 3 0 7; coins - - -; muted -; value -; votes - - -; laid 0 0 0; done -; "
-    "tile -; sunk -; winners -; board a2=A2+AA+FA a3=Mn+ES b2=A3 c2=Ma+EC c4=Aa+DA d1=C4+BC e3=An+AS e4=M5; "
-    "rulings done=stands stay=may corners=may muted_coins=may."
+    "players red blue yellow; round 2; phase vote; mover -; scores 3 0 7; coins - - -; muted -;"
+    " value -; votes - - -; laid 0 0 0; done -; tile -; sunk -; winners -; board a2=A2+AA+FA"
+    " a3=Mn+ES b2=A3 c2=Ma+EC c4=Aa+DA d1=C4+BC e3=An+AS e4=M5; rulings done=stands stay=may"
+    " corners=may muted_coins=may."
 )
 
 
@@ -86,15 +122,28 @@ class Begun:
 
 
 def test_a_hidden_vote_is_in_no_message_about_moves_that_would_not_stand(log):
-    """What was ruled before a vote is taken back, corrected, or told anew: the vote is in the way, and is not named."""
-    session = Session.begin(log, SessionStarted(game="icefloe", players=("red", "blue", "yellow")), games={"icefloe": Begun()})
+    """What was ruled before a vote is taken back, corrected, or told anew: the vote is in the way,
+    and is not named.
+    """
+    session = Session.begin(
+        log,
+        SessionStarted(game="icefloe", players=("red", "blue", "yellow")),
+        games={"icefloe": Begun()},
+    )
     for player in ("red", "blue", "yellow"):
         session.command(Hear(said={"player": player, "vote_value": "a"}))
-    done = [session.command(Hear(said={"player": player, "done": True})).seq for player in ("red", "blue", "yellow")]
+    done = [
+        session.command(Hear(said={"player": player, "done": True})).seq
+        for player in ("red", "blue", "yellow")
+    ]
     assert session.command(Hear(said={"player": "red", "vote_suit": "S"})).event.secret
     refused = []
     for seq in done:
-        for command in (Undo(record=seq), Correct(record=seq, moves=()), Correct(record=seq, moves=("done green",))):
+        for command in (
+            Undo(record=seq),
+            Correct(record=seq, moves=()),
+            Correct(record=seq, moves=("done green",)),
+        ):
             with pytest.raises(InputError) as caught:
                 session.command(command)
             refused.append(str(caught.value))

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from referee.command import Undo
-from referee.events import Ruled, SessionStarted
-from referee.log import Log
-from referee.opening import as_played, opening, parse_names, reopened
-from referee.session import Session
+from referee.sessions.commands import Undo
+from referee.sessions.event_store import Log
+from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.start import as_played, opening, parse_names, reopened
 from table.errors import InputError
-from table.setup import CoverDice, parse_table
+from table.table_config import CoverDice, parse_table
 from tests.vision.test_cameras import TABLE
 
 SETUP = parse_table(TABLE)
@@ -25,8 +25,15 @@ def path(tmp_path):
     """A log whose only session was cut off after the target stood."""
     path = tmp_path / "log.sqlite"
     with Log(path) as log:
-        session = Session.begin(log, opening("ice_boule", ("red", "blue"), {"repeat": "next"}, SETUP, "folder frames", BEGUN))
-        session.append(Ruled(verdict="accepted", code="boule.target", said="", moves=("target green",)))
+        session = Session.begin(
+            log,
+            opening(
+                "ice_boule", ("red", "blue"), {"repeat": "next"}, SETUP, "folder frames", BEGUN
+            ),
+        )
+        session.append(
+            Ruled(verdict="accepted", code="boule.target", said="", moves=("target green",))
+        )
     return path
 
 
@@ -45,7 +52,9 @@ def test_a_session_that_was_ended_goes_on_too(path):
     with Log(path) as log:
         session = Session.reopen(log, 1)
         session.end("Rinkside was ended")
-        with pytest.raises(InputError, match=r"the session has ended: .* rinkside play --resume 1$"):
+        with pytest.raises(
+            InputError, match=r"the session has ended: .* rinkside play --resume 1$"
+        ):
             session.command(Undo())
         assert log.sessions()[0].ended
         again = reopened(log, 1, SETUP, "folder frames", BEGUN)
@@ -60,7 +69,9 @@ def test_a_session_that_was_ended_goes_on_too(path):
 def test_another_table_cannot_go_on_with_it(path):
     with Log(path) as log:
         other = log.append(SessionStarted(game="ice_boule", players=("red", "yellow")), 0).session
-        with pytest.raises(InputError, match=r"expected colours of table\.json \(red, blue\), got 'yellow'"):
+        with pytest.raises(
+            InputError, match=r"expected colours of table\.json \(red, blue\), got 'yellow'"
+        ):
             reopened(log, other, SETUP, "folder frames", BEGUN)
         with pytest.raises(InputError, match="expected the number of a session"):
             reopened(log, 77, SETUP, "folder frames", BEGUN)
@@ -70,27 +81,50 @@ def test_names_of_people_are_kept_with_the_session(path):
     names = parse_names("red=Anna, blue = Ben Ash")
     assert names == {"red": "Anna", "blue": "Ben Ash"}
     with Log(path) as log:
-        session = Session.begin(log, opening("ice_boule", ("red", "blue"), {}, SETUP, "folder frames", BEGUN, names=names))
+        session = Session.begin(
+            log,
+            opening("ice_boule", ("red", "blue"), {}, SETUP, "folder frames", BEGUN, names=names),
+        )
         assert session.view()["names"] == names
         assert Session.reopen(log, session.id).ledger.started.names == names
 
 
-@pytest.mark.parametrize("text", ["red", "red=", "=Anna", "red=Anna,red=Ben", "red=Anna,blue=Anna", "red=A\x1bB", f"red={'a' * 41}", ""])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "red",
+        "red=",
+        "=Anna",
+        "red=Anna,red=Ben",
+        "red=Anna,blue=Anna",
+        "red=A\x1bB",
+        f"red={'a' * 41}",
+        "",
+    ],
+)
 def test_names_that_are_none_are_refused(text):
     with pytest.raises(InputError, match="--names: expected"):
         parse_names(text)
 
 
 def test_only_players_have_names():
-    with pytest.raises(InputError, match=r"--names: expected names of players \(red, blue\), got one of 'green'"):
-        opening("ice_boule", ("red", "blue"), {}, SETUP, "folder frames", BEGUN, names={"green": "Anna"})
+    with pytest.raises(
+        InputError, match=r"--names: expected names of players \(red, blue\), got one of 'green'"
+    ):
+        opening(
+            "ice_boule", ("red", "blue"), {}, SETUP, "folder frames", BEGUN, names={"green": "Anna"}
+        )
 
 
-@pytest.mark.parametrize(("rulings", "edge_mm"), [({"cover": "on"}, 16.0), ({"cover": "off"}, None), ({}, None)])
+@pytest.mark.parametrize(
+    ("rulings", "edge_mm"), [({"cover": "on"}, 16.0), ({"cover": "off"}, None), ({}, None)]
+)
 def test_one_ruling_is_enough_for_cover_dice_to_be_looked_for(rulings, edge_mm):
     dice = as_played(SETUP, rulings).cover_dice
     assert (dice and dice.edge_mm) == edge_mm
     other = msgspec.structs.replace(SETUP, cover_dice=CoverDice(edge_mm=12.0))
     assert as_played(other, rulings) is other
-    recorded = opening("zamboni_wars", ("red", "blue"), rulings, SETUP, "folder frames", BEGUN).table
+    recorded = opening(
+        "zamboni_wars", ("red", "blue"), rulings, SETUP, "folder frames", BEGUN
+    ).table
     assert ("cover_dice" in recorded) == (edge_mm is not None)

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from engines.verdict import Ambiguous, CannotSee, Choice, OutOfSync, Waiting
-from referee.command import Answer, Undo
-from referee.events import Answered, Asked
-from referee.session import Session
+from referee.sessions.commands import Answer, Undo
+from referee.sessions.events import Answered, Asked
+from referee.sessions.session import Session
 from tests.referee.test_hear import referee
 from tests.referee.variants import Variant
 
@@ -69,11 +69,19 @@ def test_what_people_say_is_held(looking, seen, label, again):
 
     def meanwhile(at_ms):
         if at_ms == 7000:
-            looking.command(Answer(question=looking.ledger.question.seq, label=label, decided_by="Anna"))
+            looking.command(
+                Answer(question=looking.ledger.question.seq, label=label, decided_by="Anna")
+            )
 
-    referee(looking, *(seen(at_ms, hand=10_000 <= at_ms < 11_000) for at_ms in range(0, 20_000, 250)), meanwhile=meanwhile).run()
+    referee(
+        looking,
+        *(seen(at_ms, hand=10_000 <= at_ms < 11_000) for at_ms in range(0, 20_000, 250)),
+        meanwhile=meanwhile,
+    ).run()
     assert len(asked(looking)) == 1 + again
-    answered = next(record.event for record in looking.records(1) if isinstance(record.event, Answered))
+    answered = next(
+        record.event for record in looking.records(1) if isinstance(record.event, Answered)
+    )
     assert (answered.holds, answered.decided_by, answered.moves) == (not again, "Anna", ())
     assert looking.ledger.state.pegs == ("red",)
 
@@ -83,11 +91,17 @@ def not_seen(asks):
 
 
 def out_of_step(asks):
-    return OutOfSync(code="pegs.unseen", said="Put it right.", differences=("One is missing.",), asks=asks)
+    return OutOfSync(
+        code="pegs.unseen", said="Put it right.", differences=("One is missing.",), asks=asks
+    )
 
 
-@pytest.mark.parametrize(("wrong", "status"), [(not_seen, "cannot see"), (out_of_step, "out of sync")])
-def test_what_was_told_is_asked_about_too_and_holds_until_people_say_otherwise(log, started, games, seen, wrong, status):
+@pytest.mark.parametrize(
+    ("wrong", "status"), [(not_seen, "cannot see"), (out_of_step, "out of sync")]
+)
+def test_what_was_told_is_asked_about_too_and_holds_until_people_say_otherwise(
+    log, started, games, seen, wrong, status
+):
     session = Session.begin(log, started, games={"pegs": Looking(games["pegs"], wrong)})
     session.hear({"player": "red", "put": "blindly"})
     labels, statuses = {7000: NOT_SO, 15_000: THERE}, {}
@@ -98,10 +112,22 @@ def test_what_was_told_is_asked_about_too_and_holds_until_people_say_otherwise(l
             session.command(Answer(question=session.ledger.question.seq, label=labels[at_ms]))
 
     table = seen(0)
-    eyes = referee(session, *(replace(table, at_ms=at_ms, hand=8000 <= at_ms < 8500) for at_ms in range(0, 18_000, 250)), meanwhile=meanwhile)
+    eyes = referee(
+        session,
+        *(
+            replace(table, at_ms=at_ms, hand=8000 <= at_ms < 8500)
+            for at_ms in range(0, 18_000, 250)
+        ),
+        meanwhile=meanwhile,
+    )
     eyes.run()
     assert len(asked(session)) == 2
-    assert [statuses[at_ms] for at_ms in (5000, 6500, 12_000, 17_000)] == [status, "asking", status, "waiting"]
+    assert [statuses[at_ms] for at_ms in (5000, 6500, 12_000, 17_000)] == [
+        status,
+        "asking",
+        status,
+        "waiting",
+    ]
     session.close()
 
 

@@ -1,4 +1,6 @@
-"""A table made ready before a game, through a camera that looks at it: what is known of it, and what people have done about it."""
+"""A table made ready before a game, through a camera that looks at it: what is known of it, and
+what people have done about it.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +10,24 @@ import msgspec
 import numpy as np
 import pytest
 
-from calibration.lens_simulation import random_lens, random_pose, simulated_view
-from calibration.lens_views import Views
-from referee import preparing
-from referee.preparing import Preparing
-from referee.simulated_table import demo_place, demo_setup, demo_stage
+from calibration import wizard
+from calibration.lens.synthetic_views import random_lens, random_pose, simulated_view
+from calibration.lens.views import Views
+from calibration.wizard import Preparing
+from simulation.players.ice_boule_table import demo_place, demo_setup, demo_stage
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene, ScenePiece
 from table.errors import InputError
-from table.setup import load_table, save_table
 from table.solids import lying, upright
-from vision.cameras import CameraLost
-from vision.frame import Frame
-from vision.render import Renderer
-from vision.scene import Scene, ScenePiece
+from table.table_config import load_table, save_table
+from vision.cameras.base import CameraLost
+from vision.cameras.frame import Frame
 
 
 class Film:
-    """A camera of pictures, of errors, and of what people do between them; each is told the steps that it leads to."""
+    """A camera of pictures, of errors, and of what people do between them; each is told the steps
+    that it leads to.
+    """
 
     name, simulated = "film", True
 
@@ -50,30 +54,49 @@ def images():
     """The demo's table with a piece of each colour, and the same with card 2 moved by 6 mm."""
     setup = demo_setup()
     (size,) = setup.sizes
-    solids = {"red": lying(size, 150, 200, 0), "blue": lying(size, 280, 200, 40), "yellow": upright(size, 410, 200, 80)}
-    scene = Scene(demo_stage(5), tuple(ScenePiece(solid, colour) for colour, solid in solids.items()))
-    pictures = [Renderer(lies, demo_place()).picture(scene, np.random.default_rng(7)) for lies in (setup, moved(setup))]
+    solids = {
+        "red": lying(size, 150, 200, 0),
+        "blue": lying(size, 280, 200, 40),
+        "yellow": upright(size, 410, 200, 80),
+    }
+    scene = Scene(
+        demo_stage(5), tuple(ScenePiece(solid, colour) for colour, solid in solids.items())
+    )
+    pictures = [
+        Renderer(lies, demo_place()).picture(scene, np.random.default_rng(7))
+        for lies in (setup, moved(setup))
+    ]
     return dict(zip(("as it was", "moved"), pictures, strict=True))
 
 
 def moved(setup):
     markers = [
-        msgspec.structs.replace(marker, corners_mm=tuple((x + 6.0, y) for x, y in marker.corners_mm)) if marker.id == 2 else marker
+        (
+            msgspec.structs.replace(
+                marker, corners_mm=tuple((x + 6.0, y) for x, y in marker.corners_mm)
+            )
+            if marker.id == 2
+            else marker
+        )
         for marker in setup.fiducials.markers
     ]
-    return msgspec.structs.replace(setup, fiducials=msgspec.structs.replace(setup.fiducials, markers=tuple(markers)))
+    return msgspec.structs.replace(
+        setup, fiducials=msgspec.structs.replace(setup.fiducials, markers=tuple(markers))
+    )
 
 
 @pytest.fixture
 def make(tmp_path, monkeypatch):
     """make(film): a table made ready through it, kept in a file."""
-    monkeypatch.setattr(preparing, "LOOK_S", 0.0)
+    monkeypatch.setattr(wizard, "LOOK_S", 0.0)
     save_table(demo_setup(), tmp_path / "table.json")
     return lambda film: Preparing(demo_setup(), tmp_path / "table.json", lambda _setup: film)
 
 
 def watch(film, table, *jobs):
-    """Run it: each job is wished for once there was a picture; in the end it is stopped.  Gives the steps before each and at the end."""
+    """Run it: each job is wished for once there was a picture; in the end it is stopped.  Gives the
+    steps before each and at the end.
+    """
     told = []
 
     def between(job):
@@ -97,7 +120,12 @@ def watch(film, table, *jobs):
 def test_what_is_known_of_a_table_is_told(make, images):
     film = Film(images["as it was"])
     table = make(film)
-    assert {name: step.good for name, step in table.steps().items()} == {"camera": None, "lens": None, "table": None, "colours": None}
+    assert {name: step.good for name, step in table.steps().items()} == {
+        "camera": None,
+        "lens": None,
+        "table": None,
+        "colours": None,
+    }
     (steps,) = watch(film, table)
     assert steps["camera"].said == ("film, 1280 × 960 px.",)
     assert steps["lens"].said == ("Taken as exact: the table does not tell its ±.",)
@@ -138,7 +166,9 @@ def test_colours_are_learned_from_what_lies_there(make, images, tmp_path):
     assert after["colours"].good
     assert "red, blue and yellow" in after["colours"].said[0]
     assert len(after["colours"].said) == 2
-    assert [one.colour for one in load_table(tmp_path / "table.json").learned_colours] == [one.colour for one in table.setup.learned_colours]
+    assert [one.colour for one in load_table(tmp_path / "table.json").learned_colours] == [
+        one.colour for one in table.setup.learned_colours
+    ]
 
 
 def test_what_cannot_be_done_is_said_and_changes_nothing(make, images, tmp_path):
@@ -153,13 +183,21 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(make, images, tmp_path)
     assert table.setup == load_table(tmp_path / "table.json") == demo_setup()
 
 
-def test_a_lens_that_is_calibrated_counts_once_the_table_is_measured_through_it(make, images, monkeypatch, tmp_path):
+def test_a_lens_that_is_calibrated_counts_once_the_table_is_measured_through_it(
+    make, images, monkeypatch, tmp_path
+):
     rng, setup = np.random.default_rng(3), demo_setup()
     true = random_lens(rng)
-    views = tuple(simulated_view(f"view-{k:02d}", true, random_pose(true, rng), 0.1, rng) for k in range(14))
+    views = tuple(
+        simulated_view(f"view-{k:02d}", true, random_pose(true, rng), 0.1, rng) for k in range(14)
+    )
     given = Views((true.width, true.height), views, (), None)
-    monkeypatch.setattr(preparing, "take_views", lambda *_: given)
-    monkeypatch.setattr(preparing, "lens_file", lambda *words: msgspec.structs.replace(lens_file(*words), camera=setup.camera))
+    monkeypatch.setattr(wizard, "take_views", lambda *_: given)
+    monkeypatch.setattr(
+        wizard,
+        "lens_file",
+        lambda *words: msgspec.structs.replace(lens_file(*words), camera=setup.camera),
+    )
     film = Film(images["as it was"])
     table = make(film)
     assert table.lens is None
@@ -173,7 +211,7 @@ def test_a_lens_that_is_calibrated_counts_once_the_table_is_measured_through_it(
     assert after["lens"].said == before["lens"].said
 
 
-lens_file = preparing.lens_file
+lens_file = wizard.lens_file
 
 
 def test_a_camera_that_is_lost_is_told_and_what_was_wanted_of_it_ends(make, images, monkeypatch):
@@ -201,10 +239,17 @@ def test_one_thing_after_the_other(make, images):
 
 
 def test_what_nobody_foresaw_is_told_and_the_page_goes_on(make, images, monkeypatch):
-    """A picture that cannot be looked at, a wish that fails, a camera that cannot be used: the thread that looks does not end."""
-    film = Film(images["as it was"], images["as it was"], images["as it was"], InputError("frame 4: expected 96 x 80 px"))
+    """A picture that cannot be looked at, a wish that fails, a camera that cannot be used: the
+    thread that looks does not end.
+    """
+    film = Film(
+        images["as it was"],
+        images["as it was"],
+        images["as it was"],
+        InputError("frame 4: expected 96 x 80 px"),
+    )
     table, said = make(film), []
-    check, errors = preparing.recheck, [ValueError("odd\nnumber")]
+    check, errors = wizard.recheck, [ValueError("odd\nnumber")]
 
     def failing(*words):
         if errors:
@@ -214,8 +259,8 @@ def test_what_nobody_foresaw_is_told_and_the_page_goes_on(make, images, monkeypa
     def fail(*_):
         raise ZeroDivisionError("no length")
 
-    monkeypatch.setattr(preparing, "recheck", failing)
-    monkeypatch.setattr(preparing, "redo", fail)
+    monkeypatch.setattr(wizard, "recheck", failing)
+    monkeypatch.setattr(wizard, "redo", fail)
 
     def after_the_first():
         said.append(table.steps()["camera"].said[-1])
@@ -233,5 +278,9 @@ def test_what_nobody_foresaw_is_told_and_the_page_goes_on(make, images, monkeypa
         assert looking.is_alive()
     table.stop()
     looking.join(60)
-    assert said == ["Its picture cannot be looked at (ValueError: odd number).", "that went wrong: ZeroDivisionError: no length", True]
+    assert said == [
+        "Its picture cannot be looked at (ValueError: odd number).",
+        "that went wrong: ZeroDivisionError: no length",
+        True,
+    ]
     assert film.closed

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from engines import GAMES
-from hardware.ports import Press
-from referee.choosing import Choosing
-from referee.command import Answer, Hear, NextGame, Pause, Resume, Roll, Undo
-from referee.events import Asked, Choice, Record
-from referee.ledger import Standing
-from referee.measuring import Measuring, in_question
-from referee.pressing import DECIDED_BY, commands_of, roller
+from hardware.interfaces import Press
+from referee.devices.answer_picker import Choosing
+from referee.devices.buttons import DECIDED_BY, commands_of, roller
+from referee.sessions.caliper_answers import Measuring, in_question
+from referee.sessions.commands import Answer, Hear, NextGame, Pause, Resume, Roll, Undo
+from referee.sessions.events import Asked, Choice, Record
+from referee.sessions.state import Standing
 
 PLAYERS = ("red", "blue")
 
@@ -37,7 +37,9 @@ def test_readings_are_of_one_piece_after_the_other():
         assert measuring.next == piece
         measuring = measuring.take(mm)
     assert measuring.next is None
-    assert measuring.answer() == Answer(question=9, how="calliper", readings_mm={"yellow": 20.1, "blue 2": 20.2, "yellow 2": 20.3})
+    assert measuring.answer() == Answer(
+        question=9, how="calliper", readings_mm={"yellow": 20.1, "blue 2": 20.2, "yellow 2": 20.3}
+    )
     assert Measuring.begin(None) is None
     assert Measuring.begin(Record(seq=9, session=1, at_ms=0, event=asked({}))) is None
 
@@ -101,7 +103,9 @@ def test_next_begins_the_next_game_or_stops_the_leader(games):
         "throw yellow medium 32: blue 20 < yellow 30 < yellow 31 < yellow 32",
         "throw yellow medium 33: blue 20 < yellow 30 < yellow 31 < yellow 32 < yellow 33",
     )
-    assert commands_of(press("next"), alone, 2) == (Hear(said={"player": "blue", "stop": True}, decided_by=DECIDED_BY),)
+    assert commands_of(press("next"), alone, 2) == (
+        Hear(said={"player": "blue", "stop": True}, decided_by=DECIDED_BY),
+    )
 
 
 AIMED = (
@@ -124,14 +128,21 @@ def test_next_holds_fire_where_that_is_allowed():
 
 def test_the_die_rolls_only_where_the_game_waits_for_it():
     """A die that may be told early is not rolled by a button pressed too soon."""
-    for phase, rolls in (("roll", "yellow"), ("shot blue", "yellow"), ("move 4", None), ("hit blue", None)):
+    for phase, rolls in (
+        ("roll", "yellow"),
+        ("shot blue", "yellow"),
+        ("move 4", None),
+        ("hit blue", None),
+    ):
         assert roller(zamboni(phase)) == rolls, phase
     told = GAMES["zamboni_wars"].state_document(zamboni("move 4").state)["may_say"]
     assert any("die" in one["said"] and one["aside"] for one in told)
 
 
 def offered(*labels):
-    asked = Asked(code="boule.too_close", said="", choices=tuple(Choice(label=label) for label in labels))
+    asked = Asked(
+        code="boule.too_close", said="", choices=tuple(Choice(label=label) for label in labels)
+    )
     return Choosing.begin(Record(seq=9, session=1, at_ms=0, event=asked))
 
 
@@ -148,7 +159,9 @@ def test_answers_are_pointed_at_one_after_the_other_and_then_none():
         (4, "reddish", None),
         (0, "", None),
     ]
-    assert choosing.answer("a button") == Answer(question=9, label="red is nearer", decided_by="a button")
+    assert choosing.answer("a button") == Answer(
+        question=9, label="red is nearer", decided_by="a button"
+    )
 
 
 def test_there_is_nothing_to_point_at_without_a_question():
@@ -165,4 +178,9 @@ def test_a_vote_that_is_not_revealed_is_taken_back_by_no_button():
     assert commands_of(press("appeal"), Still(state, game, players=state.players), 2) == undo
     voted = Standing(7, 7, ("vote red 4",), secret=True)
     state = game.play(state, game.parse_move("vote red 4"))
-    assert commands_of(press("appeal"), Still(state, game, players=state.players, standing=(voted,)), 2) == ()
+    assert (
+        commands_of(
+            press("appeal"), Still(state, game, players=state.players, standing=(voted,)), 2
+        )
+        == ()
+    )

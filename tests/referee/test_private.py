@@ -9,13 +9,13 @@ from typing import NoReturn
 import pytest
 from click.testing import CliRunner
 
-from referee.cli import main
-from referee.events import Ruled, SessionStarted
-from referee.exchange import export_session
-from referee.folders import codes_path, log_path, ready_folder
-from referee.log import Log, LogReader
-from referee.log_rescue import rescue
-from webui.codes import Codes
+from cli.main import main
+from cli.paths import codes_path, log_path, ready_folder
+from referee.sessions.archive import export_session
+from referee.sessions.event_store import Log, LogReader
+from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.rescue import rescue
+from webui.security.codes import Codes
 
 JPEG = b"\xff\xd8\xff a picture \xff\xd9"
 STARTED = SessionStarted(game="ice_boule", players=("red", "blue"))
@@ -35,7 +35,9 @@ def modes(folder: Path) -> dict[str, int]:
 def test_all_files_of_an_open_log_are_private_from_the_start(tmp_path):
     with Log(tmp_path / "log.sqlite") as log:
         log.append(STARTED, 0, frame_jpeg=JPEG)
-        assert modes(tmp_path) == dict.fromkeys(("log.sqlite", "log.sqlite-shm", "log.sqlite-wal", "log.sqlite.lock"), 0o600)
+        assert modes(tmp_path) == dict.fromkeys(
+            ("log.sqlite", "log.sqlite-shm", "log.sqlite-wal", "log.sqlite.lock"), 0o600
+        )
     assert set(modes(tmp_path).values()) == {0o600}
 
 
@@ -76,7 +78,11 @@ def test_a_log_of_somebody_else_is_said_and_used(tmp_path, monkeypatch, caplog):
     with Log(path) as log:
         assert log.append(STARTED, 0).seq == 1
     (said,) = caplog.messages
-    assert said == f"rinkside: {path}: other users of this machine can read it (Operation not permitted): give it to this user"
+    assert (
+        said
+        == f"rinkside: {path}: other users of this machine can read it (Operation not permitted):"
+        " give it to this user"
+    )
 
 
 def test_exports_tables_and_rescued_logs_are_private(tmp_path):
@@ -86,7 +92,9 @@ def test_exports_tables_and_rescued_logs_are_private(tmp_path):
         log.append(Ruled(verdict="refused", code="c", said=""), 5, 1, JPEG)
         export_session(log, 1, tmp_path / "session.zip")
     for words in (("scores", tmp_path / "scores.csv"), ("gaps", tmp_path / "gaps.csv")):
-        assert CliRunner().invoke(main, ["log", *map(str, words), "--log", str(path)]).exit_code == 0
+        assert (
+            CliRunner().invoke(main, ["log", *map(str, words), "--log", str(path)]).exit_code == 0
+        )
     rescue(path, tmp_path / "good.sqlite")
     assert set(modes(tmp_path).values()) == {0o600}
 
@@ -101,8 +109,11 @@ def test_the_data_folder_is_made_private(tmp_path, monkeypatch):
     assert folder.stat().st_mode & 0o777 == 0o700
     with Log(log_path(folder)):
         Codes(codes_path(folder))
-        assert {name: mode for name, mode in modes(folder).items() if name != "mine.txt"} == dict.fromkeys(
-            ("access.json", "log.sqlite", "log.sqlite-shm", "log.sqlite-wal", "log.sqlite.lock"), 0o600
+        assert {
+            name: mode for name, mode in modes(folder).items() if name != "mine.txt"
+        } == dict.fromkeys(
+            ("access.json", "log.sqlite", "log.sqlite-shm", "log.sqlite-wal", "log.sqlite.lock"),
+            0o600,
         )
 
 

@@ -1,4 +1,6 @@
-"""A recorded session judged again: by the same code nothing changes, by other eyes and other judges what changes is told."""
+"""A recorded session judged again: by the same code nothing changes, by other eyes and other judges
+what changes is told.
+"""
 
 from __future__ import annotations
 
@@ -12,26 +14,26 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from cli.main import main
 from engines import GAMES
 from engines.verdict import Waiting
-from referee.cli import main
-from referee.command import Answer, Correct, NextGame, Undo
-from referee.events import Reopened, Ruled, SessionStarted
-from referee.frames import KEPT_QUALITY
-from referee.log import Log
-from referee.loop import Referee
-from referee.opening import opening, reopened
-from referee.replay import GONE, HEARD, PEOPLE, rejudge
-from referee.session import Session
-from referee.simulated_table import demo_setup
-from referee.simulation import simulated_table
+from referee.live.referee import Referee
+from referee.live.replay import GONE, HEARD, PEOPLE, rejudge
+from referee.sessions.commands import Answer, Correct, NextGame, Undo
+from referee.sessions.event_store import Log
+from referee.sessions.events import Reopened, Ruled, SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.start import opening, reopened
+from simulation.players.ice_boule import simulated_table
+from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
 from table.observation import Observation, Unusable
-from table.setup import LearnedColour, table_document
+from table.table_config import LearnedColour, table_document
 from tests.referee.test_cli_referee import FILM, SETUP, observe, thrown
-from vision.cameras.files import encode_jpeg
-from vision.frame import Frame
-from vision.watch import Watch
+from vision.cameras.frame import Frame
+from vision.cameras.image_files import encode_jpeg
+from vision.cameras.reconnect import KEPT_QUALITY
+from vision.change_gate import Watch
 
 BEGUN = datetime(2026, 11, 21, tzinfo=UTC)
 ICE_BOULE = opening("ice_boule", ("red", "green"), {}, SETUP, "a film", BEGUN)
@@ -44,10 +46,14 @@ class Film:
     name, simulated = "a film", False
 
     def __init__(self, *spans):
-        self.times = [at_ms for start_ms, stop_ms in spans for at_ms in range(start_ms, stop_ms, 250)]
+        self.times = [
+            at_ms for start_ms, stop_ms in spans for at_ms in range(start_ms, stop_ms, 250)
+        ]
 
     def read(self):
-        return Frame(0, self.times.pop(0), np.full((64, 64, 3), 100, np.uint8)) if self.times else None
+        return (
+            Frame(0, self.times.pop(0), np.full((64, 64, 3), 100, np.uint8)) if self.times else None
+        )
 
     def close(self):
         pass
@@ -74,8 +80,13 @@ def recorded(log):
 def test_the_same_code_gives_the_same_verdicts(log, recorded):
     again = list(rejudge(log, recorded, GAMES, observe))
     assert [(one.record.seq, one.not_judged, one.changes) for one in again] == [
-        (2, "", ()), (3, "", ()), (4, "", ()), (5, HEARD, ()), (7, "", ()), (8, PEOPLE, ()),
-    ]  # fmt: skip
+        (2, "", ()),
+        (3, "", ()),
+        (4, "", ()),
+        (5, HEARD, ()),
+        (7, "", ()),
+        (8, PEOPLE, ()),
+    ]
     for one in again:
         if not one.not_judged:
             assert one.now.evidence == one.record.event.evidence
@@ -83,10 +94,15 @@ def test_the_same_code_gives_the_same_verdicts(log, recorded):
 
 
 def test_a_film_of_real_pictures_is_judged_as_it_was(tmp_path):
-    """The simulated table through the camera's eyes: what was read from pictures is read again from the JPEGs that were kept."""
+    """The simulated table through the camera's eyes: what was read from pictures is read again from
+    the JPEGs that were kept.
+    """
     setup = demo_setup()
     with closing(Log(tmp_path / "log.sqlite")) as log:
-        session = Session.begin(log, opening("ice_boule", setup.game.colours, {}, setup, "simulated", BEGUN, simulated=True))
+        session = Session.begin(
+            log,
+            opening("ice_boule", setup.game.colours, {}, setup, "simulated", BEGUN, simulated=True),
+        )
         camera = simulated_table(session, seed=3)
 
         class Short:
@@ -102,7 +118,18 @@ def test_a_film_of_real_pictures_is_judged_as_it_was(tmp_path):
     assert any("gap_mm" in one.now.evidence for one in again)
 
 
-PUT = {1: "r", 2: "rb", 3: "r", 4: "rb", 5: "rbb", 6: "rbbr", 7: "rbbrR", 8: "rbbrRb", 9: "r", 10: "rb"}
+PUT = {
+    1: "r",
+    2: "rb",
+    3: "r",
+    4: "rb",
+    5: "rbb",
+    6: "rbbr",
+    7: "rbbrR",
+    8: "rbbrRb",
+    9: "r",
+    10: "rb",
+}
 """Pegs on the table in every second, red and blue; one written large leans."""
 WHAT_PEOPLE_SAY = {
     2750: lambda _: Undo(),
@@ -116,13 +143,26 @@ BEFORE = [None, 1, 1, 2, 3, 4, 5, None, None]
 
 
 def test_the_judge_is_given_the_same_table_before_as_by_the_loop(log, games, seen, piece):
-    """Whatever people took back, corrected, answered or began anew: the pegs tell in their evidence how many they were before."""
+    """Whatever people took back, corrected, answered or began anew: the pegs tell in their evidence
+    how many they were before.
+    """
     colours = {"r": "red", "b": "blue"}
     due = dict(WHAT_PEOPLE_SAY)
 
     def look(frame):
         pegs = enumerate(PUT.get(frame.at_ms // 1000, ""))
-        return seen(frame.at_ms, *(piece(colours[peg.lower()], 50 + 30 * k, 50, pose="leaning" if peg.isupper() else "lying") for k, peg in pegs))
+        return seen(
+            frame.at_ms,
+            *(
+                piece(
+                    colours[peg.lower()],
+                    50 + 30 * k,
+                    50,
+                    pose="leaning" if peg.isupper() else "lying",
+                )
+                for k, peg in pegs
+            ),
+        )
 
     def eyes(frame, *_args, **_named):
         for at_ms in [at_ms for at_ms in due if at_ms <= frame.at_ms]:
@@ -135,7 +175,11 @@ def test_the_judge_is_given_the_same_table_before_as_by_the_loop(log, games, see
     session.append(Reopened(table=PEGS.table))
     watch(session, (10_000, 11_000), eyes=eyes)
     assert not due
-    judged = [one for one in rejudge(log, session.id, games, lambda frame, *_: look(frame)) if not one.not_judged]
+    judged = [
+        one
+        for one in rejudge(log, session.id, games, lambda frame, *_: look(frame))
+        if not one.not_judged
+    ]
     assert [one.changes for one in judged] == [()] * len(BEFORE)
     assert [one.record.event.evidence["before"] for one in judged] == BEFORE
     assert [one.now.evidence["before"] for one in judged] == BEFORE
@@ -143,15 +187,26 @@ def test_the_judge_is_given_the_same_table_before_as_by_the_loop(log, games, see
 
 def other_eyes(pieces):
     def look(frame, *_args, **_named):
-        return Observation(frame.seq, frame.at_ms, observe(frame, SETUP).camera, pieces(FILM[frame.at_ms // 1000 * 1000]))
+        return Observation(
+            frame.seq,
+            frame.at_ms,
+            observe(frame, SETUP).camera,
+            pieces(FILM[frame.at_ms // 1000 * 1000]),
+        )
 
     return look
 
 
 def test_a_distance_that_is_read_otherwise_changes_the_verdict(log, recorded):
     green = thrown("green", 80, 160)
-    eyes = other_eyes(lambda pieces: tuple(green if piece.colour == "green" else piece for piece in pieces))
-    changed = {one.record.seq: {what: now for what, _, now in one.changes} for one in rejudge(log, recorded, GAMES, eyes) if one.changes}
+    eyes = other_eyes(
+        lambda pieces: tuple(green if piece.colour == "green" else piece for piece in pieces)
+    )
+    changed = {
+        one.record.seq: {what: now for what, _, now in one.changes}
+        for one in rejudge(log, recorded, GAMES, eyes)
+        if one.changes
+    }
     assert changed[4]["moves"].startswith("throw green large 8")
     assert changed[4].keys() == {"moves"}
     assert (changed[7]["verdict"], changed[7]["code"]) == ("accepted", "boule.throw")
@@ -159,21 +214,35 @@ def test_a_distance_that_is_read_otherwise_changes_the_verdict(log, recorded):
 
 def test_a_little_less_than_a_millimetre_changes_nothing(log, recorded):
     near = thrown("red", 60.4, 150)
-    eyes = other_eyes(lambda pieces: tuple(near if piece is FILM[2000][1] else piece for piece in pieces))
+    eyes = other_eyes(
+        lambda pieces: tuple(near if piece is FILM[2000][1] else piece for piece in pieces)
+    )
     assert not [one for one in rejudge(log, recorded, GAMES, eyes) if one.changes]
 
 
 @pytest.mark.parametrize(
     ("blind", "said"),
     [
-        (lambda frame: Unusable(frame.seq, frame.at_ms, "fiducials are covered"), "fiducials are covered"),
+        (
+            lambda frame: Unusable(frame.seq, frame.at_ms, "fiducials are covered"),
+            "fiducials are covered",
+        ),
         (lambda frame: replace(observe(frame, SETUP), hand=True), "a hand is seen over the board"),
     ],
 )
 def test_a_picture_that_would_not_be_judged_today_is_a_change(log, recorded, blind, said):
-    again = list(rejudge(log, recorded, GAMES, lambda frame, *_: blind(frame) if frame.seq == 3 else observe(frame, SETUP)))
+    again = list(
+        rejudge(
+            log,
+            recorded,
+            GAMES,
+            lambda frame, *_: blind(frame) if frame.seq == 3 else observe(frame, SETUP),
+        )
+    )
     assert [(one.record.seq, one.said) for one in again if one.changes] == [(3, said)]
-    assert [one.not_judged for one in again if one.record.seq == 4] == ["the table before it is not read any more"]
+    assert [one.not_judged for one in again if one.record.seq == 4] == [
+        "the table before it is not read any more"
+    ]
 
 
 def test_a_judge_that_has_changed_is_told(log, recorded):
@@ -184,17 +253,33 @@ def test_a_judge_that_has_changed_is_told(log, recorded):
         def judge(self, *_args):
             return Waiting(code="boule.throw", said="Let us wait.")
 
-    again = [one for one in rejudge(log, recorded, {"ice_boule": Patient()}, observe) if not one.not_judged]
-    assert all(("verdict", one.record.event.verdict, "none") in one.changes for one in again if isinstance(one.record.event, Ruled))
+    again = [
+        one
+        for one in rejudge(log, recorded, {"ice_boule": Patient()}, observe)
+        if not one.not_judged
+    ]
+    assert all(
+        ("verdict", one.record.event.verdict, "none") in one.changes
+        for one in again
+        if isinstance(one.record.event, Ruled)
+    )
     assert {one.said for one in again} == {"Let us wait."}
 
 
 def test_pictures_that_are_gone_are_counted(tmp_path):
-    with Log(tmp_path / "log.sqlite", frames_bytes=2 * len(encode_jpeg(np.full((64, 64, 3), 100, np.uint8), KEPT_QUALITY))) as log:
+    with Log(
+        tmp_path / "log.sqlite",
+        frames_bytes=2 * len(encode_jpeg(np.full((64, 64, 3), 100, np.uint8), KEPT_QUALITY)),
+    ) as log:
         session = Session.begin(log, ICE_BOULE)
         watch(session, (0, 5000))
         again = {one.record.seq: one.not_judged for one in rejudge(log, session.id, GAMES, observe)}
-    assert again == {2: GONE, 3: GONE, 4: "the picture of the table before it is no longer kept", 5: ""}
+    assert again == {
+        2: GONE,
+        3: GONE,
+        4: "the picture of the table before it is no longer kept",
+        5: "",
+    }
 
 
 def test_a_damaged_picture_stops_nothing(log, recorded):
@@ -209,7 +294,14 @@ def test_the_empty_table_is_shown_to_the_eyes(log):
     session = Session.begin(log, ICE_BOULE, empty_jpeg=empty)
     watch(session, (1000, 2000))
     shown = []
-    list(rejudge(log, session.id, GAMES, lambda frame, _setup, reference: shown.append(reference) or observe(frame, SETUP)))
+    list(
+        rejudge(
+            log,
+            session.id,
+            GAMES,
+            lambda frame, _setup, reference: shown.append(reference) or observe(frame, SETUP),
+        )
+    )
     assert [int(frame.image.mean()) for frame in shown] == [200]
 
 
@@ -219,7 +311,14 @@ def test_the_table_is_kept_with_all_that_was_learned_of_it(log):
     session = Session.begin(log, opening("ice_boule", ("red", "green"), {}, setup, "a film", BEGUN))
     watch(session, (1000, 2000))
     setups = []
-    list(rejudge(log, session.id, GAMES, lambda frame, setup, _reference: setups.append(setup) or observe(frame, SETUP)))
+    list(
+        rejudge(
+            log,
+            session.id,
+            GAMES,
+            lambda frame, setup, _reference: setups.append(setup) or observe(frame, SETUP),
+        )
+    )
     assert setups == [setup]
 
 
@@ -235,20 +334,38 @@ def rinkside(*words):
 
 def test_the_command_lists_what_changes(log, recorded, monkeypatch):
     green = thrown("green", 80, 160)
-    eyes = other_eyes(lambda pieces: tuple(green if piece.colour == "green" else piece for piece in pieces))
-    monkeypatch.setattr("vision.observe.observe", lambda frame, setup, reference=None, reader=None: eyes(frame))  # noqa: ARG005
+    eyes = other_eyes(
+        lambda pieces: tuple(green if piece.colour == "green" else piece for piece in pieces)
+    )
+    monkeypatch.setattr(
+        "vision.observe.observe",
+        lambda frame, setup, reference=None, reader=None: eyes(frame),  # noqa: ARG005
+    )
     result = rinkside("replay", recorded, "--log", log.path)
     assert (result.exit_code, result.stderr) == (0, "")
     assert "record 4 at 3.50 s, boule.throw\n  moves: was throw green large 30." in result.stdout
-    assert result.stdout.endswith("session 1: 4 verdicts judged again, 2 changed; 2 could not be\n     1 heard, not seen\n     1 decided by people\n")
+    assert result.stdout.endswith(
+        "session 1: 4 verdicts judged again, 2 changed; 2 could not be\n     1 heard, not seen\n   "
+        "  1 decided by people\n"
+    )
     document = json.loads(rinkside("replay", "--log", log.path, "--json").stdout)
-    assert (document["judged"], len(document["changed"]), document["not_judged"]) == (4, 2, {HEARD: 1, PEOPLE: 1})
+    assert (document["judged"], len(document["changed"]), document["not_judged"]) == (
+        4,
+        2,
+        {HEARD: 1, PEOPLE: 1},
+    )
     assert document["changed"][0]["changes"][0]["what"] == "moves"
 
 
 def test_the_command_says_that_nothing_changed_and_writes_nothing(log, recorded, monkeypatch):
-    monkeypatch.setattr("vision.observe.observe", lambda frame, setup, reference=None, reader=None: observe(frame, setup))  # noqa: ARG005
+    monkeypatch.setattr(
+        "vision.observe.observe",
+        lambda frame, setup, reference=None, reader=None: observe(frame, setup),  # noqa: ARG005
+    )
     before = log.records()
     result = rinkside("replay", recorded, "--log", log.path)
-    assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "session 1: 4 verdicts judged again, none changed; 2 could not be")
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (
+        0,
+        "session 1: 4 verdicts judged again, none changed; 2 could not be",
+    )
     assert log.records() == before

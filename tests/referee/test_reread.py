@@ -1,4 +1,6 @@
-"""Misread pieces are put right by hand: the table is judged again, and what was read stays untouched."""
+"""Misread pieces are put right by hand: the table is judged again, and what was read stays
+untouched.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +10,17 @@ import numpy as np
 import pytest
 
 from engines import GAMES
-from referee.command import Correct, Undo
-from referee.events import SessionStarted
-from referee.facts import fact_of
-from referee.reread import Told, last_table, reread
-from referee.ruled_on import RuledOn
-from referee.session import Session
-from referee.simulated_table import demo_setup
+from referee.live.correction import Told, last_table, reread
+from referee.sessions.commands import Correct, Undo
+from referee.sessions.events import SessionStarted
+from referee.sessions.judged_tables import RuledOn
+from referee.sessions.session import Session
+from referee.sessions.verdict_events import fact_of
+from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
 from table.observation import Camera, Observation, SeenPiece
-from table.setup import table_document
 from table.solids import lying, upright
+from table.table_config import table_document
 
 CAMERA = Camera(np.eye(3), np.array([0.0, 0.0, 1000.0]), np.eye(6) * 1e-6, 0.2, (0, 1, 2, 3))
 SETUP = demo_setup()
@@ -30,12 +32,22 @@ FIRST, SECOND = SETUP.game.colours[:2]
 def piece(colour, dx, dy, pose="lying"):
     x, y = MIDDLE + np.array([dx, dy])
     solid = (lying if pose == "lying" else upright)(LARGE, x, y, 90.0)
-    return SeenPiece(colour, "large", pose, np.array([x, y]), 90.0, solid, np.diag([0.01, 0.01, 0.1]))
+    return SeenPiece(
+        colour, "large", pose, np.array([x, y]), 90.0, solid, np.diag([0.01, 0.01, 0.1])
+    )
 
 
 def told(seen, number, **changed):
     was = seen.pieces[number]
-    told = Told(number, was.colour, was.size, was.pose, float(was.base_mm[0]), float(was.base_mm[1]), was.heading_deg)
+    told = Told(
+        number,
+        was.colour,
+        was.size,
+        was.pose,
+        float(was.base_mm[0]),
+        float(was.base_mm[1]),
+        was.heading_deg,
+    )
     return replace(told, **changed)
 
 
@@ -43,14 +55,18 @@ class Table:
     """A session of Ice Boule whose tables are ruled on as they are shown."""
 
     def __init__(self, log):
-        started = SessionStarted(game="ice_boule", players=(FIRST, SECOND), table=table_document(SETUP))
+        started = SessionStarted(
+            game="ice_boule", players=(FIRST, SECOND), table=table_document(SETUP)
+        )
         self.session, self.ruled_on, self.pieces = Session.begin(log, started), RuledOn(), ()
 
     def show(self, *new):
         self.pieces += new
         ledger = self.session.ledger
         seen = Observation(len(self.pieces), 0, CAMERA, self.pieces)
-        verdict = GAMES["ice_boule"].judge(ledger.state, seen, self.ruled_on.before(ledger), SETUP.board)
+        verdict = GAMES["ice_boule"].judge(
+            ledger.state, seen, self.ruled_on.before(ledger), SETUP.board
+        )
         record = self.session.append(fact_of(verdict, {}))
         self.ruled_on.keep(record.seq, seen)
         return seen, record
@@ -77,9 +93,14 @@ def test_a_piece_that_was_read_far_off_is_ruled_where_it_lies(table):
     [(_, moves)] = again.choices
     assert moves != record.event.moves
     assert f"was read as {seen.pieces[1]}" in again.changes[0]
-    table.session.command(Correct(record=again.record, moves=moves, reason="; ".join(again.changes)))
+    table.session.command(
+        Correct(record=again.record, moves=moves, reason="; ".join(again.changes))
+    )
     assert table.session.view()["verdicts"][0]["evidence"]["reason"] == again.changes[0]
-    nearer, farther = table.session.view()["state"]["gap_mm"], before.engine.state_document(before.state)["gap_mm"]
+    nearer, farther = (
+        table.session.view()["state"]["gap_mm"],
+        before.engine.state_document(before.state)["gap_mm"],
+    )
     assert farther - nearer == pytest.approx(50.0, abs=0.2)
 
 

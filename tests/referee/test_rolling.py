@@ -1,4 +1,6 @@
-"""Electronic dice: drawn as the command is obeyed, kept before anybody sees them, and the game's only where it waits for one."""
+"""Electronic dice: drawn as the command is obeyed, kept before anybody sees them, and the game's
+only where it waits for one.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,15 @@ import pytest
 
 from engines import GAMES
 from engines.verdict import Noted as HeardSaid
-from hardware import dice
-from hardware.fakes import FakeDice
-from hardware.scenes import Scene
-from referee import companion
-from referee.command import Pause, Roll, Undo, parse_command
-from referee.companion import NOT_NOW, Companion
-from referee.events import Ruled, SessionStarted
-from referee.lamps import standing
-from referee.session import Session
+from hardware import dice_display as dice
+from hardware.cues import Scene
+from hardware.testing.fakes import FakeDice
+from referee.devices import controller
+from referee.devices.controller import NOT_NOW, Companion
+from referee.presentation.lamp_cues import standing
+from referee.sessions.commands import Pause, Roll, Undo, parse_command
+from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.session import Session
 from table.boards import Coasters, Open
 from table.errors import InputError
 
@@ -27,14 +29,24 @@ PATIENCE_S = 20.0
 @pytest.fixture
 def zamboni(log):
     values = iter((3, 5, 6))
-    session = Session.begin(log, SessionStarted(game="zamboni_wars", players=("yellow", "blue")), draw=lambda: next(values))
+    session = Session.begin(
+        log,
+        SessionStarted(game="zamboni_wars", players=("yellow", "blue")),
+        draw=lambda: next(values),
+    )
     yield session
     session.close()
 
 
 def test_a_die_is_the_game_s_and_in_the_log(zamboni, log):
-    record = zamboni.command(parse_command({"command": "roll", "player": "yellow", "decided_by": "a button"}))
-    assert (record.event.code, record.event.moves, record.event.player) == ("zamboni.roll", ("roll 3",), "yellow")
+    record = zamboni.command(
+        parse_command({"command": "roll", "player": "yellow", "decided_by": "a button"})
+    )
+    assert (record.event.code, record.event.moves, record.event.player) == (
+        "zamboni.roll",
+        ("roll 3",),
+        "yellow",
+    )
     assert record.event.evidence["dice"] == [3]
     assert log.records(zamboni.id)[-1] == record
     assert zamboni.view()["verdicts"][0]["said"].startswith("Yellow's die shows 3.")
@@ -52,21 +64,34 @@ def test_dice_for_nothing_are_kept_and_count_for_nothing(zamboni):
     state = zamboni.ledger.state
     record = zamboni.command(Roll(dice=2))
     assert record.event.said == "The dice show 5 and 6. It counts for nothing in the game."
-    assert (record.event.evidence, record.event.moves, zamboni.ledger.state) == ({"dice": [5, 6]}, (), state)
-    assert zamboni.command(Undo()).event.undoes == rolled, "a ruling is taken back, not a roll for nothing"
+    assert (record.event.evidence, record.event.moves, zamboni.ledger.state) == (
+        {"dice": [5, 6]},
+        (),
+        state,
+    )
+    assert zamboni.command(Undo()).event.undoes == rolled, (
+        "a ruling is taken back, not a roll for nothing"
+    )
 
 
 def test_dice_for_nothing_are_rolled_in_every_game_at_any_time(session):
     session.command(Pause())
     (value,) = session.command(Roll()).event.evidence["dice"]
     assert value in range(1, 7)
-    assert session.records()[-1].event.said == f"The die shows {value}. It counts for nothing in the game."
+    assert (
+        session.records()[-1].event.said
+        == f"The die shows {value}. It counts for nothing in the game."
+    )
 
 
-@pytest.mark.parametrize(("game", "players"), [("ice_boule", 2), ("icebreaker", 2), ("ice_storm", 3), ("icefloe", 3)])
+@pytest.mark.parametrize(
+    ("game", "players"), [("ice_boule", 2), ("icebreaker", 2), ("ice_storm", 3), ("icefloe", 3)]
+)
 def test_a_game_without_dice_hears_none(log, game, players):
     assert game in GAMES
-    session = Session.begin(log, SessionStarted(game=game, players=("red", "black", "green")[:players]))
+    session = Session.begin(
+        log, SessionStarted(game=game, players=("red", "black", "green")[:players])
+    )
     with pytest.raises(InputError, match="expected"):
         session.command(Roll(player="red"))
     assert len(session.records()) == 1
@@ -77,7 +102,10 @@ def test_a_game_without_dice_hears_none(log, game, players):
     ("document", "says"),
     [
         ({"dice": 3}, "command: dice: expected 2 or less, got 3"),
-        ({"player": "yellow", "dice": 2}, "roll: expected 1 die for the game, got 2; leave the player out to roll for nothing"),
+        (
+            {"player": "yellow", "dice": 2},
+            "roll: expected 1 die for the game, got 2; leave the player out to roll for nothing",
+        ),
         ({"player": "pink"}, "input: player: expected yellow, blue, got 'pink'"),
         ({"values": [6, 6]}, "command: values: expected no field of this name"),
     ],
@@ -104,8 +132,10 @@ class Dice(FakeDice):
 @pytest.fixture
 def rolling(session, rig, eyes, games, monkeypatch):
     """rolling(count): dice and buttons beside a game that waits for red's die."""
-    monkeypatch.setattr(companion, "POLL_S", 0.005)
-    monkeypatch.setattr(dice, "tumble", lambda values: [(tuple(value % 6 + 1 for value in values), 0), (values, 0)])
+    monkeypatch.setattr(controller, "POLL_S", 0.005)
+    monkeypatch.setattr(
+        dice, "tumble", lambda values: [(tuple(value % 6 + 1 for value in values), 0), (values, 0)]
+    )
     heard = {"may_say": [{"label": "die 1", "said": {"player": "red", "die": 1}}]}
     document = games["pegs"].state_document
     monkeypatch.setattr(games["pegs"], "state_document", lambda state: document(state) | heard)
@@ -128,7 +158,9 @@ def rolling(session, rig, eyes, games, monkeypatch):
 
 
 def at_rest(dice):
-    """Faces from now on until they lie still, and how many records there were at the first of them."""
+    """Faces from now on until they lie still, and how many records there were at the first of
+    them.
+    """
     first, records = dice.queue.get(timeout=PATIENCE_S)
     still, _ = dice.queue.get(timeout=PATIENCE_S)
     assert first != still
@@ -192,9 +224,13 @@ def test_a_roll_from_the_panel_is_seen_too(rolling, session):
 
 
 def test_a_game_of_zamboni_wars_is_rolled_by_the_button(log, eyes, rig, monkeypatch):
-    """Every value is drawn by the electronic die, in the log at once, and what the game makes of it is lit, whatever chance brings."""
-    monkeypatch.setattr(dice, "tumble", lambda values: [(tuple(value % 6 + 1 for value in values), 0), (values, 0)])
-    monkeypatch.setattr(companion, "POLL_S", 0.005)
+    """Every value is drawn by the electronic die, in the log at once, and what the game makes of it
+    is lit, whatever chance brings.
+    """
+    monkeypatch.setattr(
+        dice, "tumble", lambda values: [(tuple(value % 6 + 1 for value in values), 0), (values, 0)]
+    )
+    monkeypatch.setattr(controller, "POLL_S", 0.005)
     session = Session.begin(log, SessionStarted(game="zamboni_wars", players=("yellow", "blue")))
     board = Coasters(cell_mm=33)
     rig.dice = Dice(1, session)
@@ -216,8 +252,24 @@ def test_a_game_of_zamboni_wars_is_rolled_by_the_button(log, eyes, rig, monkeypa
         assert at_rest(rig.dice) == ((int(roll.removeprefix("roll ")),), len(session.records()))
         rig.lamps.wait_for(standing(session.ledger, board))
         drive = next(iter(engine.legal_moves(session.ledger.state)))
-        seq = session.append(Ruled(verdict="accepted", code="zamboni.move", said="", moves=(str(drive),), player=record.event.player)).seq
-        rig.lamps.wait_for(Scene("accepted", session.ledger.players, (record.event.player,), then=standing(session.ledger, board), news=seq))
+        seq = session.append(
+            Ruled(
+                verdict="accepted",
+                code="zamboni.move",
+                said="",
+                moves=(str(drive),),
+                player=record.event.player,
+            )
+        ).seq
+        rig.lamps.wait_for(
+            Scene(
+                "accepted",
+                session.ledger.players,
+                (record.event.player,),
+                then=standing(session.ledger, board),
+                news=seq,
+            )
+        )
     beside.stop()
     session.close()
     assert turns == ["yellow", "blue"] * 3

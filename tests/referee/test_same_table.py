@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from referee.events import Reopened, SessionStarted, TableChecked
-from referee.log import Log
-from referee.opening import opening, reopened
-from referee.session import Session
+from referee.sessions.event_store import Log
+from referee.sessions.events import Reopened, SessionStarted, TableChecked
+from referee.sessions.session import Session
+from referee.sessions.start import opening, reopened
 from table.errors import InputError
-from table.setup import parse_table, table_document
+from table.table_config import parse_table, table_document
 from tests.vision.test_cameras import TABLE
 
 BEGUN = datetime(2026, 11, 27, tzinfo=UTC)
@@ -26,7 +26,11 @@ OPEN = TABLE["board"]
 def setup_of(board=OPEN, camera=(), game=(), fiducials=()):
     return parse_table(
         TABLE
-        | {"board": board, "camera": TABLE["camera"] | dict(camera), "game": TABLE["game"] | dict(game)}
+        | {
+            "board": board,
+            "camera": TABLE["camera"] | dict(camera),
+            "game": TABLE["game"] | dict(game),
+        }
         | {"fiducials": TABLE["fiducials"] | dict(fiducials)}
     )
 
@@ -60,7 +64,11 @@ def words_of(error):
         (HEX, HEX | {"size": 6}, r"board.size 5\), got 6"),
         (HEX, HEX | {"orientation": "flat"}, r"board.orientation pointy\), got flat"),
         (TILES, TILES | {"tile_mm": 60.0}, r"board.tile_mm 50.8\), got 60"),
-        (COASTERS, COASTERS | {"layout": [["B", "A"], ["C", "D"]]}, r"board.layout A, B, C, D\), got B, A, C, D"),
+        (
+            COASTERS,
+            COASTERS | {"layout": [["B", "A"], ["C", "D"]]},
+            r"board.layout A, B, C, D\), got B, A, C, D",
+        ),
         (
             OPEN,
             {"kind": "open", "outline_mm": [[0, 0], [400, 0], [400, 200], [0, 200]]},
@@ -94,10 +102,22 @@ def test_other_pieces_are_refused(log, game, said):
 @pytest.mark.parametrize(
     ("camera", "said"),
     [
-        ({"matrix": [[97, 0, 48], [0, 97, 40], [0, 0, 1]]}, "96 x 80 px, focal length 90.0 px before, 96 x 80 px, focal length 97.0 px now"),
-        ({"width": 128, "height": 100}, "96 x 80 px, focal length 90.0 px before, 128 x 100 px, focal length 90.0 px now"),
-        ({"distortion": [0.1, 0, 0, 0, 0]}, "96 x 80 px, focal length 90.0 px, but another middle or distortion"),
-        ({"matrix": [[90, 0, 50], [0, 90, 40], [0, 0, 1]]}, "96 x 80 px, focal length 90.0 px, but another middle or distortion"),
+        (
+            {"matrix": [[97, 0, 48], [0, 97, 40], [0, 0, 1]]},
+            "96 x 80 px, focal length 90.0 px before, 96 x 80 px, focal length 97.0 px now",
+        ),
+        (
+            {"width": 128, "height": 100},
+            "96 x 80 px, focal length 90.0 px before, 128 x 100 px, focal length 90.0 px now",
+        ),
+        (
+            {"distortion": [0.1, 0, 0, 0, 0]},
+            "96 x 80 px, focal length 90.0 px, but another middle or distortion",
+        ),
+        (
+            {"matrix": [[90, 0, 50], [0, 90, 40], [0, 0, 1]]},
+            "96 x 80 px, focal length 90.0 px, but another middle or distortion",
+        ),
     ],
 )
 def test_another_lens_needs_consent_which_the_log_keeps(log, camera, said):
@@ -114,10 +134,16 @@ def test_another_lens_needs_consent_which_the_log_keeps(log, camera, said):
 def test_a_board_measured_anew_and_cards_laid_anew_are_the_same_table(log):
     number = begun(log, setup_of(CHESS))
     moved = [{"id": 0, "corners_mm": [[5, 45], [45, 45], [45, 5], [5, 5]]}]
-    session = go_on(log, number, setup_of(CHESS | {"square_mm": 45.2, "origin_mm": [3, 4]}, fiducials={"markers": moved}))
+    session = go_on(
+        log,
+        number,
+        setup_of(CHESS | {"square_mm": 45.2, "origin_mm": [3, 4]}, fiducials={"markers": moved}),
+    )
     assert session.records()[-1].event.said == ""
     number = begun(log, setup_of())
-    assert go_on(log, number, setup_of(OPEN | {"outline_mm": [[10, 5], [315, 0], [312, 202], [8, 200]]}))
+    assert go_on(
+        log, number, setup_of(OPEN | {"outline_mm": [[10, 5], [315, 0], [312, 202], [8, 200]]})
+    )
 
 
 def test_a_lens_that_is_better_known_is_the_same_lens(log):
@@ -140,12 +166,20 @@ def test_a_session_that_tells_no_table_goes_on_as_before(log):
 
 
 def test_a_session_whose_table_cannot_be_read_is_refused_in_one_line(log):
-    started = SessionStarted(game="ice_boule", players=("red", "blue"), table={"board": OPEN, "camera": 1})
-    with pytest.raises(InputError, match="expected a session that tells its table, but what it tells cannot be read") as error:
+    started = SessionStarted(
+        game="ice_boule", players=("red", "blue"), table={"board": OPEN, "camera": 1}
+    )
+    with pytest.raises(
+        InputError,
+        match="expected a session that tells its table, but what it tells cannot be read",
+    ) as error:
         go_on(log, log.append(started, 0).session, setup_of())
     words_of(error)
 
 
 def test_logs_of_before_are_read():
-    old = b'{"fact":"reopened","camera":"v4l2 0","reopened_utc":"2026-11-21T14:00:00+00:00","table":{},"version":"0.1.0"}'
+    old = (
+        b'{"fact":"reopened","camera":"v4l2'
+        b' 0","reopened_utc":"2026-11-21T14:00:00+00:00","table":{},"version":"0.1.0"}'
+    )
     assert msgspec.json.decode(old, type=Reopened).said == ""

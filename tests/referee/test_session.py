@@ -1,4 +1,6 @@
-"""A session is the fold of its records; people change it by what they say, and reopening the log gives it back."""
+"""A session is the fold of its records; people change it by what they say, and reopening the log
+gives it back.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +11,54 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from referee.command import Answer, Correct, Declare, NextGame, Pause, Resume, Undo, parse_command
-from referee.events import Answered, Asked, Choice, Corrected, Paused, Ruled, SessionEnded, SessionStarted, Undone
-from referee.ledger import fold
-from referee.log import Log
-from referee.session import RECORDS_KEPT, Session
+from referee.sessions.commands import (
+    Answer,
+    Correct,
+    Declare,
+    NextGame,
+    Pause,
+    Resume,
+    Undo,
+    parse_command,
+)
+from referee.sessions.event_store import Log
+from referee.sessions.events import (
+    Answered,
+    Asked,
+    Choice,
+    Corrected,
+    Paused,
+    Ruled,
+    SessionEnded,
+    SessionStarted,
+    Undone,
+)
+from referee.sessions.session import RECORDS_KEPT, Session
+from referee.sessions.state import fold
 from table.errors import InputError
 
 CHOICES = (Choice(label="it counts", moves=("red",)), Choice(label="it does not"))
 
 
 def put(session, colour, verdict="accepted", **more):
-    return session.append(Ruled(verdict=verdict, code="pegs.put", said=f"{colour} put one down.", moves=(colour,), player=colour, **more))
+    return session.append(
+        Ruled(
+            verdict=verdict,
+            code="pegs.put",
+            said=f"{colour} put one down.",
+            moves=(colour,),
+            player=colour,
+            **more,
+        )
+    )
 
 
 def ask(session):
-    return session.append(Asked(code="pegs.leans", said="Does it count?", choices=CHOICES, rests_on="Pegs", player="red"))
+    return session.append(
+        Asked(
+            code="pegs.leans", said="Does it count?", choices=CHOICES, rests_on="Pegs", player="red"
+        )
+    )
 
 
 def scores(session):
@@ -37,18 +71,31 @@ def test_a_session_is_what_its_records_say(session):
     put(session, "blue", verdict="refused")
     assert scores(session) == {"red": 1, "blue": 1}
     view = session.view()
-    assert (view["next"], view["phase"], view["game"], view["players"], view["seq"]) == ("red", "playing", "pegs", ["red", "blue"], 4)
+    assert (view["next"], view["phase"], view["game"], view["players"], view["seq"]) == (
+        "red",
+        "playing",
+        "pegs",
+        ["red", "blue"],
+        4,
+    )
     assert [line["verdict"] for line in view["verdicts"]] == ["refused", "accepted", "accepted"]
 
 
 def test_the_state_after_it_is_written_with_every_ruling(session):
-    assert put(session, "red").event.state == {"next": "blue", "scores": {"red": 1, "blue": 0}, "end": None}
+    assert put(session, "red").event.state == {
+        "next": "blue",
+        "scores": {"red": 1, "blue": 0},
+        "end": None,
+    }
 
 
 def test_ends_are_counted_and_counted_again_when_something_is_taken_back(session):
     for colour in ("red", "blue", "red", "blue", "red"):
         put(session, colour)
-    assert session.view()["ends"] == [{"winner": "blue", "points": 1}, {"winner": "blue", "points": 2}]
+    assert session.view()["ends"] == [
+        {"winner": "blue", "points": 1},
+        {"winner": "blue", "points": 2},
+    ]
     for _ in range(2):
         session.command(Undo())
     assert session.view()["ends"] == [{"winner": "blue", "points": 1}]
@@ -76,11 +123,18 @@ def test_a_ruling_on_a_state_that_has_changed_since_is_not_written(session):
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [({"game": "chess"}, "expected one of pegs, got 'chess'"), ({"players": ("red", "red")}, "pegs: pegs needs two players")],
+    [
+        ({"game": "chess"}, "expected one of pegs, got 'chess'"),
+        ({"players": ("red", "red")}, "pegs: pegs needs two players"),
+    ],
 )
 def test_a_session_that_cannot_begin_writes_nothing(log, games, change, message):
     with pytest.raises(InputError, match=message):
-        Session.begin(log, SessionStarted(**({"game": "pegs", "players": ("red", "blue")} | change)), games=games)
+        Session.begin(
+            log,
+            SessionStarted(**({"game": "pegs", "players": ("red", "blue")} | change)),
+            games=games,
+        )
     assert log.records() == ()
 
 
@@ -93,8 +147,24 @@ def test_every_line_of_the_view_has_the_same_keys(session):
     lines = session.view()["verdicts"]
     assert session.view().keys() == empty.keys()
     assert [line["kind"] for line in lines] == ["answered", "asked", "undone", "corrected", "ruled"]
-    common = {"seq", "at_ms", "kind", "verdict", "code", "player", "said", "rests_on", "moves", "evidence", "frame"}
-    assert all(line.keys() == common | {"decided_by", "refers_to", "overturned_by", "clauses", "call", "sound"} for line in lines)
+    common = {
+        "seq",
+        "at_ms",
+        "kind",
+        "verdict",
+        "code",
+        "player",
+        "said",
+        "rests_on",
+        "moves",
+        "evidence",
+        "frame",
+    }
+    assert all(
+        line.keys()
+        == common | {"decided_by", "refers_to", "overturned_by", "clauses", "call", "sound"}
+        for line in lines
+    )
 
 
 # --- what people may say ---
@@ -103,10 +173,17 @@ def test_every_line_of_the_view_has_the_same_keys(session):
 def test_a_question_is_answered_by_the_players(session):
     asked = ask(session)
     assert session.view()["phase"] == "asking"
-    assert session.view()["question"]["choices"] == [{"label": "it counts", "moves": ["red"]}, {"label": "it does not", "moves": []}]
+    assert session.view()["question"]["choices"] == [
+        {"label": "it counts", "moves": ["red"]},
+        {"label": "it does not", "moves": []},
+    ]
     answered = session.command(Answer(question=asked.seq, label="it counts", decided_by="blue"))
     assert isinstance(answered.event, Answered)
-    assert (answered.event.how, answered.event.decided_by, answered.event.rests_on) == ("order", "blue", "Pegs")
+    assert (answered.event.how, answered.event.decided_by, answered.event.rests_on) == (
+        "order",
+        "blue",
+        "Pegs",
+    )
     assert scores(session) == {"red": 1, "blue": 0}
     assert session.view()["question"] is None
 
@@ -115,7 +192,9 @@ def test_a_calliper_reading_is_kept_with_the_answer(session):
     asked = ask(session)
     with pytest.raises(InputError, match="expected the calliper's readings in mm"):
         session.command(Answer(question=asked.seq, label="it counts", how="calliper"))
-    answered = session.command(Answer(question=asked.seq, label="it counts", how="calliper", readings_mm={"red": 12.3}))
+    answered = session.command(
+        Answer(question=asked.seq, label="it counts", how="calliper", readings_mm={"red": 12.3})
+    )
     assert answered.event.readings_mm == {"red": 12.3}
     assert "red 12.3 mm" in answered.event.said
 
@@ -136,7 +215,12 @@ def test_what_cannot_be_seen_is_declared(session):
     with pytest.raises(InputError, match="not legal: it is not blue's turn"):
         session.command(Declare(moves=("blue",)))
     line = session.view()["verdicts"][0]
-    assert (line["kind"], line["verdict"], line["decided_by"], line["moves"]) == ("declared", "by hand", "both", ["red", "blue"])
+    assert (line["kind"], line["verdict"], line["decided_by"], line["moves"]) == (
+        "declared",
+        "by hand",
+        "both",
+        ["red", "blue"],
+    )
     session.command(Undo())
     assert scores(session) == {"red": 0, "blue": 0}
     ask(session)
@@ -148,7 +232,9 @@ def test_answers_that_do_not_fit_are_refused(session):
     with pytest.raises(InputError, match="question 7 is not open"):
         session.command(Answer(question=7, label="it counts"))
     asked = ask(session)
-    with pytest.raises(InputError, match="expected one of 'it counts', 'it does not', got 'perhaps'"):
+    with pytest.raises(
+        InputError, match="expected one of 'it counts', 'it does not', got 'perhaps'"
+    ):
         session.command(Answer(question=asked.seq, label="perhaps"))
     session.command(Answer(question=asked.seq, label="it does not"))
     with pytest.raises(InputError, match="answered or taken back already"):
@@ -158,10 +244,16 @@ def test_answers_that_do_not_fit_are_refused(session):
 
 def test_a_refusal_can_be_overruled_and_both_stay(session):
     refused = put(session, "red", verdict="refused")
-    corrected = session.command(Correct(record=refused.seq, moves=("red",), decided_by="both", reason="it bounced"))
+    corrected = session.command(
+        Correct(record=refused.seq, moves=("red",), decided_by="both", reason="it bounced")
+    )
     assert scores(session) == {"red": 1, "blue": 0}
     first, second = session.view()["verdicts"]
-    assert (first["kind"], first["refers_to"], first["decided_by"]) == ("corrected", refused.seq, "both")
+    assert (first["kind"], first["refers_to"], first["decided_by"]) == (
+        "corrected",
+        refused.seq,
+        "both",
+    )
     assert (second["verdict"], second["overturned_by"]) == ("refused", corrected.seq)
 
 
@@ -172,7 +264,11 @@ def test_an_acceptance_can_be_corrected_to_nothing(session):
     session.command(Correct(record=ruled.seq, moves=("red",)))
     assert scores(session) == {"red": 1, "blue": 0}
     again, first, ruling = session.view()["verdicts"]
-    assert (ruling["overturned_by"], first["overturned_by"], again["overturned_by"]) == (again["seq"], again["seq"], None)
+    assert (ruling["overturned_by"], first["overturned_by"], again["overturned_by"]) == (
+        again["seq"],
+        again["seq"],
+        None,
+    )
 
 
 def test_a_correction_that_leaves_illegal_moves_is_refused_and_not_written(session):
@@ -208,13 +304,26 @@ def test_undo_of_an_answer_opens_the_question_again_and_then_drops_it(session):
 def test_undo_of_the_next_game_brings_the_old_one_back(session):
     put(session, "red")
     session.command(NextGame(players=("blue", "red")))
-    assert (session.view()["game_number"], session.view()["next"], scores(session)) == (2, "blue", {"red": 0, "blue": 0})
+    assert (session.view()["game_number"], session.view()["next"], scores(session)) == (
+        2,
+        "blue",
+        {"red": 0, "blue": 0},
+    )
     assert session.view()["earlier_games"] == ["not played to its end"]
     session.command(Undo())
     assert (session.view()["game_number"], scores(session)) == (1, {"red": 1, "blue": 0})
 
 
-@pytest.mark.parametrize("command", [Correct(record=1, moves=("red",)), Correct(record=99, moves=()), Undo(record=1), Undo(record=99), Resume()])
+@pytest.mark.parametrize(
+    "command",
+    [
+        Correct(record=1, moves=("red",)),
+        Correct(record=99, moves=()),
+        Undo(record=1),
+        Undo(record=99),
+        Resume(),
+    ],
+)
 def test_commands_that_do_not_fit_are_refused_and_not_written(session, command):
     put(session, "red")
     with pytest.raises(InputError) as error:
@@ -268,13 +377,28 @@ def test_commands_that_are_none_are_refused_with_their_place(document, message):
 
 def test_commands_are_read_from_plain_documents():
     assert parse_command({"command": "undo", "decided_by": "blue"}) == Undo(decided_by="blue")
-    assert parse_command({"command": "correct", "record": 3, "moves": ["red"]}) == Correct(record=3, moves=("red",))
+    assert parse_command({"command": "correct", "record": 3, "moves": ["red"]}) == Correct(
+        record=3, moves=("red",)
+    )
 
 
 # --- reopening ---
 
 steps = st.lists(
-    st.sampled_from(["red", "blue", "refuse", "ask", "answer yes", "answer no", "undo", "pause", "resume", "next"])
+    st.sampled_from(
+        [
+            "red",
+            "blue",
+            "refuse",
+            "ask",
+            "answer yes",
+            "answer no",
+            "undo",
+            "pause",
+            "resume",
+            "next",
+        ]
+    )
     | st.lists(st.sampled_from(["red", "blue"]), min_size=1, max_size=2).map(tuple)
     | st.tuples(st.integers(1, 12), st.sampled_from([(), ("red",), ("blue",)])),
     max_size=16,
@@ -311,7 +435,9 @@ def do(session, step):
 
 
 def played_again(ledger):
-    """The state and the ends of a game by all that stands in it, from its start: slow and obvious."""
+    """The state and the ends of a game by all that stands in it, from its start: slow and
+    obvious.
+    """
     state, ends = ledger.engine.set_up(ledger.players, ledger.options, ledger.board), ()
     for move in (move for entry in ledger.standing for move in entry.moves):
         before, state = state, ledger.engine.play(state, ledger.engine.parse_move(move))
@@ -320,7 +446,9 @@ def played_again(ledger):
     return state, ends
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None
+)
 @given(steps=steps)
 def test_reopening_the_log_gives_the_same_state(tmp_path_factory, games, started, steps):
     path = tmp_path_factory.mktemp("log") / "log"
@@ -355,7 +483,13 @@ def test_going_on_after_reopening(tmp_path, started, games):
 def test_a_log_that_breaks_the_rules_is_said_in_one_line(log, games, started):
     session = log.append(started, 0).seq
     log.append(Ruled(verdict="accepted", code="pegs.put", said="", moves=("blue",)), 250, session)
-    with pytest.raises(InputError, match=r"session 1: record 2: expected moves that are legal by this version's rules: it is not blue's turn"):
+    with pytest.raises(
+        InputError,
+        match=(
+            r"session 1: record 2: expected moves that are legal by this version's rules: it is not"
+            r" blue's turn"
+        ),
+    ):
         Session.reopen(log, session, games)
 
 
@@ -386,4 +520,6 @@ def test_facts_about_corrections_name_who_decided(session):
     ruled = put(session, "red")
     record = session.command(Correct(record=ruled.seq, moves=(), decided_by="the judge"))
     assert isinstance(record.event, Corrected)
-    assert record.event.said == f"the judge replaced what record {ruled.seq} ruled: nothing happened."
+    assert (
+        record.event.said == f"the judge replaced what record {ruled.seq} ruled: nothing happened."
+    )

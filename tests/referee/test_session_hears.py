@@ -2,14 +2,30 @@
 
 import pytest
 
-from referee.events import Ruled
+from referee.sessions.events import Ruled
 
 
-@pytest.mark.parametrize(("verdict", "in_doubt"), [("accepted", False), ("refused", False), ("cannot_see", True), ("out_of_sync", True)])
-def test_a_game_is_told_whether_the_table_is_in_doubt(session, games, monkeypatch, verdict, in_doubt):
+@pytest.mark.parametrize(
+    ("verdict", "in_doubt"),
+    [("accepted", False), ("refused", False), ("cannot_see", True), ("out_of_sync", True)],
+)
+def test_a_game_is_told_whether_the_table_is_in_doubt(
+    session, games, monkeypatch, verdict, in_doubt
+):
     told, hear = [], games["pegs"].hear
-    monkeypatch.setattr(games["pegs"], "hear", lambda state, said, doubt: told.append(doubt) or hear(state, said, doubt))
+    monkeypatch.setattr(
+        games["pegs"],
+        "hear",
+        lambda state, said, doubt: told.append(doubt) or hear(state, said, doubt),
+    )
     for ruled in ("cannot_see", verdict):
-        session.append(Ruled(verdict=ruled, code="pegs.put", said="", moves=("red",) if ruled == "accepted" else ()))
+        session.append(
+            Ruled(
+                verdict=ruled,
+                code="pegs.put",
+                said="",
+                moves=("red",) if ruled == "accepted" else (),
+            )
+        )
     session.hear({"player": "blue", "hand": 1})
     assert told == [in_doubt]

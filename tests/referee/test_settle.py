@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.settle import EARLY, Settle, agree, unchanged
+from referee.live.stability import EARLY, Settle, agree, unchanged
 from table.observation import SeenCounter
 
 places = st.tuples(
@@ -28,30 +28,51 @@ def settled_at(settle, frames):
 
 
 @given(table=tables, seed=st.integers(0, 2**32 - 1))
-def test_a_table_at_rest_settles_after_the_hold_however_its_pieces_are_listed(seen, piece, table, seed):
+def test_a_table_at_rest_settles_after_the_hold_however_its_pieces_are_listed(
+    seen, piece, table, seed
+):
     chance = np.random.default_rng(seed)
     frames = []
     for at_ms in range(0, 2000, 250):
         shaken = []
-        for colour, x, y, heading, pose in (table[index] for index in chance.permutation(len(table))):
+        for colour, x, y, heading, pose in (
+            table[index] for index in chance.permutation(len(table))
+        ):
             dx, dy, turn = chance.uniform(-1, 1, 3) * (0.3, 0.3, 0.9)
             shaken.append(piece(colour, x + dx, y + dy, heading + turn, pose))
         frames.append(seen(at_ms, *shaken))
     assert settled_at(Settle(hold_ms=500), frames) == list(range(500, 2000, 250))
 
 
-@given(table=tables.filter(bool), which=st.integers(0, 7), step_mm=st.floats(2, 500), way_deg=st.floats(0, 360), moved_at=st.integers(1, 7))
-def test_a_piece_that_moves_begins_the_hold_again(seen, piece, table, which, step_mm, way_deg, moved_at):
+@given(
+    table=tables.filter(bool),
+    which=st.integers(0, 7),
+    step_mm=st.floats(2, 500),
+    way_deg=st.floats(0, 360),
+    moved_at=st.integers(1, 7),
+)
+def test_a_piece_that_moves_begins_the_hold_again(
+    seen, piece, table, which, step_mm, way_deg, moved_at
+):
     colour, x, y, heading, pose = table[which % len(table)]
     way = np.radians(way_deg)
     moved = (colour, x + step_mm * np.cos(way), y + step_mm * np.sin(way), heading, pose)
     after = [moved if index == which % len(table) else place for index, place in enumerate(table)]
-    frames = [seen(250 * index, *(piece(*place) for place in (table if index < moved_at else after))) for index in range(12)]
+    frames = [
+        seen(250 * index, *(piece(*place) for place in (table if index < moved_at else after)))
+        for index in range(12)
+    ]
     answers = settled_at(Settle(hold_ms=500), frames)
-    assert answers == [at_ms for at_ms in range(0, 3000, 250) if 500 <= at_ms < 250 * moved_at or at_ms >= 250 * moved_at + 500]
+    assert answers == [
+        at_ms
+        for at_ms in range(0, 3000, 250)
+        if 500 <= at_ms < 250 * moved_at or at_ms >= 250 * moved_at + 500
+    ]
 
 
-@given(steps=st.lists(st.integers(-2000, 2000), min_size=1, max_size=20), hold_ms=st.integers(1, 1500))
+@given(
+    steps=st.lists(st.integers(-2000, 2000), min_size=1, max_size=20), hold_ms=st.integers(1, 1500)
+)
 def test_a_clock_that_jumps_never_shortens_the_hold(seen, piece, steps, hold_ms):
     settle, at_ms, since_ms = Settle(hold_ms), 0, 0
     settle.push(seen(0, piece("red", 0, 0)))
@@ -72,7 +93,9 @@ def test_a_hand_or_something_in_the_way_begins_the_hold_again(seen, piece):
     settle = Settle(hold_ms=500)
     red = piece("red", 0, 0)
     assert settled_at(settle, [seen(0, red), seen(500, red)]) == [500]
-    assert settled_at(settle, [seen(750, red, hand=True), seen(1000, red), seen(1250, red), seen(1500, red)]) == [1500]
+    assert settled_at(
+        settle, [seen(750, red, hand=True), seen(1000, red), seen(1250, red), seen(1500, red)]
+    ) == [1500]
     settle.disturb()
     assert settled_at(settle, [seen(1750, red), seen(2000, red), seen(2250, red)]) == [2250]
 
@@ -80,7 +103,11 @@ def test_a_hand_or_something_in_the_way_begins_the_hold_again(seen, piece):
 def test_a_table_that_does_not_come_to_rest_is_counted_from_when_it_last_was(seen, piece):
     settle = Settle(hold_ms=500)
     red, elsewhere = piece("red", 0, 0), piece("red", 50, 0)
-    for frame in (seen(1000, red), seen(1500, red), *(seen(1750 + 250 * step, (elsewhere, red)[step % 2]) for step in range(12))):
+    for frame in (
+        seen(1000, red),
+        seen(1500, red),
+        *(seen(1750 + 250 * step, (elsewhere, red)[step % 2]) for step in range(12)),
+    ):
         settle.push(frame)
     assert settle.restless_ms == 3000
     settle.disturb()
@@ -93,7 +120,9 @@ def test_the_hold_begins_with_the_picture_that_was_the_same_already(seen, piece)
     settle, red = Settle(hold_ms=500), piece("red", 0, 0)
     read = dataclasses.replace(seen(1100, red), still_ms=100)
     moving = dataclasses.replace(seen(1000), moving=True)
-    assert settled_at(settle, [moving, read, *(seen(at_ms, red) for at_ms in range(1200, 1800, 100))]) == [1500, 1600, 1700]
+    assert settled_at(
+        settle, [moving, read, *(seen(at_ms, red) for at_ms in range(1200, 1800, 100))]
+    ) == [1500, 1600, 1700]
 
 
 def test_the_newest_observation_is_the_settled_one(seen, piece):
@@ -105,7 +134,13 @@ def test_the_newest_observation_is_the_settled_one(seen, piece):
 
 @pytest.mark.parametrize(
     "change",
-    [{"colour": "blue"}, {"size": "large"}, {"pose": "leaning"}, {"heading_deg": 10.0}, {"base_mm": np.array([0.0, 1.2])}],
+    [
+        {"colour": "blue"},
+        {"size": "large"},
+        {"pose": "leaning"},
+        {"heading_deg": 10.0},
+        {"base_mm": np.array([0.0, 1.2])},
+    ],
     ids=lambda change: next(iter(change)),
 )
 def test_another_piece_in_the_same_place_does_not_agree(seen, piece, change):
@@ -116,7 +151,9 @@ def test_another_piece_in_the_same_place_does_not_agree(seen, piece, change):
 
 
 def test_an_upright_piece_looks_the_same_every_quarter_turn(seen, piece):
-    assert agree(seen(0, piece("red", 0, 0, 1.0, "upright")), seen(0, piece("red", 0, 0, 269.5, "upright")))
+    assert agree(
+        seen(0, piece("red", 0, 0, 1.0, "upright")), seen(0, piece("red", 0, 0, 269.5, "upright"))
+    )
     assert not agree(seen(0, piece("red", 0, 0, 1.0)), seen(0, piece("red", 0, 0, 91.0)))
     assert agree(seen(0, piece("red", 0, 0, 359.5)), seen(0, piece("red", 0, 0, 0.5)))
 
@@ -128,21 +165,32 @@ def test_what_a_piece_stands_on_matters(seen, piece):
 
 def test_a_reading_in_doubt_may_wander_within_its_doubt(seen, piece):
     assert agree(seen(0, piece("red", 0, 0, sigma_mm=2)), seen(0, piece("red", 5, 0, sigma_mm=2)))
-    assert not agree(seen(0, piece("red", 0, 0, sigma_mm=2)), seen(0, piece("red", 12, 0, sigma_mm=2)))
+    assert not agree(
+        seen(0, piece("red", 0, 0, sigma_mm=2)), seen(0, piece("red", 12, 0, sigma_mm=2))
+    )
 
 
 def test_pieces_off_the_board_may_move_and_counters_may_not(seen, piece):
     still = seen(0, piece("red", 0, 0))
     assert agree(still, dataclasses.replace(still, off_board=(piece("blue", 900, 0),)))
     one, two = SeenCounter("white", 10.0, 10.0, 0.1), SeenCounter("white", 40.0, 10.0, 0.1)
-    assert agree(dataclasses.replace(still, counters=(one, two)), dataclasses.replace(still, counters=(two, one)))
+    assert agree(
+        dataclasses.replace(still, counters=(one, two)),
+        dataclasses.replace(still, counters=(two, one)),
+    )
     moved = dataclasses.replace(two, y_mm=12.0)
     for others in ((one,), (one, moved), (one, dataclasses.replace(two, colour="black"))):
-        assert not agree(dataclasses.replace(still, counters=(one, two)), dataclasses.replace(still, counters=others))
+        assert not agree(
+            dataclasses.replace(still, counters=(one, two)),
+            dataclasses.replace(still, counters=others),
+        )
 
 
 def test_what_was_judged_in_doubt_is_judged_again_where_it_is_read_well_elsewhere(seen, piece):
-    hardly, well = seen(0, piece("red", 0, 0, sigma_mm=4)), seen(0, piece("red", 8, 0, sigma_mm=0.2))
+    hardly, well = (
+        seen(0, piece("red", 0, 0, sigma_mm=4)),
+        seen(0, piece("red", 8, 0, sigma_mm=0.2)),
+    )
     assert agree(hardly, well)
     assert not unchanged(hardly, well)
     assert unchanged(well, hardly), "a worse reading is no news"

@@ -1,4 +1,6 @@
-"""The simulated players: they play whole games by themselves, and what they lay down could lie on a real table."""
+"""The simulated players: they play whole games by themselves, and what they lay down could lie on a
+real table.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +14,36 @@ import pytest
 from engines.ice_boule import hear
 from engines.ice_boule.moves import Target, Throw, parse_move
 from engines.ice_boule.rules import outcome, play, start
-from referee.command import Hear
-from referee.events import Ruled, SessionStarted
-from referee.log import Log
-from referee.loop import Referee
-from referee.session import Session
-from referee.simulated_table import Tabletop, demo_place, demo_setup, demo_stage, inside, middle_mm, stands_on
-from referee.simulated_table import Throw as Thrown
-from referee.simulation import PATIENCE_FRAMES, PATIENCE_MS, Players, simulated_table, true_layout
+from referee.live.referee import Referee
+from referee.sessions.commands import Hear
+from referee.sessions.event_store import Log
+from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.session import Session
+from simulation.players.ice_boule import (
+    PATIENCE_FRAMES,
+    PATIENCE_MS,
+    Players,
+    simulated_table,
+    true_layout,
+)
+from simulation.players.ice_boule_table import (
+    Tabletop,
+    demo_place,
+    demo_setup,
+    demo_stage,
+    inside,
+    middle_mm,
+    stands_on,
+)
+from simulation.players.ice_boule_table import Throw as Thrown
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene
 from table.clearance import clearance
 from table.errors import InputError
 from table.observation import Observation, SeenPiece
 from table.solids import Solid, lying, on_top, upright
-from vision.camera import project
-from vision.frame import Frame
-from vision.render import Renderer
-from vision.scene import Scene
+from vision.cameras.frame import Frame
+from vision.geometry.camera_model import project
 
 PERIOD_MS = 250
 SETUP = demo_setup()
@@ -35,7 +51,9 @@ LARGE = SETUP.sizes[-1]
 
 
 class Umpire:
-    """A referee that sees through the players' eyes: it rules by the printed rules as soon as nothing has moved for 500 ms."""
+    """A referee that sees through the players' eyes: it rules by the printed rules as soon as
+    nothing has moved for 500 ms.
+    """
 
     def __init__(self):
         self.state = start(SETUP.game.colours, {})
@@ -49,10 +67,15 @@ class Umpire:
         phase = "asking" if self.question else "over" if over else "playing"
         players = list(self.state.players)
         return {
-            "seq": self.seq, "phase": phase, "next": self.state.next, "ends": self.ends, "players": players,
-            "verdicts": self.verdicts, "question": self.question,
+            "seq": self.seq,
+            "phase": phase,
+            "next": self.state.next,
+            "ends": self.ends,
+            "players": players,
+            "verdicts": self.verdicts,
+            "question": self.question,
             "state": {"starter": self.state.starter, "pieces": str(self.state.layout)},
-        }  # fmt: skip
+        }
 
     def command(self, command):
         self.seq += 1
@@ -136,7 +159,9 @@ def nests_in(piece, shell):
 
 
 def test_a_stack_on_the_target_is_pushed_over_and_pieces_are_knocked_any_distance():
-    """The target too: slid, knocked over or off; what stood on it nests with it, touches it or lies free."""
+    """The target too: slid, knocked over or off; what stood on it nests with it, touches it or lies
+    free.
+    """
     rng = np.random.default_rng(3)
     start = Tabletop(SETUP).with_target(upright(LARGE, 300, 240, 10))
     aim, fell, went = (300.0, 240.0), set(), []
@@ -147,15 +172,24 @@ def test_a_stack_on_the_target_is_pushed_over_and_pieces_are_knocked_any_distanc
         assert str(true_layout(two)) == "red on = blue on"
         after = two.thrown("red", Thrown(aim, 40.0, "topple"), rng)
         assert after.stack == ()
-        target, *others = after.target, *(piece for piece in after.pieces[:-1] if piece is not after.target)
+        target, *others = (
+            after.target,
+            *(piece for piece in after.pieces[:-1] if piece is not after.target),
+        )
         gaps = after.gaps_mm()
-        fell |= {"nests" if nests_in(target, piece) else "touches" if gaps[piece] < 0.05 else "free" for piece in others}
+        fell |= {
+            "nests" if nests_in(target, piece) else "touches" if gaps[piece] < 0.05 else "free"
+            for piece in others
+        }
         knocked = start.thrown("red", Thrown(aim, 40.0, "knock"), rng).target
         went.append(float(np.hypot(*(middle_mm(knocked.solid) - middle_mm(start.target.solid)))))
     assert fell == {"nests", "touches", "free"}
     assert min(went) < 10
     assert max(went) > 150
-    assert any(not start.in_play(start.thrown("red", Thrown(aim, 40.0, "knock"), rng).target) for _ in range(40))
+    assert any(
+        not start.in_play(start.thrown("red", Thrown(aim, 40.0, "knock"), rng).target)
+        for _ in range(40)
+    )
 
 
 def test_hands_come_for_every_change_and_leave_before_the_ruling():
@@ -171,7 +205,11 @@ def test_hands_come_for_every_change_and_leave_before_the_ruling():
 def test_the_same_seed_plays_the_same_game():
     def story(seed):
         umpire = Umpire()
-        return [scene.pieces[-1].solid.vertices_mm for _, scene in film(seed, umpire, 400) if scene.pieces], umpire.state
+        return [
+            scene.pieces[-1].solid.vertices_mm
+            for _, scene in film(seed, umpire, 400)
+            if scene.pieces
+        ], umpire.state
 
     first, again, other = story(8), story(8), story(9)
     assert all(map(np.array_equal, first[0], again[0]))
@@ -207,7 +245,11 @@ def played(seed):
 
 
 def question(choices):
-    return {"seq": 7, "code": "boule.too_close", "choices": [{"label": label, "moves": moves} for label, moves in choices]}
+    return {
+        "seq": 7,
+        "code": "boule.too_close",
+        "choices": [{"label": label, "moves": moves} for label, moves in choices],
+    }
 
 
 def test_asked_they_measure_and_tell_the_truth():
@@ -215,7 +257,9 @@ def test_asked_they_measure_and_tell_the_truth():
     players = Players(umpire, SETUP, 1)
     table = Tabletop(SETUP).with_target(upright(LARGE, 300, 200, 0))
     near, far = lying(LARGE, 340, 200, 0), lying(LARGE, 240.5, 200, 180)
-    players.table = Tabletop(SETUP, (*table.pieces, table.piece("blue", near), table.piece("red", far)))
+    players.table = Tabletop(
+        SETUP, (*table.pieces, table.piece("blue", near), table.piece("red", far))
+    )
     choices = [
         ("red is nearer", ["throw red large 27.1: red 27.1 < blue 27.3"]),
         ("blue is nearer", ["throw red large 27.3: blue 27.3 < red 27.3"]),
@@ -259,20 +303,32 @@ def test_people_at_the_panel_may_be_faster_than_the_simulated_players():
 def test_knocks_touches_and_pieces_on_the_target_happen_and_are_lawful():
     rng = np.random.default_rng(0)
     start_table = Tabletop(SETUP).with_target(upright(LARGE, 300, 240, 10))
-    for accident, expected in (("touch", "touch"), ("on target", "on"), ("off", "off"), ("knock", "knock"), ("none", "free")):
+    for accident, expected in (
+        ("touch", "touch"),
+        ("on target", "on"),
+        ("off", "off"),
+        ("knock", "knock"),
+        ("none", "free"),
+    ):
         table = start_table
         if accident == "knock":
-            table = Tabletop(SETUP, (*table.pieces, table.piece("blue", lying(LARGE, 250, 180, 30))))
+            table = Tabletop(
+                SETUP, (*table.pieces, table.piece("blue", lying(LARGE, 250, 180, 30)))
+            )
         after = table.thrown("red", Thrown((300.0, 240.0), 40.0, accident), rng)
         newest = after.pieces[-1]
         gap = after.gaps_mm().get(newest)
         happened = (
-            "off" if gap is None
-            else "on" if gap < 0
-            else "touch" if gap < 0.05
-            else "knock" if any(piece not in after.pieces for piece in table.pieces)
+            "off"
+            if gap is None
+            else "on"
+            if gap < 0
+            else "touch"
+            if gap < 0.05
+            else "knock"
+            if any(piece not in after.pieces for piece in table.pieces)
             else "free"
-        )  # fmt: skip
+        )
         assert happened == expected
 
 
@@ -300,7 +356,9 @@ def test_nothing_of_the_demo_is_over_exposed():
 
 def test_a_table_without_a_target_is_refused():
     game = msgspec.structs.replace(SETUP.game, target=None)
-    with pytest.raises(InputError, match=r"game\.target: expected a colour for the target, got none"):
+    with pytest.raises(
+        InputError, match=r"game\.target: expected a colour for the target, got none"
+    ):
         Players(Umpire(), msgspec.structs.replace(SETUP, game=game), 1)
 
 
@@ -310,7 +368,12 @@ class TruthCamera:
     name, simulated = "truth", True
 
     def __init__(self, session):
-        self.session, self.players, self.seq, self.scene = session, Players(session, SETUP, 1), 0, None
+        self.session, self.players, self.seq, self.scene = (
+            session,
+            Players(session, SETUP, 1),
+            0,
+            None,
+        )
 
     def read(self):
         if self.session.view()["phase"] == "over" or self.seq > 4000:
@@ -330,19 +393,36 @@ def seen_piece(piece, others, rng, sigma_mm=0.08):
     base = vertices[:4, :2].mean(axis=0) if stands else vertices[1:3, :2].mean(axis=0)
     along = (vertices[1] - vertices[0])[:2] if stands else vertices[4, :2] - base
     error = np.array([*rng.normal(0, sigma_mm, 2), 0.0])
-    on = next((index for index, other in enumerate(others) if other is not piece and stands_on(piece, other)), None)
+    on = next(
+        (
+            index
+            for index, other in enumerate(others)
+            if other is not piece and stands_on(piece, other)
+        ),
+        None,
+    )
     return SeenPiece(
-        piece.colour, "large", "upright" if stands else "lying", base + error[:2], float(np.degrees(np.arctan2(along[1], along[0]))),
-        Solid(vertices + error), np.diag([sigma_mm**2, sigma_mm**2, 0.01]), on=on,
-    )  # fmt: skip
+        piece.colour,
+        "large",
+        "upright" if stands else "lying",
+        base + error[:2],
+        float(np.degrees(np.arctan2(along[1], along[0]))),
+        Solid(vertices + error),
+        np.diag([sigma_mm**2, sigma_mm**2, 0.01]),
+        on=on,
+    )
 
 
 def test_the_whole_way_to_thirteen_is_refereed_truly(tmp_path):
-    """Players, session, judge and log as they are; only the pictures are left out: pieces are read with an error of 0.08 mm."""
+    """Players, session, judge and log as they are; only the pictures are left out: pieces are read
+    with an error of 0.08 mm.
+    """
     rng = np.random.default_rng(3)
     place = demo_place()
     with closing(Log(tmp_path / "log.sqlite")) as log:
-        session = Session.begin(log, SessionStarted(game="ice_boule", players=SETUP.game.colours, simulated=True))
+        session = Session.begin(
+            log, SessionStarted(game="ice_boule", players=SETUP.game.colours, simulated=True)
+        )
         camera = TruthCamera(session)
         truths = {}
 
@@ -350,18 +430,28 @@ def test_the_whole_way_to_thirteen_is_refereed_truly(tmp_path):
             inside = [piece for piece in camera.scene.pieces if camera.players.table.in_play(piece)]
             outside = [piece for piece in camera.scene.pieces if piece not in inside]
             truths[frame.at_ms] = camera.players.table.gaps_mm()
-            pieces = (tuple(seen_piece(piece, lot, rng) for piece in lot) for lot in (inside, outside))
-            return Observation(frame.seq, frame.at_ms, place, *pieces, hand=bool(camera.scene.limbs))
+            pieces = (
+                tuple(seen_piece(piece, lot, rng) for piece in lot) for lot in (inside, outside)
+            )
+            return Observation(
+                frame.seq, frame.at_ms, place, *pieces, hand=bool(camera.scene.limbs)
+            )
 
         Referee(camera, SETUP, observe, session).run()
         view, records = session.view(), session.records()
     assert view["phase"] == "over"
     assert max(view["scores"].values()) >= 13
-    ruled = [record for record in records if isinstance(record.event, Ruled) and record.event.code == "boule.throw"]
+    ruled = [
+        record
+        for record in records
+        if isinstance(record.event, Ruled) and record.event.code == "boule.throw"
+    ]
     assert len(ruled) > 30
     assert all(record.event.verdict == "accepted" for record in ruled)
     for record in ruled:
         if record.event.observation is None:
             continue  # said
         gaps = sorted(max(gap, 0.0) for gap in truths[record.at_ms].values())
-        assert [gap["gap_mm"] for gap in record.event.observation["gaps"]] == pytest.approx(gaps, abs=0.6)
+        assert [gap["gap_mm"] for gap in record.event.observation["gaps"]] == pytest.approx(
+            gaps, abs=0.6
+        )

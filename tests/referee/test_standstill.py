@@ -1,4 +1,6 @@
-"""Why nothing was ruled on for some time: one record a spell, for whoever looks for it afterwards."""
+"""Why nothing was ruled on for some time: one record a spell, for whoever looks for it
+afterwards.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +9,23 @@ import json
 
 import pytest
 
-from referee.command import Pause
-from referee.commands_referee import verdict_document
-from referee.events import Noted, Ruled
-from referee.loop import RESTLESS, STILL_HAND
-from referee.standstill import BUSY_MS, UNREAD_MS, Standstill
+from cli.referee import verdict_document
+from referee.live.referee import RESTLESS, STILL_HAND
+from referee.live.standstill import BUSY_MS, UNREAD_MS, Standstill
+from referee.sessions.commands import Pause
+from referee.sessions.events import Noted, Ruled
 from table.observation import Unusable
-from webui.language import LANGUAGES, translated
+from webui.i18n import LANGUAGES, translated
 
 COVERED = "The table cannot be read: fiducials 2 and 3 are covered."
 
 
 def stands(records):
-    return [(record.event.code, record.event.said) for record in records if isinstance(record.event, Noted)]
+    return [
+        (record.event.code, record.event.said)
+        for record in records
+        if isinstance(record.event, Noted)
+    ]
 
 
 @pytest.fixture
@@ -40,7 +46,9 @@ def frames(seen, piece):
         "hand": lambda at_ms: seen(at_ms, piece("red", 50 + at_ms / 100, 50), hand=True),
         "moving": lambda at_ms: dataclasses.replace(seen(at_ms, piece("red", 50, 50)), moving=True),
     }
-    return lambda why, since_ms, until_ms: [kinds[why](at_ms) for at_ms in range(since_ms, until_ms, 250)]
+    return lambda why, since_ms, until_ms: [
+        kinds[why](at_ms) for at_ms in range(since_ms, until_ms, 250)
+    ]
 
 
 WHY = {
@@ -77,15 +85,24 @@ def test_a_short_spell_is_nobody_s_business(referee, session, frames, hold, red,
     assert stands(session.records(1)) == []
 
 
-def test_a_card_that_wears_out_does_not_get_a_record_for_every_spell(referee, session, frames, hold, red, blue):
+def test_a_card_that_wears_out_does_not_get_a_record_for_every_spell(
+    referee, session, frames, hold, red, blue
+):
     """Again only after something else is on record."""
-    spell = [*hold(0, red), *frames("unread", 2000, 12_000), *hold(12_000, red), *frames("unread", 14_000, 24_000)]
+    spell = [
+        *hold(0, red),
+        *frames("unread", 2000, 12_000),
+        *hold(12_000, red),
+        *frames("unread", 14_000, 24_000),
+    ]
     referee(*spell, *hold(24_000, red, blue), *frames("unread", 26_000, 36_000)).run()
     events = [record.event for record in session.records(1)]
     assert [type(event) for event in events] == [Ruled, Noted, Ruled, Noted]
 
 
-def test_what_was_told_of_the_table_is_not_told_again_after_it(referee, session, frames, hold, blue):
+def test_what_was_told_of_the_table_is_not_told_again_after_it(
+    referee, session, frames, hold, blue
+):
     """A refusal stands on record once."""
     referee(*hold(0, blue), *frames("unread", 2000, 12_000), *hold(12_000, blue)).run()
     assert [type(record.event) for record in session.records(1)] == [Ruled, Noted]

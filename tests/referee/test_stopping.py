@@ -5,7 +5,7 @@ import sys
 
 DROPPED = """
 import os, signal
-from referee.stopping import stopped_by_one_signal
+from cli.shutdown import stopped_by_one_signal
 
 class Thing:
     def __del__(self):
@@ -20,6 +20,8 @@ with stopped_by_one_signal() as stopping:
 
 
 def test_a_signal_whose_exception_python_drops_still_says_that_it_came():
-    done = subprocess.run([sys.executable, "-c", DROPPED], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", DROPPED], capture_output=True, text=True, timeout=60, check=True
+    )
     assert done.stdout == "True\n"
     assert "KeyboardInterrupt" in done.stderr, "it was dropped, and Python said so"

@@ -7,26 +7,28 @@ from datetime import UTC, datetime
 
 import pytest
 
-from referee.command import Pause, Roll, Undo
-from referee.events import Reopened, Ruled, SessionStarted
-from referee.frames import CannotGoOn
-from referee.inputs import Input
-from referee.live import LiveState
-from referee.log import Log, LogFailed
-from referee.loop import Referee
-from referee.opening import reopening
-from referee.patient_session import RETRY_S, PatientSession
-from referee.session import Session
-from referee.simulated_table import demo_setup
-from referee.supervisor import MOST_FAILURES, WITHIN_S, Halted, Supervisor
+from referee.live.patient_session import RETRY_S, PatientSession
+from referee.live.recorded_inputs import Input
+from referee.live.referee import Referee
+from referee.live.supervisor import MOST_FAILURES, WITHIN_S, Halted, Supervisor
+from referee.sessions.commands import Pause, Roll, Undo
+from referee.sessions.event_store import Log, LogFailed
+from referee.sessions.events import Reopened, Ruled, SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.start import reopening
+from referee.sessions.status import LiveState
+from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
+from vision.cameras.reconnect import CannotGoOn
 
 SETUP = demo_setup()
 NOW = datetime(2026, 11, 27, tzinfo=UTC)
 
 
 class Stage:
-    """A session with a supervised referee over a film; shots may be functions, which the camera calls, and `Fail`, which the eyes raise."""
+    """A session with a supervised referee over a film; shots may be functions, which the camera
+    calls, and `Fail`, which the eyes raise.
+    """
 
     def __init__(self, session, film):
         self.session, self.film = session, film
@@ -44,14 +46,31 @@ class Stage:
     def referee(self, inputs=()):
         self.made += 1
         pause = {"pause": lambda _: None}
-        return Referee(self.film, SETUP, self.observe, self.keeps, inputs=inputs, live=self.live, stopping=self.stopping, **pause)
+        return Referee(
+            self.film,
+            SETUP,
+            self.observe,
+            self.keeps,
+            inputs=inputs,
+            live=self.live,
+            stopping=self.stopping,
+            **pause,
+        )
 
     def renew(self, before, said):
         self.session.append(reopening(SETUP, "film", NOW, said))
         return self.referee(before.inputs)
 
     def run(self, inputs=()):
-        supervisor = Supervisor(self.referee(inputs), self.renew, self.session, self.live, self.stopping, self.said.append, lambda: self.now_s)
+        supervisor = Supervisor(
+            self.referee(inputs),
+            self.renew,
+            self.session,
+            self.live,
+            self.stopping,
+            self.said.append,
+            lambda: self.now_s,
+        )
         self.supervisor = supervisor
         supervisor.run()
 
@@ -73,30 +92,62 @@ def stage(session, film_of):
 
 
 def rulings(session):
-    return [(record.at_ms, record.event.player) for record in session.records() if isinstance(record.event, Ruled)]
+    return [
+        (record.at_ms, record.event.player)
+        for record in session.records()
+        if isinstance(record.event, Ruled)
+    ]
 
 
-def test_a_referee_that_fails_begins_again_from_the_log_and_says_so(stage, session, hold, red, blue):
-    table = stage(*hold(0, red), Fail(1000), lambda: table.look(), *hold(2000, red, blue), lambda: table.look())
+def test_a_referee_that_fails_begins_again_from_the_log_and_says_so(
+    stage, session, hold, red, blue
+):
+    table = stage(
+        *hold(0, red),
+        Fail(1000),
+        lambda: table.look(),
+        *hold(2000, red, blue),
+        lambda: table.look(),
+    )
     table.run()
     assert rulings(session) == [(500, "red"), (2500, "blue")]
     (line,) = table.said
     assert line.startswith("the referee failed (KeyError: 'a mistake', test_supervisor.py:")
     assert line.endswith(") and begins again from the log")
     (again,) = (record.event for record in session.records() if isinstance(record.event, Reopened))
-    assert again.said == "The referee failed (KeyError: 'a mistake') and began again from the log. Look whether the table is as it is recorded."
-    assert table.seen == [("stopped", again.said), ("waiting", "")], "it is told until the next ruling"
+    assert (
+        again.said
+        == "The referee failed (KeyError: 'a mistake') and began again from the log. Look whether"
+        " the table is as it is recorded."
+    )
+    assert table.seen == [("stopped", again.said), ("waiting", "")], (
+        "it is told until the next ruling"
+    )
     assert table.film.closed == 1
 
 
-def test_the_record_folds_to_what_was_shown_after_a_failure(stage, session, log, games, hold, red, blue):
+def test_the_record_folds_to_what_was_shown_after_a_failure(
+    stage, session, log, games, hold, red, blue
+):
     stage(*hold(0, red), Fail(1000), *hold(2000, red, blue)).run()
     assert Session.reopen(log, session.id, games).view()["state"] == session.view()["state"]
 
 
-def test_one_that_fails_at_once_again_and_again_is_halted_with_the_reason(stage, session, log, hold, red, blue):
-    table = stage(*hold(0, red), *(Fail(1000 + k, ValueError(f"mistake {k}\nof mine")) for k in range(9)), *hold(3000, red, blue))
-    with pytest.raises(Halted, match=r"failed 3 times within a minute \(ValueError: mistake 2 of mine\) and was halted.* --resume 1$") as error:
+def test_one_that_fails_at_once_again_and_again_is_halted_with_the_reason(
+    stage, session, log, hold, red, blue
+):
+    table = stage(
+        *hold(0, red),
+        *(Fail(1000 + k, ValueError(f"mistake {k}\nof mine")) for k in range(9)),
+        *hold(3000, red, blue),
+    )
+    with pytest.raises(
+        Halted,
+        match=(
+            r"failed 3 times within a minute \(ValueError: mistake 2 of mine\) and was halted.*"
+            r" --resume 1$"
+        ),
+    ) as error:
         table.run()
     assert "\n" not in str(error.value)
     assert table.live.latest.status == "ended"
@@ -128,7 +179,9 @@ def test_a_referee_that_cannot_be_made_anew_has_failed_too(stage, hold, red):
         table.run()
 
 
-def test_what_came_to_disk_and_was_not_shown_is_shown_and_not_ruled_twice(stage, session, log, hold, red, blue, monkeypatch):
+def test_what_came_to_disk_and_was_not_shown_is_shown_and_not_ruled_twice(
+    stage, session, log, hold, red, blue, monkeypatch
+):
     append = log.append
 
     def failing(event, *more, **named):
@@ -153,7 +206,10 @@ def test_a_picture_that_cannot_be_used_is_no_failure_that_is_tried_again(stage):
 
 
 def test_what_was_not_heard_yet_is_heard_after_a_failure_and_nothing_twice(stage, session, seen):
-    said = [Input(100, {"player": "red", "put": "blindly"}, "1"), Input(2000, {"player": "blue", "put": "blindly"}, "2")]
+    said = [
+        Input(100, {"player": "red", "put": "blindly"}, "1"),
+        Input(2000, {"player": "blue", "put": "blindly"}, "2"),
+    ]
     stage(seen(500), Fail(1000), seen(2500)).run(said)
     assert rulings(session) == [(100, "red"), (2000, "blue")]
 
@@ -180,20 +236,27 @@ class Limited(Log):
 
     def append(self, *words, **named):
         if self.full:
-            raise LogFailed(f"{self.path}: the disk is full; nothing new was written and nothing is lost: make room")
+            raise LogFailed(
+                f"{self.path}: the disk is full; nothing new was written and nothing is lost: make"
+                " room"
+            )
         return super().append(*words, **named)
 
 
 @pytest.fixture
 def limited(tmp_path, games):
     with Limited(tmp_path / "rinkside.log") as log:
-        session = Session.begin(log, SessionStarted(game="pegs", players=("red", "blue")), games=games)
+        session = Session.begin(
+            log, SessionStarted(game="pegs", players=("red", "blue")), games=games
+        )
         yield log, session
         session.close()
 
 
 def waiting(limited, film, rounds):
-    """A table whose referee finds the disk full, `rounds` times; people look and try to undo each time."""
+    """A table whose referee finds the disk full, `rounds` times; people look and try to undo each
+    time.
+    """
     log, session = limited
     table, refused = Stage(session, film), []
 
@@ -210,19 +273,30 @@ def waiting(limited, film, rounds):
     return table, refused
 
 
-def test_a_full_disk_makes_the_game_wait_and_it_goes_on_by_itself(limited, film_of, hold, red, blue, games):
+def test_a_full_disk_makes_the_game_wait_and_it_goes_on_by_itself(
+    limited, film_of, hold, red, blue, games
+):
     log, session = limited
     table, refused = waiting(limited, film_of(*hold(0, red), *hold(1000, red, blue)), rounds=5)
     table.run()
     assert table.seen == [("stopped", "")] * 5
     assert refused == [([], {"red": 0, "blue": 0})] * 5, "nothing was shown that is not on disk"
     assert [line.partition(": ")[2] or line for line in table.said] == [
-        "the disk is full; nothing new was written and nothing is lost: make room; the game waits, and goes on as soon as the log can be written",
+        (
+            "the disk is full; nothing new was written and nothing is lost: make room; the game"
+            " waits, and goes on as soon as the log can be written"
+        ),
         "the log can be written again; the game goes on",
     ]
     assert rulings(session) == [(500, "red"), (1500, "blue")]
-    assert Session.reopen(log, session.id, games).view()["scores"] == session.view()["scores"] == {"red": 1, "blue": 1}
-    assert session.command(Undo()).event.undoes == session.records()[-2].seq, "and people may do things again"
+    assert (
+        Session.reopen(log, session.id, games).view()["scores"]
+        == session.view()["scores"]
+        == {"red": 1, "blue": 1}
+    )
+    assert session.command(Undo()).event.undoes == session.records()[-2].seq, (
+        "and people may do things again"
+    )
     assert table.made == 1
 
 
@@ -271,7 +345,9 @@ def test_a_recording_ends_in_one_line_where_its_log_cannot_be_written(limited, f
 
 
 def test_pictures_go_on_after_a_failure(stage, seen, red):
-    """Pages that wait for something new are not left behind: stamps go on, and the newest picture is another one."""
+    """Pages that wait for something new are not left behind: stamps go on, and the newest picture
+    is another one.
+    """
     stamps, pictures = [], []
 
     def look():

@@ -1,4 +1,6 @@
-"""What people and files say never moves the cursor of a terminal, and never runs in a spreadsheet."""
+"""What people and files say never moves the cursor of a terminal, and never runs in a
+spreadsheet.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,23 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.cli import main
-from referee.events import Answered, Appealed, Asked, Choice, Corrected, Ruled, SessionEnded, SessionStarted, Upheld
-from referee.log import Log
-from referee.simulated_table import demo_setup
-from referee.terminal import console, say, say_json
-from table.setup import table_document
-from vision.cameras.files import encode_jpeg
+from cli.main import main
+from cli.terminal import console, say, say_json
+from referee.sessions.event_store import Log
+from referee.sessions.events import (
+    Answered,
+    Appealed,
+    Asked,
+    Choice,
+    Corrected,
+    Ruled,
+    SessionEnded,
+    SessionStarted,
+    Upheld,
+)
+from simulation.players.ice_boule_table import demo_setup
+from table.table_config import table_document
+from vision.cameras.image_files import encode_jpeg
 
 ESCAPE = "\x1b[2J\x1b]0;owned\x07\x9b31m\x08\x7f"
 TURNED, FORGED = "\u202eevil\u2066", "\nrinkside: all is well\r\u2028"
@@ -33,15 +45,50 @@ def log(tmp_path: Path) -> Path:
     path = tmp_path / "log.sqlite"
     with Log(path) as log:
         names, table = {"red": NASTY, "blue": "Ben"}, table_document(demo_setup())
-        started = SessionStarted(game="ice_boule", players=("red", "blue"), started_utc=NASTY, names=names, camera=NASTY, table=table)
+        started = SessionStarted(
+            game="ice_boule",
+            players=("red", "blue"),
+            started_utc=NASTY,
+            names=names,
+            camera=NASTY,
+            table=table,
+        )
         first = log.append(started, 0).session
-        log.append(Ruled(verdict="accepted", code="boule.target", said=NASTY, rests_on=NASTY, player="red", moves=(FIRST,)), 10**15, first, JPEG)
+        log.append(
+            Ruled(
+                verdict="accepted",
+                code="boule.target",
+                said=NASTY,
+                rests_on=NASTY,
+                player="red",
+                moves=(FIRST,),
+            ),
+            10**15,
+            first,
+            JPEG,
+        )
         way = "throw red large 57.52: red 57.52"
-        asked = log.append(Asked(code=NASTY, said=NASTY, choices=(Choice(label=NASTY, moves=(way,)),), rests_on=NASTY), -(10**15), first)
-        log.append(Answered(question=asked.seq, label=NASTY, how="order", decided_by=NASTY, moves=(way,)), 900, first)
-        appealed = log.append(Appealed(appeals=2, player="blue", reason=NASTY, said=NASTY), 950, first)
+        asked = log.append(
+            Asked(
+                code=NASTY, said=NASTY, choices=(Choice(label=NASTY, moves=(way,)),), rests_on=NASTY
+            ),
+            -(10**15),
+            first,
+        )
+        log.append(
+            Answered(question=asked.seq, label=NASTY, how="order", decided_by=NASTY, moves=(way,)),
+            900,
+            first,
+        )
+        appealed = log.append(
+            Appealed(appeals=2, player="blue", reason=NASTY, said=NASTY), 950, first
+        )
         log.append(Upheld(upholds=appealed.seq, decided_by=NASTY, said=NASTY), 955, first)
-        log.append(Corrected(corrects=2, moves=(FIRST,), decided_by=NASTY, reason=NASTY, said=NASTY), 960, first)
+        log.append(
+            Corrected(corrects=2, moves=(FIRST,), decided_by=NASTY, reason=NASTY, said=NASTY),
+            960,
+            first,
+        )
         log.append(SessionEnded(reason=NASTY), 1000, first)
     return path
 
@@ -61,7 +108,9 @@ def test_nothing_that_people_wrote_moves_the_cursor(words: tuple[object, ...], l
     assert not any(line.strip() == "rinkside: all is well" for line in result.output.splitlines())
 
 
-@pytest.mark.parametrize("words", [("log", "list"), ("log", "show", 1), ("log", "players"), ("replay", 1)])
+@pytest.mark.parametrize(
+    "words", [("log", "list"), ("log", "show", 1), ("log", "players"), ("replay", 1)]
+)
 def test_documents_say_the_same_in_escapes(words: tuple[object, ...], log: Path) -> None:
     result = rinkside(*words, "--log", log, "--json")
     assert result.exit_code == 0, result.output
@@ -77,7 +126,9 @@ def test_replay_and_what_it_cannot_judge(log: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["scores", "gaps"])
-def test_cells_of_a_spreadsheet_are_text_and_no_formulas(what: str, log: Path, tmp_path: Path) -> None:
+def test_cells_of_a_spreadsheet_are_text_and_no_formulas(
+    what: str, log: Path, tmp_path: Path
+) -> None:
     target = tmp_path / "out.csv"
     assert rinkside("log", what, target, "--log", log).exit_code == 0
     text = target.read_text(encoding="utf-8-sig")
@@ -127,7 +178,9 @@ def test_json_is_read_back_as_it_was(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_a_terminal_without_the_letters_is_written_to_all_the_same(log: Path) -> None:
-    result = CliRunner(charset="ascii").invoke(main, ["log", "show", "1", "--log", str(log)], env={"COLUMNS": "160"})
+    result = CliRunner(charset="ascii").invoke(
+        main, ["log", "show", "1", "--log", str(log)], env={"COLUMNS": "160"}
+    )
     assert result.exit_code == 0, result.output
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from referee.command import Undo
-from referee.events import Asked, Choice, Ruled, SessionStarted
-from referee.log import Log
-from referee.session import Session
+from referee.sessions.commands import Undo
+from referee.sessions.event_store import Log
+from referee.sessions.events import Asked, Choice, Ruled, SessionStarted
+from referee.sessions.session import Session
 
 STARTED = SessionStarted(game="icebreaker", players=("red", "black"))
 
@@ -17,7 +17,13 @@ def session(tmp_path):
 
 
 def ruled(*moves, **changed):
-    facts = {"verdict": "accepted", "code": "icebreaker.move", "said": "Moved.", "player": "red", "moves": moves}
+    facts = {
+        "verdict": "accepted",
+        "code": "icebreaker.move",
+        "said": "Moved.",
+        "player": "red",
+        "moves": moves,
+    }
     return Ruled(**facts | changed)
 
 
@@ -41,17 +47,33 @@ def test_a_refused_move_is_drawn_as_far_as_it_could_be_written(session):
 
 
 def test_all_that_is_asked_is_drawn_and_nothing_of_it_is_sure(session):
-    choices = (Choice(label="one", moves=("A1-B1",)), Choice(label="other", moves=("A1-A2",)), Choice(label="neither"))
+    choices = (
+        Choice(label="one", moves=("A1-B1",)),
+        Choice(label="other", moves=("A1-A2",)),
+        Choice(label="neither"),
+    )
     session.append(Asked(code="icebreaker.move", said="Which?", choices=choices))
     assert {(kind, cells[-1], sure) for kind, cells, sure in traced(session)} == {
-        ("path", "B1", False), ("take", "B1", False), ("path", "A2", False), ("take", "A2", False)
-    }  # fmt: skip
+        ("path", "B1", False),
+        ("take", "B1", False),
+        ("path", "A2", False),
+        ("take", "A2", False),
+    }
     assert session.view()["options"] == []
 
 
 def test_of_a_table_out_of_step_the_cells_that_differ_are_drawn(session):
-    differences = ["A red ship stands on B6, and black's belongs on B6.", "The iceberg on C3 is missing."]
-    session.append(ruled(verdict="out_of_sync", code="icebreaker.out_of_sync", evidence={"differences": differences}))
+    differences = [
+        "A red ship stands on B6, and black's belongs on B6.",
+        "The iceberg on C3 is missing.",
+    ]
+    session.append(
+        ruled(
+            verdict="out_of_sync",
+            code="icebreaker.out_of_sync",
+            evidence={"differences": differences},
+        )
+    )
     assert traced(session) == [("here", ["B6"], False), ("here", ["C3"], False)]
 
 
@@ -65,7 +87,11 @@ def test_what_was_taken_back_is_drawn_no_more(session):
 
 def test_options_are_what_the_game_offers_until_the_session_ends(session):
     options = session.view()["options"]
-    assert [one["said"].split()[:2] for one in options] == [["A1", "takes"], ["I5", "takes"], ["E9", "takes"]]
+    assert [one["said"].split()[:2] for one in options] == [
+        ["A1", "takes"],
+        ["I5", "takes"],
+        ["E9", "takes"],
+    ]
     assert all(one["who"] == "red" for one in options)
     session.end("over")
     assert session.view()["options"] == []

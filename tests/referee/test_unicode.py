@@ -7,13 +7,13 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from referee.cli import main
-from referee.command import parse_command
-from referee.events import Paused, Ruled, SessionStarted, decode, encode
-from referee.inputs import read_inputs
-from referee.session import Session
+from cli.main import main
+from referee.live.recorded_inputs import read_inputs
+from referee.sessions.commands import parse_command
+from referee.sessions.events import Paused, Ruled, SessionStarted, decode, encode
+from referee.sessions.session import Session
 from table.errors import InputError
-from table.setup import load_table
+from table.table_config import load_table
 
 LONE = "\ud83d"
 REFUSED = "expected valid Unicode text, got "
@@ -26,7 +26,13 @@ RULED = Ruled(verdict="accepted", code="pegs.put", said="", moves=("red",), play
         Paused(decided_by=LONE),
         Ruled(verdict="accepted", code="pegs.put", said=LONE, moves=("red",)),
         Ruled(verdict="accepted", code="pegs.put", said="", moves=("red",), evidence={LONE: 1}),
-        Ruled(verdict="accepted", code="pegs.put", said="", moves=("red",), observation={"pieces": [{"colour": LONE}]}),
+        Ruled(
+            verdict="accepted",
+            code="pegs.put",
+            said="",
+            moves=("red",),
+            observation={"pieces": [{"colour": LONE}]},
+        ),
     ],
 )
 def test_an_event_with_broken_text_is_not_written_and_the_next_one_is(session, log, event):
@@ -40,7 +46,11 @@ def test_an_event_with_broken_text_is_not_written_and_the_next_one_is(session, l
 
 def test_a_session_with_broken_text_does_not_begin(log, games):
     with pytest.raises(InputError, match=REFUSED):
-        Session.begin(log, SessionStarted(game="pegs", players=("red", "blue"), names={"red": LONE}), games=games)
+        Session.begin(
+            log,
+            SessionStarted(game="pegs", players=("red", "blue"), names={"red": LONE}),
+            games=games,
+        )
     assert log.records() == ()
 
 
@@ -76,7 +86,10 @@ def test_an_event_of_a_file_with_broken_text_is_refused():
 
 def test_recorded_inputs_with_broken_text_are_refused_with_their_line(tmp_path):
     path = tmp_path / "inputs.jsonl"
-    path.write_text('{"t_ms": 7000, "player": "blue"}\n{"t_ms": 7000, "player": "red", "vote_value": "\\ud800"}\n')
+    path.write_text(
+        '{"t_ms": 7000, "player": "blue"}\n{"t_ms": 7000, "player": "red", "vote_value":'
+        ' "\\ud800"}\n'
+    )
     with pytest.raises(InputError, match=rf"inputs\.jsonl: line 2: {REFUSED}"):
         read_inputs(path)
 

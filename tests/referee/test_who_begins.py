@@ -1,4 +1,6 @@
-"""Who begins a session's games: by hand, by lot, or rolled for; kept in the log, so that what is read from it is the same game."""
+"""Who begins a session's games: by hand, by lot, or rolled for; kept in the log, so that what is
+read from it is the same game.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +11,19 @@ from datetime import UTC, datetime
 import pytest
 from click.testing import CliRunner
 
+from cli.main import main
 from engines import GAMES
-from referee.beginning import decided, draw_lot
-from referee.cli import main
-from referee.command import Correct, Declare, Hear, NextGame, Roll, Undo, parse_command
-from referee.events import SCHEMA, GameStarted, Noted, Ruled, SessionStarted, decode
-from referee.lamps import standing
-from referee.log import Log
-from referee.opening import opening
-from referee.pressing import roller
-from referee.session import Session
-from referee.story import Stories
+from referee.devices.buttons import roller
+from referee.presentation.lamp_cues import standing
+from referee.sessions.commands import Correct, Declare, Hear, NextGame, Roll, Undo, parse_command
+from referee.sessions.event_store import Log
+from referee.sessions.events import SCHEMA, GameStarted, Noted, Ruled, SessionStarted, decode
+from referee.sessions.first_player import decided, draw_lot
+from referee.sessions.session import Session
+from referee.sessions.start import opening
+from referee.statistics.history import Stories
 from table.errors import InputError
-from table.setup import parse_table
+from table.table_config import parse_table
 from tests.vision.test_cameras import TABLE
 
 SETUP = parse_table(TABLE)
@@ -35,12 +37,16 @@ def rolled_for(game="icefloe", players=PLAYERS, **more):
 
 @pytest.fixture
 def begin(log):
-    """begin(started, dice, lots): a session whose electronic dice show these, and whose lots fall so."""
+    """begin(started, dice, lots): a session whose electronic dice show these, and whose lots fall
+    so.
+    """
     sessions = []
 
     def make(started, dice=(), lots=()):
         dice, lots = iter(dice), iter(lots)
-        sessions.append(Session.begin(log, started, draw=lambda: next(dice), lot=lambda _players: next(lots)))
+        sessions.append(
+            Session.begin(log, started, draw=lambda: next(dice), lot=lambda _players: next(lots))
+        )
         return sessions[-1]
 
     yield make
@@ -61,9 +67,21 @@ def test_by_hand_is_what_it_was_before(begin):
 
 def test_a_log_of_before_is_read_as_it_was(begin):
     for schema in range(1, SCHEMA):
-        started = decode(json.dumps({"schema": schema, "fact": "session_started", "game": "icefloe", "players": list(PLAYERS)}), "log")
+        started = decode(
+            json.dumps(
+                {
+                    "schema": schema,
+                    "fact": "session_started",
+                    "game": "icefloe",
+                    "players": list(PLAYERS),
+                }
+            ),
+            "log",
+        )
         assert begin(started).ledger.state == GAMES["icefloe"].start(PLAYERS, {})
-    after = decode(json.dumps({"schema": 7, "fact": "game_started", "players": list(PLAYERS)}), "log")
+    after = decode(
+        json.dumps({"schema": 7, "fact": "game_started", "players": list(PLAYERS)}), "log"
+    )
     assert after == GameStarted(players=PLAYERS)
 
 
@@ -71,7 +89,15 @@ def test_a_lot_gives_every_player_the_same_chance():
     """The lot is drawn among all players, none twice; where it falls is who begins."""
     drawn = []
     for place in range(len(PLAYERS)):
-        assert decided("lot", "ice_boule", PLAYERS, lambda among, place=place: drawn.append(among) or among[place]).first == PLAYERS[place]
+        assert (
+            decided(
+                "lot",
+                "ice_boule",
+                PLAYERS,
+                lambda among, place=place: drawn.append(among) or among[place],
+            ).first
+            == PLAYERS[place]
+        )
     assert drawn == [PLAYERS] * 3
     counted = Counter(draw_lot(PLAYERS) for _ in range(3000))
     assert set(counted) == set(PLAYERS)
@@ -79,11 +105,23 @@ def test_a_lot_gives_every_player_the_same_chance():
 
 
 def test_a_lot_is_told_with_the_rule_and_replay_gives_the_same_game(begin, log):
-    started = opening("ice_boule", ("red", "blue"), {}, SETUP, "film", BEGUN, begins="lot", lot=lambda _: "blue")
+    started = opening(
+        "ice_boule", ("red", "blue"), {}, SETUP, "film", BEGUN, begins="lot", lot=lambda _: "blue"
+    )
     session = begin(started)
-    assert (started.begins, started.first, session.ledger.players) == ("lot", "blue", ("red", "blue"))
+    assert (started.begins, started.first, session.ledger.players) == (
+        "lot",
+        "blue",
+        ("red", "blue"),
+    )
     (line,) = session.view()["verdicts"]
-    assert (line["kind"], line["verdict"], line["code"], line["player"], line["rests_on"]) == ("begun", "accepted", "begins.lot", "blue", "Setup")
+    assert (line["kind"], line["verdict"], line["code"], line["player"], line["rests_on"]) == (
+        "begun",
+        "accepted",
+        "begins.lot",
+        "blue",
+        "Setup",
+    )
     assert line["said"] == "A lot was drawn among red and blue. Blue begins."
     assert [clause["name"] for clause in line["clauses"]] == ["Setup"]
     assert session.ledger.state == GAMES["ice_boule"].start(("blue", "red"), {})
@@ -103,10 +141,32 @@ def test_who_begins_may_be_set_by_hand_and_turns_go_on_clockwise(begin):
 @pytest.mark.parametrize(
     ("begins", "game", "said"),
     [
-        ("green", "ice_boule", "--begins: expected lot, roll or a player (red, blue, yellow), got 'green'"),
-        ("LOT", "ice_boule", "--begins: expected lot, roll or a player (red, blue, yellow), got 'LOT'"),
-        ("lot", "icebreaker", "--begins: expected the colour of who begins: the rules of icebreaker say who that is, got 'lot'"),
-        ("roll", "icebreaker", "--begins: expected the colour of who begins: the rules of icebreaker say who that is, got 'roll'"),
+        (
+            "green",
+            "ice_boule",
+            "--begins: expected lot, roll or a player (red, blue, yellow), got 'green'",
+        ),
+        (
+            "LOT",
+            "ice_boule",
+            "--begins: expected lot, roll or a player (red, blue, yellow), got 'LOT'",
+        ),
+        (
+            "lot",
+            "icebreaker",
+            (
+                "--begins: expected the colour of who begins: the rules of icebreaker say who that"
+                " is, got 'lot'"
+            ),
+        ),
+        (
+            "roll",
+            "icebreaker",
+            (
+                "--begins: expected the colour of who begins: the rules of icebreaker say who that"
+                " is, got 'roll'"
+            ),
+        ),
     ],
 )
 def test_what_cannot_be_chosen_is_refused(begins, game, said):
@@ -127,7 +187,20 @@ def test_what_cannot_be_chosen_is_refused(begins, game, said):
 )
 def test_a_log_that_says_what_cannot_be_is_refused(begin, document):
     with pytest.raises(InputError, match=r"first|begins"):
-        begin(decode(json.dumps({"schema": 8, "fact": "session_started", "game": "icefloe", "players": list(PLAYERS)} | document), "log"))
+        begin(
+            decode(
+                json.dumps(
+                    {
+                        "schema": 8,
+                        "fact": "session_started",
+                        "game": "icefloe",
+                        "players": list(PLAYERS),
+                    }
+                    | document
+                ),
+                "log",
+            )
+        )
 
 
 def test_every_roll_is_a_record_and_the_last_one_says_who_begins_and_why(begin, log):
@@ -136,14 +209,27 @@ def test_every_roll_is_a_record_and_the_last_one_says_who_begins_and_why(begin, 
     assert roller(session.ledger) == "red"
     assert standing(session.ledger, None).of == ("red",)
     first = session.command(Roll(player="red")).event
-    assert (type(first), first.evidence["dice"], first.moves) == (Noted, [6], ("begin-roll 1 red 6",))
+    assert (type(first), first.evidence["dice"], first.moves) == (
+        Noted,
+        [6],
+        ("begin-roll 1 red 6",),
+    )
     roll(session, "yellow", 6)
     said = roll(session, "blue", 1).said
-    assert said == "Blue rolled 1. Red and yellow tie and roll again. Red rolls for who begins, then yellow."
+    assert (
+        said == "Blue rolled 1. Red and yellow tie and roll again. Red rolls for who begins, then"
+        " yellow."
+    )
     assert session.view()["state"]["rolls"] == {"red": None, "yellow": None}
     session.command(Roll(player="yellow"))
     last = roll(session, "red", 1)
-    assert (type(last), last.verdict, last.code, last.player, last.rests_on) == (Ruled, "accepted", "begins.roll", "yellow", "Roll The Die")
+    assert (type(last), last.verdict, last.code, last.player, last.rests_on) == (
+        Ruled,
+        "accepted",
+        "begins.roll",
+        "yellow",
+        "Roll The Die",
+    )
     assert last.said == "Red rolled 1. Yellow begins."
     assert last.evidence["round"] == [{"red": 6, "blue": 1, "yellow": 6}, {"red": 1, "yellow": 2}]
     assert session.ledger.state == GAMES["icefloe"].start(("yellow", "red", "blue"), {})
@@ -173,7 +259,11 @@ def test_a_roll_is_refused_from_who_does_not_roll_and_twice_and_the_game_goes_on
         {"violation": "begins.twice"},
         "Red has rolled 3 already. Blue rolls for who begins, then yellow.",
     )
-    for said in ({"player": "green", "die": 4}, {"player": "blue", "die": 7}, {"player": "blue", "die": "4"}):
+    for said in (
+        {"player": "green", "die": 4},
+        {"player": "blue", "die": 7},
+        {"player": "blue", "die": "4"},
+    ):
         with pytest.raises(InputError, match="input: "):
             session.command(Hear(said=said))
     with pytest.raises(InputError, match="not now: Who begins is decided first"):
@@ -218,10 +308,21 @@ def test_every_game_whose_rules_leave_it_open_may_be_rolled_for(begin, game):
 
 
 def test_the_next_game_begins_as_the_one_before_or_as_people_say(begin, log):
-    session = begin(SessionStarted(game="ice_boule", players=PLAYERS, begins="lot", first="blue"), lots=("yellow", "red"))
+    session = begin(
+        SessionStarted(game="ice_boule", players=PLAYERS, begins="lot", first="blue"),
+        lots=("yellow", "red"),
+    )
     started = session.command(NextGame()).event
-    assert (started.begins, started.first, started.rests_on, session.ledger.state.players[0]) == ("lot", "yellow", "Setup", "yellow")
-    assert session.view()["verdicts"][0]["said"] == "A lot was drawn among red, blue and yellow. Yellow begins."
+    assert (started.begins, started.first, started.rests_on, session.ledger.state.players[0]) == (
+        "lot",
+        "yellow",
+        "Setup",
+        "yellow",
+    )
+    assert (
+        session.view()["verdicts"][0]["said"]
+        == "A lot was drawn among red, blue and yellow. Yellow begins."
+    )
     session.command(parse_command({"command": "next_game", "begins": "roll"}))
     for player, die in zip(PLAYERS, (1, 2, 3), strict=True):
         roll(session, player, die)
@@ -231,7 +332,9 @@ def test_the_next_game_begins_as_the_one_before_or_as_people_say(begin, log):
     session.command(parse_command({"command": "next_game", "begins": "blue"}))
     assert session.ledger.state.players == ("blue", "yellow", "red")
     assert session.command(NextGame()).event.first == "blue", "by hand it stays who it was"
-    assert session.command(NextGame(players=("yellow", "red"))).event.first == "", "unless others play"
+    assert session.command(NextGame(players=("yellow", "red"))).event.first == "", (
+        "unless others play"
+    )
     with pytest.raises(InputError, match="expected lot, roll or a player"):
         session.command(parse_command({"command": "next_game", "begins": "green"}))
     assert Session.reopen(log, session.id).ledger.state == session.ledger.state
@@ -255,8 +358,25 @@ def test_the_log_shows_how_it_was_decided(log):
     for player, die in zip(PLAYERS, (1, 2, 3), strict=True):
         roll(session, player, die)
     session.command(NextGame(begins="red"))
-    Session.begin(log, opening("ice_boule", ("red", "blue"), {}, SETUP, "film", BEGUN, begins="lot", lot=lambda _: "blue"))
-    shown = [CliRunner().invoke(main, ["log", "show", number, "--log", str(log.path)], env={"COLUMNS": "200"}).output for number in ("1", "6")]
+    Session.begin(
+        log,
+        opening(
+            "ice_boule",
+            ("red", "blue"),
+            {},
+            SETUP,
+            "film",
+            BEGUN,
+            begins="lot",
+            lot=lambda _: "blue",
+        ),
+    )
+    shown = [
+        CliRunner()
+        .invoke(main, ["log", "show", number, "--log", str(log.path)], env={"COLUMNS": "200"})
+        .output
+        for number in ("1", "6")
+    ]
     assert "Yellow rolled 3. Yellow begins." in shown[0]
     assert "Roll The Die" in shown[0]
     assert "next game: red, blue, yellow; Red begins: set by hand." in shown[0]
@@ -274,7 +394,9 @@ def test_a_log_is_exported_and_imported_with_it(log, tmp_path):
         assert (done.exit_code, done.stderr) == (0, "")
     with Log(tmp_path / "other.sqlite"):
         pass
-    done = CliRunner().invoke(main, ["log", "import", str(tmp_path / "one.zip"), "--log", str(tmp_path / "other.sqlite")])
+    done = CliRunner().invoke(
+        main, ["log", "import", str(tmp_path / "one.zip"), "--log", str(tmp_path / "other.sqlite")]
+    )
     assert done.exit_code == 0, done.output
     with Log(tmp_path / "other.sqlite") as other:
         assert Session.reopen(other, 1).ledger.state == session.ledger.state

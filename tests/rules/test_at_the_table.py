@@ -15,11 +15,11 @@ import pytest
 from benchmarks.rules import everything
 from engines import GAMES
 from engines.verdict import Accepted, Ambiguous, CannotSee, Noted, OutOfSync, Refused, Waiting
-from referee import events
-from referee.command import Answer, parse_command
-from referee.log import Log
-from referee.loop import Referee
-from referee.session import Session
+from referee.live.referee import Referee
+from referee.sessions import events
+from referee.sessions.commands import Answer, parse_command
+from referee.sessions.event_store import Log
+from referee.sessions.session import Session
 from table.errors import InputError
 from tests.rules.hands import HANDS
 from tests.rules.scripts import (
@@ -33,7 +33,7 @@ from tests.rules.scripts import (
     tables,
     written,
 )
-from vision.frame import Frame
+from vision.cameras.frame import Frame
 
 SCRIPTS = [
     pytest.param(rule.game, rule.at_table, id=rule.id) for rule in everything() if rule.at_table

@@ -27,7 +27,7 @@ from benchmarks.rules import (
     sentences,
 )
 from engines import GAMES
-from engines.clauses import words
+from engines.rule_texts import words
 
 RULES = everything()
 RULINGS = Path(__file__).parents[3] / "shared" / "facts" / "rulings.md"

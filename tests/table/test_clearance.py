@@ -1,4 +1,6 @@
-"""Clearance against a method that shares nothing with it: the shortest vector of the Minkowski difference, by least squares."""
+"""Clearance against a method that shares nothing with it: the shortest vector of the Minkowski
+difference, by least squares.
+"""
 
 import math
 
@@ -18,8 +20,12 @@ SMALL, MEDIUM, LARGE = SIZES = load_piece_set("looney").sizes
 NEAR_MM = 1e-6
 
 
-def solid_of(size: PieceSize, pose: str, at_mm: Array, heading_deg: float, attitude: Array) -> Solid:
-    """A piece that stands or lies at (x, y), or one at any attitude (a quaternion, of any length) at (x, y, z)."""
+def solid_of(
+    size: PieceSize, pose: str, at_mm: Array, heading_deg: float, attitude: Array
+) -> Solid:
+    """A piece that stands or lies at (x, y), or one at any attitude (a quaternion, of any length)
+    at (x, y, z).
+    """
     if pose == "upright":
         return upright(size, at_mm[0], at_mm[1], heading_deg)
     if pose == "lying":
@@ -29,20 +35,34 @@ def solid_of(size: PieceSize, pose: str, at_mm: Array, heading_deg: float, attit
 
 def any_solid(rng: np.random.Generator, spread_mm: float) -> Solid:
     size, pose = SIZES[rng.integers(3)], POSES[rng.integers(3)]
-    return solid_of(size, pose, rng.uniform(-spread_mm, spread_mm, 3), float(rng.uniform(0, 360)), rng.normal(size=4))
+    return solid_of(
+        size,
+        pose,
+        rng.uniform(-spread_mm, spread_mm, 3),
+        float(rng.uniform(0, 360)),
+        rng.normal(size=4),
+    )
 
 
 def solids() -> st.SearchStrategy[Solid]:
     lengths = st.floats(-60, 60)
     turns = arrays(float, 4, elements=st.floats(-1, 1)).filter(lambda q: np.linalg.norm(q) > 0.1)
-    return st.builds(solid_of, st.sampled_from(SIZES), st.sampled_from(POSES), arrays(float, 3, elements=lengths), st.floats(0, 360), turns)
+    return st.builds(
+        solid_of,
+        st.sampled_from(SIZES),
+        st.sampled_from(POSES),
+        arrays(float, 3, elements=lengths),
+        st.floats(0, 360),
+        turns,
+    )
 
 
 def slow_clearance_mm(a: Solid, b: Solid) -> float:
-    """Distance from the origin to the hull of all differences of vertices, as a least-distance programme.
+    """Distance from the origin to the hull of all differences of vertices, as a least-distance
+    programme.
 
-    Lawson and Hanson, Solving Least Squares Problems, chapter 23: the residual r of min |E u - (0, 0, 0, 1)|, u >= 0, with the
-    differences and a row of ones as E, has r^2 = d^2 / (1 + d^2).
+    Lawson and Hanson, Solving Least Squares Problems, chapter 23: the residual r of min |E u - (0,
+    0, 0, 1)|, u >= 0, with the differences and a row of ones as E, has r^2 = d^2 / (1 + d^2).
     """
     differences = (a.vertices_mm[:, None] - b.vertices_mm[None]).reshape(-1, 3)
     _, residual = nnls(np.vstack([differences.T, np.ones(25)]), np.array([0.0, 0.0, 0.0, 1.0]))
@@ -81,7 +101,9 @@ def test_overlap_is_that_of_a_linear_programme() -> None:
 
 
 def brought_to_touch(rng: np.random.Generator) -> tuple[Solid, Solid]:
-    """A pair of random attitudes, the second one moved along the shortest way until nothing is between them."""
+    """A pair of random attitudes, the second one moved along the shortest way until nothing is
+    between them.
+    """
     while True:
         a, b = any_solid(rng, 50), any_solid(rng, 50)
         gap = clearance(a, b)
@@ -114,7 +136,9 @@ def test_solids_inside_each_other() -> None:
         outer = any_solid(rng, 30)
         within = rng.dirichlet(np.ones(5), 5) @ outer.vertices_mm
         centre = outer.vertices_mm.mean(axis=0)
-        inner = Solid(centre + 0.1 * (outer.vertices_mm - centre) + 0.2 * (within.mean(axis=0) - centre))
+        inner = Solid(
+            centre + 0.1 * (outer.vertices_mm - centre) + 0.2 * (within.mean(axis=0) - centre)
+        )
         for a, b in ((inner, outer), (outer, inner), (outer, outer)):
             assert clearance(a, b).mm == 0
             assert_exact(a, b)
@@ -127,16 +151,27 @@ def test_edges_and_faces_that_are_all_but_parallel(gap_mm: float, twist_deg: flo
         a = upright(MEDIUM, 0, 0, 0)
         b = upright(size, (MEDIUM.base_mm + size.base_mm) / 2 + gap_mm, 3, twist_deg)
         assert_exact(a, b)
-        assert_exact(lying(MEDIUM, 0, 0, 90), lying(size, MEDIUM.base_mm / 2 + size.base_mm / 2 + gap_mm, 1, 90 + twist_deg))
+        assert_exact(
+            lying(MEDIUM, 0, 0, 90),
+            lying(size, MEDIUM.base_mm / 2 + size.base_mm / 2 + gap_mm, 1, 90 + twist_deg),
+        )
         assert_exact(b, a)
 
 
 @pytest.mark.parametrize("twist_deg", [0, 1e-12, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1])
 @pytest.mark.parametrize("gap_mm", [0, 1e-7, 1e-4, 0.02])
 def test_two_edges_that_cross_in_their_middles(gap_mm: float, twist_deg: float) -> None:
-    """Balanced on base edges, one on the other, all but along each other: the gap is where they cross, not at their ends."""
-    edge_down = Solid(upright(LARGE, 0, LARGE.base_mm / 2, 0).vertices_mm @ Rotation.from_euler("x", 60, degrees=True).as_matrix().T)
-    edge_up = Solid(edge_down.vertices_mm @ Rotation.from_euler("zx", [twist_deg, 180], degrees=True).as_matrix().T)
+    """Balanced on base edges, one on the other, all but along each other: the gap is where they
+    cross, not at their ends.
+    """
+    edge_down = Solid(
+        upright(LARGE, 0, LARGE.base_mm / 2, 0).vertices_mm
+        @ Rotation.from_euler("x", 60, degrees=True).as_matrix().T
+    )
+    edge_up = Solid(
+        edge_down.vertices_mm
+        @ Rotation.from_euler("zx", [twist_deg, 180], degrees=True).as_matrix().T
+    )
     found = clearance(Solid(edge_down.vertices_mm + np.array([0, 0, gap_mm])), edge_up)
     assert found.mm == pytest.approx(gap_mm, abs=1e-9)
 
@@ -149,8 +184,13 @@ def test_two_that_stand_side_by_side_are_as_far_apart_as_their_bases() -> None:
 
 
 def test_the_raised_corner_of_a_lying_piece_can_be_nearest() -> None:
-    """Two lie side by side, head to tail: their bases lean towards each other and only the raised corners, 24.4 mm up, meet."""
-    raised_mm, nearer_tip_mm = LARGE.base_mm * LARGE.height_mm / LARGE.slant_mm, LARGE.base_mm**2 / 2 / LARGE.slant_mm
+    """Two lie side by side, head to tail: their bases lean towards each other and only the raised
+    corners, 24.4 mm up, meet.
+    """
+    raised_mm, nearer_tip_mm = (
+        LARGE.base_mm * LARGE.height_mm / LARGE.slant_mm,
+        LARGE.base_mm**2 / 2 / LARGE.slant_mm,
+    )
     a, b = lying(LARGE, 0, 0, 0), lying(LARGE, 2 * nearer_tip_mm, LARGE.base_mm + 6, 180)
     gap = clearance(a, b)
     assert gap.mm == pytest.approx(6)
@@ -159,7 +199,9 @@ def test_the_raised_corner_of_a_lying_piece_can_be_nearest() -> None:
 
 
 def test_a_tip_over_a_face() -> None:
-    """The foot of a tip on the inside of a face, by hand: the face of a lying piece that looks down is the board."""
+    """The foot of a tip on the inside of a face, by hand: the face of a lying piece that looks down
+    is the board.
+    """
     below = lying(LARGE, 0, 0, 0)
     pointing_up = upright(SMALL, 15, 0, 30, z_mm=-SMALL.height_mm - 4)
     gap = clearance(below, pointing_up)
@@ -177,7 +219,9 @@ def test_flat_and_pointed_degenerate_solids() -> None:
     """A pyramid without height is still a square: nothing divides by its volume."""
     flat = PieceSize("flat", 20, 0)
     for x_mm, z_mm, expected_mm in ((0, 5, 5), (0, 0, 0), (25, 0, 5), (23, 4, 5), (20, 0, 0)):
-        assert clearance(upright(flat, 0, 0, 0), upright(flat, x_mm, 0, 0, z_mm)).mm == pytest.approx(expected_mm, abs=1e-9)
+        assert clearance(
+            upright(flat, 0, 0, 0), upright(flat, x_mm, 0, 0, z_mm)
+        ).mm == pytest.approx(expected_mm, abs=1e-9)
         assert_exact(upright(flat, 0, 0, 0), upright(flat, x_mm, 0, 0, z_mm))
 
 
@@ -186,7 +230,9 @@ def moved(solid: Solid, turn: Array, by: Array) -> Solid:
 
 
 @given(solids(), solids(), st.floats(0, 360), st.tuples(*[st.floats(-100, 100)] * 3))
-def test_swapping_and_moving_the_table_changes_nothing(a: Solid, b: Solid, turn_deg: float, by: tuple[float, float, float]) -> None:
+def test_swapping_and_moving_the_table_changes_nothing(
+    a: Solid, b: Solid, turn_deg: float, by: tuple[float, float, float]
+) -> None:
     found = clearance(a, b)
     swapped = clearance(b, a)
     c, s = math.cos(math.radians(turn_deg)), math.sin(math.radians(turn_deg))

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration.lens_file import load_lens
+from calibration.lens.file import load_lens
 from hardware.settings import load_settings
-from referee.inputs import read_inputs
-from table.documents import (
+from referee.live.recorded_inputs import read_inputs
+from table.errors import InputError
+from table.files import (
     MOST_TEXT_BYTES,
     MOST_TOML_BYTES,
     check_output,
@@ -23,11 +24,10 @@ from table.documents import (
     read_bytes,
     write_whole,
 )
-from table.errors import InputError
 from table.pieces import load_piece_set
-from table.setup import load_table
+from table.table_config import load_table
 from table.text import check_unicode, printable
-from webui.codes import Codes
+from webui.security.codes import Codes
 
 READERS: dict[str, Callable[[Path], object]] = {
     "table.json": load_table,
@@ -57,7 +57,9 @@ def handed(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Callable[[Pa
     return READERS[request.param], tmp_path / request.param
 
 
-def test_a_file_of_a_gigabyte_is_refused_unread(handed: tuple[Callable[[Path], object], Path]) -> None:
+def test_a_file_of_a_gigabyte_is_refused_unread(
+    handed: tuple[Callable[[Path], object], Path],
+) -> None:
     read, path = handed
     path.touch()
     os.truncate(path, 1 << 30)  # takes no room on the disk
@@ -73,7 +75,9 @@ def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path) -> None:
     assert read_bytes(path, "a file", 11) == b" " * 11
 
 
-def test_what_is_no_file_is_named_and_nothing_waits_for_it(handed: tuple[Callable[[Path], object], Path]) -> None:
+def test_what_is_no_file_is_named_and_nothing_waits_for_it(
+    handed: tuple[Callable[[Path], object], Path],
+) -> None:
     read, path = handed
     path.mkdir()
     assert refused(read, path).endswith("got a folder")
@@ -97,11 +101,16 @@ HALF = {
     "pieces.toml": b'name = "\xed\xa0\x80"',
     "rinkside.toml": b'[hardware]\nboard = "\xed\xa0\x80"',
     "inputs.jsonl": b'{"t_ms": 7000, "player": "red", "vote_value": "\\ud800"}',
-    "access.json": b'{"format": "rinkside-access/1", "key": "ab", "host": "AAAA-BBB", "table": "AAA-BBB", "seats": "\\ud800"}',
+    "access.json": (
+        b'{"format": "rinkside-access/1", "key": "ab", "host": "AAAA-BBB", "table": "AAA-BBB",'
+        b' "seats": "\\ud800"}'
+    ),
 }
 
 
-def test_half_a_character_is_refused_where_it_comes_in(handed: tuple[Callable[[Path], object], Path]) -> None:
+def test_half_a_character_is_refused_where_it_comes_in(
+    handed: tuple[Callable[[Path], object], Path],
+) -> None:
     read, path = handed
     path.write_bytes(HALF[path.name])
     said = refused(read, path)
@@ -112,8 +121,13 @@ LONG = "{" * 5000
 LONG_KEYS = {
     "table.json": json.dumps({"format": "rinkside-table/1", LONG: {LONG: 1}}),
     "lens.json": json.dumps({"format": "rinkside-lens/1", LONG: 1}),
-    "pieces.toml": f'name = "looney"\nsizes = {{small = {{base_mm = 14, height_mm = 25, "{LONG}" = 1}}}}',
-    "rinkside.toml": f'[hardware]\nlamps = {{kind = "wled-presets", device = "/dev/ttyUSB0", presets = {{"{LONG}" = 1}}}}',
+    "pieces.toml": (
+        f'name = "looney"\nsizes = {{small = {{base_mm = 14, height_mm = 25, "{LONG}" = 1}}}}'
+    ),
+    "rinkside.toml": (
+        '[hardware]\nlamps = {kind = "wled-presets", device = "/dev/ttyUSB0", presets ='
+        f' {{"{LONG}" = 1}}}}'
+    ),
     "inputs.jsonl": json.dumps([LONG]),
     "access.json": json.dumps({LONG: 1}),
 }
@@ -141,7 +155,9 @@ def test_names_and_values_of_a_table_are_quoted_shortly(size: int, tmp_path: Pat
         refused(load_table, path)
 
 
-@pytest.mark.parametrize("text", ["[" * 33 + "]" * 33, '{"a":' * 33 + "1" + "}" * 33, "[" * 100_000, '{"a":' * 100_000])
+@pytest.mark.parametrize(
+    "text", ["[" * 33 + "]" * 33, '{"a":' * 33 + "1" + "}" * 33, "[" * 100_000, '{"a":' * 100_000]
+)
 def test_json_has_32_lists_or_objects_inside_each_other_at_most(text: str) -> None:
     assert parse_json("[" * 32 + "]" * 32, "it") is not None
     with pytest.raises(InputError, match="lists or objects inside each other"):
@@ -154,7 +170,10 @@ def test_json_has_32_lists_or_objects_inside_each_other_at_most(text: str) -> No
         ("[1e999]", r"\[0\]: expected a finite number, got inf"),
         ('{"a": [0, NaN]}', r"a\[1\]: expected a finite number, got nan"),
         ('{"a": -Infinity}', "a: expected a finite number, got -inf"),
-        ('{"a": 9007199254740993}', "a: expected a number up to 9007199254740992, got one of 54 bits"),
+        (
+            '{"a": 9007199254740993}',
+            "a: expected a number up to 9007199254740992, got one of 54 bits",
+        ),
         ("1" * 5000, "expected JSON: Exceeds the limit"),
     ],
 )
@@ -173,7 +192,10 @@ def test_numbers_of_json_are_bounded(text: str, says: str) -> None:
         ("a = " + "1" * 5000, "expected TOML: Exceeds the limit"),
         ("a = inf", "a: expected a finite number, got inf"),
         (".".join("a" * 100_000) + " = 1", "expected TOML: a key has 15 parts at most"),
-        ("[" + " . ".join(["'a'", '"\\""', "b"] * 30_000) + "]", "expected TOML: a key has 15 parts at most"),
+        (
+            "[" + " . ".join(["'a'", '"\\""', "b"] * 30_000) + "]",
+            "expected TOML: a key has 15 parts at most",
+        ),
         ("x = {" + ".".join("a" * 16) + " = 1}", "expected TOML: a key has 15 parts at most"),
     ],
 )
@@ -187,28 +209,42 @@ def test_a_key_of_fifteen_parts_is_none_too_many() -> None:
     assert list(document) == ["a"]
 
 
-@pytest.mark.parametrize("sign", ['"\\', "'", '"', "a", "[\"", ".", "\\"])
+@pytest.mark.parametrize("sign", ['"\\', "'", '"', "a", '["', ".", "\\"])
 def test_looking_for_long_keys_takes_no_time_by_the_square(sign: str) -> None:
-    """A file of the greatest size that would keep a careless pattern busy for hours; nothing here measures it, it would just never end."""
+    """A file of the greatest size that would keep a careless pattern busy for hours; nothing here
+    measures it, it would just never end.
+    """
     text = (sign * MOST_TOML_BYTES)[:MOST_TOML_BYTES]
     with pytest.raises(InputError, match="expected TOML"):
         parse_toml(text, "it")
 
 
-@given(st.recursive(st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | st.text(), st.lists))
+@given(
+    st.recursive(
+        st.booleans()
+        | st.integers(-(2**53), 2**53)
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(),
+        st.lists,
+    )
+)
 def test_harmless_json_comes_through_as_it_is(document: object) -> None:
     assert parse_json(json.dumps(document), "it") == document
 
 
 def test_a_million_values_are_read() -> None:
-    """As many as a file of the greatest size can hold: what is counted for messages must not fill the memory."""
+    """As many as a file of the greatest size can hold: what is counted for messages must not fill
+    the memory.
+    """
     text = "[" + "0," * (MOST_TEXT_BYTES // 2 - 2) + "0]"
     assert len(parse_json(text, "it")) == MOST_TEXT_BYTES // 2 - 1
 
 
 def test_lines_end_where_json_lines_do(tmp_path: Path) -> None:
     path = tmp_path / "inputs.jsonl"
-    path.write_text('{"t_ms": 1, "said": "a\u2028b\u0085c"}\r\n\n{"t_ms": 2}\n', encoding="utf-8", newline="")
+    path.write_text(
+        '{"t_ms": 1, "said": "a\u2028b\u0085c"}\r\n\n{"t_ms": 2}\n', encoding="utf-8", newline=""
+    )
     assert [heard.at_ms for heard in read_inputs(path)] == [1, 2]
 
 
@@ -216,12 +252,17 @@ def test_a_thousand_markers_with_one_id_are_refused_at_once(tmp_path: Path) -> N
     good = json.loads(Path(__file__).with_name("table.json").read_text())
     marker = good["fiducials"]["markers"][0]
     path = tmp_path / "table.json"
-    for count, says in ((1000, "markers[1].id: expected an id of its own"), (1001, "markers: expected a list of 1000 or less")):
+    for count, says in (
+        (1000, "markers[1].id: expected an id of its own"),
+        (1001, "markers: expected a list of 1000 or less"),
+    ):
         path.write_text(json.dumps(good | {"fiducials": {"markers": [marker] * count}}))
         assert says in refused(load_table, path)
 
 
-@pytest.mark.parametrize("name", ["a\0b.toml", "\ud800.toml", "x" * 250 + ".toml", "../" * 80 + ".toml"])
+@pytest.mark.parametrize(
+    "name", ["a\0b.toml", "\ud800.toml", "x" * 250 + ".toml", "../" * 80 + ".toml"]
+)
 def test_a_name_that_no_file_can_have_is_refused(name: str, tmp_path: Path) -> None:
     refused(lambda path: load_piece_set(name, path), tmp_path)
 
@@ -229,7 +270,9 @@ def test_a_name_that_no_file_can_have_is_refused(name: str, tmp_path: Path) -> N
 # --- text ---
 
 
-@pytest.mark.parametrize("value", ["\ud800", ["a", "\udfff"], {"\udc80": 1}, {"a": {"b": ["\ud83d"]}}])
+@pytest.mark.parametrize(
+    "value", ["\ud800", ["a", "\udfff"], {"\udc80": 1}, {"a": {"b": ["\ud83d"]}}]
+)
 def test_half_characters_are_found_wherever_they_are(value: object) -> None:
     with pytest.raises(InputError, match=r"^here: expected valid Unicode text, got "):
         check_unicode(value, "here")
@@ -242,7 +285,11 @@ def test_whole_text_is_valid(text: str) -> None:
 
 @given(st.text())
 def test_nothing_printable_moves_a_cursor(text: str) -> None:
-    unsafe = {*map(chr, range(32)), *map(chr, range(0x7F, 0xA0)), *"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029"}
+    unsafe = {
+        *map(chr, range(32)),
+        *map(chr, range(0x7F, 0xA0)),
+        *"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029",
+    }
     assert not unsafe & set(printable(text))
     printable(text).encode()
 
@@ -271,14 +318,19 @@ def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
     os.link(photo, tmp_path / "hard.png")
     check_output(other, photo, None)
     for out in (photo, link, tmp_path / "hard.png", tmp_path / "." / "photo.png"):
-        with pytest.raises(InputError, match=r"expected another file to write than .*photo\.png, which is read for it"):
+        with pytest.raises(
+            InputError,
+            match=r"expected another file to write than .*photo\.png, which is read for it",
+        ):
             check_output(out, None, photo)
     for nowhere in (tmp_path, tmp_path / "none" / "out.png"):
         with pytest.raises(InputError, match="expected the name of a file in a folder that exists"):
             check_output(nowhere)
 
 
-def test_an_interrupted_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_write_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(_: int) -> None:
         raise KeyboardInterrupt
 

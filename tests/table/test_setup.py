@@ -1,4 +1,6 @@
-"""table.json: what is good is read and written back the same; every mistake is one line that names file, place, expected and got."""
+"""table.json: what is good is read and written back the same; every mistake is one line that names
+file, place, expected and got.
+"""
 
 import json
 import math
@@ -15,7 +17,18 @@ from hypothesis import strategies as st
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from table.errors import InputError
 from table.pieces import COLOURS, Pyramid, load_piece_set
-from table.setup import Counters, Fiducials, Game, LearnedColour, Lens, Marker, Setup, load_table, parse_table, save_table
+from table.table_config import (
+    Counters,
+    Fiducials,
+    Game,
+    LearnedColour,
+    Lens,
+    Marker,
+    Setup,
+    load_table,
+    parse_table,
+    save_table,
+)
 
 HERE = Path(__file__).parent
 GOOD = (HERE / "table.json").read_text()
@@ -33,7 +46,9 @@ def said(error: pytest.ExceptionInfo[InputError]) -> str:
 
 def with_mistake(at: str, put: str | None) -> Any:
     document = json.loads(GOOD)
-    *path, last = [int(index) if index else key for key, index in re.findall(r"([a-z_]+)|\[(\d+)\]", at)]
+    *path, last = [
+        int(index) if index else key for key, index in re.findall(r"([a-z_]+)|\[(\d+)\]", at)
+    ]
     node = document
     for step in path:
         node = node[step]
@@ -44,7 +59,9 @@ def with_mistake(at: str, put: str | None) -> Any:
     return document
 
 
-@pytest.mark.parametrize("row", MISTAKES, ids=lambda row: f"{row['at']} {row.get('put', 'missing')[:40]}")
+@pytest.mark.parametrize(
+    "row", MISTAKES, ids=lambda row: f"{row['at']} {row.get('put', 'missing')[:40]}"
+)
 def test_a_mistake_is_told_in_one_line(row: dict[str, str], tmp_path: Path) -> None:
     path = tmp_path / "table.json"
     path.write_text(json.dumps(with_mistake(row["at"], row.get("put"))))
@@ -57,9 +74,18 @@ NO_TABLES = {
     "empty": (b"", "expected JSON: Expecting value: line 1 column 1 (char 0)"),
     "cut off": (GOOD[:300].encode(), "expected JSON: "),
     "a comma too many": (b'{"format": "rinkside-table/1",}', "expected JSON: "),
-    "a photograph": (b"\xff\xd8\xff\xe0\x00\x10JFIF", "expected a JSON file, but it cannot be read (it is not text)"),
-    "nested lists": (b"[" * 100_000, "expected JSON, got lists or objects inside each other without end"),
-    "nested objects": (b'{"a":' * 100_000, "expected JSON, got lists or objects inside each other without end"),
+    "a photograph": (
+        b"\xff\xd8\xff\xe0\x00\x10JFIF",
+        "expected a JSON file, but it cannot be read (it is not text)",
+    ),
+    "nested lists": (
+        b"[" * 100_000,
+        "expected JSON, got lists or objects inside each other without end",
+    ),
+    "nested objects": (
+        b'{"a":' * 100_000,
+        "expected JSON, got lists or objects inside each other without end",
+    ),
     "an endless number": (b'{"format": ' + b"1" * 5000 + b"}", "expected JSON: "),
 }
 
@@ -90,7 +116,13 @@ def test_depth_that_json_can_still_read_is_no_crash(depth: int, tmp_path: Path) 
         load_table(path)
 
 
-@pytest.mark.parametrize(("name", "reason"), [("nowhere.json", ", but it cannot be read (No such file or directory)"), (".", ", got a folder")])
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("nowhere.json", ", but it cannot be read (No such file or directory)"),
+        (".", ", got a folder"),
+    ],
+)
 def test_a_path_that_cannot_be_read(name: str, reason: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         load_table(tmp_path / name)
@@ -107,7 +139,9 @@ def test_any_other_document_is_an_input_error(raw: Any) -> None:
     assert said(error).startswith("table.json: ")
 
 
-places = st.sampled_from([row["at"] for row in MISTAKES if not row["at"].endswith(("origin", "colors"))])
+places = st.sampled_from(
+    [row["at"] for row in MISTAKES if not row["at"].endswith(("origin", "colors"))]
+)
 values = leaves | st.lists(st.integers()) | st.just({"kind": "open"})
 
 
@@ -137,7 +171,9 @@ def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
     assert load_table(path) == parse_table(json.loads(GOOD))
 
 
-@pytest.mark.skipif(not TABLES, reason="the benchmark (../shared/bench) is not beside this checkout")
+@pytest.mark.skipif(
+    not TABLES, reason="the benchmark (../shared/bench) is not beside this checkout"
+)
 def test_tables_of_the_benchmark_are_good() -> None:
     for path in TABLES:
         assert load_table(path).game.colours, path
@@ -152,19 +188,45 @@ points = st.tuples(coordinates, coordinates)
 def markers(draw: st.DrawFn) -> tuple[Marker, ...]:
     """Squares on a wide grid, each turned as it likes."""
     found = []
-    for index, number in enumerate(draw(st.lists(st.integers(0, 249), min_size=1, max_size=8, unique=True))):
+    for index, number in enumerate(
+        draw(st.lists(st.integers(0, 249), min_size=1, max_size=8, unique=True))
+    ):
         turn_deg, radius_mm = draw(st.floats(0, 360)), draw(lengths)
         turns = [math.radians(turn_deg + quarter) for quarter in (135, 45, -45, -135)]
-        corners = tuple((900 * index + radius_mm * math.cos(turn), radius_mm * math.sin(turn)) for turn in turns)
+        corners = tuple(
+            (900 * index + radius_mm * math.cos(turn), radius_mm * math.sin(turn)) for turn in turns
+        )
         found.append(Marker(id=number, corners_mm=corners))  # type: ignore[arg-type]  # mypy cannot count the four
     return tuple(found)
 
 
 boards = st.one_of(
-    st.builds(Chessboard, square_mm=st.floats(5, 200), files=st.integers(1, 26), ranks=st.integers(1, 99), origin_mm=points),
-    st.builds(lambda x, y, w: Open(outline_mm=((x, y), (x + w, y), (x + w, y + 70), (x, y + 60))), coordinates, coordinates, lengths),
-    st.builds(Hex, size=st.integers(2, 12), cell_mm=lengths, orientation=st.sampled_from(["pointy", "flat"]), origin_mm=points),
-    st.builds(Coasters, cell_mm=lengths, gap_mm=st.floats(0, 100), layout=st.just((("yellow", "red"), ("green", "blue")))),
+    st.builds(
+        Chessboard,
+        square_mm=st.floats(5, 200),
+        files=st.integers(1, 26),
+        ranks=st.integers(1, 99),
+        origin_mm=points,
+    ),
+    st.builds(
+        lambda x, y, w: Open(outline_mm=((x, y), (x + w, y), (x + w, y + 70), (x, y + 60))),
+        coordinates,
+        coordinates,
+        lengths,
+    ),
+    st.builds(
+        Hex,
+        size=st.integers(2, 12),
+        cell_mm=lengths,
+        orientation=st.sampled_from(["pointy", "flat"]),
+        origin_mm=points,
+    ),
+    st.builds(
+        Coasters,
+        cell_mm=lengths,
+        gap_mm=st.floats(0, 100),
+        layout=st.just((("yellow", "red"), ("green", "blue"))),
+    ),
     st.builds(Tiles, cell_mm=lengths, rows=st.integers(1, 100), cols=st.integers(1, 100)),
 )
 
@@ -175,18 +237,34 @@ def setups(draw: st.DrawFn) -> Setup:
     focal = st.floats(1, 1e5)
     matrix = ((draw(focal), 0.0, width / 2), (0.0, draw(focal), height / 2), (0.0, 0.0, 1.0))
     distortion = tuple(draw(st.lists(st.floats(-1, 1), min_size=5, max_size=5)))
-    *colours, target = draw(st.lists(st.sampled_from(COLOURS), min_size=2, max_size=10, unique=True))
+    *colours, target = draw(
+        st.lists(st.sampled_from(COLOURS), min_size=2, max_size=10, unique=True)
+    )
     pieces = load_piece_set(draw(st.sampled_from(["looney", "piecepack"])))
-    sizes = tuple(draw(st.lists(st.sampled_from([size.name for size in pieces.sizes]), min_size=1, unique=True)))
+    sizes = tuple(
+        draw(
+            st.lists(st.sampled_from([size.name for size in pieces.sizes]), min_size=1, unique=True)
+        )
+    )
     light = st.tuples(*3 * [st.floats(1e-6, 4)])
-    learned = draw(st.lists(st.builds(LearnedColour, colour=st.sampled_from(COLOURS), light=light), unique_by=lambda one: one.colour))
-    counters = draw(st.none() | st.builds(Counters, colour=st.sampled_from(COLOURS), diameter_mm=st.floats(3, 100)))
+    learned = draw(
+        st.lists(
+            st.builds(LearnedColour, colour=st.sampled_from(COLOURS), light=light),
+            unique_by=lambda one: one.colour,
+        )
+    )
+    counters = draw(
+        st.none()
+        | st.builds(Counters, colour=st.sampled_from(COLOURS), diameter_mm=st.floats(3, 100))
+    )
     return Setup(
         camera=Lens(width=width, height=height, matrix=matrix, distortion=distortion),
-        fiducials=Fiducials(markers=draw(markers()), dictionary="DICT_5X5_250", z_mm=draw(st.floats(-100, 100))),
+        fiducials=Fiducials(
+            markers=draw(markers()), dictionary="DICT_5X5_250", z_mm=draw(st.floats(-100, 100))
+        ),
         board=draw(boards),
         game=Game(
-            name=draw(st.text(min_size=1)),
+            name=draw(st.text(min_size=1, max_size=40)),
             colours=tuple(colours),
             sizes=sizes,
             pieces=pieces.name,
@@ -202,8 +280,12 @@ def test_doubts_about_lens_and_fiducials_are_kept(tmp_path: Path) -> None:
     setup = parse_table(json.loads(GOOD))
     places = 3 * len(setup.fiducials.markers)
     rows = tuple(tuple(0.01 if i == k else 0.002 for i in range(places)) for k in range(places))
-    camera = msgspec.structs.replace(setup.camera, covariance=((9.0, 8.9), (8.9, 9.0)), first_estimate=True)
-    doubtful = msgspec.structs.replace(setup, camera=camera, fiducials=msgspec.structs.replace(setup.fiducials, covariance=rows))
+    camera = msgspec.structs.replace(
+        setup.camera, covariance=((9.0, 8.9), (8.9, 9.0)), first_estimate=True
+    )
+    doubtful = msgspec.structs.replace(
+        setup, camera=camera, fiducials=msgspec.structs.replace(setup.fiducials, covariance=rows)
+    )
     save_table(doubtful, tmp_path / "table.json")
     assert load_table(tmp_path / "table.json") == doubtful
     save_table(setup, tmp_path / "table.json")
@@ -211,7 +293,9 @@ def test_doubts_about_lens_and_fiducials_are_kept(tmp_path: Path) -> None:
 
 
 @given(setups())
-def test_what_is_saved_is_read_back_the_same(tmp_path_factory: pytest.TempPathFactory, setup: Setup) -> None:
+def test_what_is_saved_is_read_back_the_same(
+    tmp_path_factory: pytest.TempPathFactory, setup: Setup
+) -> None:
     path = tmp_path_factory.getbasetemp() / "table.json"
     save_table(setup, path)
     assert load_table(path) == setup
@@ -219,7 +303,10 @@ def test_what_is_saved_is_read_back_the_same(tmp_path_factory: pytest.TempPathFa
 
 def test_a_table_that_could_not_be_read_back_is_not_written(tmp_path: Path) -> None:
     setup = parse_table(json.loads(GOOD))
-    squares = {math.nan: "board.square_mm: expected a finite number, got nan", 3.0: "board.square_mm: expected 5 mm or more, got 3.0"}
+    squares = {
+        math.nan: "board.square_mm: expected a finite number, got nan",
+        3.0: "board.square_mm: expected 5 mm or more, got 3.0",
+    }
     for square_mm, says in squares.items():
         broken = msgspec.structs.replace(setup, board=Chessboard(square_mm=square_mm))
         with pytest.raises(InputError) as error:
@@ -228,7 +315,10 @@ def test_a_table_that_could_not_be_read_back_is_not_written(tmp_path: Path) -> N
     assert not list(tmp_path.iterdir())
 
 
-OWN_SET = "name = 'tiny'\nwall_mm = 0\n[sizes.dot]\nbase_mm = 10\nheight_mm = 20\n[sizes.speck]\nbase_mm = 5.5\nheight_mm = 9\n"
+OWN_SET = (
+    "name = 'tiny'\nwall_mm = 0\n[sizes.dot]\nbase_mm = 10\nheight_mm = 20\n[sizes.speck]\nbase_mm"
+    " = 5.5\nheight_mm = 9\n"
+)
 
 
 def test_a_piece_set_of_ones_own_lies_beside_the_table(tmp_path: Path) -> None:
@@ -237,7 +327,10 @@ def test_a_piece_set_of_ones_own_lies_beside_the_table(tmp_path: Path) -> None:
     (tmp_path / "table.json").write_text(json.dumps(document))
     (tmp_path / "tiny.toml").write_text(OWN_SET)
     setup = load_table(tmp_path / "table.json")
-    assert [(size.name, size.base_mm, size.wall_mm) for size in setup.pieces.sizes] == [("speck", 5.5, 0), ("dot", 10, 0)]
+    assert [(size.name, size.base_mm, size.wall_mm) for size in setup.pieces.sizes] == [
+        ("speck", 5.5, 0),
+        ("dot", 10, 0),
+    ]
     save_table(setup, tmp_path / "again.json")
     assert load_table(tmp_path / "again.json") == setup
 
@@ -250,14 +343,24 @@ def test_a_mistake_in_a_piece_set_is_told_in_one_line(row: dict[str, str], tmp_p
     assert said(error) == f"tiny.toml: {row['says']}"
 
 
-@pytest.mark.parametrize(("content", "reason"), [(None, "No such file or directory"), (b"\x89PNG", "it is not text")], ids=["missing", "a picture"])
-def test_a_piece_set_that_cannot_be_read(content: bytes | None, reason: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(None, "No such file or directory"), (b"\x89PNG", "it is not text")],
+    ids=["missing", "a picture"],
+)
+def test_a_piece_set_that_cannot_be_read(
+    content: bytes | None, reason: str, tmp_path: Path
+) -> None:
     if content is not None:
         (tmp_path / "tiny.toml").write_bytes(content)
     (tmp_path / "table.json").write_text(json.dumps(with_mistake("game.pieces", '"tiny.toml"')))
     with pytest.raises(InputError) as error:
         load_table(tmp_path / "table.json")
-    assert said(error) == f"table.json: game.pieces: {tmp_path / 'tiny.toml'}: expected a file of piece sizes, but it cannot be read ({reason})"
+    assert (
+        said(error)
+        == f"table.json: game.pieces: {tmp_path / 'tiny.toml'}: expected a file of piece sizes, but"
+        f" it cannot be read ({reason})"
+    )
 
 
 @given(st.sampled_from(COLOURS), st.sampled_from(["small", "medium", "large", "A", "F"]))
@@ -267,5 +370,7 @@ def test_a_pyramid_prints_and_parses(colour: str, size: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "red", "mauve small", "small red"])
 def test_what_is_no_pyramid(text: str) -> None:
-    with pytest.raises(InputError, match=r"expected a colour and a size such as 'red medium', got "):
+    with pytest.raises(
+        InputError, match=r"expected a colour and a size such as 'red medium', got "
+    ):
         Pyramid.parse(text)

@@ -1,4 +1,6 @@
-"""Text from outside: what is no Unicode is refused in one line, and nothing in a text steers a terminal."""
+"""Text from outside: what is no Unicode is refused in one line, and nothing in a text steers a
+terminal.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,15 @@ LONE = "\ud83d"
 
 @pytest.mark.parametrize(
     "value",
-    [LONE, f"a{LONE}b", ["fine", [LONE]], {"a": {"b": LONE}}, {LONE: 1}, ({"a": [{LONE: None}]},), json.loads('{"reason": "\\udc00"}')],
+    [
+        LONE,
+        f"a{LONE}b",
+        ["fine", [LONE]],
+        {"a": {"b": LONE}},
+        {LONE: 1},
+        ({"a": [{LONE: None}]},),
+        json.loads('{"reason": "\\udc00"}'),
+    ],
 )
 def test_text_that_no_encoding_can_write_is_refused_wherever_it_is(value):
     with pytest.raises(InputError, match=r"^command: expected valid Unicode text, got '") as error:
@@ -39,7 +49,12 @@ def test_a_document_nested_deeper_than_python_recurses_is_walked():
         check_unicode(value, "here")
 
 
-@given(st.recursive(st.none() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
 def test_what_json_can_say_in_utf_8_passes(value):
     check_unicode(value, "here")
 
@@ -48,7 +63,10 @@ def test_what_json_can_say_in_utf_8_passes(value):
 def test_a_terminal_gets_no_control_characters_and_no_surrogates(text):
     harmless = printable(text)
     assert len(harmless) == len(text)
-    assert not any(ord(letter) < 32 or 0x7F <= ord(letter) < 0xA0 or 0xD800 <= ord(letter) < 0xE000 for letter in harmless)
+    assert not any(
+        ord(letter) < 32 or 0x7F <= ord(letter) < 0xA0 or 0xD800 <= ord(letter) < 0xE000
+        for letter in harmless
+    )
     harmless.encode()
 
 

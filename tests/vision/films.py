@@ -18,7 +18,10 @@ TURNED = {
 
 def film(path, fourcc="mp4v", frames=20, size=(WIDTH, HEIGHT), rate=10.0):
     """A film with red above blue and noise on it, so that each picture takes some bytes."""
-    writer, rng = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*fourcc), rate, size), np.random.default_rng(1)
+    writer, rng = (
+        cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*fourcc), rate, size),
+        np.random.default_rng(1),
+    )
     assert writer.isOpened()
     for _ in range(frames):
         image = rng.integers(0, 60, (size[1], size[0], 3), np.uint8)
@@ -40,7 +43,9 @@ def turned(path, how):
 
 
 def trimmed(path, seconds):
-    """An MP4 whose edit list shows so much of its end only, as phones cut a film without coding it anew."""
+    """An MP4 whose edit list shows so much of its end only, as phones cut a film without coding it
+    anew.
+    """
     data = bytearray(path.read_bytes())
     edits, media = data.index(b"elst") + 12, data.index(b"mdhd") + 16
     shown_ms = int.from_bytes(data[edits : edits + 4], "big")

@@ -1,11 +1,13 @@
-"""Drivers of live cameras that fail in ways of their own: the camera is lost, with the reason, and tried again."""
+"""Drivers of live cameras that fail in ways of their own: the camera is lost, with the reason, and
+tried again.
+"""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.vision.test_live_cameras import SETUP, Scripted, bright, live
-from vision.cameras import CameraLost
+from vision.cameras.base import CameraLost
 from vision.cameras.live import LiveCamera
 
 
@@ -32,5 +34,7 @@ def test_a_device_that_cannot_be_reached_or_closed_is_told_of():
     camera = LiveCamera("test camera", connect, SETUP)
     with pytest.raises(CameraLost, match="test camera: KeyError: 'device'"):
         camera.read()
-    with pytest.raises(CameraLost, match=r"the cable is out; it could not be closed \(OSError: it hangs\)"):
+    with pytest.raises(
+        CameraLost, match=r"the cable is out; it could not be closed \(OSError: it hangs\)"
+    ):
         camera.read()

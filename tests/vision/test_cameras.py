@@ -15,19 +15,29 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from table.errors import InputError
-from table.setup import parse_table
-from vision.cameras import SOURCES, CameraPort, open_camera
-from vision.cameras.files import decode_image, encode_jpeg, image_size, read_image
+from table.table_config import parse_table
+from vision.cameras.base import SOURCES, CameraPort, open_camera
+from vision.cameras.image_files import decode_image, encode_jpeg, image_size, read_image
 from vision.cameras.jpeg import DamagedError
 from vision.cameras.orientation import exif_flag, jpeg_exif
 
 WIDTH, HEIGHT = 96, 80
 TABLE = {
     "format": "rinkside-table/1",
-    "camera": {"width": WIDTH, "height": HEIGHT, "matrix": [[90, 0, 48], [0, 90, 40], [0, 0, 1]], "distortion": [0, 0, 0, 0, 0]},
+    "camera": {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "matrix": [[90, 0, 48], [0, 90, 40], [0, 0, 1]],
+        "distortion": [0, 0, 0, 0, 0],
+    },
     "fiducials": {"markers": [{"id": 0, "corners_mm": [[0, 40], [40, 40], [40, 0], [0, 0]]}]},
     "board": {"kind": "open", "outline_mm": [[0, 0], [300, 0], [300, 200], [0, 200]]},
-    "game": {"name": "ice_boule", "colours": ["red", "blue"], "target": "green", "sizes": ["large"]},
+    "game": {
+        "name": "ice_boule",
+        "colours": ["red", "blue"],
+        "target": "green",
+        "sizes": ["large"],
+    },
 }
 
 
@@ -146,7 +156,9 @@ def test_colours_are_red_green_blue(tmp_path):
 
 
 def test_a_jpeg_that_was_encoded_here_is_read_here():
-    assert np.abs(decode_image(encode_jpeg(picture(), 95), "here").astype(int) - picture()).mean() < 3
+    assert (
+        np.abs(decode_image(encode_jpeg(picture(), 95), "here").astype(int) - picture()).mean() < 3
+    )
 
 
 @pytest.mark.parametrize(
@@ -169,7 +181,12 @@ def test_every_usual_kind_of_picture_becomes_three_bytes_a_pixel(data):
 
 def exif(orientation, preview=b""):
     """An EXIF segment; `preview` stands for the small picture that cameras put there."""
-    tiff = b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0" + bytes([orientation, 0, 0, 0]) + b"\0\0\0\0" + preview
+    tiff = (
+        b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0"
+        + bytes([orientation, 0, 0, 0])
+        + b"\0\0\0\0"
+        + preview
+    )
     body = b"Exif\0\0" + tiff
     return b"\xff\xe1" + (len(body) + 2).to_bytes(2, "big") + body
 
@@ -178,7 +195,10 @@ def flagged(suffix, orientation):
     """A JPEG or PNG with an EXIF orientation."""
     if suffix == ".jpg":
         return jpeg()[:2] + exif(orientation) + jpeg()[2:]
-    data, tiff = encoded(".png", np.ascontiguousarray(picture()[:, :, ::-1])), exif(orientation)[10:]
+    data, tiff = (
+        encoded(".png", np.ascontiguousarray(picture()[:, :, ::-1])),
+        exif(orientation)[10:],
+    )
     return data[:33] + chunk(b"eXIf", tiff) + data[33:]
 
 
@@ -189,7 +209,9 @@ def chunk(kind, body):
 
 @pytest.mark.parametrize("suffix", [".jpg", ".png"])
 @pytest.mark.parametrize("flag", [1, 3])
-def test_pixels_stay_where_the_sensor_had_them_unless_the_table_is_from_turned_pictures(tmp_path, setup, suffix, flag):
+def test_pixels_stay_where_the_sensor_had_them_unless_the_table_is_from_turned_pictures(
+    tmp_path, setup, suffix, flag
+):
     path = tmp_path / f"0{suffix}"
     path.write_bytes(flagged(suffix, flag))
     upright = parse_table(TABLE | {"camera": TABLE["camera"] | {"orientation": "upright"}})
@@ -202,9 +224,15 @@ def test_pixels_stay_where_the_sensor_had_them_unless_the_table_is_from_turned_p
 
 @pytest.mark.parametrize("orientation", ["sensor", "upright"])
 @pytest.mark.parametrize("suffix", [".jpg", ".png"])
-@pytest.mark.parametrize(("flag", "said"), [(6, "90°"), (8, "270°"), (2, "0° and mirrored"), (4, "180° and mir"), (5, "mir"), (7, "mir")])
+@pytest.mark.parametrize(
+    ("flag", "said"),
+    [(6, "90°"), (8, "270°"), (2, "0° and mirrored"), (4, "180° and mir"), (5, "mir"), (7, "mir")],
+)
 def test_a_picture_on_its_side_or_mirrored_is_refused(orientation, suffix, flag, said):
-    with pytest.raises(InputError, match=rf"^here: expected a picture that is not turned, .*{said}.*; hold the camera"):
+    with pytest.raises(
+        InputError,
+        match=rf"^here: expected a picture that is not turned, .*{said}.*; hold the camera",
+    ):
         decode_image(flagged(suffix, flag), "here", orientation)
 
 
@@ -216,7 +244,10 @@ def test_big_endian_exif_is_read_too():
         decode_image(jpeg()[:2] + segment + jpeg()[2:], "here")
 
 
-@given(tiff=st.binary(max_size=60), start=st.sampled_from([b"", b"II*\0", b"MM\0*", b"II*\0\x08\0\0\0\xff\xff"]))
+@given(
+    tiff=st.binary(max_size=60),
+    start=st.sampled_from([b"", b"II*\0", b"MM\0*", b"II*\0\x08\0\0\0\xff\xff"]),
+)
 def test_broken_exif_never_stops_a_picture(start, tiff):
     body = b"Exif\0\0" + start + tiff
     data = jpeg()[:2] + b"\xff\xe1" + (len(body) + 2).to_bytes(2, "big") + body + jpeg()[2:]
@@ -232,7 +263,9 @@ def test_broken_exif_never_stops_a_picture(start, tiff):
 
 # --- damage ---
 
-LARGE = cv2.GaussianBlur(np.random.default_rng(3).integers(0, 255, (240, 320, 3), np.uint8), (7, 7), 2)
+LARGE = cv2.GaussianBlur(
+    np.random.default_rng(3).integers(0, 255, (240, 320, 3), np.uint8), (7, 7), 2
+)
 KINDS = {
     "baseline": (),
     "restarts": (cv2.IMWRITE_JPEG_RST_INTERVAL, 1),
@@ -249,7 +282,9 @@ def test_a_jpeg_with_a_piece_cut_out_of_its_middle_is_refused(kind, share, at):
     assert decode_image(data, "here").shape == LARGE.shape
     length, first = int(share * len(data)), data.index(b"\xff\xda") + 14
     cut = first + int(at * (len(data) - 2 - length - first))
-    with pytest.raises(DamagedError, match=r"^here: expected a whole picture, but it is cut short or damaged"):
+    with pytest.raises(
+        DamagedError, match=r"^here: expected a whole picture, but it is cut short or damaged"
+    ):
         decode_image(data[:cut] + data[cut + length :], "here")
 
 
@@ -270,7 +305,12 @@ def test_a_whole_jpeg_has_the_pixels_that_opencv_gives_it(kind):
 def test_a_png_whose_image_data_are_too_short_is_refused():
     header = struct.pack(">IIBBBBB", WIDTH, HEIGHT, 8, 2, 0, 0, 0)
     rows = bytes((1 + 3 * WIDTH) * (HEIGHT - 1))
-    data = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    data = (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(rows))
+        + chunk(b"IEND", b"")
+    )
     with pytest.raises(DamagedError):
         decode_image(data, "here")
 
@@ -301,7 +341,12 @@ def translucent():
         (pillow("RGB", "BMP"), "got BMP"),
         (pillow("RGB", "TIFF"), "got TIFF"),
         (pillow("RGB", "WEBP"), "got WebP"),
-        (pillow("RGB", "PNG", save_all=True, append_images=[PIL.Image.new("RGB", (WIDTH, HEIGHT))]), "got an animation"),
+        (
+            pillow(
+                "RGB", "PNG", save_all=True, append_images=[PIL.Image.new("RGB", (WIDTH, HEIGHT))]
+            ),
+            "got an animation",
+        ),
         (translucent(), "expected a picture without transparent parts"),
         (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "got HEIC or AVIF; let the phone take JPEGs"),
         (b"\0\0\0\x18ftypisom\0\0\0\0isommp42", "got a film"),
@@ -310,7 +355,9 @@ def translucent():
     ids=["CMYK", "GIF", "BMP", "TIFF", "WebP", "animation", "transparent", "HEIC", "film", "empty"],
 )
 def test_a_kind_of_picture_that_is_not_read_is_named(data, said):
-    with pytest.raises(InputError, match=f"^here: {said}" if said.startswith("expected") else said) as error:
+    with pytest.raises(
+        InputError, match=f"^here: {said}" if said.startswith("expected") else said
+    ) as error:
         decode_image(data, "here")
     assert "\n" not in str(error.value)
 
@@ -329,7 +376,12 @@ def test_what_a_file_holds_counts_and_not_its_name(tmp_path):
 
 
 PREVIEWED = jpeg()[:2] + exif(1, jpeg(width=32, height=32)) + jpeg(width=WIDTH)[2:]
-WHOLE = {"jpeg": jpeg(), "with a preview": PREVIEWED, "progressive": encoded(".jpg", None, cv2.IMWRITE_JPEG_PROGRESSIVE, 1), "png": encoded(".png")}
+WHOLE = {
+    "jpeg": jpeg(),
+    "with a preview": PREVIEWED,
+    "progressive": encoded(".jpg", None, cv2.IMWRITE_JPEG_PROGRESSIVE, 1),
+    "png": encoded(".png"),
+}
 
 
 @pytest.mark.parametrize("kind", WHOLE)
@@ -340,12 +392,20 @@ WHOLE = {"jpeg": jpeg(), "with a preview": PREVIEWED, "progressive": encoded(".j
 def test_a_picture_cut_short_anywhere_is_refused(kind, share):
     data = WHOLE[kind]
     assert decode_image(data, "here").shape == (HEIGHT, WIDTH, 3)
-    with pytest.raises(InputError, match=r"^here: expected a (whole picture, but it is cut short|picture \(JPEG or PNG\))") as error:
+    with pytest.raises(
+        InputError,
+        match=r"^here: expected a (whole picture, but it is cut short|picture \(JPEG or PNG\))",
+    ) as error:
         decode_image(data[: int(len(data) * share)], "here")
     assert "\n" not in str(error.value)
 
 
-@given(data=st.binary(max_size=300), start=st.sampled_from([b"", b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF89a", b"BM", b"\xff\xd8\xff\xd9"]))
+@given(
+    data=st.binary(max_size=300),
+    start=st.sampled_from(
+        [b"", b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF89a", b"BM", b"\xff\xd8\xff\xd9"]
+    ),
+)
 def test_what_is_no_picture_is_refused_in_one_line(start, data):
     with pytest.raises(InputError, match=r"^here: expected") as error:
         decode_image(start + data, "here")
@@ -363,7 +423,9 @@ def test_a_picture_of_another_size_than_the_table_says_is_refused(tmp_path, setu
     path = tmp_path / "small.jpg"
     path.write_bytes(jpeg(width=64, height=64))
     assert read_image(path).image.shape == (64, 64, 3)
-    with pytest.raises(InputError, match=r"small\.jpg: expected 96 x 80 px as table\.json says, got 64 x 64 px"):
+    with pytest.raises(
+        InputError, match=r"small\.jpg: expected 96 x 80 px as table\.json says, got 64 x 64 px"
+    ):
         read_image(path, setup)
 
 
@@ -382,7 +444,9 @@ def test_what_cannot_be_read_is_said_with_its_path(tmp_path, content):
 
 
 def said_size(data, width, height):
-    """A JPEG or PNG of a few hundred bytes whose header says that it is of another size, its checksum mended."""
+    """A JPEG or PNG of a few hundred bytes whose header says that it is of another size, its
+    checksum mended.
+    """
     if data.startswith(b"\x89PNG"):
         header = b"IHDR" + width.to_bytes(4, "big") + height.to_bytes(4, "big") + data[24:29]
         return data[:12] + header + zlib.crc32(header).to_bytes(4, "big") + data[33:]
@@ -390,7 +454,9 @@ def said_size(data, width, height):
     return data[: at + 5] + height.to_bytes(2, "big") + width.to_bytes(2, "big") + data[at + 9 :]
 
 
-PREVIEWED = b"\xff\xd8\xff\xe1\x00\x10" + b"\xff\xd8\xff\xc0\x00\x08\x08\x00\x10\x00\x10\x00\x00\x00"
+PREVIEWED = (
+    b"\xff\xd8\xff\xe1\x00\x10" + b"\xff\xd8\xff\xc0\x00\x08\x08\x00\x10\x00\x10\x00\x00\x00"
+)
 """Where a picture begins that has another, small one in its EXIF segment."""
 BOMBS = {
     "JPEG": said_size(jpeg(), 30000, 30000),
@@ -405,8 +471,18 @@ BOMBS = {
 def test_a_picture_that_says_it_is_huge_is_refused_by_its_header(data, tmp_path, setup):
     path = tmp_path / "000.jpg"
     path.write_bytes(data)
-    for door in (lambda: read_image(path), lambda: image_size(path), lambda: decode_image(data, "it")):
-        with pytest.raises(InputError, match=r"expected a picture of 13 megapixels at most \(RINKSIDE_MOST_MEGAPIXELS\), got \d+ x \d+ px"):
+    for door in (
+        lambda: read_image(path),
+        lambda: image_size(path),
+        lambda: decode_image(data, "it"),
+    ):
+        with pytest.raises(
+            InputError,
+            match=(
+                r"expected a picture of 13 megapixels at most \(RINKSIDE_MOST_MEGAPIXELS\), got \d+"
+                r" x \d+ px"
+            ),
+        ):
             door()
     with pytest.raises(InputError, match="megapixels at most"):
         open_camera(f"folder:{tmp_path}", setup).read()

@@ -1,4 +1,6 @@
-"""Where two pictures differ: against noise, a change of all light, and changes of more than half of the picture."""
+"""Where two pictures differ: against noise, a change of all light, and changes of more than half of
+the picture.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,15 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.changes import changed, laid_or_taken, shaded
+from vision.geometry.change_mask import changed, laid_or_taken, shaded
 
 SHAPE = (160, 240, 3)
 
 
 def noisy(levels, seed, sigma=3.0):
-    return np.clip(levels + np.random.default_rng(seed).normal(0, sigma, SHAPE), 0, 255).astype(np.uint8)
+    return np.clip(levels + np.random.default_rng(seed).normal(0, sigma, SHAPE), 0, 255).astype(
+        np.uint8
+    )
 
 
 def ground():
@@ -50,7 +54,9 @@ def squares():
 
 
 def shown(squares, along_px=0.0, laid=0.0):
-    """The board as a camera sees it that has moved so far along the rows, with a small piece of so many levels on a dark square."""
+    """The board as a camera sees it that has moved so far along the rows, with a small piece of so
+    many levels on a dark square.
+    """
     fine = np.roll(squares, round(8 * along_px), axis=1)
     fine[64:152, 64:152] += laid
     fine = cv2.GaussianBlur(fine, (0, 0), 5.6)
@@ -60,16 +66,26 @@ def shown(squares, along_px=0.0, laid=0.0):
 
 @pytest.mark.parametrize("laid", [9, -9, 40])
 def test_a_dark_piece_on_a_dark_square_is_seen_to_come_and_to_go(squares, laid):
-    without, there = noisy(shown(squares) + 15, 1, 1.0), noisy(shown(squares, laid=laid) + 15, 2, 1.0)
+    without, there = (
+        noisy(shown(squares) + 15, 1, 1.0),
+        noisy(shown(squares, laid=laid) + 15, 2, 1.0),
+    )
     for now, before in ((without, there), (there, without)):
         where = laid_or_taken(now, before)
         assert where[9:18, 9:18].mean() > 0.9
         assert where[24:].mean() < 1e-3
 
 
-@pytest.mark.parametrize(("light", "along_px", "sigma"), [(0, 0.0, 3.0), (7, 0.0, 1.0), (0, 0.125, 1.0)])
-def test_nothing_was_laid_down_where_light_changes_and_the_camera_trembles(squares, light, along_px, sigma):
-    now, before = noisy(shown(squares, along_px) + 15 + light, 1, sigma), noisy(shown(squares) + 15, 2, sigma)
+@pytest.mark.parametrize(
+    ("light", "along_px", "sigma"), [(0, 0.0, 3.0), (7, 0.0, 1.0), (0, 0.125, 1.0)]
+)
+def test_nothing_was_laid_down_where_light_changes_and_the_camera_trembles(
+    squares, light, along_px, sigma
+):
+    now, before = (
+        noisy(shown(squares, along_px) + 15 + light, 1, sigma),
+        noisy(shown(squares) + 15, 2, sigma),
+    )
     assert laid_or_taken(now, before).mean() < 1e-3
 
 
@@ -82,7 +98,16 @@ def test_less_light_of_the_same_hue_may_be_a_shadow(left):
     assert shaded(noisy(before * left, 1, 2.0), noisy(before, 2, 2.0)).mean() > 0.95
 
 
-@pytest.mark.parametrize("now", [(200, 110, 40), (60, 90, 130), (30, 28, 22), (190, 175, 140)], ids=["orange", "blue", "black", "brighter"])
+@pytest.mark.parametrize(
+    "now",
+    [(200, 110, 40), (60, 90, 130), (30, 28, 22), (190, 175, 140)],
+    ids=["orange", "blue", "black", "brighter"],
+)
 def test_another_hue_more_light_and_hardly_any_are_no_shadow(now):
     before = np.broadcast_to(WOOD, SHAPE)
-    assert shaded(noisy(np.broadcast_to(np.array(now, float), SHAPE), 1, 2.0), noisy(before, 2, 2.0)).mean() < 0.02
+    assert (
+        shaded(
+            noisy(np.broadcast_to(np.array(now, float), SHAPE), 1, 2.0), noisy(before, 2, 2.0)
+        ).mean()
+        < 0.02
+    )

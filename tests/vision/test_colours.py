@@ -8,7 +8,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vision.colours import FLOOR, HAZE, PALETTE, SHEEN, THROUGH, colour_distances, palette_body
+from vision.assignment.colour import (
+    FLOOR,
+    HAZE,
+    PALETTE,
+    SHEEN,
+    THROUGH,
+    colour_distances,
+    palette_body,
+)
 
 lights = st.tuples(*[st.floats(0, 1.2)] * 3)
 palettes = st.lists(st.sampled_from(sorted(PALETTE)), min_size=1, max_size=6, unique=True)
@@ -24,7 +32,13 @@ def squared_distance(light, ground, body):
             apart = np.log(np.array(light) + FLOOR) - np.log(model + FLOOR)
             level = apart.mean()
             chroma = np.square(apart - level).sum()
-            least = min(least, chroma / body.chroma_sigma**2 + (level / body.level_sigma) ** 2 + through + 12 * (haze + sheen))
+            least = min(
+                least,
+                chroma / body.chroma_sigma**2
+                + (level / body.level_sigma) ** 2
+                + through
+                + 12 * (haze + sheen),
+            )
     return least
 
 
@@ -32,4 +46,9 @@ def squared_distance(light, ground, body):
 def test_all_pixels_and_colours_at_once_are_as_each_alone(light, ground, names):
     bodies = tuple(map(palette_body, names))
     told = colour_distances(np.array(light), np.array(ground), bodies)
-    np.testing.assert_allclose(told, [[squared_distance(one, ground, body) for body in bodies] for one in light], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        told,
+        [[squared_distance(one, ground, body) for body in bodies] for one in light],
+        rtol=1e-9,
+        atol=1e-9,
+    )

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from table.observation import Camera
-from vision.counters import counters
-from vision.finder import DISC, Found
+from vision.boards.counters import counters
+from vision.networks.detector import DISC, Found
 
 DIAMETER_MM = 28.0
 EYE_MM = np.array([0.0, 0.0, 700.0])
@@ -27,7 +27,10 @@ def counted(widths_mm):
 
 def seen(discs, before=()):
     game = SimpleNamespace(counters=SimpleNamespace(diameter_mm=DIAMETER_MM, colour="white"))
-    photo = SimpleNamespace(setup=SimpleNamespace(game=game), camera=Camera(np.eye(3), -EYE_MM, np.eye(6) * 1e-6, 0.1, (0, 1, 2, 3)))
+    photo = SimpleNamespace(
+        setup=SimpleNamespace(game=game),
+        camera=Camera(np.eye(3), -EYE_MM, np.eye(6) * 1e-6, 0.1, (0, 1, 2, 3)),
+    )
     return counters(SimpleNamespace(found=discs), photo, before)
 
 
@@ -46,9 +49,17 @@ def test_discs_that_are_all_far_too_small_are_none():
 
 def test_a_counter_that_was_surely_seen_stays_one_while_it_is_hardly_seen():
     before = seen([disc((0.0, 0.0), DIAMETER_MM), disc((40.0, 0.0), DIAMETER_MM)])
-    pale = [disc((0.5, 0.0), DIAMETER_MM, 0.3), disc((40.0, 0.0), DIAMETER_MM, 0.1), disc((80.0, 0.0), DIAMETER_MM, 0.3)]
+    pale = [
+        disc((0.5, 0.0), DIAMETER_MM, 0.3),
+        disc((40.0, 0.0), DIAMETER_MM, 0.1),
+        disc((80.0, 0.0), DIAMETER_MM, 0.3),
+    ]
     assert seen(pale) == ()
     (kept,) = seen(pale, before)
     assert kept.x_mm == pytest.approx(0.5, abs=0.1)
-    narrow = [disc((0.0, 0.0), 0.6 * DIAMETER_MM, 0.45), disc((40.0, 0.0), DIAMETER_MM), disc((80.0, 0.0), DIAMETER_MM)]
+    narrow = [
+        disc((0.0, 0.0), 0.6 * DIAMETER_MM, 0.45),
+        disc((40.0, 0.0), DIAMETER_MM),
+        disc((80.0, 0.0), DIAMETER_MM),
+    ]
     assert (len(seen(narrow)), len(seen(narrow, before))) == (2, 3)

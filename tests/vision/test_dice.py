@@ -1,4 +1,6 @@
-"""A die in the dice corner: read where it lies flat, refused where it does not, told once a roll."""
+"""A die in the dice corner: read where it lies flat, refused where it does not, told once a
+roll.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +11,20 @@ import numpy as np
 import pytest
 
 from benchmarks.dice import read_table
-from referee.command import Hear, Undo
-from referee.events import SessionStarted
-from referee.log import Log
-from referee.rolled import dice_corner_watch
-from referee.session import Session
-from referee.simulated_tables import game_table
-from table.setup import load_table, save_table
-from vision.dice import Die, NoDie, read_dice
-from vision.frame import Frame
-from vision.photo import Photo
-from vision.render import Renderer
-from vision.scene import Scene, SceneDie
-from vision.scene_dice import die_at
-from vision.scene_ground import table_z_mm
+from referee.live.dice_monitor import dice_corner_watch
+from referee.sessions.commands import Hear, Undo
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from simulation.render.dice import die_at
+from simulation.render.ground import table_z_mm
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene, SceneDie
+from simulation.tables import game_table
+from table.table_config import load_table, save_table
+from vision.cameras.frame import Frame
+from vision.dice.reader import Die, NoDie, read_dice
+from vision.geometry.rectified_view import Photo
 
 TABLE = game_table("zamboni_wars", 3)
 CORNER = TABLE.setup.dice_corner
@@ -33,7 +35,9 @@ IVORY, BLACK = (0.75, 0.74, 0.70), (0.02, 0.02, 0.02)
 
 def die(top, beside=(0.0, 0.0), turn_deg=20.0, tilt_deg=0.0, rgb=IVORY, ink=BLACK, table=TABLE):
     x, y = np.array(table.setup.dice_corner.outline_mm).mean(axis=0) + beside
-    at, rotation = die_at(top, (float(x), float(y)), turn_deg, CORNER.edge_mm, table_z_mm(table.setup), tilt_deg, 65.0)
+    at, rotation = die_at(
+        top, (float(x), float(y)), turn_deg, CORNER.edge_mm, table_z_mm(table.setup), tilt_deg, 65.0
+    )
     return SceneDie(at, rotation, CORNER.edge_mm, rgb, ink)
 
 
@@ -59,14 +63,20 @@ def test_light_pips_on_a_dark_die_are_pips_too():
 
 
 def test_edges_of_its_shadow_are_not_taken_for_its_own():
-    """A light die on light cloth, whose shadow is sharper than the edge between its top and the side beside it."""
+    """A light die on light cloth, whose shadow is sharper than the edge between its top and the
+    side beside it.
+    """
     table = game_table("zamboni_wars", 47)
-    drawn = Renderer(table.setup, table.place).picture(Scene(table.stage, dice=(die(2, (2.07, 1.3), 72.9, table=table),)), np.random.default_rng(1))
+    drawn = Renderer(table.setup, table.place).picture(
+        Scene(table.stage, dice=(die(2, (2.07, 1.3), 72.9, table=table),)), np.random.default_rng(1)
+    )
     assert read_dice(Photo(drawn, table.place, table.setup)).pips == 2
 
 
 def test_a_die_that_no_edges_lead_to_is_found_beside_them():
-    """Dark blue on red cloth: the other edges that a die here might show agree better than its own."""
+    """Dark blue on red cloth: the other edges that a die here might show agree better than its
+    own.
+    """
     assert read_table(48, 2)[0] == {("lies flat", "right number"): 2}
 
 
@@ -78,7 +88,9 @@ def test_a_cocked_die_is_refused(tilt_deg):
 
 
 def test_two_dice_are_refused_and_an_empty_corner_is_empty():
-    assert read(die(2, (-12.0, 5.0)), die(2, (12.0, -8.0))) == NoDie("more than one die may lie there")
+    assert read(die(2, (-12.0, 5.0)), die(2, (12.0, -8.0))) == NoDie(
+        "more than one die may lie there"
+    )
     assert read() == NoDie()
 
 
@@ -88,7 +100,9 @@ def test_the_die_of_treehouse_shows_no_number():
 
 def test_a_table_without_a_dice_corner_has_no_die_to_read():
     with pytest.raises(ValueError, match="no dice corner"):
-        read_dice(Photo(picture(), TABLE.place, msgspec.structs.replace(TABLE.setup, dice_corner=None)))
+        read_dice(
+            Photo(picture(), TABLE.place, msgspec.structs.replace(TABLE.setup, dice_corner=None))
+        )
 
 
 def test_a_dice_corner_is_kept_in_table_json(tmp_path):
@@ -106,15 +120,21 @@ class Corner:
         return self.watch.look(Frame(0, 0, picture(*dice)), TABLE.place, self.session.ledger)
 
     def glance(self, *dice, times=2):
-        """Pictures in which something moves on the table, but not in the corner, if there are several."""
+        """Pictures in which something moves on the table, but not in the corner, if there are
+        several.
+        """
         for seed in range(times):
-            self.watch.glance(Frame(0, 0, picture(*dice, seed=seed)), TABLE.place, self.session.ledger)
+            self.watch.glance(
+                Frame(0, 0, picture(*dice, seed=seed)), TABLE.place, self.session.ledger
+            )
 
 
 @pytest.fixture
 def corner(tmp_path):
     with Log(tmp_path / "log.sqlite") as log:
-        session = Session.begin(log, SessionStarted(game="zamboni_wars", players=TABLE.setup.game.colours))
+        session = Session.begin(
+            log, SessionStarted(game="zamboni_wars", players=TABLE.setup.game.colours)
+        )
         yield Corner(session)
         session.close()
 
@@ -129,7 +149,9 @@ def test_a_roll_is_told_once_and_what_lay_there_before_is_none(corner):
     assert corner.look(LAY) == ""
     assert corner.look(ROLLED) == {"player": first, "die": 6}
     assert corner.look(ROLLED) == ""
-    assert corner.look(die(6, (9.4, 7.3), turn_deg=72.0)) == "", "it was not touched, whatever else looks otherwise"
+    assert corner.look(die(6, (9.4, 7.3), turn_deg=72.0)) == "", (
+        "it was not touched, whatever else looks otherwise"
+    )
     assert corner.look(NEARLY_THERE).startswith(TOUCHED)
     assert corner.look(die(1, tilt_deg=30.0)).startswith("The die cannot be read: ")
     corner.session.command(Hear(said={"player": first, "die": 6}))
@@ -149,7 +171,11 @@ def test_a_die_that_was_picked_up_was_rolled_however_near_it_lies_again(corner):
     assert corner.look(ROLLED).startswith(TOUCHED), "it was not picked up since"
 
 
-@pytest.mark.parametrize(("dice", "times"), [((), 1), ((die(6, tilt_deg=30.0),), 2)], ids=["an arm passes", "it is tipped over"])
+@pytest.mark.parametrize(
+    ("dice", "times"),
+    [((), 1), ((die(6, tilt_deg=30.0),), 2)],
+    ids=["an arm passes", "it is tipped over"],
+)
 def test_a_die_that_may_only_have_been_touched_was_not_rolled(corner, dice, times):
     corner.look(ROLLED)
     corner.glance(*dice, times=times)
@@ -172,13 +198,21 @@ def test_a_die_that_could_not_be_seen_for_a_while_was_not_rolled(corner):
 
 
 def test_who_begins_is_rolled_in_the_corner_one_player_after_the_other(tmp_path):
-    """The die is passed on clockwise: each new roll counts for the next who is yet to roll; what lay there first counts for nobody."""
+    """The die is passed on clockwise: each new roll counts for the next who is yet to roll; what
+    lay there first counts for nobody.
+    """
     with Log(tmp_path / "log.sqlite") as log:
         players = TABLE.setup.game.colours
-        session = Session.begin(log, SessionStarted(game="zamboni_wars", players=players, begins="roll"))
+        session = Session.begin(
+            log, SessionStarted(game="zamboni_wars", players=players, begins="roll")
+        )
         corner = Corner(session)
         assert corner.look(LAY) == ""
-        shown = (ROLLED, die(2, (-6.0, 4.0), turn_deg=10.0), *(die(pips, (7.0, -7.0 + pips)) for pips in range(1, len(players) - 1)))
+        shown = (
+            ROLLED,
+            die(2, (-6.0, 4.0), turn_deg=10.0),
+            *(die(pips, (7.0, -7.0 + pips)) for pips in range(1, len(players) - 1)),
+        )
         for player, one, pips in zip(players, shown, (6, 2, 1, 2), strict=False):
             heard = corner.look(one)
             assert heard == {"player": player, "die": pips}

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from referee.simulated_tables import game_table
-from vision.dice import maybe_flat
-from vision.dice_look import ANSWERS, CROP_PX, EDGE_PX, SIDE, TOP, chances, crop
-from vision.photo import Photo
-from vision.render import Renderer
-from vision.scene import Scene, SceneDie
-from vision.scene_dice import die_at
-from vision.scene_ground import table_z_mm
+from simulation.render.dice import die_at
+from simulation.render.ground import table_z_mm
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene, SceneDie
+from simulation.tables import game_table
+from vision.dice.classifier import ANSWERS, CROP_PX, EDGE_PX, SIDE, TOP, chances, crop
+from vision.dice.reader import maybe_flat
+from vision.geometry.rectified_view import Photo
 
 IVORY, BLACK = (0.75, 0.74, 0.70), (0.02, 0.02, 0.02)
 TURN_DEG = 33.0
@@ -40,12 +40,16 @@ def test_a_crop_shows_the_top_upright_in_the_middle_and_which_sides_are_seen(rol
     assert abs((faces == TOP).sum() - EDGE_PX**2) < 4 * EDGE_PX
     assert (faces == SIDE).sum() > EDGE_PX, "the camera does not look straight down"
     outside = faces == 0
-    assert seen[:3, middle, middle].mean() > seen[:3, outside].mean() + 0.05, "ivory on a darker table"
+    assert seen[:3, middle, middle].mean() > seen[:3, outside].mean() + 0.05, (
+        "ivory on a darker table"
+    )
 
 
 def test_what_a_die_shows_is_told_however_it_is_turned(rolled):
     cube, view = rolled
-    told = chances([cube.moved(np.array([0.0, 0.0, quarter])) for quarter in (0.0, 90.0, 180.0, 270.0)], view)
+    told = chances(
+        [cube.moved(np.array([0.0, 0.0, quarter])) for quarter in (0.0, 90.0, 180.0, 270.0)], view
+    )
     np.testing.assert_allclose(told.sum(axis=1), 1.0, atol=1e-6)
     assert (told.argmax(axis=1) == 5).all()
     beside = chances([cube.moved(np.array([0.5 * cube.edge_mm, 0.3 * cube.edge_mm, 20.0]))], view)
@@ -57,7 +61,9 @@ def test_nothing_to_look_at_is_nothing_seen(rolled):
 
 
 def test_practice_rolls_say_what_lies_there():
-    rolls = pytest.importorskip("vision.training.rolls", reason="teaching needs PyTorch: pip install -e '.[training]'")
+    rolls = pytest.importorskip(
+        "training.rolls", reason="teaching needs PyTorch: pip install -e '.[training]'"
+    )
     known = list(rolls.rolls(1))
     assert {roll.pips for roll in known} >= {0, 1, 2, 4}
     for roll in known[:4]:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from table.pieces import load_piece_set
-from vision.edges import PLACE_PX, POOL, REACH_PX, samples, snap, votes
-from vision.hypothesis import Hypothesis
+from vision.geometry.piece_pose import Hypothesis
+from vision.pose.edge_alignment import PLACE_PX, POOL, REACH_PX, samples, snap, votes
 
 PIECES = load_piece_set("looney")
 SIGMA = np.array([1.0, 1.0, 4.0, 6.0])
@@ -30,7 +30,9 @@ def test_a_misplaced_solid_finds_its_edges(truth, photo_of):
     sigma = SIGMA[: len(truth.parameters)]
     away = []
     for k in range(4):
-        start = truth.at(truth.parameters + 0.7 * sigma * np.random.default_rng(k).uniform(-1, 1, len(sigma)))
+        start = truth.at(
+            truth.parameters + 0.7 * sigma * np.random.default_rng(k).uniform(-1, 1, len(sigma))
+        )
         placed = snap(start, np.diag(sigma**2), photo, [], None)
         assert placed is not None
         away.append(placed.guess.parameters - truth.parameters)
@@ -61,7 +63,10 @@ def test_edges_that_are_hidden_are_not_read(photo_of):
 
 def test_on_bare_ground_nothing_speaks_for_a_piece(photo_of):
     guess = Hypothesis(PIECES["medium"], "lying", 0.0, 0.0, 40.0)
-    placed, there = snap(guess, KNOWN, photo_of(), [], None), snap(guess, KNOWN, photo_of(guess), [], None)
+    placed, there = (
+        snap(guess, KNOWN, photo_of(), [], None),
+        snap(guess, KNOWN, photo_of(guess), [], None),
+    )
     assert placed is not None
     assert there is not None
     assert placed.evidence < 3 < there.evidence
@@ -69,19 +74,26 @@ def test_on_bare_ground_nothing_speaks_for_a_piece(photo_of):
 
 @pytest.mark.parametrize("pose", ["upright", "lying"])
 def test_the_draws_agree_with_every_place_of_a_grid(pose, photo_of):
-    """The slow way: what all places of a fine grid are worth, by the same votes, and the mean and spread of that."""
+    """The slow way: what all places of a fine grid are worth, by the same votes, and the mean and
+    spread of that.
+    """
     truth = Hypothesis(PIECES["medium"], pose, 5.0, 8.0, 20.0)
     photo, start = photo_of(truth), truth.at(truth.parameters + np.array([0.4, -0.3, 1.0]))
     placed = snap(start, KNOWN, photo, [], None)
     points = samples(start, photo, [])
     table = votes(points, photo) / POOL
     spread = np.sqrt(np.diag(placed.covariance))
-    steps = np.stack(np.meshgrid(*[np.linspace(-4, 4, 33)] * 3, indexing="ij"), axis=-1).reshape(-1, 3) * spread
+    steps = (
+        np.stack(np.meshgrid(*[np.linspace(-4, 4, 33)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+        * spread
+    )
     moves = steps + placed.guess.parameters - start.parameters
     place = np.clip((points.jacobian @ moves.T + REACH_PX) / PLACE_PX, 0, table.shape[1] - 1.001)
     left = place.astype(int)
     row = np.arange(len(table))[:, None]
-    worth = (table[row, left] * (1 - place + left) + table[row, left + 1] * (place - left)).sum(axis=0)
+    worth = (table[row, left] * (1 - place + left) + table[row, left + 1] * (place - left)).sum(
+        axis=0
+    )
     worth -= 0.5 * (moves**2 / np.diag(KNOWN)).sum(axis=1)
     weight = np.exp(worth - worth.max())
     weight /= weight.sum()

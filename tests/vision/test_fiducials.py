@@ -1,4 +1,6 @@
-"""The camera's place from fiducials, on pictures of the project's own renderer, whose truth is exact."""
+"""The camera's place from fiducials, on pictures of the project's own renderer, whose truth is
+exact.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +13,23 @@ import numpy as np
 import pytest
 
 from benchmarks.bad_pictures import KINDS, Taken, bent, defocused, off_mm, screened, small
+from simulation.generate.cases import random_case, resized
+from simulation.generate.layouts import random_layout
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene
 from table.observation import Camera
-from vision.camera import on_plane, place_covariances, project
-from vision.corner_pose import at_wrong_edges
-from vision.fiducials import SURE_MM, locate
-from vision.markers import NoPose, detect_markers
-from vision.render import Renderer
-from vision.scene import Scene
-from vision.scene_cases import random_case, resized
-from vision.scene_layouts import random_layout
+from vision.geometry.camera_model import on_plane, place_covariances, project
+from vision.localization.corner_pose import at_wrong_edges
+from vision.localization.fiducials import SURE_MM, locate
+from vision.localization.markers import NoPose, detect_markers
 
 
 @pytest.fixture(scope="module")
 def scene():
     case = random_case("boule", 4242)
-    return case, Renderer(case.setup, case.camera).picture(Scene(case.stage), np.random.default_rng(1))
+    return case, Renderer(case.setup, case.camera).picture(
+        Scene(case.stage), np.random.default_rng(1)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +58,9 @@ def covered(case, image, ids):
 
 def worst_error_mm(found, case):
     outline = case.setup.outline_mm()
-    truth = project(np.column_stack([outline, np.zeros(len(outline))]), case.camera, case.setup.camera)
+    truth = project(
+        np.column_stack([outline, np.zeros(len(outline))]), case.camera, case.setup.camera
+    )
     return float(np.hypot(*(on_plane(truth, found, case.setup.camera) - outline).T).max())
 
 
@@ -103,7 +109,13 @@ def with_copy(case, image, marker, factor=1.0):
     """The picture with a marker of it shown once more in the middle, so many times as large."""
     quad = corners_px(case, case.setup.fiducials.markers[marker])
     low, high = quad.min(axis=0).astype(int) - 15, quad.max(axis=0).astype(int) + 15
-    copy = cv2.resize(image[low[1] : high[1], low[0] : high[0]], None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
+    copy = cv2.resize(
+        image[low[1] : high[1], low[0] : high[0]],
+        None,
+        fx=factor,
+        fy=factor,
+        interpolation=cv2.INTER_AREA,
+    )
     image = image.copy()
     middle = np.array(image.shape[1::-1]) // 2
     image[middle[1] : middle[1] + copy.shape[0], middle[0] : middle[0] + copy.shape[1]] = copy
@@ -154,9 +166,19 @@ def grown(marker, factor):
 def test_a_marker_of_another_size_than_stated_is_named(scene, factor):
     case, image = scene
     setup = case.setup
-    markers = tuple(grown(marker, factor) if marker.id == 2 else marker for marker in setup.fiducials.markers)
-    fiducials = type(setup.fiducials)(markers=markers, dictionary=setup.fiducials.dictionary, z_mm=setup.fiducials.z_mm)
-    wrong = type(setup)(camera=setup.camera, fiducials=fiducials, board=setup.board, game=setup.game, pieces=setup.pieces)
+    markers = tuple(
+        grown(marker, factor) if marker.id == 2 else marker for marker in setup.fiducials.markers
+    )
+    fiducials = type(setup.fiducials)(
+        markers=markers, dictionary=setup.fiducials.dictionary, z_mm=setup.fiducials.z_mm
+    )
+    wrong = type(setup)(
+        camera=setup.camera,
+        fiducials=fiducials,
+        board=setup.board,
+        game=setup.game,
+        pieces=setup.pieces,
+    )
     found = find(image, wrong)
     assert isinstance(found, NoPose)
     assert "fiducial 2 does not fit the others" in found.reason
@@ -166,13 +188,21 @@ def test_projecting_and_coming_back_is_the_same_point(scene):
     case, _ = scene
     points = np.random.default_rng(3).uniform([0, 0], case.setup.outline_mm().max(axis=0), (200, 2))
     for z_mm in (0.0, 25.0):
-        pixels = project(np.column_stack([points, np.full(len(points), z_mm)]), case.camera, case.setup.camera)
-        assert on_plane(pixels, case.camera, case.setup.camera, z_mm) == pytest.approx(points, abs=1e-4)
+        pixels = project(
+            np.column_stack([points, np.full(len(points), z_mm)]), case.camera, case.setup.camera
+        )
+        assert on_plane(pixels, case.camera, case.setup.camera, z_mm) == pytest.approx(
+            points, abs=1e-4
+        )
 
 
 def test_the_eye_is_where_the_rays_start(scene):
     case, _ = scene
-    moved = replace(case.camera, translation_mm=case.camera.translation_mm - case.camera.rotation @ np.array([10.0, -5.0, 3.0]))
+    moved = replace(
+        case.camera,
+        translation_mm=case.camera.translation_mm
+        - case.camera.rotation @ np.array([10.0, -5.0, 3.0]),
+    )
     assert moved.eye_mm - case.camera.eye_mm == pytest.approx([10.0, -5.0, 3.0])
 
 
@@ -185,9 +215,14 @@ def test_small_markers_a_little_out_of_focus_are_read():
 def test_a_marker_of_whose_border_nothing_can_be_measured_does_no_harm():
     """It is read, and no more: nothing is known of how bright its paper is."""
     made = random_case("storm", 5_500_020)
-    case, rng = replace(made, setup=resized(made.setup, 1400)), np.random.default_rng([5_500_020, 5])
+    case, rng = (
+        replace(made, setup=resized(made.setup, 1400)),
+        np.random.default_rng([5_500_020, 5]),
+    )
     layout = random_layout(case.setup, rng)
-    image = Renderer(case.setup, case.camera).picture(Scene(case.stage, tuple(one.piece for one in layout.placed), (), layout.slabs), rng)
+    image = Renderer(case.setup, case.camera).picture(
+        Scene(case.stage, tuple(one.piece for one in layout.placed), (), layout.slabs), rng
+    )
     found = find(image, case.setup)
     assert isinstance(found, Camera)
     assert worst_error_mm(found, case) < 1.0
@@ -197,22 +232,37 @@ def test_a_marker_of_whose_border_nothing_can_be_measured_does_no_harm():
 def far_table():
     """A drawn table whose fiducials are small in the picture."""
     case = random_case("boule", 310002)
-    return Taken(Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(310002)), case.setup, case.camera)
+    return Taken(
+        Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(310002)),
+        case.setup,
+        case.camera,
+    )
 
 
 def widest(camera, setup):
-    """How well the camera's place is said to be known at the worst corner of the play area, 1 sigma, mm."""
+    """How well the camera's place is said to be known at the worst corner of the play area, 1
+    sigma, mm.
+    """
     outline = setup.outline_mm()
-    covariances = place_covariances(np.column_stack([outline, np.zeros(len(outline))]), camera, setup.camera)
+    covariances = place_covariances(
+        np.column_stack([outline, np.zeros(len(outline))]), camera, setup.camera
+    )
     return float(np.sqrt(np.linalg.eigvalsh(covariances).max()))
 
 
 @pytest.mark.parametrize(
-    ("kind", "strength"), [("moved while exposed", "8 px"), ("rolled while exposed", "1.0°"), ("small and moved", "820 px wide, 3 px")]
+    ("kind", "strength"),
+    [
+        ("moved while exposed", "8 px"),
+        ("rolled while exposed", "1.0°"),
+        ("small and moved", "820 px wide, 3 px"),
+    ],
 )
 def test_a_blurred_picture_never_places_the_camera_elsewhere_as_sure(far_table, kind, strength):
     """Edges settle beside the true ones here: they put the board 11 to 28 mm off."""
-    bad = KINDS[kind][strength](far_table, np.random.default_rng(zlib.crc32(f"boule-310002 {kind} {strength}".encode())))
+    bad = KINDS[kind][strength](
+        far_table, np.random.default_rng(zlib.crc32(f"boule-310002 {kind} {strength}".encode()))
+    )
     found = locate(bad.image, bad.setup)
     if isinstance(found, Camera):
         assert off_mm(found, bad) < (2.0 if found.sigma_mm <= SURE_MM else 4 * found.sigma_mm)
@@ -250,4 +300,6 @@ def test_edges_elsewhere_than_the_middles_of_fiducials_are_noticed():
     pixels = np.concatenate([corners, corners + 300.0])
     larger = np.concatenate([1.1 * corners - 2.0, 1.1 * corners + 298.0])
     assert at_wrong_edges(larger, pixels).tolist() == [False, False]
-    assert at_wrong_edges(np.concatenate([corners, corners + np.array([302.0, 300.0])]), pixels).tolist() == [False, True]
+    assert at_wrong_edges(
+        np.concatenate([corners, corners + np.array([302.0, 300.0])]), pixels
+    ).tolist() == [False, True]

@@ -8,10 +8,10 @@ import cv2
 import pytest
 
 from table.errors import InputError
-from table.setup import parse_table
+from table.table_config import parse_table
 from tests.vision.films import HEIGHT, TURNED, WIDTH, cut, film, trimmed, turned, zeroed
 from tests.vision.test_cameras import TABLE
-from vision.cameras import missing_in, open_camera
+from vision.cameras.base import missing_in, open_camera
 
 SETUP = parse_table(TABLE)
 UPRIGHT = parse_table(TABLE | {"camera": TABLE["camera"] | {"orientation": "upright"}})
@@ -38,7 +38,9 @@ def test_a_film_is_read_as_the_sensor_wrote_it_whatever_its_flag_says(tmp_path):
 
 
 def test_a_film_is_turned_by_its_flag_where_the_table_is_from_turned_pictures(tmp_path):
-    assert not red_above(open_camera(f"video:{turned(film(tmp_path / 'game.mp4'), 180)}", UPRIGHT).read())
+    assert not red_above(
+        open_camera(f"video:{turned(film(tmp_path / 'game.mp4'), 180)}", UPRIGHT).read()
+    )
     assert red_above(open_camera(f"video:{film(tmp_path / 'other.mp4')}", UPRIGHT).read())
 
 
@@ -46,7 +48,10 @@ def test_a_film_is_turned_by_its_flag_where_the_table_is_from_turned_pictures(tm
 @pytest.mark.parametrize("how", [90, 270, "mirrored"])
 def test_a_film_on_its_side_or_mirrored_is_refused(tmp_path, setup, how):
     path = turned(film(tmp_path / "game.mp4"), how)
-    with pytest.raises(InputError, match=r"game\.mp4: expected a picture that is not turned, got .*; hold the camera") as error:
+    with pytest.raises(
+        InputError,
+        match=r"game\.mp4: expected a picture that is not turned, got .*; hold the camera",
+    ) as error:
         open_camera(f"video:{path}", setup)
     assert "\n" not in str(error.value)
     assert (f"{how}°" in str(error.value)) == (how in (90, 270))
@@ -77,7 +82,9 @@ def test_a_camera_that_is_no_recording_lacks_nothing():
     assert missing_in(open_camera("stream:http://127.0.0.1:9/video", SETUP)) == ""
 
 
-@pytest.mark.parametrize("name", ["2026-11-27T19:30:00.mp4", "file:x.mp4", "concat:a|b.mp4", "a b%03d.mp4", "-.mp4"])
+@pytest.mark.parametrize(
+    "name", ["2026-11-27T19:30:00.mp4", "file:x.mp4", "concat:a|b.mp4", "a b%03d.mp4", "-.mp4"]
+)
 def test_any_name_of_a_film_is_read(tmp_path, monkeypatch, name):
     film(tmp_path / "made.mp4").rename(tmp_path / name)
     monkeypatch.chdir(tmp_path)
@@ -100,7 +107,9 @@ def test_a_film_cut_short_says_how_much_there_should_be(tmp_path, name):
     assert 20 < read < 40
     said = missing_in(camera)
     assert f"{name}: expected " in said
-    assert ("60 pictures, as the film says, could read" in said) or ("pictures for 6.0 s, as the film says, could read" in said)
+    assert ("60 pictures, as the film says, could read" in said) or (
+        "pictures for 6.0 s, as the film says, could read" in said
+    )
     assert str(read) in said
     assert "\n" not in said
 
@@ -118,13 +127,20 @@ def test_an_mp4_whose_pictures_end_before_its_index_says_is_cut_short(tmp_path):
 
 
 def test_an_mp4_without_its_index_is_refused_with_the_reason(tmp_path):
-    with pytest.raises(InputError, match=r"a\.mp4: expected a whole film, but its index \(moov\) is missing: it is cut short"):
+    with pytest.raises(
+        InputError,
+        match=r"a\.mp4: expected a whole film, but its index \(moov\) is missing: it is cut short",
+    ):
         open_camera(f"video:{cut(film(tmp_path / 'a.mp4'), 0.6)}", SETUP)
 
 
-@pytest.mark.parametrize(("name", "fourcc"), [("a.mp4", "mp4v"), ("a.mp4", "MJPG"), ("a.avi", "MJPG"), ("a.mkv", "MJPG")])
+@pytest.mark.parametrize(
+    ("name", "fourcc"), [("a.mp4", "mp4v"), ("a.mp4", "MJPG"), ("a.avi", "MJPG"), ("a.mkv", "MJPG")]
+)
 def test_a_film_with_a_hole_goes_on_after_it_and_says_so(tmp_path, name, fourcc):
-    camera = open_camera(f"video:{zeroed(film(tmp_path / name, fourcc, frames=100), 0.4, 0.6)}", SETUP)
+    camera = open_camera(
+        f"video:{zeroed(film(tmp_path / name, fourcc, frames=100), 0.4, 0.6)}", SETUP
+    )
     frames = all_of(camera)
     assert 50 < len(frames) < 100
     assert "it is cut short or damaged: copy it again" in missing_in(camera)
@@ -133,5 +149,7 @@ def test_a_film_with_a_hole_goes_on_after_it_and_says_so(tmp_path, name, fourcc)
 
 
 def test_the_size_of_a_film_is_that_of_its_sensor(tmp_path):
-    with pytest.raises(InputError, match=r"expected 96 x 80 px as table\.json says, got 80 x 96 px"):
+    with pytest.raises(
+        InputError, match=r"expected 96 x 80 px as table\.json says, got 80 x 96 px"
+    ):
         open_camera(f"video:{film(tmp_path / 'a.mp4', size=(HEIGHT, WIDTH))}", SETUP)

@@ -10,20 +10,32 @@ from hypothesis import strategies as st
 
 from table.pieces import load_piece_set
 from table.solids import FACES, POSES, convex_hull, lying, upright
-from vision.hypothesis import Hypothesis, cast_down, silhouette, vertices_mm, visible_faces
+from vision.geometry.piece_pose import Hypothesis, cast_down, silhouette, vertices_mm, visible_faces
 
 SIZES = load_piece_set("looney").sizes
 EYE = np.array([120.0, -200.0, 900.0])
 PLACE, TURN = st.floats(-300, 300), st.floats(0, 360)
 
 
-@given(st.sampled_from(SIZES), st.sampled_from(POSES), PLACE, PLACE, TURN, st.floats(-5, 60), st.floats(-8, 20))
+@given(
+    st.sampled_from(SIZES),
+    st.sampled_from(POSES),
+    PLACE,
+    PLACE,
+    TURN,
+    st.floats(-5, 60),
+    st.floats(-8, 20),
+)
 def test_many_places_at_once_are_the_places_one_by_one(size, pose, x, y, heading, tilt, z):
     guess = Hypothesis(size, pose, x, y, heading, tilt if pose == "leaning" else 0.0, z)
     rows = guess.parameters + np.random.default_rng(3).normal(0, 20, (4, len(guess.parameters)))
     one_by_one = [guess.at(row).solid.vertices_mm for row in rows]
     np.testing.assert_allclose(vertices_mm(guess, rows), one_by_one, atol=1e-9)
-    np.testing.assert_allclose(cast_down(np.array(one_by_one), EYE), [cast_down(points, EYE) for points in one_by_one], atol=1e-9)
+    np.testing.assert_allclose(
+        cast_down(np.array(one_by_one), EYE),
+        [cast_down(points, EYE) for points in one_by_one],
+        atol=1e-9,
+    )
 
 
 @given(st.sampled_from(SIZES), st.sampled_from(["upright", "lying"]), PLACE, PLACE, TURN)

@@ -9,7 +9,11 @@ from tests.vision.test_cameras import jpeg
 from vision.cameras.jpeg import JpegStream
 
 
-@given(pieces=st.lists(st.integers(1, 700), min_size=1, max_size=40), junk=st.binary(max_size=40), cut=st.integers(1, 600))
+@given(
+    pieces=st.lists(st.integers(1, 700), min_size=1, max_size=40),
+    junk=st.binary(max_size=40),
+    cut=st.integers(1, 600),
+)
 def test_pictures_come_whole_out_of_any_stream(pieces, junk, cut):
     """Cut anywhere, with what is no picture and half a picture between them."""
     whole = jpeg()

@@ -1,4 +1,6 @@
-"""Live cameras against doubles that behave as the devices do: a program that writes JPEGs, an HTTP server, a package, a device."""
+"""Live cameras against doubles that behave as the devices do: a program that writes JPEGs, an HTTP
+server, a package, a device.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,9 @@ import numpy as np
 import pytest
 
 from table.errors import InputError
-from table.setup import parse_table
+from table.table_config import parse_table
 from tests.vision.test_cameras import HEIGHT, TABLE, WIDTH, jpeg, picture
-from vision.cameras import CameraLost, open_camera
+from vision.cameras.base import CameraLost, open_camera
 from vision.cameras.live import LiveCamera, Picture
 
 SETUP = parse_table(TABLE)
@@ -25,10 +27,17 @@ def bright(level):
 
 
 class Scripted:
-    """A feed that gives what it is handed: pictures, or errors; after the last it waits until it is let go of."""
+    """A feed that gives what it is handed: pictures, or errors; after the last it waits until it is
+    let go of.
+    """
 
     def __init__(self, *script):
-        self.script, self.closed, self.empty, self.go = list(script), threading.Event(), threading.Event(), threading.Event()
+        self.script, self.closed, self.empty, self.go = (
+            list(script),
+            threading.Event(),
+            threading.Event(),
+            threading.Event(),
+        )
 
     def picture(self):
         if not self.script:
@@ -46,7 +55,9 @@ class Scripted:
 
 def live(*feeds, patience_s=5.0):
     feeds, ticks = list(feeds), iter(range(1000, 9000, 100))
-    return LiveCamera("test camera", lambda: feeds.pop(0), SETUP, clock=lambda: next(ticks), patience_s=patience_s)
+    return LiveCamera(
+        "test camera", lambda: feeds.pop(0), SETUP, clock=lambda: next(ticks), patience_s=patience_s
+    )
 
 
 def test_only_the_newest_picture_counts():
@@ -63,7 +74,10 @@ def test_only_the_newest_picture_counts():
 
 
 def test_a_lost_camera_is_tried_again_and_frames_go_on_counting():
-    feeds = Scripted(bright(10), CameraLost("the cable is out")), Scripted(bright(20), CameraLost("again"))
+    feeds = (
+        Scripted(bright(10), CameraLost("the cable is out")),
+        Scripted(bright(20), CameraLost("again")),
+    )
     camera = live(*feeds)
     assert camera.read().seq == 0
     with pytest.raises(CameraLost, match="test camera: the cable is out"):
@@ -84,7 +98,9 @@ def test_a_camera_that_gives_nothing_is_lost():
 
 def test_pictures_of_another_size_are_refused():
     camera = live(Scripted(np.zeros((40, 60, 3), np.uint8)))
-    with pytest.raises(InputError, match=r"expected 96 x 80 px as table\.json says, got 60 x 40 px"):
+    with pytest.raises(
+        InputError, match=r"expected 96 x 80 px as table\.json says, got 60 x 40 px"
+    ):
         camera.read()
 
 
@@ -92,17 +108,25 @@ def test_pictures_of_another_size_are_refused():
 
 
 def program(folder, monkeypatch, body):
-    """Put an `rpicam-vid` on the path that runs `body` with the JPEG in `whole` and its arguments in `args`."""
+    """Put an `rpicam-vid` on the path that runs `body` with the JPEG in `whole` and its arguments
+    in `args`.
+    """
     (folder / "picture.jpg").write_bytes(jpeg())
     script = folder / "rpicam-vid"
-    lines = [f"#!{sys.executable}", "import sys, time, pathlib", f"whole = pathlib.Path({str(folder / 'picture.jpg')!r}).read_bytes()"]
+    lines = [
+        f"#!{sys.executable}",
+        "import sys, time, pathlib",
+        f"whole = pathlib.Path({str(folder / 'picture.jpg')!r}).read_bytes()",
+    ]
     script.write_text("\n".join([*lines, "args, out = sys.argv[1:], sys.stdout.buffer", body]))
     script.chmod(0o755)
     monkeypatch.setenv("PATH", str(folder))
 
 
 def test_the_pi_camera_is_read_from_a_pipe(tmp_path, monkeypatch):
-    program(tmp_path, monkeypatch, "[out.write(whole) for _ in range(3)]; out.flush(); time.sleep(30)")
+    program(
+        tmp_path, monkeypatch, "[out.write(whole) for _ in range(3)]; out.flush(); time.sleep(30)"
+    )
     camera = open_camera("rpicam:--shutter 8000", SETUP)
     frame = camera.read()
     camera.close()
@@ -111,7 +135,12 @@ def test_the_pi_camera_is_read_from_a_pipe(tmp_path, monkeypatch):
 
 
 def test_a_damaged_picture_in_the_pipe_is_left_out(tmp_path, monkeypatch):
-    program(tmp_path, monkeypatch, "[out.write(whole[:-40] + whole[-2:] + whole) for _ in range(3)]; out.flush(); time.sleep(30)")
+    program(
+        tmp_path,
+        monkeypatch,
+        "[out.write(whole[:-40] + whole[-2:] + whole) for _ in range(3)]; out.flush();"
+        " time.sleep(30)",
+    )
     camera = open_camera("rpicam:", SETUP)
     frame = camera.read()
     camera.close()
@@ -119,13 +148,21 @@ def test_a_damaged_picture_in_the_pipe_is_left_out(tmp_path, monkeypatch):
 
 
 def test_what_is_no_option_of_the_program_is_refused():
-    with pytest.raises(InputError, match=r"rpicam: expected options of rpicam-vid such as --shutter 8000, got '0@2304x1296'"):
+    with pytest.raises(
+        InputError,
+        match=r"rpicam: expected options of rpicam-vid such as --shutter 8000, got '0@2304x1296'",
+    ):
         open_camera("rpicam:0@2304x1296", SETUP)
 
 
-def test_the_program_is_asked_for_the_size_of_the_table_and_for_what_people_add(tmp_path, monkeypatch):
+def test_the_program_is_asked_for_the_size_of_the_table_and_for_what_people_add(
+    tmp_path, monkeypatch
+):
     program(
-        tmp_path, monkeypatch, f"pathlib.Path({str(tmp_path / 'args')!r}).write_text(' '.join(args)); out.write(whole); out.flush(); time.sleep(30)"
+        tmp_path,
+        monkeypatch,
+        f"pathlib.Path({str(tmp_path / 'args')!r}).write_text(' '.join(args)); out.write(whole);"
+        " out.flush(); time.sleep(30)",
     )
     camera = open_camera("rpicam:--lens-position 4.2", SETUP)
     camera.read()
@@ -138,7 +175,13 @@ def test_the_program_is_asked_for_the_size_of_the_table_and_for_what_people_add(
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("sys.exit('ERROR: *** no cameras available ***')", r"Raspberry Pi camera: rpicam-vid ended with code 1: ERROR: \*\*\* no cameras available"),
+        (
+            "sys.exit('ERROR: *** no cameras available ***')",
+            (
+                r"Raspberry Pi camera: rpicam-vid ended with code 1: ERROR: \*\*\* no cameras"
+                r" available"
+            ),
+        ),
         ("out.write(whole[:-30]); out.flush()", "rpicam-vid ended with code 0"),
         ("out.write(b'x' * 9999); out.flush()", "rpicam-vid ended with code 0"),
     ],
@@ -197,13 +240,20 @@ def test_a_usb_camera_is_asked_for_the_tables_size_and_locked_after_a_while(tmp_
     (tmp_path / "video0").touch()
     camera = open_camera(f"v4l2:{tmp_path / 'video0'}", SETUP)
     frame = camera.read()
-    while cv2.CAP_PROP_AUTO_EXPOSURE not in devices[0].set_ or cv2.CAP_PROP_EXPOSURE not in devices[0].set_:
+    while (
+        cv2.CAP_PROP_AUTO_EXPOSURE not in devices[0].set_
+        or cv2.CAP_PROP_EXPOSURE not in devices[0].set_
+    ):
         camera.read()
     camera.close()
     assert np.array_equal(frame.image, picture())
     told = devices[0].set_
     assert (told[cv2.CAP_PROP_FRAME_WIDTH], told[cv2.CAP_PROP_FRAME_HEIGHT]) == (WIDTH, HEIGHT)
-    assert (told[cv2.CAP_PROP_AUTOFOCUS], told[cv2.CAP_PROP_AUTO_EXPOSURE], told[cv2.CAP_PROP_EXPOSURE]) == (0, 1, 157.0)
+    assert (
+        told[cv2.CAP_PROP_AUTOFOCUS],
+        told[cv2.CAP_PROP_AUTO_EXPOSURE],
+        told[cv2.CAP_PROP_EXPOSURE],
+    ) == (0, 1, 157.0)
     assert devices[0].released
 
 
@@ -255,7 +305,13 @@ class Picamera2:
         return picture()
 
     def get_metadata(self):
-        return {"ExposureTime": 9000, "AnalogueGain": 1.5, "ColourGains": (1.9, 1.6), "LensPosition": 3.5, "SensorTimestamp": 1}
+        return {
+            "ExposureTime": 9000,
+            "AnalogueGain": 1.5,
+            "ColourGains": (1.9, 1.6),
+            "LensPosition": 3.5,
+            "SensorTimestamp": 1,
+        }
 
     def release(self):
         self.open_requests -= 1
@@ -285,7 +341,13 @@ def test_the_pi_camera_is_read_by_picamera2_and_locked(picamera2):
     assert np.array_equal(frame.image, picture())
     assert picamera2[0].configured["size"] == (WIDTH, HEIGHT)
     assert frame.focus_dpt == 3.5
-    locked = {"AeEnable": False, "AwbEnable": False, "ExposureTime": 9000, "AnalogueGain": 1.5, "ColourGains": (1.9, 1.6)}
+    locked = {
+        "AeEnable": False,
+        "AwbEnable": False,
+        "ExposureTime": 9000,
+        "AnalogueGain": 1.5,
+        "ColourGains": (1.9, 1.6),
+    }
     assert picamera2[0].controls == locked | {"AfMode": 0, "LensPosition": 3.5}
     assert picamera2[0].closed
 
@@ -298,7 +360,9 @@ def test_before_there_is_a_table_people_say_the_size_of_pictures(picamera2):
         assert picamera2[-1].configured["size"] == size
 
 
-@pytest.mark.parametrize("spec", ["picamera:0@big", "v4l2:0@1920", "v4l2:0@1x1", "picamera:0@640x480"])
+@pytest.mark.parametrize(
+    "spec", ["picamera:0@big", "v4l2:0@1920", "v4l2:0@1x1", "picamera:0@640x480"]
+)
 def test_a_size_that_is_none_or_not_the_tables_is_refused(spec):
     with pytest.raises(InputError, match=r"camera: expected .*got"):
         open_camera(spec, SETUP)
@@ -343,7 +407,10 @@ def test_a_video_gives_its_frames_at_their_times(tmp_path):
 
 def test_what_is_no_video_of_this_table_is_refused(tmp_path):
     (tmp_path / "text.avi").write_text("hello")
-    for path, said in ((tmp_path / "none.avi", "expected a video file"), (tmp_path / "text.avi", "cannot be read")):
+    for path, said in (
+        (tmp_path / "none.avi", "expected a video file"),
+        (tmp_path / "text.avi", "cannot be read"),
+    ):
         with pytest.raises(InputError, match=said):
             open_camera(f"video:{path}", SETUP)
     with pytest.raises(InputError, match="expected 96 x 80 px"):

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.networks import answers, as_pictures
+from vision.networks.runtime import answers, as_pictures
 
 SHAPES = {
     "finder": (1, 3, 96, 160),
@@ -23,7 +23,7 @@ SHAPES = {
 LOADING = """
 import sys
 import numpy as np
-from vision.networks import answers
+from vision.networks.runtime import answers
 answers("close_look", np.zeros((1, 5, 96, 96), np.float32))
 print("heard", file=sys.stderr)
 """
@@ -32,7 +32,11 @@ print("heard", file=sys.stderr)
 @pytest.mark.parametrize("name", SHAPES)
 def test_networks_answer_as_opencv_has_them(name):
     seen = np.random.default_rng(1).random(SHAPES[name], np.float32)
-    network = cv2.dnn.readNetFromONNX(np.frombuffer(resources.files("vision").joinpath(f"data/{name}.onnx").read_bytes(), np.uint8))
+    network = cv2.dnn.readNetFromONNX(
+        np.frombuffer(
+            resources.files("vision").joinpath(f"data/{name}.onnx").read_bytes(), np.uint8
+        )
+    )
     network.setInput(seen)
     told = network.forward()
     np.testing.assert_allclose(answers(name, seen), told, rtol=1e-3, atol=1e-3 * np.abs(told).max())
@@ -46,5 +50,7 @@ def test_pictures_are_what_images_are_but_for_their_axes():
 
 
 def test_loading_them_says_nothing_and_what_is_said_afterwards_is_heard():
-    done = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", LOADING], capture_output=True, text=True, check=True
+    )
     assert (done.stdout, done.stderr) == ("", "heard\n")

@@ -1,4 +1,6 @@
-"""Photographs in, pieces out: on made-up cases with exact truth, on empty tables, and on pictures of nothing."""
+"""Photographs in, pieces out: on made-up cases with exact truth, on empty tables, and on pictures
+of nothing.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +13,22 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
+from simulation.generate.cases import random_case, resized, truth_document
+from simulation.generate.throws import Thrower, clear_of_cards
+from simulation.render.ground import table_z_mm
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene, look_at
 from table.observation import Observation, Unusable, observation_document
-from table.setup import load_table
 from table.solids import lying
-from vision.cameras.files import read_image
-from vision.finder import search, view_of
-from vision.frame import Frame
-from vision.hypothesis import Hypothesis
-from vision.left_over import RIM_CELLS, left_over
+from table.table_config import load_table
+from vision.background.residuals import RIM_CELLS, left_over
+from vision.cameras.frame import Frame
+from vision.cameras.image_files import read_image
+from vision.change_gate import READ_AGAIN, Watch
+from vision.geometry.piece_pose import Hypothesis
+from vision.geometry.rectified_view import Photo
+from vision.networks.detector import search, view_of
 from vision.observe import observe
-from vision.photo import Photo
-from vision.render import Renderer
-from vision.scene import Scene, look_at
-from vision.scene_cases import random_case, resized, truth_document
-from vision.scene_ground import table_z_mm
-from vision.scene_throws import Thrower, clear_of_cards
-from vision.watch import READ_AGAIN, Watch
 
 BENCH = Path(__file__).resolve().parents[3] / "shared" / "bench" / "cases"
 
@@ -34,7 +36,9 @@ BENCH = Path(__file__).resolve().parents[3] / "shared" / "bench" / "cases"
 def drawn(kind, seed, empty=False):
     case = random_case(kind, seed)
     scene = Scene(case.stage) if empty else case.scene()
-    return case, Frame(0, 0, Renderer(case.setup, case.camera).picture(scene, np.random.default_rng(seed)))
+    return case, Frame(
+        0, 0, Renderer(case.setup, case.camera).picture(scene, np.random.default_rng(seed))
+    )
 
 
 def pairs(truth_mm, seen_mm):
@@ -43,7 +47,11 @@ def pairs(truth_mm, seen_mm):
     return [(i, j, apart[i, j]) for i, j in zip(rows, columns, strict=True)]
 
 
-@pytest.fixture(scope="module", params=[("boule", 9101), ("storm", 9102)], ids=lambda made: f"{made[0]}-{made[1]}")
+@pytest.fixture(
+    scope="module",
+    params=[("boule", 9101), ("storm", 9102)],
+    ids=lambda made: f"{made[0]}-{made[1]}",
+)
 def read(request):
     case, frame = drawn(*request.param)
     return case, frame, observe(frame, case.setup)
@@ -59,27 +67,47 @@ def test_a_made_up_table_is_read_right(read):
     assert len(matched) >= 0.95 * len(truth)
     assert len(seen.pieces) <= len(truth) + 1
     flat = [(i, j) for i, j in matched if truth[i]["pose"] != "leaning"]
-    right = [tuple(truth[i][key] == getattr(seen.pieces[j], key) for key in ("colour", "size", "pose")) == (True,) * 3 for i, j in flat]
+    right = [
+        tuple(truth[i][key] == getattr(seen.pieces[j], key) for key in ("colour", "size", "pose"))
+        == (True,) * 3
+        for i, j in flat
+    ]
     assert np.mean(right) >= 0.95
-    errors = [float(np.hypot(*(seen.pieces[j].base_mm - truth[i]["base_mm"]))) for (i, j), ok in zip(flat, right, strict=True) if ok]
+    errors = [
+        float(np.hypot(*(seen.pieces[j].base_mm - truth[i]["base_mm"])))
+        for (i, j), ok in zip(flat, right, strict=True)
+        if ok
+    ]
     assert np.median(errors) < 0.5
 
 
 def test_what_no_piece_explains_is_told(read):
-    """Take one piece away from what was read: what lies there is something unread, there and nowhere else."""
+    """Take one piece away from what was read: what lies there is something unread, there and
+    nowhere else.
+    """
     case, frame, seen = read
     photo = Photo(frame.image, seen.camera, case.setup)
     sight = search(view_of(photo), case.setup.colours)
     guesses = [
-        Hypothesis(size_of(case, one), one.pose, *one.base_mm, one.heading_deg) for one in seen.pieces + seen.off_board if one.pose != "leaning"
+        Hypothesis(size_of(case, one), one.pose, *one.base_mm, one.heading_deg)
+        for one in seen.pieces + seen.off_board
+        if one.pose != "leaning"
     ]
     told = {tuple(place) for place in left_over(sight, guesses, photo)}
     found = 0
     for k in range(min(4, len(seen.pieces))):
-        more = [place for place in left_over(sight, guesses[:k] + guesses[k + 1 :], photo) if tuple(place) not in told]
+        more = [
+            place
+            for place in left_over(sight, guesses[:k] + guesses[k + 1 :], photo)
+            if tuple(place) not in told
+        ]
         found += len(more)
         assert len(more) <= 1
-        assert all(np.hypot(*(place - guesses[k].solid.vertices_mm[:, :2].mean(axis=0))) < guesses[k].size.slant_mm for place in more)
+        assert all(
+            np.hypot(*(place - guesses[k].solid.vertices_mm[:, :2].mean(axis=0)))
+            < guesses[k].size.slant_mm
+            for place in more
+        )
     assert found >= 2
 
 
@@ -134,7 +162,9 @@ def test_an_empty_table_has_no_pieces(kind):
 
 def test_the_picture_of_the_empty_table_may_be_given(read):
     case, frame, seen = read
-    bare = Frame(0, 0, Renderer(case.setup, case.camera).picture(Scene(case.stage), np.random.default_rng(7)))
+    bare = Frame(
+        0, 0, Renderer(case.setup, case.camera).picture(Scene(case.stage), np.random.default_rng(7))
+    )
     helped = observe(frame, case.setup, bare)
     assert isinstance(helped, Observation)
     assert abs(len(helped.pieces) - len(seen.pieces)) <= 1
@@ -174,7 +204,9 @@ def test_watching_reads_a_resting_table_once(read):
     reads = []
 
     def noisy(k):
-        image = frame.image.astype(np.int16) + rng.normal(0, 1.5, frame.image.shape).round().astype(np.int16)
+        image = frame.image.astype(np.int16) + rng.normal(0, 1.5, frame.image.shape).round().astype(
+            np.int16
+        )
         return Frame(k, 250 * k, np.clip(image, 0, 255).astype(np.uint8))
 
     watch = Watch()
@@ -184,7 +216,13 @@ def test_watching_reads_a_resting_table_once(read):
     assert all(one.pieces is reads[-1].pieces for one in reads[READ_AGAIN:])
     assert [one.at_ms for one in reads] == [0, 250, 500, 750, 1000]
     covered = noisy(5)
-    cv2.circle(covered.image, (covered.image.shape[1] // 2, covered.image.shape[0] // 2), 80, (180, 120, 90), -1)
+    cv2.circle(
+        covered.image,
+        (covered.image.shape[1] // 2, covered.image.shape[0] // 2),
+        80,
+        (180, 120, 90),
+        -1,
+    )
     moving = watch(covered, case.setup)
     assert isinstance(moving, Observation)
     assert moving.moving
@@ -194,17 +232,25 @@ def test_watching_reads_a_resting_table_once(read):
     assert back.pieces is reads[-1].pieces
     watch(Frame(7, 1750, covered.image), case.setup)
     rests = watch(Frame(8, 2000, covered.image), case.setup)
-    assert (rests.moving, rests.still_ms, rests.at_ms) == (False, 250, 2000), "it is read one picture after it came to rest"
+    assert (rests.moving, rests.still_ms, rests.at_ms) == (False, 250, 2000), (
+        "it is read one picture after it came to rest"
+    )
 
 
 def test_a_camera_that_moved_between_two_readings_is_noticed():
     case = random_case("icebreaker", 60001)
     eye = case.camera.eye_mm
-    target = np.array([*(eye[:2] - eye[2] / case.camera.rotation[2, 2] * case.camera.rotation[2, :2]), 0.0])
+    target = np.array(
+        [*(eye[:2] - eye[2] / case.camera.rotation[2, 2] * case.camera.rotation[2, :2]), 0.0]
+    )
     watch, notes = Watch(), []
     for k, away in enumerate([np.zeros(3), np.array([9.0, 0.0, 12.0]), np.array([9.0, 0.0, 12.0])]):
         camera = look_at(eye + away, target)
-        frame = Frame(k, 1000 * k, Renderer(case.setup, camera).picture(Scene(case.stage), np.random.default_rng(k)))
+        frame = Frame(
+            k,
+            1000 * k,
+            Renderer(case.setup, camera).picture(Scene(case.stage), np.random.default_rng(k)),
+        )
         watch(frame, case.setup)
         seen = watch(frame, case.setup)
         assert isinstance(seen, Observation)
@@ -220,8 +266,13 @@ def test_photographs_that_this_project_did_not_draw(name):
     truth = json.loads((BENCH / name / "truth.json").read_text())["pieces"]
     seen = observe(read_image(BENCH / name / "image.jpg", setup), setup)
     assert isinstance(seen, Observation)
-    assert sorted((p["colour"], p["size"], p["pose"]) for p in truth) == sorted((p.colour, p.size, p.pose) for p in seen.pieces)
-    errors = [apart for _, _, apart in pairs([p["base_mm"] for p in truth], [p.base_mm for p in seen.pieces])]
+    assert sorted((p["colour"], p["size"], p["pose"]) for p in truth) == sorted(
+        (p.colour, p.size, p.pose) for p in seen.pieces
+    )
+    errors = [
+        apart
+        for _, _, apart in pairs([p["base_mm"] for p in truth], [p.base_mm for p in seen.pieces])
+    ]
     assert np.median(errors) < 0.3
     standing = [(p.colour, seen.pieces[p.on].colour) for p in seen.pieces if p.on is not None]
     assert standing == [(p["colour"], setup.game.target) for p in truth if p.get("on") == "target"]
@@ -233,36 +284,67 @@ def test_one_that_lies_with_its_base_to_the_camera_is_not_taken_for_one_that_sta
     seen = observe(frame, case.setup)
     truth = truth_document(case)["pieces"]
     plan = [np.mean(np.array(piece["vertices_mm"])[:, :2], axis=0) for piece in truth]
-    matched = [(i, j) for i, j, apart in pairs(plan, [piece.solid.vertices_mm[:, :2].mean(axis=0) for piece in seen.pieces]) if apart < 8]
-    assert not [(i, j) for i, j in matched if (truth[i]["pose"], seen.pieces[j].pose) == ("lying", "upright")]
+    matched = [
+        (i, j)
+        for i, j, apart in pairs(
+            plan, [piece.solid.vertices_mm[:, :2].mean(axis=0) for piece in seen.pieces]
+        )
+        if apart < 8
+    ]
+    assert not [
+        (i, j)
+        for i, j in matched
+        if (truth[i]["pose"], seen.pieces[j].pose) == ("lying", "upright")
+    ]
 
 
 def test_a_throw_that_rolled_far_off_the_chessboard_is_seen():
     case, _ = drawn("storm", 9102, empty=True)
-    thrower, (low, high) = Thrower(case.setup, np.random.default_rng(3)), (corner(case.setup.outline_mm(), axis=0) for corner in (np.min, np.max))
-    spots = [np.array([low[0] + (high[0] - low[0]) * share, high[1] + 72.0]) for share in (0.2, 0.35, 0.5, 0.65, 0.8)]
+    thrower, (low, high) = (
+        Thrower(case.setup, np.random.default_rng(3)),
+        (corner(case.setup.outline_mm(), axis=0) for corner in (np.min, np.max)),
+    )
+    spots = [
+        np.array([low[0] + (high[0] - low[0]) * share, high[1] + 72.0])
+        for share in (0.2, 0.35, 0.5, 0.65, 0.8)
+    ]
     spot = next(spot for spot in spots if clear_of_cards(case.setup, spot, thrower.size.slant_mm))
     solid = lying(thrower.size, *spot, 30.0, table_z_mm(case.setup))
     colour = case.setup.colours[0]
-    picture = Renderer(case.setup, case.camera).picture(Scene(case.stage, (thrower.piece(colour, solid, thrower.size),)), np.random.default_rng(3))
+    picture = Renderer(case.setup, case.camera).picture(
+        Scene(case.stage, (thrower.piece(colour, solid, thrower.size),)), np.random.default_rng(3)
+    )
     seen = observe(Frame(0, 0, picture), case.setup)
     assert isinstance(seen, Observation)
     assert [piece.colour for piece in seen.off_board] == [colour]
-    assert np.hypot(*(seen.off_board[0].base_mm - spot)) < 5.0, "it lies lower than the board that it is measured on"
+    assert np.hypot(*(seen.off_board[0].base_mm - spot)) < 5.0, (
+        "it lies lower than the board that it is measured on"
+    )
 
 
 @pytest.mark.parametrize("seed", [78002, 78023])
 def test_what_only_its_left_over_parts_told_of_is_looked_at_from_all_sides(seed):
-    """One look at a part may take a piece that lies for one that stands, or see another one beside it."""
+    """One look at a part may take a piece that lies for one that stands, or see another one beside
+    it.
+    """
     case = random_case("storm", seed)
     setup = resized(case.setup, 1640)
-    seen = observe(Frame(0, 0, Renderer(setup, case.camera).picture(case.scene(), np.random.default_rng(2))), setup)
+    seen = observe(
+        Frame(0, 0, Renderer(setup, case.camera).picture(case.scene(), np.random.default_rng(2))),
+        setup,
+    )
     truth = {(piece["pose"], piece["colour"]): [] for piece in truth_document(case)["pieces"]}
     for piece in truth_document(case)["pieces"]:
-        truth[piece["pose"], piece["colour"]].append(np.mean(np.array(piece["vertices_mm"])[:, :2], axis=0))
+        truth[piece["pose"], piece["colour"]].append(
+            np.mean(np.array(piece["vertices_mm"])[:, :2], axis=0)
+        )
     wrong = [
         str(piece)
         for piece in seen.pieces
-        if min(np.hypot(*(piece.solid.vertices_mm[:, :2].mean(axis=0) - at)) for at in truth.get((piece.pose, piece.colour), [[1e6, 0]])) > 5
+        if min(
+            np.hypot(*(piece.solid.vertices_mm[:, :2].mean(axis=0) - at))
+            for at in truth.get((piece.pose, piece.colour), [[1e6, 0]])
+        )
+        > 5
     ]
     assert not wrong

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from vision.camera import project
-from vision.light import linear, read_light
-from vision.photo import Photo
-from vision.scene_cases import random_case
+from simulation.generate.cases import random_case
+from vision.geometry.camera_model import project
+from vision.geometry.rectified_view import Photo
+from vision.geometry.srgb import linear, read_light
 
 
 def test_every_pixel_of_the_flat_view_shows_its_own_place():
-    """The picture is a slope of light along each axis, so that what a pixel shows says where it was taken from."""
+    """The picture is a slope of light along each axis, so that what a pixel shows says where it was
+    taken from.
+    """
     case = random_case("boule", 21)
     lens = case.setup.camera
     u, v = np.meshgrid(np.arange(lens.width), np.arange(lens.height))
-    picture = np.stack([255 * u / lens.width, 255 * v / lens.height, 0 * u], axis=-1).round().astype(np.uint8)
+    picture = (
+        np.stack([255 * u / lens.width, 255 * v / lens.height, 0 * u], axis=-1)
+        .round()
+        .astype(np.uint8)
+    )
     photo = Photo(picture, case.camera, case.setup)
     view = photo.flat(1.3)
     rng = np.random.default_rng(4)

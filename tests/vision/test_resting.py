@@ -7,13 +7,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from simulation.generate.rest_poses import leaning_on
 from table.clearance import clearance
 from table.observation import LEANED_ON_MM
 from table.pieces import load_piece_set
 from table.solids import Solid, lying, upright
-from vision.hypothesis import Hypothesis
-from vision.resting import Support, rested
-from vision.scene_poses import leaning_on
+from vision.geometry.piece_pose import Hypothesis
+from vision.pose.contact import Support, rested
 
 SIZES = load_piece_set("looney").sizes
 KNOWN = np.diag([1.5, 1.5, 2.0, 8.0]) ** 2
@@ -21,10 +21,14 @@ EXACT_MM = 0.05
 
 
 def fallen(size, support, away_mm, bearing_deg, aside_deg):
-    """A piece that has fallen on to a support from `away_mm` beside it, as a hypothesis; None where it falls past."""
+    """A piece that has fallen on to a support from `away_mm` beside it, as a hypothesis; None where
+    it falls past.
+    """
     heading_deg = bearing_deg + 180 + aside_deg
     turn = np.radians(bearing_deg)
-    edge = support.vertices_mm[:, :2].mean(axis=0) + away_mm * np.array([np.cos(turn), np.sin(turn)])
+    edge = support.vertices_mm[:, :2].mean(axis=0) + away_mm * np.array(
+        [np.cos(turn), np.sin(turn)]
+    )
     solid = leaning_on(size, edge, heading_deg, support)
     if solid is None:
         return None
@@ -36,15 +40,27 @@ def fallen(size, support, away_mm, bearing_deg, aside_deg):
 
 
 SUPPORTS = st.one_of(
-    st.builds(lambda size, turn: upright(size, 20.0, -10.0, turn), st.sampled_from(SIZES), st.floats(0, 90)),
-    st.builds(lambda size, turn: lying(size, 20.0, -10.0, turn), st.sampled_from(SIZES), st.floats(0, 360)),
+    st.builds(
+        lambda size, turn: upright(size, 20.0, -10.0, turn),
+        st.sampled_from(SIZES),
+        st.floats(0, 90),
+    ),
+    st.builds(
+        lambda size, turn: lying(size, 20.0, -10.0, turn), st.sampled_from(SIZES), st.floats(0, 360)
+    ),
 )
 
 
 @st.composite
 def leaning(draw):
     support = draw(SUPPORTS)
-    truth = fallen(draw(st.sampled_from(SIZES)), support, draw(st.floats(20, 60)), draw(st.floats(0, 360)), draw(st.floats(-30, 30)))
+    truth = fallen(
+        draw(st.sampled_from(SIZES)),
+        support,
+        draw(st.floats(20, 60)),
+        draw(st.floats(0, 360)),
+        draw(st.floats(-30, 30)),
+    )
     assume(truth is not None)
     return truth, support, np.array(draw(st.tuples(*[st.floats(-1, 1)] * 4)))
 
@@ -58,7 +74,9 @@ def test_it_touches_and_is_known_better(case):
     found, covariance = rested(read, KNOWN, [Support(support, EXACT_MM)])
     assume(found != read)
     lifted = found.at(found.parameters + np.array([0.0, 0.0, 0.0, 1.5]))
-    assert clearance(found.solid, support).mm < 2.0, "where it touches in two places, it may stay a little above one"
+    assert clearance(found.solid, support).mm < 2.0, (
+        "where it touches in two places, it may stay a little above one"
+    )
     assert clearance(lifted.solid, support).mm > 0, "reaches in by more than a degree and a half"
     assert np.linalg.eigvalsh(KNOWN - covariance).min() > -1e-9
     assert np.linalg.eigvalsh(covariance).min() > 0
@@ -67,8 +85,13 @@ def test_it_touches_and_is_known_better(case):
 def test_pieces_are_nearer_to_where_they_are_and_as_well_known_as_is_told():
     rng, before, after, squared = np.random.default_rng(7), [], [], []
     while len(after) < 80:
-        size, support = rng.choice(SIZES), upright(rng.choice(SIZES), 20.0, -10.0, rng.uniform(0, 90))
-        truth = fallen(size, support, rng.uniform(20, 60), rng.uniform(0, 360), rng.uniform(-30, 30))
+        size, support = (
+            rng.choice(SIZES),
+            upright(rng.choice(SIZES), 20.0, -10.0, rng.uniform(0, 90)),
+        )
+        truth = fallen(
+            size, support, rng.uniform(20, 60), rng.uniform(0, 360), rng.uniform(-30, 30)
+        )
         if truth is None:
             continue
         read = truth.at(rng.multivariate_normal(truth.parameters, KNOWN))
@@ -79,7 +102,9 @@ def test_pieces_are_nearer_to_where_they_are_and_as_well_known_as_is_told():
         before.append(read.parameters - truth.parameters)
         after.append(off)
         squared.append(off @ np.linalg.solve(covariance, off))
-    spread_before, spread_after = (np.sqrt(np.square(some).mean(axis=0)) for some in (before, after))
+    spread_before, spread_after = (
+        np.sqrt(np.square(some).mean(axis=0)) for some in (before, after)
+    )
     assert spread_after[3] < 0.8 * spread_before[3]
     assert (spread_after < 1.05 * spread_before).all()
     assert 2.5 < np.mean(squared) < 5.5  # 4 numbers

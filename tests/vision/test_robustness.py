@@ -7,18 +7,20 @@ import numpy as np
 import pytest
 
 from benchmarks.robustness import WORSE
+from simulation.generate.cases import random_case
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene
 from table.observation import Camera
-from vision.camera import project
-from vision.fiducials import locate
-from vision.render import Renderer
-from vision.scene import Scene
-from vision.scene_cases import random_case
+from vision.geometry.camera_model import project
+from vision.localization.fiducials import locate
 
 
 @pytest.fixture(scope="module")
 def drawn():
     case = random_case("boule", 60001)
-    return case, Renderer(case.setup, case.camera).picture(Scene(case.stage), np.random.default_rng(3))
+    return case, Renderer(case.setup, case.camera).picture(
+        Scene(case.stage), np.random.default_rng(3)
+    )
 
 
 @pytest.mark.parametrize("name", WORSE)
@@ -38,7 +40,13 @@ def test_a_turned_picture_shows_a_place_where_its_lens_says(drawn):
     image, setup = WORSE["turned by 180°"](picture, case.setup)
     place = np.array([[120.0, 80.0, 0.0], [300.0, 200.0, 20.0]])
     upside_down = case.camera.rotation * np.array([[-1.0], [-1.0], [1.0]])
-    turned = Camera(upside_down, case.camera.translation_mm * (-1, -1, 1), case.camera.covariance, 0.0, ())
+    turned = Camera(
+        upside_down, case.camera.translation_mm * (-1, -1, 1), case.camera.covariance, 0.0, ()
+    )
     corner = np.array([setup.camera.width - 1, setup.camera.height - 1])
-    np.testing.assert_allclose(project(place, turned, setup.camera), corner - project(place, case.camera, case.setup.camera), atol=1e-6)
+    np.testing.assert_allclose(
+        project(place, turned, setup.camera),
+        corner - project(place, case.camera, case.setup.camera),
+        atol=1e-6,
+    )
     np.testing.assert_array_equal(cv2.rotate(picture, cv2.ROTATE_180), image)

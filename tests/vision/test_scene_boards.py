@@ -1,4 +1,6 @@
-"""Made-up boards with counters, tiles and nests: what is drawn is what the truth says, and no two boards look alike."""
+"""Made-up boards with counters, tiles and nests: what is drawn is what the truth says, and no two
+boards look alike.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +15,29 @@ import msgspec
 import numpy as np
 import pytest
 
+from simulation.generate.cases import random_case, random_view, truth_document, write_case
+from simulation.generate.tables import KINDS, random_setup
+from simulation.render.board_art import counter
+from simulation.render.renderer import Renderer
+from simulation.render.scene import (
+    NO_NOISE,
+    Lamp,
+    Print,
+    Scene,
+    ScenePiece,
+    Slab,
+    Stage,
+    Surface,
+    look_at,
+)
+from simulation.render.textures import Sheet
 from table.boards import within
 from table.clearance import clearance
 from table.errors import InputError
-from table.setup import load_table, parse_table
 from table.solids import upright
-from vision.camera import project
-from vision.cameras.files import read_image
-from vision.render import Renderer
-from vision.scene import NO_NOISE, Lamp, Print, Scene, ScenePiece, Slab, Stage, Surface, look_at
-from vision.scene_boards import counter
-from vision.scene_cases import random_case, random_view, truth_document, write_case
-from vision.scene_print import Sheet
-from vision.scene_tables import KINDS, random_setup
+from table.table_config import load_table, parse_table
+from vision.cameras.image_files import read_image
+from vision.geometry.camera_model import project
 
 SCORE = Path(__file__).resolve().parents[3] / "shared" / "bench" / "score.py"
 BLACK = Surface("paper", (0.0, 0.0, 0.0), contrast=0.0)
@@ -37,13 +49,27 @@ SMALL_PX = 640
 def bare_table(board=None, z_mm=0.15):
     """A table whose cards are out of the picture."""
     side = [[-18, 18], [18, 18], [18, -18], [-18, -18]]
-    markers = [{"id": i, "corners_mm": [[x + dx, y + dy] for dx, dy in side]} for i, (x, y) in enumerate([(-900, 900), (900, 900), (900, 700)])]
+    markers = [
+        {"id": i, "corners_mm": [[x + dx, y + dy] for dx, dy in side]}
+        for i, (x, y) in enumerate([(-900, 900), (900, 900), (900, 700)])
+    ]
     return parse_table(
         {
             "format": "rinkside-table/1",
-            "camera": {"width": 640, "height": 480, "matrix": [[800.0, 0, 322], [0, 800.0, 238], [0, 0, 1]], "distortion": [-0.05, 0.02, 0, 0, 0]},
+            "camera": {
+                "width": 640,
+                "height": 480,
+                "matrix": [[800.0, 0, 322], [0, 800.0, 238], [0, 0, 1]],
+                "distortion": [-0.05, 0.02, 0, 0, 0],
+            },
             "fiducials": {"z_mm": z_mm, "markers": markers},
-            "board": board or {"kind": "open", "outline_mm": [[-500, -500], [500, -500], [500, 500], [-500, 500]]},
+            "board": (
+                board
+                or {
+                    "kind": "open",
+                    "outline_mm": [[-500, -500], [500, -500], [500, 500], [-500, 500]],
+                }
+            ),
             "game": {"name": "ice_boule", "colours": ["red"], "target": "blue", "sizes": ["large"]},
         }
     )
@@ -79,7 +105,9 @@ def test_what_is_printed_is_seen_where_it_is(turn):
     c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
     middle = np.array([21.0, 14.0])
     outline = middle + 45 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
-    light = Renderer(TABLE, PLACE).light(Scene(EVEN, slabs=(Slab(outline, 0.0, 0.0, (0, 0, 0), sheet.print((21.0, 14.0), turn)),)))[..., 0]
+    light = Renderer(TABLE, PLACE).light(
+        Scene(EVEN, slabs=(Slab(outline, 0.0, 0.0, (0, 0, 0), sheet.print((21.0, 14.0), turn)),))
+    )[..., 0]
     x, y = middle + np.array([[c, -s], [s, c]]) @ (17.3, -8.1)
     assert centroid(light.astype(float)) == pytest.approx(pixel(x, y), abs=0.06)
 
@@ -97,7 +125,18 @@ def test_a_sheet_is_read_from_the_near_side():
     sheet.fill([(10, 10), (20, 10), (20, 20), (10, 20)], (0.3, 0.3, 0.3))
     sheet.line([(-20, 0), (-20, 20)], 2.0, (0.3, 0.3, 0.3))
     light = Renderer(TABLE, PLACE).light(
-        Scene(EVEN, slabs=(Slab(30 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]), 0, 0, (0, 0, 0), sheet.print()),))
+        Scene(
+            EVEN,
+            slabs=(
+                Slab(
+                    30 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]),
+                    0,
+                    0,
+                    (0, 0, 0),
+                    sheet.print(),
+                ),
+            ),
+        )
     )
     assert seen(light, pixel(15, 15))[0] == pytest.approx(0.3, rel=0.01)
     assert seen(light, pixel(-20, 10))[0] == pytest.approx(0.3, rel=0.05)
@@ -108,19 +147,32 @@ def test_the_top_of_a_counter_covers_what_it_should():
     """Its area and its middle, at the height of its top; the rim is black."""
     disc = counter(np.array([20.0, -15.0]), 30.0, 5.0, (0.0, 0.0, 0.0))
     white = Print(np.full((200, 200, 3), 0.6, np.float32), 0.2, (20.0, -15.0))
-    light = Renderer(TABLE, PLACE).light(Scene(EVEN, slabs=(replace(disc, face=white),)))[..., 0].astype(float)
+    light = (
+        Renderer(TABLE, PLACE)
+        .light(Scene(EVEN, slabs=(replace(disc, face=white),)))[..., 0]
+        .astype(float)
+    )
     turns = np.linspace(0, 2 * np.pi, 720, endpoint=False)
     rim = np.column_stack([20 + 15 * np.cos(turns), -15 + 15 * np.sin(turns), np.full(720, 5.0)])
     outline = project(rim, PLACE, TABLE.camera).astype(np.float32)
     moments = cv2.moments(outline)
     assert light.sum() / 0.6 == pytest.approx(moments["m00"], rel=0.01)
-    assert centroid(light) == pytest.approx(np.array([moments["m10"], moments["m01"]]) / moments["m00"], abs=0.02)
+    assert centroid(light) == pytest.approx(
+        np.array([moments["m10"], moments["m01"]]) / moments["m00"], abs=0.02
+    )
 
 
 def test_counters_have_a_rim_and_throw_a_shadow():
-    stage = replace(EVEN, table=Surface("paper", (0.4, 0.4, 0.4), contrast=0.0), lamps=(Lamp((0.0, 500.0, 600.0), 0.8, 5.0),), ambient=0.2)
+    stage = replace(
+        EVEN,
+        table=Surface("paper", (0.4, 0.4, 0.4), contrast=0.0),
+        lamps=(Lamp((0.0, 500.0, 600.0), 0.8, 5.0),),
+        ambient=0.2,
+    )
     disc = counter(np.zeros(2), 30.0, 6.0, (0.6, 0.6, 0.6))
-    bare, light = (Renderer(TABLE, PLACE).light(Scene(stage, slabs=slabs)) for slabs in ((), (disc,)))
+    bare, light = (
+        Renderer(TABLE, PLACE).light(Scene(stage, slabs=slabs)) for slabs in ((), (disc,))
+    )
     top, rim = seen(light, pixel(0, 0, 6.0)), seen(light, pixel(0, -15, 3.0))
     assert top[1] == pytest.approx(0.6 / 0.4 * seen(bare, pixel(0, 0))[1], rel=0.05)
     assert rim[1] < 0.5 * top[1], "the rim on this side is in the shade"
@@ -129,12 +181,22 @@ def test_counters_have_a_rim_and_throw_a_shadow():
 
 
 def test_shadows_fall_on_tops_where_these_are():
-    """A piece on a tile darkens the tile's top at its height, and the table beside at the table's."""
-    stage = replace(EVEN, table=Surface("paper", (0.4, 0.4, 0.4), contrast=0.0), lamps=(Lamp((0.0, 400.0, 400.0), 0.9, 5.0),), ambient=0.1)
+    """A piece on a tile darkens the tile's top at its height, and the table beside at the
+    table's.
+    """
+    stage = replace(
+        EVEN,
+        table=Surface("paper", (0.4, 0.4, 0.4), contrast=0.0),
+        lamps=(Lamp((0.0, 400.0, 400.0), 0.9, 5.0),),
+        ambient=0.1,
+    )
     tile = Slab(25 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]), -8.0, 0.0, (0.4, 0.4, 0.4))
     thick = bare_table({"kind": "tiles", "cell_mm": 60.0}, z_mm=-7.85)
     piece = ScenePiece(upright(LARGE, 0.0, -12.0, 0.0), "white")
-    without, light = (Renderer(thick, PLACE).light(Scene(stage, pieces, slabs=(tile,))) for pieces in ((), (piece,)))
+    without, light = (
+        Renderer(thick, PLACE).light(Scene(stage, pieces, slabs=(tile,)))
+        for pieces in ((), (piece,))
+    )
     on_tile, on_table = pixel(0, -24.8, 0.0), pixel(0, -52.0, -8.0)
     assert seen(light, on_tile)[1] < 0.4 * seen(without, on_tile)[1]
     assert seen(light, on_table)[1] < 0.4 * seen(without, on_table)[1]
@@ -142,10 +204,14 @@ def test_shadows_fall_on_tops_where_these_are():
 
 def test_pieces_and_counters_hide_what_is_behind_them():
     piece = ScenePiece(upright(LARGE, 0.0, 0.0, 0.0), "red")
-    behind, before = (counter(np.array([0.0, y]), 24.0, 6.0, (0.1, 0.1, 0.8)) for y in (26.0, -26.0))
+    behind, before = (
+        counter(np.array([0.0, y]), 24.0, 6.0, (0.1, 0.1, 0.8)) for y in (26.0, -26.0)
+    )
     light = Renderer(TABLE, PLACE).light(Scene(EVEN, (piece,), slabs=(behind, before)))
     assert seen(light, pixel(0, 0, 43.0)).argmax() == 0, "the tip stands before the counter behind"
-    assert seen(light, pixel(0, -15.5, 6.0)).argmax() == 2, "the counter on this side covers the foot of the piece"
+    assert seen(light, pixel(0, -15.5, 6.0)).argmax() == 2, (
+        "the counter on this side covers the foot of the piece"
+    )
 
 
 def test_a_renderer_with_a_past_draws_slabs_as_a_fresh_one_does():
@@ -153,13 +219,22 @@ def test_a_renderer_with_a_past_draws_slabs_as_a_fresh_one_does():
     setup, camera = small(case.setup), case.camera
     whole = case.scene()
     used = Renderer(setup, camera)
-    for scene in (whole, replace(whole, slabs=whole.slabs[3:], pieces=whole.pieces[2:]), Scene(case.stage), whole):
+    for scene in (
+        whole,
+        replace(whole, slabs=whole.slabs[3:], pieces=whole.pieces[2:]),
+        Scene(case.stage),
+        whole,
+    ):
         drawn = used.picture(scene, np.random.default_rng(1))
         fresh = Renderer(setup, camera).picture(scene, np.random.default_rng(1))
         assert np.abs(drawn.astype(int) - fresh).max() <= 1
 
 
-@pytest.fixture(scope="module", params=[("zamboni", 3), ("icebreaker", 2), ("icefloe", 4)], ids=lambda made: made[0])
+@pytest.fixture(
+    scope="module",
+    params=[("zamboni", 3), ("icebreaker", 2), ("icefloe", 4)],
+    ids=lambda made: made[0],
+)
 def written(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("cases") / f"{request.param[0]}-{request.param[1]:04d}"
     write_case(folder, *request.param, width_px=SMALL_PX)
@@ -172,7 +247,15 @@ def test_a_case_can_be_read_back(written):
     kind = written.name.split("-")[0]
     assert (written / "empty.jpg").exists() == (kind != "icefloe")
     truth = json.loads((written / "truth.json").read_text())
-    assert {"kind", "seed", "camera_pose", "pieces", "off_board", "covered_fiducials", "counters"} <= truth.keys()
+    assert {
+        "kind",
+        "seed",
+        "camera_pose",
+        "pieces",
+        "off_board",
+        "covered_fiducials",
+        "counters",
+    } <= truth.keys()
     assert {"zamboni": "zambonis", "icebreaker": "cells", "icefloe": "board_state"}[kind] in truth
 
 
@@ -214,8 +297,16 @@ def test_ships_and_ice_stand_on_cells_of_their_own():
         held = [tuple(cell) for group in cells.values() for cell in group]
         assert len(held) == len(set(held))
         assert len(document["counters"]) == len(cells["ice"])
-        places = [(np.array([c["x_mm"], c["y_mm"]]), cell) for c, cell in zip(document["counters"], cells["ice"], strict=True)]
-        places += [(place.base_mm, cell) for place, cell in zip(case.placed, _in_turn(cells, case.setup.game.colours), strict=True)]
+        places = [
+            (np.array([c["x_mm"], c["y_mm"]]), cell)
+            for c, cell in zip(document["counters"], cells["ice"], strict=True)
+        ]
+        places += [
+            (place.base_mm, cell)
+            for place, cell in zip(
+                case.placed, _in_turn(cells, case.setup.game.colours), strict=True
+            )
+        ]
         for place, cell in places:
             nearest = min(middles, key=lambda name: np.hypot(*(middles[name] - place)))
             assert nearest == tuple(cell)
@@ -230,13 +321,24 @@ def _in_turn(cells, colours):
 def test_there_is_a_tile_where_the_truth_says_and_table_elsewhere():
     case = random_case("icefloe", 6)
     renderer, board = Renderer(case.setup, case.camera), case.setup.board
-    bare, light = renderer.light(Scene(case.stage)).copy(), renderer.light(Scene(case.stage, slabs=case.layout.slabs))
+    bare, light = (
+        renderer.light(Scene(case.stage)).copy(),
+        renderer.light(Scene(case.stage, slabs=case.layout.slabs)),
+    )
     state = truth_document(case)["board_state"]
     assert 0 < sum(state.values()) < 25
     for name, there in state.items():
         x, y = board.cell_mm * (np.array(["abcde".index(name[0]), int(name[1]) - 1]) + 0.5)
-        places = [pixel(x + dx, y + dy, 0.0 if there else case.setup.fiducials.z_mm, case.setup, case.camera) for dx in (-9, 9) for dy in (-9, 9)]
-        changed = [np.abs(seen(light, place) / seen(bare, place) - 1).max() > 0.3 for place in places]
+        places = [
+            pixel(
+                x + dx, y + dy, 0.0 if there else case.setup.fiducials.z_mm, case.setup, case.camera
+            )
+            for dx in (-9, 9)
+            for dy in (-9, 9)
+        ]
+        changed = [
+            np.abs(seen(light, place) / seen(bare, place) - 1).max() > 0.3 for place in places
+        ]
         assert all(changed) if there else sum(changed) <= 2, name
 
 
@@ -254,11 +356,18 @@ def test_nothing_shares_its_space(kind):
     for seed in range(6):
         case = random_case(kind, seed)
         solids = [place.piece.solid for place in case.placed if not place.on_target]
-        assert all(clearance(a, b).mm > 0.005 for index, a in enumerate(solids) for b in solids[index + 1 :])
+        assert all(
+            clearance(a, b).mm > 0.005
+            for index, a in enumerate(solids)
+            for b in solids[index + 1 :]
+        )
         discs = truth_document(case)["counters"]
         for index, one in enumerate(discs):
             others = discs[index + 1 :]
-            assert all(math.hypot(one["x_mm"] - b["x_mm"], one["y_mm"] - b["y_mm"]) >= one["diameter_mm"] for b in others)
+            assert all(
+                math.hypot(one["x_mm"] - b["x_mm"], one["y_mm"] - b["y_mm"]) >= one["diameter_mm"]
+                for b in others
+            )
 
 
 @pytest.mark.parametrize("kind", ["zamboni", "icebreaker", "icefloe"])
@@ -280,7 +389,9 @@ def test_a_view_of_a_known_table_has_its_pieces(kind):
     camera, scene = random_view(setup, 7)
     assert scene.pieces
     assert {piece.colour for piece in scene.pieces} <= set(setup.colours)
-    assert (project(np.array([[*setup.outline_mm().mean(axis=0), 0.0]]), camera, setup.camera) > 0).all()
+    assert (
+        project(np.array([[*setup.outline_mm().mean(axis=0), 0.0]]), camera, setup.camera) > 0
+    ).all()
 
 
 def test_a_game_on_a_board_that_is_not_its_own_is_said_in_one_line():
@@ -292,13 +403,24 @@ def test_a_game_on_a_board_that_is_not_its_own_is_said_in_one_line():
 
 def _plain(setup):
     document = msgspec.to_builtins(setup)
-    return {"format": "rinkside-table/1", **{key: document[key] for key in ("camera", "fiducials", "board", "game")}}
+    return {
+        "format": "rinkside-table/1",
+        **{key: document[key] for key in ("camera", "fiducials", "board", "game")},
+    }
 
 
 def test_arms_hide_what_is_said_and_no_piece():
     """In pictures: a covered card changes when the arm is taken away, all pieces stay."""
     covered, whole = 0, 0
-    for kind, seed in [("boule", 2), ("storm", 6), ("zamboni", 4), ("icebreaker", 4), ("icefloe", 2), ("icefloe", 3), ("zamboni", 9)]:
+    for kind, seed in [
+        ("boule", 2),
+        ("storm", 6),
+        ("zamboni", 4),
+        ("icebreaker", 4),
+        ("icefloe", 2),
+        ("icefloe", 3),
+        ("zamboni", 9),
+    ]:
         case = random_case(kind, seed)
         if not case.limbs:
             continue
@@ -306,25 +428,38 @@ def test_arms_hide_what_is_said_and_no_piece():
         covered += len(case.covered)
         setup = msgspec.structs.replace(case.setup, camera=scaled(case.setup.camera, 0.25))
         renderer = Renderer(setup, case.camera)
-        with_arm, without = (renderer.light(replace(case.scene(), limbs=limbs)).copy() for limbs in (case.limbs, ()))
+        with_arm, without = (
+            renderer.light(replace(case.scene(), limbs=limbs)).copy() for limbs in (case.limbs, ())
+        )
         for marker in setup.fiducials.markers:
-            changed = [_changes(with_arm, without, (*corner, setup.fiducials.z_mm), setup, case.camera) for corner in marker.corners_mm]
+            changed = [
+                _changes(with_arm, without, (*corner, setup.fiducials.z_mm), setup, case.camera)
+                for corner in marker.corners_mm
+            ]
             if all(changed):
                 assert marker.id in case.covered, (kind, seed)
         for place in case.placed:
             for vertex in place.piece.vertices_mm:
-                assert not _changes(with_arm, without, vertex, setup, case.camera), (kind, seed, place)
+                assert not _changes(with_arm, without, vertex, setup, case.camera), (
+                    kind,
+                    seed,
+                    place,
+                )
     assert covered >= whole >= 2
 
 
 def scaled(lens, scale):
     (fx, _, cx), (_, fy, cy), last = lens.matrix
     matrix = ((fx * scale, 0.0, cx * scale), (0.0, fy * scale, cy * scale), last)
-    return msgspec.structs.replace(lens, width=round(lens.width * scale), height=round(lens.height * scale), matrix=matrix)
+    return msgspec.structs.replace(
+        lens, width=round(lens.width * scale), height=round(lens.height * scale), matrix=matrix
+    )
 
 
 def _changes(one, other, point_mm, setup, camera):
-    """Is a point in the picture, and is its light another one, not only less of it, as in shadow?"""
+    """Is a point in the picture, and is its light another one, not only less of it, as in
+    shadow?
+    """
     u, v = np.round(project(np.array([point_mm]), camera, setup.camera)[0]).astype(int)
     if not (0 <= u < one.shape[1] and 0 <= v < one.shape[0]):
         return False

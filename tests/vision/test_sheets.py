@@ -4,8 +4,8 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.training.boards import board_sheets
-from vision.training.sheets import SHEET_PX, THROWS, Table, sheets
+from training.boards import board_sheets
+from training.sheets import SHEET_PX, THROWS, Table, sheets
 
 SEEDS = (*range(1, 6), 910004)
 """Of the last the rim of a card alone is in the picture, a pixel wide."""
@@ -27,7 +27,9 @@ def test_every_piece_that_is_asked_for_is_in_the_mask_of_pieces(made, least, see
         assert sheet.image.shape == (SHEET_PX, SHEET_PX, 3)
         assert len(sheet.vertices) == len(sheet.pose) == len(sheet.colour) == len(sheet.base)
         pieces, _ = sheet.masks
-        inner = cv2.erode(filled(sheet.vertices), np.ones((3, 3), np.uint8))  # less the pixels that rounding may shift
+        inner = cv2.erode(
+            filled(sheet.vertices), np.ones((3, 3), np.uint8)
+        )  # less the pixels that rounding may shift
         assert not (inner & ~pieces).any()
         for x, y, radius in sheet.discs:
             if radius < min(x, y, SHEET_PX - x, SHEET_PX - y):

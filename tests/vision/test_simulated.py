@@ -5,25 +5,39 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from simulation import camera as simulated
+from simulation.camera import SimulatedCamera, real_time
+from simulation.render.scene import Lamp, Scene, Stage, Surface, look_at
 from table.errors import InputError
-from table.setup import parse_table
-from vision.cameras import open_camera, simulated
-from vision.cameras.simulated import SimulatedCamera, real_time
-from vision.scene import Lamp, Scene, Stage, Surface, look_at
+from table.table_config import parse_table
+from vision.cameras.base import open_camera
 
 
 @pytest.fixture(scope="module")
 def setup():
     side = [[-18, 18], [18, 18], [18, -18], [-18, -18]]
     middles = [(-30, 230), (330, 230), (330, -30), (-30, -30)]
-    markers = [{"id": id_, "corners_mm": [[x + dx, y + dy] for dx, dy in side]} for id_, (x, y) in enumerate(middles)]
+    markers = [
+        {"id": id_, "corners_mm": [[x + dx, y + dy] for dx, dy in side]}
+        for id_, (x, y) in enumerate(middles)
+    ]
     return parse_table(
         {
             "format": "rinkside-table/1",
-            "camera": {"width": 320, "height": 240, "matrix": [[300, 0, 160], [0, 300, 120], [0, 0, 1]], "distortion": [0, 0, 0, 0]},
+            "camera": {
+                "width": 320,
+                "height": 240,
+                "matrix": [[300, 0, 160], [0, 300, 120], [0, 0, 1]],
+                "distortion": [0, 0, 0, 0],
+            },
             "fiducials": {"markers": markers},
             "board": {"kind": "open", "outline_mm": [[0, 0], [300, 0], [300, 200], [0, 200]]},
-            "game": {"name": "ice_boule", "colours": ["red", "blue"], "target": "yellow", "sizes": ["large"]},
+            "game": {
+                "name": "ice_boule",
+                "colours": ["red", "blue"],
+                "target": "yellow",
+                "sizes": ["large"],
+            },
         }
     )
 
@@ -49,14 +63,18 @@ def test_frames_come_at_their_times_and_show_what_is_there_then(setup):
 
 def test_frames_that_come_too_late_are_left_out(setup):
     times = iter([0, 900, 1000])
-    camera = SimulatedCamera(setup, PLACE, lambda _: SCENE, period_ms=100, pace=lambda _due: next(times))
+    camera = SimulatedCamera(
+        setup, PLACE, lambda _: SCENE, period_ms=100, pace=lambda _due: next(times)
+    )
     assert [camera.read().at_ms for _ in range(3)] == [0, 900, 1000]
 
 
 def test_real_time_waits_until_a_frame_is_due_and_never_goes_back(monkeypatch):
     now_s = [50.0]
     monkeypatch.setattr(simulated.time, "monotonic", lambda: now_s[0])
-    monkeypatch.setattr(simulated.time, "sleep", lambda seconds: now_s.__setitem__(0, now_s[0] + seconds))
+    monkeypatch.setattr(
+        simulated.time, "sleep", lambda seconds: now_s.__setitem__(0, now_s[0] + seconds)
+    )
     pace = real_time(start_ms=7000)
     assert pace(7000) == 7000
     assert pace(7250) == 7250
@@ -95,9 +113,15 @@ def test_it_is_opened_by_name(setup, monkeypatch):
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda setup: open_camera("simulated:", setup), "expected a number .* such as simulated:7, got ''"),
+        (
+            lambda setup: open_camera("simulated:", setup),
+            "expected a number .* such as simulated:7, got ''",
+        ),
         (lambda setup: open_camera("simulated:-1", setup), "got '-1'"),
-        (lambda setup: SimulatedCamera(setup, PLACE, lambda _: SCENE, period_ms=0), "expected a period of 1 ms or more, got 0 ms"),
+        (
+            lambda setup: SimulatedCamera(setup, PLACE, lambda _: SCENE, period_ms=0),
+            "expected a period of 1 ms or more, got 0 ms",
+        ),
     ],
 )
 def test_bad_input_is_said_in_one_line(setup, make, said):

@@ -6,18 +6,20 @@ import cv2
 import numpy as np
 import pytest
 
+from simulation.generate.cases import random_case
+from simulation.render.renderer import Renderer
 from table.errors import InputError
-from vision.frame import Frame
-from vision.render import Renderer
-from vision.scene_cases import random_case
-from vision.stages import stages, write_stages
+from vision.annotate.debug_stages import stages, write_stages
+from vision.cameras.frame import Frame
 
 NAMES = ["camera", "flat", "finder", "second-look", "edges", "read"]
 
 
 def test_every_stage_is_a_picture_with_something_drawn_into_it(tmp_path):
     case = random_case("icefloe", 60000)
-    frame = Frame(0, 0, Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(0)))
+    frame = Frame(
+        0, 0, Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(0))
+    )
     write_stages(tmp_path / "new", frame, case.setup)
     paths = sorted((tmp_path / "new").iterdir())
     assert [path.name for path in paths] == [f"{k}-{name}.png" for k, name in enumerate(NAMES, 1)]
@@ -29,16 +31,22 @@ def test_every_stage_is_a_picture_with_something_drawn_into_it(tmp_path):
 
 def test_the_stages_are_of_the_reading_with_the_empty_table_if_that_is_given():
     case = random_case("boule", 60000)
-    frame = Frame(0, 0, Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(0)))
+    frame = Frame(
+        0, 0, Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(0))
+    )
     alone, told = (dict(stages(frame, case.setup, reference)) for reference in (None, frame))
     np.testing.assert_array_equal(alone["flat"], told["flat"])
-    assert (alone["finder"] != told["finder"]).any(), "on a table that was always so there is no piece"
+    assert (alone["finder"] != told["finder"]).any(), (
+        "on a table that was always so there is no piece"
+    )
     np.testing.assert_array_equal(told["edges"], frame.image)
 
 
 def test_where_the_camera_cannot_be_placed_the_picture_as_it_came_is_all():
     case = random_case("boule", 60000)
-    blank = Frame(0, 0, np.full((case.setup.camera.height, case.setup.camera.width, 3), 80, np.uint8))
+    blank = Frame(
+        0, 0, np.full((case.setup.camera.height, case.setup.camera.width, 3), 80, np.uint8)
+    )
     shown = dict(stages(blank, case.setup))
     assert list(shown) == ["camera"]
     np.testing.assert_array_equal(shown["camera"], blank.image)

@@ -1,4 +1,6 @@
-"""A camera that stands still is known without being looked for; one that moves, or a card that is covered, is noticed."""
+"""A camera that stands still is known without being looked for; one that moves, or a card that is
+covered, is noticed.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from vision.camera import outline_px, project
-from vision.fiducials import SURE_MM, locate
-from vision.markers import NoPose
-from vision.render import Renderer
-from vision.scene import Scene
-from vision.scene_cases import random_case
-from vision.still_camera import StillCamera
+from simulation.generate.cases import random_case
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene
+from vision.geometry.camera_model import outline_px, project
+from vision.localization.camera_tracker import StillCamera
+from vision.localization.fiducials import SURE_MM, locate
+from vision.localization.markers import NoPose
 
 CASE = random_case("boule", 4242)
 
@@ -26,7 +28,9 @@ def picture(seed, camera=CASE.camera):
 
 def beside(x_mm):
     """The camera, shifted along its own x axis."""
-    return replace(CASE.camera, translation_mm=CASE.camera.translation_mm + np.array([x_mm, 0.0, 0.0]))
+    return replace(
+        CASE.camera, translation_mm=CASE.camera.translation_mm + np.array([x_mm, 0.0, 0.0])
+    )
 
 
 def covered(image):
@@ -37,7 +41,9 @@ def covered(image):
 
 
 def off_px(found, camera):
-    return float(np.hypot(*(outline_px(found, CASE.setup) - outline_px(camera, CASE.setup)).T).max())
+    return float(
+        np.hypot(*(outline_px(found, CASE.setup) - outline_px(camera, CASE.setup)).T).max()
+    )
 
 
 def test_noise_and_a_cloud_are_no_movement():
@@ -93,13 +99,17 @@ def test_another_table_or_picture_is_looked_at_anew(change):
 
 
 def test_a_copy_as_large_as_the_table_does_not_matter_once_the_place_is_known():
-    """A telephone is held between camera and table: of two tables in view the one that was there is meant."""
+    """A telephone is held between camera and table: of two tables in view the one that was there is
+    meant.
+    """
     still, image = StillCamera(), picture(1)
     first = still(image, CASE.setup)
     copies, height = image.copy(), image.shape[0]
     marker = CASE.setup.fiducials.markers[0]
     corners = np.column_stack([np.array(marker.corners_mm), np.full(4, CASE.setup.fiducials.z_mm)])
-    low, high = (f(project(corners, CASE.camera, CASE.setup.camera), axis=0) for f in (np.min, np.max))
+    low, high = (
+        f(project(corners, CASE.camera, CASE.setup.camera), axis=0) for f in (np.min, np.max)
+    )
     (left, top), (right, bottom) = low.astype(int) - 12, high.astype(int) + 12
     large = cv2.resize(image[top:bottom, left:right], None, fx=1.5, fy=1.5)
     copies[height // 2 : height // 2 + large.shape[0], 600 : 600 + large.shape[1]] = large
@@ -112,7 +122,9 @@ def test_a_place_that_is_not_sure_is_looked_for_again_in_the_next_picture():
     still = StillCamera()
     hidden = picture(1)
     for marker in CASE.setup.fiducials.markers[:2]:
-        corners = np.column_stack([np.array(marker.corners_mm), np.full(4, CASE.setup.fiducials.z_mm)])
+        corners = np.column_stack(
+            [np.array(marker.corners_mm), np.full(4, CASE.setup.fiducials.z_mm)]
+        )
         x, y = project(corners, CASE.camera, CASE.setup.camera).mean(axis=0)
         hidden = cv2.circle(hidden, (int(x), int(y)), 60, (120, 90, 70), -1)
     first = still(hidden, CASE.setup)

@@ -17,7 +17,8 @@ import pytest
 from table.errors import InputError
 from tests.vision.test_cameras import HEIGHT, WIDTH, exif, jpeg
 from tests.vision.test_live_cameras import SETUP
-from vision.cameras import CameraLost, open_camera, stream
+from vision.cameras import stream
+from vision.cameras.base import CameraLost, open_camera
 
 LOGIN = "Basic " + base64.b64encode(b"anna:pa ss").decode()
 WHOLE = jpeg()
@@ -44,7 +45,9 @@ ANSWERS = {
 
 
 class Phone(BaseHTTPRequestHandler):
-    """A camera with an answer for each path; at /changing the size of its pictures changes once the first was taken."""
+    """A camera with an answer for each path; at /changing the size of its pictures changes once the
+    first was taken.
+    """
 
     go = threading.Event()
 
@@ -52,8 +55,19 @@ class Phone(BaseHTTPRequestHandler):
         path = self.path.partition("?")[0]
         if path == "/locked" and self.headers.get("Authorization") != LOGIN:
             self.answer(401, "text/html", b"", {"WWW-Authenticate": 'Basic realm="camera"'})
-        elif path == "/digest" and not self.headers.get("Authorization", "").startswith('Digest username="anna"'):
-            self.answer(401, "text/html", b"", {"WWW-Authenticate": 'Digest realm="camera", nonce="1234", qop="auth", algorithm="MD5"'})
+        elif path == "/digest" and not self.headers.get("Authorization", "").startswith(
+            'Digest username="anna"'
+        ):
+            self.answer(
+                401,
+                "text/html",
+                b"",
+                {
+                    "WWW-Authenticate": (
+                        'Digest realm="camera", nonce="1234", qop="auth", algorithm="MD5"'
+                    )
+                },
+            )
         elif path == "/bearer":
             self.answer(401, "text/html", b"", {"WWW-Authenticate": "Bearer"})
         elif path == "/moved":
@@ -81,7 +95,11 @@ class Phone(BaseHTTPRequestHandler):
         self.end_headers()
 
     def part(self, data):
-        self.wfile.write(b"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n" % len(data) + data + b"\r\n")
+        self.wfile.write(
+            b"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n" % len(data)
+            + data
+            + b"\r\n"
+        )
 
     def answer(self, code, kind, body, more=()):
         self.send_response(code)
@@ -178,10 +196,22 @@ def test_a_name_and_password_open_a_stream(phone, path):
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("/locked", "the camera wants a name and a password (401); put them before its address: stream:http://NAME:PASSWORD@127.0.0.1/..."),
+        (
+            "/locked",
+            (
+                "the camera wants a name and a password (401); put them before its address:"
+                " stream:http://NAME:PASSWORD@127.0.0.1/..."
+            ),
+        ),
         ("/bearer", "the camera wants a name and a password (401)"),
         ("/403", "the camera forbids /403 (403)"),
-        ("/nothing", "the camera has nothing at /nothing (404); the camera's app or manual says where its stream is"),
+        (
+            "/nothing",
+            (
+                "the camera has nothing at /nothing (404); the camera's app or manual says where"
+                " its stream is"
+            ),
+        ),
         ("/503", "the camera has an error of its own (503); restart it or its app"),
         ("/418", "expected a stream at /418, got status 418"),
         ("/page", "expected a stream of JPEGs (MJPEG) at /page, got a web page; the camera's app"),
@@ -197,31 +227,43 @@ def test_every_answer_that_is_no_stream_has_its_own_sentence(phone, path, said):
 
 
 def test_a_wrong_password_is_said_and_not_shown(phone):
-    assert "the camera does not accept the name and password (401); check them" in reason(f"http://anna:wrong@{phone}/locked")
+    assert "the camera does not accept the name and password (401); check them" in reason(
+        f"http://anna:wrong@{phone}/locked"
+    )
 
 
 @pytest.mark.usefixtures("a_moment")
 def test_a_stream_that_sends_nothing_is_lost(phone):
-    assert "it sent nothing for 0.2 s; see that the camera is on and its app in front" in reason(f"http://{phone}/silent")
+    assert "it sent nothing for 0.2 s; see that the camera is on and its app in front" in reason(
+        f"http://{phone}/silent"
+    )
 
 
 @pytest.mark.usefixtures("a_moment")
 def test_a_camera_that_takes_the_connection_and_never_answers_is_lost():
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        assert "the camera does not answer within 0.2 s" in reason(f"http://127.0.0.1:{listening.getsockname()[1]}/")
+        assert "the camera does not answer within 0.2 s" in reason(
+            f"http://127.0.0.1:{listening.getsockname()[1]}/"
+        )
 
 
 def test_a_port_where_nothing_listens_is_said():
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-    assert f"nothing answers at port {port}; start the camera's app" in reason(f"http://127.0.0.1:{port}/video")
+    assert f"nothing answers at port {port}; start the camera's app" in reason(
+        f"http://127.0.0.1:{port}/video"
+    )
 
 
 def test_what_speaks_no_http_is_said():
     with speaking(b"SSH-2.0-OpenSSH_9.2\r\n") as port:
-        assert f"what answers at port {port} speaks no HTTP" in reason(f"http://127.0.0.1:{port}/video")
+        assert f"what answers at port {port} speaks no HTTP" in reason(
+            f"http://127.0.0.1:{port}/video"
+        )
     with speaking(b"") as port:
-        assert f"what answers at port {port} speaks no HTTP" in reason(f"http://127.0.0.1:{port}/video")
+        assert f"what answers at port {port} speaks no HTTP" in reason(
+            f"http://127.0.0.1:{port}/video"
+        )
 
 
 def test_a_name_that_no_camera_has_is_said():
@@ -232,11 +274,30 @@ def test_a_camera_without_tls_is_said(phone):
     assert "no TLS at port" in reason(f"https://{phone}/video")
 
 
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl, which makes the certificate, is not installed")
+@pytest.mark.skipif(
+    shutil.which("openssl") is None, reason="openssl, which makes the certificate, is not installed"
+)
 def test_a_certificate_that_nobody_vouches_for_is_said_and_can_be_named(tmp_path, monkeypatch):
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=phone", "-keyout", key, "-out", certificate]
-    subprocess.run([*words, "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+    words = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "1",
+        "-subj",
+        "/CN=phone",
+        "-keyout",
+        key,
+        "-out",
+        certificate,
+    ]
+    subprocess.run(
+        [*words, "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True
+    )
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     server = Server(("127.0.0.1", 0), Phone)
@@ -260,7 +321,10 @@ def test_a_certificate_that_nobody_vouches_for_is_said_and_can_be_named(tmp_path
     ("status", "said"),
     [
         (b"RTSP/1.0 404 Not Found\r\nCSeq: 1\r\n\r\n", "the camera has nothing at /live (404)"),
-        (b"RTSP/1.0 401 Unauthorized\r\nCSeq: 1\r\n\r\n", "the camera wants a name and a password (401)"),
+        (
+            b"RTSP/1.0 401 Unauthorized\r\nCSeq: 1\r\n\r\n",
+            "the camera wants a name and a password (401)",
+        ),
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "speaks no RTSP"),
     ],
 )
@@ -288,7 +352,13 @@ def stream_picture():
 
 def test_a_stream_of_another_size_than_the_tables_is_refused(phone):
     camera = open_camera(f"stream:http://{phone}/small", SETUP)
-    with pytest.raises(InputError, match=r"stream of 127\.0\.0\.1: expected 96 x 80 px as table\.json says, got 64 x 48 px; calibrate the lens"):
+    with pytest.raises(
+        InputError,
+        match=(
+            r"stream of 127\.0\.0\.1: expected 96 x 80 px as table\.json says, got 64 x 48 px;"
+            r" calibrate the lens"
+        ),
+    ):
         camera.read()
 
 
@@ -305,7 +375,10 @@ def test_a_stream_that_becomes_another_size_is_refused(phone):
 
 def test_a_stream_on_its_side_is_refused(phone):
     camera = open_camera(f"stream:http://{phone}/side", SETUP)
-    with pytest.raises(InputError, match=r"stream of 127\.0\.0\.1: its picture: expected a picture that is not turned"):
+    with pytest.raises(
+        InputError,
+        match=r"stream of 127\.0\.0\.1: its picture: expected a picture that is not turned",
+    ):
         camera.read()
 
 
@@ -335,6 +408,14 @@ def test_what_is_no_stream_is_refused_and_passwords_are_not_shown(address):
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("address", ["http://[::1]:8080/video", "http://10.0.0.7:8080/a:b@c", "rtsp://me:it@10.0.0.7:554/live", "https://kamera.küche/v"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://[::1]:8080/video",
+        "http://10.0.0.7:8080/a:b@c",
+        "rtsp://me:it@10.0.0.7:554/live",
+        "https://kamera.küche/v",
+    ],
+)
 def test_ports_colons_and_names_stay_what_they_are(address):
     assert open_camera(f"stream:{address}", SETUP).name.startswith("stream of ")

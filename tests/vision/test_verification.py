@@ -1,4 +1,6 @@
-"""What the verification says of pieces and of what they are not, how it is taught, and how weights are written."""
+"""What the verification says of pieces and of what they are not, how it is taught, and how weights
+are written.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,9 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.close_look import CROP_PX
-from vision.second_look import CROP_PX as SECOND_PX
-from vision.verification import log_odds
+from vision.networks.keypoints import CROP_PX as SECOND_PX
+from vision.networks.pose_refiner import CROP_PX
+from vision.networks.pose_verifier import log_odds
 
 
 def test_nothing_to_verify_is_nothing_said(tables):
@@ -23,7 +25,9 @@ def test_a_piece_is_taken_for_what_it_is_and_not_for_another(tables):
     right, wrong = [], []
     for photo, there in tables:
         right += [*log_odds(there, photo)]
-        wrong += [*log_odds([pose(one) for one in there for pose in (_tipped_over, _backwards)], photo)]
+        wrong += [
+            *log_odds([pose(one) for one in there for pose in (_tipped_over, _backwards)], photo)
+        ]
     assert len(right) > 20
     assert np.mean(np.array(right) > 0) > 0.9
     assert np.mean(np.array(wrong) < 0) > 0.9
@@ -40,7 +44,9 @@ def _backwards(one):
 
 
 def test_practice_places_say_what_is_right():
-    rivals = pytest.importorskip("vision.training.rivals", reason="teaching needs PyTorch: pip install -e '.[training]'")
+    rivals = pytest.importorskip(
+        "training.rivals", reason="teaching needs PyTorch: pip install -e '.[training]'"
+    )
     places = list(rivals.board_places(2))
     assert len(places) > 5
     with_right = [place for place in places if any(one.right for one in place.attempts)]
@@ -53,8 +59,10 @@ def test_practice_places_say_what_is_right():
 
 
 def test_the_odds_that_are_taught_are_those_of_one_place():
-    torch = pytest.importorskip("torch", reason="teaching needs PyTorch: pip install -e '.[training]'")
-    from vision.training import rivals
+    torch = pytest.importorskip(
+        "torch", reason="teaching needs PyTorch: pip install -e '.[training]'"
+    )
+    from training import rivals
 
     place, right = torch.tensor([0, 0, 1, 1]), torch.tensor([1.0, 0.0, 0.0, 0.0])
     odds = torch.tensor([2.0, -1.0, 0.5, -3.0])
@@ -64,16 +72,27 @@ def test_the_odds_that_are_taught_are_those_of_one_place():
 
 
 def test_a_network_answers_with_fewer_bits_as_it_was_taught(tmp_path):
-    torch = pytest.importorskip("torch", reason="teaching needs PyTorch: pip install -e '.[training]'")
-    from vision.training.export import export
-    from vision.training.network import SecondLookNet
+    torch = pytest.importorskip(
+        "torch", reason="teaching needs PyTorch: pip install -e '.[training]'"
+    )
+    from training.export import export
+    from training.network import SecondLookNet
 
     torch.manual_seed(1)
     net = SecondLookNet().eval()
-    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # PyTorch warns of the exporter that OpenCV can read
-        export(net, (1, 3, SECOND_PX, SECOND_PX), {"image": {0: "n"}, "answer": {0: "n"}}, tmp_path / "net.onnx")
+    with warnings.catch_warnings(
+        action="ignore", category=DeprecationWarning
+    ):  # PyTorch warns of the exporter that OpenCV can read
+        export(
+            net,
+            (1, 3, SECOND_PX, SECOND_PX),
+            {"image": {0: "n"}, "answer": {0: "n"}},
+            tmp_path / "net.onnx",
+        )
     assert [path.name for path in tmp_path.iterdir()] == ["net.onnx"]
-    assert (tmp_path / "net.onnx").stat().st_size < 1.5 * sum(part.numel() for part in net.parameters())
+    assert (tmp_path / "net.onnx").stat().st_size < 1.5 * sum(
+        part.numel() for part in net.parameters()
+    )
     seen = np.random.default_rng(1).random((4, 3, SECOND_PX, SECOND_PX), np.float32)
     with torch.no_grad():
         taught = net(torch.from_numpy(seen)).numpy()
@@ -83,6 +102,16 @@ def test_a_network_answers_with_fewer_bits_as_it_was_taught(tmp_path):
 
 
 def test_weights_in_the_repository_stay_small():
-    networks = [one for one in resources.files("vision").joinpath("data").iterdir() if one.name.endswith(".onnx")]
-    assert {one.name for one in networks} == {"finder.onnx", "second_look.onnx", "close_look.onnx", "verification.onnx", "dice.onnx"}
+    networks = [
+        one
+        for one in resources.files("vision").joinpath("data").iterdir()
+        if one.name.endswith(".onnx")
+    ]
+    assert {one.name for one in networks} == {
+        "finder.onnx",
+        "second_look.onnx",
+        "close_look.onnx",
+        "verification.onnx",
+        "dice.onnx",
+    }
     assert sum(len(one.read_bytes()) for one in networks) < 2_000_000

@@ -1,4 +1,6 @@
-"""A camera's frames: what is a change on the table, and what is only noise, light, or a camera that trembles."""
+"""A camera's frames: what is a change on the table, and what is only noise, light, or a camera that
+trembles.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +10,39 @@ import cv2
 import numpy as np
 import pytest
 
+from simulation.generate.cases import random_case, resized
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene
 from table.observation import Observation
-from vision.frame import Frame
-from vision.render import Renderer
-from vision.scene import Scene
-from vision.scene_cases import random_case, resized
-from vision.watch import READ_AGAIN, Watch
+from vision.cameras.frame import Frame
+from vision.change_gate import READ_AGAIN, Watch
 
 NOISE = 2.5
 
 
 @pytest.fixture(scope="module")
 def table():
-    """A made-up table, and what a camera without noise sees of it: with all its pieces, and with one taken away."""
+    """A made-up table, and what a camera without noise sees of it: with all its pieces, and with
+    one taken away.
+    """
     case = random_case("storm", 9102)
     setup = resized(case.setup, 1230)
     full, renderer = case.scene(), Renderer(setup, case.camera)
     fewer = Scene(case.stage, full.pieces[1:], full.limbs, full.slabs)
-    return setup, *(cv2.GaussianBlur(renderer.picture(scene, np.random.default_rng(1)), (0, 0), 0.8) for scene in (full, fewer))
+    return setup, *(
+        cv2.GaussianBlur(renderer.picture(scene, np.random.default_rng(1)), (0, 0), 0.8)
+        for scene in (full, fewer)
+    )
 
 
 def taken(picture, seq, light=1.0, shift_px=0.0):
-    """A frame of it: with another light, by a camera that stands a little to the side, and with noise of its own."""
+    """A frame of it: with another light, by a camera that stands a little to the side, and with
+    noise of its own.
+    """
     move = np.array([[1, 0, shift_px], [0, 1, -shift_px]])
-    moved = cv2.warpAffine(picture, move, picture.shape[1::-1], flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+    moved = cv2.warpAffine(
+        picture, move, picture.shape[1::-1], flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
+    )
     noise = np.random.default_rng(seq).normal(0, NOISE, picture.shape)
     return Frame(seq, seq * 250, np.clip(light * (moved + noise), 0, 255).astype(np.uint8))
 
@@ -55,7 +66,9 @@ def test_a_picture_that_is_too_bright_comes_to_rest(table):
     """Paper and light squares are white in it, and what is not is noisier than they are."""
     setup, full, _ = table
     watch = Watch()
-    first, second, dimmer = (watch(taken(full, seq, light), setup) for seq, light in enumerate((1.6, 1.6, 1.57)))
+    first, second, dimmer = (
+        watch(taken(full, seq, light), setup) for seq, light in enumerate((1.6, 1.6, 1.57))
+    )
     assert isinstance(first, Observation)
     assert not second.moving
     assert not dimmer.moving
@@ -83,8 +96,16 @@ def test_a_piece_as_light_as_the_table_is_a_change(table):
 def test_a_table_is_still_only_since_the_last_change(table):
     setup, full, fewer = table
     watch = Watch()
-    told = [watch(taken(picture, seq), setup) for seq, picture in enumerate((full, full, fewer, full, full))]
-    assert [(one.moving, one.still_ms) for one in told if not one.moving] == [(False, 0), (False, 250), (False, 0), (False, 250)]
+    told = [
+        watch(taken(picture, seq), setup)
+        for seq, picture in enumerate((full, full, fewer, full, full))
+    ]
+    assert [(one.moving, one.still_ms) for one in told if not one.moving] == [
+        (False, 0),
+        (False, 250),
+        (False, 0),
+        (False, 250),
+    ]
 
 
 def test_a_covered_lens_is_a_change(table):
@@ -96,17 +117,28 @@ def test_a_covered_lens_is_a_change(table):
 
 @pytest.fixture
 def reads(table, monkeypatch):
-    """Readings of one table: all pieces as sure as each number says, `less` for one that does not see the first piece."""
+    """Readings of one table: all pieces as sure as each number says, `less` for one that does not
+    see the first piece.
+    """
     setup, full, _ = table
     seen = Watch()(taken(full, 0), setup)
 
     def script(*told, less=(), turned=()):
         def piece(one, k, sure):
-            return replace(one, pose_probability=sure, pose="lying", heading_deg=(one.heading_deg + 180 * (k in turned)) % 360, rivals=())
+            return replace(
+                one,
+                pose_probability=sure,
+                pose="lying",
+                heading_deg=(one.heading_deg + 180 * (k in turned)) % 360,
+                rivals=(),
+            )
 
         pieces = [tuple(piece(one, k, sure) for one in seen.pieces) for k, sure in enumerate(told)]
         left = [replace(seen, pieces=one[1:] if k in less else one) for k, one in enumerate(pieces)]
-        monkeypatch.setattr("vision.watch.observe", lambda frame, *_: replace(left.pop(0), frame_seq=frame.seq, at_ms=frame.at_ms))
+        monkeypatch.setattr(
+            "vision.change_gate.observe",
+            lambda frame, *_: replace(left.pop(0), frame_seq=frame.seq, at_ms=frame.at_ms),
+        )
         watch = Watch()
         return [watch(taken(full, seq), setup).pieces for seq in range(5)], left
 
@@ -127,7 +159,10 @@ def test_the_surest_of_three_readings_stands(reads):
 
 def test_a_reading_that_overlooks_a_piece_is_not_a_surer_one(reads):
     told, _ = reads(0.6, 0.9, 0.7, less=(1,))
-    assert [(len(pieces), pieces[0].pose_probability) for pieces in told[1:3]] == [(len(told[0]), 0.6), (len(told[0]), 0.7)]
+    assert [(len(pieces), pieces[0].pose_probability) for pieces in told[1:3]] == [
+        (len(told[0]), 0.6),
+        (len(told[0]), 0.7),
+    ]
 
 
 def test_what_another_reading_says_otherwise_of_a_piece_in_doubt_is_told_besides(reads):
@@ -142,7 +177,9 @@ def test_what_another_reading_says_otherwise_of_a_piece_in_doubt_is_told_besides
 def test_a_surer_reading_is_told_with_what_was_read_before(reads):
     told, _ = reads(0.6, 0.9, 0.9, turned=(1, 2))
     assert told[-1][0].pose_probability == 0.9
-    assert [rival.heading_deg for rival in told[-1][0].rivals] == [pytest.approx(told[0][0].heading_deg)]
+    assert [rival.heading_deg for rival in told[-1][0].rivals] == [
+        pytest.approx(told[0][0].heading_deg)
+    ]
 
 
 def test_a_reading_that_is_sure_has_no_rivals(reads):

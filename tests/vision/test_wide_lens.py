@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulation.generate.cases import random_case, truth_document
+from simulation.render.renderer import Renderer
+from simulation.render.scene import look_at
 from table.observation import Observation
-from table.setup import Lens, load_table, save_table
-from vision.camera import pose_of, project_posed, undistort
-from vision.frame import Frame
+from table.table_config import Lens, load_table, save_table
+from vision.cameras.frame import Frame
+from vision.geometry.camera_model import pose_of, project_posed, undistort
 from vision.observe import observe
-from vision.render import Renderer
-from vision.scene import look_at
-from vision.scene_cases import random_case, truth_document
 
 WIDE = Lens(
     width=2304,
@@ -37,10 +37,14 @@ def test_a_pixel_and_its_ray_lead_to_each_other(u: float, v: float) -> None:
 
 
 def test_the_distance_from_the_middle_grows_with_the_angle() -> None:
-    """The definition: theta (1 + k1 theta^2 + k2 theta^4 ...) focal lengths from the principal point."""
+    """The definition: theta (1 + k1 theta^2 + k2 theta^4 ...) focal lengths from the principal
+    point.
+    """
     for degrees in (5, 30, 59):
         theta = math.radians(degrees)
-        there, _ = project_posed(np.array([[math.tan(theta), 0.0, 1.0]]), (np.zeros(3), np.zeros(3)), WIDE)
+        there, _ = project_posed(
+            np.array([[math.tan(theta), 0.0, 1.0]]), (np.zeros(3), np.zeros(3)), WIDE
+        )
         bent = theta * (1 + 0.05 * theta**2 - 0.01 * theta**4 + 0.002 * theta**6)
         np.testing.assert_allclose(there, [[1158.3 + 1152 * bent, 643.9]], atol=1e-9)
 
@@ -48,17 +52,27 @@ def test_the_distance_from_the_middle_grows_with_the_angle() -> None:
 @pytest.mark.parametrize("model", ["fisheye", "pinhole"])
 def test_derivatives_are_those_of_the_projection(model: str) -> None:
     lens = msgspec.structs.replace(WIDE, model=model)
-    points, pose = np.random.default_rng(1).uniform(-200, 200, (9, 3)), np.array([0.2, -0.3, 0.1, 30.0, -20.0, 500.0])
+    points, pose = (
+        np.random.default_rng(1).uniform(-200, 200, (9, 3)),
+        np.array([0.2, -0.3, 0.1, 30.0, -20.0, 500.0]),
+    )
     numbers = np.array([1152.0, 1152.0, 1158.3, 643.9, *lens.distortion])
 
     def at(state):
         fx, fy, cx, cy, *distortion = state[6:].tolist()
-        moved = msgspec.structs.replace(lens, matrix=((fx, 0.0, cx), (0.0, fy, cy), (0.0, 0.0, 1.0)), distortion=tuple(distortion))
+        moved = msgspec.structs.replace(
+            lens,
+            matrix=((fx, 0.0, cx), (0.0, fy, cy), (0.0, 0.0, 1.0)),
+            distortion=tuple(distortion),
+        )
         return project_posed(points, (state[:3], state[3:6]), moved)
 
     state = np.concatenate([pose, numbers])
     steps = 1e-6 * np.maximum(np.abs(state), 1.0)
-    columns = [(at(state + step)[0] - at(state - step)[0]).ravel() / (2 * step.sum()) for step in np.diag(steps)]
+    columns = [
+        (at(state + step)[0] - at(state - step)[0]).ravel() / (2 * step.sum())
+        for step in np.diag(steps)
+    ]
     np.testing.assert_allclose(at(state)[1], np.transpose(columns), rtol=1e-4, atol=1e-4)
 
 
@@ -70,14 +84,18 @@ def test_a_pose_is_found_through_a_wide_lens() -> None:
 
 
 def test_a_table_seen_by_a_wide_lens_is_read_right(tmp_path) -> None:
-    """The camera hangs at two thirds of its usual height, so that the table fills the wider picture."""
+    """The camera hangs at two thirds of its usual height, so that the table fills the wider
+    picture.
+    """
     case = random_case("storm", 9102)
     middle = np.append(case.setup.outline_mm().mean(axis=0), 0.0)
     place = look_at(middle + 0.62 * (case.camera.eye_mm - middle), middle)
     save_table(msgspec.structs.replace(case.setup, camera=WIDE), tmp_path / "table.json")
     setup = load_table(tmp_path / "table.json")
     assert setup.camera == WIDE
-    seen = observe(Frame(0, 0, Renderer(setup, place).picture(case.scene(), np.random.default_rng(1))), setup)
+    seen = observe(
+        Frame(0, 0, Renderer(setup, place).picture(case.scene(), np.random.default_rng(1))), setup
+    )
     assert isinstance(seen, Observation)
     assert np.linalg.norm(seen.camera.eye_mm - place.eye_mm) < 0.5
     truth = truth_document(case)["pieces"]
@@ -87,4 +105,8 @@ def test_a_table_seen_by_a_wide_lens_is_read_right(tmp_path) -> None:
         apart = np.hypot(*(plan - np.mean(np.array(piece["vertices_mm"])[:, :2], axis=0)).T)
         nearest = seen.pieces[int(apart.argmin())]
         assert apart.min() < 0.6
-        assert (nearest.colour, nearest.size, nearest.pose) == (piece["colour"], piece["size"], piece["pose"])
+        assert (nearest.colour, nearest.size, nearest.pose) == (
+            piece["colour"],
+            piece["size"],
+            piece["pose"],
+        )

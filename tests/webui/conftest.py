@@ -22,11 +22,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from referee.log import Log
-from table.setup import Setup
+from referee.sessions.event_store import Log
+from table.table_config import Setup
 from webui import create_app
-from webui.openapi import BASE, OPERATIONS
-from webui.schemas import SCHEMAS
+from webui.api.openapi import BASE, OPERATIONS
+from webui.api.schemas import SCHEMAS
 
 spec = importlib.util.spec_from_file_location("standins", Path(__file__).with_name("standins.py"))
 standins = importlib.util.module_from_spec(spec)
@@ -60,18 +60,24 @@ class Fitting(FlaskClient):
         method, path = answer.request.method, answer.request.path
         if path.startswith(f"{BASE}/") and method != "HEAD" and adapter.test(path, method):
             rule, _ = adapter.match(path, method, return_rule=True)
-            operation = OPERATIONS[re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule.removeprefix(BASE)), method.lower()]
+            operation = OPERATIONS[
+                re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule.removeprefix(BASE)), method.lower()
+            ]
             told = operation["responses"][str(answer.status_code)]
             assert answer.mimetype in told.get("content", {answer.mimetype: None})
             if answer.mimetype == "application/json":
-                validator_of(json.dumps(told["content"]["application/json"]["schema"])).validate(answer.get_json())
+                validator_of(json.dumps(told["content"]["application/json"]["schema"])).validate(
+                    answer.get_json()
+                )
         return answer
 
 
 @cache
 def validator_of(schema_json: str) -> jsonschema_rs.Draft202012Validator:
     """A validator of a schema that refers to others of the document."""
-    return jsonschema_rs.Draft202012Validator(json.loads(schema_json) | {"components": {"schemas": SCHEMAS}})
+    return jsonschema_rs.Draft202012Validator(
+        json.loads(schema_json) | {"components": {"schemas": SCHEMAS}}
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -97,7 +103,9 @@ def table(live: Any) -> Any:
 
 @pytest.fixture
 def log(tmp_path: Path, live: Any) -> Iterator[tuple[Any, ...]]:
-    """A log with a session of Ice Boule, one of Ice Storm, and one of IceFloe with votes that are not shown yet; and the three."""
+    """A log with a session of Ice Boule, one of Ice Storm, and one of IceFloe with votes that are
+    not shown yet; and the three.
+    """
     with Log(tmp_path / "log.sqlite") as opened:
         yield opened, *standins.keep_sessions(opened, live)
 
@@ -121,7 +129,12 @@ def app(session: Any, live: Any) -> Flask:
 def join(app: Flask, code: str) -> FlaskClient:
     """A browser that has given a code."""
     client = app.test_client()
-    assert client.post("/join", data={"code": code}, headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
+    assert (
+        client.post(
+            "/join", data={"code": code}, headers={"Sec-Fetch-Site": "same-origin"}
+        ).status_code
+        == 303
+    )
     return client
 
 
@@ -133,12 +146,19 @@ def as_host() -> Callable[[Flask], FlaskClient]:
 
 @pytest.fixture
 def as_player() -> Callable[[Flask, str], FlaskClient]:
-    """as_player(app, "blue"): a browser that has given the table's code and holds a seat; with "" it has none."""
+    """as_player(app, "blue"): a browser that has given the table's code and holds a seat; with ""
+    it has none.
+    """
 
     def sit(app: Flask, seat: str) -> FlaskClient:
         client = join(app, app.extensions["access"].codes.now.table)
         if seat:
-            assert client.post("/seat", data={"seat": seat}, headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
+            assert (
+                client.post(
+                    "/seat", data={"seat": seat}, headers={"Sec-Fetch-Site": "same-origin"}
+                ).status_code
+                == 303
+            )
         return client
 
     return sit
@@ -157,7 +177,9 @@ def client(app: Flask, as_host: Callable[[Flask], FlaskClient]) -> FlaskClient:
 
 
 class Panel:
-    """The panel in a process of its own (standin.py): its address, and the codes of hosts and players."""
+    """The panel in a process of its own (standin.py): its address, and the codes of hosts and
+    players.
+    """
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
@@ -175,7 +197,13 @@ def panel() -> Iterator[Panel]:
     """A panel at an address of its own."""
     script = Path(__file__).with_name("standin.py")
     start = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
-    with subprocess.Popen([sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=start) as process:
+    with subprocess.Popen(
+        [sys.executable, str(script)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=start,
+    ) as process:
         yield Panel(process)
         process.kill()
 
@@ -183,7 +211,14 @@ def panel() -> Iterator[Panel]:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[playwright.sync_api.Browser]:
     """The Chromium that is installed, without a window."""
-    path = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+    path = next(
+        (
+            path
+            for name in ("chromium", "chromium-browser", "google-chrome")
+            if (path := shutil.which(name))
+        ),
+        None,
+    )
     if path is None:
         pytest.skip("no Chromium is installed (sudo apt install chromium)")
     with playwright.sync_api.sync_playwright() as driver:

@@ -1,7 +1,9 @@
-"""The panel over the stand-ins of standins.py, as a process of its own: prints its address and its codes, then obeys lines on stdin.
+"""The panel over the stand-ins of standins.py, as a process of its own: prints its address and its
+codes, then obeys lines on stdin.
 
-A line is JSON: {"record": true} adds a record, {"view": {...}} changes the view, {"live": {...}} the moment,
-{"pointed": [17, "equal"]} the answer that a button points at; each is answered with the commands that the session has had, as JSON.
+A line is JSON: {"record": true} adds a record, {"view": {...}} changes the view, {"live": {...}}
+the moment, {"pointed": [17, "equal"]} the answer that a button points at; each is answered with the
+commands that the session has had, as JSON.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from webui import create_app
-from webui.serve import listen, serve
+from webui.server import listen, serve
 
 spec = importlib.util.spec_from_file_location("standins", Path(__file__).with_name("standins.py"))
 standins = importlib.util.module_from_spec(spec)

@@ -9,37 +9,53 @@ import stat
 import pytest
 from flask import Flask
 
-from referee.command import Hear, Undo
-from referee.log import LogFailed
-from referee.story import Stories
+from referee.sessions.commands import Hear, Undo
+from referee.sessions.event_store import LogFailed
+from referee.statistics.history import Stories
 from table.errors import InputError
 from webui import create_app
-from webui.access import Access, Visitor, allowed
-from webui.codes import LETTERS, Codes
-from webui.guard import Refusal
-from webui.guesses import MOST_CLIENTS, MOST_WRONG, Guesses
-from webui.join import OPEN_TO
+from webui.security.codes import LETTERS, Codes
+from webui.security.login import OPEN_TO
+from webui.security.permissions import Access, Visitor, allowed
+from webui.security.requests import Refusal
+from webui.security.wrong_codes import MOST_CLIENTS, MOST_WRONG, Guesses
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 BLUE_VOTES = {"command": "hear", "said": {"player": "blue", "vote_value": "3"}}
 
-COMMANDS = {  # what is sent, and who of host, blue, yellow, a player without a seat and a spectator may send it
+# what is sent, and who of host, blue, yellow, a player without a seat and a spectator may send it
+COMMANDS = {
     "blue speaks": ({"command": "hear", "said": {"player": "blue", "die": 5}}, "host blue"),
     "nobody speaks": ({"command": "hear", "said": {"die": 5}}, "host"),
-    "somebody of another kind speaks": ({"command": "hear", "said": {"player": ["blue"], "vote_value": "3"}}, "host"),
+    "somebody of another kind speaks": (
+        {"command": "hear", "said": {"player": ["blue"], "vote_value": "3"}},
+        "host",
+    ),
     "blue rolls": ({"command": "roll", "player": "blue"}, "host blue"),
     "dice are rolled for nothing": ({"command": "roll"}, "host"),
     "blue votes": (BLUE_VOTES, "blue"),
-    "blue's question is answered": ({"command": "answer", "question": 17, "label": "equal"}, "host blue"),
-    "blue throws no more": ({"command": "hear", "said": {"player": "blue", "stop": True}}, "host blue"),
+    "blue's question is answered": (
+        {"command": "answer", "question": 17, "label": "equal"},
+        "host blue",
+    ),
+    "blue throws no more": (
+        {"command": "hear", "said": {"player": "blue", "stop": True}},
+        "host blue",
+    ),
     "blue's stop is put on record": ({"command": "declare", "moves": ["stop blue"]}, "host"),
-    "blue's throw is put on record": ({"command": "declare", "moves": ["throw blue out: yellow 21.60"]}, "host"),
+    "blue's throw is put on record": (
+        {"command": "declare", "moves": ["throw blue out: yellow 21.60"]},
+        "host",
+    ),
     "the last is undone": ({"command": "undo"}, "host"),
     "one is undone": ({"command": "undo", "record": 16}, "host"),
     "blue's hidden vote is undone": ({"command": "undo", "record": 15}, "blue"),
     "blue's older vote is undone": ({"command": "undo", "record": 11}, "host"),
     "one is corrected": ({"command": "correct", "record": 14, "moves": []}, "host"),
-    "blue appeals": ({"command": "appeal", "player": "blue", "record": 16, "reason": "it touches"}, "host blue"),
+    "blue appeals": (
+        {"command": "appeal", "player": "blue", "record": 16, "reason": "it touches"},
+        "host blue",
+    ),
     "an appeal is heard": ({"command": "uphold", "appeal": 15}, "host"),
     "blue resigns": ({"command": "resign", "player": "blue"}, "host blue"),
     "pause": ({"command": "pause"}, "host"),
@@ -53,10 +69,19 @@ def visitors(app, session, question, as_host, as_player, verdict_row):
     """A browser of each kind; blue's phone has voted, and is asked something."""
     session.shown |= {"question": question, "names": {"blue": "Ann"}}
     session.shown["hidden"] = {"blue": 15}
-    votes = [verdict_row(seq, "blue", "Blue has voted.", kind="noted", verdict="noted", code="icefloe.vote") for seq in (15, 11)]
+    votes = [
+        verdict_row(
+            seq, "blue", "Blue has voted.", kind="noted", verdict="noted", code="icefloe.vote"
+        )
+        for seq in (15, 11)
+    ]
     session.shown["verdicts"][1:1] = votes
     kinds = {seat: as_player(app, seat) for seat in ("blue", "yellow")}
-    return kinds | {"host": as_host(app), "no seat": as_player(app, ""), "spectator": app.test_client()}
+    return kinds | {
+        "host": as_host(app),
+        "no seat": as_player(app, ""),
+        "spectator": app.test_client(),
+    }
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -68,13 +93,19 @@ def test_every_command_is_for_its_roles_only(visitors, session, way, name):
         if way == "api":
             answer = browser.post("/api/v1/command", json=document)
         else:
-            form = document | {"said": json.dumps(document["said"])} if "said" in document else document
+            form = (
+                document | {"said": json.dumps(document["said"])}
+                if "said" in document
+                else document
+            )
             joined = {"moves": "; ".join(form["moves"])} if "moves" in form else {}
             answer = browser.post("/command", data=form | joined, headers=OWN)
         if kind in may.split():
             assert answer.status_code in (201, 303), (kind, answer.text)
             assert len(session.commands) == 1
-            assert session.commands[0].decided_by == ("players" if kind == "host" else "Ann" if kind == "blue" else kind)
+            assert session.commands[0].decided_by == (
+                "players" if kind == "host" else "Ann" if kind == "blue" else kind
+            )
         else:
             assert answer.status_code == 403, (kind, answer.text)
             assert session.commands == []
@@ -85,7 +116,9 @@ def test_rule_now_is_the_host_s(visitors, session):
         session.commands.clear()
         answer = browser.post("/command", data={"command": "rule"}, headers=OWN)
         assert answer.status_code == (303 if kind == "host" else 403), kind
-        assert [type(command).__name__ for command in session.commands] == (["Pause", "Resume"] if kind == "host" else [])
+        assert [type(command).__name__ for command in session.commands] == (
+            ["Pause", "Resume"] if kind == "host" else []
+        )
 
 
 def test_what_the_host_decides_is_answered_by_nobody_else(visitors, session):
@@ -94,7 +127,9 @@ def test_what_the_host_decides_is_answered_by_nobody_else(visitors, session):
     for player in (None, "blue"):
         session.shown["question"] |= {"player": player, "evidence": {"host_decides": True}}
         for kind, browser in visitors.items():
-            assert browser.post("/api/v1/command", json=document).status_code == (201 if kind == "host" else 403), kind
+            assert browser.post("/api/v1/command", json=document).status_code == (
+                201 if kind == "host" else 403
+            ), kind
         page = visitors["blue"].get("/play").text
         assert "The host answers it." in page
         assert 'name="label"' not in page
@@ -122,8 +157,13 @@ def test_everything_that_changes_something_is_the_host_s_unless_it_is_named(app,
         for kind, browser in visitors.items():
             if kind != "host":
                 answer = browser.post(rule.rule, data={}, headers=OWN)
-                assert (answer.status_code, answer.get_json()["error"]["code"]) == (403, "not_for_you"), (rule.rule, kind)
-    assert {endpoint for endpoint in OPEN_TO if not endpoint.startswith(("guide.", "later.", "table."))} <= set(app.view_functions)
+                assert (answer.status_code, answer.get_json()["error"]["code"]) == (
+                    403,
+                    "not_for_you",
+                ), (rule.rule, kind)
+    assert {
+        endpoint for endpoint in OPEN_TO if not endpoint.startswith(("guide.", "later.", "table."))
+    } <= set(app.view_functions)
 
 
 def test_the_host_s_page_is_for_hosts(visitors):
@@ -134,10 +174,28 @@ def test_the_host_s_page_is_for_hosts(visitors):
 def test_everybody_looks_and_nobody_is_told_a_secret(app, visitors):
     kept = app.extensions["access"].codes.now
     for kind, browser in visitors.items():
-        secrets = [kept.key, kept.host, kept.host.replace("-", ""), app.extensions["access"].link, *([] if kind == "host" else [kept.table])]
-        for path in ("/", "/join", "/play", "/host", "/api/v1/state", "/api/v1/records", "/api/v1/me", "/static/panel.js", "/nowhere"):
+        secrets = [
+            kept.key,
+            kept.host,
+            kept.host.replace("-", ""),
+            app.extensions["access"].link,
+            *([] if kind == "host" else [kept.table]),
+        ]
+        for path in (
+            "/",
+            "/join",
+            "/play",
+            "/host",
+            "/api/v1/state",
+            "/api/v1/records",
+            "/api/v1/me",
+            "/static/panel.js",
+            "/nowhere",
+        ):
             with browser.get(path, headers={"Accept": "text/html"}) as answer:
-                assert not [secret for secret in secrets if secret in answer.text + str(answer.headers)], (kind, path)
+                assert not [
+                    secret for secret in secrets if secret in answer.text + str(answer.headers)
+                ], (kind, path)
 
 
 def test_the_page_offers_what_its_reader_may_do(visitors):
@@ -268,7 +326,9 @@ def test_the_memory_of_guessers_is_bounded_and_the_oldest_is_forgotten():
 
 
 def test_codes_cannot_be_guessed_in_an_evening_nor_the_host_s_in_a_year():
-    """2,000 guesses a second, as fast as the panel answers at all: docs/PANEL.md, "Guessing codes"."""
+    """2,000 guesses a second, as fast as the panel answers at all: docs/PANEL.md, "Guessing
+    codes".
+    """
     fastest_s = 2000
     codes = Codes().now
     host, table = (len(LETTERS) ** len(code.replace("-", "")) for code in (codes.host, codes.table))
@@ -280,14 +340,19 @@ def test_too_many_codes_are_said_with_when_to_try_again(app):
     browser = app.test_client()
     for _ in range(5):
         assert browser.post("/join", data={"code": "2222-2222"}, headers=OWN).status_code == 403
-    for answer in (browser.post("/join", data={"code": "2222-2222"}, headers=OWN), browser.get("/", headers={"Authorization": "Bearer 2222"})):
+    for answer in (
+        browser.post("/join", data={"code": "2222-2222"}, headers=OWN),
+        browser.get("/", headers={"Authorization": "Bearer 2222"}),
+    ):
         assert answer.status_code == 429
         assert 0 < int(answer.headers["Retry-After"]) <= 60
     assert browser.get("/").status_code == 200
 
 
 def test_cookies_are_for_this_site_and_no_script(app):
-    answer = app.test_client().post("/join", data={"code": app.extensions["access"].codes.now.host}, headers=OWN)
+    answer = app.test_client().post(
+        "/join", data={"code": app.extensions["access"].codes.now.host}, headers=OWN
+    )
     [cookie] = answer.headers.getlist("Set-Cookie")
     assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(re.split(r"; ", cookie))
 
@@ -309,7 +374,10 @@ def test_a_new_code_throws_out_who_had_the_old_one(app, as_host, as_player):
     assert blue.get("/api/v1/me").get_json() == {"role": "spectator", "seat": None}
     assert app.extensions["seats"].held() == {}
     fresh = host.post("/host/code", data={"which": "host"}, headers=OWN).text
-    assert [browser.get("/api/v1/me").get_json()["role"] for browser in (host, other)] == ["host", "spectator"]
+    assert [browser.get("/api/v1/me").get_json()["role"] for browser in (host, other)] == [
+        "host",
+        "spectator",
+    ]
     now = app.extensions["access"].codes.now
     assert now.host in fresh
     assert now.host not in host.get("/host").text
@@ -324,20 +392,50 @@ def test_programs_send_a_code_or_what_they_got_for_it(app, session):
     def bearer(token):
         return {"Authorization": f"Bearer {token}"}
 
-    assert program.get("/api/v1/me", headers=bearer(kept.host)).get_json() == {"role": "host", "seat": None}
-    assert program.post("/api/v1/command", json={"command": "undo"}, headers=bearer(kept.host)).status_code == 201
-    assert program.post("/api/v1/seat", json={"seat": "blue"}, headers=bearer(kept.table)).get_json()["error"]["code"] == "no_ticket"
+    assert program.get("/api/v1/me", headers=bearer(kept.host)).get_json() == {
+        "role": "host",
+        "seat": None,
+    }
+    assert (
+        program.post(
+            "/api/v1/command", json={"command": "undo"}, headers=bearer(kept.host)
+        ).status_code
+        == 201
+    )
+    assert (
+        program.post("/api/v1/seat", json={"seat": "blue"}, headers=bearer(kept.table)).get_json()[
+            "error"
+        ]["code"]
+        == "no_ticket"
+    )
     joined = program.post("/api/v1/join", json={"code": kept.table}).get_json()
     assert joined["role"] == "player"
-    assert program.post("/api/v1/seat", json={"seat": "blue"}, headers=bearer(joined["token"])).status_code == 201
-    assert program.post("/api/v1/command", json=BLUE_VOTES, headers=bearer(joined["token"])).status_code == 201
+    assert (
+        program.post(
+            "/api/v1/seat", json={"seat": "blue"}, headers=bearer(joined["token"])
+        ).status_code
+        == 201
+    )
+    assert (
+        program.post(
+            "/api/v1/command", json=BLUE_VOTES, headers=bearer(joined["token"])
+        ).status_code
+        == 201
+    )
     assert session.commands == [Undo(), Hear(said=BLUE_VOTES["said"], decided_by="blue")]
     assert program.get("/api/v1/me").get_json()["role"] == "spectator"
-    for path, document in (("/api/v1/join", [1]), ("/api/v1/join", {"code": 7}), ("/api/v1/seat", {"seat": {}}), ("/api/v1/seat", "blue")):
+    for path, document in (
+        ("/api/v1/join", [1]),
+        ("/api/v1/join", {"code": 7}),
+        ("/api/v1/seat", {"seat": {}}),
+        ("/api/v1/seat", "blue"),
+    ):
         assert program.post(path, json=document, headers=bearer(joined["token"])).status_code == 400
 
 
-def test_codes_and_seats_are_kept_for_their_owner_only_and_outlive_the_program(tmp_path, session, live, as_player):
+def test_codes_and_seats_are_kept_for_their_owner_only_and_outlive_the_program(
+    tmp_path, session, live, as_player
+):
     path = tmp_path / "access.json"
 
     def start() -> Flask:
@@ -376,14 +474,21 @@ def test_a_seat_that_the_log_cannot_keep_is_neither_taken_nor_freed(app, session
     blue, browser = as_player(app, "blue"), as_player(app, "")
     before = app.extensions["seats"].held()
     session.refuse = LogFailed("the disk is full")
-    for who, path, form in ((browser, "/seat", {"seat": "yellow"}), (blue, "/seat", {"seat": "yellow"}), (blue, "/seat/back", {})):
+    for who, path, form in (
+        (browser, "/seat", {"seat": "yellow"}),
+        (blue, "/seat", {"seat": "yellow"}),
+        (blue, "/seat/back", {}),
+    ):
         answer = who.post(path, data=form, headers=OWN)
         assert answer.status_code == 507
         assert "the disk is full" in answer.text
     assert app.extensions["seats"].held() == before
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "rinkside-access/9", "key": "k", "host": "h", "table": "t"}'])
+@pytest.mark.parametrize(
+    "text",
+    ["", "{}", "[]", '{"format": "rinkside-access/9", "key": "k", "host": "h", "table": "t"}'],
+)
 def test_a_damaged_file_of_codes_is_one_line(tmp_path, text):
     path = tmp_path / "access.json"
     path.write_text(text)
@@ -400,6 +505,9 @@ def test_a_command_for_a_spectator_is_refused_before_the_session_hears_of_it(ses
 
 def test_a_session_is_carried_away_by_hosts(session, live, tmp_path, as_host):
     app = create_app(session, live, stories=Stories(tmp_path / "log.sqlite"))
-    assert app.test_client().get("/sessions/1/session.zip").get_json()["error"]["code"] == "not_for_you"
+    assert (
+        app.test_client().get("/sessions/1/session.zip").get_json()["error"]["code"]
+        == "not_for_you"
+    )
     assert as_host(app).get("/sessions/1/session.zip").status_code == 404
     assert app.test_client().get("/sessions").status_code == 200

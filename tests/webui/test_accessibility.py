@@ -1,4 +1,6 @@
-"""Every page by axe-core, in both themes, narrow and wide: nothing that is hard to use without eyes, mouse or young eyes."""
+"""Every page by axe-core, in both themes, narrow and wide: nothing that is hard to use without
+eyes, mouse or young eyes.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +11,32 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 import webui
-from referee.guides import CornersGuide, LensGuide
-from referee.ruler import RulerNow
-from referee.setting_up import SettingUp
-from referee.story import Stories
-from webui.access import Access
-from webui.codes import Codes
-from webui.join import COOKIE
-from webui.openapi import BASE
-from webui.serve import listen, serving
+from calibration.progress import CornersGuide, LensGuide
+from referee.live.game_setup import SettingUp
+from referee.live.live_measurement import RulerNow
+from referee.statistics.history import Stories
+from webui.api.openapi import BASE
+from webui.security.codes import Codes
+from webui.security.login import COOKIE
+from webui.security.permissions import Access
+from webui.server import listen, serving
 
-CARDS = [[[x, y], [x + 40, y], [x + 40, y + 40], [x, y + 40]] for x, y in ((20, 20), (580, 20), (580, 420), (20, 420))]
-LOOKS = ((390, 844, "light", {}), (1024, 768, "light", {}), (1024, 768, "dark", {"runOnly": ["color-contrast"]}))
-"""Width and height, theme, and what axe-core is asked: colours are all that another theme changes."""
+CARDS = [
+    [[x, y], [x + 40, y], [x + 40, y + 40], [x, y + 40]]
+    for x, y in ((20, 20), (580, 20), (580, 420), (20, 420))
+]
+LOOKS = (
+    (390, 844, "light", {}),
+    (1024, 768, "light", {}),
+    (1024, 768, "dark", {"runOnly": ["color-contrast"]}),
+)
+"""Width and height, theme, and what axe-core is asked: colours are all that another theme
+changes.
+"""
 
-PAGES = {  # of each application: every page, and the moments of it that are looked at, as address and who looks
+# of each application: every page, and the moments of it that are looked at, as address and who
+# looks
+PAGES = {
     "create_app": {
         "/": ("/ nobody", "/?view=near nobody", "/?view=photo host", "/ host", "/ asked", "/ lost"),
         "/play": ("/play nobody", "/play table", "/play seat"),
@@ -44,12 +57,22 @@ PAGES = {  # of each application: every page, and the moments of it that are loo
         "/sessions/<seq:session>/statistics": ("/sessions/4/statistics nobody",),
         "/statistics": ("/statistics nobody",),
     },
-    "create_set_up_app": {"/": ("/ nobody", "/ host"), "/play": ("/play table",), "/join": (), "/lens": ()},
+    "create_set_up_app": {
+        "/": ("/ nobody", "/ host"),
+        "/play": ("/play table",),
+        "/join": (),
+        "/lens": (),
+    },
     "create_lens_app": {"/": ("/ nobody", "/ host"), "/join": ()},
     "create_corners_app": {"/": ("/ host",), "/join": ()},
     "create_ruler_app": {"/": ("/ nobody",), "/ruler": ()},
 }
-MOMENTS = [(app, *moment.split()) for app, pages in PAGES.items() for moments in pages.values() for moment in moments]
+MOMENTS = [
+    (app, *moment.split())
+    for app, pages in PAGES.items()
+    for moments in pages.values()
+    for moment in moments
+]
 
 
 class Measured:
@@ -58,9 +81,24 @@ class Measured:
     def __init__(self, live):
         self.setup, self.jpeg = live.setup, live.jpeg
         gaps = [
-            {"colour": "blue", "size": "large", "gap_mm": 12.05, "sigma_mm": 0.14, "on_target": False, "touching": False, "base_mm": [331.8, 183.7]}
+            {
+                "colour": "blue",
+                "size": "large",
+                "gap_mm": 12.05,
+                "sigma_mm": 0.14,
+                "on_target": False,
+                "touching": False,
+                "base_mm": [331.8, 183.7],
+            }
         ]
-        self.latest = RulerNow("measured", "Blue leads.", 88, 22_000, live.latest.observation, {"gaps": gaps, "call": None})
+        self.latest = RulerNow(
+            "measured",
+            "Blue leads.",
+            88,
+            22_000,
+            live.latest.observation,
+            {"gaps": gaps, "call": None},
+        )
 
 
 @pytest.fixture
@@ -70,9 +108,13 @@ def apps(session, live, log, table):
     guide = CornersGuide(np.full((480, 640, 3), 120, np.uint8), np.array(CARDS, float))
     stories = Stories(log[0].path)
     return {
-        "create_app": lambda: webui.create_app(session, live, stories=stories, devices=lambda: {"lamps": "", "dice": "no answer"}),
+        "create_app": lambda: webui.create_app(
+            session, live, stories=stories, devices=lambda: {"lamps": "", "dice": "no answer"}
+        ),
         "create_later_app": lambda: webui.create_later_app(stories),
-        "create_set_up_app": lambda: webui.create_set_up_app(SettingUp(lambda _choice: None), table, Access(Codes())),
+        "create_set_up_app": lambda: webui.create_set_up_app(
+            SettingUp(lambda _choice: None), table, Access(Codes())
+        ),
         "create_lens_app": lambda: webui.create_lens_app(LensGuide()),
         "create_corners_app": lambda: webui.create_corners_app(guide),
         "create_ruler_app": lambda: webui.create_ruler_app(Measured(live)),
@@ -82,8 +124,14 @@ def apps(session, live, log, table):
 def test_every_page_of_every_application_is_looked_at(apps):
     assert set(PAGES) == set(apps) == set(webui.__all__)
     for name, pages in PAGES.items():
-        rules = {rule.rule for rule in apps[name]().url_map.iter_rules() if "GET" in rule.methods and "." not in rule.rule}
-        assert {rule for rule in rules if not rule.startswith((BASE, "/static"))} == set(pages), name
+        rules = {
+            rule.rule
+            for rule in apps[name]().url_map.iter_rules()
+            if "GET" in rule.methods and "." not in rule.rule
+        }
+        assert {rule for rule in rules if not rule.startswith((BASE, "/static"))} == set(pages), (
+            name
+        )
 
 
 def violations(page, url):
@@ -95,7 +143,11 @@ def violations(page, url):
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=theme)
         for rule in Axe().run(page, options=asked).response["violations"]:
-            found |= {f"{rule['id']} at {width} px in {theme}: {node['html'][:160]} ({node['failureSummary'][:240]})" for node in rule["nodes"]}
+            found |= {
+                f"{rule['id']} at {width} px in {theme}: {node['html'][:160]}"
+                f" ({node['failureSummary'][:240]})"
+                for node in rule["nodes"]
+            }
     return sorted(found)
 
 
@@ -125,12 +177,19 @@ def test_no_page_has_violations(page, served, apps, session, live, question, nam
         session.shown |= {"question": question, "phase": "asking", "next": None}
         live.point_at(question["seq"], question["choices"][1]["label"])
     if who == "lost":
-        live.become(status="camera lost", said="The camera is lost (no cable).", moved=("card 2 lies 4.1 mm from where it was",), held=True)
+        live.become(
+            status="camera lost",
+            said="The camera is lost (no cable).",
+            moved=("card 2 lies 4.1 mm from where it was",),
+            held=True,
+        )
     app = apps[name]()
     url = served(app)
     if who != "nobody":
         access = app.extensions["access"]
-        ticket = access.enter(access.codes.now.table if who in ("table", "seat") else access.codes.now.host, "here")
+        ticket = access.enter(
+            access.codes.now.table if who in ("table", "seat") else access.codes.now.host, "here"
+        )
         page.context.add_cookies([{"name": COOKIE, "value": ticket, "url": url}])
         if who == "seat":
             app.extensions["seats"].take(access.visitor(ticket), "blue")

@@ -1,12 +1,14 @@
-"""What no camera sees of Ice Boule, said on the panel and on phones, through the HTTP API to the end of an end."""
+"""What no camera sees of Ice Boule, said on the panel and on phones, through the HTTP API to the
+end of an end.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from referee.events import SessionStarted
-from referee.log import Log
-from referee.session import Session
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
 from webui import create_app
 
 
@@ -14,7 +16,12 @@ from webui import create_app
 def real(tmp_path):
     """A session of blue and yellow, who say their sizes before play."""
     with Log(tmp_path / "log.sqlite") as log:
-        session = Session.begin(log, SessionStarted(game="ice_boule", players=("blue", "yellow"), rulings={"sizes": "declared"}))
+        session = Session.begin(
+            log,
+            SessionStarted(
+                game="ice_boule", players=("blue", "yellow"), rulings={"sizes": "declared"}
+            ),
+        )
         yield session
         session.close()
 
@@ -25,7 +32,10 @@ class Panel:
     def __init__(self, session, live, as_host, as_player):
         app = create_app(session, live)
         self.session = session
-        self.browsers = {"host": as_host(app), **{seat: as_player(app, seat) for seat in ("blue", "yellow")}}
+        self.browsers = {
+            "host": as_host(app),
+            **{seat: as_player(app, seat) for seat in ("blue", "yellow")},
+        }
 
     def says(self, who, **said):
         """Sends what a button says; the status of the answer."""
@@ -51,7 +61,11 @@ class Panel:
 
 LABELS = (
     "Blue has marked the starting line",
-    *(f"{player} throws {size} pieces" for player in ("Blue", "Yellow") for size in ("small", "medium", "large")),
+    *(
+        f"{player} throws {size} pieces"
+        for player in ("Blue", "Yellow")
+        for size in ("small", "medium", "large")
+    ),
     "throw left the play area",
     "The target left the play area",
     "throws no more",
@@ -70,7 +84,10 @@ def test_an_end_with_declared_sizes_is_played_from_panel_and_phones(panel):
     assert panel.says("blue", player="blue", line=True) < 300
     panel.throws("target green")
     assert panel.state["turn"] == "Everybody says which size they throw: blue and yellow."
-    assert panel.buttons("yellow") == {*(f"Yellow throws {size} pieces" for size in ("small", "medium", "large")), "The target left the play area"}
+    assert panel.buttons("yellow") == {
+        *(f"Yellow throws {size} pieces" for size in ("small", "medium", "large")),
+        "The target left the play area",
+    }
     assert panel.says("yellow", player="blue", size="small") == 403
     assert panel.says("yellow", player="yellow", size="small") < 300
     assert panel.says("host", player="blue", size="medium") < 300
@@ -79,7 +96,11 @@ def test_an_end_with_declared_sizes_is_played_from_panel_and_phones(panel):
     for _ in range(4):
         assert "throw left the play area" in panel.buttons("yellow")
         assert panel.says("yellow", player="yellow", out=True) < 300
-    assert panel.buttons("blue") == {"throw left the play area", "throws no more", "The target left the play area"}
+    assert panel.buttons("blue") == {
+        "throw left the play area",
+        "throws no more",
+        "The target left the play area",
+    }
     assert panel.says("blue", player="blue", stop=True) < 300
     assert panel.state["end"] == {"kind": "won", "winner": "blue", "points": 1}
 
@@ -97,13 +118,22 @@ def test_a_size_that_was_heard_wrongly_is_corrected(panel):
     panel.says("blue", player="blue", size="small")
     record = panel.session.seq
     offered = panel.browsers["host"].get(f"/api/v1/alternatives/{record}").get_json()
-    assert [choice["moves"] for choice in offered["choices"]] == [["size blue medium"], ["size blue large"], []], "or it was not said"
+    assert [choice["moves"] for choice in offered["choices"]] == [
+        ["size blue medium"],
+        ["size blue large"],
+        [],
+    ], "or it was not said"
     assert panel.sends("host", command="correct", record=record, moves=["size blue large"]) < 300
     assert panel.state["sizes"]["blue"] == "large"
 
 
 def test_a_stop_that_was_heard_wrongly_was_a_throw(panel):
-    for move in ("target green", "sizes blue=large yellow=large", "throw blue large 20: blue 20", *["throw yellow out: blue 20"] * 4):
+    for move in (
+        "target green",
+        "sizes blue=large yellow=large",
+        "throw blue large 20: blue 20",
+        *["throw yellow out: blue 20"] * 4,
+    ):
         panel.throws(move)
     panel.says("blue", player="blue", stop=True)
     offered = panel.browsers["host"].get(f"/api/v1/alternatives/{panel.session.seq}").get_json()
@@ -111,6 +141,11 @@ def test_a_stop_that_was_heard_wrongly_was_a_throw(panel):
 
 
 def test_a_target_in_a_player_s_colour_is_refused_with_its_reason(panel):
-    answer = panel.browsers["host"].post("/api/v1/command", json={"command": "declare", "moves": ["target blue"]})
+    answer = panel.browsers["host"].post(
+        "/api/v1/command", json={"command": "declare", "moves": ["target blue"]}
+    )
     assert answer.status_code == 409
-    assert "a player's colour: it may have any but blue and yellow" in answer.get_json()["error"]["said"]
+    assert (
+        "a player's colour: it may have any but blue and yellow"
+        in answer.get_json()["error"]["said"]
+    )

@@ -10,14 +10,14 @@ import numpy as np
 import playwright.sync_api
 import pytest
 
-from referee.events import Ruled, SessionStarted
-from referee.guides import CornersGuide
-from referee.log import Log
-from referee.session import Session
-from referee.story import Stories
-from table.setup import table_document
+from calibration.progress import CornersGuide
+from referee.sessions.event_store import Log
+from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.session import Session
+from referee.statistics.history import Stories
+from table.table_config import table_document
 from webui import create_corners_app, create_later_app
-from webui.serve import listen, serving
+from webui.server import listen, serving
 
 
 class Browser:
@@ -78,13 +78,37 @@ def test_the_page_follows_the_table_without_being_loaded_again(browser, panel):
     browser.until("document.querySelectorAll('svg.plan .piece').length === 9")
     browser.run("window.stayed = true; document.querySelector('#evidence').open = true")
 
-    verdict = {"seq": 17, "at_ms": 21250, "kind": "ruled", "verdict": "accepted", "code": "boule.throw", "player": "blue"}
-    verdict |= {"said": "Blue takes <the> lead.", "rests_on": "Play", "moves": [], "evidence": {"gap_mm": 3.2}, "frame": 17}
+    verdict = {
+        "seq": 17,
+        "at_ms": 21250,
+        "kind": "ruled",
+        "verdict": "accepted",
+        "code": "boule.throw",
+        "player": "blue",
+    }
+    verdict |= {
+        "said": "Blue takes <the> lead.",
+        "rests_on": "Play",
+        "moves": [],
+        "evidence": {"gap_mm": 3.2},
+        "frame": 17,
+    }
     verdict |= {"decided_by": None, "refers_to": None, "overturned_by": None}
-    panel.change(record=True, view={"verdicts": [verdict], "next": "yellow", "scores": {"blue": 12, "yellow": 5}})
-    browser.until("document.querySelector('#verdict .said').textContent.includes('Blue takes <the> lead.')")
-    browser.until("document.querySelector('#spoken').textContent.includes('Blue takes <the> lead.')")
-    assert browser.run("document.querySelector('.whose').textContent").split() == ["Y", "Yellow", "throws"]
+    panel.change(
+        record=True,
+        view={"verdicts": [verdict], "next": "yellow", "scores": {"blue": 12, "yellow": 5}},
+    )
+    browser.until(
+        "document.querySelector('#verdict .said').textContent.includes('Blue takes <the> lead.')"
+    )
+    browser.until(
+        "document.querySelector('#spoken').textContent.includes('Blue takes <the> lead.')"
+    )
+    assert browser.run("document.querySelector('.whose').textContent").split() == [
+        "Y",
+        "Yellow",
+        "throws",
+    ]
     assert browser.run("document.querySelector('#evidence').open")
 
     panel.change(live={"status": "camera lost", "said": "The camera is lost (no cable)."})
@@ -95,11 +119,19 @@ def test_the_page_follows_the_table_without_being_loaded_again(browser, panel):
     assert all(url.startswith(panel.url + "/") for url in browser.fetched)
 
 
-def test_a_question_is_answered_without_leaving_the_page_and_words_being_typed_stay(browser, panel, question):
+def test_a_question_is_answered_without_leaving_the_page_and_words_being_typed_stay(
+    browser, panel, question
+):
     open_with_question(browser, panel, question)
     browser.until("document.querySelector('.choices button')")
-    browser.run("window.stayed = true; document.querySelector('#answer-name').focus(); document.querySelector('#answer-name').value = 'Ann'")
-    browser.run("document.querySelector('#callipers').open = true; document.querySelector('#reading-1').value = '20.35'")
+    browser.run(
+        "window.stayed = true; document.querySelector('#answer-name').focus();"
+        " document.querySelector('#answer-name').value = 'Ann'"
+    )
+    browser.run(
+        "document.querySelector('#callipers').open = true;"
+        " document.querySelector('#reading-1').value = '20.35'"
+    )
     panel.change(record=True, view={"question": question | {"said": "Still: which one is nearer?"}})
     browser.until("document.querySelector('[data-part=controls] [name=seen]').value === '18'")
     assert browser.run("document.querySelector('#answer-name').value") == "Ann"
@@ -114,30 +146,52 @@ def test_a_question_is_answered_without_leaving_the_page_and_words_being_typed_s
     assert browser.complaints == []
 
 
-def test_many_answers_take_no_more_of_the_page_than_few_and_the_one_pointed_at_is_in_sight(browser, panel, question):
-    choices = [{"label": f"The ship on d4 went to {c}{r}", "moves": [f"d4-{c}{r}"]} for c in "abcdefg" for r in range(1, 9)]
+def test_many_answers_take_no_more_of_the_page_than_few_and_the_one_pointed_at_is_in_sight(
+    browser, panel, question
+):
+    choices = [
+        {"label": f"The ship on d4 went to {c}{r}", "moves": [f"d4-{c}{r}"]}
+        for c in "abcdefg"
+        for r in range(1, 9)
+    ]
     none = {"label": "None of these: put it right", "moves": []}
     open_with_question(browser, panel, question | {"choices": [*choices, none]})
     browser.until("document.querySelectorAll('.choices button').length === 57")
-    top, bottom = (f"{edge} = document.querySelector('.choices').getBoundingClientRect().{edge}" for edge in ("top", "bottom"))
-    in_sight = f"(button) => {{ const {top}, {bottom}, at = button.getBoundingClientRect(); return top <= at.top + 1 && at.bottom <= bottom + 1 }}"
+    top, bottom = (
+        f"{edge} = document.querySelector('.choices').getBoundingClientRect().{edge}"
+        for edge in ("top", "bottom")
+    )
+    in_sight = (
+        f"(button) => {{ const {top}, {bottom}, at = button.getBoundingClientRect(); return top <="
+        " at.top + 1 && at.bottom <= bottom + 1 }"
+    )
     assert browser.run(f"(() => {{ const {top}, {bottom}; return bottom - top }})()") < 600
     assert browser.run(f"({in_sight})(document.querySelector('.choices').lastElementChild)")
     panel.change(pointed=[17, choices[40]["label"]])
-    browser.until(f"document.querySelector('.choices [aria-current]') && ({in_sight})(document.querySelector('.choices [aria-current]'))")
+    browser.until(
+        "document.querySelector('.choices [aria-current]') &&"
+        f" ({in_sight})(document.querySelector('.choices [aria-current]'))"
+    )
     assert not browser.run(f"({in_sight})(document.querySelector('#choice-1'))")
     assert browser.complaints == []
 
 
-def test_a_button_that_points_at_answers_is_followed_while_somebody_types_and_keys_stay_where_they_are(browser, panel, question):
+def test_a_button_that_points_at_answers_is_followed_and_the_focus_stays_while_somebody_types(
+    browser, panel, question
+):
     open_with_question(browser, panel, question)
     browser.until("document.querySelector('.choices button')")
     browser.until("document.querySelector('#spoken').textContent.endsWith('which one is nearer?')")
     browser.run("document.querySelector('#answer-name').focus()")
     for place, choice in enumerate(question["choices"], 1):
         panel.change(pointed=[17, choice["label"]])
-        browser.until(f"document.querySelector('.choices [aria-current]')?.value === {choice['label']!r}")
-        browser.until(f"document.querySelector('#spoken').textContent.startsWith('The button points at answer {place} of 3')")
+        browser.until(
+            f"document.querySelector('.choices [aria-current]')?.value === {choice['label']!r}"
+        )
+        browser.until(
+            "document.querySelector('#spoken').textContent.startsWith('The button points at answer"
+            f" {place} of 3')"
+        )
         assert browser.run("document.querySelectorAll('.choices [aria-current]').length") == 1
     browser.run("document.querySelector('#choice-2').focus()")
     panel.change(pointed=[17, ""])
@@ -151,7 +205,10 @@ def test_a_calliper_that_types_measures_one_piece_after_the_other(browser, panel
     """A keyboard-wedge calliper types its reading and Enter, whatever has the focus."""
     open_with_question(browser, panel, question)
     browser.until("document.querySelector('#reading-1')")
-    browser.run("document.querySelector('#callipers').open = true; document.querySelector('#reading-1').focus()")
+    browser.run(
+        "document.querySelector('#callipers').open = true;"
+        " document.querySelector('#reading-1').focus()"
+    )
     fields = browser.run("document.querySelectorAll('.readings input').length")
     for number in range(1, fields + 1):
         assert browser.run("document.activeElement.id") == f"reading-{number}"
@@ -160,12 +217,18 @@ def test_a_calliper_that_types_measures_one_piece_after_the_other(browser, panel
         browser.page.keyboard.press("Enter")
     browser.until("document.querySelector('[data-part=controls] [name=seen]').value === '18'")
     [answer] = panel.change()
-    assert (answer["label"], list(answer["readings_mm"].values())) == ("", [19.35 + number for number in range(1, fields + 1)])
+    assert (answer["label"], list(answer["readings_mm"].values())) == (
+        "",
+        [19.35 + number for number in range(1, fields + 1)],
+    )
 
 
 def test_what_is_refused_is_said_and_stays_until_the_next_form(browser, panel):
     open_as_host(browser, panel)
-    browser.run("(field => { field.name = 'surprise'; field.value = 'x'; })(document.querySelector('#control-name'))")
+    browser.run(
+        "(field => { field.name = 'surprise'; field.value = 'x';"
+        " })(document.querySelector('#control-name'))"
+    )
     browser.run("document.querySelector('#undo').click()")
     browser.until("document.querySelector('.notice')?.textContent.includes('surprise')")
     panel.change(record=True)
@@ -192,32 +255,56 @@ def test_a_code_that_is_typed_comes_in_and_a_link_leaves_no_code_behind(browser,
 @pytest.mark.parametrize("width", [360, 390, 768, 1024, 1920, 3840])
 def test_it_fits_every_width_with_targets_large_enough_to_touch(browser, panel, question, width):
     panel.change(view={"question": question, "phase": "asking"})
-    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+    browser.call(
+        "Emulation.setDeviceMetricsOverride",
+        width=width,
+        height=900,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
     open_as_host(browser, panel)
     assert browser.run("document.documentElement.scrollWidth <= innerWidth")
-    heights = browser.run("[...document.querySelectorAll('button')].filter(b => b.offsetParent).map(b => b.getBoundingClientRect().height)")
+    heights = browser.run(
+        "[...document.querySelectorAll('button')].filter(b => b.offsetParent).map(b =>"
+        " b.getBoundingClientRect().height)"
+    )
     assert heights
     assert min(heights) >= 40
-    assert float(browser.run("parseFloat(getComputedStyle(document.querySelector('.said')).fontSize)")) >= 18
+    assert (
+        float(browser.run("parseFloat(getComputedStyle(document.querySelector('.said')).fontSize)"))
+        >= 18
+    )
 
 
 def test_everything_can_be_reached_and_pressed_by_keyboard(browser, panel):
     open_as_host(browser, panel)
     reached = []
     for _ in range(40):
-        browser.call("Input.dispatchKeyEvent", type="keyDown", key="Tab", code="Tab", windowsVirtualKeyCode=9)
-        reached.append(browser.run("document.activeElement.id || document.activeElement.textContent.trim()"))
-    assert {"undo", "pause", "next-game", "control-name", "Close-up", "Skip to the verdict"} <= set(reached)
+        browser.call(
+            "Input.dispatchKeyEvent", type="keyDown", key="Tab", code="Tab", windowsVirtualKeyCode=9
+        )
+        reached.append(
+            browser.run("document.activeElement.id || document.activeElement.textContent.trim()")
+        )
+    assert {"undo", "pause", "next-game", "control-name", "Close-up", "Skip to the verdict"} <= set(
+        reached
+    )
 
 
 @pytest.fixture
 def corners():
     """A photograph with four cards, on a page of its own."""
-    cards = [[[x, y], [x + 40, y], [x + 40, y + 40], [x, y + 40]] for x, y in ((20, 20), (580, 20), (580, 420), (20, 420))]
+    cards = [
+        [[x, y], [x + 40, y], [x + 40, y + 40], [x, y + 40]]
+        for x, y in ((20, 20), (580, 20), (580, 420), (20, 420))
+    ]
     guide = CornersGuide(np.full((480, 640, 3), 120, np.uint8), np.array(cards, float))
     app = create_corners_app(guide)
     with listen(port=0) as listening, serving(app, listening):
-        yield guide, f"http://127.0.0.1:{listening.getsockname()[1]}/join#{app.extensions['access'].link}"
+        yield (
+            guide,
+            f"http://127.0.0.1:{listening.getsockname()[1]}/join#{app.extensions['access'].link}",
+        )
 
 
 def test_corners_are_dragged_and_moved_by_keys_and_put(browser, corners):
@@ -227,15 +314,37 @@ def test_corners_are_dragged_and_moved_by_keys_and_put(browser, corners):
     browser.until("document.querySelector('#loupe-cross').getAttribute('d')")
     browser.run("document.querySelector('#handle-1').focus()")
     for modifiers in (0, 0, 8):  # two pixels, and ten with Shift
-        browser.call("Input.dispatchKeyEvent", type="keyDown", key="ArrowLeft", code="ArrowLeft", windowsVirtualKeyCode=37, modifiers=modifiers)
+        browser.call(
+            "Input.dispatchKeyEvent",
+            type="keyDown",
+            key="ArrowLeft",
+            code="ArrowLeft",
+            windowsVirtualKeyCode=37,
+            modifiers=modifiers,
+        )
     assert browser.run("document.querySelector('#corner-1').value") == "568.0, 60.0"
     assert browser.run("document.querySelector('#loupe-name').textContent") == "far right"
     handle = "document.querySelector('#handle-2 .ring').getBoundingClientRect()"
     x, y = browser.run(f"(r => [r.x + r.width / 2, r.y + r.height / 2])({handle})")
     width = browser.run("document.querySelector('#photo').getBoundingClientRect().width")
-    for kind, by in (("mousePressed", 0), ("mouseMoved", -width / 64), ("mouseReleased", -width / 64)):
-        browser.call("Input.dispatchMouseEvent", type=kind, x=x + by, y=y, button="left", clickCount=1, buttons=1)
-    assert browser.run("document.querySelector('#handle-2').getAttribute('aria-label')") == "Near right corner, 570, 420 px; arrows move it"
+    for kind, by in (
+        ("mousePressed", 0),
+        ("mouseMoved", -width / 64),
+        ("mouseReleased", -width / 64),
+    ):
+        browser.call(
+            "Input.dispatchMouseEvent",
+            type=kind,
+            x=x + by,
+            y=y,
+            button="left",
+            clickCount=1,
+            buttons=1,
+        )
+    assert (
+        browser.run("document.querySelector('#handle-2').getAttribute('aria-label')")
+        == "Near right corner, 570, 420 px; arrows move it"
+    )
     browser.run("document.querySelector('#put').click()")
     np.testing.assert_allclose(guide.corners(), [[60, 60], [568, 60], [570, 420], [60, 420]])
     guide.refuse("the board's lines are not seen there")
@@ -248,7 +357,13 @@ def test_corners_are_dragged_and_moved_by_keys_and_put(browser, corners):
 
 @pytest.mark.parametrize("width", [360, 1024, 3840])
 def test_the_page_of_corners_fits(browser, corners, width):
-    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+    browser.call(
+        "Emulation.setDeviceMetricsOverride",
+        width=width,
+        height=900,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
     browser.open(corners[1])
     came_in(browser)
     assert browser.run("document.documentElement.scrollWidth <= innerWidth")
@@ -256,19 +371,34 @@ def test_the_page_of_corners_fits(browser, corners, width):
 
 @pytest.fixture
 def played(tmp_path, storm_table):
-    """The sessions of a log, on pages of their own: one of Ice Storm with a table, five throws of it."""
+    """The sessions of a log, on pages of their own: one of Ice Storm with a table, five throws of
+    it.
+    """
     with Log(tmp_path / "log.sqlite") as log:
-        started = SessionStarted(game="ice_storm", players=("red", "yellow", "blue"), table=table_document(storm_table))
+        started = SessionStarted(
+            game="ice_storm", players=("red", "yellow", "blue"), table=table_document(storm_table)
+        )
         session = Session.begin(log, started)
-        for number, move in enumerate(("red a1", "yellow b2-b3>b3", "blue off", "red h8", "yellow c4")):
+        for number, move in enumerate(
+            ("red a1", "yellow b2-b3>b3", "blue off", "red h8", "yellow c4")
+        ):
             session.tick(10 * number)
-            session.append(Ruled(verdict="accepted", code="storm.throw", said=f"Throw {number}.", moves=(f"throw {move}",)))
+            session.append(
+                Ruled(
+                    verdict="accepted",
+                    code="storm.throw",
+                    said=f"Throw {number}.",
+                    moves=(f"throw {move}",),
+                )
+            )
         with listen(port=0) as listening, serving(create_later_app(Stories(log.path)), listening):
             yield f"http://127.0.0.1:{listening.getsockname()[1]}/sessions/{session.id}"
 
 
 def press(browser, key, code):
-    browser.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code)
+    browser.call(
+        "Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code
+    )
 
 
 def test_a_session_is_stepped_through_by_keys_and_played(browser, played):
@@ -282,7 +412,9 @@ def test_a_session_is_stepped_through_by_keys_and_played(browser, played):
     browser.until(f"{said}.includes('Throw 1.')")
     assert "at=" in browser.run("location.search")
     browser.run("document.querySelector('#play').click()")
-    browser.until(f"{said}.includes('Throw 4.') && document.querySelector('#play').textContent === 'Play'")
+    browser.until(
+        f"{said}.includes('Throw 4.') && document.querySelector('#play').textContent === 'Play'"
+    )
     browser.run("document.querySelector('#go-back').click()")
     browser.until(f"{said}.includes('Throw 3.') && document.querySelector('#line').value === '3'")
     assert browser.run("window.stayed")
@@ -291,8 +423,19 @@ def test_a_session_is_stepped_through_by_keys_and_played(browser, played):
 
 @pytest.mark.parametrize("width", [360, 1024, 3840])
 def test_the_pages_of_sessions_fit(browser, played, width):
-    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-    for page in (played, f"{played}/statistics", played.rpartition("/")[0], f"{played}/../../statistics?simulated=1"):
+    browser.call(
+        "Emulation.setDeviceMetricsOverride",
+        width=width,
+        height=900,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
+    for page in (
+        played,
+        f"{played}/statistics",
+        played.rpartition("/")[0],
+        f"{played}/../../statistics?simulated=1",
+    ):
         browser.open(page)
         assert browser.run("document.documentElement.scrollWidth <= innerWidth"), page
 
@@ -311,21 +454,50 @@ def test_one_thing_that_may_be_done_is_picked_out_and_stays_so(browser, panel):
 
 def verdicts(seq, said, sound="turn"):
     """What a view has of its newest verdict."""
-    line = {"at_ms": 0, "kind": "ruled", "verdict": "accepted", "code": "", "player": None, "said": said, "rests_on": "", "clauses": [], "moves": []}
+    line = {
+        "at_ms": 0,
+        "kind": "ruled",
+        "verdict": "accepted",
+        "code": "",
+        "player": None,
+        "said": said,
+        "rests_on": "",
+        "clauses": [],
+        "moves": [],
+    }
     return [
-        line | {"seq": seq, "evidence": {}, "frame": None, "decided_by": None, "refers_to": None, "overturned_by": None, "call": said, "sound": sound}
+        line
+        | {
+            "seq": seq,
+            "evidence": {},
+            "frame": None,
+            "decided_by": None,
+            "refers_to": None,
+            "overturned_by": None,
+            "call": said,
+            "sound": sound,
+        }
     ]
 
 
 def test_verdicts_are_called_on_request_each_once(browser, panel):
-    """Off until asked for; a page that is loaded again, or a record that comes again, says nothing twice."""
+    """Off until asked for; a page that is loaded again, or a record that comes again, says nothing
+    twice.
+    """
     stub = "window.heard = []; window.tones = 0; speechSynthesis.speak = (u) => heard.push(u.text);"
-    stub += "const node = OscillatorNode; window.OscillatorNode = class extends node { start(at) { tones += 1; super.start(at); } }; null"
+    stub += (
+        "const node = OscillatorNode; window.OscillatorNode = class extends node { start(at) {"
+        " tones += 1; super.start(at); } }; null"
+    )
     open_as_host(browser, panel)
     browser.run(stub)
     panel.change(record=True, view={"verdicts": verdicts(17, "Blue leads.")})
     browser.until("document.querySelector('#caller').dataset.seq === '17'")
-    assert browser.run("[heard.length, tones, document.querySelector('#voice').hidden]") == [0, 0, False]
+    assert browser.run("[heard.length, tones, document.querySelector('#voice').hidden]") == [
+        0,
+        0,
+        False,
+    ]
 
     switch = "document.querySelector('#voice').click(); document.querySelector('#sounds').click()"
     browser.call("Runtime.evaluate", expression=switch, userGesture=True)

@@ -1,4 +1,6 @@
-"""The host's page on which misread pieces are put right: what is drawn, sent, refused and proposed."""
+"""The host's page on which misread pieces are put right: what is drawn, sent, refused and
+proposed.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import re
 
 import pytest
 
-from referee.command import Correct
+from referee.sessions.commands import Correct
 from table.errors import InputError
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
@@ -28,7 +30,12 @@ def test_every_piece_is_drawn_and_sent_as_it_was_read(client, live):
     assert client.post("/host/fix", data=form_of(page), headers=OWN).status_code == 200
     table = live.last_table()[1]
     for told, piece in zip(live.told, table.pieces, strict=False):
-        assert (told.colour, told.size, told.pose, told.there) == (piece.colour, piece.size, piece.pose, True)
+        assert (told.colour, told.size, told.pose, told.there) == (
+            piece.colour,
+            piece.size,
+            piece.pose,
+            True,
+        )
         assert [told.x_mm, told.y_mm] == [round(float(v), 1) for v in piece.base_mm]
     assert (live.told[-1].index, live.told[-1].there) == (None, False)
 
@@ -36,8 +43,17 @@ def test_every_piece_is_drawn_and_sent_as_it_was_read(client, live):
 def test_what_would_have_been_ruled_is_shown_and_then_corrected_for_the_log(client, session, live):
     form = form_of(client.get("/host/fix").text)
     del form["there 3"]
-    page = client.post("/host/fix", data=form | {"x 1": "300,5", "colour 2": "yellow", "pose 1": "upright"}, headers=OWN).text
-    assert (live.told[1].x_mm, live.told[1].pose, live.told[2].colour, live.told[3].there) == (300.5, "upright", "yellow", False)
+    page = client.post(
+        "/host/fix",
+        data=form | {"x 1": "300,5", "colour 2": "yellow", "pose 1": "upright"},
+        headers=OWN,
+    ).text
+    assert (live.told[1].x_mm, live.told[1].pose, live.told[2].colour, live.told[3].there) == (
+        300.5,
+        "upright",
+        "yellow",
+        False,
+    )
     assert "Blue&#39;s piece lies nearer." in page
     assert 'name="x 1" value="300.5"' in page
     assert session.commands == []
@@ -45,12 +61,26 @@ def test_what_would_have_been_ruled_is_shown_and_then_corrected_for_the_log(clie
     moves = re.search(r'name="moves" value="([^"]+)"', page)[1]
     assert client.post("/command", data=hidden | {"moves": moves}, headers=OWN).status_code == 303
     reason = "pieces were put right by hand: blue large was read as red"
-    assert session.commands == [Correct(record=16, moves=("throw blue large 9.00", "void"), reason=reason)]
+    assert session.commands == [
+        Correct(record=16, moves=("throw blue large 9.00", "void"), reason=reason)
+    ]
 
 
-@pytest.mark.parametrize("wrong", [{"x 0": "about"}, {"y 0": ""}, {"heading 0": "nan"}, {"x 0": "1e5"}, {"pose 0": "flying"}, {"table": "16 1"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"x 0": "about"},
+        {"y 0": ""},
+        {"heading 0": "nan"},
+        {"x 0": "1e5"},
+        {"pose 0": "flying"},
+        {"table": "16 1"},
+    ],
+)
 def test_what_is_no_place_is_refused_and_the_page_is_as_it_was(client, live, wrong):
-    answer = client.post("/host/fix", data=form_of(client.get("/host/fix").text) | wrong, headers=OWN)
+    answer = client.post(
+        "/host/fix", data=form_of(client.get("/host/fix").text) | wrong, headers=OWN
+    )
     assert answer.status_code in (400, 409)
     assert 'role="alert"' in answer.text
     assert live.told == []
@@ -65,7 +95,10 @@ def test_where_there_is_no_table_to_put_right_the_page_says_why(client, live):
 
 def test_it_is_the_host_s(app, as_player, spectator):
     for browser in (spectator, as_player(app, "blue")):
-        assert [browser.get("/host/fix").status_code, browser.post("/host/fix", headers=OWN).status_code] == [403, 403]
+        assert [
+            browser.get("/host/fix").status_code,
+            browser.post("/host/fix", headers=OWN).status_code,
+        ] == [403, 403]
 
 
 def test_while_votes_are_hidden_no_verdict_is_tried_that_might_show_them(client, session, live):

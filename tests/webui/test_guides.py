@@ -1,4 +1,6 @@
-"""The pages of a calibration at work: what they show, what people tell there, and what is refused."""
+"""The pages of a calibration at work: what they show, what people tell there, and what is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.lens_guide import begin
-from calibration.lens_simulation import random_lens, random_pose, simulated_view
-from calibration.lens_target import Charuco, Found, NotFound
-from referee.guides import CornersGuide, LensGuide
-from vision.cameras.files import decode_image
-from vision.frame import Frame
+from calibration.lens.guidance import begin
+from calibration.lens.synthetic_views import random_lens, random_pose, simulated_view
+from calibration.lens.target import Charuco, Found, NotFound
+from calibration.progress import CornersGuide, LensGuide
+from vision.cameras.frame import Frame
+from vision.cameras.image_files import decode_image
 from webui import create_corners_app, create_lens_app
 
-CARDS_PX = np.array([[[x, y], [x + 40, y], [x + 40, y + 40], [x, y + 40]] for x, y in ((20, 20), (580, 20), (580, 420), (20, 420))], float)
+CARDS_PX = np.array(
+    [
+        [[x, y], [x + 40, y], [x + 40, y + 40], [x, y + 40]]
+        for x, y in ((20, 20), (580, 20), (580, 420), (20, 420))
+    ],
+    float,
+)
 OWN = {"Sec-Fetch-Site": "same-origin"}
 
 
@@ -66,7 +74,9 @@ def test_the_lens_page_shows_the_guidance_that_the_terminal_has(lens, lens_page)
     assert all(lacking in taken.text for lacking in guidance.lacking)
     assert "view-01 taken" in taken.text
     assert "1, at least 12" in taken.text
-    assert "Not taken lately" not in re.sub(r"<section[^>]*hidden>.*?</section>", "", taken.text, flags=re.DOTALL)
+    assert "Not taken lately" not in re.sub(
+        r"<section[^>]*hidden>.*?</section>", "", taken.text, flags=re.DOTALL
+    )
     drawn = decode_image(lens_page.get("/api/v1/camera.jpg").data, "picture")
     assert drawn.shape[1] <= 1280
     assert np.ptp(drawn.reshape(-1, 3), axis=0).min() > 50
@@ -118,14 +128,25 @@ def put(client, *places, headers=OWN):
 
 def test_handles_begin_at_the_cards_inner_corners_and_all_is_labelled(corners_page):
     page = corners_page.get("/").text
-    assert re.findall(r'class="handle".*?translate\(([^)]+)\)', page) == ["60.0 60.0", "580.0 60.0", "580.0 420.0", "60.0 420.0"]
+    assert re.findall(r'class="handle".*?translate\(([^)]+)\)', page) == [
+        "60.0 60.0",
+        "580.0 60.0",
+        "580.0 420.0",
+        "60.0 420.0",
+    ]
     assert page.count('tabindex="0" role="button" aria-label=') == 4
     for index in range(4):
         assert f'<label class="field" for="corner-{index}">' in page
-    assert decode_image(corners_page.get("/api/v1/camera.jpg").data, "photograph").shape == (480, 640, 3)
+    assert decode_image(corners_page.get("/api/v1/camera.jpg").data, "photograph").shape == (
+        480,
+        640,
+        3,
+    )
 
 
-def test_what_looks_right_is_what_the_calibration_waits_for_and_it_can_ask_again(corners, corners_page):
+def test_what_looks_right_is_what_the_calibration_waits_for_and_it_can_ask_again(
+    corners, corners_page
+):
     told = []
     waiting = threading.Thread(target=lambda: told.append(corners.corners()))
     waiting.start()
@@ -144,7 +165,9 @@ def test_what_looks_right_is_what_the_calibration_waits_for_and_it_can_ask_again
     assert "table.json: written." in corners_page.get("/").text
 
 
-@pytest.mark.parametrize("place", ["", "60", "60;60", "a,b", "nan,1", "1e5,2", "-3,60", "60,480", "641,60", "9999999,1"])
+@pytest.mark.parametrize(
+    "place", ["", "60", "60;60", "a,b", "nan,1", "1e5,2", "-3,60", "60,480", "641,60", "9999999,1"]
+)
 def test_a_corner_that_is_none_is_refused_in_words(corners, corners_page, place):
     answer = put(corners_page, "60,60", "580,60", "580,420", place)
     assert answer.status_code in (400, 409)
@@ -153,10 +176,26 @@ def test_a_corner_that_is_none_is_refused_in_words(corners, corners_page, place)
 
 
 def test_corners_from_another_site_are_refused(corners_page):
-    assert put(corners_page, "60,60", "580,60", "580,420", "60,420", headers={"Origin": "http://elsewhere.example"}).status_code == 403
+    assert (
+        put(
+            corners_page,
+            "60,60",
+            "580,60",
+            "580,420",
+            "60,420",
+            headers={"Origin": "http://elsewhere.example"},
+        ).status_code
+        == 403
+    )
 
 
-@pytest.mark.parametrize("app", [create_lens_app(LensGuide()), create_corners_app(CornersGuide(np.zeros((48, 64, 3), np.uint8), CARDS_PX))])
+@pytest.mark.parametrize(
+    "app",
+    [
+        create_lens_app(LensGuide()),
+        create_corners_app(CornersGuide(np.zeros((48, 64, 3), np.uint8), CARDS_PX)),
+    ],
+)
 def test_they_carry_what_every_page_carries(app):
     answer = app.test_client().get("/")
     assert "script-src 'self'" in answer.headers["Content-Security-Policy"]
@@ -164,11 +203,16 @@ def test_they_carry_what_every_page_carries(app):
     assert app.test_client().get("/", headers={"Host": "elsewhere.example"}).status_code == 421
 
 
-@pytest.mark.parametrize("paths", [("/", "/api/v1/lens", "/api/v1/camera.jpg"), ("/", "/api/v1/corners", "/api/v1/camera.jpg")])
+@pytest.mark.parametrize(
+    "paths",
+    [("/", "/api/v1/lens", "/api/v1/camera.jpg"), ("/", "/api/v1/corners", "/api/v1/camera.jpg")],
+)
 def test_calibrations_are_for_who_has_the_code_that_the_terminal_shows(lens, corners, paths):
     app = create_lens_app(lens) if "/api/v1/lens" in paths else create_corners_app(corners)
     visitor = app.test_client()
     assert [visitor.get(path).status_code for path in paths] == [403, 403, 403]
-    assert [visitor.post(path, headers=OWN).status_code for path in ("/end", "/corners")].count(403) == 1
+    assert [visitor.post(path, headers=OWN).status_code for path in ("/end", "/corners")].count(
+        403
+    ) == 1
     assert not lens.ended
     assert 'href="/join"' in visitor.get("/", headers={"Accept": "text/html"}).text

@@ -1,4 +1,6 @@
-"""The host's page: how players join, who sits where, what is connected, what is known of the table."""
+"""The host's page: how players join, who sits where, what is connected, what is known of the
+table.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +9,22 @@ import re
 import pytest
 
 from webui import create_app
-from webui.host import qr
+from webui.pages.host import qr
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 
 
-def test_players_join_by_the_code_and_where_others_find_the_panel_by_a_qr_code(app, client, session, live, as_host):
+def test_players_join_by_the_code_and_where_others_find_the_panel_by_a_qr_code(
+    app, client, session, live, as_host
+):
     page = client.get("/host").text
     assert app.extensions["access"].codes.now.table in page
     assert "--host 0.0.0.0" in page
     assert "<svg" not in page
-    for reached, base in ((None, "http://192.168.1.7:8000"), ("http://rink.local:8000", "http://rink.local:8000")):
+    for reached, base in (
+        (None, "http://192.168.1.7:8000"),
+        ("http://rink.local:8000", "http://rink.local:8000"),
+    ):
         shared = create_app(session, live, address="http://192.168.1.7:8000")
         code = shared.extensions["access"].codes.now.table
         page = as_host(shared).get("/host").text if reached is None else host_at(shared, reached)
@@ -27,7 +34,15 @@ def test_players_join_by_the_code_and_where_others_find_the_panel_by_a_qr_code(a
 
 def host_at(app, base):
     """The host's page as a program sees it that reaches the panel by this address."""
-    return app.test_client().get("/host", base_url=base, headers={"Authorization": f"Bearer {app.extensions['access'].codes.now.host}"}).text
+    return (
+        app.test_client()
+        .get(
+            "/host",
+            base_url=base,
+            headers={"Authorization": f"Bearer {app.extensions['access'].codes.now.host}"},
+        )
+        .text
+    )
 
 
 def test_a_qr_code_is_drawn_without_styles_of_its_own():
@@ -43,7 +58,13 @@ def test_seats_are_shown_with_who_holds_them(app, client, as_player):
     assert page.index("by phone") < page.index("Free the seat") < page.index("Play here")
 
 
-@pytest.mark.parametrize(("devices", "said"), [({}, "No lamps"), ({"lamps": "", "dice": "no answer on /dev/ttyACM0"}, "no answer on /dev/ttyACM0")])
+@pytest.mark.parametrize(
+    ("devices", "said"),
+    [
+        ({}, "No lamps"),
+        ({"lamps": "", "dice": "no answer on /dev/ttyACM0"}, "no answer on /dev/ttyACM0"),
+    ],
+)
 def test_devices_are_listed_with_what_is_wrong(session, live, as_host, devices, said):
     page = as_host(create_app(session, live, devices=lambda: devices)).get("/host").text
     assert said in page

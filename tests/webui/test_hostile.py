@@ -12,15 +12,15 @@ from werkzeug.test import run_wsgi_app
 
 from benchmarks.hostile import hostile_requests
 from benchmarks.hostile_requests import EXCUSED
-from referee.events import SessionStarted
-from referee.log import Log
-from referee.session import Session
-from referee.setting_up import SettingUp
-from referee.story import Stories
+from referee.live.game_setup import SettingUp
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from referee.statistics.history import Stories
 from table.errors import InputError
 from webui import create_app, create_later_app, create_set_up_app
-from webui.access import Access
-from webui.codes import Codes
+from webui.security.codes import Codes
+from webui.security.permissions import Access
 
 EACH = 400
 

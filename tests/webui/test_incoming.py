@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
-from referee.setting_up import SettingUp
-from referee.story import Stories
+from referee.live.game_setup import SettingUp
+from referee.statistics.history import Stories
 from table.errors import InputError
 from webui import (
     create_app,
@@ -23,10 +23,10 @@ from webui import (
     create_ruler_app,
     create_set_up_app,
 )
-from webui.access import Access
-from webui.codes import Codes
-from webui.incoming import LAST_NUMBER, MOST_DEEP, json_document, number_of
-from webui.names import read_authority, read_origin
+from webui.security.codes import Codes
+from webui.security.host_names import read_authority, read_origin
+from webui.security.incoming import LAST_NUMBER, MOST_DEEP, json_document, number_of
+from webui.security.permissions import Access
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 LONE = "\ud83d"
@@ -377,7 +377,9 @@ def test_cookies_are_for_tls_only_where_it_came_by_tls(app):
     assert "Secure" not in answer.headers["Set-Cookie"]
 
 
-@pytest.mark.parametrize("path", ["/sessions", "/sessions/1", "/statistics", "/sessions/1/frame/1.jpg"])
+@pytest.mark.parametrize(
+    "path", ["/sessions", "/sessions/1", "/statistics", "/sessions/1/frame/1.jpg"]
+)
 def test_a_log_that_cannot_be_read_is_said_and_is_no_mistake_of_the_panel_s(tmp_path, path):
     (tmp_path / "log.sqlite").write_bytes(b"no log at all, " * 400)
     answer = create_later_app(Stories(tmp_path / "log.sqlite")).test_client().get(path)

@@ -1,4 +1,6 @@
-"""A page is written once for all who look at the same moment in the same role, and again as soon as anything on it is another thing."""
+"""A page is written once for all who look at the same moment in the same role, and again as soon as
+anything on it is another thing.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from referee.command import Pause
-from referee.events import SessionStarted
-from referee.log import Log
-from referee.session import Session
-from webui import create_app, pages
+from referee.sessions.commands import Pause
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from webui import create_app
+from webui.pages import panel
 
 
 @pytest.fixture
@@ -26,8 +29,8 @@ def real(tmp_path):
 def written(monkeypatch):
     """How often the table was drawn for a page."""
     times = []
-    draw = pages.draw
-    monkeypatch.setattr(pages, "draw", lambda *words: times.append(1) or draw(*words))
+    draw = panel.draw
+    monkeypatch.setattr(panel, "draw", lambda *words: times.append(1) or draw(*words))
     return times
 
 
@@ -43,7 +46,9 @@ def test_all_who_watch_are_given_one_page_until_something_changes(real, live, wr
     app = create_app(real, live)
     watchers = [app.test_client() for _ in range(5)]
     assert len({watcher.get("/").text for watcher in watchers}) == 1
-    live.become(frame_seq=99, at_ms=99_000, observation=replace(live.latest.observation, frame_seq=99))
+    live.become(
+        frame_seq=99, at_ms=99_000, observation=replace(live.latest.observation, frame_seq=99)
+    )
     watchers[0].get("/")
     assert len(written) == 1, "another picture of the same table"
 
@@ -57,15 +62,25 @@ def test_all_who_watch_are_given_one_page_until_something_changes(real, live, wr
     assert len(written) == 4
 
 
-def test_nobody_is_given_the_page_of_another_role_seat_or_language(real, live, as_host, as_player, written):
+def test_nobody_is_given_the_page_of_another_role_seat_or_language(
+    real, live, as_host, as_player, written
+):
     app = create_app(real, live)
-    watcher, host, blue, yellow = app.test_client(), as_host(app), as_player(app, "blue"), as_player(app, "yellow")
+    watcher, host, blue, yellow = (
+        app.test_client(),
+        as_host(app),
+        as_player(app, "blue"),
+        as_player(app, "yellow"),
+    )
     for _ in range(2):
         assert "Undo the last ruling" not in watcher.get("/").text
         assert "Undo the last ruling" in host.get("/").text
         assert ">Blue<" in blue.get("/play").text.replace("</span> ", ">")
         assert ">Yellow<" in yellow.get("/play").text.replace("</span> ", ">")
-        assert 'lang="de"' in watcher.get("/", headers={"Accept-Language": "de"}).text.split("<head>")[0]
+        assert (
+            'lang="de"'
+            in watcher.get("/", headers={"Accept-Language": "de"}).text.split("<head>")[0]
+        )
         assert watcher.get("/").text != watcher.get("/?view=near").text
     assert len(written) == 4
     blue.post("/seat/back", headers={"Sec-Fetch-Site": "same-origin"})

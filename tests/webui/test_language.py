@@ -8,21 +8,33 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from referee.events import SessionStarted
-from referee.guides import CornersGuide, LensGuide
-from referee.log import Log
-from referee.ruler import Ruler
-from referee.session import Session
-from referee.setting_up import SettingUp
-from referee.story import Stories
-from table.setup import table_document
-from webui import create_app, create_corners_app, create_lens_app, create_ruler_app, create_set_up_app
-from webui.access import Access
-from webui.codes import Codes
-from webui.language import LANGUAGES
+from calibration.progress import CornersGuide, LensGuide
+from referee.live.game_setup import SettingUp
+from referee.live.live_measurement import Ruler
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from referee.statistics.history import Stories
+from table.table_config import table_document
+from webui import (
+    create_app,
+    create_corners_app,
+    create_lens_app,
+    create_ruler_app,
+    create_set_up_app,
+)
+from webui.i18n import LANGUAGES
+from webui.security.codes import Codes
+from webui.security.permissions import Access
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
-CARDS_PX = np.array([[[x, y], [x + 40, y], [x + 40, y + 40], [x, y + 40]] for x, y in ((20, 20), (580, 20), (580, 420), (20, 420))], float)
+CARDS_PX = np.array(
+    [
+        [[x, y], [x + 40, y], [x + 40, y + 40], [x, y + 40]]
+        for x, y in ((20, 20), (580, 20), (580, 420), (20, 420))
+    ],
+    float,
+)
 
 
 def language_of(page):
@@ -47,7 +59,9 @@ def test_the_browser_says_which_language_it_wants(client, wanted, language):
 
 
 def test_what_is_chosen_on_a_page_counts_more_and_is_kept(client):
-    answer = client.post("/language", data={"language": "es"}, headers=OWN | {"Referer": "http://localhost/host?x=1"})
+    answer = client.post(
+        "/language", data={"language": "es"}, headers=OWN | {"Referer": "http://localhost/host?x=1"}
+    )
     assert (answer.status_code, answer.location) == (303, "/host?x=1")
     assert language_of(client.get("/", headers={"Accept-Language": "de"}).text) == "es"
     client.post("/language", data={"language": "kl"}, headers=OWN)
@@ -56,12 +70,25 @@ def test_what_is_chosen_on_a_page_counts_more_and_is_kept(client):
 
 def test_everybody_may_choose_and_a_foreign_site_may_not(spectator):
     assert spectator.post("/language", data={"language": "de"}, headers=OWN).status_code == 303
-    assert spectator.post("/language", data={"language": "es"}, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+    assert (
+        spectator.post(
+            "/language", data={"language": "es"}, headers={"Sec-Fetch-Site": "cross-site"}
+        ).status_code
+        == 403
+    )
     assert language_of(spectator.get("/").text) == "de"
 
 
 @pytest.mark.parametrize(
-    "page", ["", "http://elsewhere/evil", "http://localhost/command", "http://localhost//elsewhere/", "nonsense", "http://localhost/nowhere"]
+    "page",
+    [
+        "",
+        "http://elsewhere/evil",
+        "http://localhost/command",
+        "http://localhost//elsewhere/",
+        "nonsense",
+        "http://localhost/nowhere",
+    ],
 )
 def test_only_pages_of_the_panel_are_gone_back_to(client, page):
     answer = client.post("/language", data={"language": "de"}, headers=OWN | {"Referer": page})
@@ -79,11 +106,18 @@ def everywhere(live, session, table, tmp_path, as_host):
     """Browsers of hosts, by application, with paths of all its pages."""
     table.lens = LensGuide()
     with Log(tmp_path / "log.sqlite") as log:
-        Session.begin(log, SessionStarted(game="ice_boule", players=("blue", "yellow"), table=table_document(live.setup))).close()
+        Session.begin(
+            log,
+            SessionStarted(
+                game="ice_boule", players=("blue", "yellow"), table=table_document(live.setup)
+            ),
+        ).close()
         applications = {
             "panel": create_app(session, live, stories=Stories(log.path)),
             "lens": create_lens_app(LensGuide()),
-            "corners": create_corners_app(CornersGuide(np.full((480, 640, 3), 120, np.uint8), CARDS_PX)),
+            "corners": create_corners_app(
+                CornersGuide(np.full((480, 640, 3), 120, np.uint8), CARDS_PX)
+            ),
             "set up": create_set_up_app(SettingUp(lambda choice: choice), table, Access(Codes())),
         }
         browsers = {name: as_host(app) for name, app in applications.items()}
@@ -93,8 +127,16 @@ def everywhere(live, session, table, tmp_path, as_host):
 
 
 def pages(app):
-    rules = (rule for rule in app.url_map.iter_rules() if "GET" in rule.methods and rule.arguments <= {"session"} and "." not in rule.rule)
-    return sorted(rule.rule.replace("<seq:session>", "1") for rule in rules if not rule.rule.startswith(("/api/", "/static/")))
+    rules = (
+        rule
+        for rule in app.url_map.iter_rules()
+        if "GET" in rule.methods and rule.arguments <= {"session"} and "." not in rule.rule
+    )
+    return sorted(
+        rule.rule.replace("<seq:session>", "1")
+        for rule in rules
+        if not rule.rule.startswith(("/api/", "/static/"))
+    )
 
 
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
@@ -104,14 +146,19 @@ def test_every_page_is_there_in_every_language(everywhere, language):
     for browser in everywhere.values():
         for path in [*pages(browser.application), "/nothing-here"]:
             answer = browser.get(path, headers=headers)
-            assert (answer.status_code, language_of(answer.text)) == (404 if path == "/nothing-here" else 200, language), path
+            assert (answer.status_code, language_of(answer.text)) == (
+                404 if path == "/nothing-here" else 200,
+                language,
+            ), path
             assert "%(" not in answer.text
             counted += 1
     assert counted > 15
 
 
 def test_words_and_numbers_are_those_of_the_language(client):
-    german, spanish = (client.get("/", headers={"Accept-Language": code}).text for code in ("de", "es"))
+    german, spanish = (
+        client.get("/", headers={"Accept-Language": code}).text for code in ("de", "es")
+    )
     assert "Am nächsten am Ziel" in german
     assert ">21,6 ± 0,3<" in german
     assert "Wäre die Aufnahme jetzt zu Ende: Gelb, 2 Punkte." in german
@@ -128,23 +175,41 @@ def test_one_is_said_as_one(client, session):
 def test_programs_are_answered_in_english_and_with_points(client):
     german, english = ({"Accept-Language": code} for code in ("de", "en"))
     state = client.get("/api/v1/state", headers=german)
-    assert (state.status_code, state.json) == (200, client.get("/api/v1/state", headers=english).json)
+    assert (state.status_code, state.json) == (
+        200,
+        client.get("/api/v1/state", headers=english).json,
+    )
     refused = client.post("/api/v1/command", json={"command": "nonsense"}, headers=german)
-    assert (refused.status_code, refused.json) == (400, client.post("/api/v1/command", json={"command": "nonsense"}, headers=english).json)
+    assert (refused.status_code, refused.json) == (
+        400,
+        client.post("/api/v1/command", json={"command": "nonsense"}, headers=english).json,
+    )
 
 
 def test_what_nobody_has_translated_is_marked_as_english(client, live):
     live.become(said="Words <never> seen before.")
-    assert '<span lang="en">Words &lt;never&gt; seen before.</span>' in client.get("/", headers={"Accept-Language": "de"}).text
+    assert (
+        '<span lang="en">Words &lt;never&gt; seen before.</span>'
+        in client.get("/", headers={"Accept-Language": "de"}).text
+    )
     assert '<span lang="en">' not in client.get("/").text
 
 
 def test_the_caller_speaks_the_language_of_the_page(client, session):
     def called(code):
-        found = re.search(r'id="caller" data-seq="16" data-call="([^"]+)" data-lang="(\w+)"', client.get("/", headers={"Accept-Language": code}).text)
+        found = re.search(
+            r'id="caller" data-seq="16" data-call="([^"]+)" data-lang="(\w+)"',
+            client.get("/", headers={"Accept-Language": code}).text,
+        )
         return found.groups()
 
-    assert called("de") == ("Die Pyramide von Gelb liegt 21,6 Millimeter vom Ziel. Gelb führt mit 21,6 Millimeter. Blau wirft als Nächstes.", "de")
+    assert called("de") == (
+        (
+            "Die Pyramide von Gelb liegt 21,6 Millimeter vom Ziel. Gelb führt mit 21,6 Millimeter."
+            " Blau wirft als Nächstes."
+        ),
+        "de",
+    )
     assert called("es")[1] == "es"
     assert called("en") == ("Call 16.", "en")
     session.shown["verdicts"][0] |= {"kind": "undone", "said": "players took back record 14."}

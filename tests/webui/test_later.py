@@ -1,4 +1,6 @@
-"""Looking back: sessions, moments, statistics, what is carried away and what is shared; all from a log that is only read."""
+"""Looking back: sessions, moments, statistics, what is carried away and what is shared; all from a
+log that is only read.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,10 @@ import cv2
 import numpy as np
 import pytest
 
-from referee.events import Ruled
-from referee.story import Stories
+from referee.sessions.events import Ruled
+from referee.statistics.history import Stories
 from webui import create_app, create_later_app
-from webui.plots import around_target, on_squares, strips
+from webui.svg.charts import around_target, on_squares, strips
 
 
 @pytest.fixture
@@ -29,7 +31,9 @@ def pages(watcher, as_host):
 
 def test_the_list_has_every_session_the_newest_first(pages, log):
     page = pages.get("/sessions").text
-    assert re.findall(r'href="/sessions/(\d+)"', page) == [str(session.id) for session in reversed(log[1:])]
+    assert re.findall(r'href="/sessions/(\d+)"', page) == [
+        str(session.id) for session in reversed(log[1:])
+    ]
     assert "Anna &lt;A&gt;" in page
     assert pages.get("/").text == page
     assert "The table" not in page
@@ -38,15 +42,31 @@ def test_the_list_has_every_session_the_newest_first(pages, log):
 def test_who_watches_sees_every_session_and_only_hosts_carry_one_away(watcher, log, as_player):
     player = as_player(watcher.application, "")
     for browser in (watcher, player):
-        for path in ("/", "/sessions", f"/sessions/{log[1].id}", f"/sessions/{log[1].id}/statistics", "/statistics"):
+        for path in (
+            "/",
+            "/sessions",
+            f"/sessions/{log[1].id}",
+            f"/sessions/{log[1].id}/statistics",
+            "/statistics",
+        ):
             assert browser.get(path).status_code == 200
-        assert browser.get(f"/sessions/{log[1].id}/session.zip").get_json()["error"]["code"] == "not_for_you"
-    answer = watcher.post("/join", data={"code": watcher.application.extensions["access"].codes.now.table}, headers={"Sec-Fetch-Site": "same-origin"})
+        assert (
+            browser.get(f"/sessions/{log[1].id}/session.zip").get_json()["error"]["code"]
+            == "not_for_you"
+        )
+    answer = watcher.post(
+        "/join",
+        data={"code": watcher.application.extensions["access"].codes.now.table},
+        headers={"Sec-Fetch-Site": "same-origin"},
+    )
     assert answer.location == "/", "nobody plays here"
 
 
 def test_a_log_that_is_not_there_yet_has_no_sessions(tmp_path):
-    assert "Nothing was refereed yet." in create_later_app(Stories(tmp_path / "log.sqlite")).test_client().get("/sessions").text
+    assert (
+        "Nothing was refereed yet."
+        in create_later_app(Stories(tmp_path / "log.sqlite")).test_client().get("/sessions").text
+    )
 
 
 def test_every_moment_has_its_verdict_board_and_picture(pages, log):
@@ -58,7 +78,9 @@ def test_every_moment_has_its_verdict_board_and_picture(pages, log):
     assert f'src="/sessions/{boule.id}/frame/{throw}.jpg"' in page
     assert page.count('class="piece') == 9
     before = pages.get(f"/sessions/{boule.id}?at={target}").text
-    assert "The green target stands." in re.search(r'id="verdict".*?</section>', before, re.DOTALL)[0]
+    assert (
+        "The green target stands." in re.search(r'id="verdict".*?</section>', before, re.DOTALL)[0]
+    )
     assert 'class="piece' not in before
     assert "No picture is kept." in before
     start = pages.get(f"/sessions/{boule.id}?at=0").text
@@ -70,7 +92,9 @@ def test_a_moment_is_what_the_page_showed_then(log):
     storm = log[2]
     story = Stories(log[0].path).of(storm.id)
     assert story.view(storm.records()[-1].seq) == storm.view()
-    assert [step.said for step in story.steps] == [record.event.said for record in storm.records()[1:]]
+    assert [step.said for step in story.steps] == [
+        record.event.said for record in storm.records()[1:]
+    ]
     middle = story.view(story.steps[2].seq)
     assert middle["verdicts"][0]["said"] == "throw blue b7."
     assert middle["state"]["thrown"] == {"red": 1, "yellow": 1, "blue": 1}
@@ -102,7 +126,14 @@ def test_pictures_are_those_of_their_own_session(pages, log, live):
 
 
 @pytest.mark.parametrize(
-    "path", ["/sessions/999", "/sessions/999/statistics", "/sessions/999/session.zip", "/sessions/999/verdict/3.png", "/sessions/x"]
+    "path",
+    [
+        "/sessions/999",
+        "/sessions/999/statistics",
+        "/sessions/999/session.zip",
+        "/sessions/999/verdict/3.png",
+        "/sessions/x",
+    ],
 )
 def test_what_is_not_there_is_said(pages, path):
     assert pages.get(path).status_code == 404
@@ -117,10 +148,15 @@ def test_a_verdict_is_shared_as_a_picture(pages, log):
     assert image.shape[0] > 600
     blue = (image[90:540].astype(int) @ (1, 0, -1)) > 100
     assert blue[:, 700:].sum() > 200, "the drawing has its blue pieces"
-    german = pages.get(f"/sessions/{log[1].id}/verdict/{seq}.png", headers={"Accept-Language": "de"})
+    german = pages.get(
+        f"/sessions/{log[1].id}/verdict/{seq}.png", headers={"Accept-Language": "de"}
+    )
     assert german.data != answer.data, "it speaks the language of who shares it"
     assert pages.get(f"/sessions/{log[1].id}/verdict/{log[1].id}.png").status_code == 404
-    assert pages.get(f"/sessions/{log[2].id}/verdict/{log[2].records()[-1].seq}.png").status_code == 200, "without picture and table too"
+    assert (
+        pages.get(f"/sessions/{log[2].id}/verdict/{log[2].records()[-1].seq}.png").status_code
+        == 200
+    ), "without picture and table too"
 
 
 def test_a_session_is_carried_away(pages, log):
@@ -146,7 +182,10 @@ def test_statistics_of_a_session(pages, log):
     assert "Where they land about the target" in page
     storm = pages.get(f"/sessions/{log[2].id}/statistics").text
     took = re.findall(r'at=\d+">([^<]+)</a> <span class="quiet">([^<]+)<', storm)
-    assert took == [("Blue took yellow1", "knocked off the board"), ("Red took blue1", "red1 north on b4-b8")]
+    assert took == [
+        ("Blue took yellow1", "knocked off the board"),
+        ("Red took blue1", "red1 north on b4-b8"),
+    ]
     assert storm.count('class="heat"') == 3
 
 
@@ -159,7 +198,9 @@ def test_distances_stand_to_scale():
     plot = strips({"Anna": [0.0, 10.0, 30.0], "Ben": [80.0], "Zoë": []})
     anna, ben = plot.strips
     scale = (plot.ticks[-1][0] - plot.ticks[0][0]) / plot.ticks[-1][1]
-    assert [x for x, _ in anna.dots] == pytest.approx([plot.ticks[0][0] + scale * mm for mm in (0, 10, 30)], abs=0.1)
+    assert [x for x, _ in anna.dots] == pytest.approx(
+        [plot.ticks[0][0] + scale * mm for mm in (0, 10, 30)], abs=0.1
+    )
     assert (anna.median_mm, ben.median_mm) == (10.0, 80.0)
     assert anna.low <= anna.median <= anna.high
     assert ben.low == ben.median == ben.high
@@ -172,7 +213,9 @@ def test_landings_are_counted_about_the_target():
             self.x_mm, self.y_mm = x_mm, y_mm
 
     heat = around_target([At(12, 3), At(14, 4), At(-30, -1)])
-    counts = {(cell.x * heat.side_mm, -(cell.y + 1) * heat.side_mm): cell.count for cell in heat.cells}
+    counts = {
+        (cell.x * heat.side_mm, -(cell.y + 1) * heat.side_mm): cell.count for cell in heat.cells
+    }
     assert sum(counts.values()) == 3
     assert heat.side_mm == 5
     assert counts[10, 0] == 2

@@ -17,7 +17,7 @@ from babel.messages.pofile import read_po
 from jinja2 import Environment, nodes
 
 import webui
-from webui.language import LANGUAGES, TRANSLATIONS
+from webui.i18n import LANGUAGES, TRANSLATIONS
 
 ROOM = Path(webui.__file__).parent
 TEMPLATES = sorted(ROOM.glob("templates/*"))
@@ -29,7 +29,8 @@ IN_EVERY_LANGUAGE = {"Rinkside", "mm", "px", "min", "XXXX"}
 CODES = sorted(set(LANGUAGES) - {"en"})
 
 
-# ---- templates: what they write, with nothing of what is marked ------------------------------------------------------------
+# ---- templates: what they write, with nothing of what is marked
+# ------------------------------------------------------------
 
 
 def words(text: str) -> set[str]:
@@ -44,7 +45,9 @@ def shown(node: nodes.Node) -> Iterator[str]:
         case nodes.Call(node=nodes.Name(name=name)) if name in MARKING:
             return
         case nodes.Call():
-            yield from (text for part in node.args for text in shown(part) if re.search(r"^[A-Z]|\s", text))
+            yield from (
+                text for part in node.args for text in shown(part) if re.search(r"^[A-Z]|\s", text)
+            )
         case nodes.Filter(name=name):
             if name not in TRANSLATING:
                 yield from shown(node.node)
@@ -60,17 +63,27 @@ def shown(node: nodes.Node) -> Iterator[str]:
 
 
 def written(node: nodes.Node) -> Iterator[str]:
-    """What a template writes, in its order; `0` where something stands that is handed in or marked."""
+    """What a template writes, in its order; `0` where something stands that is handed in or
+    marked.
+    """
     match node:
         case nodes.TemplateData(data=data):
             yield data
         case nodes.Output():
             for part in node.nodes:
-                yield from written(part) if isinstance(part, nodes.TemplateData) else (" ".join(shown(part)) or "0",)
+                yield from (
+                    written(part)
+                    if isinstance(part, nodes.TemplateData)
+                    else (" ".join(shown(part)) or "0",)
+                )
         case nodes.Assign(node=value):
-            yield from (f"<p>{text}</p>" for text in shown(value) if re.search(r"^[A-Z][a-z]", text))
+            yield from (
+                f"<p>{text}</p>" for text in shown(value) if re.search(r"^[A-Z][a-z]", text)
+            )
         case nodes.For(iter=nodes.Tuple() as several):
-            yield from (f"<p>{text}</p>" for text in shown(several) if re.search(r"^[A-Z][a-z]", text))
+            yield from (
+                f"<p>{text}</p>" for text in shown(several) if re.search(r"^[A-Z][a-z]", text)
+            )
             for part in node.body:
                 yield from written(part)
         case nodes.Block(name="body_data"):
@@ -130,7 +143,10 @@ def test_a_word_that_is_not_marked_is_found(app, source):
 @pytest.mark.parametrize(
     "source",
     [
-        "<p class=\"turn {{ 'good' if view }}\">{{ _('Your turn') }} {{ view.turn|said }} 12 mm</p>",
+        (
+            "<p class=\"turn {{ 'good' if view }}\">{{ _('Your turn') }} {{ view.turn|said }} 12"
+            " mm</p>"
+        ),
         "{% trans n=view.n %}{{ n }} turn{% pluralize %}{{ n }} turns{% endtrans %}",
         "<p title=\"{{ _('Your turn') }}\">{{ 'turn'|word }}{{ view['turn'] }}</p>",
     ],
@@ -143,7 +159,13 @@ def test_a_word_that_is_marked_is_not(app, source):
 def test_scripts_say_nothing_of_their_own(path):
     code = re.sub(r"^\s*//.*$| // .*$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     literals = [part or other for part, other in re.findall(r'"([^"\n]*)"|`([^`]*)`', code)]
-    said = [text for text in literals if re.search(r"^[A-Z][a-z]+\W*$|[a-z]{2,}[,.;:]? [a-z]{2,}", re.sub(r"\$\{[^}]*\}", "0", text))]
+    said = [
+        text
+        for text in literals
+        if re.search(
+            r"^[A-Z][a-z]+\W*$|[a-z]{2,}[,.;:]? [a-z]{2,}", re.sub(r"\$\{[^}]*\}", "0", text)
+        )
+    ]
     assert set(said) <= {
         "Accept",
         "input, select, textarea",
@@ -158,10 +180,15 @@ def test_scripts_say_nothing_of_their_own(path):
 
 def test_style_sheets_say_nothing():
     for path in ROOM.glob("static/*.css"):
-        assert not [text for text in re.findall(r'content:\s*"([^"]*)"', path.read_text(encoding="utf-8")) if words(text)]
+        assert not [
+            text
+            for text in re.findall(r'content:\s*"([^"]*)"', path.read_text(encoding="utf-8"))
+            if words(text)
+        ]
 
 
-# ---- catalogues ------------------------------------------------------------------------------------------------------------
+# ---- catalogues
+# ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +197,12 @@ def marked() -> set[tuple[str | None, str | tuple[str, ...]]]:
     settings = tomllib.loads((ROOM.parent / "pyproject.toml").read_text(encoding="utf-8"))
     mappings = settings["tool"]["babel"]["mappings"]
     methods = [(mapping["pattern"], mapping["method"]) for mapping in mappings]
-    options = {mapping["pattern"]: {name: value for name, value in mapping.items() if name not in ("pattern", "method")} for mapping in mappings}
+    options = {
+        mapping["pattern"]: {
+            name: value for name, value in mapping.items() if name not in ("pattern", "method")
+        }
+        for mapping in mappings
+    }
     found = extract_from_dir(str(ROOM.parent), methods, options)
     return {(context, text) for _, _, text, _, context in found}
 
@@ -181,9 +213,14 @@ def catalogue(code: str) -> Catalog:
 
 
 def translated(code: str) -> list[tuple[Message, list[str], list[str]]]:
-    """Messages with what is said in English, and what in the language: more than one where there is a plural."""
+    """Messages with what is said in English, and what in the language: more than one where there is
+    a plural.
+    """
     several = [(message, message.id, message.string) for message in catalogue(code) if message.id]
-    return [(message, *([one] if isinstance(one, str) else list(one) for one in texts)) for message, *texts in several]
+    return [
+        (message, *([one] if isinstance(one, str) else list(one) for one in texts))
+        for message, *texts in several
+    ]
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -194,7 +231,9 @@ def test_catalogues_have_what_is_marked_and_nothing_else(code, marked):
 
 @pytest.mark.parametrize("code", CODES)
 def test_everything_is_translated_by_people(code):
-    assert [message.id for message, _, texts in translated(code) if message.fuzzy or not all(texts)] == []
+    assert [
+        message.id for message, _, texts in translated(code) if message.fuzzy or not all(texts)
+    ] == []
 
 
 def fields(text: str) -> set[str]:
@@ -204,13 +243,22 @@ def fields(text: str) -> set[str]:
 
 @pytest.mark.parametrize("code", CODES)
 def test_languages_fill_in_the_same(code):
-    wrong = [(english, texts) for _, english, texts in translated(code) for text in texts if fields(text) not in map(fields, english)]
+    wrong = [
+        (english, texts)
+        for _, english, texts in translated(code)
+        for text in texts
+        if fields(text) not in map(fields, english)
+    ]
     assert wrong == []
 
 
 @pytest.mark.parametrize("code", CODES)
 def test_no_translation_breaks_out_of_an_attribute(code):
-    assert [texts for _, english, texts in translated(code) if not any("<" in text for text in english) and re.search('["<>]', "".join(texts))] == []
+    assert [
+        texts
+        for _, english, texts in translated(code)
+        if not any("<" in text for text in english) and re.search('["<>]', "".join(texts))
+    ] == []
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -223,7 +271,9 @@ def test_what_is_compiled_is_what_is_written(code):
 
 
 def says(compiled):
-    """What a compiled catalogue says for each sentence, without its header, which names the version of Babel that wrote it."""
+    """What a compiled catalogue says for each sentence, without its header, which names the version
+    of Babel that wrote it.
+    """
     return [(one.id, one.string) for one in read_mo(compiled) if one.id]
 
 

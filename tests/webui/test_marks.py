@@ -11,12 +11,12 @@ import pytest
 
 from engines.icebreaker.board import board as icebreaker_board
 from engines.icebreaker.board import label
-from referee.through_lens import through_lens
+from referee.presentation.lens_view import through_lens
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from table.cells import cells_mm
-from webui.marks import draw_marks
-from webui.naming import names_of
-from webui.overlay import draw_over
+from webui.svg.marks import draw_marks
+from webui.svg.names import names_of
+from webui.svg.overlay import draw_over
 
 BOARD = Chessboard(square_mm=50, origin_mm=(100, 0))
 KINDS = ["goal", "path", "way", "ray", "aim", "take", "here"]
@@ -39,7 +39,9 @@ def test_cells_of_a_hexagon_are_called_as_the_game_calls_them(size):
     assert middle["A1"][1] < middle["A2"][1]
 
 
-@pytest.mark.parametrize(("board", "count"), [(BOARD, 64), (Coasters(cell_mm=34), 36), (Tiles(cell_mm=51), 25)])
+@pytest.mark.parametrize(
+    ("board", "count"), [(BOARD, 64), (Coasters(cell_mm=34), 36), (Tiles(cell_mm=51), 25)]
+)
 def test_cells_of_square_boards_begin_at_the_near_left(board, count):
     cells = cells_mm(board)
     assert len(cells) == count
@@ -79,7 +81,13 @@ def test_the_ways_to_look_are_ticks_about_a_space():
 
 def test_options_and_the_verdict_are_on_the_page(client, session, live, storm_table):
     live.setup = storm_table
-    session.shown["options"] = [{"who": "blue", "said": "blue1, north on b4-b8, hits yellow2", "marks": [mark("ray", "b4", "b5", "b8")]}]
+    session.shown["options"] = [
+        {
+            "who": "blue",
+            "said": "blue1, north on b4-b8, hits yellow2",
+            "marks": [mark("ray", "b4", "b5", "b8")],
+        }
+    ]
     session.shown["trace"] = [mark("take", "c3")]
     for page in (client.get("/").text, client.get("/?view=photo").text):
         assert "blue1, north on b4-b8, hits yellow2" in page
@@ -91,7 +99,12 @@ def test_options_and_the_verdict_are_on_the_page(client, session, live, storm_ta
 
 def test_the_rule_is_a_tap_away_in_words(client, session, question):
     page = client.get("/").text
-    assert re.search(r"<summary>The rule: Play; ruling ice_boule.1</summary><dl.*?<dt>Play</dt><dd>Throw until you lead.</dd>", page, re.DOTALL)
+    assert re.search(
+        r"<summary>The rule: Play; ruling ice_boule.1</summary><dl.*?<dt>Play</dt><dd>Throw until"
+        r" you lead.</dd>",
+        page,
+        re.DOTALL,
+    )
     session.shown |= {"question": question, "phase": "asking"}
     assert "Too close to call is for people." in client.get("/").text
 
@@ -99,10 +112,16 @@ def test_the_rule_is_a_tap_away_in_words(client, session, question):
 def test_a_table_out_of_step_is_told_piece_by_piece(client, session):
     differences = ["red2 is not on the board.", "blue1 lies on b4 now."]
     said = " ".join(("The board is not as it was left. Put it right.", *differences))
-    session.shown["verdicts"][0] |= {"verdict": "out_of_sync", "said": said, "evidence": {"differences": differences}}
+    session.shown["verdicts"][0] |= {
+        "verdict": "out_of_sync",
+        "said": said,
+        "evidence": {"differences": differences},
+    }
     page = client.get("/").text
     assert [*re.findall(r"<li>([^<]+)</li>", page)][:2] == differences
-    assert "The board is not as it was left. Put it right.</p>" in page, "the list is not said twice"
+    assert "The board is not as it was left. Put it right.</p>" in page, (
+        "the list is not said twice"
+    )
 
 
 def test_over_the_picture_everything_is_where_the_camera_sees_it(live):
@@ -110,7 +129,9 @@ def test_over_the_picture_everything_is_where_the_camera_sees_it(live):
     over = draw_over(setup, seen)
     assert len(over.pieces) == len(seen.pieces)
     sheet = through_lens(setup, seen.camera)
-    assert np.allclose(numbers(over.ground), sheet(np.column_stack([setup.outline_mm(), np.zeros(4)])), atol=0.01)
+    assert np.allclose(
+        numbers(over.ground), sheet(np.column_stack([setup.outline_mm(), np.zeros(4)])), atol=0.01
+    )
     for drawn, piece in zip(over.pieces, seen.pieces, strict=True):
         outline = np.array([pair.split(",") for pair in drawn.outline.split()], float)
         corners = sheet(piece.solid.vertices_mm)
@@ -128,12 +149,18 @@ def test_without_a_picture_that_was_read_there_is_the_plan(client, live):
 
 def test_pieces_have_the_names_of_the_record_where_there_is_no_doubt(storm_table):
     board = storm_table.board
-    pieces = [{"colour": colour, "vertices_mm": [[x, y, 0]] * 5} for colour, x, y in (("red", 130, 50), ("red", 400, 400), ("blue", 130, 50))]
+    pieces = [
+        {"colour": colour, "vertices_mm": [[x, y, 0]] * 5}
+        for colour, x, y in (("red", 130, 50), ("red", 400, 400), ("blue", 130, 50))
+    ]
     state = {"pieces": {"red3": "a1-b1>b1", "blue1": "h8", "red4": "e6?"}}
     assert names_of(board, state, pieces) == {0: "3"}
     assert names_of(board, {"pieces": {"red3": "a1", "red4": "a1-a2>a2"}}, pieces) == {}
     tiles = Tiles(cell_mm=100, origin_mm=(100, 0))
-    pond = {"board": {"a1": {"tile": "S4", "pyramids": ["ES", "AA"], "weight": 4}}, "left": {"red": ["ES"], "blue": ["AA"]}}
+    pond = {
+        "board": {"a1": {"tile": "S4", "pyramids": ["ES", "AA"], "weight": 4}},
+        "left": {"red": ["ES"], "blue": ["AA"]},
+    }
     assert names_of(tiles, pond, pieces) == {0: "E", 2: "A"}
     assert names_of(tiles, {"pieces": "blue 57.52"}, pieces) == {}
 
@@ -150,7 +177,9 @@ def test_a_board_of_coasters_has_their_colours_and_its_cover_dice(client, sessio
 def test_what_would_hide_the_pieces_is_drawn_when_it_is_picked(client, session, live, storm_table):
     live.setup = storm_table
     every = [f"{file}{rank}" for file in "abcdefgh" for rank in range(1, 6)]
-    session.shown["options"] = [{"who": "blue", "said": "anywhere", "marks": [mark("goal", *every)]}]
+    session.shown["options"] = [
+        {"who": "blue", "said": "anywhere", "marks": [mark("goal", *every)]}
+    ]
     for page in (client.get("/").text, client.get("/?view=photo").text):
         assert 'class="options is-crowded"' in page
         assert "Tap one to see it on the board." in page

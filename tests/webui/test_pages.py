@@ -8,8 +8,8 @@ import re
 import numpy as np
 import pytest
 
-from referee.command import Answer, Correct, Declare, NextGame, Pause, Resume, Undo
-from referee.log import LogFailed
+from referee.sessions.commands import Answer, Correct, Declare, NextGame, Pause, Resume, Undo
+from referee.sessions.event_store import LogFailed
 from table.errors import InputError
 
 STATUSES = [
@@ -78,7 +78,14 @@ def test_a_simulated_table_says_so_and_a_real_one_does_not(client, session):
 
 
 def test_before_the_first_picture_the_empty_table_is_drawn(client, session, live):
-    session.shown |= {"observation": None, "ranking": [], "verdicts": [], "state": {}, "scores": {}, "next": None}
+    session.shown |= {
+        "observation": None,
+        "ranking": [],
+        "verdicts": [],
+        "state": {},
+        "scores": {},
+        "next": None,
+    }
     live.become(observation=None, said="Waiting for the camera's first picture.")
     page = client.get("/").text
     assert 'class="ground"' in page
@@ -99,8 +106,14 @@ def test_what_is_wrong_with_the_program_is_told_until_it_has_ruled_again(client,
     def notices():
         return re.findall(r'<p class="notice" role="alert">([^<]+)</p>', client.get(path).text)
 
-    full = "The log cannot be written (the disk is full: make room). The game waits, and goes on as soon as it can."
-    failed = "The referee failed (KeyError) and began again from the log. Look whether the table is as it is recorded."
+    full = (
+        "The log cannot be written (the disk is full: make room). The game waits, and goes on as"
+        " soon as it can."
+    )
+    failed = (
+        "The referee failed (KeyError) and began again from the log. Look whether the table is as"
+        " it is recorded."
+    )
     assert notices() == []
     live.become(status="stopped", said=full)
     assert notices() == [full]
@@ -114,7 +127,11 @@ def test_an_open_question_is_asked_with_all_its_choices(client, session, questio
     session.shown |= {"question": question, "phase": "asking"}
     page = client.get("/").text
     assert "Blue at 20.4\u00a0mm and yellow at 20.3\u00a0mm are too close to call" in page
-    assert re.findall(r'<button class="primary" name="label" value="([^"]+)"', page) == ["blue is nearer", "yellow is nearer", "equal"]
+    assert re.findall(r'<button class="primary" name="label" value="([^"]+)"', page) == [
+        "blue is nearer",
+        "yellow is nearer",
+        "equal",
+    ]
     assert 'name="question" value="17"' in page
 
 
@@ -122,7 +139,9 @@ def test_the_answer_that_a_button_points_at_is_marked(client, spectator, session
     session.shown |= {"question": question, "phase": "asking"}
     told = "The button points at answer 2 of 3: Yellow is nearer. Press rule to take it."
     live.point_at(17, "yellow is nearer")
-    [marked] = re.findall(r'<button[^>]*id="choice-[^>]*aria-current=true>(.*?)</button>', client.get("/").text)
+    [marked] = re.findall(
+        r'<button[^>]*id="choice-[^>]*aria-current=true>(.*?)</button>', client.get("/").text
+    )
     assert marked == 'Yellow is nearer <span class="press">press rule</span>'
     for page in (client.get("/").text, spectator.get("/").text):
         assert re.search(r'class="pointed"[^>]*>(.*?)</p>', page)[1] == told
@@ -135,10 +154,26 @@ def test_the_answer_that_a_button_points_at_is_marked(client, spectator, session
 
 def test_words_from_outside_are_escaped_everywhere(client, session, live, question):
     evil = "<script>alert(1)</script>\"'><b>"
-    session.shown["verdicts"][0] |= {"said": evil, "rests_on": evil, "moves": [evil], "evidence": {evil: evil}}
+    session.shown["verdicts"][0] |= {
+        "said": evil,
+        "rests_on": evil,
+        "moves": [evil],
+        "evidence": {evil: evil},
+    }
     session.shown["verdicts"][0] |= {"decided_by": evil, "code": evil, "player": evil}
-    session.shown |= {"players": [evil], "next": evil, "camera": evil, "outcome": evil, "rulings": {evil: evil}, "game": evil}
-    session.shown["question"] = question | {"said": evil, "rests_on": evil, "choices": [{"label": evil, "moves": []}]}
+    session.shown |= {
+        "players": [evil],
+        "next": evil,
+        "camera": evil,
+        "outcome": evil,
+        "rulings": {evil: evil},
+        "game": evil,
+    }
+    session.shown["question"] = question | {
+        "said": evil,
+        "rests_on": evil,
+        "choices": [{"label": evil, "moves": []}],
+    }
     session.shown["ranking"][0] |= {"colour": evil, "size": evil}
     live.become(said=evil, status="cannot see")
     page = client.get("/").text
@@ -148,7 +183,14 @@ def test_words_from_outside_are_escaped_everywhere(client, session, live, questi
 
 
 def test_an_answer_by_order_reaches_the_session(client, session):
-    answer = send(client, command="answer", question="17", label="blue is nearer", decided_by=" Ann ", **{"reading blue, place 1": ""})
+    answer = send(
+        client,
+        command="answer",
+        question="17",
+        label="blue is nearer",
+        decided_by=" Ann ",
+        **{"reading blue, place 1": ""},
+    )
     assert answer.status_code == 303
     assert session.commands == [Answer(question=17, label="blue is nearer", decided_by="Ann")]
 
@@ -158,14 +200,26 @@ def test_an_answer_by_calliper_keeps_the_readings(client, session):
     for label in ("blue is nearer", "by the readings"):
         send(client, command="answer", question="17", label=label, **readings)
     kept = {"how": "calliper", "readings_mm": {"blue": 20.35, "yellow 2": 20.4}}
-    assert session.commands == [Answer(question=17, label="blue is nearer", **kept), Answer(question=17, **kept)]
+    assert session.commands == [
+        Answer(question=17, label="blue is nearer", **kept),
+        Answer(question=17, **kept),
+    ]
 
 
 def test_a_calliper_is_asked_for_the_pieces_that_are_too_close(client, session, question):
     session.shown |= {"question": question, "phase": "asking"}
-    assert re.findall(r'name="reading ([^"]+)"', client.get("/").text) == ["yellow", "blue", "yellow 2", "blue 2"]
+    assert re.findall(r'name="reading ([^"]+)"', client.get("/").text) == [
+        "yellow",
+        "blue",
+        "yellow 2",
+        "blue 2",
+    ]
     session.shown["observation"]["call"] = {"pairs": [[1, 2], [1, 4]]}
-    assert re.findall(r'name="reading ([^"]+)"', client.get("/").text) == ["blue", "yellow 2", "yellow 3"]
+    assert re.findall(r'name="reading ([^"]+)"', client.get("/").text) == [
+        "blue",
+        "yellow 2",
+        "yellow 3",
+    ]
 
 
 def test_what_cannot_be_seen_is_declared(client, session):
@@ -175,14 +229,27 @@ def test_what_cannot_be_seen_is_declared(client, session):
 
 
 def test_undo_correct_pause_and_next_game_reach_the_session(client, session):
-    assert send(client, command="undo", seen=str(session.kept[-1].seq), decided_by="Bo").status_code == 303
-    send(client, command="correct", record="14", moves="target green; line 0,80 600,80", reason="the colours were read wrong")
+    assert (
+        send(client, command="undo", seen=str(session.kept[-1].seq), decided_by="Bo").status_code
+        == 303
+    )
+    send(
+        client,
+        command="correct",
+        record="14",
+        moves="target green; line 0,80 600,80",
+        reason="the colours were read wrong",
+    )
     send(client, command="correct", record="14", moves="")
     send(client, command="pause")
     send(client, command="next_game", players="blue, red")
     assert session.commands == [
         Undo(decided_by="Bo"),
-        Correct(record=14, moves=("target green", "line 0,80 600,80"), reason="the colours were read wrong"),
+        Correct(
+            record=14,
+            moves=("target green", "line 0,80 600,80"),
+            reason="the colours were read wrong",
+        ),
         Correct(record=14, moves=()),
         Pause(),
         NextGame(players=("blue", "red")),
@@ -190,7 +257,9 @@ def test_undo_correct_pause_and_next_game_reach_the_session(client, session):
 
 
 def test_rule_now_has_the_table_judged_afresh(client, session):
-    """As the button of that name does: look away, and look again at once; after a pause, look again."""
+    """As the button of that name does: look away, and look again at once; after a pause, look
+    again.
+    """
     assert 'name="command" value="rule"' in client.get("/").text
     assert send(client, command="rule").status_code == 303
     session.shown["phase"] = "paused"
@@ -218,13 +287,23 @@ def test_undo_from_a_page_that_is_behind_is_refused(client, session):
         ({}, 400, "command"),
         ({"command": "answer", "question": "x", "label": "blue"}, 400, "question"),
         ({"command": "answer", "question": "9" * 40, "label": "blue"}, 400, "question"),
-        ({"command": "answer", "question": "17", "label": "blue", "reading blue": "about 12"}, 400, "calliper"),
-        ({"command": "answer", "question": "17", "label": "blue", "reading blue": "nan"}, 400, "calliper"),
+        (
+            {"command": "answer", "question": "17", "label": "blue", "reading blue": "about 12"},
+            400,
+            "calliper",
+        ),
+        (
+            {"command": "answer", "question": "17", "label": "blue", "reading blue": "nan"},
+            400,
+            "calliper",
+        ),
         ({"command": "correct", "record": "14"}, 400, "moves"),
         ({"command": "pause", "surprise": "1"}, 400, "surprise"),
     ],
 )
-def test_a_form_that_makes_no_sense_changes_nothing_and_says_why(client, session, form, status, said):
+def test_a_form_that_makes_no_sense_changes_nothing_and_says_why(
+    client, session, form, status, said
+):
     answer = send(client, **form)
     assert answer.status_code == status
     notice = re.search(r'class="notice" role="alert">([^<]+)<', answer.text)[1]
@@ -233,7 +312,11 @@ def test_a_form_that_makes_no_sense_changes_nothing_and_says_why(client, session
 
 
 @pytest.mark.parametrize(
-    ("failure", "status"), [(InputError("undo: nothing was ruled yet"), 409), (LogFailed("rinkside.log: the disk is full"), 507)]
+    ("failure", "status"),
+    [
+        (InputError("undo: nothing was ruled yet"), 409),
+        (LogFailed("rinkside.log: the disk is full"), 507),
+    ],
 )
 def test_what_cannot_be_done_is_said_on_the_page(client, session, failure, status):
     session.refuse = failure
@@ -243,17 +326,28 @@ def test_what_cannot_be_done_is_said_on_the_page(client, session, failure, statu
 
 
 def test_the_drawing_is_to_scale(client, live):
-    """Corners of the drawn pieces are the solids' own, y turned; the ground is the table's outline."""
+    """Corners of the drawn pieces are the solids' own, y turned; the ground is the table's
+    outline.
+    """
     page = client.get("/").text
     assert 'class="ground" points="0,0 668,0 668,-472 0,-472"' in page
-    drawn = [np.array([pair.split(",") for pair in points.split()], float) for points in re.findall(r'class="body" points="([^"]+)"', page)]
+    drawn = [
+        np.array([pair.split(",") for pair in points.split()], float)
+        for points in re.findall(r'class="body" points="([^"]+)"', page)
+    ]
     for piece in live.latest.observation.pieces:
         plan = piece.solid.plan_mm() * (1, -1)
-        assert any(len(outline) == len(plan) and np.allclose(outline, plan, atol=0.006) for outline in drawn), str(piece)
+        assert any(
+            len(outline) == len(plan) and np.allclose(outline, plan, atol=0.006)
+            for outline in drawn
+        ), str(piece)
 
 
 def test_gap_lines_join_the_nearest_points(client, session):
-    lines = re.findall(r'<line class="gap[^>]* x1="([^"]+)" y1="([^"]+)" x2="([^"]+)" y2="([^"]+)"', client.get("/").text)
+    lines = re.findall(
+        r'<line class="gap[^>]* x1="([^"]+)" y1="([^"]+)" x2="([^"]+)" y2="([^"]+)"',
+        client.get("/").text,
+    )
     assert len(lines) == 7
     for line, row in zip(lines, session.shown["ranking"], strict=True):
         x1, y1, x2, y2 = map(float, line)
@@ -268,7 +362,10 @@ def test_a_piece_that_has_been_moved_since_it_was_measured_has_no_gap_line(clien
 
 def test_the_close_up_shows_less_ground_in_the_same_shape(client):
     def box(url):
-        return [float(v) for v in re.search(r'class="plan" viewBox="([^"]+)"', client.get(url).text)[1].split()]
+        return [
+            float(v)
+            for v in re.search(r'class="plan" viewBox="([^"]+)"', client.get(url).text)[1].split()
+        ]
 
     whole, near = box("/"), box("/?view=near")
     assert near[2] < whole[2] / 2
@@ -279,8 +376,12 @@ def test_a_chessboard_has_its_squares_and_names(client, live, storm_table):
     live.setup = storm_table
     page = client.get("/").text
     assert page.count('class="dark-cell"') == page.count('class="light-cell"') == 32
-    assert '<rect class="dark-cell" x="100" y="-75.0" width="55.0"' in page.replace('x="100.0"', 'x="100"')
-    assert [name for name in re.findall(r'class="cell-name"[^>]*>([^<]+)<', page) if name.isalpha()] == list("abcdefgh")
+    assert '<rect class="dark-cell" x="100" y="-75.0" width="55.0"' in page.replace(
+        'x="100.0"', 'x="100"'
+    )
+    assert [
+        name for name in re.findall(r'class="cell-name"[^>]*>([^<]+)<', page) if name.isalpha()
+    ] == list("abcdefgh")
 
 
 def test_what_has_moved_is_said_with_a_tap_to_measure_the_table_anew(client, live):
@@ -289,10 +390,17 @@ def test_what_has_moved_is_said_with_a_tap_to_measure_the_table_anew(client, liv
     live.become(moved=("Card 2 lies 4.1 mm from where it was.", "Nothing is ruled."), held=True)
     page = client.get("/").text
     assert "Card 2 lies 4.1 mm from where it was. Nothing is ruled." in page
-    assert client.post("/table", data={"wish": "redo"}, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+    assert (
+        client.post(
+            "/table", data={"wish": "redo"}, headers={"Sec-Fetch-Site": "cross-site"}
+        ).status_code
+        == 403
+    )
     assert client.post("/table", data={"wish": "ride"}, headers=same).status_code == 400
     assert live.wishes == []
-    for button, wish in re.findall(r'<button id="(redo|play-on)" name="wish" value="([^"]+)"', page):
+    for button, wish in re.findall(
+        r'<button id="(redo|play-on)" name="wish" value="([^"]+)"', page
+    ):
         assert client.post("/table", data={"wish": wish}, headers=same).status_code == 303, button
     assert live.wishes == ["redo", "play on"]
     live.become(moved=("The camera has moved 3.2 mm.",), held=False)

@@ -7,10 +7,14 @@ import re
 
 import pytest
 
-from referee.command import Appeal, Hear, Resign, Roll, Undo
+from referee.sessions.commands import Appeal, Hear, Resign, Roll, Undo
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
-MAY_SAY = [{"label": f"{player}: {die}", "said": {"player": player, "die": die}} for player in ("blue", "yellow") for die in (1, 6)]
+MAY_SAY = [
+    {"label": f"{player}: {die}", "said": {"player": player, "die": die}}
+    for player in ("blue", "yellow")
+    for die in (1, 6)
+]
 
 
 @pytest.fixture
@@ -19,7 +23,9 @@ def blue(app, as_player):
 
 
 def buttons(browser):
-    return re.findall(r'<button[^>]*name="said" value="([^"]+)">([^<]+)<', browser.get("/play").text)
+    return re.findall(
+        r'<button[^>]*name="said" value="([^"]+)">([^<]+)<', browser.get("/play").text
+    )
 
 
 def test_who_has_no_code_is_asked_for_one_and_who_has_no_seat_for_a_seat(app, spectator, as_player):
@@ -27,7 +33,9 @@ def test_who_has_no_code_is_asked_for_one_and_who_has_no_seat_for_a_seat(app, sp
     page = as_player(app, "").get("/play").text
     assert re.findall(r'name="seat" value="(\w+)"', page) == ["blue", "yellow"]
     as_player(app, "blue")
-    assert re.findall(r'name="seat" value="(\w+)"', as_player(app, "").get("/play").text) == ["yellow"]
+    assert re.findall(r'name="seat" value="(\w+)"', as_player(app, "").get("/play").text) == [
+        "yellow"
+    ]
 
 
 def test_two_phones_cannot_hold_one_seat_and_one_phone_not_two(app, blue, as_player):
@@ -37,7 +45,10 @@ def test_two_phones_cannot_hold_one_seat_and_one_phone_not_two(app, blue, as_pla
     assert "another phone" in answer.text
     assert blue.post("/seat", data={"seat": "yellow"}, headers=OWN).status_code == 303
     assert other.post("/seat", data={"seat": "blue"}, headers=OWN).status_code == 303
-    assert [browser.get("/api/v1/me").get_json()["seat"] for browser in (blue, other)] == ["yellow", "blue"]
+    assert [browser.get("/api/v1/me").get_json()["seat"] for browser in (blue, other)] == [
+        "yellow",
+        "blue",
+    ]
 
 
 def test_a_seat_is_given_back_freed_by_the_host_and_left_behind(app, blue, client, as_player):
@@ -85,11 +96,26 @@ def test_it_shows_whose_turn_it_is_and_what_its_own_player_may_say(session, blue
     session.shown["state"]["may_say"] = MAY_SAY
     assert "Your turn" in blue.get("/play").text
     assert "Your turn" not in yellow.get("/play").text
-    assert [label for _, label in buttons(blue)] == [label for _, label in buttons(yellow)] == ["1", "6"]
+    assert (
+        [label for _, label in buttons(blue)]
+        == [label for _, label in buttons(yellow)]
+        == ["1", "6"]
+    )
     said = json.loads(buttons(yellow)[1][0].replace("&#34;", '"'))
-    assert yellow.post("/play", data={"command": "hear", "said": json.dumps(said)}, headers=OWN).status_code == 303
-    assert yellow.post("/play", data={"command": "roll", "player": "yellow"}, headers=OWN).status_code == 303
-    assert session.commands == [Hear(said={"player": "yellow", "die": 6}, decided_by="yellow"), Roll(player="yellow", decided_by="yellow")]
+    assert (
+        yellow.post(
+            "/play", data={"command": "hear", "said": json.dumps(said)}, headers=OWN
+        ).status_code
+        == 303
+    )
+    assert (
+        yellow.post("/play", data={"command": "roll", "player": "yellow"}, headers=OWN).status_code
+        == 303
+    )
+    assert session.commands == [
+        Hear(said={"player": "yellow", "die": 6}, decided_by="yellow"),
+        Roll(player="yellow", decided_by="yellow"),
+    ]
 
 
 def test_nothing_is_offered_while_the_referee_waits_for_something_else(session, blue):
@@ -119,13 +145,27 @@ def test_the_leader_stops_appeals_and_resigns(session, blue):
     ]
 
 
-def test_an_appeal_is_shown_to_who_made_it_and_the_host_lets_the_ruling_stand(session, blue, client):
-    session.shown["appeals"] = [{"seq": 15, "at_ms": 0, "appeals": 16, "player": "blue", "reason": "", "said": "Blue appeals against record 16."}]
+def test_an_appeal_is_shown_to_who_made_it_and_the_host_lets_the_ruling_stand(
+    session, blue, client
+):
+    session.shown["appeals"] = [
+        {
+            "seq": 15,
+            "at_ms": 0,
+            "appeals": 16,
+            "player": "blue",
+            "reason": "",
+            "said": "Blue appeals against record 16.",
+        }
+    ]
     assert "You have appealed." in blue.get("/play").text
     page = client.get("/").text
     assert "Blue appeals against record 16." in page
     assert re.search(r'name="command" value="uphold"><button name="appeal" value="15"', page)
-    assert client.post("/command", data={"command": "uphold", "appeal": "15"}, headers=OWN).status_code == 303
+    assert (
+        client.post("/command", data={"command": "uphold", "appeal": "15"}, headers=OWN).status_code
+        == 303
+    )
     assert session.commands[0].appeal == 15
 
 
@@ -137,7 +177,9 @@ def test_a_question_is_answered_by_whom_it_concerns(session, live, blue, app, as
     assert "Blue answers it, or the host." in page
     assert 'name="label"' not in page
     live.point_at(17, "equal")
-    assert re.findall(r'value="([^"]*)" id="choice-3" aria-current=true', blue.get("/play").text) == ["equal"]
+    assert re.findall(
+        r'value="([^"]*)" id="choice-3" aria-current=true', blue.get("/play").text
+    ) == ["equal"]
     assert "The button points at answer 3 of 3: Equal." in yellow.get("/play").text
     session.shown["question"] = question | {"player": None}
     assert 'name="label"' in yellow.get("/play").text
@@ -150,22 +192,35 @@ def test_what_is_refused_is_said_on_the_phone(session, blue):
     assert session.commands == []
 
 
-def test_a_vote_is_changed_by_the_phone_that_gave_it_and_only_before_it_is_shown(session, blue, verdict_row):
-    vote = verdict_row(15, "blue", "Blue has voted.", kind="noted", verdict="noted", code="icefloe.vote")
+def test_a_vote_is_changed_by_the_phone_that_gave_it_and_only_before_it_is_shown(
+    session, blue, verdict_row
+):
+    vote = verdict_row(
+        15, "blue", "Blue has voted.", kind="noted", verdict="noted", code="icefloe.vote"
+    )
     session.shown["verdicts"].insert(0, vote)
     session.shown["hidden"] = {"blue": 15}
-    assert 'name="record" value="15"><div class="row"><button>Change my vote' in blue.get("/play").text
-    assert blue.post("/play", data={"command": "undo", "record": "15"}, headers=OWN).status_code == 303
+    assert (
+        'name="record" value="15"><div class="row"><button>Change my vote' in blue.get("/play").text
+    )
+    assert (
+        blue.post("/play", data={"command": "undo", "record": "15"}, headers=OWN).status_code == 303
+    )
     assert session.commands == [Undo(record=15, decided_by="blue")]
     session.shown["hidden"] = {}
     assert "Change my vote" not in blue.get("/play").text
-    assert blue.post("/play", data={"command": "undo", "record": "15"}, headers=OWN).status_code == 403
+    assert (
+        blue.post("/play", data={"command": "undo", "record": "15"}, headers=OWN).status_code == 403
+    )
 
 
 def test_words_from_outside_are_escaped(session, blue, question):
     evil = "<script>alert(1)</script>\"'><b>"
     session.shown["verdicts"][0] |= {"said": evil, "rests_on": evil}
-    session.shown |= {"names": {"blue": evil}, "question": question | {"said": evil, "choices": [{"label": evil, "moves": []}]}}
+    session.shown |= {
+        "names": {"blue": evil},
+        "question": question | {"said": evil, "choices": [{"label": evil, "moves": []}]},
+    }
     page = blue.get("/play").text
     assert evil not in page
     assert "<script>alert" not in page
@@ -175,8 +230,12 @@ def test_a_player_may_say_what_anybody_may_say_of_another(session, blue):
     about_yellow = {"player": "yellow", "low": True}
     row = {"label": "yellow's hand was too low", "said": about_yellow}
     session.shown["state"]["may_say"] = [row]
-    refused = blue.post("/api/v1/command", json={"command": "hear", "said": about_yellow}, headers=OWN)
+    refused = blue.post(
+        "/api/v1/command", json={"command": "hear", "said": about_yellow}, headers=OWN
+    )
     session.shown["state"]["may_say"] = [row | {"anybody": True}]
-    heard = blue.post("/api/v1/command", json={"command": "hear", "said": about_yellow}, headers=OWN)
+    heard = blue.post(
+        "/api/v1/command", json={"command": "hear", "said": about_yellow}, headers=OWN
+    )
     assert (refused.status_code, heard.status_code) == (403, 201)
     assert "hand was too low" in blue.get("/play").text

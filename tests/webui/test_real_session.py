@@ -9,26 +9,35 @@ from pathlib import Path
 
 import pytest
 
-from referee.events import Asked, Choice, Ruled, SessionStarted
-from referee.log import Log
-from referee.session import Session
+from referee.sessions.event_store import Log
+from referee.sessions.events import Asked, Choice, Ruled, SessionStarted
+from referee.sessions.session import Session
 from webui import create_app
-from webui.ports import LivePort, SessionPort
+from webui.interfaces import LivePort, SessionPort
 
 
 @pytest.fixture
 def real(tmp_path, live):
     """A session of Pegs (tests/referee/pegs.py) in which red and blue have each put one down."""
-    spec = importlib.util.spec_from_file_location("pegs", Path(__file__).parents[1] / "referee" / "pegs.py")
+    spec = importlib.util.spec_from_file_location(
+        "pegs", Path(__file__).parents[1] / "referee" / "pegs.py"
+    )
     pegs = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(pegs)
     with Log(tmp_path / "rinkside.log") as log:
-        started = SessionStarted(game="pegs", players=("red", "blue"), camera="folder frames", names={"red": "Anna <A>"})
+        started = SessionStarted(
+            game="pegs", players=("red", "blue"), camera="folder frames", names={"red": "Anna <A>"}
+        )
         session = Session.begin(log, started, games={"pegs": pegs})
         session.tick(1250)
         for colour in ("red", "blue"):
             said = f"{colour} put one down."
-            session.append(Ruled(verdict="accepted", code="pegs.put", said=said, player=colour, moves=(colour,)), live.picture)
+            session.append(
+                Ruled(
+                    verdict="accepted", code="pegs.put", said=said, player=colour, moves=(colour,)
+                ),
+                live.picture,
+            )
         yield session
         session.close()
 
@@ -67,7 +76,14 @@ def test_undo_on_the_page_is_on_disk_and_back_on_the_page(client, real):
 
 def test_a_question_is_asked_answered_and_closed(client, real):
     choices = (Choice(label="it counts", moves=("red",)), Choice(label="it does not"))
-    real.append(Asked(code="pegs.leans", said="Does the leaning piece count?", choices=choices, rests_on="Pegs"))
+    real.append(
+        Asked(
+            code="pegs.leans",
+            said="Does the leaning piece count?",
+            choices=choices,
+            rests_on="Pegs",
+        )
+    )
     page = client.get("/").text
     assert "Does the leaning piece count?" in page
     assert re.findall(r'name="label" value="([^"]+)"', page) == ["it counts", "it does not"]
@@ -77,15 +93,34 @@ def test_a_question_is_asked_answered_and_closed(client, real):
     assert send(client, command="answer", question="4", label="it counts").status_code == 409
 
 
-MISREAD = [{"read": {"colour": "red", "size": "small", "pose": "lying"}, "x_mm": 1.0, "y_mm": 2.0, "true": None, "turned_deg": 0.0}]
+MISREAD = [
+    {
+        "read": {"colour": "red", "size": "small", "pose": "lying"},
+        "x_mm": 1.0,
+        "y_mm": 2.0,
+        "true": None,
+        "turned_deg": 0.0,
+    }
+]
 
 
 def test_one_tap_says_that_a_piece_is_misread(client, real):
     label = "Nothing has happened: no red piece is on e1"
     choices = (Choice(label=label, holds=True), Choice(label="None of these: put it right"))
     evidence = {"misread": {label: MISREAD, choices[1].label: []}, "likeliest": True}
-    real.append(Asked(code="pegs.wait", said="A red piece lies on e1.", choices=choices, evidence=evidence, until_moved=True))
-    assert re.findall(r'name="label" value="([^"]+)"', client.get("/").text) == [label, "None of these: put it right"]
+    real.append(
+        Asked(
+            code="pegs.wait",
+            said="A red piece lies on e1.",
+            choices=choices,
+            evidence=evidence,
+            until_moved=True,
+        )
+    )
+    assert re.findall(r'name="label" value="([^"]+)"', client.get("/").text) == [
+        label,
+        "None of these: put it right",
+    ]
     assert send(client, command="answer", question="4", label=label).status_code == 303
     assert [(one.read.colour, one.true) for one in real.ledger.misread] == [("red", None)]
     assert "likeliest" not in client.get("/").text
@@ -94,17 +129,31 @@ def test_one_tap_says_that_a_piece_is_misread(client, real):
 
 
 def test_a_table_that_nobody_waits_for_is_on_record_and_no_ruling(client, real):
-    real.append(Ruled(verdict="waiting", code="pegs.wait", said="A green piece lies there.", evidence={"differences": ["A green piece lies there."]}))
+    real.append(
+        Ruled(
+            verdict="waiting",
+            code="pegs.wait",
+            said="A green piece lies there.",
+            evidence={"differences": ["A green piece lies there."]},
+        )
+    )
     page = client.get("/").text
-    assert page.index("blue put one down.") < page.index("A green piece lies there."), "it stands below, among what was said before"
-    (newest, *_) = client.get("/api/v1/state").get_json()["verdicts"]
+    assert page.index("blue put one down.") < page.index("A green piece lies there."), (
+        "it stands below, among what was said before"
+    )
+    newest, *_ = client.get("/api/v1/state").get_json()["verdicts"]
     assert (newest["verdict"], newest["call"], newest["sound"]) == ("waiting", "", "")
 
 
 def test_pieces_that_people_put_right_count_without_moves(client, real):
     real.append(Ruled(verdict="waiting", code="pegs.wait", said="A red piece lies there."))
     standing = len(real.ledger.standing)
-    assert send(client, command="correct", record="4", moves="", misread=json.dumps(MISREAD)).status_code == 303
+    assert (
+        send(
+            client, command="correct", record="4", moves="", misread=json.dumps(MISREAD)
+        ).status_code
+        == 303
+    )
     assert len(real.ledger.standing) == standing + 1
     assert [one.read.colour for one in real.ledger.misread] == ["red"]
     assert send(client, command="correct", record="4", moves="", misread="[{}]").status_code == 400

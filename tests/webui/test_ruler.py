@@ -7,15 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from referee.ruler import Ruler
+from referee.live.live_measurement import Ruler
 from table.observation import Unusable
-from vision.cameras import CameraLost
-from vision.frame import Frame
+from vision.cameras.base import CameraLost
+from vision.cameras.frame import Frame
 from webui import create_ruler_app
 
 
 class Film:
-    """A camera of things to see: observations, why there is none, or errors; and a look at the ruler after each."""
+    """A camera of things to see: observations, why there is none, or errors; and a look at the
+    ruler after each.
+    """
 
     name, simulated = "film", True
 
@@ -23,7 +25,9 @@ class Film:
         self.shots, self.shown, self.seen, self.closed = list(shots), [], [], False
 
     def ruler(self, setup):
-        self.ruling = Ruler(self, setup, lambda frame, *_: self.shown[frame.seq], pause=lambda _: None)
+        self.ruling = Ruler(
+            self, setup, lambda frame, *_: self.shown[frame.seq], pause=lambda _: None
+        )
         return self.ruling
 
     def read(self):
@@ -77,11 +81,26 @@ def test_every_gap_is_ranked_with_its_margin_and_no_game_runs(end, setup):
 
 
 def test_what_cannot_be_measured_now_is_said_and_the_last_ranking_is_marked_as_such(end, setup):
-    film = Film(end, replace(end, hand=True), replace(end, moving=True), CameraLost("unplugged"), Unusable(4, 0, "fiducial 2 is covered"), end)
+    film = Film(
+        end,
+        replace(end, hand=True),
+        replace(end, moving=True),
+        CameraLost("unplugged"),
+        Unusable(4, 0, "fiducial 2 is covered"),
+        end,
+    )
     ruler = film.ruler(setup)
     ruler.run()
     assert [now.status for now in film.seen] == [
-        *("waiting", "measured", "hand over the board", "settling", "camera lost", "cannot see", "measured"),
+        *(
+            "waiting",
+            "measured",
+            "hand over the board",
+            "settling",
+            "camera lost",
+            "cannot see",
+            "measured",
+        )
     ]
     assert all(now.measurement == film.seen[1].measurement for now in film.seen[1:])
     ruler.latest = film.seen[5]

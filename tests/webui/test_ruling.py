@@ -1,4 +1,6 @@
-"""A ruling is opened again with its picture and what else may have happened; a tap puts that on record, and names what it replaces."""
+"""A ruling is opened again with its picture and what else may have happened; a tap puts that on
+record, and names what it replaces.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +10,35 @@ from types import SimpleNamespace
 
 import pytest
 
-from referee.events import Appealed, Corrected, Ruled, SessionStarted
-from referee.log import Log
-from referee.session import Session
-from table.setup import table_document
+from referee.sessions.event_store import Log
+from referee.sessions.events import Appealed, Corrected, Ruled, SessionStarted
+from referee.sessions.session import Session
+from table.table_config import table_document
 from webui import create_app
-from webui.serve import listen, serving
+from webui.server import listen, serving
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 
 
 @pytest.fixture
 def storm(tmp_path, live, storm_table):
-    """A session of Ice Storm on a log: green's throw is record 2, black's 3, and each has its picture."""
+    """A session of Ice Storm on a log: green's throw is record 2, black's 3, and each has its
+    picture.
+    """
     with Log(tmp_path / "log.sqlite") as log:
         players = ("green", "black", "red")
-        session = Session.begin(log, SessionStarted(game="ice_storm", players=players, table=table_document(storm_table)))
+        session = Session.begin(
+            log,
+            SessionStarted(game="ice_storm", players=players, table=table_document(storm_table)),
+        )
         for player, move in (("green", "throw green c4-c5>c5"), ("black", "throw black e2")):
             said = f"{player.capitalize()} throws."
-            session.append(Ruled(verdict="accepted", code="storm.throw", said=said, player=player, moves=(move,)), live.picture)
+            session.append(
+                Ruled(
+                    verdict="accepted", code="storm.throw", said=said, player=player, moves=(move,)
+                ),
+                live.picture,
+            )
         app = create_app(session, live)
         yield SimpleNamespace(session=session, app=app)
         session.close()
@@ -34,14 +46,18 @@ def storm(tmp_path, live, storm_table):
 
 def buttons(browser, seq, name):
     """What the buttons of a ruling's page send, by their labels."""
-    found = re.findall(rf'<button name="{name}" value="([^"]*)">([^<]+)<', browser.get(f"/ruling/{seq}").text)
+    found = re.findall(
+        rf'<button name="{name}" value="([^"]*)">([^<]+)<', browser.get(f"/ruling/{seq}").text
+    )
     return {label: value.replace("&gt;", ">").replace("&#39;", "'") for value, label in found}
 
 
 def test_what_else_may_have_happened_is_told_to_programs(storm, as_host):
     answer = as_host(storm.app).get("/api/v1/alternatives/2").get_json()
     assert answer["record"] == 2
-    assert [choice["moves"] for choice in answer["choices"]] == [list(choice.moves) for choice in storm.session.alternatives(2)]
+    assert [choice["moves"] for choice in answer["choices"]] == [
+        list(choice.moves) for choice in storm.session.alternatives(2)
+    ]
     assert len(answer["choices"]) > 2
 
 
@@ -50,9 +66,16 @@ def test_the_host_s_tap_corrects_the_ruling_and_names_it(storm, as_host):
     page = host.get("/ruling/2").text
     assert 'src="/api/v1/frame/2.jpg"' in page
     offered = buttons(host, 2, "moves")
-    assert list(offered.values()) == ["; ".join(choice.moves) for choice in storm.session.alternatives(2)]
+    assert list(offered.values()) == [
+        "; ".join(choice.moves) for choice in storm.session.alternatives(2)
+    ]
     chosen = next(iter(offered.values()))
-    assert host.post("/command", data={"command": "correct", "record": "2", "moves": chosen}, headers=OWN).status_code == 303
+    assert (
+        host.post(
+            "/command", data={"command": "correct", "record": "2", "moves": chosen}, headers=OWN
+        ).status_code
+        == 303
+    )
     corrected = storm.session.records()[-1].event
     assert isinstance(corrected, Corrected)
     assert (corrected.corrects, corrected.moves) == (2, (chosen,))
@@ -102,7 +125,9 @@ def test_why_nothing_is_offered_is_said(client, session):
 
 
 def test_an_appeal_goes_from_a_phone_to_the_host_s_tap_and_into_the_log(storm, chromium):
-    """In browsers: a phone says what it was with a tap, the host sees it at once, opens the ruling and taps."""
+    """In browsers: a phone says what it was with a tap, the host sees it at once, opens the ruling
+    and taps.
+    """
     codes = storm.app.extensions["access"].codes.now
     with listen(port=0) as listening, serving(storm.app, listening), ExitStack() as stack:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"

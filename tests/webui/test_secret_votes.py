@@ -17,14 +17,14 @@ from flask.testing import FlaskClient
 import engines
 from engines.icefloe.board import SUITS, VALUES
 from engines.icefloe.moves import Objection, Vote
-from referee.command import Declare, Hear
-from referee.events import Noted, SessionStarted
-from referee.log import Log
-from referee.session import Session
-from referee.story import Stories
+from referee.sessions.commands import Declare, Hear
+from referee.sessions.event_store import Log
+from referee.sessions.events import Noted, SessionStarted
+from referee.sessions.session import Session
+from referee.statistics.history import Stories
 from webui import create_app
-from webui.access import Access
-from webui.codes import Codes
+from webui.security.codes import Codes
+from webui.security.permissions import Access
 
 GAME = engines.GAMES["icefloe"]
 SEATS = ("red", "blue", "yellow")
@@ -358,9 +358,11 @@ def test_nobody_speaks_for_another_seat(open_table):
                 {"command": "undo"},
                 {
                     "command": "undo",
-                    "record": before.seq
-                    if before.seq not in table.session.view()["hidden"].values()
-                    else 1,
+                    "record": (
+                        before.seq
+                        if before.seq not in table.session.view()["hidden"].values()
+                        else 1
+                    ),
                 },
                 {"command": "hear", "said": {"player": [seat], "done": True}},
                 {"command": "next_game"},

@@ -9,10 +9,11 @@ import urllib.request
 
 import pytest
 
-from referee.events import Record, Ruled
+from referee.sessions.events import Record, Ruled
 from table.errors import InputError
-from webui import fanout, serve
-from webui.serve import listen, serving
+from webui import server
+from webui.api import fanout
+from webui.server import listen, serving
 
 
 def test_a_port_that_is_taken_is_one_line_that_says_what_to_do():
@@ -26,7 +27,10 @@ def test_a_port_that_is_taken_is_one_line_that_says_what_to_do():
     assert "\n" not in said
 
 
-@pytest.mark.parametrize(("host", "port"), [("no.such.host.invalid", 8000), ("192.0.2.1", 8000), ("127.0.0.1", 70_000), ("127.0.0.1", -1)])
+@pytest.mark.parametrize(
+    ("host", "port"),
+    [("no.such.host.invalid", 8000), ("192.0.2.1", 8000), ("127.0.0.1", 70_000), ("127.0.0.1", -1)],
+)
 def test_an_address_that_cannot_be_had_is_one_line(host, port):
     with pytest.raises(InputError, match="--host, --port") as caught:
         listen(host, port)
@@ -44,10 +48,15 @@ def test_streams_arrive_over_the_wire_as_they_come_and_pages_are_answered_beside
 
 
 def test_streams_hold_no_threads_and_all_are_told(panel):
-    streams = [urllib.request.urlopen(f"{panel.url}/api/v1/stream?after=16", timeout=20) for _ in range(40)]
+    streams = [
+        urllib.request.urlopen(f"{panel.url}/api/v1/stream?after=16", timeout=20) for _ in range(40)
+    ]
     panel.change(record=True)
     for stream in streams:
-        assert next(line for line in iter(stream.readline, b"") if line.startswith(b"id: ")) == b"id: 17\n"
+        assert (
+            next(line for line in iter(stream.readline, b"") if line.startswith(b"id: "))
+            == b"id: 17\n"
+        )
     with urllib.request.urlopen(f"{panel.url}/", timeout=20) as page:
         assert page.status == 200
     for stream in streams:
@@ -69,7 +78,7 @@ def opened(url):
 def served(app, session, monkeypatch):
     """The panel's address; it is served by this process."""
     session.served = True
-    monkeypatch.setattr(serve, "MOST_STREAMS", 1)
+    monkeypatch.setattr(server, "MOST_STREAMS", 1)
     with listen(port=0) as listening, serving(app, listening):
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
 
@@ -80,17 +89,23 @@ def test_who_hung_up_gives_the_place_back(served):
             assert stream.readline() == b"event: hello\n"
 
 
-def test_one_who_does_not_read_is_dropped_and_the_next_hears_everything(session, served, monkeypatch):
+def test_one_who_does_not_read_is_dropped_and_the_next_hears_everything(
+    session, served, monkeypatch
+):
     monkeypatch.setattr(fanout, "STALLED_S", 0.2)
     ruled = Ruled(verdict="accepted", code="boule.throw", said="x" * 100_000)
     host, port = served.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=20) as deaf:
-        deaf.sendall(f"GET /api/v1/stream?after=16 HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+        deaf.sendall(
+            f"GET /api/v1/stream?after=16 HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode()
+        )
         deaf.recv(1)
         session.kept += [Record(seq=seq, session=1, at_ms=0, event=ruled) for seq in range(17, 97)]
         other = opened(f"{served}/api/v1/stream?after=16")
     monkeypatch.setattr(fanout, "STALLED_S", 20.0)
-    heard = [int(line[4:]) for line in iter(other.readline, b"id: 96\n") if line.startswith(b"id: ")]
+    heard = [
+        int(line[4:]) for line in iter(other.readline, b"id: 96\n") if line.startswith(b"id: ")
+    ]
     assert heard == list(range(17, 96))
     other.close()
 
@@ -106,6 +121,9 @@ def test_an_interrupt_ends_it_at_once_though_somebody_listens(panel):
 def test_a_body_that_never_ends_is_cut_off(panel):
     host, port = panel.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=20) as connection:
-        head = f"POST /api/v1/command HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n"
+        head = (
+            f"POST /api/v1/command HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type:"
+            " application/json\r\nContent-Length: 99999999\r\n\r\n"
+        )
         connection.sendall(head.encode())
         assert b" 413 " in connection.recv(4096).split(b"\r\n")[0]

@@ -9,16 +9,16 @@ from dataclasses import replace
 
 import pytest
 
+from calibration.progress import LensGuide
+from calibration.wizard import Step
 from engines import GAMES
-from referee.events import SessionStarted
-from referee.guides import LensGuide
-from referee.preparing import Step
-from referee.setting_up import Choice, SettingUp, playable
+from referee.live.game_setup import Choice, SettingUp, playable
+from referee.sessions.events import SessionStarted
 from table.errors import InputError
 from webui import create_set_up_app
-from webui.access import Access
-from webui.codes import Codes
-from webui.serve import listen, serving
+from webui.security.codes import Codes
+from webui.security.permissions import Access
+from webui.server import listen, serving
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 
@@ -26,7 +26,12 @@ OWN = {"Sec-Fetch-Site": "same-origin"}
 @pytest.fixture
 def setting():
     def opening(choice):
-        return SessionStarted(game=choice.game, players=choice.players, rulings=dict(choice.rulings), names=dict(choice.names))
+        return SessionStarted(
+            game=choice.game,
+            players=choice.players,
+            rulings=dict(choice.rulings),
+            names=dict(choice.names),
+        )
 
     return SettingUp(opening)
 
@@ -43,7 +48,13 @@ def host(setting, table, access):
     return browser
 
 
-FORM = {"game": "ice_boule", "plays blue": "on", "plays yellow": "on", "place blue": "2", "place yellow": "1"}
+FORM = {
+    "game": "ice_boule",
+    "plays blue": "on",
+    "plays yellow": "on",
+    "place blue": "2",
+    "place yellow": "1",
+}
 FORM |= {"name blue": "Änne & Co", "name yellow": ""}
 
 
@@ -60,7 +71,12 @@ def test_what_was_chosen_begins_and_who_looks_is_told(host, setting):
     watcher = host.application.test_client()
     assert "The host sets a game up" in watcher.get("/").text
     option = GAMES["ice_boule"].RULINGS[0]
-    assert host.post("/begin", data=FORM | {f"ruling {option.name}": option.values[-1]}, headers=OWN).status_code == 303
+    assert (
+        host.post(
+            "/begin", data=FORM | {f"ruling {option.name}": option.values[-1]}, headers=OWN
+        ).status_code
+        == 303
+    )
     assert "The game begins" in watcher.get("/").text
     started = setting.wait(0)
     assert (started.players, started.names) == (("yellow", "blue"), {"blue": "Änne & Co"})
@@ -93,7 +109,9 @@ def test_what_will_not_do_is_said_and_the_form_stays_as_it_was(host, changed, st
 
 def test_only_a_host_begins(host, access):
     player = host.application.test_client()
-    assert player.post("/join", data={"code": access.codes.now.table}, headers=OWN).location == "/play"
+    assert (
+        player.post("/join", data={"code": access.codes.now.table}, headers=OWN).location == "/play"
+    )
     for browser in (player, host.application.test_client()):
         assert browser.post("/begin", data=FORM, headers=OWN).status_code == 403
         assert 'name="game"' not in browser.get("/play").text
@@ -132,7 +150,11 @@ def test_a_step_is_begun_by_the_host_and_only_by_the_host(host, table, access):
     assert host.post("/table", data={"job": "dance"}, headers=OWN).status_code == 400
     table.refuse = InputError("one thing after the other")
     assert host.post("/table", data={"job": "table"}, headers=OWN).status_code == 409
-    assert player.get("/table.jpg").status_code == player.get("/print/charuco-A4.pdf").status_code == 403
+    assert (
+        player.get("/table.jpg").status_code
+        == player.get("/print/charuco-A4.pdf").status_code
+        == 403
+    )
 
 
 def test_while_something_is_at_work_nothing_else_is_begun(host, table):
@@ -144,7 +166,12 @@ def test_while_something_is_at_work_nothing_else_is_begun(host, table):
 
 
 def test_the_lens_is_calibrated_on_a_page_that_leads_back(host, table):
-    assert host.get("/lens").status_code == host.get("/api/v1/lens").status_code == host.get("/api/v1/camera.jpg").status_code == 404
+    assert (
+        host.get("/lens").status_code
+        == host.get("/api/v1/lens").status_code
+        == host.get("/api/v1/camera.jpg").status_code
+        == 404
+    )
     table.lens = LensGuide()
     assert "Waiting for the first picture" in host.get("/lens").text
     assert host.get("/api/v1/lens").get_json()["stage"] == "waiting"
@@ -161,13 +188,23 @@ def test_every_sheet_of_the_page_is_there_to_print(host, table):
         answer = host.get(link)
         assert answer.mimetype == "application/pdf", link
         assert answer.data.startswith(b"%PDF")
-    assert host.get("/print/moon-A4.pdf").status_code == host.get("/print/charuco-A9.pdf").status_code == 404
+    assert (
+        host.get("/print/moon-A4.pdf").status_code
+        == host.get("/print/charuco-A9.pdf").status_code
+        == 404
+    )
     assert host.get("/table.jpg").data == table.jpeg()
 
 
-def test_in_a_browser_steps_follow_what_is_done_and_what_is_being_typed_stays(chromium, setting, table, access):
+def test_in_a_browser_steps_follow_what_is_done_and_what_is_being_typed_stays(
+    chromium, setting, table, access
+):
     app = create_set_up_app(setting, table, access)
-    with listen(port=0) as listening, serving(app, listening), closing(chromium.new_context()) as context:
+    with (
+        listen(port=0) as listening,
+        serving(app, listening),
+        closing(chromium.new_context()) as context,
+    ):
         page = context.new_page()
         complaints = []
         page.on("pageerror", lambda error: complaints.append(str(error)))

@@ -1,6 +1,8 @@
-"""Clients that hold places without asking for anything, over real sockets: pages are answered all the same.
+"""Clients that hold places without asking for anything, over real sockets: pages are answered all
+the same.
 
-Nothing here looks at a clock: what must end is waited for, for PATIENCE_S at most, and limits are set low where one is to be met.
+Nothing here looks at a clock: what must end is waited for, for PATIENCE_S at most, and limits are
+set low where one is to be met.
 """
 
 from __future__ import annotations
@@ -15,11 +17,12 @@ from contextlib import ExitStack, contextmanager
 import pytest
 from flask import Response
 
-from referee.events import Record, Ruled
-from webui import fanout, serve, stream
-from webui.guesses import MOST_WRONG
-from webui.serve import listen, serving
-from webui.stream import Bulletin, Streams
+from referee.sessions.events import Record, Ruled
+from webui import server
+from webui.api import events, fanout
+from webui.api.events import Bulletin, Streams
+from webui.security.wrong_codes import MOST_WRONG
+from webui.server import listen, serving
 
 PATIENCE_S = 60
 
@@ -66,8 +69,12 @@ HALVES = {
     "nothing": "",
     "a word": "GE",
     "half a head": "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
-    "a head without a body": "POST /join HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\ncode=",
-    "chunks": "POST /join HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\ncode=\r\n",
+    "a head without a body": (
+        "POST /join HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\ncode="
+    ),
+    "chunks": (
+        "POST /join HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\ncode=\r\n"
+    ),
 }
 
 
@@ -83,8 +90,8 @@ def test_pages_are_answered_while_six_hundred_requests_are_half_sent(panel):
 
 @pytest.mark.parametrize("half", HALVES)
 def test_a_request_that_is_not_completed_is_given_up(served, monkeypatch, half):
-    monkeypatch.setattr(serve, "HEAD_S", 0.05)
-    monkeypatch.setattr(serve, "BODY_S", 0.05)
+    monkeypatch.setattr(server, "HEAD_S", 0.05)
+    monkeypatch.setattr(server, "BODY_S", 0.05)
     with send(served, HALVES[half]) as connection:
         assert ended(connection) == b""
     assert status_of(served) == 200
@@ -92,7 +99,7 @@ def test_a_request_that_is_not_completed_is_given_up(served, monkeypatch, half):
 
 def test_a_head_that_trickles_in_is_given_up(served, monkeypatch):
     """Each byte that comes is no new beginning."""
-    monkeypatch.setattr(serve, "HEAD_S", 0.3)
+    monkeypatch.setattr(server, "HEAD_S", 0.3)
     with send(served, "GET / HTTP/1.1\r\nX: ") as connection:
         connection.settimeout(0.02)
         for _ in range(round(PATIENCE_S / 0.02)):
@@ -108,14 +115,14 @@ def test_a_head_that_trickles_in_is_given_up(served, monkeypatch):
 
 
 def test_a_connection_that_asks_for_nothing_more_is_closed_in_the_end(served, monkeypatch):
-    monkeypatch.setattr(serve, "IDLE_S", 0.05)
+    monkeypatch.setattr(server, "IDLE_S", 0.05)
     with send(served, "GET /api/v1/me HTTP/1.1\r\nHost: localhost\r\n\r\n") as connection:
         assert b'"spectator"' in ended(connection)
 
 
 def test_an_answer_that_nobody_takes_is_given_up(app, session, monkeypatch):
-    monkeypatch.setattr(serve, "STALL_S", 0.05)
-    monkeypatch.setattr(serve, "SLOWEST_BYTES_S", 2**40)
+    monkeypatch.setattr(server, "STALL_S", 0.05)
+    monkeypatch.setattr(server, "SLOWEST_BYTES_S", 2**40)
     session.served, given_up = True, threading.Event()
 
     def large():
@@ -142,7 +149,7 @@ def stream_status(address):
 
 def test_a_listener_who_reads_a_little_now_and_then_is_dropped(app, session, monkeypatch):
     """Reading a few bytes is no sign that all that was sent will ever be taken."""
-    monkeypatch.setattr(serve, "MOST_STREAMS", 1)
+    monkeypatch.setattr(server, "MOST_STREAMS", 1)
     monkeypatch.setattr(fanout, "STALLED_S", 0.2)
     session.served = True
     ruled = Ruled(verdict="accepted", code="boule.throw", said="x" * 100_000)
@@ -158,8 +165,8 @@ def test_a_listener_who_reads_a_little_now_and_then_is_dropped(app, session, mon
 
 
 def test_one_address_has_its_share_and_what_waits_longest_makes_room(served, monkeypatch):
-    monkeypatch.setattr(serve, "MOST_OF_ONE", 8)
-    monkeypatch.setattr(serve, "is_this_machine", lambda _address: False)
+    monkeypatch.setattr(server, "MOST_OF_ONE", 8)
+    monkeypatch.setattr(server, "is_this_machine", lambda _address: False)
     with ExitStack() as stack:
         held = [stack.enter_context(send(served, "GET / HT")) for _ in range(40)]
         assert status_of(served) == 200
@@ -172,10 +179,10 @@ def test_one_address_has_its_share_and_what_waits_longest_makes_room(served, mon
 
 
 def test_one_address_has_its_share_of_streams_and_this_machine_has_not(session, live):
-    streams = Streams(Bulletin(session, live, "x"), limit=stream.MOST_OF_ONE + 20)
-    assert [streams.enter("10.0.0.9") for _ in range(stream.MOST_OF_ONE + 1)] == [
+    streams = Streams(Bulletin(session, live, "x"), limit=events.MOST_OF_ONE + 20)
+    assert [streams.enter("10.0.0.9") for _ in range(events.MOST_OF_ONE + 1)] == [
         True
-    ] * stream.MOST_OF_ONE + [False]
+    ] * events.MOST_OF_ONE + [False]
     assert streams.enter("10.0.0.8")
     streams.leave("10.0.0.9")
     assert streams.enter("::ffff:10.0.0.9")
@@ -216,9 +223,15 @@ def post(address, path, document, **headers):
 
 
 def secure_cookie(address):
-    text = f"POST /language HTTP/1.1\r\nHost: {address[0]}:{address[1]}\r\nConnection: close\r\nSec-Fetch-Site: same-origin\r\n"
+    text = (
+        f"POST /language HTTP/1.1\r\nHost: {address[0]}:{address[1]}\r\nConnection:"
+        " close\r\nSec-Fetch-Site: same-origin\r\n"
+    )
     body = "language=de"
-    text += f"X-Forwarded-Proto: https\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+    text += (
+        "X-Forwarded-Proto: https\r\nContent-Type:"
+        f" application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+    )
     with send(address, text) as connection:
         answer = ended(connection)
     assert b"Set-Cookie: language=de" in answer

@@ -9,7 +9,7 @@ import pytest
 
 import webui
 from table.pieces import COLOURS
-from webui.palette import LETTERS, letter
+from webui.svg.palette import LETTERS, letter
 
 ROOM = Path(webui.__file__).parent
 SENT = sorted([*ROOM.glob("templates/*"), *ROOM.glob("static/*")])
@@ -25,10 +25,15 @@ def test_there_is_something_to_look_at():
 def test_nothing_is_fetched_from_elsewhere(path):
     text = path.read_text(encoding="utf-8")
     assert set(re.findall(r"(?:https?|wss?|ftp)://[^\s\"'<>)]*", text)) <= NAMES_OF_LANGUAGES
-    assert not re.search(r"(?:src|href|action)\s*=\s*[\"']//|url\(\s*[\"']?//|@import|\bimport\b[^\"'\n]*[\"'][^./]", text)
+    assert not re.search(
+        r"(?:src|href|action)\s*=\s*[\"']//|url\(\s*[\"']?//|@import|\bimport\b[^\"'\n]*[\"'][^./]",
+        text,
+    )
 
 
-@pytest.mark.parametrize("path", [path for path in SENT if path.suffix in (".html", ".svg")], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", [path for path in SENT if path.suffix in (".html", ".svg")], ids=lambda path: path.name
+)
 def test_nothing_needs_a_looser_policy(path):
     text = path.read_text(encoding="utf-8")
     assert not re.search(r"<style|\sstyle\s*=|\son[a-z]+\s*=\s*[\"']|javascript:|\|\s*safe\b", text)
@@ -46,7 +51,10 @@ def luminance(colour: str) -> float:
     digits = colour.lstrip("#")
     digits = "".join(2 * digit for digit in digits) if len(digits) == 3 else digits
     channels = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
-    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
+    linear = [
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+        for value in channels
+    ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
@@ -56,7 +64,10 @@ def contrast(a: str, b: str) -> float:
 
 
 CSS = (ROOM / "static" / "panel.css").read_text(encoding="utf-8")
-LIGHT, DARK = (dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{3,6});", block)) for block in re.findall(r":root \{(.*?)\}", CSS, re.DOTALL)[:2])
+LIGHT, DARK = (
+    dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{3,6});", block))
+    for block in re.findall(r":root \{(.*?)\}", CSS, re.DOTALL)[:2]
+)
 
 
 @pytest.mark.parametrize("colour", COLOURS)

@@ -1,4 +1,6 @@
-"""Server-sent events: nothing missed, nothing doubled, never silent, never more than the server can carry."""
+"""Server-sent events: nothing missed, nothing doubled, never silent, never more than the server can
+carry.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,11 @@ def events(answer) -> Iterator[tuple[str, int | None, dict]]:
     for text in answer.iter_encoded():
         fields = dict(line.split(": ", 1) for line in text.decode().strip().split("\n"))
         assert text.endswith(b"\n\n")
-        yield fields["event"], int(fields["id"]) if "id" in fields else None, json.loads(fields["data"])
+        yield (
+            fields["event"],
+            int(fields["id"]) if "id" in fields else None,
+            json.loads(fields["data"]),
+        )
 
 
 @pytest.fixture
@@ -22,7 +28,9 @@ def listen(client):
     opened = []
 
     def open_stream(after="0", last=None):
-        answer = client.get(f"/api/v1/stream?after={after}", headers={} if last is None else {"Last-Event-ID": last})
+        answer = client.get(
+            f"/api/v1/stream?after={after}", headers={} if last is None else {"Last-Event-ID": last}
+        )
         opened.append(answer)
         return answer
 
@@ -42,17 +50,24 @@ def test_it_says_which_run_of_the_panel_it_is_then_what_is_new_then_the_moment(c
     name, number, data = next(stream)
     assert (name, number) == ("hello", None)
     assert f'data-instance="{data["instance"]}"' in client.get("/").text
-    assert [(name, number, data["seq"]) for name, number, data in take(stream, 2)] == [("record", 15, 15), ("record", 16, 16)]
+    assert [(name, number, data["seq"]) for name, number, data in take(stream, 2)] == [
+        ("record", 15, 15),
+        ("record", 16, 16),
+    ]
     assert next(stream) == ("live", None, client.get("/api/v1/state").get_json()["live"])
 
 
-def test_a_stream_that_breaks_is_caught_up_with_nothing_missed_or_doubled(listen, session, more_records):
+def test_a_stream_that_breaks_is_caught_up_with_nothing_missed_or_doubled(
+    listen, session, more_records
+):
     stream = events(listen(after="16"))
     take(stream, 2)
     more_records(3)
     heard = [number for name, number, _ in take(stream, 2) if name == "record"]
     more_records(2)
-    again = events(listen(after="16", last=str(heard[-1])))  # what a browser sends: the old address and Last-Event-ID
+    again = events(
+        listen(after="16", last=str(heard[-1]))
+    )  # what a browser sends: the old address and Last-Event-ID
     heard += [number for name, number, _ in take(again, 1 + 3 + 1) if name == "record"]
     assert heard == [17, 18, 19, 20, 21]
     assert session.kept[-1].seq == 21
@@ -60,7 +75,9 @@ def test_a_stream_that_breaks_is_caught_up_with_nothing_missed_or_doubled(listen
 
 def test_a_number_of_another_log_begins_from_the_start(listen):
     stream = events(listen(last="4000"))
-    assert [number for name, number, _ in take(stream, 17) if name == "record"] == list(range(1, 17))
+    assert [number for name, number, _ in take(stream, 17) if name == "record"] == list(
+        range(1, 17)
+    )
 
 
 @pytest.mark.parametrize("last", ["x", "-3", "1e3", "9" * 40])

@@ -1,4 +1,6 @@
-"""Moves that end where they began, and other things that no camera sees, through the panel and by phone."""
+"""Moves that end where they began, and other things that no camera sees, through the panel and by
+phone.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,16 @@ import re
 import pytest
 
 import engines
-from referee.events import SessionStarted
-from referee.log import Log
-from referee.session import Session
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
 from webui import create_app
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 ICEFLOE = (
-    "players red blue yellow; round 2; phase {}; mover {}; scores 3 0 7; coins a2 2 -; muted -; value -; votes - - -; laid 0 0 0; done -; tile {}; "
-    "sunk -; winners -; board a2=A2+AA+FA a3=Mn+ES b2=A3 c2=Ma+EC c4=Aa+DA d1=C4+BC e3=An+AS e4=M5; rulings done=stands."
+    "players red blue yellow; round 2; phase {}; mover {}; scores 3 0 7; coins a2 2 -; muted -;"
+    " value -; votes - - -; laid 0 0 0; done -; tile {}; sunk -; winners -; board a2=A2+AA+FA"
+    " a3=Mn+ES b2=A3 c2=Ma+EC c4=Aa+DA d1=C4+BC e3=An+AS e4=M5; rulings done=stands."
 )
 ZAMBONI = (
     "players yellow red blue; zambonis e5 E 3, e2 N 3, f1 W 3; to_move red; phase {}; dice -; "
@@ -27,7 +30,9 @@ ZAMBONI = (
 
 @pytest.fixture
 def table(tmp_path, live, as_host, as_player):
-    """table(game, line): a session in this state, its host's browser, and a phone for every player."""
+    """table(game, line): a session in this state, its host's browser, and a phone for every
+    player.
+    """
     opened = []
 
     def begin(game, line):
@@ -39,7 +44,11 @@ def table(tmp_path, live, as_host, as_player):
 
         log = Log(tmp_path / "log.sqlite")
         players = tuple(line.removeprefix("players ").partition(";")[0].split(" "))
-        session = Session.begin(log, SessionStarted(game=game, players=players, camera="folder frames"), games={game: Begun()})
+        session = Session.begin(
+            log,
+            SessionStarted(game=game, players=players, camera="folder frames"),
+            games={game: Begun()},
+        )
         opened.extend((session, log))
         app = create_app(session, live)
         return session, as_host(app), {player: as_player(app, player) for player in players}
@@ -57,16 +66,38 @@ def buttons(browser, page):
 
 def press(browser, page, label):
     said = json.dumps(buttons(browser, page)[label])
-    reply = browser.post("/play" if page == "/play" else "/command", data={"command": "hear", "said": said}, headers=OWN)
+    reply = browser.post(
+        "/play" if page == "/play" else "/command",
+        data={"command": "hear", "said": said},
+        headers=OWN,
+    )
     assert reply.status_code == 303
 
 
 @pytest.mark.parametrize(
     ("game", "line", "player", "label", "moves"),
     [
-        ("icefloe", ICEFLOE.format("move", "yellow", "-"), "yellow", "EC comes back to c2", ["EC:c2-c2"]),
-        ("icefloe", ICEFLOE.format("remove", "-", "A3"), "blue", "Blue has removed A3", ["remove A3"]),
-        ("zamboni_wars", ZAMBONI.format("move 4"), "red", "Red ends where the move began", ["e2 N"]),
+        (
+            "icefloe",
+            ICEFLOE.format("move", "yellow", "-"),
+            "yellow",
+            "EC comes back to c2",
+            ["EC:c2-c2"],
+        ),
+        (
+            "icefloe",
+            ICEFLOE.format("remove", "-", "A3"),
+            "blue",
+            "Blue has removed A3",
+            ["remove A3"],
+        ),
+        (
+            "zamboni_wars",
+            ZAMBONI.format("move 4"),
+            "red",
+            "Red ends where the move began",
+            ["e2 N"],
+        ),
         ("zamboni_wars", ZAMBONI.format("move 4"), "red", "Die 5", ["early red 5"]),
         ("zamboni_wars", ZAMBONI.format("fire yellow"), "red", "Fire at yellow", ["fire yellow"]),
         ("zamboni_wars", ZAMBONI.format("fire yellow"), "red", "Hold fire", ["hold"]),
@@ -80,7 +111,12 @@ def test_a_phone_says_what_no_camera_sees(table, game, line, player, label, move
     assert wanted in buttons(host, "/").values()
     for other in (one for one in phones if one != player):
         assert wanted not in buttons(phones[other], "/play").values()
-        assert phones[other].post("/api/v1/command", json={"command": "hear", "said": wanted}).status_code == 403
+        assert (
+            phones[other]
+            .post("/api/v1/command", json={"command": "hear", "said": wanted})
+            .status_code
+            == 403
+        )
     press(phones[player], "/play", label)
     assert [move for entry in session.ledger.standing for move in entry.moves] == moves
 
@@ -88,7 +124,10 @@ def test_a_phone_says_what_no_camera_sees(table, game, line, player, label, move
 def test_the_host_says_it_on_the_panel(table):
     session, host, _ = table("zamboni_wars", ZAMBONI.format("move 4"))
     press(host, "/", "Red ends where the move began")
-    assert session.view()["verdicts"][0]["said"] == "Red ends where the move began. Red may fire at yellow or hold fire."
+    assert (
+        session.view()["verdicts"][0]["said"]
+        == "Red ends where the move began. Red may fire at yellow or hold fire."
+    )
 
 
 def test_dice_that_nobody_waits_for_are_set_aside(table):

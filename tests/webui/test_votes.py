@@ -1,4 +1,6 @@
-"""IceFloe's votes on the panel and on phones: a button each, and in no answer to anybody before all have voted."""
+"""IceFloe's votes on the panel and on phones: a button each, and in no answer to anybody before all
+have voted.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +13,19 @@ import pytest
 
 import engines
 from engines.icefloe.state import State
-from referee.events import SessionStarted
-from referee.log import Log
-from referee.session import Session
-from referee.story import Stories
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from referee.statistics.history import Stories
 from webui import create_app
-from webui.access import Access
-from webui.codes import Codes
+from webui.security.codes import Codes
+from webui.security.permissions import Access
 
 VOTING = (
-    "players red blue yellow; round 2; phase vote; mover -; scores 3 0 7; coins a2 2 -; muted -; value -; votes - - -; laid 0 0 0; done -; "
-    "tile -; sunk -; winners -; board a2=A2+AA+FA a3=Mn+ES b2=A3 c2=Ma+EC c4=Aa+DA d1=C4+BC e3=An+AS e4=M5; "
-    "rulings done=stands stay=may corners=may muted_coins=may."
+    "players red blue yellow; round 2; phase vote; mover -; scores 3 0 7; coins a2 2 -; muted -;"
+    " value -; votes - - -; laid 0 0 0; done -; tile -; sunk -; winners -; board a2=A2+AA+FA"
+    " a3=Mn+ES b2=A3 c2=Ma+EC c4=Aa+DA d1=C4+BC e3=An+AS e4=M5; rulings done=stands stay=may"
+    " corners=may muted_coins=may."
 )
 PATHS = (
     "/",
@@ -57,7 +60,9 @@ class Begun:
 
 @pytest.fixture
 def begin(tmp_path, live, as_host):
-    """begin("a"): a session in its votes, on a log of its own, with its page; the codes are the same for all."""
+    """begin("a"): a session in its votes, on a log of its own, with its page; the codes are the
+    same for all.
+    """
     opened, codes = [], tmp_path / "access.json"
 
     def make(name):
@@ -65,11 +70,15 @@ def begin(tmp_path, live, as_host):
             Codes(codes)
         own_codes = shutil.copy(codes, tmp_path / f"{name}.json")
         log = Log(tmp_path / f"{name}.log")
-        started = SessionStarted(game="icefloe", players=("red", "blue", "yellow"), camera="folder frames")
+        started = SessionStarted(
+            game="icefloe", players=("red", "blue", "yellow"), camera="folder frames"
+        )
         games = {"icefloe": Begun()}
         session = Session.begin(log, started, games=games)
         opened.extend((session, log))
-        app = create_app(session, live, access=Access(Codes(own_codes)), stories=Stories(log.path, games))
+        app = create_app(
+            session, live, access=Access(Codes(own_codes)), stories=Stories(log.path, games)
+        )
         return SimpleNamespace(session=session, app=app, client=as_host(app))
 
     yield make
@@ -84,7 +93,11 @@ def sayings(client):
 
 
 def say(client, label):
-    return client.post("/command", data={"command": "hear", "said": json.dumps(sayings(client)[label])}, headers=OWN)
+    return client.post(
+        "/command",
+        data={"command": "hear", "said": json.dumps(sayings(client)[label])},
+        headers=OWN,
+    )
 
 
 def answers(client, *extra):
@@ -110,7 +123,10 @@ def test_everybody_has_buttons_of_their_own(begin):
 def test_a_vote_is_in_no_answer_before_all_have_voted(begin):
     """Two panels on which other votes were cast answer alike, to the letter."""
     one, other = begin("a"), begin("b")
-    told = [[say(panel.client, label).text for label in votes] for panel, votes in ((one, ("Red: 3", "Blue: ace")), (other, ("Red: 5", "Blue: 4")))]
+    told = [
+        [say(panel.client, label).text for label in votes]
+        for panel, votes in ((one, ("Red: 3", "Blue: ace")), (other, ("Red: 5", "Blue: 4")))
+    ]
     assert one.session.ledger.state.votes != other.session.ledger.state.votes
     assert told[0] == told[1]
     assert answers(one.client) == answers(other.client)
@@ -128,7 +144,9 @@ def test_an_undone_vote_leaves_no_trace_either(begin):
     one, other = begin("a"), begin("b")
     for panel, label in ((one, "Red: 3"), (other, "Red: 5")):
         say(panel.client, label)
-        assert panel.client.post("/command", data={"command": "undo"}, headers=OWN).status_code == 303
+        assert (
+            panel.client.post("/command", data={"command": "undo"}, headers=OWN).status_code == 303
+        )
     assert answers(one.client) == answers(other.client)
     assert "Red: 2" in sayings(one.client)
 
@@ -147,17 +165,33 @@ PLAYERS = ("red", "blue", "yellow")
 
 @pytest.fixture
 def tables(begin, as_player):
-    """Two tables at which everybody has a phone, and somebody watches: (session, browsers by who holds them)."""
+    """Two tables at which everybody has a phone, and somebody watches: (session, browsers by who
+    holds them).
+    """
     made = []
     for name in ("a", "b"):
         panel = begin(name)
         phones = {seat: as_player(panel.app, seat) for seat in PLAYERS}
-        made.append((panel.session, phones | {"host": panel.client, "no seat": as_player(panel.app, ""), "spectator": panel.app.test_client()}))
+        made.append(
+            (
+                panel.session,
+                phones
+                | {
+                    "host": panel.client,
+                    "no seat": as_player(panel.app, ""),
+                    "spectator": panel.app.test_client(),
+                },
+            )
+        )
     return made
 
 
 def vote(browser, player, value):
-    return browser.post("/play", data={"command": "hear", "said": json.dumps({"player": player, "vote_value": value})}, headers=OWN)
+    return browser.post(
+        "/play",
+        data={"command": "hear", "said": json.dumps({"player": player, "vote_value": value})},
+        headers=OWN,
+    )
 
 
 def told(browsers):
@@ -166,15 +200,22 @@ def told(browsers):
 
 
 def change(browser):
-    [record] = re.findall(r'name="record" value="(\d+)"><div class="row"><button>Change', browser.get("/play").text)
+    [record] = re.findall(
+        r'name="record" value="(\d+)"><div class="row"><button>Change', browser.get("/play").text
+    )
     return browser.post("/play", data={"command": "undo", "record": record}, headers=OWN)
 
 
 def test_phones_vote_differently_and_nobody_is_answered_differently(tables):
-    """Votes, changed votes and a voter who sleeps: to the letter the same for voters, others, host and who watches."""
+    """Votes, changed votes and a voter who sleeps: to the letter the same for voters, others, host
+    and who watches.
+    """
     (one, here), (other, there) = tables
     for votes in (("3", "5"), ("a", "2")):
-        replies = [vote(browsers["red"], "red", value) for browsers, value in zip((here, there), votes, strict=True)]
+        replies = [
+            vote(browsers["red"], "red", value)
+            for browsers, value in zip((here, there), votes, strict=True)
+        ]
         assert [reply.status_code for reply in replies] == [303, 303]
         assert replies[0].text == replies[1].text
         assert told(here) == told(there)
@@ -193,7 +234,9 @@ def test_phones_vote_differently_and_nobody_is_answered_differently(tables):
 
 
 def test_what_a_host_tries_tells_nothing_of_a_vote(tables):
-    """A host takes back, corrects and declares about hidden votes: refusals and what follows are the same whatever the votes were."""
+    """A host takes back, corrects and declares about hidden votes: refusals and what follows are
+    the same whatever the votes were.
+    """
     (session, here), (_, there) = tables
     red_voted = session.seq + 1
     tries = [
@@ -214,7 +257,18 @@ def test_what_a_host_tries_tells_nothing_of_a_vote(tables):
         vote(browsers["blue"], "blue", blue)
         replies = [browsers["host"].post("/api/v1/command", json=document) for document in tries]
         said.append([reply.text for reply in replies])
-        assert [reply.status_code for reply in replies] == [403, 403, 403, 409, 409, 403, 403, 409, 201, 403]
+        assert [reply.status_code for reply in replies] == [
+            403,
+            403,
+            403,
+            409,
+            409,
+            403,
+            403,
+            409,
+            201,
+            403,
+        ]
     assert said[0] == said[1]
     assert told(here) == told(there)
 
@@ -226,7 +280,10 @@ def test_a_voter_who_is_gone_is_named_and_the_seat_freed_for_somebody_else(table
     yellow = {"command": "hear", "said": {"player": "yellow", "vote_value": "4"}}
     refused = browsers["host"].post("/api/v1/command", json=yellow)
     assert (refused.status_code, refused.get_json()["error"]["code"]) == (403, "secret")
-    assert "yellow may still vote" in browsers["host"].get("/play").text + browsers["host"].get("/api/v1/state").text
+    assert (
+        "yellow may still vote"
+        in browsers["host"].get("/play").text + browsers["host"].get("/api/v1/state").text
+    )
     browsers["host"].post("/host/free", data={"seat": "yellow"}, headers=OWN)
     assert vote(browsers["yellow"], "yellow", "5").status_code == 403
     browsers["no seat"].post("/seat", data={"seat": "yellow"}, headers=OWN)
@@ -241,7 +298,9 @@ def test_a_phone_that_slept_finds_its_seat_and_its_vote(tables):
     awake = browsers["host"].application.test_client()
     awake.set_cookie("rinkside", cookie)
     assert "You have voted" in awake.get("/play").text
-    assert vote(awake, "red", "4").status_code == 303  # told once more, it is refused by the rules and the vote stays
+    assert (
+        vote(awake, "red", "4").status_code == 303
+    )  # told once more, it is refused by the rules and the vote stays
     assert "has voted already" in awake.get("/play").text
 
 
@@ -252,13 +311,21 @@ def phone_says(browser):
 
 
 def press(browser, label):
-    return browser.post("/play", data={"command": "hear", "said": json.dumps(phone_says(browser)[label])}, headers=OWN)
+    return browser.post(
+        "/play",
+        data={"command": "hear", "said": json.dumps(phone_says(browser)[label])},
+        headers=OWN,
+    )
 
 
 def test_panel_and_phones_show_the_question_for_comments_before_each_vote(tables):
     (session, browsers), _ = tables
     asked = "Before the vote: blue, the torch bearer, asks for comments."
-    for browser, page in ((browsers["host"], "/"), (browsers["spectator"], "/"), (browsers["yellow"], "/play")):
+    for browser, page in (
+        (browsers["host"], "/"),
+        (browsers["spectator"], "/"),
+        (browsers["yellow"], "/play"),
+    ):
         assert asked in browser.get(page).text
     for player in PLAYERS:
         vote(browsers[player], player, "3")
@@ -270,7 +337,9 @@ def test_panel_and_phones_show_the_question_for_comments_before_each_vote(tables
 
 
 def test_phones_object_vote_on_it_in_the_open_and_the_torch_bearer_decides_a_tie(tables):
-    """Whom it is about has no say, but for a tie where they bear the torch; votes on the tile stay hidden until it is settled."""
+    """Whom it is about has no say, but for a tie where they bear the torch; votes on the tile stay
+    hidden until it is settled.
+    """
     (session, browsers), _ = tables
     red, blue, yellow = (browsers[player] for player in PLAYERS)
     assert not [label for label in phone_says(browsers["spectator"]) if "broke" in label]
@@ -279,19 +348,27 @@ def test_phones_object_vote_on_it_in_the_open_and_the_torch_bearer_decides_a_tie
         vote(browsers[player], player, "3")
     assert session.ledger.state.phase == "vote"
     assert "red for 3" not in browsers["host"].get("/").text
-    assert [label for label in phone_says(blue) if "broke" in label or "admits" in label] == ["Blue admits it"]
+    assert [label for label in phone_says(blue) if "broke" in label or "admits" in label] == [
+        "Blue admits it"
+    ]
     for breach in (True, False):
         said = {"command": "hear", "said": {"player": "yellow", "breach": breach}}
         assert blue.post("/api/v1/command", json=said).status_code == 403
         assert browsers["spectator"].post("/api/v1/command", json=said).status_code == 403
     press(red, "Yes, blue broke the commentary rules")
     assert "yellow may say yes or no, in the open" in browsers["spectator"].get("/").text
-    assert browsers["spectator"].get("/api/v1/state").get_json()["state"]["objection"]["said"] == {"red": True}
+    assert browsers["spectator"].get("/api/v1/state").get_json()["state"]["objection"]["said"] == {
+        "red": True
+    }
     press(yellow, "No, blue broke no rule")
     assert "blue, the torch bearer, decides" in yellow.get("/play").text
     press(blue, "Yes, blue broke the commentary rules")
     newest = session.view()["verdicts"][0]
-    assert (newest["code"], newest["verdict"], newest["player"]) == ("icefloe.penalty", "accepted", "blue")
+    assert (newest["code"], newest["verdict"], newest["player"]) == (
+        "icefloe.penalty",
+        "accepted",
+        "blue",
+    )
     assert newest["rests_on"] == "Commentary; ruling icefloe.6; Torch Bearer"
     assert newest["evidence"]["ballot"] == {"red": True, "yellow": False}
     assert "All votes are shown: red for 3 and yellow for 3." in newest["said"]
@@ -305,7 +382,9 @@ def test_an_objection_that_the_others_do_not_share_is_recorded_and_the_vote_kept
     press(browsers["blue"], "No, red broke no rule")
     newest = session.view()["verdicts"][0]
     assert (newest["code"], newest["verdict"]) == ("icefloe.cleared", "accepted")
-    assert newest["said"].startswith("Blue says that red broke no commentary rule. Red keeps the vote.")
+    assert newest["said"].startswith(
+        "Blue says that red broke no commentary rule. Red keeps the vote."
+    )
     assert vote(browsers["red"], "red", "3").status_code == 303
 
 

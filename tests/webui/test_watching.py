@@ -1,4 +1,6 @@
-"""Whole games, watched by everybody at the table in real browsers, with all that goes wrong with phones."""
+"""Whole games, watched by everybody at the table in real browsers, with all that goes wrong with
+phones.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,12 @@ from types import SimpleNamespace
 import pytest
 
 import engines
-from engines.players import RandomPlayer
-from referee.events import Ruled, SessionStarted
-from referee.log import Log
-from referee.session import Session
+from referee.sessions.event_store import Log
+from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.session import Session
+from simulation.players.policies import RandomPlayer
 from webui import create_app
-from webui.serve import listen, serving
+from webui.server import listen, serving
 
 REMEMBER = """
 window.heard = []; window.told = [];
@@ -29,9 +31,13 @@ window.EventSource = class extends Native {
     this.addEventListener("live", (event) => told.push(event.data));
     this.addEventListener("record", (event) => { told.push(event.data); heard.push(Number(event.lastEventId)); });
   }
-};"""
+};"""  # noqa: E501
 """What the page's stream says is kept where a test can see it."""
-PLAYERS = {"icebreaker": ("red", "black"), "zamboni_wars": ("yellow", "red", "blue", "green"), "ice_boule": ("blue", "yellow")}
+PLAYERS = {
+    "icebreaker": ("red", "black"),
+    "zamboni_wars": ("yellow", "red", "blue", "green"),
+    "ice_boule": ("blue", "yellow"),
+}
 
 
 class Wire:
@@ -98,7 +104,11 @@ class Watcher:
             self.page.wait_for_url(re.compile(r"/(play)?$"))
 
     def _keep(self, response):
-        if response.ok and "stream" not in response.url and "image" not in response.headers.get("content-type", ""):
+        if (
+            response.ok
+            and "stream" not in response.url
+            and "image" not in response.headers.get("content-type", "")
+        ):
             self.answers.append(response)
 
     def sit(self, colour):
@@ -127,7 +137,11 @@ def table(chromium, live, tmp_path):
 
         def begin(name, games=engines.GAMES):
             log = stack.enter_context(Log(tmp_path / "rinkside.log"))
-            session = Session.begin(log, SessionStarted(game=name, players=PLAYERS.get(name, ("red", "black", "blue"))), games=games)
+            session = Session.begin(
+                log,
+                SessionStarted(game=name, players=PLAYERS.get(name, ("red", "black", "blue"))),
+                games=games,
+            )
             app = create_app(session, live)
             listening = stack.enter_context(listen(port=0))
             stack.enter_context(serving(app, listening))
@@ -141,7 +155,9 @@ def table(chromium, live, tmp_path):
                 return watcher
 
             wire = stack.enter_context(closing(Wire(port)))
-            return SimpleNamespace(session=session, open=open_page, host=codes.host, code=codes.table, wire=wire)
+            return SimpleNamespace(
+                session=session, open=open_page, host=codes.host, code=codes.table, wire=wire
+            )
 
         yield begin
 
@@ -152,13 +168,19 @@ def play(session, player, most):
         if session.ledger.outcome is not None:
             return True
         move = player.choose(session.ledger.state)
-        session.append(Ruled(verdict="accepted", code="test.move", said=f"{move} was played.", moves=(str(move),)))
+        session.append(
+            Ruled(
+                verdict="accepted", code="test.move", said=f"{move} was played.", moves=(str(move),)
+            )
+        )
     return session.ledger.outcome is not None
 
 
 @pytest.mark.parametrize("game", engines.GAMES)
 def test_a_whole_game_reaches_everybody_with_nothing_missed_or_doubled(table, game):
-    """One page is loaded again, one phone loses its network, another one sleeps, all in the middle of it."""
+    """One page is loaded again, one phone loses its network, another one sleeps, all in the middle
+    of it.
+    """
     here = table(game)
     player = RandomPlayer(engines.GAMES[game], Random(0))
     first, second = here.session.ledger.players[:2]
@@ -210,13 +232,20 @@ def test_votes_from_phones_are_told_to_nobody_before_the_reveal(table):
         watcher.catch_up(here.session.ledger.seq)
         watcher.page.reload()
 
-    cast = [move for record in here.session.records() for move in getattr(record.event, "moves", ()) if re.match(rf"vote ({'|'.join(early)})", move)]
+    cast = [
+        move
+        for record in here.session.records()
+        for move in getattr(record.event, "moves", ())
+        if re.match(rf"vote ({'|'.join(early)})", move)
+    ]
     assert len(cast) == 4
     before = {who: watcher.was_told() for who, watcher in watchers.items()}
     for said in before.values():
         assert not [move for move in cast if move in said]
         assert not re.search(rf"\b({'|'.join(early)}) for \w", said)
-        assert {vote for votes in VOTES_TOLD.findall(said) for vote in json.loads(votes).values()} <= {"?", None}
+        assert {
+            vote for votes in VOTES_TOLD.findall(said) for vote in json.loads(votes).values()
+        } <= {"?", None}
     assert "have voted" in before[early[0]] or "has voted" in before["screen"]
 
     newest = here.session.ledger.seq
@@ -237,11 +266,17 @@ def test_two_hosts_at_once_do_not_undo_twice(table):
     token = other.page.locator("[name=token]").first.get_attribute("value")
     seen = other.page.locator("[data-part=controls] [name=seen]").get_attribute("value")
     other.context.set_offline(False)
-    answer = other.context.request.post(f"{other.page.url}command", form={"command": "undo", "seen": seen, "token": token})
+    answer = other.context.request.post(
+        f"{other.page.url}command", form={"command": "undo", "seen": seen, "token": token}
+    )
     assert answer.status == 409
     other.page.get_by_text("took back record 5").first.wait_for()
     one.page.locator("#pause").click()
     other.page.locator("#resume").click()
     one.page.locator("#pause").wait_for()
-    assert [record.event.__class__.__name__ for record in here.session.records(5)] == ["Undone", "Paused", "Resumed"]
+    assert [record.event.__class__.__name__ for record in here.session.records(5)] == [
+        "Undone",
+        "Paused",
+        "Resumed",
+    ]
     assert one.complaints == other.complaints == []

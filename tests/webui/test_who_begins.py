@@ -1,4 +1,6 @@
-"""Who begins, on the pages: chosen before a game, rolled for by everybody's phone, and told with the rule, in every language."""
+"""Who begins, on the pages: chosen before a game, rolled for by everybody's phone, and told with
+the rule, in every language.
+"""
 
 from __future__ import annotations
 
@@ -10,26 +12,34 @@ from types import SimpleNamespace
 
 import pytest
 
-from referee.events import SessionStarted
-from referee.log import Log
-from referee.opening import opening
-from referee.session import Session
-from referee.setting_up import SettingUp
-from referee.story import Stories
+from referee.live.game_setup import SettingUp
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.start import opening
+from referee.statistics.history import Stories
 from webui import create_app, create_set_up_app
-from webui.access import Access
-from webui.codes import Codes
+from webui.security.codes import Codes
+from webui.security.permissions import Access
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 PLAYERS = ("red", "blue", "yellow")
 LATER = datetime(2026, 11, 27, tzinfo=UTC)
 TOLD = {"said": "A lot was drawn among red, blue and yellow. Blue begins.", "rests_on": "Setup"}
-FORM = {"game": "ice_boule", "plays blue": "on", "plays yellow": "on", "place blue": "2", "place yellow": "1"}
+FORM = {
+    "game": "ice_boule",
+    "plays blue": "on",
+    "plays yellow": "on",
+    "place blue": "2",
+    "place yellow": "1",
+}
 
 
 @pytest.fixture
 def playing(tmp_path, live, as_host, as_player):
-    """playing(started, dice): a session on a log of its own, with its page, and phones in every seat."""
+    """playing(started, dice): a session on a log of its own, with its page, and phones in every
+    seat.
+    """
     opened = []
 
     def make(started, dice=()):
@@ -59,11 +69,22 @@ def say(browser, path, **form):
 
 @pytest.fixture
 def setting(live):
-    """A game that is set up as `rinkside play --set-up` does; its lots always fall on the last player."""
+    """A game that is set up as `rinkside play --set-up` does; its lots always fall on the last
+    player.
+    """
 
     def opened(choice):
         rulings, setup = dict(choice.rulings), live.setup
-        return opening(choice.game, choice.players, rulings, setup, "film", LATER, begins=choice.begins, lot=lambda players: players[-1])
+        return opening(
+            choice.game,
+            choice.players,
+            rulings,
+            setup,
+            "film",
+            LATER,
+            begins=choice.begins,
+            lot=lambda players: players[-1],
+        )
 
     return SettingUp(opened)
 
@@ -115,18 +136,36 @@ def test_every_phone_rolls_for_its_own_player_and_for_nobody_else(playing):
     at = playing(rolled_for(), dice=(5, 5, 2, 6))
     for player, phone in at.phones.items():
         page = phone.get("/play").text
-        said = [json.loads(html.unescape(one)) for one in re.findall(r'name="said" value="([^"]+)"', page)]
+        said = [
+            json.loads(html.unescape(one))
+            for one in re.findall(r'name="said" value="([^"]+)"', page)
+        ]
         assert said == [{"player": player, "die": die} for die in range(7)]
         assert ("Your turn" if player == "red" else "Your say") in page
     assert say(at.phones["red"], "/play", command="roll", player="blue").status_code == 403
-    assert say(at.phones["red"], "/play", command="hear", said='{"player": "blue", "die": 1}').status_code == 403
-    assert say(at.phones["red"], "/play", command="declare", moves="begin-with red").status_code == 403
+    assert (
+        say(
+            at.phones["red"], "/play", command="hear", said='{"player": "blue", "die": 1}'
+        ).status_code
+        == 403
+    )
+    assert (
+        say(at.phones["red"], "/play", command="declare", moves="begin-with red").status_code == 403
+    )
     assert say(at.phones["red"], "/play", command="roll", player="red").status_code == 303
     assert say(at.phones["yellow"], "/play", command="roll", player="yellow").status_code == 303
-    assert say(at.phones["blue"], "/play", command="hear", said='{"player": "blue", "die": 4}').status_code == 303
+    assert (
+        say(
+            at.phones["blue"], "/play", command="hear", said='{"player": "blue", "die": 4}'
+        ).status_code
+        == 303
+    )
     assert 'name="said"' not in at.phones["blue"].get("/play").text, "who did not tie rolls no more"
     page = words(at.host.get("/").text)
-    assert "Blue rolled 4. Red and yellow tie and roll again. Red rolls for who begins, then yellow." in page
+    assert (
+        "Blue rolled 4. Red and yellow tie and roll again. Red rolls for who begins, then yellow."
+        in page
+    )
     assert say(at.phones["red"], "/play", command="roll", player="red").status_code == 303
     assert say(at.phones["yellow"], "/play", command="roll", player="yellow").status_code == 303
     state = at.host.get("/api/v1/state").get_json()
@@ -139,10 +178,18 @@ def test_every_phone_rolls_for_its_own_player_and_for_nobody_else(playing):
 def test_dice_are_typed_in_on_the_panel_shown_as_they_fall_and_hostile_ones_change_nothing(playing):
     at = playing(rolled_for())
     before = at.session.seq
-    for said in ({"player": "red", "die": 7}, {"player": "green", "die": 1}, {"player": "red", "die": [6]}, {"player": ["red"], "die": 6}):
+    for said in (
+        {"player": "red", "die": 7},
+        {"player": "green", "die": 1},
+        {"player": "red", "die": [6]},
+        {"player": ["red"], "die": 6},
+    ):
         assert say(at.host, "/command", command="hear", said=json.dumps(said)).status_code == 409
     assert at.session.seq == before
-    assert say(at.host, "/command", command="hear", said='{"player": "red", "die": 6}').status_code == 303
+    assert (
+        say(at.host, "/command", command="hear", said='{"player": "red", "die": 6}').status_code
+        == 303
+    )
     page = at.host.get("/").text
     assert re.search(r'<p class="rolled">.*?</p>', page, re.S), "the die that was rolled is drawn"
     assert '"Roll an electronic die for red"' not in page
@@ -153,40 +200,93 @@ def test_dice_are_typed_in_on_the_panel_shown_as_they_fall_and_hostile_ones_chan
 
 def test_a_program_begins_the_next_game_by_lot(playing):
     at = playing(SessionStarted(game="ice_boule", players=PLAYERS))
-    answer = at.host.post("/api/v1/command", json={"command": "next_game", "begins": "lot"}, headers=OWN)
+    answer = at.host.post(
+        "/api/v1/command", json={"command": "next_game", "begins": "lot"}, headers=OWN
+    )
     assert answer.status_code in (200, 201), answer.text
     (verdict,) = at.host.get("/api/v1/state").get_json()["verdicts"]
-    assert (verdict["kind"], verdict["rests_on"], verdict["player"]) == ("begun", "Setup", at.session.ledger.state.players[0])
-    assert at.host.post("/api/v1/command", json={"command": "next_game", "begins": "green"}, headers=OWN).status_code == 409
+    assert (verdict["kind"], verdict["rests_on"], verdict["player"]) == (
+        "begun",
+        "Setup",
+        at.session.ledger.state.players[0],
+    )
+    assert (
+        at.host.post(
+            "/api/v1/command", json={"command": "next_game", "begins": "green"}, headers=OWN
+        ).status_code
+        == 409
+    )
 
 
 @pytest.mark.parametrize(
     ("language", "lot", "rolled", "why"),
     [
-        ("en", "A lot was drawn among red, blue and yellow. Blue begins.", "Blue rolled 6. Blue begins.", "Chance decides who goes first."),
-        ("de", "Es wurde gelost: Rot, Blau und Gelb. Blau beginnt.", "Blau würfelte 6. Blau beginnt.", "Wer beginnt, entscheidet der Zufall."),
-        ("es", "Se hizo un sorteo: rojo, azul y amarillo. Empieza azul.", "Azul sacó 6. Empieza azul.", "El azar decide quién empieza."),
+        (
+            "en",
+            "A lot was drawn among red, blue and yellow. Blue begins.",
+            "Blue rolled 6. Blue begins.",
+            "Chance decides who goes first.",
+        ),
+        (
+            "de",
+            "Es wurde gelost: Rot, Blau und Gelb. Blau beginnt.",
+            "Blau würfelte 6. Blau beginnt.",
+            "Wer beginnt, entscheidet der Zufall.",
+        ),
+        (
+            "es",
+            "Se hizo un sorteo: rojo, azul y amarillo. Empieza azul.",
+            "Azul sacó 6. Empieza azul.",
+            "El azar decide quién empieza.",
+        ),
     ],
 )
-def test_how_it_was_decided_is_on_the_panel_and_on_the_page_of_the_log(playing, language, lot, rolled, why):
+def test_how_it_was_decided_is_on_the_panel_and_on_the_page_of_the_log(
+    playing, language, lot, rolled, why
+):
     headers = {"Accept-Language": language}
-    by_lot = playing(SessionStarted(game="ice_boule", players=PLAYERS, begins="lot", first="blue", **TOLD))
+    by_lot = playing(
+        SessionStarted(game="ice_boule", players=PLAYERS, begins="lot", first="blue", **TOLD)
+    )
     for path in ("/", f"/sessions/{by_lot.session.id}?at=1"):
         assert lot in words(by_lot.host.get(path, headers=headers).text), path
     assert why in words(by_lot.host.get("/", headers=headers).text)
     by_roll = playing(rolled_for())
     for player, die in zip(PLAYERS, (1, 6, 2), strict=True):
-        say(by_roll.host, "/command", command="hear", said=json.dumps({"player": player, "die": die}))
-    assert rolled.partition(" ")[2].partition(". ")[2] in words(by_roll.host.get("/", headers=headers).text)
-    assert rolled.partition(". ")[0] in words(by_roll.host.get(f"/sessions/{by_roll.session.id}", headers=headers).text)
+        say(
+            by_roll.host,
+            "/command",
+            command="hear",
+            said=json.dumps({"player": player, "die": die}),
+        )
+    assert rolled.partition(" ")[2].partition(". ")[2] in words(
+        by_roll.host.get("/", headers=headers).text
+    )
+    assert rolled.partition(". ")[0] in words(
+        by_roll.host.get(f"/sessions/{by_roll.session.id}", headers=headers).text
+    )
 
 
 def test_the_evidence_has_every_roll_of_every_round(playing):
     at = playing(rolled_for())
     for player, die in (*zip(PLAYERS, (4, 4, 2), strict=True), ("red", 1), ("blue", 3)):
         say(at.host, "/command", command="hear", said=json.dumps({"player": player, "die": die}))
-    rows = [words(row) for row in re.findall(r"<div><dt>.*?</div>", at.host.get("/", headers={"Accept-Language": "de"}).text, re.S)]
-    told = [f"Durchgang {turn}, {who} {die}" for turn, who, die in ((1, "Rot", 4), (1, "Blau", 4), (1, "Gelb", 2), (2, "Rot", 1), (2, "Blau", 3))]
+    rows = [
+        words(row)
+        for row in re.findall(
+            r"<div><dt>.*?</div>", at.host.get("/", headers={"Accept-Language": "de"}).text, re.S
+        )
+    ]
+    told = [
+        f"Durchgang {turn}, {who} {die}"
+        for turn, who, die in (
+            (1, "Rot", 4),
+            (1, "Blau", 4),
+            (1, "Gelb", 2),
+            (2, "Rot", 1),
+            (2, "Blau", 3),
+        )
+    ]
     assert [row for row in rows if row.startswith("Durchgang")] == told
 
 
@@ -194,19 +294,33 @@ def test_the_evidence_has_every_roll_of_every_round(playing):
     ("game", "offered", "cited"),
     [
         ("icebreaker", [], "The first in the order above begins, as the rules say. Rules"),
-        ("icefloe", [("lot", ""), ("roll", "checked"), ("hand", "")], "ties roll again Roll The Die"),
-        ("ice_storm", [("lot", ""), ("roll", ""), ("hand", "checked")], "By hand: the first in the order above Turns go on"),
-        ("zamboni_wars", [("lot", ""), ("roll", ""), ("hand", "checked")], "By hand: the first in the order above Turns go on"),
+        (
+            "icefloe",
+            [("lot", ""), ("roll", "checked"), ("hand", "")],
+            "ties roll again Roll The Die",
+        ),
+        (
+            "ice_storm",
+            [("lot", ""), ("roll", ""), ("hand", "checked")],
+            "By hand: the first in the order above Turns go on",
+        ),
+        (
+            "zamboni_wars",
+            [("lot", ""), ("roll", ""), ("hand", "checked")],
+            "By hand: the first in the order above Turns go on",
+        ),
     ],
 )
 def test_every_game_has_its_own_way_proposed(host, monkeypatch, game, offered, cited):
-    monkeypatch.setattr("webui.set_up.playable", lambda _setup: {game: ""})
+    monkeypatch.setattr("webui.pages.game_setup.playable", lambda _setup: {game: ""})
     page = host.get(f"/?game={game}").text
     assert re.findall(r'name="begins" value="(\w+)" (checked)?', page) == offered
     assert cited in words(page)
 
 
 def test_what_was_chosen_stays_chosen_where_something_else_will_not_do(host):
-    answer = host.post("/begin", data=FORM | {"begins": "roll", "name blue": "x" * 400}, headers=OWN)
+    answer = host.post(
+        "/begin", data=FORM | {"begins": "roll", "name blue": "x" * 400}, headers=OWN
+    )
     assert answer.status_code == 409
     assert re.findall(r'name="begins" value="(\w+)" checked', answer.text) == ["roll"]

@@ -12,9 +12,9 @@ import pytest
 
 import engines
 from engines import GAMES, ice_storm
-from engines.clauses import words
-from engines.ice_storm.words import throw as throw_in_words
-from webui.language import LANGUAGES, translated
+from engines.ice_storm.messages import throw as throw_in_words
+from engines.rule_texts import words
+from webui.i18n import LANGUAGES, translated
 from webui.wording import FIELD, listed_templates, read, sentences, write
 
 CODES = sorted(set(LANGUAGES) - {"en"})
@@ -27,26 +27,42 @@ PLAYERS = {
 }
 MOVES, TRIES = 150, 4
 ROOMS = Path(engines.__file__).parents[1]
-AT_WORK = ("preparing", "session", "loop", "moved", "ruler", "rolled", "reread", "gap_words", "live_lens", "calling", "nearest")
 SPEAKING = [
     *sorted(ROOMS.glob("engines/*/*.py")),
-    *(ROOMS / "referee" / f"{name}.py" for name in AT_WORK),
-    *(path for path in sorted(ROOMS.glob("webui/*.py")) if path.stem not in ("openapi", "schemas")),
+    ROOMS / "calibration" / "wizard.py",
+    ROOMS / "calibration" / "lens" / "capture.py",
+    *sorted(ROOMS.glob("referee/live/*.py")),
+    ROOMS / "referee" / "sessions" / "session.py",
+    ROOMS / "referee" / "presentation" / "gap_summary.py",
+    ROOMS / "referee" / "presentation" / "announcements.py",
+    *(
+        path
+        for path in sorted(ROOMS.glob("webui/**/*.py"))
+        if path.stem not in ("openapi", "schemas")
+    ),
 ]
 """Modules whose sentences people read on pages."""
 
 
 def said_in_a_game(name: str, seed: int) -> set[str]:
-    """Everything that the rules say while a game is played by chance, and when moves of other moments are tried."""
+    """Everything that the rules say while a game is played by chance, and when moves of other
+    moments are tried.
+    """
     game, chance = GAMES[name], Random(seed)
     state = game.start(PLAYERS[name], {})
     said, known = set(), []
     for _ in range(MOVES):
         document = game.state_document(state)
         outcome = game.outcome(state)
-        said |= {document.get("turn") or "", str(outcome or ""), *(option.said for option in game.options(state))}
+        said |= {
+            document.get("turn") or "",
+            str(outcome or ""),
+            *(option.said for option in game.options(state)),
+        }
         said |= {one["label"] for one in document.get("may_say") or ()}
-        wrong = [game.violation(state, move) for move in chance.sample(known, min(TRIES, len(known)))]
+        wrong = [
+            game.violation(state, move) for move in chance.sample(known, min(TRIES, len(known)))
+        ]
         said |= {violation.said for violation in wrong if violation}
         moves = list(islice(game.legal_moves(state), 40))
         known += moves
@@ -89,11 +105,19 @@ def test_what_is_said_of_commentary_is_said_in_every_language():
         for move in getattr(verdict, "moves", ()):
             state = game.play(state, game.parse_move(move))
         document = game.state_document(state)
-        said |= {verdict.said, document["turn"], document["comments"] or "", *(option.said for option in game.options(state))}
+        said |= {
+            verdict.said,
+            document["turn"],
+            document["comments"] or "",
+            *(option.said for option in game.options(state)),
+        }
         for one in document["may_say"]:
             said |= {one["label"], one["label"].removeprefix(f"{one['said']['player']}: ")}
     assert state.muted == ("red", "black")
-    assert sorted(text for text in said - {""} for code in CODES if translated(text, code) is None) == []
+    assert (
+        sorted(text for text in said - {""} for code in CODES if translated(text, code) is None)
+        == []
+    )
 
 
 @pytest.mark.parametrize("name", PLAYERS)
@@ -107,12 +131,29 @@ def test_what_is_read_is_what_was_said(name):
 
 
 def sentences_in_code(path: Path) -> set[str]:
-    """The parts of sentences that stand in a module as they are said: between what is filled in, and with an end."""
+    """The parts of sentences that stand in a module as they are said: between what is filled in,
+    and with an end.
+    """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     docstrings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    raised = {text for node in ast.walk(tree) if isinstance(node, ast.Raise | ast.Assert) for text in ast.walk(node)}
-    texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings | raised)
-    parts = {re.sub(r"^ (?=[A-Z])", "", part) for node in texts for part in re.split(r"(?<=[.!?]) ", node.value)}
+    raised = {
+        text
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Raise | ast.Assert)
+        for text in ast.walk(node)
+    }
+    texts = (
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and node not in docstrings | raised
+    )
+    parts = {
+        re.sub(r"^ (?=[A-Z])", "", part)
+        for node in texts
+        for part in re.split(r"(?<=[.!?]) ", node.value)
+    }
     return {part for part in parts if re.search(r"[a-z]{2,} [a-z]{2,}.*[.!?]$", part)}
 
 
@@ -127,23 +168,39 @@ def test_every_sentence_that_pages_show_is_in_the_list_of_templates(path):
 def test_a_throw_that_moved_pieces_is_said_in_every_language_however_many_they_are(count):
     lie = ["blue1 b3-b4>b4", "blue2 c5^", "red1 d1-d2-e1-e2>e2", "yellow1 h8", "yellow2 a1-a2^"]
     head = "players red yellow blue; round 1; totals 0 0 0; stacks 0 0 0; thrown 6; turn -"
-    state = ice_storm.State.parse(f"{head}; pieces red1 a8, yellow1 b8, yellow2 c8, blue1 d8, blue2 e8; rulings low=again.")
+    state = ice_storm.State.parse(
+        f"{head}; pieces red1 a8, yellow1 b8, yellow2 c8, blue1 d8, blue2 e8; rulings low=again."
+    )
     said = throw_in_words(state, ice_storm.parse_move(f"throw red g6: {', '.join(lie[:count])}"))
     assert [code for code in CODES if translated(said, code) is None] == []
 
 
 @pytest.mark.parametrize("name", PLAYERS)
 def test_the_rules_are_in_every_language(name):
-    assert [said for code in CODES for said in words(name).values() if translated(said, code) in (None, said)] == []
+    assert [
+        said
+        for code in CODES
+        for said in words(name).values()
+        if translated(said, code) in (None, said)
+    ] == []
 
 
 @pytest.mark.parametrize(
     ("english", "german", "spanish"),
     [
         (
-            "Red's piece lies 32.6 ± 0.9 mm from the target. Blue still leads, at 24.2 mm. Red throws again.",
-            "Die Pyramide von Rot liegt 32,6 ± 0,9 mm vom Ziel. Blau führt weiter mit 24,2 mm. Rot wirft noch einmal.",
-            "La pirámide de rojo queda a 32,6 ± 0,9 mm de la diana. Azul sigue primero, a 24,2 mm. Rojo lanza otra vez.",
+            (
+                "Red's piece lies 32.6 ± 0.9 mm from the target. Blue still leads, at 24.2 mm. Red"
+                " throws again."
+            ),
+            (
+                "Die Pyramide von Rot liegt 32,6 ± 0,9 mm vom Ziel. Blau führt weiter mit 24,2 mm."
+                " Rot wirft noch einmal."
+            ),
+            (
+                "La pirámide de rojo queda a 32,6 ± 0,9 mm de la diana. Azul sigue primero, a 24,2"
+                " mm. Rojo lanza otra vez."
+            ),
         ),
         (
             "A green piece lies in play, and nobody plays green. Take it away.",
@@ -151,9 +208,18 @@ def test_the_rules_are_in_every_language(name):
             "Hay en juego una pirámide verde, y nadie juega con verde. Retírala.",
         ),
         (
-            "Red takes black1, which lies upright on e4: red2 fires east on b4-h4 or red5 fires north on e3-e8.",
-            "Rot nimmt Schwarz 1 (stehend auf e4): Rot 2 feuert nach Osten auf b4-h4 oder Rot 5 feuert nach Norden auf e3-e8.",
-            "Rojo captura negro 1, que está de pie en e4: rojo 2 dispara hacia el este por b4-h4 o rojo 5 dispara hacia el norte por e3-e8.",
+            (
+                "Red takes black1, which lies upright on e4: red2 fires east on b4-h4 or red5 fires"
+                " north on e3-e8."
+            ),
+            (
+                "Rot nimmt Schwarz 1 (stehend auf e4): Rot 2 feuert nach Osten auf b4-h4 oder Rot 5"
+                " feuert nach Norden auf e3-e8."
+            ),
+            (
+                "Rojo captura negro 1, que está de pie en e4: rojo 2 dispara hacia el este por"
+                " b4-h4 o rojo 5 dispara hacia el norte por e3-e8."
+            ),
         ),
         ("12.3 ± 0.2 mm", "12,3 ± 0,2 mm", "12,3 ± 0,2 mm"),
         ("10.75 s", "10,75 s", "10,75 s"),
@@ -163,7 +229,11 @@ def test_the_rules_are_in_every_language(name):
             "d6: 16,3 ± 0,4 mm, tocada; d7: 6,7 ± 0,2 mm, libre",
         ),
         ("ice.turn", "ice.turn", "ice.turn"),
-        ("Rests on: Play; ruling ice_boule.1", "Beruht auf: Play; Auslegung ice_boule.1", "Se basa en: Play; interpretación ice_boule.1"),
+        (
+            "Rests on: Play; ruling ice_boule.1",
+            "Beruht auf: Play; Auslegung ice_boule.1",
+            "Se basa en: Play; interpretación ice_boule.1",
+        ),
         ("ruling ice_boule.2", "Auslegung ice_boule.2", "interpretación ice_boule.2"),
         ("", "", ""),
     ],
@@ -172,14 +242,31 @@ def test_sentences_in_german_and_spanish(english, german, spanish):
     assert [translated(english, code) for code in ("de", "es")] == [german, spanish]
 
 
-@pytest.mark.parametrize("text", ["Mauve throws next.", "Red throws next", "Red throws next. And then?", "{player} throws nex.", "a" * 5000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mauve throws next.",
+        "Red throws next",
+        "Red throws next. And then?",
+        "{player} throws nex.",
+        "a" * 5000,
+    ],
+)
 def test_what_nobody_ever_says_is_not_read(text):
     assert [translated(text, code) for code in CODES] == [None] * len(CODES)
 
 
 def test_every_template_reads_itself():
     """With an example in each field; a field of a kind that is not known has none."""
-    examples = {"player": "red", "colour": "red", "players": "red and blue", "size": "large", "sizes": "small, large", "n": "3", "mm": "1.2 ± 0.3"}
+    examples = {
+        "player": "red",
+        "colour": "red",
+        "players": "red and blue",
+        "size": "large",
+        "sizes": "small, large",
+        "n": "3",
+        "mm": "1.2 ± 0.3",
+    }
     examples |= {
         "cell": "b4",
         "cells": "b4 or c5",

@@ -9,13 +9,15 @@ import numpy as np
 import simplejpeg
 
 from table.errors import InputError
-from vision.frame import Image
+from vision.cameras.frame import Image
 
 JPEG = b"\xff\xd8\xff"
 NO_FRAME = (0xC4, 0xC8, 0xCC)
 """Markers among those of frames (SOF) that are something else: tables, and one that is reserved."""
 MOST_SCANS = 50
-"""Progressive pictures have about ten; each takes as long to decode as the whole picture, however short it is."""
+"""Progressive pictures have about ten; each takes as long to decode as the whole picture, however
+short it is.
+"""
 MOST_BYTES = 1 << 25
 """A stream in which no picture ends for so long is none."""
 
@@ -25,10 +27,11 @@ class DamagedError(InputError):
 
 
 def decode_jpeg(data: bytes, where: str) -> Image:
-    """The pixels of a JPEG, R-G-B (h, w, 3); the same as OpenCV's, but what libjpeg warns of is an error.
+    """The pixels of a JPEG, R-G-B (h, w, 3); the same as OpenCV's, but what libjpeg warns of is an
+    error.
 
-    OpenCV decodes damaged data to something that looks like a picture and says so to nobody.  Raises DamagedError, and InputError for
-    colours of printing (CMYK).
+    OpenCV decodes damaged data to something that looks like a picture and says so to nobody.
+    Raises DamagedError, and InputError for colours of printing (CMYK).
     """
     if not whole_jpeg(data) or data.count(b"\xff\xda") > MOST_SCANS:
         raise damaged(where)
@@ -38,13 +41,17 @@ def decode_jpeg(data: bytes, where: str) -> Image:
     except ValueError as error:
         raise damaged(where) from error
     if colours in ("CMYK", "YCCK"):
-        raise InputError(f"{where}: expected a picture in RGB or grey, got one in CMYK; save it as RGB")
+        raise InputError(
+            f"{where}: expected a picture in RGB or grey, got one in CMYK; save it as RGB"
+        )
     return np.asarray(image, np.uint8)
 
 
 def damaged(where: str) -> DamagedError:
     """The error for a picture that is cut short or damaged."""
-    return DamagedError(f"{where}: expected a whole picture, but it is cut short or damaged; take or copy it again")
+    return DamagedError(
+        f"{where}: expected a whole picture, but it is cut short or damaged; take or copy it again"
+    )
 
 
 class JpegStream:
@@ -80,7 +87,9 @@ class JpegStream:
 
 
 def jpeg_size(data: bytes) -> tuple[int, int] | None:
-    """Width and height in the frame header of a JPEG; None where there is none before the first scan."""
+    """Width and height in the frame header of a JPEG; None where there is none before the first
+    scan.
+    """
     at = 2
     while data[at : at + 1] == b"\xff" and at + 9 <= len(data):
         marker = data[at + 1]
@@ -88,7 +97,9 @@ def jpeg_size(data: bytes) -> tuple[int, int] | None:
             at += 1
             continue
         if 0xC0 <= marker <= 0xCF and marker not in NO_FRAME:
-            return int.from_bytes(data[at + 7 : at + 9], "big"), int.from_bytes(data[at + 5 : at + 7], "big")
+            return int.from_bytes(data[at + 7 : at + 9], "big"), int.from_bytes(
+                data[at + 5 : at + 7], "big"
+            )
         if marker in (0xD8, 0xD9, 0xDA):
             return None
         at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
@@ -96,12 +107,15 @@ def jpeg_size(data: bytes) -> tuple[int, int] | None:
 
 
 def whole_jpeg(data: bytes) -> bool:
-    """Do the segments and scans of a JPEG lead to an end-of-image marker?  What some cameras put after it is theirs."""
+    """Do the segments and scans of a JPEG lead to an end-of-image marker?  What some cameras put
+    after it is theirs.
+    """
     return follow(data)[1]
 
 
 def follow(data: bytes) -> tuple[int, bool]:
-    """Where a JPEG that begins at 0 ends, and True; or how far it makes sense (all of it, where more may follow), and False.
+    """Where a JPEG that begins at 0 ends, and True; or how far it makes sense (all of it, where
+    more may follow), and False.
 
     A preview in the EXIF segment has an end marker of its own, so searching for one is not enough.
     """

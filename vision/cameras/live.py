@@ -1,4 +1,6 @@
-"""What all live cameras have in common: only the newest picture counts, and a camera that is lost is tried again."""
+"""What all live cameras have in common: only the newest picture counts, and a camera that is lost
+is tried again.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,9 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from table.errors import InputError, said_of
-from table.setup import Setup
-from vision.cameras import CameraLost, other_size
-from vision.frame import Frame, Image
+from table.table_config import Setup
+from vision.cameras.base import CameraLost, other_size
+from vision.cameras.frame import Frame, Image
 
 PATIENCE_S = 5.0
 """A camera that gives no picture for so long is lost."""
@@ -18,8 +20,11 @@ CLOSING_S = 2.0
 """A device is given so long to stop; it is left to itself then."""
 
 
-def wanted_size(argument: str, setup: Setup | None, usual: tuple[int, int]) -> tuple[str, tuple[int, int]]:
-    """The argument without a size at its end (`0@2304x1296`), and the size to ask for: the table's, that one, or the usual one.
+def wanted_size(
+    argument: str, setup: Setup | None, usual: tuple[int, int]
+) -> tuple[str, tuple[int, int]]:
+    """The argument without a size at its end (`0@2304x1296`), and the size to ask for: the table's,
+    that one, or the usual one.
 
     Raises InputError for a size that is none, or another than the table's.
     """
@@ -29,7 +34,10 @@ def wanted_size(argument: str, setup: Setup | None, usual: tuple[int, int]) -> t
         raise InputError(f"camera: expected a size such as {device}@2304x1296, got {argument!r}")
     table = (setup.camera.width, setup.camera.height) if setup is not None else None
     if at and table and size != table:
-        raise InputError(f"camera: expected {table[0]} x {table[1]} px as table.json says, or no size, got {argument!r}")
+        raise InputError(
+            f"camera: expected {table[0]} x {table[1]} px as table.json says, or no size, got"
+            f" {argument!r}"
+        )
     width, height = table or size or usual
     return device, (width, height)
 
@@ -45,7 +53,9 @@ class Feed(Protocol):
     """A connection to a device; one thread uses it."""
 
     def picture(self) -> Picture:
-        """The next picture; raises CameraLost, or InputError where the camera's pictures cannot be used."""
+        """The next picture; raises CameraLost, or InputError where the camera's pictures cannot be
+        used.
+        """
 
     def close(self) -> None:
         """Let go of the device."""
@@ -70,7 +80,9 @@ class Stamped(NamedTuple):
 
 
 class LiveCamera:
-    """A camera that goes on whether it is read or not: `read` waits for a picture that it has not given yet and leaves out older ones."""
+    """A camera that goes on whether it is read or not: `read` waits for a picture that it has not
+    given yet and leaves out older ones.
+    """
 
     simulated = False
 
@@ -83,7 +95,8 @@ class LiveCamera:
         wall_clock: Callable[[], int] = epoch_ms,
         patience_s: float = PATIENCE_S,
     ) -> None:
-        """`connect` reaches the device, or raises CameraLost with the reason; it is called at the first `read` and after each loss.
+        """`connect` reaches the device, or raises CameraLost with the reason; it is called at the
+        first `read` and after each loss.
 
         `clock` never goes back; `wall_clock` is only for people to read.  Both in ms.
         """
@@ -96,7 +109,9 @@ class LiveCamera:
         self._seq = 0
 
     def read(self) -> Frame:
-        """The next picture.  Raises CameraLost; InputError where the camera's pictures are not of the table's size."""
+        """The next picture.  Raises CameraLost; InputError where the camera's pictures are not of
+        the table's size.
+        """
         if self._closed:
             raise ValueError("the camera was closed")
         if self._pump is None:
@@ -176,7 +191,8 @@ class _Pump:
         except Exception as failed:  # of a driver: this thread must not end without a word
             error = CameraLost(said_of(failed))
         finally:
-            # Where the device is used is where it is let go: some drivers crash when another thread does.
+            # Where the device is used is where it is let go: some drivers crash when another thread
+            # does.
             try:
                 self._feed.close()
             except Exception as failed:

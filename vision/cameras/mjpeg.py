@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from table.setup import Orientation
-from vision.cameras import CameraLost
-from vision.cameras.files import decode_image
+from table.table_config import Orientation
+from vision.cameras.base import CameraLost
+from vision.cameras.frame import Image
+from vision.cameras.image_files import decode_image
 from vision.cameras.jpeg import DamagedError, JpegStream
-from vision.frame import Image
 
 LAST, LEAST = 30, 10
 """Of so many pictures the share of damaged ones is taken, and of no fewer."""
 MOST_DAMAGED = 0.5
-"""A camera of whose pictures a larger share is damaged is lost: people are told, as what it sends says little of the table."""
+"""A camera of whose pictures a larger share is damaged is lost: people are told, as what it sends
+says little of the table.
+"""
 
 
 class MjpegPictures:
@@ -27,7 +29,9 @@ class MjpegPictures:
         self._damaged: deque[bool] = deque(maxlen=LAST)
 
     def next(self) -> Image:
-        """The next picture, R-G-B.  Raises CameraLost where none comes or most are damaged; InputError for one that is turned."""
+        """The next picture, R-G-B.  Raises CameraLost where none comes or most are damaged;
+        InputError for one that is turned.
+        """
         while True:
             broken = self._stream.broken
             while (data := self._stream.next()) is None:
@@ -46,4 +50,7 @@ class MjpegPictures:
         self._damaged.append(damaged)
         count, of = sum(self._damaged), len(self._damaged)
         if of >= LEAST and count > MOST_DAMAGED * of:
-            raise CameraLost(f"{count} of its last {of} pictures were damaged; see to its cable or network, or ask it for smaller pictures")
+            raise CameraLost(
+                f"{count} of its last {of} pictures were damaged; see to its cable or network, or"
+                " ask it for smaller pictures"
+            )

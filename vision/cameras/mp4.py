@@ -1,4 +1,5 @@
-"""What an MP4 or MOV film says of itself, as far as OpenCV does not tell: whether its index is there, how long it is, whether it is mirrored.
+"""What an MP4 or MOV film says of itself, as far as OpenCV does not tell: whether its index is
+there, how long it is, whether it is mirrored.
 
 Source: ISO 14496-12, 8.1 to 8.8.
 """
@@ -12,9 +13,13 @@ from typing import BinaryIO, NamedTuple
 DEEPER = (b"moov", b"trak", b"edts", b"mdia", b"minf", b"stbl")
 """Boxes that hold boxes which are of use."""
 MOST_BOXES, MOST_BYTES = 2000, 4096
-"""No more boxes are looked at, and no more bytes of one read: what is of use stands at a box's beginning."""
+"""No more boxes are looked at, and no more bytes of one read: what is of use stands at a box's
+beginning.
+"""
 TRIMMED_FRAMES = 2.0
-"""An edit list that leaves out more than this trims the film; a shorter one makes up for the order in which frames are coded."""
+"""An edit list that leaves out more than this trims the film; a shorter one makes up for the order
+in which frames are coded.
+"""
 
 
 class Box(NamedTuple):
@@ -27,7 +32,9 @@ class Box(NamedTuple):
 
 
 class FilmIndex(NamedTuple):
-    """`frames` is their exact number, None where it is not known; `seconds` the film's length, None where it is not known."""
+    """`frames` is their exact number, None where it is not known; `seconds` the film's length, None
+    where it is not known.
+    """
 
     complete: bool
     mirrored: bool = False
@@ -55,9 +62,15 @@ def film_index(path: Path) -> FilmIndex:
     if fragmented or not (frames and media_scale and media_length):
         return FilmIndex(True, _is_mirrored(track.get(b"tkhd", b"")))
     media_s = media_length / media_scale
-    shown_s = _edited(track.get(b"elst", b"")) / time_scale if time_scale and b"elst" in track else media_s
+    shown_s = (
+        _edited(track.get(b"elst", b"")) / time_scale
+        if time_scale and b"elst" in track
+        else media_s
+    )
     trimmed = media_s - shown_s > TRIMMED_FRAMES * media_s / frames
-    return FilmIndex(True, _is_mirrored(track.get(b"tkhd", b"")), None if trimmed else frames, shown_s)
+    return FilmIndex(
+        True, _is_mirrored(track.get(b"tkhd", b"")), None if trimmed else frames, shown_s
+    )
 
 
 def _boxes(file: BinaryIO, at: int, end: int, inside: tuple[bytes, ...]) -> Iterator[Box]:
@@ -116,5 +129,7 @@ def _edited(edits: bytes) -> int:
 def _is_mirrored(header: bytes) -> bool:
     """Whether the matrix of a `tkhd` mirrors: its determinant is below 0."""
     at = 52 if header[:1] == b"\1" else 40
-    a, b, _, c, d = (int.from_bytes(header[at + 4 * k : at + 4 * k + 4], "big", signed=True) for k in range(5))
+    a, b, _, c, d = (
+        int.from_bytes(header[at + 4 * k : at + 4 * k + 4], "big", signed=True) for k in range(5)
+    )
     return a * d - b * c < 0

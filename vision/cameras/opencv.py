@@ -9,14 +9,16 @@ from pathlib import Path
 import cv2
 
 from table.errors import InputError
-from table.setup import Setup
-from vision.cameras import CameraLost
+from table.table_config import Setup
+from vision.cameras.base import CameraLost
+from vision.cameras.frame import swapped
 from vision.cameras.live import Feed, LiveCamera, Picture, wanted_size
 from vision.cameras.orientation import half_turned
-from vision.frame import swapped
 
 LOCKED_AFTER = 30
-"""So many pictures a USB camera may focus and expose by itself; then both are locked, so that the table looks the same all evening."""
+"""So many pictures a USB camera may focus and expose by itself; then both are locked, so that the
+table looks the same all evening.
+"""
 USUAL_PX = (1920, 1080)
 """Asked of a USB camera before there is a table."""
 V4L2_MANUAL_EXPOSURE = 1
@@ -26,8 +28,15 @@ V4L2_MANUAL_EXPOSURE = 1
 class CaptureFeed:
     """Pictures of a cv2.VideoCapture."""
 
-    def __init__(self, capture: cv2.VideoCapture, lock: Callable[[cv2.VideoCapture], None] | None = None, turn: bool = False) -> None:
-        """`lock` is called after LOCKED_AFTER pictures; with `turn`, pictures are turned by 180 degrees."""
+    def __init__(
+        self,
+        capture: cv2.VideoCapture,
+        lock: Callable[[cv2.VideoCapture], None] | None = None,
+        turn: bool = False,
+    ) -> None:
+        """`lock` is called after LOCKED_AFTER pictures; with `turn`, pictures are turned by 180
+        degrees.
+        """
         self._capture, self._lock, self._turn = capture, lock, turn
         self._taken = 0
 
@@ -47,17 +56,25 @@ class CaptureFeed:
 
 
 def open_v4l2(argument: str, setup: Setup | None) -> LiveCamera:
-    """`v4l2:0`, `v4l2:/dev/video0` or `v4l2:0@1920x1080`: a USB camera; focus, exposure and white balance are locked after a second."""
+    """`v4l2:0`, `v4l2:/dev/video0` or `v4l2:0@1920x1080`: a USB camera; focus, exposure and white
+    balance are locked after a second.
+    """
     argument, (width, height) = wanted_size(argument, setup, USUAL_PX)
     path = Path(f"/dev/video{argument}" if argument.isdecimal() else argument)
     if not path.is_absolute():
-        raise InputError(f"camera: v4l2: expected a number or a device, such as v4l2:0 or v4l2:/dev/video0, got {argument!r}")
+        raise InputError(
+            "camera: v4l2: expected a number or a device, such as v4l2:0 or v4l2:/dev/video0, got"
+            f" {argument!r}"
+        )
 
     def connect() -> Feed:
         if not path.exists():
             raise CameraLost(f"camera {path} is not there; plug it in")
         if not os.access(path, os.R_OK | os.W_OK):
-            raise CameraLost(f"camera {path} may not be used by you; join the group of the device (sudo usermod -aG video $USER) and log in again")
+            raise CameraLost(
+                f"camera {path} may not be used by you; join the group of the device (sudo usermod"
+                " -aG video $USER) and log in again"
+            )
         capture = cv2.VideoCapture(str(path), cv2.CAP_V4L2)
         # At these sizes USB 2 carries JPEG only; one buffer, as old pictures are of no use.
         capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
@@ -74,11 +91,15 @@ def check_opened(capture: cv2.VideoCapture, name: str) -> None:
     """Raises CameraLost for a device that cannot be opened."""
     if not capture.isOpened():
         capture.release()
-        raise CameraLost(f"{name} does not answer; see that it is on, and that no other program uses it")
+        raise CameraLost(
+            f"{name} does not answer; see that it is on, and that no other program uses it"
+        )
 
 
 def _lock(capture: cv2.VideoCapture) -> None:
-    """Keep focus, exposure and white balance as they are; what a camera does not have it ignores."""
+    """Keep focus, exposure and white balance as they are; what a camera does not have it
+    ignores.
+    """
     exposure = capture.get(cv2.CAP_PROP_EXPOSURE)
     capture.set(cv2.CAP_PROP_AUTOFOCUS, 0)
     capture.set(cv2.CAP_PROP_AUTO_WB, 0)

@@ -1,6 +1,7 @@
 """The Raspberry Pi's camera through picamera2, a package of Raspberry Pi OS; imported nowhere else.
 
-A virtual environment sees it when it was made with `--system-site-packages`; `rpicam:` works in any.
+A virtual environment sees it when it was made with `--system-site-packages`; `rpicam:` works in
+any.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ from typing import Any
 import numpy as np
 
 from table.errors import InputError
-from table.setup import Setup
-from vision.cameras import CameraLost
+from table.table_config import Setup
+from vision.cameras.base import CameraLost
 from vision.cameras.live import Feed, LiveCamera, Picture, wanted_size
 
 LOCKED_AFTER = 30
 """So many pictures the camera may focus and expose by itself; then what it found is locked."""
 USUAL_PX = (2304, 1296)
-"""Asked for before there is a table: the whole sensor of Camera Module 3, two by two pixels together."""
+"""Asked for before there is a table: the whole sensor of Camera Module 3, two by two pixels
+together.
+"""
 FORMAT = "BGR888"
 """Named after the order in a 32 bit word: the bytes, and so the array, are R, G, B."""
 KEPT = ("ExposureTime", "AnalogueGain", "ColourGains")
@@ -55,32 +58,48 @@ class PiFeed:
 
 def _locked(told: dict[str, Any]) -> dict[str, Any]:
     """Settings that keep exposure, white balance and focus as the camera has found them."""
-    controls: dict[str, Any] = {"AeEnable": False, "AwbEnable": False} | {name: told[name] for name in KEPT if name in told}
+    controls: dict[str, Any] = {"AeEnable": False, "AwbEnable": False} | {
+        name: told[name] for name in KEPT if name in told
+    }
     if "LensPosition" in told:
         controls |= {"AfMode": MANUAL_FOCUS, "LensPosition": told["LensPosition"]}
     return controls
 
 
 def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
-    """`picamera:0` or `picamera:0@2304x1296`: the camera of that number; focus, exposure and white balance are locked after some seconds."""
+    """`picamera:0` or `picamera:0@2304x1296`: the camera of that number; focus, exposure and white
+    balance are locked after some seconds.
+    """
     argument, size = wanted_size(argument, setup, USUAL_PX)
     if not argument.isdecimal():
-        raise InputError(f"camera: picamera: expected the number of a camera, such as picamera:0, got {argument!r}")
+        raise InputError(
+            "camera: picamera: expected the number of a camera, such as picamera:0, got"
+            f" {argument!r}"
+        )
     try:
         from picamera2 import Picamera2  # type: ignore[import-not-found,unused-ignore]
     except ImportError as error:
-        said = "sudo apt install python3-picamera2, and an environment made with --system-site-packages"
-        raise InputError(f"camera: picamera: expected the package picamera2, which is not here; {said}; or use rpicam:") from error
+        said = (
+            "sudo apt install python3-picamera2, and an environment made with"
+            " --system-site-packages"
+        )
+        raise InputError(
+            f"camera: picamera: expected the package picamera2, which is not here; {said}; or use"
+            " rpicam:"
+        ) from error
 
     def connect() -> Feed:
         try:
             camera = Picamera2(int(argument))
         except (RuntimeError, IndexError, OSError) as error:
             raise CameraLost(
-                f"Raspberry Pi camera {argument} cannot be opened ({error}); check its cable, and that no other program uses it"
+                f"Raspberry Pi camera {argument} cannot be opened ({error}); check its cable, and"
+                " that no other program uses it"
             ) from error
         try:
-            camera.configure(camera.create_video_configuration(main={"size": size, "format": FORMAT}))
+            camera.configure(
+                camera.create_video_configuration(main={"size": size, "format": FORMAT})
+            )
             camera.start()
         except (RuntimeError, OSError) as error:
             camera.close()

@@ -13,8 +13,8 @@ import numpy as np
 from cv2.typing import MatLike
 
 from table.errors import InputError
+from vision.cameras.frame import Image, swapped
 from vision.cameras.jpeg import damaged
-from vision.frame import Image, swapped
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -22,7 +22,15 @@ PNG = b"\x89PNG\r\n\x1a\n"
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 """Values a pixel has, by colour type."""
 PALETTE, WITH_ALPHA = 3, (4, 6)
-ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
+ADAM7 = (
+    (0, 0, 8, 8),
+    (4, 0, 8, 8),
+    (0, 4, 4, 8),
+    (2, 0, 4, 4),
+    (0, 2, 2, 4),
+    (1, 0, 2, 2),
+    (0, 1, 1, 2),
+)
 """Passes of an interlaced PNG: first column and row, steps to the next ones."""
 PIECE = 1 << 16
 
@@ -30,7 +38,8 @@ PIECE = 1 << 16
 def decode_png(data: bytes, where: str) -> Image:
     """The pixels of a PNG, R-G-B (h, w, 3), 8 bits each whatever the file has.
 
-    Raises DamagedError; InputError for one with transparent parts, whose colours nobody has seen, and for an animation.
+    Raises DamagedError; InputError for one with transparent parts, whose colours nobody has seen,
+    and for an animation.
     """
     chunks = list(_chunks(data))
     kinds = [kind for kind, _ in chunks]
@@ -42,7 +51,10 @@ def decode_png(data: bytes, where: str) -> Image:
     if b"tRNS" in kinds or chunks[0][1][9] in WITH_ALPHA:
         alpha = _decoded(data, cv2.IMREAD_UNCHANGED, where)[..., 3:]
         if alpha.size and alpha.min() < (255 if alpha.dtype == np.uint8 else 65535):
-            raise InputError(f"{where}: expected a picture without transparent parts, got one with them; save it without transparency")
+            raise InputError(
+                f"{where}: expected a picture without transparent parts, got one with them; save it"
+                " without transparency"
+            )
     return swapped(image)
 
 
@@ -57,11 +69,16 @@ def _decoded(data: bytes, flags: int, where: str) -> MatLike:
 
 
 def _is_whole(chunks: list[tuple[bytes, bytes]]) -> bool:
-    """Whether chunks lead from the header to the end, with as much image data as the header says."""
+    """Whether chunks lead from the header to the end, with as much image data as the header
+    says.
+    """
     if not chunks or chunks[-1][0] != b"IEND" or chunks[0][0] != b"IHDR" or len(chunks[0][1]) != 13:
         return False
     expected = _image_bytes(chunks[0][1])
-    return expected is not None and _inflated([body for kind, body in chunks if kind == b"IDAT"], expected) == expected
+    return (
+        expected is not None
+        and _inflated([body for kind, body in chunks if kind == b"IDAT"], expected) == expected
+    )
 
 
 def _image_bytes(header: bytes) -> int | None:
@@ -69,15 +86,28 @@ def _image_bytes(header: bytes) -> int | None:
     width, height = (int.from_bytes(header[at : at + 4], "big") for at in (0, 4))
     depth, colour, compression, filters, interlaced = header[8:]
     depths = {0: (1, 2, 4, 8, 16), PALETTE: (1, 2, 4, 8)}.get(colour, (8, 16))
-    if not (width and height and colour in CHANNELS and depth in depths and compression == filters == 0 and interlaced in (0, 1)):
+    if not (
+        width
+        and height
+        and colour in CHANNELS
+        and depth in depths
+        and compression == filters == 0
+        and interlaced in (0, 1)
+    ):
         return None
     passes = ADAM7 if interlaced else ((0, 0, 1, 1),)
     sizes = [(-(-(width - x) // across), -(-(height - y) // down)) for x, y, across, down in passes]
-    return sum(rows * (1 + -(-columns * depth * CHANNELS[colour] // 8)) for columns, rows in sizes if columns > 0 and rows > 0)
+    return sum(
+        rows * (1 + -(-columns * depth * CHANNELS[colour] // 8))
+        for columns, rows in sizes
+        if columns > 0 and rows > 0
+    )
 
 
 def _inflated(bodies: list[bytes], most: int) -> int:
-    """How many bytes the zlib stream in `bodies` gives, counted no farther than one above `most`; -1 where it is damaged or does not end."""
+    """How many bytes the zlib stream in `bodies` gives, counted no farther than one above `most`;
+    -1 where it is damaged or does not end.
+    """
     stream, count = zlib.decompressobj(), 0
     try:
         for body in bodies:
@@ -97,7 +127,9 @@ def png_exif(data: bytes) -> bytes:
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Type and body of each chunk up to IEND, or up to the first that is cut short or whose checksum is wrong."""
+    """Type and body of each chunk up to IEND, or up to the first that is cut short or whose
+    checksum is wrong.
+    """
     at = len(PNG)
     while at + 12 <= len(data):
         length = int.from_bytes(data[at : at + 4], "big")

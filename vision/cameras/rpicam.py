@@ -1,4 +1,6 @@
-"""The Raspberry Pi's camera through the program `rpicam-vid`, which comes with Raspberry Pi OS: works in any virtual environment."""
+"""The Raspberry Pi's camera through the program `rpicam-vid`, which comes with Raspberry Pi OS:
+works in any virtual environment.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ from pathlib import Path
 from typing import IO
 
 from table.errors import InputError
-from table.setup import Orientation, Setup
-from vision.cameras import CameraLost
+from table.table_config import Orientation, Setup
+from vision.cameras.base import CameraLost
 from vision.cameras.live import CLOSING_S, Feed, LiveCamera, Picture
 from vision.cameras.mjpeg import MjpegPictures
 from vision.cameras.picamera import USUAL_PX
@@ -28,11 +30,15 @@ class PipeFeed:
     def __init__(self, command: list[str], orientation: Orientation) -> None:
         self._name = Path(command[0]).name
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the feed
-        self._program = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._said, bufsize=0)
+        self._program = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._said, bufsize=0
+        )
         self._pictures = MjpegPictures(self._more, orientation)
 
     def picture(self) -> Picture:
-        """The next whole picture; raises CameraLost, with the program's last words, where it ends."""
+        """The next whole picture; raises CameraLost, with the program's last words, where it
+        ends.
+        """
         return Picture(self._pictures.next())
 
     def _more(self) -> bytes:
@@ -57,28 +63,52 @@ class PipeFeed:
     def _last_words(self) -> str:
         code = self._program.wait()
         self._said.seek(0)
-        lines = [line for line in self._said.read().decode(errors="replace").splitlines() if line.strip()]
+        lines = [
+            line for line in self._said.read().decode(errors="replace").splitlines() if line.strip()
+        ]
         return f"{self._name} ended with code {code}" + (f": {lines[-1].strip()}" if lines else "")
 
 
 def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
-    """`rpicam:` or `rpicam:OPTIONS`: the options of rpicam-vid, as in `rpicam:--lens-position 4.2 --shutter 8000 --gain 2 --awbgains 1.9,1.6`.
+    """`rpicam:` or `rpicam:OPTIONS`: the options of rpicam-vid, as in `rpicam:--lens-position 4.2
+    --shutter 8000 --gain 2 --awbgains 1.9,1.6`.
 
     What is not locked by such options the camera chooses as it goes.
     """
     try:
         options = shlex.split(argument)
     except ValueError as error:
-        raise InputError(f"camera: rpicam: expected options of rpicam-vid, got {argument!r} ({error})") from error
+        raise InputError(
+            f"camera: rpicam: expected options of rpicam-vid, got {argument!r} ({error})"
+        ) from error
     if options and not options[0].startswith("-"):
-        raise InputError(f"camera: rpicam: expected options of rpicam-vid such as --shutter 8000, got {options[0]!r}")
+        raise InputError(
+            "camera: rpicam: expected options of rpicam-vid such as --shutter 8000, got"
+            f" {options[0]!r}"
+        )
     orientation: Orientation = setup.camera.orientation if setup is not None else "sensor"
     program = next((path for name in PROGRAMS if (path := shutil.which(name))), None)
     if program is None:
-        raise InputError("camera: rpicam: expected the program rpicam-vid, which is not installed; on Raspberry Pi OS: sudo apt install rpicam-apps")
+        raise InputError(
+            "camera: rpicam: expected the program rpicam-vid, which is not installed; on Raspberry"
+            " Pi OS: sudo apt install rpicam-apps"
+        )
     width, height = (setup.camera.width, setup.camera.height) if setup is not None else USUAL_PX
     size = ["--width", str(width), "--height", str(height)]
-    fixed = ["--codec", "mjpeg", "--quality", str(QUALITY), "--framerate", str(RATE_HZ), "--timeout", "0", "--nopreview", "--flush", "--output", "-"]
+    fixed = [
+        "--codec",
+        "mjpeg",
+        "--quality",
+        str(QUALITY),
+        "--framerate",
+        str(RATE_HZ),
+        "--timeout",
+        "0",
+        "--nopreview",
+        "--flush",
+        "--output",
+        "-",
+    ]
 
     def connect() -> Feed:
         return PipeFeed([program, *size, *fixed, *options], orientation)

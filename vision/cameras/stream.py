@@ -16,17 +16,26 @@ from urllib.parse import SplitResult, quote, unquote, urlsplit
 import cv2
 
 from table.errors import InputError
-from table.setup import Orientation, Setup
-from vision.cameras import CameraLost, is_unicode
+from table.table_config import Orientation, Setup
+from vision.cameras.base import CameraLost, is_unicode
 from vision.cameras.live import Feed, LiveCamera, Picture
 from vision.cameras.mjpeg import MjpegPictures
 from vision.cameras.opencv import CaptureFeed, check_opened
 from vision.cameras.video import take_unturned
 
 TIMEOUT_S = 4.0
-"""A stream that does not answer for so long is lost; less than a live camera is waited for, so that the reason is the stream's own."""
+"""A stream that does not answer for so long is lost; less than a live camera is waited for, so that
+the reason is the stream's own.
+"""
 CHUNK = 1 << 16
-MJPEG_TYPES = ("", "multipart/x-mixed-replace", "multipart/mixed", "image/jpeg", "image/jpg", "video/x-motion-jpeg")
+MJPEG_TYPES = (
+    "",
+    "multipart/x-mixed-replace",
+    "multipart/mixed",
+    "image/jpeg",
+    "image/jpg",
+    "video/x-motion-jpeg",
+)
 TEXT_TYPES = re.compile(r"text/|application/(json|xml|xhtml\+xml|javascript)")
 USUAL = "the camera's app or manual says where its stream is, often /video or /stream"
 RTSP_PORT = 554
@@ -54,24 +63,37 @@ class HttpFeed:
         try:
             data = self._response.read1(CHUNK)
         except TimeoutError as error:
-            raise CameraLost(f"it sent nothing for {TIMEOUT_S:g} s; see that the camera is on and its app in front") from error
+            raise CameraLost(
+                f"it sent nothing for {TIMEOUT_S:g} s; see that the camera is on and its app in"
+                " front"
+            ) from error
         except (OSError, HTTPException) as error:
             raise CameraLost(f"its connection broke ({error})") from error
         if not data and self._taken == 1 and _content_type(self._response).startswith("image/"):
-            raise CameraLost(f"it sent one picture and ended: this is the address of single pictures, not of a stream; {USUAL}")
+            raise CameraLost(
+                "it sent one picture and ended: this is the address of single pictures, not of a"
+                f" stream; {USUAL}"
+            )
         if not data:
             raise CameraLost("it ended" if self._taken else f"it ended without a picture; {USUAL}")
         return data
 
 
 def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
-    """`stream:URL`: MJPEG over HTTP, or RTSP, as phones and network cameras send it; raises InputError for what is no address."""
+    """`stream:URL`: MJPEG over HTTP, or RTSP, as phones and network cameras send it; raises
+    InputError for what is no address.
+    """
     url = _parsed(argument)
     name = f"stream of {url.hostname}"
     orientation: Orientation = setup.camera.orientation if setup is not None else "sensor"
 
     def by_opencv() -> Feed:
-        patience = [cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, round(1000 * TIMEOUT_S), cv2.CAP_PROP_READ_TIMEOUT_MSEC, round(1000 * TIMEOUT_S)]
+        patience = [
+            cv2.CAP_PROP_OPEN_TIMEOUT_MSEC,
+            round(1000 * TIMEOUT_S),
+            cv2.CAP_PROP_READ_TIMEOUT_MSEC,
+            round(1000 * TIMEOUT_S),
+        ]
         capture = cv2.VideoCapture(argument, cv2.CAP_FFMPEG, patience)
         if not capture.isOpened() and url.scheme == "rtsp":
             capture.release()
@@ -89,7 +111,10 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
         response.close()
         if TEXT_TYPES.match(kind):
             got = "a web page" if "html" in kind else f"text ({kind})"
-            raise CameraLost(f"{name}: expected a stream of JPEGs (MJPEG) at {url.path or '/'}, got {got}; {USUAL}")
+            raise CameraLost(
+                f"{name}: expected a stream of JPEGs (MJPEG) at {url.path or '/'}, got {got};"
+                f" {USUAL}"
+            )
         return by_opencv()
 
     return LiveCamera(name, connect, setup)
@@ -99,13 +124,24 @@ def _parsed(address: str) -> SplitResult:
     """The parts of an address; raises InputError, without showing a password."""
     try:
         url = urlsplit(address)
-        fits = url.scheme in ("http", "https", "rtsp") and bool(url.hostname) and (url.port is None or url.port > 0)
-        fits = fits and is_unicode(address) and address.isprintable() and bool(str(url.hostname).encode("idna"))
+        fits = (
+            url.scheme in ("http", "https", "rtsp")
+            and bool(url.hostname)
+            and (url.port is None or url.port > 0)
+        )
+        fits = (
+            fits
+            and is_unicode(address)
+            and address.isprintable()
+            and bool(str(url.hostname).encode("idna"))
+        )
     except ValueError:
         fits = False
     if not fits:
         usual = "stream:http://192.168.1.20:8080/video or stream:rtsp://..."
-        raise InputError(f"camera: stream: expected an address such as {usual}, got {_public(address)!r}")
+        raise InputError(
+            f"camera: stream: expected an address such as {usual}, got {_public(address)!r}"
+        )
     return url
 
 
@@ -119,7 +155,9 @@ def _answer(url: SplitResult, name: str) -> HTTPResponse:
     """What the camera answers; raises CameraLost with the reason why that is no stream."""
     host = f"[{url.hostname}]" if ":" in str(url.hostname) else str(url.hostname)
     place = host if url.port is None else f"{host}:{url.port}"
-    path = quote(url.path or "/", safe="/%:=&?~+!$,;'@()*") + (f"?{quote(url.query, safe='/%:=&?~+!$,;@()*')}" if url.query else "")
+    path = quote(url.path or "/", safe="/%:=&?~+!$,;'@()*") + (
+        f"?{quote(url.query, safe='/%:=&?~+!$,;@()*')}" if url.query else ""
+    )
     address = f"{url.scheme}://{place}{path}"
     try:
         response = _opener(url, address).open(address, timeout=TIMEOUT_S)
@@ -133,7 +171,9 @@ def _answer(url: SplitResult, name: str) -> HTTPResponse:
 
 
 class _Closing(request.BaseHandler):
-    """Lets go of an answer that asks for a password before it is asked again with one, which urllib forgets."""
+    """Lets go of an answer that asks for a password before it is asked again with one, which urllib
+    forgets.
+    """
 
     handler_order = 480  # before those that ask again
 
@@ -143,7 +183,9 @@ class _Closing(request.BaseHandler):
 
 
 def _opener(url: SplitResult, address: str) -> request.OpenerDirector:
-    """What opens HTTP and nothing else, straight and not by a proxy: a camera is on the same network."""
+    """What opens HTTP and nothing else, straight and not by a proxy: a camera is on the same
+    network.
+    """
     opener = request.OpenerDirector()
     handlers: list[request.BaseHandler] = [
         request.HTTPHandler(),
@@ -156,7 +198,11 @@ def _opener(url: SplitResult, address: str) -> request.OpenerDirector:
     if url.username is not None:
         passwords = request.HTTPPasswordMgrWithDefaultRealm()
         passwords.add_password(None, address, unquote(url.username), unquote(url.password or ""))
-        handlers += [_Closing(), request.HTTPBasicAuthHandler(passwords), request.HTTPDigestAuthHandler(passwords)]
+        handlers += [
+            _Closing(),
+            request.HTTPBasicAuthHandler(passwords),
+            request.HTTPDigestAuthHandler(passwords),
+        ]
     for handler in handlers:
         opener.add_handler(handler)
     return opener
@@ -173,7 +219,10 @@ def _refusal(code: int, url: SplitResult) -> str:
     if code in (401, 407):
         if url.username is not None:
             return f"the camera does not accept the name and password ({code}); check them"
-        return f"the camera wants a name and a password ({code}); put them before its address: stream:{url.scheme}://NAME:PASSWORD@{url.hostname}/..."
+        return (
+            f"the camera wants a name and a password ({code}); put them before its address:"
+            f" stream:{url.scheme}://NAME:PASSWORD@{url.hostname}/..."
+        )
     if code in (404, 410):
         return f"the camera has nothing at {path} ({code}); {USUAL}"
     if code == 403:
@@ -185,26 +234,47 @@ def _refusal(code: int, url: SplitResult) -> str:
 
 def _why(error: Exception, url: SplitResult) -> str:
     """Why there is no answer, and what to do."""
-    reason = error.reason if isinstance(error, URLError) and isinstance(error.reason, Exception) else error
+    reason = (
+        error.reason
+        if isinstance(error, URLError) and isinstance(error.reason, Exception)
+        else error
+    )
     port = url.port or {"http": 80, "https": 443}.get(url.scheme, RTSP_PORT)
     match reason:
         case ssl.SSLCertVerificationError():
-            advice = "put its certificate into a file that SSL_CERT_FILE names, or use http:// at home"
+            advice = (
+                "put its certificate into a file that SSL_CERT_FILE names, or use http:// at home"
+            )
             return f"the camera's certificate is not trusted ({reason.verify_message}); {advice}"
         case ssl.SSLError():
-            return f"no TLS at port {port} ({reason.reason or 'it failed'}); try http:// instead of https://"
+            return (
+                f"no TLS at port {port} ({reason.reason or 'it failed'}); try http:// instead of"
+                " https://"
+            )
         case socket.gaierror():
-            return f"no camera has the name {url.hostname}; check it, or use the camera's number such as 192.168.1.20"
+            return (
+                f"no camera has the name {url.hostname}; check it, or use the camera's number such"
+                " as 192.168.1.20"
+            )
         case ConnectionRefusedError():
             return f"nothing answers at port {port}; start the camera's app and check the port"
         case TimeoutError():
-            return f"the camera does not answer within {TIMEOUT_S:g} s; see that it is on and in the same network"
+            return (
+                f"the camera does not answer within {TIMEOUT_S:g} s; see that it is on and in the"
+                " same network"
+            )
         case ConnectionError() | HTTPException():
             return f"what answers at port {port} speaks no {url.scheme.upper()}; check the port"
         case ValueError():
-            return "the camera wants a login of a kind that is not known here; allow Basic or Digest in its settings"
+            return (
+                "the camera wants a login of a kind that is not known here; allow Basic or Digest"
+                " in its settings"
+            )
         case OSError():
-            return f"the camera cannot be reached ({reason.strerror or reason}); see that it is on and in the same network"
+            return (
+                f"the camera cannot be reached ({reason.strerror or reason}); see that it is on and"
+                " in the same network"
+            )
         case _:
             return f"the camera cannot be reached ({reason})"
 
@@ -213,7 +283,10 @@ def _why_no_rtsp(url: SplitResult) -> str:
     """Why OpenCV got no pictures by RTSP: asked once more in plain words (RFC 2326, 10.2)."""
     host = f"[{url.hostname}]" if ":" in str(url.hostname) else url.hostname
     port = url.port or RTSP_PORT
-    question = f"DESCRIBE rtsp://{host}:{port}{quote(url.path, safe='/%:=&~+')} RTSP/1.0\r\nCSeq: 1\r\nAccept: application/sdp\r\n\r\n"
+    question = (
+        f"DESCRIBE rtsp://{host}:{port}{quote(url.path, safe='/%:=&~+')} RTSP/1.0\r\nCSeq:"
+        " 1\r\nAccept: application/sdp\r\n\r\n"
+    )
     try:
         with socket.create_connection((str(url.hostname), port), TIMEOUT_S) as connection:
             connection.sendall(question.encode())
@@ -223,4 +296,8 @@ def _why_no_rtsp(url: SplitResult) -> str:
     status = re.match(rb"RTSP/1\.\d (\d{3})", answer)
     if status is None:
         return f"what answers at port {port} speaks no RTSP; check the port"
-    return "the camera answers, but sends no pictures that can be read" if status[1] == b"200" else _refusal(int(status[1]), url)
+    return (
+        "the camera answers, but sends no pictures that can be read"
+        if status[1] == b"200"
+        else _refusal(int(status[1]), url)
+    )

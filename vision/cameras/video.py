@@ -10,22 +10,28 @@ import cv2
 import numpy as np
 
 from table.errors import InputError
-from table.setup import Orientation, Setup
-from vision.cameras import is_unicode, other_size
-from vision.cameras.files import check_pixels
+from table.table_config import Orientation, Setup
+from vision.cameras.base import is_unicode, other_size
+from vision.cameras.frame import Frame, swapped
+from vision.cameras.image_files import check_pixels
 from vision.cameras.mp4 import FilmIndex, film_index, is_mp4
 from vision.cameras.orientation import half_turned, is_half_turned
-from vision.frame import Frame, swapped
 
 MOST_TRIES = 300
-"""So many pictures one after the other that cannot be decoded are passed over; then the film is over."""
+"""So many pictures one after the other that cannot be decoded are passed over; then the film is
+over.
+"""
 SLACK_S = 1.0
-"""Where the number of frames is not known: sound may go on for so long after the last picture, and no picture come for so long."""
+"""Where the number of frames is not known: sound may go on for so long after the last picture, and
+no picture come for so long.
+"""
 SLACK_FRAMES = 3.0
 
 
 class Extent(NamedTuple):
-    """How much film there should be: `frames` exactly, None where only the length in seconds is known; either may be unknown."""
+    """How much film there should be: `frames` exactly, None where only the length in seconds is
+    known; either may be unknown.
+    """
 
     frames: int | None
     seconds: float | None
@@ -37,29 +43,42 @@ class VideoCamera:
     simulated = False
 
     def __init__(self, path: Path, setup: Setup | None) -> None:
-        """Raises InputError for no such file, no video, one that is turned, or one of another size than the table's."""
+        """Raises InputError for no such file, no video, one that is turned, or one of another size
+        than the table's.
+        """
         if not is_unicode(str(path)):
-            raise InputError(f"camera: expected a video file whose name is UTF-8, got {str(path)!r}; rename it")
+            raise InputError(
+                f"camera: expected a video file whose name is UTF-8, got {str(path)!r}; rename it"
+            )
         if not path.is_file():
             raise InputError(f"camera: expected a video file, got {path}")
         self.name = f"video {path.name}"
         self._path = path
         index = _index_of(path)
-        # FFmpeg takes what stands before a colon for a protocol; a path from the root has nothing before one.
+        # FFmpeg takes what stands before a colon for a protocol; a path from the root has nothing
+        # before one.
         self._capture = cv2.VideoCapture(str(path.absolute()), cv2.CAP_FFMPEG)
         try:
             if not self._capture.isOpened():
-                raise InputError(f"{path}: expected a video such as MP4, AVI or MKV, but it cannot be read")
+                raise InputError(
+                    f"{path}: expected a video such as MP4, AVI or MKV, but it cannot be read"
+                )
             orientation = setup.camera.orientation if setup is not None else "sensor"
             self._turn = take_unturned(self._capture, index.mirrored, orientation, str(path))
-            width, height = (int(self._capture.get(name)) for name in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT))
+            width, height = (
+                int(self._capture.get(name))
+                for name in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT)
+            )
             check_pixels(width, height, str(path))
             if setup is not None and (wrong := other_size(width, height, setup)):
                 raise InputError(f"{path}: {wrong}")
         except InputError:
             self._capture.release()
             raise
-        self._count, self._period_s = self._capture.get(cv2.CAP_PROP_FRAME_COUNT), _period_s(self._capture)
+        self._count, self._period_s = (
+            self._capture.get(cv2.CAP_PROP_FRAME_COUNT),
+            _period_s(self._capture),
+        )
         self._extent = _extent(path, index, self._count, self._period_s)
         self._closed = self._ended = False
         self._seq = 0
@@ -68,19 +87,32 @@ class VideoCamera:
 
     @property
     def missing(self) -> str:
-        """After the last frame: what of the film could not be read, in one line; empty where all of it was."""
+        """After the last frame: what of the film could not be read, in one line; empty where all of
+        it was.
+        """
         if not self._ended:
             return ""
         frames, seconds = self._extent
         advice = "it is cut short or damaged: copy it again"
         if frames is not None:
-            return f"{self._path}: expected {frames} pictures, as the film says, could read {self._seq}; {advice}" if self._seq < frames else ""
+            return (
+                f"{self._path}: expected {frames} pictures, as the film says, could read"
+                f" {self._seq}; {advice}"
+                if self._seq < frames
+                else ""
+            )
         slack_s = max(SLACK_S, SLACK_FRAMES * self._period_s)
         end_s = self._at_ms / 1000 + self._period_s
         if seconds is not None and seconds - end_s > slack_s:
-            return f"{self._path}: expected pictures for {seconds:.1f} s, as the film says, could read {end_s:.1f} s ({self._seq} pictures); {advice}"
+            return (
+                f"{self._path}: expected pictures for {seconds:.1f} s, as the film says, could read"
+                f" {end_s:.1f} s ({self._seq} pictures); {advice}"
+            )
         if self._gap_ms > 1000 * slack_s:
-            return f"{self._path}: expected pictures all the time, got none for {self._gap_ms / 1000:.1f} s ({self._seq} pictures in all); {advice}"
+            return (
+                f"{self._path}: expected pictures all the time, got none for"
+                f" {self._gap_ms / 1000:.1f} s ({self._seq} pictures in all); {advice}"
+            )
         return ""
 
     def read(self) -> Frame | None:
@@ -106,7 +138,9 @@ class VideoCamera:
         self._capture.release()
 
     def _next_picture(self) -> cv2.typing.MatLike | None:
-        """A picture; OpenCV says that there is none where one cannot be decoded, too, and goes on when it is asked again."""
+        """A picture; OpenCV says that there is none where one cannot be decoded, too, and goes on
+        when it is asked again.
+        """
         for _ in range(MOST_TRIES):
             done, image = self._capture.read()
             if done:
@@ -116,26 +150,39 @@ class VideoCamera:
         return None
 
 
-def take_unturned(capture: cv2.VideoCapture, mirrored: bool, orientation: Orientation, where: str) -> bool:
-    """Make a film give pictures as the sensor wrote them; whether they are to be turned by 180 degrees after that.
+def take_unturned(
+    capture: cv2.VideoCapture, mirrored: bool, orientation: Orientation, where: str
+) -> bool:
+    """Make a film give pictures as the sensor wrote them; whether they are to be turned by 180
+    degrees after that.
 
-    Without this OpenCV turns them by the film's rotation flag.  Raises InputError for a film that is on its side or mirrored.
+    Without this OpenCV turns them by the film's rotation flag.  Raises InputError for a film that
+    is on its side or mirrored.
     """
     capture.set(cv2.CAP_PROP_ORIENTATION_AUTO, 0)
     turn_deg = capture.get(cv2.CAP_PROP_ORIENTATION_META)
-    return is_half_turned(round(turn_deg) if isfinite(turn_deg) else 0, mirrored, orientation, where)
+    return is_half_turned(
+        round(turn_deg) if isfinite(turn_deg) else 0, mirrored, orientation, where
+    )
 
 
 def _index_of(path: Path) -> FilmIndex:
-    """The index of an MP4 or MOV; raises InputError where it is missing.  Of other films nothing is known here."""
+    """The index of an MP4 or MOV; raises InputError where it is missing.  Of other films nothing is
+    known here.
+    """
     try:
         with path.open("rb") as file:
             start = file.read(8)
         index = film_index(path) if is_mp4(start) else FilmIndex(complete=True)
     except OSError as error:
-        raise InputError(f"{path}: expected a video file, but it cannot be read ({error.strerror})") from error
+        raise InputError(
+            f"{path}: expected a video file, but it cannot be read ({error.strerror})"
+        ) from error
     if not index.complete:
-        raise InputError(f"{path}: expected a whole film, but its index (moov) is missing: it is cut short or was never finished; copy it again")
+        raise InputError(
+            f"{path}: expected a whole film, but its index (moov) is missing: it is cut short or"
+            " was never finished; copy it again"
+        )
     return index
 
 
@@ -146,14 +193,20 @@ def _period_s(capture: cv2.VideoCapture) -> float:
 
 
 def _extent(path: Path, index: FilmIndex, count: float, period_s: float) -> Extent:
-    """How much film there should be; of MP4 its index says it, AVI has its count in the header, of others OpenCV makes one of length and rate."""
+    """How much film there should be; of MP4 its index says it, AVI has its count in the header, of
+    others OpenCV makes one of length and rate.
+    """
     if index.frames is not None or index.seconds is not None:
         return Extent(index.frames, index.seconds)
     if not (np.isfinite(count) and count > 0):
         return Extent(None, None)
     with path.open("rb") as file:
         start = file.read(12)
-    return Extent(int(count), None) if start[:4] == b"RIFF" and start[8:] == b"AVI " else Extent(None, count * period_s)
+    return (
+        Extent(int(count), None)
+        if start[:4] == b"RIFF" and start[8:] == b"AVI "
+        else Extent(None, count * period_s)
+    )
 
 
 def open_camera(argument: str, setup: Setup | None) -> VideoCamera:

@@ -1,10 +1,14 @@
-"""What the data files of every game say: golden playthroughs, a row for every violation, notation that is wrong.
+"""What the data files of every game say: golden playthroughs, a row for every violation, notation
+that is wrong.
 
 Beside the tests of each game, in `data/`:
 
-- `play_*.txt`: `players` and `rulings` (or a `state`) to start from, then moves in notation; `-> KEY=VALUE` is what the state
-  document then says (lists: with commas); `!! CODE` says that the move before it was refused (`notation`: is no move).
-- `violations.txt`: a `state`, then rows `MOVE | CODE`; below a row, `> WHAT THE UMPIRE SAYS (CLAUSE)`, once or more for every code.
+- `play_*.txt`: `players` and `rulings` (or a `state`) to start from, then moves in notation; `->
+  KEY=VALUE` is what the state
+  document then says (lists: with commas); `!! CODE` says that the move before it was refused
+  (`notation`: is no move).
+- `violations.txt`: a `state`, then rows `MOVE | CODE`; below a row, `> WHAT THE UMPIRE SAYS
+  (CLAUSE)`, once or more for every code.
 - `bad_moves.txt`: rows `TEXT | WHAT THE MESSAGE SAYS`.
 - `bad_states.txt`: a `state`, then rows `WHAT STOOD THERE => WHAT CAME | WHAT THE MESSAGE SAYS`.
 """
@@ -26,11 +30,15 @@ TESTS = Path(__file__).parents[1]
 
 def rows(path):
     """Lines of a data file without comments and blank ones."""
-    return [line for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")]
+    return [
+        line for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")
+    ]
 
 
 def rows_with_states(name, file):
-    """Every row of a game's file, in two parts, with the state above it; a sentence has no part before it."""
+    """Every row of a game's file, in two parts, with the state above it; a sentence has no part
+    before it.
+    """
     state = None
     for row in rows(TESTS / name / "data" / file):
         if row.startswith("state "):
@@ -45,7 +53,11 @@ def rows_with_states(name, file):
 def everywhere(file):
     """Parameters: all rows of all games."""
     return [
-        pytest.param(GAMES[name], *row, id=f"{name}: {row[2]}: {row[1]}"[:100].encode("ascii", "replace").decode())
+        pytest.param(
+            GAMES[name],
+            *row,
+            id=f"{name}: {row[2]}: {row[1]}"[:100].encode("ascii", "replace").decode(),
+        )
         for name in GAMES
         for row in rows_with_states(name, file)
         if not (file == "violations.txt" and not row[1])
@@ -58,7 +70,9 @@ def sentences(name):
     return [(*before, said) for before, (_, move, said) in pairwise(found) if not move]
 
 
-PLAYS = [(name, path) for name in GAMES for path in sorted((TESTS / name / "data").glob("play_*.txt"))]
+PLAYS = [
+    (name, path) for name in GAMES for path in sorted((TESTS / name / "data").glob("play_*.txt"))
+]
 
 
 def looked_up(document, path):
@@ -85,14 +99,20 @@ class Reading:
         match word:
             case "players" | "rulings":
                 self.players = rest.split() if word == "players" else self.players
-                self.rulings = dict(pair.split("=") for pair in rest.split()) if word == "rulings" else self.rulings
+                self.rulings = (
+                    dict(pair.split("=") for pair in rest.split())
+                    if word == "rulings"
+                    else self.rulings
+                )
                 self.state = self.game.start(self.players, self.rulings)
             case "state":
                 self.state = self.game.State.parse(rest)
             case "->":
                 for expected in shlex.split(rest):
                     key, _, value = expected.partition("=")
-                    assert looked_up(self.game.state_document(self.state), key) == value, f"{key} after {self.move}"
+                    assert looked_up(self.game.state_document(self.state), key) == value, (
+                        f"{key} after {self.move}"
+                    )
             case _:
                 self.play(text.strip())
 
@@ -107,7 +127,9 @@ class Reading:
         assert self.game.State.parse(str(self.state)) == self.state
 
 
-@pytest.mark.parametrize(("name", "path"), PLAYS, ids=[f"{name} {path.stem}" for name, path in PLAYS])
+@pytest.mark.parametrize(
+    ("name", "path"), PLAYS, ids=[f"{name} {path.stem}" for name, path in PLAYS]
+)
 def test_golden_playthrough(name, path):
     reading = Reading(GAMES[name])
     for text in rows(path):
@@ -139,9 +161,15 @@ def test_violation(game, state, move, code):
     assert all(str(game.parse_move(text)) == text for text in wrong.meant)
 
 
-@pytest.mark.parametrize(("name", "state", "move", "said"), [(name, state, move, said) for name in GAMES for state, move, _, said in sentences(name)])
+@pytest.mark.parametrize(
+    ("name", "state", "move", "said"),
+    [(name, state, move, said) for name in GAMES for state, move, _, said in sentences(name)],
+)
 def test_what_the_umpire_says(name, state, move, said):
-    assert str(GAMES[name].violation(GAMES[name].State.parse(state), GAMES[name].parse_move(move))) == said
+    assert (
+        str(GAMES[name].violation(GAMES[name].State.parse(state), GAMES[name].parse_move(move)))
+        == said
+    )
 
 
 def rules_of(name):
@@ -153,10 +181,16 @@ def rules_of(name):
 @pytest.mark.parametrize("name", GAMES)
 def test_every_violation_code_has_a_row(name):
     have = {code for _, move, code in rows_with_states(name, "violations.txt") if move}
-    assert have == {code for _, _, code, _ in sentences(name)}, "every code has a sentence written down"
+    assert have == {code for _, _, code, _ in sentences(name)}, (
+        "every code has a sentence written down"
+    )
     (prefix,) = {code.partition(".")[0] for code in have}
     nodes = [node for source in rules_of(name) for node in ast.walk(ast.parse(source))]
-    written = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    written = {
+        node.value
+        for node in nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
     assert have == {text for text in written if re.fullmatch(rf"{prefix}\.[a-z_.]+", text)}
 
 

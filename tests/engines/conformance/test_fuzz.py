@@ -1,4 +1,6 @@
-"""Random acts with random side effects before every judge: true verdicts or questions, orders that lead on, no errors."""
+"""Random acts with random side effects before every judge: true verdicts or questions, orders that
+lead on, no errors.
+"""
 
 import pytest
 

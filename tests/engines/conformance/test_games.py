@@ -1,7 +1,8 @@
 """What every game of `engines.GAMES` must always do, whoever plays it and whatever is tried.
 
-One example is one game, played from a drawn seed with every check in it: see `test_a_game`.  RINKSIDE_EXAMPLES=20000 tries as
-many games of each kind; by default there are a few, the same every time.
+One example is one game, played from a drawn seed with every check in it: see `test_a_game`.
+RINKSIDE_EXAMPLES=20000 tries as many games of each kind; by default there are a few, the same every
+time.
 """
 
 import os
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from engines import GAMES
 from engines.errors import IllegalMove, InvalidNotation
-from engines.players import GreedyPlayer, RandomPlayer, playout
+from simulation.players.policies import GreedyPlayer, RandomPlayer, playout
 from table.errors import InputError
 from table.pieces import COLOURS
 
@@ -31,7 +32,10 @@ STARTS = [
     if line.strip() and not line.startswith("#")
 ]
 games = pytest.mark.parametrize("name", GAMES)
-several = settings(max_examples=int(os.environ.get("RINKSIDE_EXAMPLES", "80")), suppress_health_check=list(HealthCheck))
+several = settings(
+    max_examples=int(os.environ.get("RINKSIDE_EXAMPLES", "80")),
+    suppress_health_check=list(HealthCheck),
+)
 seeds = st.integers(0, 2**64)
 
 
@@ -45,13 +49,20 @@ def icebreaker_pieces(state):
     apart = first & second == first & state.ice == second & state.ice == 0
     cells = state.setting.board.cells
     inside = (first | second | state.ice) & ~cells == 0
-    return apart and inside and first.bit_count() == second.bit_count() == 3 and state.ice.bit_count() + sum(state.scores) == cells.bit_count() - 6
+    return (
+        apart
+        and inside
+        and first.bit_count() == second.bit_count() == 3
+        and state.ice.bit_count() + sum(state.scores) == cells.bit_count() - 6
+    )
 
 
 def ice_storm_pieces(state):
     """On the board and in stacks are no more than were thrown; what is missing was wasted."""
     named = {piece.name for piece in state.pieces}
-    return len(named) == len(state.pieces) and len(named) + sum(state.stacks) <= state.thrown <= 5 * len(state.players)
+    return len(named) == len(state.pieces) and len(named) + sum(
+        state.stacks
+    ) <= state.thrown <= 5 * len(state.players)
 
 
 def icefloe_pieces(state):
@@ -65,7 +76,11 @@ def zamboni_wars_pieces(state):
     """Nests and cover dice have a space each, nests three layers at most."""
     left = [nest for nest in state.zambonis if nest]
     spaces = [nest.space for nest in left] + list(state.dice)
-    return len(set(spaces)) == len(spaces) and all(1 <= nest.layers <= 3 for nest in left) and len(state.dice) <= 2
+    return (
+        len(set(spaces)) == len(spaces)
+        and all(1 <= nest.layers <= 3 for nest in left)
+        and len(state.dice) <= 2
+    )
 
 
 PIECES_ADD_UP = {
@@ -80,7 +95,10 @@ PIECES_ADD_UP = {
 def starts(name):
     """First states of a game."""
     rows = [(players.split(), rulings.split()) for game, players, rulings in STARTS if game == name]
-    return [GAMES[name].start(players, dict(word.split("=") for word in rulings)) for players, rulings in rows]
+    return [
+        GAMES[name].start(players, dict(word.split("=") for word in rulings))
+        for players, rulings in rows
+    ]
 
 
 def check_line(game, state):
@@ -94,7 +112,9 @@ def check_line(game, state):
 
 
 def check_state(game, state, chance):
-    """What holds for every state that there is; of many legal moves it looks at a few more closely."""
+    """What holds for every state that there is; of many legal moves it looks at a few more
+    closely.
+    """
     check_line(game, state)
     line = str(state)
     assert len(state.scores) == len(state.players)
@@ -117,7 +137,9 @@ def check_state(game, state, chance):
 
 
 def check_attempt(game, state, move):
-    """`in`, `violation` and `play` agree on any move, and the state stays as it was; the violation, if any."""
+    """`in`, `violation` and `play` agree on any move, and the state stays as it was; the violation,
+    if any.
+    """
     line = str(state)
     wrong = game.violation(state, move)
     assert (move in game.legal_moves(state)) == (wrong is None), f"{move} in {line}"
@@ -179,7 +201,9 @@ def mutated(chance, text, letters):
 
 
 def played(game, first, player, length):
-    """So many moves of a game: the log, and where it stands then; `play` leaves the state that it was given as it was."""
+    """So many moves of a game: the log, and where it stands then; `play` leaves the state that it
+    was given as it was.
+    """
     log, state = [], first
     for move, after in islice(playout(game, first, player.choose), length):
         if len(log) < 3 or len(log) % 16 == 0:
@@ -194,10 +218,12 @@ def played(game, first, player, length):
 @several
 @given(seeds)
 def test_a_game(name, seed):
-    """A game that chance or greed plays, some way or to its end; then all that is legal there, what is not, and lines like its own.
+    """A game that chance or greed plays, some way or to its end; then all that is legal there, what
+    is not, and lines like its own.
 
-    Every legal move prints, parses, is in the collection, and breaks no rule; moves from elsewhere and moves that are nearly
-    right are refused by a rule or legal, never both; lines that are nearly states are states or are refused; the log leads there.
+    Every legal move prints, parses, is in the collection, and breaks no rule; moves from elsewhere
+    and moves that are nearly right are refused by a rule or legal, never both; lines that are
+    nearly states are states or are refused; the log leads there.
     """
     game, chance = GAMES[name], Random(seed)
     first, length = chance.choice(starts(name)), chance.choice(LENGTHS)
@@ -270,4 +296,6 @@ def test_rulings_are_told(name):
         assert ruling.values
         assert ruling.cites
         assert ruling.said
-    assert {ruling.name for ruling in GAMES[name].RULINGS} == set(GAMES[name].state_document(starts(name)[0])["rulings"])
+    assert {ruling.name for ruling in GAMES[name].RULINGS} == set(
+        GAMES[name].state_document(starts(name)[0])["rulings"]
+    )

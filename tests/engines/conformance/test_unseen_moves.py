@@ -1,4 +1,6 @@
-"""Whatever a game allows and no camera can see has a button, and what the button says is heard as that move."""
+"""Whatever a game allows and no camera can see has a button, and what the button says is heard as
+that move.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,17 @@ from engines.zamboni_wars import moves as zamboni
 
 PLAYERS = {"icefloe": ("red", "yellow", "blue"), "zamboni_wars": ("yellow", "red", "blue")}
 SPOKEN = {
-    "icefloe": (ice.Vote, ice.Coin, ice.Done, ice.Decision, ice.Selection, ice.Torch, ice.Penalty, ice.Objection, ice.Finding),
+    "icefloe": (
+        ice.Vote,
+        ice.Coin,
+        ice.Done,
+        ice.Decision,
+        ice.Selection,
+        ice.Torch,
+        ice.Penalty,
+        ice.Objection,
+        ice.Finding,
+    ),
     "zamboni_wars": (zamboni.Roll, zamboni.Die, zamboni.Fire, zamboni.Hold, zamboni.Early),
 }
 """Moves that leave the table as it is, whatever they say."""
@@ -32,17 +44,27 @@ def unseen(name, state, move):
 
 
 def asked_for(game, name, state):
-    """Moves that are legal and not listed, being no choice of a player who plays by the rules; and dice before their time."""
+    """Moves that are legal and not listed, being no choice of a player who plays by the rules; and
+    dice before their time.
+    """
     players = state.players
     if name == "zamboni_wars":
         more = [zamboni.Early(player, 6) for player in (state.to_move, state.follower)]
     else:
-        more = [ice.Penalty(player) for player in players if not state.objection or player == state.objection.accused]
+        more = [
+            ice.Penalty(player)
+            for player in players
+            if not state.objection or player == state.objection.accused
+        ]
         more += [ice.Objection(by, to) for by in players for to in players]
     return [move for move in more if game.violation(state, move) is None]
 
 
-@pytest.mark.parametrize("rulings", [{}, {"points": "may", "stay": "may", "cover": "on", "warp": "on"}], ids=["default", "other"])
+@pytest.mark.parametrize(
+    "rulings",
+    [{}, {"points": "may", "stay": "may", "cover": "on", "warp": "on"}],
+    ids=["default", "other"],
+)
 @pytest.mark.parametrize("name", PLAYERS)
 def test_every_move_that_no_camera_sees_has_a_button(name, rulings):
     game, chance, kinds = GAMES[name], Random(5), set()
@@ -56,10 +78,16 @@ def test_every_move_that_no_camera_sees_has_a_button(name, rulings):
             more = asked_for(game, name, state)
             wanted = {str(move): move for move in (*legal, *more) if unseen(name, state, move)}
             rows = game.state_document(state)["may_say"]
-            heard = {move for row in rows for move in getattr(game.hear(state, row["said"], True), "moves", ())}
+            heard = {
+                move
+                for row in rows
+                for move in getattr(game.hear(state, row["said"], True), "moves", ())
+            }
             assert wanted.keys() <= heard, f"{wanted.keys() - heard} in {state}"
             kinds |= {type(move).__name__ for move in wanted.values()}
-            state = game.play(state, chance.choice(more if more and chance.random() < 0.1 else legal))
+            state = game.play(
+                state, chance.choice(more if more and chance.random() < 0.1 else legal)
+            )
     assert kinds >= {kind.__name__ for kind in SPOKEN[name]}
     assert "Movement" in kinds or name != "icefloe", "a pyramid came back to where it was"
     assert "Drive" in kinds or name != "zamboni_wars" or not rulings, "a Zamboni did"
@@ -67,7 +95,9 @@ def test_every_move_that_no_camera_sees_has_a_button(name, rulings):
 
 @pytest.mark.parametrize("name", PLAYERS)
 def test_what_is_waited_for_is_never_refused(name):
-    """A button that is not set aside is a legal move; what is set aside may be told early, and is never misunderstood."""
+    """A button that is not set aside is a legal move; what is set aside may be told early, and is
+    never misunderstood.
+    """
     game, chance = GAMES[name], Random(6)
     state = game.start(PLAYERS[name], {})
     for _ in range(250):
@@ -76,7 +106,10 @@ def test_what_is_waited_for_is_never_refused(name):
             break
         for row in game.state_document(state)["may_say"]:
             verdict = game.hear(state, row["said"])
-            assert row.get("aside") or type(verdict).__name__ in ("Accepted", "Noted"), (row, verdict)
+            assert row.get("aside") or type(verdict).__name__ in ("Accepted", "Noted"), (
+                row,
+                verdict,
+            )
         state = game.play(state, chance.choice(legal))
 
 

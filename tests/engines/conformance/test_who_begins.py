@@ -1,4 +1,6 @@
-"""Who begins, rolled for before any game: the highest of the last round begins, and nothing but the first place is changed by it."""
+"""Who begins, rolled for before any game: the highest of the last round begins, and nothing but the
+first place is changed by it.
+"""
 
 import ast
 import re
@@ -10,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engines import GAMES, who_begins
-from engines.clauses import explain
+from engines import GAMES, first_player
 from engines.errors import IllegalMove, InvalidNotation
+from engines.first_player import ALL_WAYS, PRINTED, RolledFirst, Rolling, printed, turn_order
+from engines.rule_texts import explain
 from engines.verdict import Accepted, Noted, Refused, Waiting
-from engines.who_begins import ALL_WAYS, PRINTED, RolledFirst, Rolling, printed, turn_order
 from table.errors import InputError
 
 PLAYERS = {
@@ -39,7 +41,9 @@ def follow(game, state, verdict):
 
 
 def by_the_rules(players, rolls):
-    """Who wins a roll-off, told slowly: rounds of rolls by player, the last one without a tie; and who takes part in each."""
+    """Who wins a roll-off, told slowly: rounds of rolls by player, the last one without a tie; and
+    who takes part in each.
+    """
     left, parts = players, []
     for one in rolls:
         parts.append(left)
@@ -58,8 +62,12 @@ def test_the_highest_of_the_last_round_begins_and_only_who_tied_rolls_again(name
     game, state = begin(name)
     rolls, shuffled = [], st.permutations(players)
     while isinstance(state, Rolling):
-        # A few faces at first, so that there are ties; with 12 rounds at the latest all are different, and it ends.
-        one = {player: data.draw(st.integers(1, 2)) if len(rolls) < 12 else seat + 1 for seat, player in enumerate(players)}
+        # A few faces at first, so that there are ties; with 12 rounds at the latest all are
+        # different, and it ends.
+        one = {
+            player: data.draw(st.integers(1, 2)) if len(rolls) < 12 else seat + 1
+            for seat, player in enumerate(players)
+        }
         due, rounds = state.due, len(state.rounds)
         rolls.append(one)
         _, parts = by_the_rules(players, rolls)
@@ -68,7 +76,9 @@ def test_the_highest_of_the_last_round_begins_and_only_who_tied_rolls_again(name
             assert isinstance(state, Rolling)
             assert len(state.rounds) == rounds
             assert game.State.parse(str(state)) == state
-            assert set(game.legal_moves(state)) >= {game.parse_move(f"begin-roll {rounds} {who} 3") for who in state.due}
+            assert set(game.legal_moves(state)) >= {
+                game.parse_move(f"begin-roll {rounds} {who} 3") for who in state.due
+            }
             verdict = game.hear(state, {"player": player, "die": one[player]})
             assert isinstance(verdict, Noted | Accepted)
             state = follow(game, state, verdict)
@@ -76,7 +86,9 @@ def test_the_highest_of_the_last_round_begins_and_only_who_tied_rolls_again(name
     assert isinstance(verdict, Accepted)
     assert verdict.player == winner
     last = verdict.evidence["round"][-1]
-    assert [player for player in last if last[player] >= max(last.values())] == [winner], "the strict maximum of the last round"
+    assert [player for player in last if last[player] >= max(last.values())] == [winner], (
+        "the strict maximum of the last round"
+    )
     assert state == GAMES[name].set_up(turn_order(players, winner), {}, None)
     assert verdict.rests_on == printed(name).rests_on("roll")
 
@@ -108,7 +120,11 @@ def test_while_it_is_rolled_for_nothing_else_may_be_done(name):
     first, *others = PLAYERS[name]
     faces = 7 if name == "icefloe" else 6
     assert len(document["may_say"]) == faces * len(PLAYERS[name])
-    assert (document["next"], document["to_roll"], document["phase"]) == (None, [first, *others], "begins")
+    assert (document["next"], document["to_roll"], document["phase"]) == (
+        None,
+        [first, *others],
+        "begins",
+    )
     assert document["may_say"][-1]["said"] == {"player": others[-1], "die": 6}
     for one in document["may_say"]:
         assert isinstance(game.hear(state, one["said"]), Noted)
@@ -129,7 +145,13 @@ def test_what_no_die_shows_is_not_understood(name, die):
 
 
 @pytest.mark.parametrize(
-    "said", [{"player": "pink", "die": 3}, {"player": "blue", "die": 3, "twice": True}, {"die": 3}, {"player": "blue", "jump": 1}]
+    "said",
+    [
+        {"player": "pink", "die": 3},
+        {"player": "blue", "die": 3, "twice": True},
+        {"die": 3},
+        {"player": "blue", "jump": 1},
+    ],
 )
 def test_what_nobody_can_say_is_not_understood(said):
     game, state = begin("ice_boule")
@@ -142,14 +164,26 @@ def test_who_rolls_twice_or_does_not_roll_is_refused_and_counts_for_nothing():
     red, black, blue, yellow = PLAYERS["icefloe"]
     state = follow(game, state, game.hear(state, {"player": red, "die": 5}))
     twice = game.hear(state, {"player": red, "die": 6})
-    assert (type(twice), twice.code, twice.evidence, twice.stands) == (Refused, "begins.roll", {"violation": "begins.twice"}, ())
+    assert (type(twice), twice.code, twice.evidence, twice.stands) == (
+        Refused,
+        "begins.roll",
+        {"violation": "begins.twice"},
+        (),
+    )
     for player, die in ((black, 5), (blue, 1), (yellow, 2)):
         verdict = game.hear(state, {"player": player, "die": die})
         state = follow(game, state, verdict)
-    assert verdict.said == "Yellow rolled 2. Red and black tie and roll again. Red rolls for who begins, then black."
+    assert (
+        verdict.said
+        == "Yellow rolled 2. Red and black tie and roll again. Red rolls for who begins, then"
+        " black."
+    )
     out = game.hear(state, {"player": blue, "die": 6})
     assert (type(out), out.evidence) == (Refused, {"violation": "begins.tie"})
-    assert out.said == "Blue does not roll again: red and black tie. Red rolls for who begins, then black."
+    assert (
+        out.said
+        == "Blue does not roll again: red and black tie. Red rolls for who begins, then black."
+    )
 
 
 def test_a_piecepack_die_may_show_nothing_in_icefloe_alone():
@@ -162,7 +196,13 @@ def test_a_piecepack_die_may_show_nothing_in_icefloe_alone():
 def test_another_roll_may_have_been_meant_the_nearest_first():
     game, state = begin("ice_boule")
     labels = [choice.label for choice in game.alternatives(state, ("begin-roll 1 blue 3",))]
-    assert labels[:5] == ["Blue rolled 2", "Blue rolled 4", "Blue rolled 1", "Blue rolled 5", "Blue rolled 6"]
+    assert labels[:5] == [
+        "Blue rolled 2",
+        "Blue rolled 4",
+        "Blue rolled 1",
+        "Blue rolled 5",
+        "Blue rolled 6",
+    ]
     assert len(labels) == 4 * 6 - 1
     for choice in game.alternatives(state, ("begin-roll 1 blue 3",)):
         follow(game, state, choice)
@@ -173,7 +213,9 @@ def test_once_it_is_decided_it_is_the_game_itself():
     after = game.play(state, game.parse_move("begin-with green"))
     assert game.state_document(after) == GAMES["zamboni_wars"].state_document(after)
     assert game.State.parse(str(after)) == after
-    assert str(after.phase).startswith("roll-off green="), "the roll-off for the cover dice comes then, from who begins on"
+    assert str(after.phase).startswith("roll-off green="), (
+        "the roll-off for the cover dice comes then, from who begins on"
+    )
     assert list(game.legal_moves(after)) == list(GAMES["zamboni_wars"].legal_moves(after))
     assert game.hear(after, {"player": "green", "die": 4}).moves == ("roll 4",)
 
@@ -213,8 +255,14 @@ def test_any_text_is_a_move_that_prints_so_or_is_refused(text):
 
 
 def rows():
-    """(game, state, move, code, sentence) of every row of the data; an empty sentence where none is written down."""
-    lines = [line for line in Path(__file__).with_name("begins.txt").read_text().splitlines() if not line.startswith("#")]
+    """(game, state, move, code, sentence) of every row of the data; an empty sentence where none is
+    written down.
+    """
+    lines = [
+        line
+        for line in Path(__file__).with_name("begins.txt").read_text().splitlines()
+        if not line.startswith("#")
+    ]
     where, found = ("", ""), []
     for line, below in pairwise([*lines, ""]):
         if line.startswith("state "):
@@ -222,14 +270,25 @@ def rows():
             where = game, state
         elif not line.strip().startswith("> "):
             move, _, code = (part.strip() for part in line.partition("|"))
-            found.append((*where, move, code, below.strip().removeprefix("> ") if below.strip().startswith("> ") else ""))
+            found.append(
+                (
+                    *where,
+                    move,
+                    code,
+                    below.strip().removeprefix("> ") if below.strip().startswith("> ") else "",
+                )
+            )
     return found
 
 
 @pytest.mark.parametrize(("name", "line", "text", "code", "said"), rows())
 def test_the_umpire_says_why(name, line, text, code, said):
     game, state = begin(name)
-    state = game.play(state, game.parse_move("begin-with red")) if line == "-" else game.State.parse(line)
+    state = (
+        game.play(state, game.parse_move("begin-with red"))
+        if line == "-"
+        else game.State.parse(line)
+    )
     move = game.parse_move(text)
     wrong = game.violation(state, move)
     assert wrong.code == code
@@ -242,8 +301,12 @@ def test_the_umpire_says_why(name, line, text, code, said):
 
 
 def test_every_code_has_a_sentence_written_down():
-    nodes = ast.walk(ast.parse(Path(who_begins.__file__).read_text()))
-    written = {node.args[0].value for node in nodes if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Violation"}
+    nodes = ast.walk(ast.parse(Path(first_player.__file__).read_text()))
+    written = {
+        node.args[0].value
+        for node in nodes
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Violation"
+    }
     assert {code for *_, code, said in rows() if said} == written
     assert all(re.fullmatch(r"begins\.[a-z]+", code) for code in written)
 

@@ -16,14 +16,29 @@ CAMERA = Camera(np.eye(3), np.array([0.0, 0.0, 1500.0]), np.eye(6) * 1e-8, 0.1, 
 
 
 class Tables:
-    """Pieces and observations by hand; a lying piece is put so that it looks at the target from `gap_mm` away or so."""
+    """Pieces and observations by hand; a lying piece is put so that it looks at the target from
+    `gap_mm` away or so.
+    """
 
     @staticmethod
-    def piece(colour, x_mm, y_mm, heading_deg=0.0, size="large", pose="lying", sigma_mm=0.1, sigma_deg=0.3, **changes):
+    def piece(
+        colour,
+        x_mm,
+        y_mm,
+        heading_deg=0.0,
+        size="large",
+        pose="lying",
+        sigma_mm=0.1,
+        sigma_deg=0.3,
+        **changes,
+    ):
         """One piece with independent errors in x, y and heading."""
         solid = {"lying": lying, "upright": upright}[pose](LOONEY[size], x_mm, y_mm, heading_deg)
         covariance = np.diag([sigma_mm**2, sigma_mm**2, sigma_deg**2])
-        return replace(SeenPiece(colour, size, pose, np.array([x_mm, y_mm]), heading_deg, solid, covariance), **changes)
+        return replace(
+            SeenPiece(colour, size, pose, np.array([x_mm, y_mm]), heading_deg, solid, covariance),
+            **changes,
+        )
 
     @classmethod
     def target(cls, colour="green", x_mm=0.0, y_mm=0.0, **changes):
@@ -32,12 +47,17 @@ class Tables:
 
     @classmethod
     def beside(cls, colour, gap_mm, bearing_deg=0, along_mm=0.0, size="large", **changes):
-        """A piece lying `gap_mm` from an upright large target at (0, 0) with heading 0, its tip pointing away.
+        """A piece lying `gap_mm` from an upright large target at (0, 0) with heading 0, its tip
+        pointing away.
 
-        `bearing_deg` is 0, 90, 180 or 270, seen from the target; `along_mm` shifts it along that side (less than 20 mm).
+        `bearing_deg` is 0, 90, 180 or 270, seen from the target; `along_mm` shifts it along that
+        side (less than 20 mm).
         """
         turn = np.radians(bearing_deg)
-        away, aside = np.array([np.cos(turn), np.sin(turn)]), np.array([-np.sin(turn), np.cos(turn)])
+        away, aside = (
+            np.array([np.cos(turn), np.sin(turn)]),
+            np.array([-np.sin(turn), np.cos(turn)]),
+        )
         x_mm, y_mm = away * (LOONEY["large"].base_mm / 2 + gap_mm) + aside * along_mm
         return cls.piece(colour, x_mm, y_mm, bearing_deg, size, **changes)
 
@@ -45,7 +65,16 @@ class Tables:
     def on(colour, below, index, size="large", **changes):
         """A piece that stands on the upright piece `below`, which is `index` in the observation."""
         solid = on_top(LOONEY[size], below.solid, 10.0)
-        piece = SeenPiece(colour, size, "upright", np.array(below.base_mm), 10.0, solid, np.diag([0.01, 0.01, 1.0]), on=index)
+        piece = SeenPiece(
+            colour,
+            size,
+            "upright",
+            np.array(below.base_mm),
+            10.0,
+            solid,
+            np.diag([0.01, 0.01, 1.0]),
+            on=index,
+        )
         return replace(piece, **changes)
 
     @staticmethod

@@ -1,4 +1,6 @@
-"""The judge of Ice Boule on tables made by hand: whole ends, sentences, refusals, knocked pieces."""
+"""The judge of Ice Boule on tables made by hand: whole ends, sentences, refusals, knocked
+pieces.
+"""
 
 from dataclasses import replace
 
@@ -24,7 +26,11 @@ def test_a_whole_end(tables, new_game):
     game = new_game()
     assert isinstance(game.see(), Waiting)
     target = game.see(tables.target())
-    assert (target.code, target.moves, target.rests_on) == ("boule.target", ("target green",), "Before each end")
+    assert (target.code, target.moves, target.rests_on) == (
+        "boule.target",
+        ("target green",),
+        "Before each end",
+    )
     assert target.said == "The green target stands. Blue throws next."
     assert game.document["next"] == "blue"
     for player, gap_mm, bearing_deg, leading, following, points in THROWS:
@@ -35,14 +41,19 @@ def test_a_whole_end(tables, new_game):
         assert verdict.evidence["gap_mm"] == pytest.approx(gap_mm, abs=0.01)
         assert verdict.evidence["sigma_mm"] > 0.1
         document = game.document
-        assert (document["leading"], document["next"], document["points_if_over"]) == (leading, following, points)
+        assert (document["leading"], document["next"], document["points_if_over"]) == (
+            leading,
+            following,
+            points,
+        )
         assert document["gap_mm"] == pytest.approx(gap_mm)
         again = game.add()
         assert isinstance(again, Waiting)
     assert document["end"] == {"kind": "won", "winner": "yellow", "points": 2}
     assert verdict.rests_on == "Distances and Scoring"
-    assert verdict.said == (
-        "Yellow's piece lies 38.7 ± 0.5 mm from the target. Yellow still leads, at 12.1 mm. "
+    assert (
+        verdict.said
+        == "Yellow's piece lies 38.7 ± 0.5 mm from the target. Yellow still leads, at 12.1 mm. "
         "The end is over: yellow scores 2 points. Yellow throws the target next."
     )
 
@@ -58,32 +69,54 @@ def test_a_distance_is_said_once_as_it_is_recorded(tables, new_game, gap_mm):
 
 def test_between_ends(tables, new_game):
     """The old pieces and the old target do not begin the next end."""
-    state = "players blue yellow; scores 2 0; starter blue; line -; target -; sizes large -; thrown 2 4; last blue 20.00; leading blue; "
-    state += "pieces blue 20.00 < blue 30.00; end won blue 2; rulings sizes=shown repeat=same equal=keep stop=may."
+    state = (
+        "players blue yellow; scores 2 0; starter blue; line -; target -; sizes large -; thrown 2"
+        " 4; last blue 20.00; leading blue; "
+    )
+    state += (
+        "pieces blue 20.00 < blue 30.00; end won blue 2; rulings sizes=shown repeat=same equal=keep"
+        " stop=may."
+    )
     game = new_game()
     game.state = State.parse(state)
     lying = [tables.target(), tables.beside("blue", 20.0), tables.beside("blue", 30.0, 90)]
     game.before = tables.seen(*lying)
     assert game.see(*lying).said == "Clear the table; then blue throws the target."
-    assert game.see(lying[0]).said == "The green piece is the last end's target; blue throws the next one."
+    assert (
+        game.see(lying[0]).said
+        == "The green piece is the last end's target; blue throws the next one."
+    )
     assert game.see().said == "Blue chooses the starting line and throws the target."
-    assert game.see(tables.piece("green", 80, 20)).said == "Stand the green target upright where it lies."
+    assert (
+        game.see(tables.piece("green", 80, 20)).said
+        == "Stand the green target upright where it lies."
+    )
     two = game.see(tables.target(), tables.target("red", 90))
     assert two.said == f"Leave one target on the table. {two.differences[0]}"
     assert two.differences[0].startswith("A red piece lies at ("), "the green one lay there"
     unsure = game.see(tables.target("red", 90, colour_probability=0.8))
     assert isinstance(unsure, Ambiguous)
-    assert unsure.choices == (Choice("A red target stands upright", ("target red",)), Choice("Not yet", ()))
+    assert unsure.choices == (
+        Choice("A red target stands upright", ("target red",)),
+        Choice("Not yet", ()),
+    )
     assert isinstance(game.see(tables.piece("green", 80, 20, pose_probability=0.8)), Ambiguous)
     assert game.see(tables.target("red", 90)).moves == ("target red",)
     assert measurement(State.parse(state), game.before) == {}
-    assert measurement(game.state, tables.seen(tables.target("red"), lying[1]))["call"]["leading"] == "blue"
+    assert (
+        measurement(game.state, tables.seen(tables.target("red"), lying[1]))["call"]["leading"]
+        == "blue"
+    )
 
 
 def test_nothing_to_judge(game):
     assert game.see(*game.pieces, hand=True).said == "A hand is over the table."
     waiting = game.add()
-    assert (waiting.code, waiting.said, waiting.player) == ("boule.throw", "Blue throws next.", "blue")
+    assert (waiting.code, waiting.said, waiting.player) == (
+        "boule.throw",
+        "Blue throws next.",
+        "blue",
+    )
     game.state = replace(game.state, scores=(13, 2), target=None, end=None)
     assert game.add().said == "The game is over: blue won with 13 points to yellow's 2."
 
@@ -93,15 +126,35 @@ def test_a_last_throw_that_wins(tables, new_game):
     game.see(tables.target())
     game.state = replace(game.state, scores=(12,), thrown=(3,), sizes=("large",), last=None)
     verdict = game.add(tables.beside("blue", 20.0))
-    assert verdict.said.endswith("The end is over: blue scores 1 point. The game is over: blue won with 13 points.")
+    assert verdict.said.endswith(
+        "The end is over: blue scores 1 point. The game is over: blue won with 13 points."
+    )
 
 
 @pytest.mark.parametrize(
     ("throws", "said"),
     [
-        ([("blue", 20.0)], "Blue's piece lies 20.0 ± 0.5 mm from the target. Blue leads, at 20.0 mm. Yellow throws next."),
-        ([("blue", 20.0), ("yellow", 30.0)], "Yellow's piece lies 30.0 ± 0.5 mm from the target. Blue still leads, at 20.0 mm. Yellow throws again."),
-        ([("blue", -0.1)], "Blue's piece touches the target, as far as can be seen (± 0.5 mm). Blue leads, touching it. Yellow throws next."),
+        (
+            [("blue", 20.0)],
+            (
+                "Blue's piece lies 20.0 ± 0.5 mm from the target. Blue leads, at 20.0 mm. Yellow"
+                " throws next."
+            ),
+        ),
+        (
+            [("blue", 20.0), ("yellow", 30.0)],
+            (
+                "Yellow's piece lies 30.0 ± 0.5 mm from the target. Blue still leads, at 20.0 mm."
+                " Yellow throws again."
+            ),
+        ),
+        (
+            [("blue", -0.1)],
+            (
+                "Blue's piece touches the target, as far as can be seen (± 0.5 mm). Blue leads,"
+                " touching it. Yellow throws next."
+            ),
+        ),
     ],
 )
 def test_sentences(tables, game, throws, said):
@@ -113,22 +166,37 @@ def test_sentences(tables, game, throws, said):
 def test_a_piece_on_the_target(tables, game):
     verdict = game.add(tables.on("blue", game.pieces[0], 0))
     assert verdict.moves == ("throw blue large on: blue on",)
-    assert verdict.said == "Blue's piece stands on the target. Blue leads, on the target. Yellow throws next."
+    assert (
+        verdict.said
+        == "Blue's piece stands on the target. Blue leads, on the target. Yellow throws next."
+    )
     assert game.document["points_if_over"] == 2
-    assert game.add(tables.beside("yellow", 0.0)).moves == ("throw yellow large touching: blue on < yellow touching",)
+    assert game.add(tables.beside("yellow", 0.0)).moves == (
+        "throw yellow large touching: blue on < yellow touching",
+    )
 
 
 def test_refusals(tables, game):
     wrong = game.add(tables.beside("yellow", 20.0))
     assert isinstance(wrong, Refused)
-    assert (wrong.code, wrong.player, wrong.tried) == ("boule.throw.turn", "yellow", ("throw yellow large 20.00: yellow 20.00",))
+    assert (wrong.code, wrong.player, wrong.tried) == (
+        "boule.throw.turn",
+        "yellow",
+        ("throw yellow large 20.00: yellow 20.00",),
+    )
     assert wrong.said == "Yellow threw out of turn. Blue throws next."
     game.add(tables.beside("blue", 20.0))
     assert game.add(tables.beside("yellow", 30.0, 90, size="small")).code == "boule.throw"
     size = game.add(tables.beside("yellow", 40.0, 180))
-    assert (size.code, size.said) == ("boule.throw.size", "Yellow threw a large piece, but throws small ones in this end.")
+    assert (size.code, size.said) == (
+        "boule.throw.size",
+        "Yellow threw a large piece, but throws small ones in this end.",
+    )
     stranger = game.add(tables.beside("red", 40.0, 180))
-    assert (stranger.code, stranger.said) == ("boule.throw.colour", "A red piece lies in play, and nobody plays red. Take it away.")
+    assert (stranger.code, stranger.said) == (
+        "boule.throw.colour",
+        "A red piece lies in play, and nobody plays red. Take it away.",
+    )
     second = game.add(tables.target("green", 90, 90))
     assert isinstance(second, CannotSee), "which one is the target?"
 
@@ -144,10 +212,14 @@ def test_knocked_pieces_and_the_target(tables, game):
     game.add(tables.beside("blue", 20.0))
     game.add(tables.beside("yellow", 30.0, 90))
     target = tables.target(x_mm=15.0)
-    verdict = game.see(target, tables.beside("blue", 60.0), game.pieces[2], tables.beside("yellow", 50.0, 180))
+    verdict = game.see(
+        target, tables.beside("blue", 60.0), game.pieces[2], tables.beside("yellow", 50.0, 180)
+    )
     assert isinstance(verdict, Accepted)
     assert verdict.evidence["moved"] == [0, 1]
-    assert verdict.said.startswith("The target was moved and is measured where it lies. Yellow's piece lies 65.0 ")
+    assert verdict.said.startswith(
+        "The target was moved and is measured where it lies. Yellow's piece lies 65.0 "
+    )
     assert verdict.rests_on == "Play; ruling ice_boule.4"
     lying = tables.piece("green", 15.0, 0.0, 180.0)
     verdict = game.see(lying, *game.pieces[1:], tables.beside("blue", 70.0, 270))
@@ -159,10 +231,17 @@ def test_which_piece_is_new_without_the_table_before(tables, game):
     """By distances: the state knows what lay there."""
     game.add(tables.beside("blue", 20.0))
     game.before = None
-    verdict = game.see(tables.target(), tables.beside("yellow", 50.0, 90), tables.beside("blue", 20.1))
+    verdict = game.see(
+        tables.target(), tables.beside("yellow", 50.0, 90), tables.beside("blue", 20.1)
+    )
     assert verdict.moves == ("throw yellow large 50.00: blue 20.10 < yellow 50.00",)
     game.before = None
-    verdict = game.see(tables.target(), tables.beside("yellow", 15.0, 180), tables.beside("yellow", 50.2, 90), tables.beside("blue", 20.2))
+    verdict = game.see(
+        tables.target(),
+        tables.beside("yellow", 15.0, 180),
+        tables.beside("yellow", 50.2, 90),
+        tables.beside("blue", 20.2),
+    )
     assert verdict.moves == ("throw yellow large 15.00: yellow 15.00 < blue 20.20 < yellow 50.20",)
     assert verdict.evidence["moved"] == []
 
@@ -170,7 +249,9 @@ def test_which_piece_is_new_without_the_table_before(tables, game):
 def test_a_table_that_is_not_the_one_before_is_not_used(tables, game):
     game.add(tables.beside("blue", 20.0))
     game.before = tables.seen(tables.target())
-    assert game.add(tables.beside("yellow", 30.0, 90)).moves == ("throw yellow large 30.00: blue 20.00 < yellow 30.00",)
+    assert game.add(tables.beside("yellow", 30.0, 90)).moves == (
+        "throw yellow large 30.00: blue 20.00 < yellow 30.00",
+    )
 
 
 @pytest.mark.parametrize("pose", ["upright", "lying"])
@@ -179,17 +260,28 @@ def test_a_target_in_a_player_s_colour_is_not_taken_and_the_reason_is_told(table
     game = new_game()
     told = game.see(tables.piece("yellow", 0.0, 0.0, pose=pose))
     assert isinstance(told, Waiting)
-    assert (told.code, told.rests_on, told.player) == ("boule.target.colour", "Before each end", "blue")
-    assert told.said.startswith("The target cannot be yellow, a player's colour: it may have any but blue and yellow. ")
+    assert (told.code, told.rests_on, told.player) == (
+        "boule.target.colour",
+        "Before each end",
+        "blue",
+    )
+    assert told.said.startswith(
+        "The target cannot be yellow, a player's colour: it may have any but blue and yellow. "
+    )
     assert game.see(tables.target("green")).moves == ("target green",)
 
 
 def test_pieces_left_from_the_last_end_are_no_target(tables, game):
-    """Neither where they lie, nor where somebody who clears the table has moved one: nobody is accused."""
+    """Neither where they lie, nor where somebody who clears the table has moved one: nobody is
+    accused.
+    """
     game.add(tables.piece("blue", 60.0, 0.0, pose="upright"))
     game.move("void")
     left = game.see(game.pieces[1])
-    assert (left.code, left.said) == ("boule.target", "Clear the table; then blue throws the target.")
+    assert (left.code, left.said) == (
+        "boule.target",
+        "Clear the table; then blue throws the target.",
+    )
     moved = game.see(tables.piece("blue", 120.0, 0.0, pose="upright"))
     assert isinstance(moved, Waiting)
     assert moved.said.endswith("Clear the table; then blue throws the target.")

@@ -1,4 +1,6 @@
-"""What may go wrong on a table: pieces gone, moved by hand, thrown together, of a doubtful colour or size."""
+"""What may go wrong on a table: pieces gone, moved by hand, thrown together, of a doubtful colour
+or size.
+"""
 
 from dataclasses import replace
 
@@ -27,13 +29,20 @@ def test_the_target_leaves_the_play_area(tables, game):
     assert asked.choices[-1] == Choice("It is still in play, or is put back", ())
     void = game.see(*pieces, off=[tables.target(x_mm=900.0)])
     assert (void.code, void.moves, void.rests_on) == ("boule.void", ("void",), "ruling ice_boule.4")
-    assert void.said == "The green target left the play area. The end is void and is repeated without a score. Blue throws the target next."
+    assert (
+        void.said
+        == "The green target left the play area. The end is void and is repeated without a score."
+        " Blue throws the target next."
+    )
     assert game.document["starter"] == "blue"
 
 
 def test_reserves_outside_are_not_in_play(tables, game):
     """Nor is a spare green piece that lay there before."""
-    reserves = [tables.piece(colour, 900.0, 50.0 * k) for k, colour in enumerate(["blue", "yellow", "green"])]
+    reserves = [
+        tables.piece(colour, 900.0, 50.0 * k)
+        for k, colour in enumerate(["blue", "yellow", "green"])
+    ]
     verdict = game.see(game.pieces[0], tables.beside("blue", 20.0), off=reserves)
     assert verdict.moves == ("throw blue large 20.00: blue 20.00",)
     assert isinstance(game.see(*game.pieces[1:], off=reserves), Ambiguous)
@@ -47,26 +56,39 @@ def test_a_missing_piece(tables, game):
     target, _, yellow = game.pieces
     missing = game.see(target, yellow)
     assert isinstance(missing, CannotSee)
-    assert missing.said == "Missing in play: blue. If it is hidden, show it; if it was taken away, put it back."
+    assert (
+        missing.said
+        == "Missing in play: blue. If it is hidden, show it; if it was taken away, put it back."
+    )
     assert missing.asks.said == "Missing in play: blue. Was it knocked out by yellow's throw?"
-    assert [choice.moves for choice in missing.asks.choices] == [("throw yellow out: yellow 30.00",), ()], "in time it is asked, and play goes on"
+    assert [choice.moves for choice in missing.asks.choices] == [
+        ("throw yellow out: yellow 30.00",),
+        (),
+    ], "in time it is asked, and play goes on"
     outside = tables.piece("blue", 900.0, 0.0)
     asked = game.see(target, yellow, off=[outside])
     assert asked.said == "Out of play: blue. Was it knocked out by yellow's throw?"
-    assert asked.choices[0] == Choice("Yellow's throw left the play area", ("throw yellow out: yellow 30.00",))
+    assert asked.choices[0] == Choice(
+        "Yellow's throw left the play area", ("throw yellow out: yellow 30.00",)
+    )
     assert asked.choices[1].moves == ()
     thrown = tables.beside("yellow", 40.0, 180)
     asked = game.see(target, yellow, thrown)
     assert (asked.code, asked.choices[0]) == (
         "boule.vanished",
-        Choice("A large piece; knocked out of play: blue", ("throw yellow large 40.00: yellow 30.00 < yellow 40.00",)),
+        Choice(
+            "A large piece; knocked out of play: blue",
+            ("throw yellow large 40.00: yellow 30.00 < yellow 40.00",),
+        ),
     )
     knocked = game.see(target, yellow, thrown, off=[outside])
     assert knocked.moves == ("throw yellow large 40.00: yellow 30.00 < yellow 40.00",)
     game.before = None
     game.state = play(start(["blue", "yellow"], {}), parse_move("target green"))
     game.move("throw blue large 20: blue 20")
-    assert isinstance(game.see(target, thrown, off=[outside]), Ambiguous), "what lay outside before is not known"
+    assert isinstance(game.see(target, thrown, off=[outside]), Ambiguous), (
+        "what lay outside before is not known"
+    )
 
 
 def test_a_missing_piece_and_a_doubt_are_one_question(tables, new_game):
@@ -87,17 +109,26 @@ def test_pieces_moved_by_hand(tables, game):
     game.add(tables.beside("blue", 20.0))
     game.add(tables.beside("yellow", 30.0, 90))
     target, blue, yellow = game.pieces
-    assert isinstance(game.see(target, tables.beside("blue", 22.0), yellow), Waiting), "less than pictures may be wrong by"
+    assert isinstance(game.see(target, tables.beside("blue", 22.0), yellow), Waiting), (
+        "less than pictures may be wrong by"
+    )
     asked = game.see(target, tables.beside("blue", 26.0), yellow)
     assert asked.said == "1 piece moved, and no new one lies in play. What happened?"
-    assert [choice.moves for choice in asked.choices] == [("throw yellow out: blue 26.00 < yellow 30.00",), ()]
+    assert [choice.moves for choice in asked.choices] == [
+        ("throw yellow out: blue 26.00 < yellow 30.00",),
+        (),
+    ]
     asked = game.see(target, blue, tables.beside("yellow", 25.0, 180))
     assert [choice.moves for choice in asked.choices] == [
         ("throw yellow out: blue 20.00 < yellow 25.00",),
         ("throw yellow large 25.00: blue 20.00 < yellow 25.00",),
         (),
     ]
-    assert asked.choices[1].label == "Yellow threw the piece that lies 25.0 ± 0.5 mm from the target, and another yellow one left play"
+    assert (
+        asked.choices[1].label
+        == "Yellow threw the piece that lies 25.0 ± 0.5 mm from the target, and another yellow one"
+        " left play"
+    )
     out = game.answer(asked, asked.choices[0].label)
     assert out.moves == ("throw yellow out: blue 20.00 < yellow 25.00",)
     near = game.see(target, tables.beside("blue", 26.0), tables.beside("yellow", 25.9, 180))
@@ -111,24 +142,40 @@ def test_all_readings_forbidden(tables, new_game):
     game.see(tables.target())
     game.add(tables.beside("blue", 20.0))
     target = game.pieces[0]
-    verdict = game.see(target, tables.beside("yellow", 30.0, 90), tables.beside("blue", 60.0, 180), tables.beside("blue", 40.0, 270))
+    verdict = game.see(
+        target,
+        tables.beside("yellow", 30.0, 90),
+        tables.beside("blue", 60.0, 180),
+        tables.beside("blue", 40.0, 270),
+    )
     assert isinstance(verdict, Refused)
     verdict = new_game(sizes="declared")
     verdict.see(tables.target())
-    assert verdict.add(tables.beside("blue", 20.0, size_probability=0.5)).code == "boule.throw.sizes"
+    assert (
+        verdict.add(tables.beside("blue", 20.0, size_probability=0.5)).code == "boule.throw.sizes"
+    )
 
 
 def test_unsure_size(tables, game):
     asked = game.add(tables.beside("blue", 20.0, size_probability=0.7))
     assert asked.code == "boule.size"
     labels = [choice.label for choice in asked.choices]
-    assert labels == ["A large piece", "A small piece", "A medium piece", "The piece was not thrown: take it back"]
+    assert labels == [
+        "A large piece",
+        "A small piece",
+        "A medium piece",
+        "The piece was not thrown: take it back",
+    ]
     game.answer(asked, "A medium piece")
     assert game.document["sizes"]["blue"] == "medium"
-    assert isinstance(game.add(tables.beside("yellow", 9.0, 90)), Ambiguous), "a medium piece might be that near"
+    assert isinstance(game.add(tables.beside("yellow", 9.0, 90)), Ambiguous), (
+        "a medium piece might be that near"
+    )
     game.add(tables.beside("yellow", 0.5, 90))
     verdict = game.add(tables.beside("blue", 30.0, 180, size_probability=0.7))
-    assert verdict.moves == ("throw blue medium 30.00: yellow 0.50 < blue 20.00 < blue 30.00",), "blue can have thrown no other size"
+    assert verdict.moves == ("throw blue medium 30.00: yellow 0.50 < blue 20.00 < blue 30.00",), (
+        "blue can have thrown no other size"
+    )
 
 
 def test_unsure_colour_of_the_new_piece(tables, game):
@@ -137,7 +184,9 @@ def test_unsure_colour_of_the_new_piece(tables, game):
     asked = game.add(tables.beside("blue", 30.0, 90, colour_probability=0.7))
     assert asked.said == "Is the new piece yellow or blue? It is yellow's throw."
     assert asked.choices == (
-        Choice("It is yellow; a large piece", ("throw yellow large 30.00: blue 20.00 < yellow 30.00",)),
+        Choice(
+            "It is yellow; a large piece", ("throw yellow large 30.00: blue 20.00 < yellow 30.00",)
+        ),
         Choice("It is blue: take it back", ()),
     )
 
@@ -160,7 +209,9 @@ def test_two_unsure_colours_may_have_been_taken_for_each_other(tables, game):
         tables.beside("yellow", 10.0, 90, colour_probability=0.7),
     )
     assert asked.code == "boule.doubt"
-    assert asked.choices[0] == Choice("As it was read: a large piece", ("throw yellow large 10.00: yellow 10.00 < blue 24.00",))
+    assert asked.choices[0] == Choice(
+        "As it was read: a large piece", ("throw yellow large 10.00: yellow 10.00 < blue 24.00",)
+    )
 
 
 def test_an_unsure_colour_that_no_throw_explains(tables, game):
@@ -169,7 +220,10 @@ def test_an_unsure_colour_that_no_throw_explains(tables, game):
     target, blue, _ = game.pieces
     verdict = game.see(target, blue, tables.beside("blue", 40.0, 180, colour_probability=0.7))
     assert isinstance(verdict, CannotSee)
-    assert (verdict.code, verdict.said) == ("boule.colour", "Is the new piece yellow or blue? It is yellow's throw.")
+    assert (verdict.code, verdict.said) == (
+        "boule.colour",
+        "Is the new piece yellow or blue? It is yellow's throw.",
+    )
 
 
 def test_an_unsure_stranger_may_be_the_new_piece(tables, game):
@@ -185,17 +239,28 @@ def test_two_new_pieces(tables, game):
     asked = game.add(tables.beside("blue", 20.0), tables.beside("yellow", 30.0, 90))
     assert asked.choices == (
         Choice(
-            "First the blue piece that lies 20.0 ± 0.5 mm from the target, then the yellow piece that lies 30.0 ± 0.5 mm from the target",
-            ("throw blue large 20.00: blue 20.00", "throw yellow large 30.00: blue 20.00 < yellow 30.00"),
+            "First the blue piece that lies 20.0 ± 0.5 mm from the target, then the yellow piece"
+            " that lies 30.0 ± 0.5 mm from the target",
+            (
+                "throw blue large 20.00: blue 20.00",
+                "throw yellow large 30.00: blue 20.00 < yellow 30.00",
+            ),
         ),
         Choice("Both at once: take them back", ()),
     )
     assert asked.until_moved, "they may be taken back, or thrown on to"
     both = game.add(tables.beside("blue", 20.0), tables.beside("blue", 30.0, 90))
-    assert (both.code, both.said) == ("boule.throw.two", "2 new pieces lie in play (blue, blue), and one is thrown at a time. Take them back.")
+    assert (both.code, both.said) == (
+        "boule.throw.two",
+        "2 new pieces lie in play (blue, blue), and one is thrown at a time. Take them back.",
+    )
     close = game.add(tables.beside("blue", 20.0), tables.beside("yellow", 20.1, 90))
     assert (type(close), close.code) == (Ambiguous, "boule.throw.two"), "and who is nearest then"
-    three = game.add(tables.beside("blue", 20.0), tables.beside("yellow", 30.0, 90), tables.beside("yellow", 40.0, 180))
+    three = game.add(
+        tables.beside("blue", 20.0),
+        tables.beside("yellow", 30.0, 90),
+        tables.beside("yellow", 40.0, 180),
+    )
     assert isinstance(three, Refused)
 
 
@@ -203,24 +268,44 @@ def test_two_new_pieces_of_one_colour(tables, game):
     """Yellow was to throw until it leads: where neither does, nothing hangs on which was first."""
     game.add(tables.beside("blue", 20.0))
     asked = game.add(tables.beside("yellow", 30.0, 90), tables.beside("yellow", 40.0, 180))
-    assert asked.said == "2 new pieces lie in play (yellow, yellow), and one is thrown at a time. Were they thrown one after the other?"
+    assert (
+        asked.said
+        == "2 new pieces lie in play (yellow, yellow), and one is thrown at a time. Were they"
+        " thrown one after the other?"
+    )
     whichever, at_once = asked.choices
-    assert whichever.label.startswith("One after the other, in whichever order: the yellow piece that lies 30.0 ± 0.5 mm from the target, and ")
+    assert whichever.label.startswith(
+        "One after the other, in whichever order: the yellow piece that lies 30.0 ± 0.5 mm from the"
+        " target, and "
+    )
     assert [len(choice.moves) for choice in (whichever, at_once)] == [2, 0]
     leads = game.add(tables.beside("yellow", 10.0, 90), tables.beside("yellow", 40.0, 180))
     first, _ = leads.choices
-    assert first.label.startswith("First the yellow piece that lies 40.0 ± 0.5 mm from the target, then "), "after the other it is blue's turn"
+    assert first.label.startswith(
+        "First the yellow piece that lies 40.0 ± 0.5 mm from the target, then "
+    ), "after the other it is blue's turn"
 
 
 def test_a_piece_that_is_perhaps_read_twice_is_asked_about(tables, game):
     thrown = tables.beside("blue", 20.0)
-    part = tables.piece("blue", *(thrown.base_mm - np.array([2.0, 0.0])), pose="upright", pose_probability=0.4)
+    part = tables.piece(
+        "blue", *(thrown.base_mm - np.array([2.0, 0.0])), pose="upright", pose_probability=0.4
+    )
     asked = game.add(thrown, part)
     assert isinstance(asked, Ambiguous)
-    assert asked.said == "2 new pieces lie in play (blue, blue), and one is thrown at a time. Is one of them a part of another piece?"
-    assert asked.choices == (Choice("One: a large piece", ("throw blue large 20.00: blue 20.00",)), Choice("Each is a piece: take them back", ()))
+    assert (
+        asked.said
+        == "2 new pieces lie in play (blue, blue), and one is thrown at a time. Is one of them a"
+        " part of another piece?"
+    )
+    assert asked.choices == (
+        Choice("One: a large piece", ("throw blue large 20.00: blue 20.00",)),
+        Choice("Each is a piece: take them back", ()),
+    )
     assert isinstance(game.add(thrown, replace(part, pose_probability=1.0)), Refused)
-    assert isinstance(game.add(thrown, tables.beside("blue", 90.0, 90, pose_probability=0.4)), Refused), "it touches nothing"
+    assert isinstance(
+        game.add(thrown, tables.beside("blue", 90.0, 90, pose_probability=0.4)), Refused
+    ), "it touches nothing"
 
 
 def test_nobody_leads(tables, game):
@@ -250,22 +335,32 @@ def test_who_stands_on_the_target_is_asked_once(tables, game):
     thrown = game.add(tables.beside("yellow", 9.0, 90))
     assert thrown.moves == ("throw yellow large 9.00: blue on < yellow 9.00",)
     moved = tables.on("blue", target, 0, pose_probability=0.8, base_mm=-BESIDE_MM)
-    assert isinstance(game.see(target, moved, *game.pieces[2:], tables.beside("yellow", 30.0, 180)), Ambiguous)
+    assert isinstance(
+        game.see(target, moved, *game.pieces[2:], tables.beside("yellow", 30.0, 180)), Ambiguous
+    )
 
 
 def test_who_does_not_stand_on_the_target_is_asked_once(tables, game):
     target = game.pieces[0]
     asked = game.add(tables.on("blue", target, 0, pose_probability=0.8, base_mm=BESIDE_MM))
-    beside = next(choice for choice in asked.choices if choice.label.startswith("It does not stand on the target"))
+    beside = next(
+        choice
+        for choice in asked.choices
+        if choice.label.startswith("It does not stand on the target")
+    )
     game.answer(asked, beside.label)
-    assert game.add(tables.beside("yellow", 60.0, 90)).moves == ("throw yellow large 60.00: blue touching < yellow 60.00",)
+    assert game.add(tables.beside("yellow", 60.0, 90)).moves == (
+        "throw yellow large 60.00: blue touching < yellow 60.00",
+    )
 
 
 def test_what_could_not_be_read_is_asked_once(tables, game):
     spot = (np.array([150.0, 150.0]),)
     first = replace(tables.seen(*game.pieces, tables.beside("blue", 20.0)), unread_mm=spot)
     asked = judge(game.state, first, game.before)
-    assert asked.said == "Something at (150, 150) mm could not be read. Is it as the camera read it?"
+    assert (
+        asked.said == "Something at (150, 150) mm could not be read. Is it as the camera read it?"
+    )
     game.move(*asked.choices[0].moves)
     again = replace(first, pieces=(*first.pieces, tables.beside("yellow", 30.0, 90)))
     assert isinstance(judge(game.state, again, first), Accepted)
@@ -279,35 +374,56 @@ def test_who_throws_is_told_what_could_not_be_read(tables, game):
     blind = replace(game.before, unread_mm=(np.array([150.0, 150.4]),))
     waiting = judge(game.state, blind, game.before)
     assert isinstance(waiting, Waiting)
-    assert waiting.said == "Yellow throws next. Something lies at (150, 150) mm that cannot be read. Show it more clearly."
+    assert (
+        waiting.said
+        == "Yellow throws next. Something lies at (150, 150) mm that cannot be read. Show it more"
+        " clearly."
+    )
     assert judge(game.state, blind, blind).said == "Yellow throws next."
 
 
 def test_a_piece_on_the_target_may_hide_it(tables, game):
-    """It is asked once; then the target is known to be under that piece, even to a referee that was started again."""
+    """It is asked once; then the target is known to be under that piece, even to a referee that was
+    started again.
+    """
     game.add(tables.beside("blue", 20.0))
     _, blue = game.pieces
     upper = tables.piece("yellow", 0.5, 2.0, 30.0, pose="upright")
     asked = game.see(blue, upper)
-    assert asked.said.startswith("The green target cannot be seen in the play area. The yellow large, upright, ")
-    assert [choice.moves for choice in asked.choices if choice.label.startswith("It left")] == [("void",)]
+    assert asked.said.startswith(
+        "The green target cannot be seen in the play area. The yellow large, upright, "
+    )
+    assert [choice.moves for choice in asked.choices if choice.label.startswith("It left")] == [
+        ("void",)
+    ]
     game.answer(asked, "As it was read: a large piece")
     assert str(game.state.layout) == "yellow on < blue 20.00"
     other = tables.piece("yellow", 200.0, 100.0, pose="upright")
     for before in (game.before, None):
-        thrown = judge(game.state, tables.seen(blue, upper, tables.beside("blue", 60.0, 180)), before)
+        thrown = judge(
+            game.state, tables.seen(blue, upper, tables.beside("blue", 60.0, 180)), before
+        )
         assert isinstance(thrown, Accepted), before
         assert ": yellow on < blue " in thrown.moves[0]
         assert thrown.evidence["sigma_mm"] > 2.0, "nobody sees where exactly the target is"
-    game.state = replace(game.state, thrown=(1, 1), layout=Layout.parse("yellow on < blue 20.00 < yellow 200.00"))
-    thrown = judge(game.state, tables.seen(blue, other, upper, tables.beside("blue", 60.0, 180)), None)
-    assert ": yellow on < blue 14." in thrown.moves[0], "the other piece that stands is too far from where blue lies"
+    game.state = replace(
+        game.state, thrown=(1, 1), layout=Layout.parse("yellow on < blue 20.00 < yellow 200.00")
+    )
+    thrown = judge(
+        game.state, tables.seen(blue, other, upper, tables.beside("blue", 60.0, 180)), None
+    )
+    assert ": yellow on < blue 14." in thrown.moves[0], (
+        "the other piece that stands is too far from where blue lies"
+    )
 
 
 def test_a_target_that_is_only_guessed_to_be_elsewhere_is_where_it_stood(tables, game):
     """Eyes that do not see it look for a piece that may hide it, and may take the wrong one."""
     target = game.pieces[0]
-    game.answer(game.add(tables.on("blue", target, 0, pose_probability=0.8, base_mm=BESIDE_MM)), "As it was read: a large piece")
+    game.answer(
+        game.add(tables.on("blue", target, 0, pose_probability=0.8, base_mm=BESIDE_MM)),
+        "As it was read: a large piece",
+    )
     upper = tables.piece("blue", 0.5, 2.0, 10.0, pose="upright")
     game.before = tables.seen(upper)
     other = tables.piece("yellow", 80.0, 0.0, pose="upright")
@@ -317,7 +433,9 @@ def test_a_target_that_is_only_guessed_to_be_elsewhere_is_where_it_stood(tables,
     assert ": blue on < yellow " in thrown.moves[0]
     game.move("void", "target green")
     game.before = None
-    alone = game.see(tables.target(x_mm=80.0), replace(other, colour="blue", on=0, pose_probability=0.5))
+    alone = game.see(
+        tables.target(x_mm=80.0), replace(other, colour="blue", on=0, pose_probability=0.5)
+    )
     assert alone.said.startswith("The blue large, upright, "), "nothing else tells where it is"
 
 
@@ -326,17 +444,28 @@ def test_a_target_that_is_hidden_by_nothing_may_have_left(tables, game):
     lying = tables.piece("blue", 0.5, 2.0)
     assert game.see(lying).code == "boule.target.gone"
     game.add(tables.beside("blue", 20.0))
-    assert game.see(*game.pieces[1:], tables.piece("yellow", 40.0, 0.0, pose="upright")).code == "boule.target.gone"
+    assert (
+        game.see(*game.pieces[1:], tables.piece("yellow", 40.0, 0.0, pose="upright")).code
+        == "boule.target.gone"
+    )
 
 
 def from_the_side(tables, *pieces, **changes):
     """As a camera 700 mm up sees them that is not over the middle."""
     eye_mm = np.array([150.0, -300.0, 700.0])
-    return replace(tables.seen(*pieces), camera=replace(CAMERA, rotation=np.diag([1.0, -1.0, -1.0]), translation_mm=eye_mm * (-1, 1, 1)), **changes)
+    return replace(
+        tables.seen(*pieces),
+        camera=replace(
+            CAMERA, rotation=np.diag([1.0, -1.0, -1.0]), translation_mm=eye_mm * (-1, 1, 1)
+        ),
+        **changes,
+    )
 
 
 def read_on_the_target(tables, **changes):
-    """A piece that stands on the target at (0, 0), read as if it stood on the table: beside it, away from that camera."""
+    """A piece that stands on the target at (0, 0), read as if it stood on the table: beside it,
+    away from that camera.
+    """
     lift_mm = LOONEY["large"].stack_step_mm
     x_mm, y_mm = np.array([-150.0, 300.0]) * lift_mm / (700.0 - lift_mm)
     return tables.piece("yellow", x_mm, y_mm, 30.0, pose="upright", **changes)
@@ -344,20 +473,35 @@ def read_on_the_target(tables, **changes):
 
 @pytest.mark.parametrize("heading_deg", [0.0, 45.0])
 def test_a_piece_that_stands_just_where_the_target_lifts_it_is_on_it(tables, game, heading_deg):
-    """Nothing else explains it: nobody is asked, and what is taken for known is said, now and as long as it is hidden."""
+    """Nothing else explains it: nobody is asked, and what is taken for known is said, now and as
+    long as it is hidden.
+    """
     game.add(tables.beside("blue", 20.0))
     game.before = from_the_side(tables, *game.pieces)
     blue, upper = game.pieces[1], replace(read_on_the_target(tables), heading_deg=heading_deg)
     thrown = judge(game.state, from_the_side(tables, blue, upper), game.before)
     assert isinstance(thrown, Accepted)
     assert thrown.moves == ("throw yellow large on: yellow on < blue 20.00",)
-    hidden = "The green target is hidden, and taken to be where it was seen last, under the piece that stands there."
+    hidden = (
+        "The green target is hidden, and taken to be where it was seen last, under the piece that"
+        " stands there."
+    )
     assert thrown.said.endswith(hidden)
-    assert [(piece.colour, piece.on) for piece in thrown.table.pieces] == [("blue", None), ("yellow", 2), ("green", None)]
+    assert [(piece.colour, piece.on) for piece in thrown.table.pieces] == [
+        ("blue", None),
+        ("yellow", 2),
+        ("green", None),
+    ]
     game.move(*thrown.moves)
-    after = judge(game.state, from_the_side(tables, blue, upper, tables.beside("blue", 22.0, 180)), thrown.table)
+    after = judge(
+        game.state,
+        from_the_side(tables, blue, upper, tables.beside("blue", 22.0, 180)),
+        thrown.table,
+    )
     assert isinstance(after, Accepted)
-    assert after.moves == ("throw blue large 22.00: yellow on < blue 20.00 < blue 22.00",), "measured from where the target was seen"
+    assert after.moves == ("throw blue large 22.00: yellow on < blue 20.00 < blue 22.00",), (
+        "measured from where the target was seen"
+    )
     assert after.said.endswith(hidden)
 
 
@@ -376,7 +520,9 @@ def test_a_doubt_about_a_hidden_target_is_asked(tables, game):
     game.before, blue = from_the_side(tables, *game.pieces), game.pieces[1]
     assert isinstance(judge(game.state, from_the_side(tables, blue, there), game.before), Accepted)
     unsure = from_the_side(tables, blue, replace(there, colour_probability=0.9))
-    assert isinstance(judge(game.state, unsure, game.before), Accepted), "who throws now has thrown it, and the target did not move"
+    assert isinstance(judge(game.state, unsure, game.before), Accepted), (
+        "who throws now has thrown it, and the target did not move"
+    )
     on_the_table = tables.piece("yellow", 0.0, 0.0, pose="upright")
     doubts = [
         from_the_side(tables, blue, on_the_table),
@@ -392,8 +538,12 @@ def test_a_doubt_about_a_hidden_target_is_asked(tables, game):
 
 @pytest.mark.parametrize("sizes", ["shown", "declared"])
 @pytest.mark.parametrize("turned_deg", [0, 90])
-def test_a_thrown_piece_of_another_size_is_no_piece_that_was_knocked(tables, new_game, sizes, turned_deg):
-    """Yellow's large piece knocks a medium one of yellow's out: that is no medium piece, moved, and none that is out."""
+def test_a_thrown_piece_of_another_size_is_no_piece_that_was_knocked(
+    tables, new_game, sizes, turned_deg
+):
+    """Yellow's large piece knocks a medium one of yellow's out: that is no medium piece, moved, and
+    none that is out.
+    """
     game = mixed(tables, new_game, sizes)
     target, blue, _ = game.pieces
     thrown = tables.beside("yellow", 50.0, turned_deg)
@@ -407,14 +557,21 @@ def test_a_thrown_piece_of_another_size_is_no_piece_that_was_knocked(tables, new
     unsure = game.see(target, blue, replace(thrown, size_probability=0.7), off=[outside])
     assert isinstance(unsure, Ambiguous), "the size is not sure"
     game.before = None
-    assert game.see(target, blue, thrown, tables.beside("yellow", 49.0, 270, size="medium")).code == "boule.throw.size", "nor after a restart"
+    assert (
+        game.see(target, blue, thrown, tables.beside("yellow", 49.0, 270, size="medium")).code
+        == "boule.throw.size"
+    ), "nor after a restart"
 
 
 def test_a_piece_that_is_misread_in_another_size_where_it_lies_is_that_piece(tables, new_game):
     game = mixed(tables, new_game, "shown")
     target, blue, _ = game.pieces
     thrown = tables.beside("yellow", 50.0, 90, size="medium")
-    assert game.see(target, blue, tables.beside("yellow", 30.0, 180), thrown).moves[0].startswith("throw yellow medium 50.00")
+    assert (
+        game.see(target, blue, tables.beside("yellow", 30.0, 180), thrown)
+        .moves[0]
+        .startswith("throw yellow medium 50.00")
+    )
 
 
 def mixed(tables, new_game, sizes):
@@ -433,7 +590,10 @@ def test_two_throws_in_one_look_are_asked_about_where_the_second_is_too_close_to
     game.add(tables.beside("blue", 20.0))
     asked = game.add(tables.beside("yellow", 90.0, 90), tables.beside("yellow", 20.2, 180))
     assert (type(asked), asked.code) == (Ambiguous, "boule.throw.two")
-    assert {choice.label.rpartition("; ")[2] for choice in asked.choices[:-1]} >= {"yellow is nearest", "blue is nearest"}
+    assert {choice.label.rpartition("; ")[2] for choice in asked.choices[:-1]} >= {
+        "yellow is nearest",
+        "blue is nearest",
+    }
     assert all(len(choice.moves) == 2 for choice in asked.choices[:-1])
 
 
@@ -442,15 +602,21 @@ def test_after_a_restart_two_throws_are_asked_about_and_so_is_what_hands_moved(t
     game.add(tables.beside("blue", 20.0))
     target, blue = game.pieces
     game.before = None
-    two = game.see(target, blue, tables.beside("yellow", 90.0, 90), tables.beside("yellow", 45.0, 180))
+    two = game.see(
+        target, blue, tables.beside("yellow", 90.0, 90), tables.beside("yellow", 45.0, 180)
+    )
     assert (type(two), two.code) == (Ambiguous, "boule.throw.two")
     carried = game.see(target, tables.beside("blue", 50.0, 180))
     assert (type(carried), carried.code) == (Ambiguous, "boule.moved")
-    assert isinstance(game.see(target, tables.beside("blue", 20.4, 180)), Waiting), "within what a picture errs"
+    assert isinstance(game.see(target, tables.beside("blue", 20.4, 180)), Waiting), (
+        "within what a picture errs"
+    )
     game.before = tables.seen(target, blue)
     game.add(tables.on("yellow", target, 0))
     game.before = None
-    assert game.see(target, blue, tables.beside("yellow", 60.0, 180)).code == "boule.moved", "nor does it stand on the target any more"
+    assert game.see(target, blue, tables.beside("yellow", 60.0, 180)).code == "boule.moved", (
+        "nor does it stand on the target any more"
+    )
 
 
 def test_a_target_that_is_pushed_before_all_have_said_a_size_accuses_nobody(tables, new_game):

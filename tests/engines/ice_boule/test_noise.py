@@ -24,24 +24,47 @@ class Ground:
             if self.rng.random() < 0.1:
                 dx, dy, turn = self.rng.normal(size=3) * [15, 15, 40]
                 self.truth[index] = (name, x + dx, y + dy, heading + turn, pose)
-        self.truth.append((colour, away_mm * np.cos(bearing), away_mm * np.sin(bearing), self.rng.uniform(0, 360), "lying"))
+        self.truth.append(
+            (
+                colour,
+                away_mm * np.cos(bearing),
+                away_mm * np.sin(bearing),
+                self.rng.uniform(0, 360),
+                "lying",
+            )
+        )
 
     def seen(self, sigma_mm=SIGMA_MM, sigma_deg=SIGMA_DEG):
         """The table as a camera with these errors reads it."""
         pieces = []
         for colour, x, y, heading, pose in self.truth:
             dx, dy, turn = self.rng.normal(size=3) * [sigma_mm, sigma_mm, sigma_deg]
-            pieces.append(self.tables.piece(colour, x + dx, y + dy, heading + turn, pose=pose, sigma_mm=sigma_mm, sigma_deg=sigma_deg))
+            pieces.append(
+                self.tables.piece(
+                    colour,
+                    x + dx,
+                    y + dy,
+                    heading + turn,
+                    pose=pose,
+                    sigma_mm=sigma_mm,
+                    sigma_deg=sigma_deg,
+                )
+            )
         return self.tables.seen(*pieces)
 
 
 @pytest.mark.parametrize("first", [0, 10])
 def test_noisy_ends(tables, first):
-    """Nothing that is accepted is wrong, and among the answers to every question there is the true one."""
+    """Nothing that is accepted is wrong, and among the answers to every question there is the true
+    one.
+    """
     accepted = asked = 0
     for seed in range(first, first + 10):
         ground = Ground(tables, seed)
-        state, before = play(start(["blue", "yellow", "red"], {}), parse_move("target green")), ground.seen()
+        state, before = (
+            play(start(["blue", "yellow", "red"], {}), parse_move("target green")),
+            ground.seen(),
+        )
         while state.end is None:
             ground.throw(state.next)
             seen = ground.seen()
@@ -56,7 +79,12 @@ def test_noisy_ends(tables, first):
                 asked += 1
                 moves = [choice.moves for choice in verdict.choices]
             states = [play(state, parse_move(text)) for (text,) in moves]
-            right = [after for after in states if after.layout.leaders == {truth.leading} and (not after.end or after.end.points == truth.points)]
+            right = [
+                after
+                for after in states
+                if after.layout.leaders == {truth.leading}
+                and (not after.end or after.end.points == truth.points)
+            ]
             assert len(right) == 1, (seed, verdict.said)
             state, before = right[0], seen
     assert accepted > 80

@@ -48,11 +48,23 @@ def test_everything_that_buttons_offer_in_a_game_is_heard(sizes):
     game = GAMES["ice_boule"]
     state = game.start(PLAYERS, {"sizes": sizes})
     offered = set()
-    for move in ("target green", "sizes blue=large yellow=large", "throw blue large 20: blue 20", *["throw yellow out: blue 20"] * 4, "stop blue"):
+    for move in (
+        "target green",
+        "sizes blue=large yellow=large",
+        "throw blue large 20: blue 20",
+        *["throw yellow out: blue 20"] * 4,
+        "stop blue",
+    ):
         for one in game.state_document(state)["may_say"]:
             verdict = game.hear(state, one["said"])
-            moves = [choice.moves for choice in verdict.choices if choice.moves] if isinstance(verdict, Ambiguous) else [verdict.moves]
+            moves = (
+                [choice.moves for choice in verdict.choices if choice.moves]
+                if isinstance(verdict, Ambiguous)
+                else [verdict.moves]
+            )
             assert all(game.violation(state, game.parse_move(*each)) is None for each in moves), one
             offered |= set(one["said"])
         state = game.play(state, game.parse_move(move))
-    assert offered == {"player", "line", "target", "out", "void", "stop"} | ({"size"} if sizes == "declared" else set())
+    assert offered == {"player", "line", "target", "out", "void", "stop"} | (
+        {"size"} if sizes == "declared" else set()
+    )

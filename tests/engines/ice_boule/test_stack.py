@@ -1,4 +1,6 @@
-"""Stacks on the target: three high, pushed over, hiding the target and each other (rulings ice_boule.9 and ice_boule.10)."""
+"""Stacks on the target: three high, pushed over, hiding the target and each other (rulings
+ice_boule.9 and ice_boule.10).
+"""
 
 from dataclasses import replace
 
@@ -15,7 +17,9 @@ from tests.engines.ice_boule.conftest import LOONEY
 
 def over(tables, colour, below, index, **changes):
     """A piece that stands on one that stands on the target."""
-    return replace(tables.on(colour, below, index, **changes), solid=on_top(LOONEY["large"], below.solid, 20.0))
+    return replace(
+        tables.on(colour, below, index, **changes), solid=on_top(LOONEY["large"], below.solid, 20.0)
+    )
 
 
 def three_high(tables, lower="blue", upper="yellow"):
@@ -40,7 +44,9 @@ def begun(tables, new_game, **rulings):
     ],
 )
 def test_a_stack_of_different_players(tables, new_game, rulings, layout, next_player):
-    """All that stands on the target shares the lead; by the other ruling only the lowest stands there."""
+    """All that stands on the target shares the lead; by the other ruling only the lowest stands
+    there.
+    """
     game = begun(tables, new_game, **rulings)
     pieces = three_high(tables)
     game.see(*pieces[:2])
@@ -58,10 +64,15 @@ def test_two_pieces_of_one_player_on_the_target_are_two_points_each(tables, new_
     game.state = replace(game.state, thrown=(1, 4))
     game.see(*pieces)
     assert str(game.state.layout) == "blue on < blue on"
-    assert hear(game.state, {"player": "blue", "stop": True}).said.startswith("Blue throws no more. The end is over: blue scores 4 points.")
+    assert hear(game.state, {"player": "blue", "stop": True}).said.startswith(
+        "Blue throws no more. The end is over: blue scores 4 points."
+    )
 
 
-@pytest.mark.parametrize(("toppled", "layout"), [("nested", "blue 20.00 < yellow 60.00"), ("always", "blue touching < yellow 60.00")])
+@pytest.mark.parametrize(
+    ("toppled", "layout"),
+    [("nested", "blue 20.00 < yellow 60.00"), ("always", "blue touching < yellow 60.00")],
+)
 def test_a_piece_that_was_pushed_off_the_target(tables, new_game, toppled, layout):
     """It is measured where it came free, or touches the target for the rest of the end."""
     game = begun(tables, new_game, toppled=toppled)
@@ -74,12 +85,16 @@ def test_a_piece_that_was_pushed_off_the_target(tables, new_game, toppled, layou
     assert game.document["leading"] == "blue"
     again = game.see(game.pieces[0], fallen, *game.pieces[2:], tables.beside("yellow", 9.0, 180))
     assert isinstance(again, Accepted)
-    assert game.document["leading"] == ("yellow" if toppled == "nested" else "blue"), "wherever it lies"
+    assert game.document["leading"] == ("yellow" if toppled == "nested" else "blue"), (
+        "wherever it lies"
+    )
 
 
 @pytest.mark.parametrize("toppled", ["nested", "always"])
 def test_a_stack_that_was_pushed_over_and_still_nests_touches(tables, new_game, toppled):
-    """Both lie, one in the other: the piece is nearer than one that lies a hair beside the target."""
+    """Both lie, one in the other: the piece is nearer than one that lies a hair beside the
+    target.
+    """
     game = begun(tables, new_game, toppled=toppled)
     game.add(tables.on("blue", game.pieces[0], 0))
     target = tables.piece("green", 10.0, 0.0)
@@ -97,18 +112,33 @@ def test_a_stack_that_hides_the_target_when_it_falls_does_not_stop_play(tables, 
     lying = [tables.piece("blue", 5.0, 0.0), tables.beside("yellow", 40.0, 90)]
     asked = game.see(*lying)
     assert asked.code == "boule.target.gone"
-    still = {choice.label: choice for choice in asked.choices if choice.label.startswith("The target is still in play. ")}
-    assert {label.partition(". ")[2] for label in still} == {"Blue is nearest", "Yellow is nearest", "Blue and yellow are equally near"}
+    still = {
+        choice.label: choice
+        for choice in asked.choices
+        if choice.label.startswith("The target is still in play. ")
+    }
+    assert {label.partition(". ")[2] for label in still} == {
+        "Blue is nearest",
+        "Yellow is nearest",
+        "Blue and yellow are equally near",
+    }
     game.answer(asked, "The target is still in play. Blue is nearest")
     assert (game.document["leading"], game.document["next"]) == ("blue", "yellow")
     for bearing_deg in (180, 270, 0):
         lying.append(tables.beside("yellow", 90.0, bearing_deg))
         verdict = game.see(*lying)
         if isinstance(verdict, Ambiguous):
-            game.answer(verdict, next(choice.label for choice in verdict.choices if "Blue is nearest" in choice.label))
+            game.answer(
+                verdict,
+                next(
+                    choice.label for choice in verdict.choices if "Blue is nearest" in choice.label
+                ),
+            )
     assert (game.document["leading"], game.document["may_stop"]) == ("blue", True)
     shown = game.see(tables.piece("green", 0.0, 0.0), *lying, tables.beside("blue", 150.0, 0, 15))
-    assert isinstance(shown, Accepted | Ambiguous), "once it is seen again, it is measured from where it lies"
+    assert isinstance(shown, Accepted | Ambiguous), (
+        "once it is seen again, it is measured from where it lies"
+    )
 
 
 def test_a_target_that_comes_back_to_view_is_measured_from(tables, new_game):
@@ -124,14 +154,19 @@ def test_a_target_that_comes_back_to_view_is_measured_from(tables, new_game):
 
 
 def test_a_piece_that_hides_the_one_under_it_on_the_target(tables, new_game):
-    """It is asked once; then the lower one is known to be there as long as the upper one lies still."""
+    """It is asked once; then the lower one is known to be there as long as the upper one lies
+    still.
+    """
     game = begun(tables, new_game)
     target = game.pieces[0]
     game.add(tables.on("blue", target, 0))
     upper = tables.on("yellow", target, 0)
     asked = game.see(target, upper)
     labels = [choice.label for choice in asked.choices[:-1]]
-    assert labels == ["A large piece; knocked out of play: blue", "A large piece; under it on the target: blue"]
+    assert labels == [
+        "A large piece; knocked out of play: blue",
+        "A large piece; under it on the target: blue",
+    ]
     game.answer(asked, "A large piece; under it on the target: blue")
     assert str(game.state.layout) == "blue on = yellow on"
 
@@ -145,7 +180,12 @@ def test_a_stack_that_hides_all_below_it_is_known_as_long_as_it_lies_still(table
     verdict = game.see(top, tables.beside("yellow", 30.0, 90))
     assert isinstance(verdict, Accepted)
     assert verdict.moves == ("throw yellow large 30.00: blue on = yellow on < yellow 30.00",)
-    assert [(piece.colour, piece.on) for piece in verdict.table.pieces] == [("yellow", 3), ("yellow", None), ("green", None), ("blue", 2)]
+    assert [(piece.colour, piece.on) for piece in verdict.table.pieces] == [
+        ("yellow", 3),
+        ("yellow", None),
+        ("green", None),
+        ("blue", 2),
+    ]
 
 
 def test_the_true_reading_of_a_fallen_stack_is_always_among_the_answers(tables, new_game):
@@ -154,30 +194,50 @@ def test_the_true_reading_of_a_fallen_stack_is_always_among_the_answers(tables, 
     for _ in range(30):
         game = begun(tables, new_game)
         game.add(tables.on("blue", game.pieces[0], 0))
-        fallen = tables.piece("blue", *chance.uniform(-30, 30, 2), heading_deg=float(chance.uniform(0, 360)))
-        thrown = tables.piece("yellow", *(chance.uniform(60, 120, 2) * chance.choice([-1, 1], 2)), heading_deg=float(chance.uniform(0, 360)))
+        fallen = tables.piece(
+            "blue", *chance.uniform(-30, 30, 2), heading_deg=float(chance.uniform(0, 360))
+        )
+        thrown = tables.piece(
+            "yellow",
+            *(chance.uniform(60, 120, 2) * chance.choice([-1, 1], 2)),
+            heading_deg=float(chance.uniform(0, 360)),
+        )
         asked = judge(game.state, tables.seen(fallen, thrown), game.before)
         said = {choice.label.partition(". ")[2] for choice in asked.choices if choice.moves}
         assert said >= {"Blue is nearest", "Yellow is nearest"}
         assert said & {"Blue and yellow are equally near", "Yellow and blue are equally near"}
 
 
-def test_a_target_that_is_guessed_under_a_piece_that_stood_there_all_along_is_not_there(tables, new_game):
-    """Where a stack falls over it, eyes look for a piece that may hide it, and find one that lay still."""
+def test_a_target_that_is_guessed_under_a_piece_that_stood_there_all_along_is_not_there(
+    tables, new_game
+):
+    """Where a stack falls over it, eyes look for a piece that may hide it, and find one that lay
+    still.
+    """
     game = begun(tables, new_game)
     bystander = tables.piece("blue", 80.0, 0.0, pose="upright")
     game.add(bystander)
     game.add(tables.on("yellow", game.pieces[0], 0))
     assert str(game.state.layout).startswith("yellow on < blue ")
     fallen = tables.piece("yellow", 10.0, 5.0)
-    guess = [tables.target(x_mm=80.0), replace(bystander, on=0, pose_probability=0.8), fallen, tables.beside("blue", 60.0, 90)]
+    guess = [
+        tables.target(x_mm=80.0),
+        replace(bystander, on=0, pose_probability=0.8),
+        fallen,
+        tables.beside("blue", 60.0, 90),
+    ]
     asked = game.see(*guess)
     assert asked.code == "boule.target.gone"
-    assert {"The target is still in play. Yellow is nearest", "The target is still in play. Blue is nearest"} <= {c.label for c in asked.choices}
+    assert {
+        "The target is still in play. Yellow is nearest",
+        "The target is still in play. Blue is nearest",
+    } <= {c.label for c in asked.choices}
 
 
 def test_by_lowest_all_above_the_lowest_touch_and_are_equally_near(tables, new_game):
-    """However many they are, nobody is asked which of them is nearer: they count as touching by the ruling."""
+    """However many they are, nobody is asked which of them is nearer: they count as touching by the
+    ruling.
+    """
     game = begun(tables, new_game, on_target="lowest")
     pieces = three_high(tables, "blue", "yellow")
     for count in (2, 3):
@@ -186,18 +246,28 @@ def test_by_lowest_all_above_the_lowest_touch_and_are_equally_near(tables, new_g
         pieces.append(over(tables, game.document["next"], pieces[-1], len(pieces) - 1))
         verdict = game.see(*pieces)
         assert isinstance(verdict, Accepted), verdict
-        if {lie.colour for lie in game.state.layout.lies if not lie.on_target} == {"blue", "yellow"}:
+        if {lie.colour for lie in game.state.layout.lies if not lie.on_target} == {
+            "blue",
+            "yellow",
+        }:
             break
     assert "yellow touching = blue touching" in str(game.state.layout)
 
 
-def test_a_doubt_beside_pieces_that_were_said_to_be_equal_is_asked_in_orders_that_can_be_played(game):
+def test_a_doubt_beside_pieces_that_were_said_to_be_equal_is_asked_in_orders_that_can_be_played(
+    game,
+):
     """Of the leader's pieces only those that may be nearer than all others are offered to be."""
     state = replace(game.state, thrown=(3, 4), leading="blue")
-    state = replace(state, layout=Layout.parse("blue touching < yellow 20.00 = blue 20.00 < yellow 40.00"))
+    state = replace(
+        state, layout=Layout.parse("blue touching < yellow 20.00 = blue 20.00 < yellow 40.00")
+    )
     ranking = rank_layout(state.layout)
     lies = (*state.layout.lies[:3], Lie("blue", 20.0), *state.layout.lies[3:])
-    nearer, equal = (np.insert(np.insert(each, 3, False, 0), 3, False, 1) for each in (ranking.nearer, ranking.equal))
+    nearer, equal = (
+        np.insert(np.insert(each, 3, False, 0), 3, False, 1)
+        for each in (ranking.nearer, ranking.equal)
+    )
     nearer[3, 4], nearer[0, 3] = True, False
     doubtful = replace(ranking, ids=tuple(range(5)), lies=lies, nearer=nearer, equal=equal)
 
@@ -207,4 +277,6 @@ def test_a_doubt_beside_pieces_that_were_said_to_be_equal_is_asked_in_orders_tha
     found = list(readings(doubtful, too_close))
     assert len(found) == 2, "the doubtful one is nearer than all others, or not"
     assert not any(map(too_close, found))
-    assert not any(order.nearer[order.ids.index(2), order.ids.index(1)] for order in found), "those were said to be equal"
+    assert not any(order.nearer[order.ids.index(2), order.ids.index(1)] for order in found), (
+        "those were said to be equal"
+    )

@@ -1,4 +1,6 @@
-"""A class that is read with probability SURE counts as read, and one a hair less does not, wherever it is asked."""
+"""A class that is read with probability SURE counts as read, and one a hair less does not, wherever
+it is asked.
+"""
 
 from dataclasses import replace
 
@@ -14,29 +16,54 @@ HAIR_LESS = float(np.nextafter(SURE, 0))
 
 
 def pose_of_a_piece(_, tables, p):
-    return measure(tables.seen(tables.target(), tables.beside("blue", 30, pose_probability=p)), "green").gaps[0].reach_mm
+    return (
+        measure(
+            tables.seen(tables.target(), tables.beside("blue", 30, pose_probability=p)), "green"
+        )
+        .gaps[0]
+        .reach_mm
+    )
 
 
 def size_of_a_piece(_, tables, p):
-    return measure(tables.seen(tables.target(), tables.beside("blue", 30, size_probability=p)), "green").gaps[0].reach_mm
+    return (
+        measure(
+            tables.seen(tables.target(), tables.beside("blue", 30, size_probability=p)), "green"
+        )
+        .gaps[0]
+        .reach_mm
+    )
 
 
 def colour_of_the_target(_, tables, p):
-    return len(measure(tables.seen(tables.target(colour_probability=p), tables.beside("blue", 30)), "green").doubts)
+    return len(
+        measure(
+            tables.seen(tables.target(colour_probability=p), tables.beside("blue", 30)), "green"
+        ).doubts
+    )
 
 
 def colour_of_the_leader(_, tables, p):
-    seen = tables.seen(tables.target(), tables.beside("blue", 30, colour_probability=p), tables.beside("yellow", 60, 180))
+    seen = tables.seen(
+        tables.target(),
+        tables.beside("blue", 30, colour_probability=p),
+        tables.beside("yellow", 60, 180),
+    )
     return len(measure(seen, "green").doubts)
 
 
 def which_is_the_target(_, tables, p):
-    seen = tables.seen(tables.target(colour_probability=p), tables.target(x_mm=200, colour_probability=0.5))
+    seen = tables.seen(
+        tables.target(colour_probability=p), tables.target(x_mm=200, colour_probability=0.5)
+    )
     return isinstance(measure(seen, "green"), CannotSee)
 
 
 def colour_of_a_new_target(game, tables, p):
-    return game().see(tables.target(colour_probability=p)).code, type(game().see(tables.target(colour_probability=p))).__name__
+    return (
+        game().see(tables.target(colour_probability=p)).code,
+        type(game().see(tables.target(colour_probability=p))).__name__,
+    )
 
 
 def pose_of_a_new_target(game, tables, p):
@@ -71,8 +98,21 @@ def size_of_a_throw(game, tables, p):
 
 
 ASKED = [
-    *(pose_of_a_piece, size_of_a_piece, colour_of_the_target, colour_of_the_leader, which_is_the_target, colour_of_a_new_target),
-    *(pose_of_a_new_target, pose_of_a_target_that_lies, colour_of_a_stranger, colour_of_a_throw_out_of_turn, size_of_a_throw),
+    *(
+        pose_of_a_piece,
+        size_of_a_piece,
+        colour_of_the_target,
+        colour_of_the_leader,
+        which_is_the_target,
+        colour_of_a_new_target,
+    ),
+    *(
+        pose_of_a_new_target,
+        pose_of_a_target_that_lies,
+        colour_of_a_stranger,
+        colour_of_a_throw_out_of_turn,
+        size_of_a_throw,
+    ),
 ]
 
 
@@ -88,12 +128,19 @@ def test_a_colour_that_is_just_sure_is_not_recalled_from_what_lay_there(new_game
     game = begun(new_game, tables)
     game.add(tables.beside("blue", 50))
     for p, colour in ((SURE, "yellow"), (HAIR_LESS, "blue")):
-        changed = [replace(one, colour="yellow", colour_probability=p) if one.colour == "blue" else one for one in game.pieces]
+        changed = [
+            replace(one, colour="yellow", colour_probability=p) if one.colour == "blue" else one
+            for one in game.pieces
+        ]
         verdict = judge(game.state, tables.seen(*changed), game.before)
-        assert (verdict.code == "boule.nothing" or type(verdict).__name__ == "Waiting") == (colour == "blue"), (p, verdict)
+        assert (verdict.code == "boule.nothing" or type(verdict).__name__ == "Waiting") == (
+            colour == "blue"
+        ), (p, verdict)
 
 
-def test_an_unsure_colour_that_leaves_no_choice_is_taken_as_read_with_every_colour_in_play(new_game, tables):
+def test_an_unsure_colour_that_leaves_no_choice_is_taken_as_read_with_every_colour_in_play(
+    new_game, tables
+):
     game = begun(new_game, tables)
     game.add(tables.beside("blue", 50))
     verdict = game.add(tables.beside("yellow", 80, 180, colour_probability=0.6))

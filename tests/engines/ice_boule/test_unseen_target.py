@@ -39,9 +39,23 @@ def test_its_colour_may_be_said_at_once():
     assert isinstance(heard, Accepted)
     assert heard.moves == ("target green",)
     assert isinstance(hear(state, {"player": "blue", "target": "yellow"}), Refused)
-    assert isinstance(hear(state, {"player": "yellow", "target": True}), Waiting), "the starting player throws it"
-    assert hear(play(state, parse_move("target green")), {"player": "blue", "target": "green"}).code == "boule.target.time"
-    assert hear(play(state, parse_move("target green")), {"player": "blue", "target": True}).code == "boule.target.time"
+    assert isinstance(hear(state, {"player": "yellow", "target": True}), Waiting), (
+        "the starting player throws it"
+    )
+    assert (
+        hear(play(state, parse_move("target green")), {"player": "blue", "target": "green"}).code
+        == "boule.target.time"
+    )
+    assert (
+        hear(play(state, parse_move("target green")), {"player": "blue", "target": True}).code
+        == "boule.target.time"
+    )
+
+
+def test_after_a_restart_it_is_said_that_the_target_is_not_seen():
+    waits = judge(begun().state, Tables.seen(), None)
+    assert isinstance(waits, Waiting)
+    assert waits.said.startswith("The green target cannot be seen in the play area. ")
 
 
 @pytest.mark.parametrize("pieces", [1, 2])
@@ -49,7 +63,9 @@ def test_throws_beside_a_target_that_is_not_seen_are_not_taken_for_a_table_to_be
     lying = [Tables.piece("blue", 100.0 * k, 40.0) for k in range(pieces)]
     waits = judge(start(("blue", "yellow"), {}), Tables.seen(*lying), None)
     assert isinstance(waits, Waiting)
-    assert "A green target stands there, and the camera does not see it" in [choice.label for choice in waits.asks.choices]
+    assert "A green target stands there, and the camera does not see it" in [
+        choice.label for choice in waits.asks.choices
+    ]
     assert waits.asks.until_moved
 
 
@@ -62,22 +78,37 @@ def test_the_last_target_is_the_first_choice():
 
 
 def test_nobody_is_asked_about_it_before_something_is_thrown():
-    game = begun()
-    assert game.see().said == "Blue throws next."
-    assert game.see().as_recorded
+    waits = begun().see()
+    assert waits.said == "The green target cannot be seen in the play area. Blue throws next."
+    assert waits.as_recorded
+    assert waits.asks is None
 
 
 def test_people_say_how_a_throw_came_out():
     game, lying = begun(), []
     for piece, answer, pieces in (
         (Tables.piece("blue", 100, 100), "The target is still in play. Blue is nearest", "blue"),
-        (Tables.piece("yellow", 200, 200, 90), "The target is still in play. Blue is nearest", "blue < yellow"),
-        (Tables.piece("yellow", 300, 50, 90), "The target is still in play. Yellow is nearest", "yellow < blue < yellow"),
-        (Tables.piece("blue", 300, 250, 90), "Blue's piece stands on the target; blue is nearest", "blue < yellow < blue < yellow"),
+        (
+            Tables.piece("yellow", 200, 200, 90),
+            "The target is still in play. Blue is nearest",
+            "blue < yellow",
+        ),
+        (
+            Tables.piece("yellow", 300, 50, 90),
+            "The target is still in play. Yellow is nearest",
+            "yellow < blue < yellow",
+        ),
+        (
+            Tables.piece("blue", 300, 250, 90),
+            "Blue's piece stands on the target; blue is nearest",
+            "blue < yellow < blue < yellow",
+        ),
     ):
         lying.append(piece)
         asked = game.see(*lying)
-        assert (asked.code, asked.table) == ("boule.target.gone", None), "no target is put into what was seen"
+        assert (asked.code, asked.table) == ("boule.target.gone", None), (
+            "no target is put into what was seen"
+        )
         assert {LEFT, BACK} <= {choice.label for choice in asked.choices}
         game.answer(asked, answer)
         assert " < ".join(lie.colour for lie in game.state.layout.lies) == pieces
@@ -97,13 +128,18 @@ def test_no_distance_from_it_is_told():
 
 
 def test_that_a_piece_stands_on_it_is_never_forgotten():
-    """Where the one that does was pushed, nobody knows any more: no order is offered that leaves it out."""
+    """Where the one that does was pushed, nobody knows any more: no order is offered that leaves it
+    out.
+    """
     game, first = begun(), Tables.piece("blue", 100, 100)
     asked = game.see(first)
     game.answer(asked, "Blue's piece stands on the target; blue is nearest")
     asked = game.see(Tables.piece("blue", 160, 100), Tables.piece("yellow", 300, 100))
     offered = [parse_move(move) for choice in asked.choices for move in choice.moves]
-    assert all(not hasattr(move, "layout") or any(lie.on_target for lie in move.layout.of("blue")) for move in offered)
+    assert all(
+        not hasattr(move, "layout") or any(lie.on_target for lie in move.layout.of("blue"))
+        for move in offered
+    )
     assert [choice.label for choice in asked.choices[-2:]] == [LEFT, BACK]
 
 
@@ -124,7 +160,9 @@ def test_once_it_is_seen_everything_is_measured():
 
 @given(st.lists(st.sampled_from([0, 1, 2, -1, -2]), max_size=9), st.permutations(range(9)))
 def test_every_answer_leads_on_to_a_legal_end(answers, places):
-    """Whatever people say of each throw, the end goes on, and a question never repeats itself on the same table."""
+    """Whatever people say of each throw, the end goes on, and a question never repeats itself on
+    the same table.
+    """
     game, lying = begun(), []
     for number, place in zip(answers, places, strict=False):
         if game.state.next is None:

@@ -1,4 +1,6 @@
-"""Pieces by hand: solids from `table.solids`, no camera; and whole boards on which pieces are thrown."""
+"""Pieces by hand: solids from `table.solids`, no camera; and whole boards on which pieces are
+thrown.
+"""
 
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -18,12 +20,18 @@ LOONEY = load_piece_set("looney")
 
 
 def read_piece(x_mm, y_mm, heading_deg=0.0, size="small", pose="lying", covariance=None):
-    """A piece as a picture may say it; a leaning one stands on a base edge, its tip lowered by 50 degrees."""
+    """A piece as a picture may say it; a leaning one stands on a base edge, its tip lowered by 50
+    degrees.
+    """
     size = LOONEY[size]
     if pose == "leaning":
         tilt, turn = np.radians(50), np.radians(heading_deg)
-        down = np.array([[np.cos(tilt), 0, np.sin(tilt)], [0, 1, 0], [-np.sin(tilt), 0, np.cos(tilt)]])
-        about = np.array([[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]])
+        down = np.array(
+            [[np.cos(tilt), 0, np.sin(tilt)], [0, 1, 0], [-np.sin(tilt), 0, np.cos(tilt)]]
+        )
+        about = np.array(
+            [[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]]
+        )
         lift = about @ down @ (size.base_mm / 2, 0.0, 0.0)
         solid = leaning(size, about @ down, (x_mm - lift[0], y_mm - lift[1], -lift[2]))
     else:
@@ -49,7 +57,9 @@ BOARD = Chessboard(square_mm=50.0)
 PLAYERS = ("green", "black", "red")
 SURE_MM, SURE_DEG = 1e-6, 1e-6
 ERRS_MM, ERRS_DEG, SHAKES_MM = 0.2, 0.9, 0.03
-"""What a reading of a piece errs as long as it lies still, 1 sigma, and what it changes from picture to picture."""
+"""What a reading of a piece errs as long as it lies still, 1 sigma, and what it changes from
+picture to picture.
+"""
 
 
 @dataclass(frozen=True)
@@ -67,14 +77,28 @@ class Thrown:
         """As it is read."""
         x_mm, y_mm, heading_deg = np.array([self.x_mm, self.y_mm, self.heading_deg]) + self.error
         covariance = np.diag([ERRS_MM**2, ERRS_MM**2, ERRS_DEG**2])
-        read = read_piece(x_mm + shake[0], y_mm + shake[1], float(heading_deg), pose=self.pose, covariance=covariance)
-        return replace(read, colour=self.colour, colour_probability=colour_probability, pose_probability=pose_probability)
+        read = read_piece(
+            x_mm + shake[0],
+            y_mm + shake[1],
+            float(heading_deg),
+            pose=self.pose,
+            covariance=covariance,
+        )
+        return replace(
+            read,
+            colour=self.colour,
+            colour_probability=colour_probability,
+            pose_probability=pose_probability,
+        )
 
     @property
     def truth(self):
         """As it is."""
         sure = np.diag([SURE_MM**2, SURE_MM**2, SURE_DEG**2])
-        return replace(read_piece(self.x_mm, self.y_mm, self.heading_deg, pose=self.pose, covariance=sure), colour=self.colour)
+        return replace(
+            read_piece(self.x_mm, self.y_mm, self.heading_deg, pose=self.pose, covariance=sure),
+            colour=self.colour,
+        )
 
     @property
     def place(self):
@@ -86,7 +110,11 @@ class Thrown:
         """Is it read as it lies, with nothing too close to call?"""
         piece = self.piece()
         read = touches(replace(piece, covariance=2 * piece.covariance), BOARD)
-        return read.on_board is not None and read.place == self.place and not (self.place and self.place.in_doubt)
+        return (
+            read.on_board is not None
+            and read.place == self.place
+            and not (self.place and self.place.in_doubt)
+        )
 
 
 class Table:
@@ -102,14 +130,24 @@ class Table:
         return other
 
     def thrown(self, colour, low_mm=0.0, high_mm=400.0, about=None):
-        """A piece that falls anywhere, or `about` a place and near it, touches no other, and lies clearly."""
+        """A piece that falls anywhere, or `about` a place and near it, touches no other, and lies
+        clearly.
+        """
         while True:
-            x_mm, y_mm = self.rng.uniform(low_mm, high_mm, 2) if about is None else self.rng.normal(about, 18)
+            x_mm, y_mm = (
+                self.rng.uniform(low_mm, high_mm, 2)
+                if about is None
+                else self.rng.normal(about, 18)
+            )
             pose = str(self.rng.choice(["lying", "lying", "lying", "upright"]))
             error = tuple(self.rng.normal(0, [ERRS_MM, ERRS_MM, ERRS_DEG]))
-            piece = Thrown(colour, float(x_mm), float(y_mm), float(self.rng.uniform(0, 360)), pose, error)
+            piece = Thrown(
+                colour, float(x_mm), float(y_mm), float(self.rng.uniform(0, 360)), pose, error
+            )
             others = [*self.pieces.values(), *self.beside]
-            if piece.clear and all(clearance(piece.truth.solid, other.truth.solid).mm > 3 for other in others):
+            if piece.clear and all(
+                clearance(piece.truth.solid, other.truth.solid).mm > 3 for other in others
+            ):
                 return piece
 
     def off(self, colour):
@@ -136,7 +174,9 @@ class Table:
 
     def seen(self, *more, **changes):
         """What a camera reads, and more pieces as it reads them."""
-        pieces = [piece.piece(shake=self.rng.normal(0, SHAKES_MM, 2)) for piece in self.pieces.values()]
+        pieces = [
+            piece.piece(shake=self.rng.normal(0, SHAKES_MM, 2)) for piece in self.pieces.values()
+        ]
         beside = [piece.piece() for piece in self.beside]
         partly = [piece for piece in beside if ((piece.base_mm > 0) & (piece.base_mm < 400)).all()]
         pieces = [*pieces, *partly, *more]
@@ -169,22 +209,38 @@ def table(tables):
 @pytest.fixture
 def lie(tables):
     """A piece that lies exactly so: colour, x, y, heading, pose."""
-    return lambda colour, x_mm, y_mm, heading_deg=90.0, pose="lying": tables.Thrown(colour, x_mm, y_mm, heading_deg, pose)
+    return lambda colour, x_mm, y_mm, heading_deg=90.0, pose="lying": tables.Thrown(
+        colour, x_mm, y_mm, heading_deg, pose
+    )
 
 
 @pytest.fixture
 def play(table):
-    """Judges what lies on the table by a state in words, or a game's first one; `before` is a table seen before."""
+    """Judges what lies on the table by a state in words, or a game's first one; `before` is a table
+    seen before.
+    """
 
     def judge(state="", before=None, *more, **changes):
-        now = game.State.parse(state) if isinstance(state, str) and state else state or game.start(PLAYERS, {})
+        now = (
+            game.State.parse(state)
+            if isinstance(state, str) and state
+            else state or game.start(PLAYERS, {})
+        )
         return game.judge(now, table.seen(*more, **changes), before, table.board)
 
     return judge
 
 
 def thrown(pieces, count, stacks="0 0 0"):
-    """The line of a state in which so many pieces were thrown; `pieces` in the notation of places."""
-    rest = "rulings touching=contact fire=over knocked=thrower leaning=again low=again starter=left attack=must tie=shared."
+    """The line of a state in which so many pieces were thrown; `pieces` in the notation of
+    places.
+    """
+    rest = (
+        "rulings touching=contact fire=over knocked=thrower leaning=again low=again starter=left"
+        " attack=must tie=shared."
+    )
     turn = "green" if count == 15 else "-"
-    return f"players green black red; round 1; totals 0 0 0; stacks {stacks}; thrown {count}; turn {turn}; pieces {pieces}; {rest}"
+    return (
+        f"players green black red; round 1; totals 0 0 0; stacks {stacks}; thrown {count}; turn"
+        f" {turn}; pieces {pieces}; {rest}"
+    )

@@ -1,4 +1,6 @@
-"""Lines of fire and shots: the printed examples, symmetries of the board, and doubts against all that may be so."""
+"""Lines of fire and shots: the printed examples, symmetries of the board, and doubts against all
+that may be so.
+"""
 
 from itertools import product
 from pathlib import Path
@@ -44,29 +46,44 @@ def test_ways_in_which_a_piece_may_lie(place, ways):
 def test_shots(board, expected):
     found = shots(pieces(board), pieces(board)[0].colour)
     assert "; ".join(map(str, found)) == expected
-    assert [shot.certain for shot in found] == [" if " not in text for text in expected.split("; ") if text]
+    assert [shot.certain for shot in found] == [
+        " if " not in text for text in expected.split("; ") if text
+    ]
 
 
 @pytest.mark.parametrize(("board", "expected"), rows("captures.txt"))
 def test_captures(board, expected):
     found = captures(pieces(board), pieces(board)[0].colour)
-    assert " ".join(f"{target.name}{'' if certain else '?'}" for target, certain in found.items()) == expected
+    assert (
+        " ".join(f"{target.name}{'' if certain else '?'}" for target, certain in found.items())
+        == expected
+    )
 
 
 @st.composite
 def places(draw):
-    """Any place that can be written: some of four squares that share a corner, and perhaps squares in doubt round them."""
+    """Any place that can be written: some of four squares that share a corner, and perhaps squares
+    in doubt round them.
+    """
     file, rank = draw(st.integers(0, SIDE - 2)), draw(st.integers(0, SIDE - 2))
     block = [Square(file + east, rank + north) for east in (0, 1) for north in (0, 1)]
-    around = [square for square in SQUARES if max(abs(square.file - file), abs(square.rank - rank)) <= 2]
+    around = [
+        square for square in SQUARES if max(abs(square.file - file), abs(square.rank - rank)) <= 2
+    ]
     clear = frozenset(draw(st.sets(st.sampled_from(block), max_size=4)))
-    doubtful = frozenset(draw(st.sets(st.sampled_from(around), min_size=not clear, max_size=3))) - clear
+    doubtful = (
+        frozenset(draw(st.sets(st.sampled_from(around), min_size=not clear, max_size=3))) - clear
+    )
     possible = frozenset().union(*shapes(clear, doubtful))
     if not possible:
         clear = possible = frozenset(block)
     doubtful &= possible
     tips = frozenset(draw(st.sets(st.sampled_from(sorted(possible)), max_size=2)))
-    reached = draw(st.sampled_from(sorted(doubtful - tips))) if tips and doubtful - tips and draw(st.booleans()) else None
+    reached = (
+        draw(st.sampled_from(sorted(doubtful - tips)))
+        if tips and doubtful - tips and draw(st.booleans())
+        else None
+    )
     return Place(clear, doubtful, tips, reached)
 
 
@@ -85,7 +102,10 @@ def moved(squares, turns, mirrored):
 @given(places(), st.integers(0, 3), st.booleans())
 def test_the_board_has_no_favourite_side(place, turns, mirrored):
     reached = symmetric(place.reached, turns, mirrored) if place.reached else None
-    turned = Place(*(moved(squares, turns, mirrored) for squares in (place.clear, place.doubtful, place.tips)), reached)
+    turned = Place(
+        *(moved(squares, turns, mirrored) for squares in (place.clear, place.doubtful, place.tips)),
+        reached,
+    )
     fire = {moved(under_fire(reading), turns, mirrored) for reading in readings(place)}
     assert {under_fire(reading) for reading in readings(turned)} == fire
     assert Place.parse(str(turned)) == turned
@@ -96,21 +116,31 @@ def test_every_line_runs_straight_to_the_edge(place):
     for reading in readings(place):
         for line in lines(reading):
             assert line.squares[0] in reading.squares or len(reading.squares) == 1
-            steps = {(b.file - a.file, b.rank - a.rank) for a, b in zip(line.squares, line.squares[1:], strict=False)}
+            steps = {
+                (b.file - a.file, b.rank - a.rank)
+                for a, b in zip(line.squares, line.squares[1:], strict=False)
+            }
             assert len(steps) <= 1
-            assert line.way == "at home" or {line.squares[-1].file, line.squares[-1].rank} & {0, SIDE - 1}
+            assert line.way == "at home" or {line.squares[-1].file, line.squares[-1].rank} & {
+                0,
+                SIDE - 1,
+            }
 
 
 @st.composite
 def boards(draw):
-    colours = draw(st.lists(st.sampled_from(["red", "red", "blue", "cyan"]), min_size=2, max_size=4))
+    colours = draw(
+        st.lists(st.sampled_from(["red", "red", "blue", "cyan"]), min_size=2, max_size=4)
+    )
     return tuple(Piece(colour, number, draw(places())) for number, colour in enumerate(colours, 1))
 
 
 @settings(max_examples=60)
 @given(boards())
 def test_captures_against_all_that_may_be_so(board):
-    """Certain: in every combination of ways in which all pieces may lie, some shot hits; possible: in one of them."""
+    """Certain: in every combination of ways in which all pieces may lie, some shot hits; possible:
+    in one of them.
+    """
     worlds = list(product(*(readings(piece.place) for piece in board)))
     found = captures(board, "red")
     aimed = shots(board, "red")
@@ -118,8 +148,14 @@ def test_captures_against_all_that_may_be_so(board):
         if target.colour == "red":
             assert target not in found
             continue
-        fire = [[under_fire(world[j]) for j, piece in enumerate(board) if piece.colour == "red"] for world in worlds]
-        hits = [any(squares & world[k].squares for squares in all_fire) for world, all_fire in zip(worlds, fire, strict=True)]
+        fire = [
+            [under_fire(world[j]) for j, piece in enumerate(board) if piece.colour == "red"]
+            for world in worlds
+        ]
+        hits = [
+            any(squares & world[k].squares for squares in all_fire)
+            for world, all_fire in zip(worlds, fire, strict=True)
+        ]
         assert (target in found) == any(hits)
         assert found.get(target, False) == all(hits)
         at_target = [shot for shot in aimed if shot.target == target.name]

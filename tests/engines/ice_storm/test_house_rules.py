@@ -1,4 +1,6 @@
-"""Ice Storm by house rules: every value of every option, in the engine, at the judge and through the whole referee."""
+"""Ice Storm by house rules: every value of every option, in the engine, at the judge and through
+the whole referee.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engines import ice_storm as game
-from engines.clauses import words
 from engines.ice_storm.fire import captures, lines, shots
 from engines.ice_storm.moves import Pass
 from engines.ice_storm.place import Piece, Place, readings
+from engines.rule_texts import words
 from engines.verdict import Accepted, Refused
-from referee.command import Hear
+from referee.sessions.commands import Hear
 from tests.engines.ice_storm.test_fire import boards
 from tests.engines.ice_storm.test_rules import knocking
 
 PLAYERS = ("green", "black", "red")
-AT_RANDOM = st.fixed_dictionaries({ruling.name: st.sampled_from(ruling.values) for ruling in game.RULINGS})
+AT_RANDOM = st.fixed_dictionaries(
+    {ruling.name: st.sampled_from(ruling.values) for ruling in game.RULINGS}
+)
 FIRING = (
     "players green black red; round 1; totals 0 0 0; stacks 0 0 0; thrown 15; turn green; "
     "pieces green1 b1-b2>b2, black1 b4, red1 b6, red2 h1; rulings {}."
@@ -31,7 +35,11 @@ FIRING = (
 
 def state(rulings, pieces=None):
     text = FIRING.format(rulings)
-    return game.State.parse(text if pieces is None else text.replace(text.partition("pieces ")[2].partition(";")[0], pieces))
+    return game.State.parse(
+        text
+        if pieces is None
+        else text.replace(text.partition("pieces ")[2].partition(";")[0], pieces)
+    )
 
 
 def test_every_ruling_is_listed_with_its_sentence():
@@ -41,8 +49,12 @@ def test_every_ruling_is_listed_with_its_sentence():
 
 
 def test_a_state_that_names_no_options_has_the_usual_ones():
-    old = "rulings touching=contact fire=over knocked=thrower leaning=again starter=left attack=must"
-    assert dict(state(old.removeprefix("rulings ")).rulings) == {ruling.name: ruling.values[0] for ruling in game.RULINGS}
+    old = (
+        "rulings touching=contact fire=over knocked=thrower leaning=again starter=left attack=must"
+    )
+    assert dict(state(old.removeprefix("rulings ")).rulings) == {
+        ruling.name: ruling.values[0] for ruling in game.RULINGS
+    }
 
 
 @settings(max_examples=25, deadline=None)
@@ -58,7 +70,10 @@ def test_whole_games_by_any_house_rules_come_to_their_end(rulings, seed, seats):
         assert game.parse_move(str(move)) == move
         assert moves < 600, "nobody passes for ever"
         now = after
-    order = [now.players[0], *(now.players[1:] if rulings["starter"] == "left" else reversed(now.players[1:]))]
+    order = [
+        now.players[0],
+        *(now.players[1:] if rulings["starter"] == "left" else reversed(now.players[1:])),
+    ]
     assert starters == order, "every player starts one round"
 
 
@@ -82,7 +97,9 @@ def test_lines_that_end_at_the_first_piece_against_all_that_may_be_so(pieces):
     found, aimed = captures(pieces, "red", True), shots(pieces, "red", True)
     own = [piece for piece in pieces if piece.colour == "red"]
     for target in (piece for piece in pieces if piece.colour != "red"):
-        hits = [any(hits_first(pieces, world, shooter, target) for shooter in own) for world in worlds]
+        hits = [
+            any(hits_first(pieces, world, shooter, target) for shooter in own) for world in worlds
+        ]
         assert (target in found) == any(hits)
         assert all(hits) or not found.get(target, False)
         if len(worlds) == 1:
@@ -90,14 +107,22 @@ def test_lines_that_end_at_the_first_piece_against_all_that_may_be_so(pieces):
         at_target = [shot for shot in aimed if shot.target == target.name]
         assert bool(at_target) == any(hits)
         assert all(hits) or not any(shot.certain for shot in at_target)
-        assert all(cause.strip() and not cause.endswith("touches ") for shot in at_target for cause in shot.hangs_on)
+        assert all(
+            cause.strip() and not cause.endswith("touches ")
+            for shot in at_target
+            for cause in shot.hangs_on
+        )
 
 
 def test_a_line_ends_at_the_first_piece_or_goes_over_it():
     assert [shot.target for shot in game.shots(state("fire=over"))] == ["black1", "red1"]
-    assert [str(shot) for shot in game.shots(state("fire=first"))] == ["green1 north on b2-b4: black1"]
+    assert [str(shot) for shot in game.shots(state("fire=first"))] == [
+        "green1 north on b2-b4: black1"
+    ]
     both = "green1 b1-b2>b2, black1 b4-c4>c4, red1 b4-b5>b5"
-    assert [shot.target for shot in game.shots(state("fire=first", both))] == ["black1", "red1"], "both lie on the first square"
+    assert [shot.target for shot in game.shots(state("fire=first", both))] == ["black1", "red1"], (
+        "both lie on the first square"
+    )
 
 
 def test_a_piece_that_may_lie_in_the_way_is_asked_about():
@@ -105,14 +130,22 @@ def test_a_piece_that_may_lie_in_the_way_is_asked_about():
     shot = next(shot for shot in game.shots(doubtful) if shot.target == "red1")
     assert shot.hangs_on == ("black1 lies in its way",)
     wrong = game.violation(doubtful, game.parse_move("capture red1"))
-    assert (wrong.code, "it hangs on whether black1 lies in its way" in wrong.said) == ("storm.too_close", True)
+    assert (wrong.code, "it hangs on whether black1 lies in its way" in wrong.said) == (
+        "storm.too_close",
+        True,
+    )
     settled = game.play(doubtful, game.parse_move("settle black1 c4"))
     assert game.violation(settled, game.parse_move("capture red1")) is None
 
 
 def lying(lie):
     """The pieces of FIRING on a table of 50 mm squares."""
-    return {"green1": lie("green", 75, 40, 90.0), "black1": lie("black", 75, 165), "red1": lie("red", 75, 265), "red2": lie("red", 375, 15)}
+    return {
+        "green1": lie("green", 75, 40, 90.0),
+        "black1": lie("black", 75, 165),
+        "red1": lie("red", 75, 265),
+        "red2": lie("red", 375, 15),
+    }
 
 
 @pytest.mark.parametrize(("fire", "verdict"), [("over", Accepted), ("first", Refused)])
@@ -125,16 +158,25 @@ def test_the_judge_lets_a_shot_pass_over_a_piece_or_not(table, lie, play, fire, 
     assert "rulings ice_storm.3 to ice_storm.5" in ruled.rests_on
 
 
-@pytest.mark.parametrize(("knocked", "said"), [("thrower", "red's at once"), ("nobody", "nobody's")])
+@pytest.mark.parametrize(
+    ("knocked", "said"), [("thrower", "red's at once"), ("nobody", "nobody's")]
+)
 def test_the_judge_says_whose_a_piece_is_that_was_knocked_off(table, lie, play, knocked, said):
     table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320)}
-    line = f"players green black red; round 1; totals 0 0 0; stacks 0 0 0; thrown 2; turn -; pieces green1 d2, black1 g7; rulings knocked={knocked}."
+    line = (
+        "players green black red; round 1; totals 0 0 0; stacks 0 0 0; thrown 2; turn -; pieces"
+        f" green1 d2, black1 g7; rulings knocked={knocked}."
+    )
     before = table.seen()
     del table.pieces["green1"]
     table.beside = [lie("green", 175, -60)]
     table.pieces["red1"] = lie("red", 75, 320)
     ruled = play(line, before)
-    assert ruled.said == f"Red's piece lies within b7. It knocked green1 off the board, which is {said}. Green throws next."
+    assert (
+        ruled.said
+        == f"Red's piece lies within b7. It knocked green1 off the board, which is {said}. Green"
+        " throws next."
+    )
     after = game.play(game.State.parse(line), game.parse_move(*ruled.moves))
     assert sum(after.stacks) == (knocked == "thrower")
 
@@ -154,7 +196,10 @@ def test_who_may_pass_has_a_button_and_says_so_or_is_told_the_ruling():
     assert isinstance(refused, Refused)
     assert (refused.code, refused.rests_on) == ("storm.pass", "Attack; ruling ice_storm.10")
     assert game.hear(may, said | {"player": "red"}).code == "storm.pass.turn"
-    assert [choice.moves for choice in game.alternatives(may, ("capture black1",))] == [("capture red1",), ("pass green",)]
+    assert [choice.moves for choice in game.alternatives(may, ("capture black1",))] == [
+        ("capture red1",),
+        ("pass green",),
+    ]
 
 
 def test_all_who_may_fire_pass_and_the_round_is_over():

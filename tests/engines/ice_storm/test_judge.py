@@ -1,4 +1,6 @@
-"""Refereed games of Ice Storm: every throw and shot ruled as it was, every planted wrong called for what it is, nothing else said."""
+"""Refereed games of Ice Storm: every throw and shot ruled as it was, every planted wrong called for
+what it is, nothing else said.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ class Evening:
             table.knock(name)
             changes.append(Change(name, table.pieces[name].place))
         if kind == "far":
-            for name in self.chance.sample(list(table.pieces), min(len(table.pieces), self.chance.randint(1, 3))):
+            for name in self.chance.sample(
+                list(table.pieces), min(len(table.pieces), self.chance.randint(1, 3))
+            ):
                 table.knock_anywhere(name)
                 changes.append(Change(name, table.pieces[name].place))
         if kind == "off" and (self.truth.thrown == 0 or self.truth.round_over):
@@ -59,7 +63,9 @@ class Evening:
         about = (self.rng.uniform(30, 370), 12) if kind == "edge" and table.pieces else None
         thrown = table.off(player) if kind == "off" else table.thrown(player, 40, 360, about)
         if thrown.place:
-            table.pieces[f"{player}{1 if self.truth.round_over else self.truth.thrown_by(player) + 1}"] = thrown
+            table.pieces[
+                f"{player}{1 if self.truth.round_over else self.truth.thrown_by(player) + 1}"
+            ] = thrown
         else:
             table.beside.append(thrown)
         return Throw(player, thrown.place, tuple(changes))
@@ -77,7 +83,13 @@ class Evening:
         self.truth = game.play(self.truth, move)
         verdict = self.judge(self.table)
         assert isinstance(verdict, Accepted), (str(self.state), str(move), verdict)
-        code = "storm.attack" if isinstance(move, Capture) else "storm.throw" if move.place else "storm.throw.wasted"
+        code = (
+            "storm.attack"
+            if isinstance(move, Capture)
+            else "storm.throw"
+            if move.place
+            else "storm.throw.wasted"
+        )
         assert (verdict.code, verdict.player) == (code, player)
         for text in verdict.moves:
             self.state = game.play(self.state, game.parse_move(text))
@@ -90,7 +102,10 @@ class Evening:
         """What a state says; pieces of one colour may have changed their numbers."""
         document = game.state_document(state)
         lie = Counter((piece.colour, piece.place) for piece in state.pieces)
-        return lie, *(document[key] for key in ("on_board", "score", "next", "attacker", "round_over", "scores", "phase"))
+        return lie, *(
+            document[key]
+            for key in ("on_board", "score", "next", "attacker", "round_over", "scores", "phase")
+        )
 
 
 def out_of_turn(evening, table):
@@ -136,13 +151,18 @@ def nudged(evening, table):
 
 
 def carried(evening, table):
-    """A hand carries a piece, not of the player who might have thrown it, to another end of the board."""
+    """A hand carries a piece, not of the player who might have thrown it, to another end of the
+    board.
+    """
     names = [name for name in table.pieces if not name.startswith(str(evening.truth.next))]
     if not names:
         return None
     name = evening.chance.choice(names)
     was = table.pieces.pop(name)
-    while np.hypot((now := table.thrown(was.colour, 30, 370)).x_mm - was.x_mm, now.y_mm - was.y_mm) < 120:
+    while (
+        np.hypot((now := table.thrown(was.colour, 30, 370)).x_mm - was.x_mm, now.y_mm - was.y_mm)
+        < 120
+    ):
         pass
     table.pieces[name] = now
     return OutOfSync, "storm.out_of_sync", None
@@ -159,7 +179,11 @@ def stolen(evening, table):
 def bad_shot(evening, table):
     """An enemy piece is taken that no line of fire reaches."""
     can = captures(evening.truth.pieces, evening.truth.attacker)
-    safe = [piece for piece in evening.truth.pieces if piece not in can and piece.colour != evening.truth.attacker]
+    safe = [
+        piece
+        for piece in evening.truth.pieces
+        if piece not in can and piece.colour != evening.truth.attacker
+    ]
     if not safe:
         return None
     target = evening.chance.choice(safe)
@@ -177,7 +201,11 @@ def own_piece(evening, table):
 def two_taken(evening, table):
     """Two pieces are taken at once, which no two shots one after the other could have taken."""
     numbers = {piece.name: (piece.colour, piece.number) for piece in evening.truth.pieces}
-    pairs = [pair for pair in combinations(table.pieces, 2) if not any(fired(evening.truth, numbers, order) for order in permutations(pair))]
+    pairs = [
+        pair
+        for pair in combinations(table.pieces, 2)
+        if not any(fired(evening.truth, numbers, order) for order in permutations(pair))
+    ]
     if not pairs:
         return None
     for name in evening.chance.choice(pairs):
@@ -205,7 +233,13 @@ def swapped(evening, table):
     """A piece is replaced by one of another colour."""
     name = evening.chance.choice(list(table.pieces))
     was = table.pieces[name]
-    table.pieces[name] = type(was)(evening.chance.choice([p for p in PLAYERS if p != was.colour]), was.x_mm, was.y_mm, was.heading_deg, was.pose)
+    table.pieces[name] = type(was)(
+        evening.chance.choice([p for p in PLAYERS if p != was.colour]),
+        was.x_mm,
+        was.y_mm,
+        was.heading_deg,
+        was.pose,
+    )
     return OutOfSync, "storm.out_of_sync", None
 
 
@@ -214,10 +248,14 @@ AT_SHOTS = [bad_shot, own_piece, two_taken, nudged, carried, added, swapped]
 
 
 def spoil(evening):
-    """Something goes wrong, rather what did not yet, and is called; then it is put right, and nothing is said of that."""
+    """Something goes wrong, rather what did not yet, and is called; then it is put right, and
+    nothing is said of that.
+    """
     plants = AT_THROWS if evening.truth.next else AT_SHOTS
     rarest = sorted(plants, key=evening.planted.__getitem__) if not evening.truth.round_over else []
-    found = ((plant, table, plant(evening, table)) for plant in rarest if (table := evening.table.copy()))
+    found = (
+        (plant, table, plant(evening, table)) for plant in rarest if (table := evening.table.copy())
+    )
     plant, table, expected = next((each for each in found if each[2]), (None, None, None))
     if plant is None:
         return
@@ -225,7 +263,10 @@ def spoil(evening):
     verdict = evening.judge(table, *getattr(table, "more", ()))
     assert isinstance(verdict, kind), (plant.__name__, str(evening.state), verdict)
     assert verdict.code == code, plant.__name__
-    assert tried is None or tried in (verdict.evidence.get("move"), getattr(verdict, "tried", None)), plant.__name__
+    assert tried is None or tried in (
+        verdict.evidence.get("move"),
+        getattr(verdict, "tried", None),
+    ), plant.__name__
     back = evening.judge(evening.table)
     assert isinstance(back, Waiting), (plant.__name__, back)
     assert back.said == game.turn(evening.state)

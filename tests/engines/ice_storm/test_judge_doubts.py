@@ -66,16 +66,33 @@ def test_a_knocked_piece_that_nobody_sees_is_asked_about(table, lie, play):
     del table.pieces["green1"]
     table.pieces["red1"] = lie("red", 75, 320)
     asked = play(state, before)
-    assert (asked.code, asked.said) == ("storm.vanished", "Was green1 knocked off the board by red's throw?")
-    assert [choice.moves for choice in asked.choices] == [("throw red b7: green1 off",), ("throw red b7",), ()]
-    assert asked.choices[1].label == "Red's piece lies on the board, within b7; green1 still lies where it lay, and is not seen"
+    assert (asked.code, asked.said) == (
+        "storm.vanished",
+        "Was green1 knocked off the board by red's throw?",
+    )
+    assert [choice.moves for choice in asked.choices] == [
+        ("throw red b7: green1 off",),
+        ("throw red b7",),
+        (),
+    ]
+    assert (
+        asked.choices[1].label
+        == "Red's piece lies on the board, within b7; green1 still lies where it lay, and is not"
+        " seen"
+    )
     table.beside = [lie("green", 175, -60)]
     accepted = play(state, before)
     assert accepted.moves == ("throw red b7: green1 off",)
-    assert accepted.said == "Red's piece lies within b7. It knocked green1 off the board, which is red's at once. Green throws next."
+    assert (
+        accepted.said
+        == "Red's piece lies within b7. It knocked green1 off the board, which is red's at once."
+        " Green throws next."
+    )
     unread = play(state, before, unread_mm=(np.array([178.0, 80.0]),))
     assert isinstance(unread, CannotSee)
-    assert unread.said == "Something lies at (178, 80) mm that cannot be read. Show it more clearly."
+    assert (
+        unread.said == "Something lies at (178, 80) mm that cannot be read. Show it more clearly."
+    )
 
 
 def test_a_piece_that_was_not_seen_before_either_is_not_gone(table, lie, play):
@@ -85,28 +102,50 @@ def test_a_piece_that_was_not_seen_before_either_is_not_gone(table, lie, play):
     waiting = play(thrown("green1 d2, black1 g7, red1 b7", 3), blind)
     assert (type(waiting), waiting.said) == (
         CannotSee,
-        "green1 is not seen, about (175, 75) mm, and was not before. Show it more clearly, or correct the record.",
+        (
+            "green1 is not seen, about (175, 75) mm, and was not before. Show it more clearly, or"
+            " correct the record."
+        ),
     )
     table.pieces["new"] = lie("green", 320, 60)
     assert play(thrown("green1 d2, black1 g7, red1 b7", 3), blind).moves == ("throw green g2",)
     del table.pieces["new"], table.pieces["red1"]
-    assert play(thrown("green1 d2, black1 g7, red1 b7", 3), blind).differences == ("red1 b7 is not on the board.",)
+    assert play(thrown("green1 d2, black1 g7, red1 b7", 3), blind).differences == (
+        "red1 b7 is not on the board.",
+    )
 
 
 def test_a_throw_that_knocks_an_own_piece_off_wastes_it(table, lie, play):
-    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320), "red1": lie("red", 75, 320)}
+    table.pieces = {
+        "green1": lie("green", 175, 60),
+        "black1": lie("black", 320, 320),
+        "red1": lie("red", 75, 320),
+    }
     state, before = thrown("green1 d2, black1 g7, red1 b7", 3), table.seen()
     table.pieces["green1"] = lie("green", 320, 60)
     table.beside = [lie("green", 175, -60)]
     verdict = play(state, before)
     assert (verdict.code, verdict.moves) == ("storm.throw", ("throw green g2: green1 off",))
-    assert verdict.said == "Green's piece lies within g2. It knocked green1 off the board, its own: wasted. Black throws next."
+    assert (
+        verdict.said
+        == "Green's piece lies within g2. It knocked green1 off the board, its own: wasted. Black"
+        " throws next."
+    )
 
 
 @pytest.mark.parametrize(("gone", "colour"), [("green1", "green"), ("red1", "red")])
-def test_a_knocked_piece_beside_the_board_is_asked_about_where_the_throw_is_not_seen(table, lie, play, gone, colour):
-    """The thrown piece rolled from the table: nobody has to say it is off and be left with a board that is out of step."""
-    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320), "red1": lie("red", 75, 320), "green2": lie("green", 75, 70)}
+def test_a_knocked_piece_beside_the_board_is_asked_about_where_the_throw_is_not_seen(
+    table, lie, play, gone, colour
+):
+    """The thrown piece rolled from the table: nobody has to say it is off and be left with a board
+    that is out of step.
+    """
+    table.pieces = {
+        "green1": lie("green", 175, 60),
+        "black1": lie("black", 320, 320),
+        "red1": lie("red", 75, 320),
+        "green2": lie("green", 75, 70),
+    }
     state, before = thrown("green1 d2, green2 b2, black1 g7, red1 b7", 5), table.seen()
     del table.pieces[gone]
     stolen = play(state, before)
@@ -115,7 +154,10 @@ def test_a_knocked_piece_beside_the_board_is_asked_about_where_the_throw_is_not_
     table.beside = [lie(colour, 175, -60)]
     asked = play(state, before)
     assert (type(asked), asked.code, asked.until_moved) == (Ambiguous, "storm.unseen", True)
-    assert asked.said == f"Was {gone} knocked off the board by a throw of red's that is off the board too?"
+    assert (
+        asked.said
+        == f"Was {gone} knocked off the board by a throw of red's that is off the board too?"
+    )
     assert [choice.moves for choice in asked.choices] == [(f"throw red off: {gone} off",), ()]
     after = game.play(game.State.parse(state), game.parse_move(*asked.choices[0].moves))
     assert isinstance(play(after, table.seen()), Waiting)
@@ -125,14 +167,20 @@ def test_nothing_is_said_of_what_could_not_be_read_before(table, play):
     place = (np.array([178.0, 73.0]),)
     before = table.seen(unread_mm=place)
     assert isinstance(play(thrown("nothing", 1), before, unread_mm=place), Waiting)
-    assert isinstance(play(thrown("nothing", 1), replace(before, unread_mm=()), unread_mm=place), CannotSee)
+    assert isinstance(
+        play(thrown("nothing", 1), replace(before, unread_mm=()), unread_mm=place), CannotSee
+    )
 
 
 def test_what_is_hardly_there_is_nobodys_throw(table, lie, play):
-    """A ghost of another colour beside a throw, and a piece that is taken for a ghost where it lies."""
+    """A ghost of another colour beside a throw, and a piece that is taken for a ghost where it
+    lies.
+    """
     table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320)}
     before = table.seen()
-    ghost = replace(lie("white", 90, 200).piece(pose_probability=0.6), covariance=np.diag([9.0, 9.0, 400.0]))
+    ghost = replace(
+        lie("white", 90, 200).piece(pose_probability=0.6), covariance=np.diag([9.0, 9.0, 400.0])
+    )
     table.pieces["red1"] = lie("red", 75, 320)
     assert play(thrown("green1 d2, black1 g7", 2), before, ghost).moves == ("throw red b7",)
     del table.pieces["red1"]
@@ -147,17 +195,31 @@ def test_what_is_hardly_there_is_nobodys_throw(table, lie, play):
 def test_a_ghost_that_was_ruled_on_is_not_asked_about_again(table, lie, play):
     """Who threw it knows that it lies there: it was read badly then, and is now."""
     table.pieces = {"black1": lie("black", 320, 320), "red1": lie("red", 75, 320)}
-    ghost = replace(lie("green", 178, 66, pose="upright").piece(pose_probability=0.93), covariance=np.diag([9.0, 9.0, 400.0]))
+    ghost = replace(
+        lie("green", 178, 66, pose="upright").piece(pose_probability=0.93),
+        covariance=np.diag([9.0, 9.0, 400.0]),
+    )
     before = table.seen(ghost)
     table.pieces["new"] = lie("green", 320, 60)
-    assert play(thrown("green1 d2, black1 g7, red1 b7", 3), before, ghost).moves == ("throw green g2",)
+    assert play(thrown("green1 d2, black1 g7, red1 b7", 3), before, ghost).moves == (
+        "throw green g2",
+    )
     table.pieces["green1"] = lie("green", 175, 60)
-    assert play(thrown("green1 d2, black1 g7, red1 b7", 3), before).moves == ("throw green g2",), "it is read well again"
+    assert play(thrown("green1 d2, black1 g7, red1 b7", 3), before).moves == ("throw green g2",), (
+        "it is read well again"
+    )
 
 
-@pytest.mark.parametrize(("colour", "code"), [("red", "storm.throw"), ("black", "storm.throw.turn"), ("white", "storm.throw.player")])
-def test_a_ghost_that_is_read_a_little_better_in_the_next_picture_is_no_new_piece(table, lie, play, colour, code):
-    """A dark spot in a shadow, say: nobody knew where it is, then it is told more precisely, and is in doubt as much."""
+@pytest.mark.parametrize(
+    ("colour", "code"),
+    [("red", "storm.throw"), ("black", "storm.throw.turn"), ("white", "storm.throw.player")],
+)
+def test_a_ghost_that_is_read_a_little_better_in_the_next_picture_is_no_new_piece(
+    table, lie, play, colour, code
+):
+    """A dark spot in a shadow, say: nobody knew where it is, then it is told more precisely, and is
+    in doubt as much.
+    """
     table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320)}
     spot = lie(colour, 90, 200).piece(pose_probability=0.6)
     before = table.seen(replace(spot, covariance=np.diag([9.0, 9.0, 400.0])))
@@ -165,32 +227,49 @@ def test_a_ghost_that_is_read_a_little_better_in_the_next_picture_is_no_new_piec
     assert play(thrown("green1 d2, black1 g7", 2), before, spot).moves == ("throw red b7",)
     del table.pieces["red1"]
     assert isinstance(play(thrown("green1 d2, black1 g7", 2), before, spot), Waiting)
-    assert play(thrown("green1 d2, black1 g7", 2), before, replace(spot, pose_probability=1.0)).code == code, "what surely lies there was thrown"
+    assert (
+        play(thrown("green1 d2, black1 g7", 2), before, replace(spot, pose_probability=1.0)).code
+        == code
+    ), "what surely lies there was thrown"
 
 
 @pytest.mark.parametrize("colour", ["red", "white"])
-def test_a_ghost_in_the_place_of_a_piece_that_lies_still_is_no_new_piece_however_surely_it_is_read_then(table, lie, play, colour):
+def test_a_ghost_in_the_place_of_a_piece_that_lies_still_is_no_new_piece(table, lie, play, colour):
     """A corner of a piece, say, that is taken for another one."""
     table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320)}
     spot = lie(colour, 172, 63).piece()
     before = table.seen(replace(spot, covariance=np.diag([9.0, 9.0, 400.0]), pose_probability=0.4))
     table.pieces["red1"] = lie("red", 75, 320)
     assert play(thrown("green1 d2, black1 g7", 2), before, spot).moves == ("throw red b7",)
-    assert isinstance(play(thrown("green1 d2, black1 g7", 2), table.seen(), spot), Refused), "it was not there before"
+    assert isinstance(play(thrown("green1 d2, black1 g7", 2), table.seen(), spot), Refused), (
+        "it was not there before"
+    )
 
 
 def test_a_ghost_that_is_there_no_more_was_taken(table, lie, play):
     table.pieces = {"black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}
-    ghost = replace(lie("green", 178, 100, pose="upright").piece(pose_probability=0.93), covariance=np.diag([9.0, 9.0, 400.0]))
-    before, state = table.seen(ghost), thrown("green1 d2-d3>d3, black1 f6, red1 d8", 15).replace("turn green", "turn red")
+    ghost = replace(
+        lie("green", 178, 100, pose="upright").piece(pose_probability=0.93),
+        covariance=np.diag([9.0, 9.0, 400.0]),
+    )
+    before, state = (
+        table.seen(ghost),
+        thrown("green1 d2-d3>d3, black1 f6, red1 d8", 15).replace("turn green", "turn red"),
+    )
     assert isinstance(play(state, before, ghost), CannotSee)
     assert play(state, before).moves == ("capture green1",)
     assert isinstance(play(state, table.seen()), CannotSee), "it was not seen before either"
 
 
 def test_a_piece_that_nobody_touched_lies_as_it_was_ruled_to_lie(table, lie, play):
-    """It is read to stand and to lie in turns; one that was stood up stands elsewhere, and a throw may do anything."""
-    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320), "red1": lie("red", 75, 320)}
+    """It is read to stand and to lie in turns; one that was stood up stands elsewhere, and a throw
+    may do anything.
+    """
+    table.pieces = {
+        "green1": lie("green", 175, 60),
+        "black1": lie("black", 320, 320),
+        "red1": lie("red", 75, 320),
+    }
     state, before = thrown("green1 d2, black1 g7, red1 b7", 3), table.seen()
     (was,) = (piece for piece in before.pieces if piece.colour == "green")
     x_mm, y_mm = (was.base_mm + was.tip_mm) / 2
@@ -201,12 +280,18 @@ def test_a_piece_that_nobody_touched_lies_as_it_was_ruled_to_lie(table, lie, pla
     table.pieces["new"] = lie("green", 320, 60)
     assert play(state, before).moves == ("throw green g2: green1 d2^",)
     stands = table.pieces.pop("green1")
-    assert play(state, before, stands.piece(pose_probability=0.7)).moves == ("throw green g2",), "nor is it sure that it was stood up"
+    assert play(state, before, stands.piece(pose_probability=0.7)).moves == ("throw green g2",), (
+        "nor is it sure that it was stood up"
+    )
 
 
 def test_a_piece_is_taken_from_beside_something_that_was_never_read(table, lie, play):
     state = thrown("green1 d2-d3>d3, black1 f6, red1 d8", 15)
-    table.pieces = {"green1": lie("green", 175, 90), "black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}
+    table.pieces = {
+        "green1": lie("green", 175, 90),
+        "black1": lie("black", 275, 262),
+        "red1": lie("red", 175, 360),
+    }
     unread = (np.array([178.0, 368.0]),)
     before = table.seen(unread_mm=unread)
     del table.pieces["red1"]
@@ -215,15 +300,24 @@ def test_a_piece_is_taken_from_beside_something_that_was_never_read(table, lie, 
 
 
 def test_a_colour_that_is_not_sure(table, lie, play):
-    """The rules help: it is the piece that lay there, or that of who throws; against the picture they do not."""
+    """The rules help: it is the piece that lay there, or that of who throws; against the picture
+    they do not.
+    """
     table.pieces["green1"] = lie("green", 175, 60)
     state, before = thrown("green1 d2", 1), table.seen()
     doubtful = lie("red", 320, 320).piece(colour_probability=0.8)
     asked = play(state, before, doubtful)
-    assert (asked.code, asked.said) == ("storm.colour", "Is the new piece black or red? It is black's throw.")
+    assert (asked.code, asked.said) == (
+        "storm.colour",
+        "Is the new piece black or red? It is black's throw.",
+    )
     assert [choice.moves for choice in asked.choices] == [("throw black g7",), ()]
-    assert play(state, before, lie("black", 320, 320).piece(colour_probability=0.8)).moves == ("throw black g7",)
-    assert play(state, before, replace(doubtful, colour_probability=0.9995)).code == "storm.colour", "glossy pieces look white, and surely"
+    assert play(state, before, lie("black", 320, 320).piece(colour_probability=0.8)).moves == (
+        "throw black g7",
+    )
+    assert (
+        play(state, before, replace(doubtful, colour_probability=0.9995)).code == "storm.colour"
+    ), "glossy pieces look white, and surely"
     assert play(state, before, replace(doubtful, colour_probability=1.0)).code == "storm.throw.turn"
     seen = replace(before, pieces=(table.pieces["green1"].piece(colour_probability=0.7),))
     seen = replace(seen, pieces=(replace(seen.pieces[0], colour="red"),))
@@ -242,47 +336,79 @@ def test_two_throws_one_after_the_other(table, lie, play):
 
 
 def test_a_piece_that_was_moved_and_looks_like_another_colour(table, lie, play):
-    """Beside the throw something else is new, and what lay there is gone: people are asked whether it is the same, and never told of two throws."""
+    """Beside the throw something else is new, and what lay there is gone: people are asked whether
+    it is the same, and never told of two throws.
+    """
     table.pieces = {"green1": lie("green", 175, 60), "red1": lie("red", 320, 360)}
     state, before = thrown("green1 d2, red1 g8", 4), table.seen()
     del table.pieces["green1"]
     table.pieces["black1"] = lie("black", 320, 320)
     moved = lie("red", 225, 60)
     asked = play(state, before, moved.piece(colour_probability=0.6))
-    assert (asked.code, asked.said) == ("storm.colour", "Is what looks like a new red piece green1, which was moved?")
+    assert (asked.code, asked.said) == (
+        "storm.colour",
+        "Is what looks like a new red piece green1, which was moved?",
+    )
     assert [choice.moves for choice in asked.choices] == [("throw black g7: green1 e2",), ()]
     assert play(state, before, moved.piece()).code == "storm.colour", "for green1 is nowhere"
     table.beside.append(lie("green", 175, -60))
-    assert play(state, before, moved.piece()).code == "storm.throw.two", "two threw, and one knocked green1 off"
+    assert play(state, before, moved.piece()).code == "storm.throw.two", (
+        "two threw, and one knocked green1 off"
+    )
     assert play(state, before, moved.piece(colour_probability=0.6)).code == "storm.colour"
-    assert isinstance(play(state, before, moved.piece(colour_probability=0.6), unread_mm=(np.array([165.0, 90.0]),)), CannotSee)
+    assert isinstance(
+        play(
+            state, before, moved.piece(colour_probability=0.6), unread_mm=(np.array([165.0, 90.0]),)
+        ),
+        CannotSee,
+    )
 
 
 def test_the_first_throw_of_a_game_beside_the_board(table, lie, play):
     table.beside = [lie("green", 175, -60)]
     asked = play()
-    assert (asked.code, [choice.moves for choice in asked.choices]) == ("storm.first", [("throw green off",), ()])
+    assert (asked.code, [choice.moves for choice in asked.choices]) == (
+        "storm.first",
+        [("throw green off",), ()],
+    )
     table.beside.append(lie("red", 75, -60))
     assert isinstance(play(), Waiting), "pieces wait beside the board"
     table.pieces = {"a": lie("green", 175, 60), "b": lie("green", 320, 320)}
     wrong = play()
-    assert wrong.said == "Clear the board. A green piece lies on d2. A green piece lies on g7. Green throws next."
+    assert (
+        wrong.said
+        == "Clear the board. A green piece lies on d2. A green piece lies on g7. Green throws next."
+    )
     assert wrong.differences == ("A green piece lies on d2.", "A green piece lies on g7.")
 
 
 def test_a_shot_that_hangs_on_a_touch(table, lie, play):
     """Green1 fires along d and north only; whether black1 reaches d6 nobody can see."""
     state = thrown("green1 d2-d3>d3, black1 d6?-e6>e6, red1 a8", 15)
-    table.pieces = {"green1": lie("green", 175, 90), "black1": lie("black", 206.8, 275, 0.0, "lying"), "red1": lie("red", 25, 360)}
+    table.pieces = {
+        "green1": lie("green", 175, 90),
+        "black1": lie("black", 206.8, 275, 0.0, "lying"),
+        "red1": lie("red", 25, 360),
+    }
     before = table.seen()
     waiting = play(state, before)
     assert isinstance(waiting, Ambiguous)
-    assert waiting.said == "Whether green has a shot is too close to call: it hangs on how black1 lies. Look closely and decide together."
-    assert {choice.moves for choice in waiting.choices} == {("settle black1 e6",), ("settle black1 d6-e6>e6",)}
+    assert (
+        waiting.said
+        == "Whether green has a shot is too close to call: it hangs on how black1 lies. Look"
+        " closely and decide together."
+    )
+    assert {choice.moves for choice in waiting.choices} == {
+        ("settle black1 e6",),
+        ("settle black1 d6-e6>e6",),
+    }
     del table.pieces["black1"]
     asked = play(state, before)
     assert asked.code == "storm.too_close"
-    assert [choice.moves for choice in asked.choices] == [("settle black1 d6-e6>e6", "capture black1"), ()]
+    assert [choice.moves for choice in asked.choices] == [
+        ("settle black1 d6-e6>e6", "capture black1"),
+        (),
+    ]
     assert asked.choices[0].label == "black1 lies on d6 and e6, its tip in e6: green takes black1"
     decided = game.judge_answer(asked, asked.choices[0].label)
     after = game.State.parse(state)
@@ -294,7 +420,11 @@ def test_a_shot_that_hangs_on_a_touch(table, lie, play):
 def test_the_next_one_fires_where_the_first_has_no_shot_after_all(table, lie, play):
     """Black takes red1; that is right only if green could not take black1."""
     state = thrown("green1 d2-d3>d3, black1 d6?-e6>e6, red1 h6", 15)
-    table.pieces = {"green1": lie("green", 175, 90), "black1": lie("black", 206.8, 275, 0.0), "red1": lie("red", 375, 260)}
+    table.pieces = {
+        "green1": lie("green", 175, 90),
+        "black1": lie("black", 206.8, 275, 0.0),
+        "red1": lie("red", 375, 260),
+    }
     before = table.seen()
     del table.pieces["red1"]
     asked = play(state, before)
@@ -304,7 +434,9 @@ def test_the_next_one_fires_where_the_first_has_no_shot_after_all(table, lie, pl
 
 
 def test_two_lawful_shots_in_one_look_are_asked_about(table, lie, play):
-    """Green takes black1 and then black, whose turn it is, takes red1 with another piece: nobody looked in between."""
+    """Green takes black1 and then black, whose turn it is, takes red1 with another piece: nobody
+    looked in between.
+    """
     state = thrown("green1 d2-d3>d3, black1 d6, black2 h2-h3>h3, red1 h6", 15)
     table.pieces = {
         "green1": lie("green", 175, 90),
@@ -318,17 +450,29 @@ def test_two_lawful_shots_in_one_look_are_asked_about(table, lie, play):
     assert isinstance(asked, Ambiguous)
     assert ("capture black1", "capture red1") in [choice.moves for choice in asked.choices]
     assert "green takes black1, then black takes red1" in [choice.label for choice in asked.choices]
-    assert [choice.label for choice in asked.choices if not choice.moves] == ["Not so: put them back"]
+    assert [choice.label for choice in asked.choices if not choice.moves] == [
+        "Not so: put them back"
+    ]
 
 
 def test_what_is_put_back_nearly_where_it_lay(table, lie, play):
-    """A piece comes back after a refused shot: elsewhere on its squares is as good, other squares are not."""
+    """A piece comes back after a refused shot: elsewhere on its squares is as good, other squares
+    are not.
+    """
     state = thrown("green1 d2-d3>d3, black1 f6, red1 d8", 15)
-    table.pieces = {"green1": lie("green", 175, 90), "black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}
+    table.pieces = {
+        "green1": lie("green", 175, 90),
+        "black1": lie("black", 275, 262),
+        "red1": lie("red", 175, 360),
+    }
     before = table.seen()
     black = table.pieces.pop("black1")
     refused = play(state, before)
-    assert (refused.code, refused.player, refused.tried) == ("storm.attack", "green", ("capture black1",))
+    assert (refused.code, refused.player, refused.tried) == (
+        "storm.attack",
+        "green",
+        ("capture black1",),
+    )
     assert refused.said.endswith("Put black1 back.")
     table.pieces["black1"] = replace(black, x_mm=270, y_mm=265)
     assert isinstance(play(state, before), Waiting)
@@ -341,7 +485,11 @@ def test_what_is_put_back_nearly_where_it_lay(table, lie, play):
 def test_going_on_without_knowing_how_the_table_lay(table, lie, play):
     """After a restart pieces are told by their squares."""
     state = thrown("green1 d2-d3>d3, black1 f6, red1 d8", 15)
-    table.pieces = {"green1": lie("green", 175, 90), "black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}
+    table.pieces = {
+        "green1": lie("green", 175, 90),
+        "black1": lie("black", 275, 262),
+        "red1": lie("red", 175, 360),
+    }
     assert isinstance(play(state), Waiting)
     del table.pieces["red1"]
     assert play(state).moves == ("capture red1",)
@@ -359,7 +507,9 @@ def test_a_board_that_will_not_do(table, lie):
     small = game.judge(game.start(PLAYERS, {}), table.seen(), None, Chessboard(square_mm=27.0))
     assert isinstance(small, CannotSee)
     assert small.rests_on == "ruling ice_storm.6"
-    assert isinstance(game.judge(game.start(PLAYERS, {}), table.seen(hand=True), None, table.board), Waiting)
+    assert isinstance(
+        game.judge(game.start(PLAYERS, {}), table.seen(hand=True), None, table.board), Waiting
+    )
     assert game.measurement(game.start(PLAYERS, {}), table.seen()) == {}
 
 
@@ -368,35 +518,55 @@ def test_what_nobody_sees_of_a_throw_is_heard():
     off, on, low = (one["said"] for one in game.state_document(state)["may_say"])
     wasted = game.hear(state, off)
     assert (wasted.code, wasted.moves) == ("storm.throw.wasted", ("throw green off",))
-    assert wasted.said == "Green's piece is off the board, or partly off: it is wasted. Black throws next."
+    assert (
+        wasted.said
+        == "Green's piece is off the board, or partly off: it is wasted. Black throws next."
+    )
     again = game.hear(state, low)
     assert (again.code, again.moves) == ("storm.throw.low", ("low green",))
     assert game.hear(state, {"player": "red", "off": True}).code == "storm.throw.turn"
     assert game.hear(state, on).choices[0].label == "Within a1"
     with pytest.raises(InputError, match="player, off or player, on or player, low"):
         game.hear(state, {"player": "red", "die": 5})
-    assert game.state_document(game.State.parse(thrown("green1 d2-d3>d3, black1 f6, red1 d8", 15)))["may_say"] == []
+    assert (
+        game.state_document(game.State.parse(thrown("green1 d2-d3>d3, black1 f6, red1 d8", 15)))[
+            "may_say"
+        ]
+        == []
+    )
 
 
-@pytest.mark.parametrize("elsewhere", [("lying", 75, 360), ("upright", 75, 375), ("lying", 275, 360)])
+@pytest.mark.parametrize(
+    "elsewhere", [("lying", 75, 360), ("upright", 75, 375), ("lying", 275, 360)]
+)
 @pytest.mark.parametrize("sure", [1.0, 0.8])
-def test_a_throw_that_leans_where_an_own_piece_lay_is_not_surely_that_piece(table, lie, play, elsewhere, sure):
-    """After a restart: a throw knocks an own piece away and comes to lean on another where that one lay."""
+def test_a_throw_that_leans_where_an_own_piece_lay_is_not_surely_that_piece(
+    table, lie, play, elsewhere, sure
+):
+    """After a restart: a throw knocks an own piece away and comes to lean on another where that one
+    lay.
+    """
     leaning, state = leans_on_black(table, lie, sure)
     pose, x_mm, y_mm = elsewhere
     table.pieces["green1"] = lie("green", x_mm, y_mm, pose=pose)
     asked = play(state, None, leaning)
     assert isinstance(asked, Ambiguous)
     moves = [move for choice in asked.choices for move in choice.moves]
-    assert any(move.startswith("void green: green1 ") for move in moves), "it leans, and knocked green1 away"
-    assert any(move.startswith("throw green ") for move in moves), "green1 was knocked before so that it leans"
+    assert any(move.startswith("void green: green1 ") for move in moves), (
+        "it leans, and knocked green1 away"
+    )
+    assert any(move.startswith("throw green ") for move in moves), (
+        "green1 was knocked before so that it leans"
+    )
     table.pieces["black2"] = lie("black", 125, 225)
     two = play(state, None, leaning)
     assert not isinstance(two, Accepted), "nor where another player has thrown too"
 
 
 def test_a_piece_that_leans_since_the_last_throw_is_not_surely_that_of_the_record(table, lie, play):
-    """With the table before: however surely the pose is read, and however near to it the piece lay."""
+    """With the table before: however surely the pose is read, and however near to it the piece
+    lay.
+    """
     leaning, state = leans_on_black(table, lie, 1.0)
     for sure in (1.0, 0.8):
         table.pieces["green1"] = lie("green", 175, 90)
@@ -405,14 +575,22 @@ def test_a_piece_that_leans_since_the_last_throw_is_not_surely_that_of_the_recor
         table.pieces["green1"] = lie("green", 75, 375, pose="upright")
         asked = play(state, before, replace(leaning, pose_probability=sure))
         assert isinstance(asked, Ambiguous)
-        assert any(move.startswith("void green: green1 ") for choice in asked.choices for move in choice.moves)
+        assert any(
+            move.startswith("void green: green1 ")
+            for choice in asked.choices
+            for move in choice.moves
+        )
 
 
 def leans_on_black(table, lie, sure):
-    """A green piece that leans on black's, and a state in which green1 lies just there and green throws."""
+    """A green piece that leans on black's, and a state in which green1 lies just there and green
+    throws.
+    """
     table.pieces = {"black1": lie("black", 175, 125, pose="upright"), "red1": lie("red", 325, 320)}
     upright = table.pieces["black1"].truth.solid
     places = (read_piece(175, y_mm, 90.0, pose="leaning") for y_mm in np.arange(70, 125, 0.5))
     leaning = next(piece for piece in places if 0 < clearance(piece.solid, upright).mm < 1)
     place = touches(leaning, table.board).place
-    return replace(leaning, colour="green", pose_probability=sure), thrown(f"green1 {place}, black1 d3^, red1 g7", 3)
+    return replace(leaning, colour="green", pose_probability=sure), thrown(
+        f"green1 {place}, black1 d3^, red1 g7", 3
+    )

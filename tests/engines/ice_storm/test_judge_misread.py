@@ -1,4 +1,6 @@
-"""What the judge of Ice Storm makes of pieces that eyes read wrongly: in another colour, or where none is."""
+"""What the judge of Ice Storm makes of pieces that eyes read wrongly: in another colour, or where
+none is.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,19 @@ from tests.engines.ice_storm.conftest import thrown
 
 @pytest.mark.parametrize("chance", [0.7, 1.0])
 def test_the_colour_that_people_decided_holds_until_the_piece_moves(table, lie, play, chance):
-    """It is read in the other colour again and again: who decided is not asked twice, and fires at it in the colour of the record."""
+    """It is read in the other colour again and again: who decided is not asked twice, and fires at
+    it in the colour of the record.
+    """
     table.pieces = {"black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}
     misread = lie("red", 178, 60, pose="upright").piece(colour_probability=0.7)
     asked = play(thrown("black1 f6, red1 d8", 3), table.seen(), misread)
-    assert (type(asked), asked.said) == (Ambiguous, "Is the new piece green or red? It is green's throw.")
-    state = game.play(game.State.parse(thrown("black1 f6, red1 d8", 3)), game.parse_move(*asked.choices[0].moves))
+    assert (type(asked), asked.said) == (
+        Ambiguous,
+        "Is the new piece green or red? It is green's throw.",
+    )
+    state = game.play(
+        game.State.parse(thrown("black1 f6, red1 d8", 3)), game.parse_move(*asked.choices[0].moves)
+    )
     before, again = table.seen(misread), replace(misread, colour_probability=chance)
     assert isinstance(play(state, before, again), Waiting)
     table.pieces["new"] = lie("black", 75, 320)
@@ -31,16 +40,25 @@ def test_the_colour_that_people_decided_holds_until_the_piece_moves(table, lie, 
     assert isinstance(play(firing, before, moved), OutOfSync)
 
 
-def test_a_piece_that_is_surely_read_in_another_colour_can_be_claimed_by_who_throws(table, lie, play):
-    """The refusal names what may take its place, and the colour then holds as one that was asked about."""
+def test_a_piece_that_is_surely_read_in_another_colour_can_be_claimed_by_who_throws(
+    table, lie, play
+):
+    """The refusal names what may take its place, and the colour then holds as one that was asked
+    about.
+    """
     table.pieces = {"black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}
     state, before = thrown("black1 f6, red1 d8", 3), table.seen()
     misread = lie("red", 178, 60, pose="upright").piece()
     refused = play(state, before, misread)
     assert refused.code == "storm.throw.turn"
     assert refused.said.endswith("If it is green's and only looks red to the camera, correct this.")
-    assert refused.evidence["may_be"] == {"It is green: Green's piece lies on the board, upright on d2": "throw green d2^"}
-    after, claimed = game.play(game.State.parse(state), game.parse_move("throw green d2^")), table.seen(misread)
+    assert refused.evidence["may_be"] == {
+        "It is green: Green's piece lies on the board, upright on d2": "throw green d2^"
+    }
+    after, claimed = (
+        game.play(game.State.parse(state), game.parse_move("throw green d2^")),
+        table.seen(misread),
+    )
     assert isinstance(play(after, claimed, misread), Waiting)
     table.pieces["new"] = lie("black", 75, 320)
     assert play(after, claimed, misread).moves == ("throw black b7",)
@@ -50,30 +68,49 @@ def test_a_piece_that_is_surely_read_in_another_colour_can_be_claimed_by_who_thr
 
 
 def test_a_piece_beside_the_board_of_a_doubtful_colour(table, lie, play):
-    """It is asked whose throw it is where it does not seem to be that of who throws, and not taken for another one later."""
+    """It is asked whose throw it is where it does not seem to be that of who throws, and not taken
+    for another one later.
+    """
     table.pieces = {"black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}
     state, before = thrown("black1 f6, red1 d8", 3), table.seen()
-    stray = {colour: lie(colour, 440, 200).piece(colour_probability=0.7) for colour in ("green", "black")}
+    stray = {
+        colour: lie(colour, 440, 200).piece(colour_probability=0.7) for colour in ("green", "black")
+    }
     assert play(state, before, off_board=(stray["green"],)).moves == ("throw green off",)
     asked = play(state, before, off_board=(stray["black"],))
-    assert (type(asked), asked.said) == (Ambiguous, "Is the piece beside the board green or black? It is green's throw.")
+    assert (type(asked), asked.said) == (
+        Ambiguous,
+        "Is the piece beside the board green or black? It is green's throw.",
+    )
     assert [choice.moves for choice in asked.choices] == [("throw green off",), ()]
-    after, lay = game.play(game.State.parse(state), game.parse_move("throw green off")), table.seen(off_board=(stray["green"],))
+    after, lay = (
+        game.play(game.State.parse(state), game.parse_move("throw green off")),
+        table.seen(off_board=(stray["green"],)),
+    )
     assert isinstance(play(after, lay, off_board=(stray["black"],)), Waiting)
     sure = replace(stray["black"], colour_probability=1.0)
-    assert isinstance(play(state, before, off_board=(sure,)), Waiting), "a piece that somebody put down there"
+    assert isinstance(play(state, before, off_board=(sure,)), Waiting), (
+        "a piece that somebody put down there"
+    )
 
 
 def test_two_pieces_are_not_in_one_place(table, lie, play):
-    """Something of a doubtful colour in the place of a piece that lies still is no throw out of turn, and none at once with another."""
+    """Something of a doubtful colour in the place of a piece that lies still is no throw out of
+    turn, and none at once with another.
+    """
     table.pieces = {"black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}
     state, before = thrown("black1 f6, red1 d8", 3), table.seen()
     nothing = lie("red", 277, 264, 20.0, "upright").piece(colour_probability=0.9)
     seen = play(state, before, nothing)
-    assert (type(seen), seen.said) == (CannotSee, "Something lies at (277, 264) mm that cannot be read. Show it more clearly.")
+    assert (type(seen), seen.said) == (
+        CannotSee,
+        "Something lies at (277, 264) mm that cannot be read. Show it more clearly.",
+    )
     table.pieces["new"] = lie("green", 60, 70)
     assert play(state, before, nothing).moves == ("throw green b2",)
-    assert isinstance(play(state, before, replace(nothing, colour_probability=1.0)), Refused), "as surely as it is read"
+    assert isinstance(play(state, before, replace(nothing, colour_probability=1.0)), Refused), (
+        "as surely as it is read"
+    )
 
 
 def test_a_piece_that_is_perhaps_read_twice_is_asked_about(table, lie, play):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engines import ice_storm as game
-from referee.command import Answer
+from referee.sessions.commands import Answer
 
 
 def test_throws_that_count_and_throws_that_do_not(film, tables):
@@ -47,7 +47,10 @@ def test_throws_that_count_and_throws_that_do_not(film, tables):
 
 def far_from(table, piece, colour):
     """A piece of a colour that lies at least three squares away from another."""
-    while np.hypot((now := table.thrown(colour, 40, 360)).x_mm - piece.x_mm, now.y_mm - piece.y_mm) < 150:
+    while (
+        np.hypot((now := table.thrown(colour, 40, 360)).x_mm - piece.x_mm, now.y_mm - piece.y_mm)
+        < 150
+    ):
         pass
     return now
 
@@ -92,10 +95,20 @@ def test_what_a_leaning_throw_moved_stays_when_it_is_picked_up(film, tables):
     moved = f"red1 {table.pieces['red1'].place}"
     *_, leans, again = film.referee()
     assert leans[:3] == ("refused", "storm.throw.leaning", "black")
-    assert sorted(leans[3][0].removeprefix("throw black leaning: ").split(", ")) == ["green1 off", moved]
-    assert again == ("accepted", "storm.throw", "black", (f"throw black {table.pieces['black2'].place}",))
+    assert sorted(leans[3][0].removeprefix("throw black leaning: ").split(", ")) == [
+        "green1 off",
+        moved,
+    ]
+    assert again == (
+        "accepted",
+        "storm.throw",
+        "black",
+        (f"throw black {table.pieces['black2'].place}",),
+    )
     assert places(film) == {name: str(piece.place) for name, piece in table.pieces.items()}
-    assert film.session.view()["state"]["score"]["black"] == 1, "what it knocked off is black's at once"
+    assert film.session.view()["state"]["score"]["black"] == 1, (
+        "what it knocked off is black's at once"
+    )
 
 
 def test_a_low_hand_is_called_after_its_throw_was_ruled_and_the_throw_is_made_again(film, tables):
@@ -153,7 +166,10 @@ def test_which_of_two_pieces_was_thrown_with_a_low_hand_shows_once_one_is_picked
     film.show(table.seen())
     film.referee()
     question = film.session.view()["question"]
-    assert [choice["moves"] for choice in question["choices"]] == [[], [f"void green: green1 {table.pieces['green1'].place}"]]
+    assert [choice["moves"] for choice in question["choices"]] == [
+        [],
+        [f"void green: green1 {table.pieces['green1'].place}"],
+    ]
     film.session.command(Answer(question=question["seq"], label=question["choices"][1]["label"]))
     film.show(table.seen())
     table.pieces["green2"] = table.thrown("green", 60, 340)
@@ -163,7 +179,9 @@ def test_which_of_two_pieces_was_thrown_with_a_low_hand_shows_once_one_is_picked
 
 
 def test_the_other_of_two_pieces_is_picked_up_after_a_ruled_throw_was_void(film, tables):
-    """The throw was ruled with its pieces taken for each other; the one that is on record as moved was thrown."""
+    """The throw was ruled with its pieces taken for each other; the one that is on record as moved
+    was thrown.
+    """
     table = tables.Table(np.random.default_rng(5))
     film = film("ice_storm", ("green", "black", "red"), table.board)
     thrown_by_all(film, table, "green", "black", "red")
@@ -176,7 +194,11 @@ def test_the_other_of_two_pieces_is_picked_up_after_a_ruled_throw_was_void(film,
     film.show(table.seen())
     film.referee()
     question = film.session.view()["question"]
-    taken = next(choice for choice in question["choices"] if choice["moves"] == [f"void green: green1 {table.pieces['green1'].place}"])
+    taken = next(
+        choice
+        for choice in question["choices"]
+        if choice["moves"] == [f"void green: green1 {table.pieces['green1'].place}"]
+    )
     film.session.command(Answer(question=question["seq"], label=taken["label"]))
     table.pieces["green2"] = table.thrown("green", 60, 340)
     film.show(table.seen())
@@ -186,11 +208,19 @@ def test_the_other_of_two_pieces_is_picked_up_after_a_ruled_throw_was_void(film,
 
 def test_all_that_a_low_throw_moved_is_put_back_where_the_players_chose_so():
     start = game.start(("green", "black", "red"), {"low": "undone"})
-    state = play_all(start, "throw green c4", "throw black d5", "throw red e6: black1 off, green1 a1")
+    state = play_all(
+        start, "throw green c4", "throw black d5", "throw red e6: black1 off, green1 a1"
+    )
     assert game.state_document(state)["score"]["red"] == 1
     undone = game.play(state, game.parse_move("low red"))
     assert (undone.pieces, undone.stacks, undone.next) == (state.last.pieces, (0, 0, 0), "red")
-    again = play_all(game.start(("green", "black", "red"), {}), "throw green c4", "throw black d5", "throw red e6: black1 off, green1 a1", "low red")
+    again = play_all(
+        game.start(("green", "black", "red"), {}),
+        "throw green c4",
+        "throw black d5",
+        "throw red e6: black1 off, green1 a1",
+        "low red",
+    )
     assert [str(piece) for piece in again.pieces] == ["green1 a1"]
     assert (again.stacks, again.next) == ((0, 0, 1), "red")
 

@@ -1,4 +1,6 @@
-"""The rules of Ice Storm in whole games: what is conserved, what the rows of data do not say, and the filmed round."""
+"""The rules of Ice Storm in whole games: what is conserved, what the rows of data do not say, and
+the filmed round.
+"""
 
 import json
 from pathlib import Path
@@ -9,14 +11,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engines.errors import IllegalMove, InvalidNotation
-from engines.ice_storm import State, legal_moves, outcome, parse_move, play, shots, start, state_document, turn, violation
+from engines.ice_storm import (
+    State,
+    legal_moves,
+    outcome,
+    parse_move,
+    play,
+    shots,
+    start,
+    state_document,
+    turn,
+    violation,
+)
 from engines.ice_storm.fire import under_fire
 from engines.ice_storm.moves import Capture, Change, Settle, Throw
 from engines.ice_storm.place import Place, readings
 from engines.ice_storm.squares import Square
 from engines.ice_storm.state import PIECES
 
-FILM = Path(__file__).resolve().parents[4] / "shared" / "bench" / "sequences" / "storm-0001" / "expected.jsonl"
+FILM = (
+    Path(__file__).resolve().parents[4]
+    / "shared"
+    / "bench"
+    / "sequences"
+    / "storm-0001"
+    / "expected.jsonl"
+)
 PLAYERS = ["green", "black", "red", "yellow", "white"]
 
 
@@ -27,7 +47,9 @@ def moves_of(name):
 
 
 def test_the_filmed_round():
-    """The playthrough of the film's course says what the film's referee must say; skipped where the film is not."""
+    """The playthrough of the film's course says what the film's referee must say; skipped where the
+    film is not.
+    """
     if not FILM.exists():
         pytest.skip("the filmed round is not beside the checkout")
     state = start(PLAYERS[:3], {})
@@ -43,7 +65,9 @@ def test_the_filmed_round():
         else:
             named = expected.get("played")
             assert named is None or named == move.colour
-            assert (expected["code"] == "storm.throw.wasted") == (isinstance(move, Throw) and move.place is None)
+            assert (expected["code"] == "storm.throw.wasted") == (
+                isinstance(move, Throw) and move.place is None
+            )
             state = play(state, move)
         document = state_document(state)
         assert expected["state"] == {key: document[key] for key in expected["state"]}, move
@@ -54,7 +78,9 @@ def knocking(state, chance):
     places = [move.place for move in legal_moves(state) if move.place]
     lie = () if state.round_over else state.pieces
     hit = chance.sample(lie, chance.randint(0, min(3, len(lie))))
-    changes = tuple(Change(piece.name, chance.choice([None, *chance.sample(places, 2)])) for piece in hit)
+    changes = tuple(
+        Change(piece.name, chance.choice([None, *chance.sample(places, 2)])) for piece in hit
+    )
     return Throw(state.next, chance.choice([*places, None]), changes)
 
 
@@ -84,7 +110,11 @@ def test_whole_games(seed, seats):
             assert state.totals == before.scores
             assert sum(before.points) == PIECES * seats - wasted(before)
     assert starters == PLAYERS[:seats], "each player starts one round (ruling ice_storm.9)"
-    assert outcome(state).winners == tuple(player for player, score in zip(state.players, state.scores, strict=True) if score == max(state.scores))
+    assert outcome(state).winners == tuple(
+        player
+        for player, score in zip(state.players, state.scores, strict=True)
+        if score == max(state.scores)
+    )
     again = first
     for text in log:
         again = play(again, parse_move(text))
@@ -97,7 +127,9 @@ def check_step(before, move, after):
     match move:
         case Throw():
             lie = 0 if before.round_over else len(before.pieces)
-            assert len(after.pieces) == lie + (move.place is not None) - sum(change.place is None for change in move.changes)
+            assert len(after.pieces) == lie + (move.place is not None) - sum(
+                change.place is None for change in move.changes
+            )
             assert after.of(move.player)[-1:] != () or move.place is None
         case Capture():
             assert sum(after.stacks) == sum(before.stacks) + 1
@@ -108,9 +140,13 @@ def check_step(before, move, after):
             assert len(after.pieces) == len(before.pieces)
             assert after.stacks == before.stacks
     if after.attacker and before.attacker and not isinstance(move, Settle):
-        passed = turn_order(after, after.turn)[: turn_order(after, after.turn).index(after.attacker)]
+        passed = turn_order(after, after.turn)[
+            : turn_order(after, after.turn).index(after.attacker)
+        ]
         assert not any(can_fire(after, player) for player in passed)
-    assert (after.attacker is not None) == (after.all_thrown and any(can_fire(after, player) for player in after.players))
+    assert (after.attacker is not None) == (
+        after.all_thrown and any(can_fire(after, player) for player in after.players)
+    )
 
 
 def turn_order(state, first):
@@ -121,10 +157,18 @@ def turn_order(state, first):
 def can_fire(state, player):
     """By brute force: in some way that two enemy pieces may lie, one is under the other's fire."""
     pairs = [(a, b) for a in state.of(player) for b in state.pieces if b.colour != player]
-    return any(under_fire(aim) & lie.squares for a, b in pairs for aim in readings(a.place) for lie in readings(b.place))
+    return any(
+        under_fire(aim) & lie.squares
+        for a, b in pairs
+        for aim in readings(a.place)
+        for lie in readings(b.place)
+    )
 
 
-LINE = "players red yellow blue; round 1; totals 0 0 0; stacks 0 0 0; thrown 15; turn red; pieces {}; rulings "
+LINE = (
+    "players red yellow blue; round 1; totals 0 0 0; stacks 0 0 0; thrown 15; turn red; pieces {};"
+    " rulings "
+)
 LINE += "touching=contact fire=over knocked=thrower leaning=again starter=left attack=must."
 
 
@@ -136,37 +180,65 @@ def test_the_attacked_player_fires_next_with_no_piece_left():
     assert turn(after) == "Yellow has no shot. Blue fires next."
 
 
-BOARD = "red1 b1-b2>b2, red2 h8, red3 c1?-c2>c2, yellow1 b8, yellow2 c5?-d5>d5, yellow3 e1, blue1 a1"
+BOARD = (
+    "red1 b1-b2>b2, red2 h8, red3 c1?-c2>c2, yellow1 b8, yellow2 c5?-d5>d5, yellow3 e1, blue1 a1"
+)
 
 
 @pytest.mark.parametrize(
     ("pieces", "move", "said"),
     [
-        (BOARD, "capture red1", "Red fires on enemy pieces only, and red1 is its own. Red can take yellow1 or blue1."),
+        (
+            BOARD,
+            "capture red1",
+            "Red fires on enemy pieces only, and red1 is its own. Red can take yellow1 or blue1.",
+        ),
         (
             "red1 b1-b2>b2, red2 h7-h8^, yellow1 b8, yellow3 e1",
             "capture yellow3",
-            "No line of fire of red's reaches yellow3 e1: red1 b1-b2>b2 fires north on b2-b8; red2 h7-h8^ fires south on h7-h1 or north on h8. "
-            "Red can take yellow1.",
+            (
+                "No line of fire of red's reaches yellow3 e1: red1 b1-b2>b2 fires north on b2-b8;"
+                " red2 h7-h8^ fires south on h7-h1 or north on h8. Red can take yellow1."
+            ),
         ),
         (
             BOARD,
             "capture yellow3",
-            "No line of fire of red's reaches yellow3 e1: red1 b1-b2>b2 fires north on b2-b8; red2 h8 fires in every direction; "
-            "red3 c1?-c2>c2 fires in every direction. Red can take yellow1 or blue1.",
+            (
+                "No line of fire of red's reaches yellow3 e1: red1 b1-b2>b2 fires north on b2-b8;"
+                " red2 h8 fires in every direction; red3 c1?-c2>c2 fires in every direction. Red"
+                " can take yellow1 or blue1."
+            ),
         ),
         (
             BOARD,
             "capture yellow2",
-            "Whether red hits yellow2 is too close to call: it hangs on whether yellow2 touches c5. The players decide.",
+            (
+                "Whether red hits yellow2 is too close to call: it hangs on whether yellow2 touches"
+                " c5. The players decide."
+            ),
         ),
-        ("red1 b1-b2>b2, yellow1 b8", "capture yellow2", "'capture yellow2' was tried, but no yellow2 is on the board. Red can take yellow1."),
+        (
+            "red1 b1-b2>b2, yellow1 b8",
+            "capture yellow2",
+            "'capture yellow2' was tried, but no yellow2 is on the board. Red can take yellow1.",
+        ),
         (
             "red1 b1-b2>b2, yellow1 b8?-c8>c8, blue1 h1-h2>h2",
             "capture blue h2",
-            "No line of fire of red's reaches blue1 h1-h2>h2: red1 b1-b2>b2 fires north on b2-b8. Whether red can take yellow1 is too close to call.",
+            (
+                "No line of fire of red's reaches blue1 h1-h2>h2: red1 b1-b2>b2 fires north on"
+                " b2-b8. Whether red can take yellow1 is too close to call."
+            ),
         ),
-        (BOARD, "capture yellow", "'capture yellow' may mean several pieces that red can take: say which, yellow1 b8 or yellow2 c5?-d5>d5."),
+        (
+            BOARD,
+            "capture yellow",
+            (
+                "'capture yellow' may mean several pieces that red can take: say which, yellow1 b8"
+                " or yellow2 c5?-d5>d5."
+            ),
+        ),
     ],
 )
 def test_refusals_in_words(pieces, move, said):
@@ -174,16 +246,22 @@ def test_refusals_in_words(pieces, move, said):
 
 
 def test_pieces_that_lie_alike_need_no_number():
-    state = State.parse(LINE.format("red1 b1-b2>b2, yellow1 b8, yellow2 b8, yellow3 b7-b8>b7, blue1 e1"))
+    state = State.parse(
+        LINE.format("red1 b1-b2>b2, yellow1 b8, yellow2 b8, yellow3 b7-b8>b7, blue1 e1")
+    )
     assert violation(state, parse_move("capture yellow")).code == "storm.attack.which"
     assert parse_move("capture yellow b7") in legal_moves(state)
     state = play(state, parse_move("capture yellow3"))
     state = State.parse(str(state).replace("turn yellow", "turn red"))
-    assert [piece.name for piece in play(state, parse_move("capture yellow")).of("yellow")] == ["yellow2"]
+    assert [piece.name for piece in play(state, parse_move("capture yellow")).of("yellow")] == [
+        "yellow2"
+    ]
 
 
 def test_what_repeated_throws_moved_counts_with_the_next_one():
-    """Ruling ice_storm.8: the leaning throw changes nothing yet; the same player's next one credits what it knocked off."""
+    """Ruling ice_storm.8: the leaning throw changes nothing yet; the same player's next one credits
+    what it knocked off.
+    """
     state = start(["red", "yellow", "blue"], {})
     for text in ("throw red b3", "throw yellow c3"):
         state = play(state, parse_move(text))
@@ -216,7 +294,9 @@ def test_legal_moves_in_words():
     thrown = [move.place for move in legal_moves(state)]
     assert len(legal_moves(state)) == len(set(thrown)) == 65
     state = State.parse(LINE.format("red1 b1-b2>b2, yellow1 b8, yellow2 b6?-c6>c6, blue1 e1"))
-    assert str(legal_moves(state)) == "capture yellow1 | settle yellow2 c6 | settle yellow2 b6-c6>c6"
+    assert (
+        str(legal_moves(state)) == "capture yellow1 | settle yellow2 c6 | settle yellow2 b6-c6>c6"
+    )
     over = State.parse(LINE.format("nothing").replace("round 1", "round 3"))
     assert str(legal_moves(over)) == "nothing: the game is over"
     assert str(outcome(over)) == "red, yellow and blue share the win with 0 points"
@@ -224,7 +304,9 @@ def test_legal_moves_in_words():
 
 
 def test_outcomes():
-    over = State.parse(LINE.format("nothing").replace("round 1", "round 3").replace("totals 0 0 0", "totals 9 7 8"))
+    over = State.parse(
+        LINE.format("nothing").replace("round 1", "round 3").replace("totals 0 0 0", "totals 9 7 8")
+    )
     assert str(outcome(over)) == "red won with 9 points to yellow's 7 and blue's 8"
 
 
@@ -249,5 +331,8 @@ def test_examples_are_of_every_kind():
         places = [move.place for move in legal_moves(state) if isinstance(move.place, Place)]
         kinds |= {(len(place.squares), not place.tips, place.in_doubt) for place in places}
         state = play(state, Throw(state.next, None))
-    lying, upright = [(1, False, False), (2, False, False), (3, False, False), (4, False, False)], [(1, True, False), (4, True, False)]
+    lying, upright = (
+        [(1, False, False), (2, False, False), (3, False, False), (4, False, False)],
+        [(1, True, False), (4, True, False)],
+    )
     assert kinds == {*lying, *upright, (2, False, True)}

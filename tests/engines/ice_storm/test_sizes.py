@@ -1,4 +1,6 @@
-"""Ruling ice_storm.13: all pieces of a game are of one size; one of another is named and taken away before play goes on."""
+"""Ruling ice_storm.13: all pieces of a game are of one size; one of another is named and taken away
+before play goes on.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +15,30 @@ from engines.verdict import Accepted, Ambiguous, OutOfSync, Refused, Waiting
 from tests.engines.ice_storm.conftest import BOARD, PLAYERS, read_piece
 
 LINE = (
-    "players green black red; round 1; totals 0 0 0; stacks 0 0 0; thrown {thrown}; turn {turn}; pieces {pieces}; "
-    "rulings touching=contact fire=over knocked=thrower leaning=again low=again starter=left attack=must tie=shared{size}."
+    "players green black red; round 1; totals 0 0 0; stacks 0 0 0; thrown {thrown}; turn {turn};"
+    " pieces {pieces}; rulings touching=contact fire=over knocked=thrower leaning=again low=again"
+    " starter=left attack=must tie=shared{size}."
 )
 
 
 def state(pieces="green1 d2, black1 g7", thrown=2, turn="-", size=""):
-    return game.State.parse(LINE.format(pieces=pieces, thrown=thrown, turn=turn, size=f" size={size}" if size else ""))
+    return game.State.parse(
+        LINE.format(pieces=pieces, thrown=thrown, turn=turn, size=f" size={size}" if size else "")
+    )
 
 
 def another(colour, x_mm, y_mm, size="medium", probability=1.0, heading_deg=90.0):
-    """A piece of another size than those of the table; unsure, it may be a small one that lies nearly so."""
-    piece = replace(read_piece(x_mm, y_mm, heading_deg, size), colour=colour, size_probability=probability)
-    rival = replace(read_piece(x_mm, y_mm + 1, heading_deg, "small"), colour=colour, size_probability=1 - probability)
+    """A piece of another size than those of the table; unsure, it may be a small one that lies
+    nearly so.
+    """
+    piece = replace(
+        read_piece(x_mm, y_mm, heading_deg, size), colour=colour, size_probability=probability
+    )
+    rival = replace(
+        read_piece(x_mm, y_mm + 1, heading_deg, "small"),
+        colour=colour,
+        size_probability=1 - probability,
+    )
     return piece if probability == 1.0 else replace(piece, rivals=(rival,))
 
 
@@ -40,9 +53,16 @@ def test_a_piece_of_another_size_than_the_others_is_named_and_thrown_again(two, 
     before = two.seen()
     refused = play(state(), before, another("red", 75, 310))
     assert isinstance(refused, Refused)
-    assert (refused.code, refused.player, refused.tried, refused.stands) == ("storm.throw.size", "red", ("throw red size",), ())
-    assert refused.said == (
-        "Red's piece is medium, and the others are small. Take it away, and throw a small one. What it moved stays where it is."
+    assert (refused.code, refused.player, refused.tried, refused.stands) == (
+        "storm.throw.size",
+        "red",
+        ("throw red size",),
+        (),
+    )
+    assert (
+        refused.said
+        == "Red's piece is medium, and the others are small. Take it away, and throw a small one."
+        " What it moved stays where it is."
     )
     assert refused.rests_on == "Deployment; ruling ice_storm.13"
     assert isinstance(play(state(), before), Waiting), "taken away, play goes on"
@@ -74,8 +94,12 @@ def test_a_size_that_is_not_sure_is_asked_about_with_the_truth_among_the_answers
     assert [choice.moves for choice in asked.choices] == [(f"throw red {small}",), (), ()]
     assert asked.choices[0].label == "It is small: Red's piece lies on the board, within b7"
     assert asked.choices[1].label == "It is medium: it is taken away and thrown again"
-    state_after = game.play(state(), game.parse_move(*game.judge_answer(asked, asked.choices[0].label).moves))
-    assert isinstance(play(state_after, two.seen(odd), odd), Waiting), "nobody is asked again while it lies so"
+    state_after = game.play(
+        state(), game.parse_move(*game.judge_answer(asked, asked.choices[0].label).moves)
+    )
+    assert isinstance(play(state_after, two.seen(odd), odd), Waiting), (
+        "nobody is asked again while it lies so"
+    )
 
 
 def test_of_a_throw_that_knocked_a_piece_out_of_sight_everything_is_asked(two, play):
@@ -94,15 +118,23 @@ def test_of_a_throw_that_knocked_a_piece_out_of_sight_everything_is_asked(two, p
 
 @pytest.mark.parametrize("probability", [0.5, 0.97])
 def test_an_unsure_size_never_refuses_a_throw(two, play, probability):
-    assert not isinstance(play(state(), two.seen(), another("red", 75, 310, probability=probability)), Refused | OutOfSync)
+    assert not isinstance(
+        play(state(), two.seen(), another("red", 75, 310, probability=probability)),
+        Refused | OutOfSync,
+    )
 
 
 def test_a_size_that_is_named_before_play_holds_from_the_first_throw(table, play, lie):
     first = game.start(PLAYERS, {"size": "small"})
     refused = play(first, table.seen(), another("green", 75, 310))
     assert (refused.code, refused.tried) == ("storm.throw.size", ("throw green size",))
-    assert refused.said.startswith("Green's piece is medium, and this game is played with small pieces. Take it away, and throw a small one.")
-    assert isinstance(play(game.start(PLAYERS, {}), table.seen(), another("green", 75, 310)), Accepted), "the first one tells the size"
+    assert refused.said.startswith(
+        "Green's piece is medium, and this game is played with small pieces. Take it away, and"
+        " throw a small one."
+    )
+    assert isinstance(
+        play(game.start(PLAYERS, {}), table.seen(), another("green", 75, 310)), Accepted
+    ), "the first one tells the size"
     table.pieces["green1"] = lie("green", 75, 320)
     assert play(first).moves == ("throw green b7",)
 
@@ -124,12 +156,18 @@ def test_most_pieces_of_the_record_tell_the_size(table, lie, play):
     board = state("green1 d2, black1 g7, red1 b7", 3)
     before = table.seen(odd)
     table.pieces["green2"] = lie("green", 320, 60)
-    assert play(board, before, odd).moves == ("throw green g2",), "and nobody is told of it for ever"
+    assert play(board, before, odd).moves == ("throw green g2",), (
+        "and nobody is told of it for ever"
+    )
 
 
 @pytest.mark.parametrize("turn", ["-", "green"])
 def test_a_piece_that_was_exchanged_for_one_of_another_size_is_named(table, lie, play, turn):
-    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320), "red1": lie("red", 275, 60)}
+    table.pieces = {
+        "green1": lie("green", 175, 60),
+        "black1": lie("black", 320, 320),
+        "red1": lie("red", 275, 60),
+    }
     board = state("green1 d2, black1 g7, red1 f2", 15 if turn == "green" else 3, turn)
     before = table.seen()
     del table.pieces["black1"]
@@ -138,8 +176,13 @@ def test_a_piece_that_was_exchanged_for_one_of_another_size_is_named(table, lie,
     assert isinstance(told, OutOfSync)
     assert (told.code, told.rests_on) == ("storm.size", "ruling ice_storm.13")
     assert told.differences == ("black1 is medium, and the others are small.",)
-    assert [(choice.moves, choice.holds) for choice in told.asks.choices] == [((), True), ((), False)]
-    assert not isinstance(play(board, table.seen(medium), medium), OutOfSync), "on the players' word it stays"
+    assert [(choice.moves, choice.holds) for choice in told.asks.choices] == [
+        ((), True),
+        ((), False),
+    ]
+    assert not isinstance(play(board, table.seen(medium), medium), OutOfSync), (
+        "on the players' word it stays"
+    )
 
 
 def test_a_size_that_is_read_otherwise_without_being_sure_is_no_exchange(table, lie, play):
@@ -160,7 +203,10 @@ def test_a_new_piece_while_players_fire_is_named_with_its_size(table, lie, play)
     table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 175, 320)}
     told = play(state("green1 d2, black1 d7", 15, "green"), table.seen(), another("red", 320, 60))
     assert isinstance(told, OutOfSync)
-    assert told.differences == ("A red piece on g2 is not in the record.", "A red piece on g2 is medium, and the others are small.")
+    assert told.differences == (
+        "A red piece on g2 is not in the record.",
+        "A red piece on g2 is medium, and the others are small.",
+    )
 
 
 def test_the_whole_referee_names_it_once_and_goes_on(film, tables):
@@ -184,4 +230,6 @@ def test_the_whole_referee_names_it_once_and_goes_on(film, tables):
 
 def test_who_knows_better_than_the_camera_finds_the_throw_among_the_alternatives(two, play):
     refused = play(state(), two.seen(), another("red", 75, 310))
-    assert [*refused.evidence["may_be"].items()] == [("It is small: Red's piece lies on the board, within b7", "throw red b7")]
+    assert [*refused.evidence["may_be"].items()] == [
+        ("It is small: Red's piece lies on the board, within b7", "throw red b7")
+    ]

@@ -1,4 +1,6 @@
-"""A throw that lies on the board and that the camera never sees: people say where, and play goes on."""
+"""A throw that lies on the board and that the camera never sees: people say where, and play goes
+on.
+"""
 
 from __future__ import annotations
 

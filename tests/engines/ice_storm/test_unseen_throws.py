@@ -1,4 +1,6 @@
-"""Throws that are off the board and out of sight: what they moved can be told, whatever was said first."""
+"""Throws that are off the board and out of sight: what they moved can be told, whatever was said
+first.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 from engines import ice_storm as game
 from engines.ice_storm.moves import Moved
 from engines.verdict import Accepted, Ambiguous, OutOfSync, Refused, Waiting
-from referee.command import Answer
+from referee.sessions.commands import Answer
 from tests.engines.ice_storm.conftest import PLAYERS, thrown
 from tests.engines.ice_storm.test_rules import knocking
 
@@ -22,7 +24,11 @@ THREE = "green1 d2, black1 g7, red1 b7"
 
 @pytest.fixture
 def three(table, lie):
-    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320), "red1": lie("red", 75, 320)}
+    table.pieces = {
+        "green1": lie("green", 175, 60),
+        "black1": lie("black", 320, 320),
+        "red1": lie("red", 75, 320),
+    }
     return table
 
 
@@ -82,7 +88,11 @@ def test_what_it_knocked_off_is_the_throwers(three, lie, play):
 
 
 def test_the_last_throw_of_a_round_too(table, lie, play):
-    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 175, 320), "red1": lie("red", 75, 320)}
+    table.pieces = {
+        "green1": lie("green", 175, 60),
+        "black1": lie("black", 175, 320),
+        "red1": lie("red", 75, 320),
+    }
     state = after(game.State.parse(thrown("green1 d2, black1 d7, red1 b7", 14)), "throw red off")
     assert state.attacker == "green"
     before = table.seen()
@@ -97,7 +107,9 @@ def test_once_the_next_throw_is_ruled_nobody_is_asked_about_the_one_before(three
     three.pieces["black2"] = lie("black", 320, 60)
     before = three.seen()
     three.pieces["green1"] = lie("green", 120, 220)
-    assert all("moved" not in move for moves in moves_of(play(state, before).asks) for move in moves)
+    assert all(
+        "moved" not in move for moves in moves_of(play(state, before).asks) for move in moves
+    )
     assert game.violation(state, game.parse_move("moved green: red1 c5")).code == "storm.moved.time"
 
 
@@ -118,7 +130,9 @@ def test_told_at_once_or_after_it_comes_to_the_same(seed, count):
         low = game.parse_move(f"low {throw.player}")
         assert later == at_once
         assert game.play(later, low) == game.play(at_once, low)
-        assert game.parse_move(str(Moved(throw.player, throw.changes))) == Moved(throw.player, throw.changes)
+        assert game.parse_move(str(Moved(throw.player, throw.changes))) == Moved(
+            throw.player, throw.changes
+        )
 
 
 def leave_alone(film, seen, ms=8000):
@@ -143,7 +157,11 @@ def test_the_whole_referee_asks_and_goes_on(film, tables, colour):
     film.referee()
     question = film.session.ledger.question
     assert question is not None
-    label = next(choice.label for choice in question.event.choices if choice.moves and choice.moves[0].startswith("moved"))
+    label = next(
+        choice.label
+        for choice in question.event.choices
+        if choice.moves and choice.moves[0].startswith("moved")
+    )
     film.session.command(Answer(question=question.seq, label=label, decided_by="the players"))
     assert film.session.view()["state"]["pieces"][f"{colour}1"] == "c5"
     table.pieces["black2"] = tables.Thrown("black", 320, 60, 90.0, "lying")
@@ -151,7 +169,9 @@ def test_the_whole_referee_asks_and_goes_on(film, tables, colour):
     assert [verdict[:2] for verdict in film.referee()] == [("accepted", "storm.throw")]
 
 
-def test_a_hand_that_was_too_low_before_the_first_throw_of_a_round_stays_in_the_record(play, table, lie):
+def test_a_hand_that_was_too_low_before_the_first_throw_of_a_round_stays_in_the_record(
+    play, table, lie
+):
     """The state with it prints and reads back: the session goes on after a power cut."""
     over = game.State.parse(thrown("green1 d2", 15))
     assert over.round_over
@@ -168,20 +188,29 @@ def test_a_hand_that_was_too_low_before_the_first_throw_of_a_round_stays_in_the_
     assert after(again, *accepted.moves).round == 2
 
 
-def test_a_piece_of_another_size_that_was_left_lying_is_named_beside_the_right_one(three, lie, play):
+def test_a_piece_of_another_size_that_was_left_lying_is_named_beside_the_right_one(
+    three, lie, play
+):
     odd = dataclasses.replace(lie("green", 225, 220).piece(), size="medium")
     before = three.seen()
     three.pieces["green2"] = lie("green", 320, 60)
     refused = play(STATE, before, odd)
     assert (refused.code, refused.stands) == ("storm.throw.size", ())
-    assert refused.said == "A green piece on e5 is medium, and the others are small. Take away what is of another size."
+    assert (
+        refused.said
+        == "A green piece on e5 is medium, and the others are small. Take away what is of another"
+        " size."
+    )
     assert play(STATE, before).moves == ("throw green g2",)
 
 
 def test_a_throw_that_leaned_or_did_not_can_be_put_right_by_people(three, play):
     offered = game.alternatives(STATE, ("throw green c5: red1 off",))
     assert ("void green: red1 off",) in [choice.moves for choice in offered[:5]]
-    assert all("void" not in choice.moves[0] for choice in game.alternatives(game.start(PLAYERS, {}), ("throw green c5",))), "nothing to lean on"
+    assert all(
+        "void" not in choice.moves[0]
+        for choice in game.alternatives(game.start(PLAYERS, {}), ("throw green c5",))
+    ), "nothing to lean on"
     on_green = three.leaning("green")
     refused = play(STATE, three.seen(), dataclasses.replace(on_green, pose_probability=1.0))
     assert (refused.code, refused.stands) == ("storm.throw.leaning", ())
@@ -201,16 +230,24 @@ def test_answers_that_lead_elsewhere_are_worded_otherwise(three, lie, play):
         if isinstance(asked, Ambiguous):
             labels = [choice.label for choice in asked.choices]
             assert len(set(labels)) == len(labels), labels
-            assert len({choice.moves for choice in asked.choices if choice.moves}) == sum(bool(choice.moves) for choice in asked.choices)
+            assert len({choice.moves for choice in asked.choices if choice.moves}) == sum(
+                bool(choice.moves) for choice in asked.choices
+            )
 
 
 def test_a_leaning_throw_that_lies_where_an_own_piece_lay_which_is_out_of_sight(three, lie, play):
-    """The truth is among the answers, though the leaning piece looks like the own one that was moved."""
+    """The truth is among the answers, though the leaning piece looks like the own one that was
+    moved.
+    """
     before = three.seen()
     del three.pieces["green1"], three.pieces["red1"]
     leaning = dataclasses.replace(lie("green", 178, 85, 120.0).piece(), pose="leaning")
     three.pieces["black1"] = lie("black", 185, 118)
     told = play(STATE, before, leaning)
     asked = told if isinstance(told, Ambiguous) else told.asks
-    voids = [choice.moves[0] for choice in asked.choices if choice.moves and choice.moves[0].startswith("void green")]
+    voids = [
+        choice.moves[0]
+        for choice in asked.choices
+        if choice.moves and choice.moves[0].startswith("void green")
+    ]
     assert any("green1 off" in move and "red1 off" in move for move in voids)

@@ -1,4 +1,6 @@
-"""Tables of Icebreaker as a camera reads them: where hands put things, with what the camera errs added."""
+"""Tables of Icebreaker as a camera reads them: where hands put things, with what the camera errs
+added.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +24,23 @@ SHIP_MM, COUNTER_MM = 0.3, 0.64
 
 
 class Table:
-    """A real table: `ships` (player, (x, y)) by the cell they belong in, `ice` (x, y) by cell.  Things lie where hands left them."""
+    """A real table: `ships` (player, (x, y)) by the cell they belong in, `ice` (x, y) by cell.
+    Things lie where hands left them.
+    """
 
     def __init__(self, state, rng, board=None):
         self.rng = rng
         self.board = board or Hex(size=state.setting.board.size, cell_mm=32.0)
         last = self.board.size - 1
-        self.middles = {f"{chr(65 + q + r + last)}{r + last + 1}": middle for (q, r), middle in self.board.middles().items()}
+        self.middles = {
+            f"{chr(65 + q + r + last)}{r + last + 1}": middle
+            for (q, r), middle in self.board.middles().items()
+        }
         self.ships = {
             label(cell): (player, self.put(label(cell)))
             for player, cells in zip(state.players, state.ships, strict=True)
             for cell in members(cells)
-        }  # fmt: skip
+        }
         self.ice = {label(cell): self.put(label(cell)) for cell in members(state.ice)}
 
     def put(self, cell):
@@ -57,7 +64,10 @@ class Table:
     def seen(self, doubt=0.0, **more):
         """What a camera reads; with `doubt` it is, so often, unsure of a ship's colour."""
         pieces = [self._ship(player, at, doubt) for player, at in self.ships.values()]
-        counters = [SeenCounter("white", *(at + self.rng.normal(0, COUNTER_MM, 2)).tolist(), COUNTER_MM) for at in self.ice.values()]
+        counters = [
+            SeenCounter("white", *(at + self.rng.normal(0, COUNTER_MM, 2)).tolist(), COUNTER_MM)
+            for at in self.ice.values()
+        ]
         self.rng.shuffle(pieces)
         self.rng.shuffle(counters)
         return Observation(0, 0, CAMERA, tuple(pieces), counters=tuple(counters), **more)
@@ -68,7 +78,16 @@ class Table:
         heading_deg = self.rng.uniform(0, 90)
         solid = {"upright": upright, "lying": lying}[pose](MEDIUM, *read, heading_deg)
         covariance = np.diag([SHIP_MM**2, SHIP_MM**2, 1.5**2])
-        return SeenPiece(player, "medium", pose, read, heading_deg, solid, covariance, colour_probability=0.9999 if sure else 0.93)
+        return SeenPiece(
+            player,
+            "medium",
+            pose,
+            read,
+            heading_deg,
+            solid,
+            covariance,
+            colour_probability=0.9999 if sure else 0.93,
+        )
 
     def fallen(self, cell):
         """What a camera reads when the ship of a cell lies on its side."""
@@ -76,7 +95,13 @@ class Table:
         seen = self.copy()
         del seen.ships[cell]
         rest = seen.seen()
-        return Observation(0, 0, CAMERA, (*rest.pieces, self._ship(player, at, 0.0, "lying")), counters=rest.counters)
+        return Observation(
+            0,
+            0,
+            CAMERA,
+            (*rest.pieces, self._ship(player, at, 0.0, "lying")),
+            counters=rest.counters,
+        )
 
 
 @pytest.fixture(scope="session")

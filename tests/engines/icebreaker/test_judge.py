@@ -1,4 +1,6 @@
-"""Refereed games of Icebreaker: every legal move accepted, every planted wrong called for what it is, nothing else said."""
+"""Refereed games of Icebreaker: every legal move accepted, every planted wrong called for what it
+is, nothing else said.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from table.observation import Observation
 PLAYERS = ("red", "black")
 BOARD = Hex(size=5, cell_mm=32.0)
 ANYTHING = Observation(0, 0, None)
-"""An observation before the one that is judged, with nothing on it: that there was one is all that counts."""
+"""An observation before the one that is judged, with nothing on it: that there was one is all that
+counts.
+"""
 
 
 class Evening:
@@ -30,7 +34,10 @@ class Evening:
         self.chance, self.rng = Random(seed), np.random.default_rng(seed)
         self.state = game.start(PLAYERS, {})
         for _ in range(skip):
-            if len(moves := list(game.legal_moves(self.state))) and game.outcome(self.state) is None:
+            if (
+                len(moves := list(game.legal_moves(self.state)))
+                and game.outcome(self.state) is None
+            ):
                 self.state = game.play(self.state, self.chance.choice(moves))
         self.table = tables.Table(self.state, self.rng)
 
@@ -43,7 +50,12 @@ class Evening:
 
     def free(self):
         """The cells without a ship."""
-        return [label(cell) for cell in members(self.state.setting.board.cells & ~self.state.ships[0] & ~self.state.ships[1])]
+        return [
+            label(cell)
+            for cell in members(
+                self.state.setting.board.cells & ~self.state.ships[0] & ~self.state.ships[1]
+            )
+        ]
 
     def legal(self):
         return self.chance.choice(list(game.legal_moves(self.state)))
@@ -59,8 +71,14 @@ class Evening:
 
 def wrong_step(evening, table):
     """A ship goes where it may not; the iceberg there goes too."""
-    tried = [Move(*map(game_cell, (here, there))) for here in evening.cells(evening.state.next) for there in evening.free()]
-    move = evening.chance.choice([move for move in tried if move not in game.legal_moves(evening.state)])
+    tried = [
+        Move(*map(game_cell, (here, there)))
+        for here in evening.cells(evening.state.next)
+        for there in evening.free()
+    ]
+    move = evening.chance.choice(
+        [move for move in tried if move not in game.legal_moves(evening.state)]
+    )
     table.move(*str(move).split("-"))
     return (Refused, "icebreaker.move", (str(move),))
 
@@ -75,7 +93,10 @@ def others_ship(evening, table):
 
 def two_ships(evening, table):
     """Two ships of one player go somewhere."""
-    own, free = evening.chance.sample(evening.cells(evening.state.next), 2), evening.chance.sample(evening.free(), 2)
+    own, free = (
+        evening.chance.sample(evening.cells(evening.state.next), 2),
+        evening.chance.sample(evening.free(), 2),
+    )
     for here, there in zip(own, free, strict=True):
         table.move(here, there)
     return (Refused, "icebreaker.move", None)
@@ -133,7 +154,11 @@ def lifted(evening, table):
 
 def half_captured(evening, table):
     """A ship stands beside the iceberg that it takes, on the same cell."""
-    captures = [str(move) for move in game.legal_moves(evening.state) if evening.state.ice >> move.to_cell & 1]
+    captures = [
+        str(move)
+        for move in game.legal_moves(evening.state)
+        if evening.state.ice >> move.to_cell & 1
+    ]
     if not captures:
         return None
     table.move(*evening.chance.choice(captures).split("-"), take=False)
@@ -142,14 +167,30 @@ def half_captured(evening, table):
 
 def iceberg_first(evening, table):
     """The iceberg is taken before the ship is moved."""
-    captures = [move.to_cell for move in game.legal_moves(evening.state) if evening.state.ice >> move.to_cell & 1]
+    captures = [
+        move.to_cell
+        for move in game.legal_moves(evening.state)
+        if evening.state.ice >> move.to_cell & 1
+    ]
     if not captures:
         return None
     del table.ice[label(evening.chance.choice(captures))]
     return (Waiting, "icebreaker.move", None)
 
 
-PLANTED = [wrong_step, others_ship, two_ships, two_icebergs, stolen, nudged, swapped, smuggled, lifted, half_captured, iceberg_first]
+PLANTED = [
+    wrong_step,
+    others_ship,
+    two_ships,
+    two_icebergs,
+    stolen,
+    nudged,
+    swapped,
+    smuggled,
+    lifted,
+    half_captured,
+    iceberg_first,
+]
 
 
 def game_cell(name):
@@ -158,7 +199,12 @@ def game_cell(name):
 
 def look_for_ice(table):
     """The icebergs of a table that no ship can hide: those a cell away from all of them."""
-    near = {cell for ship in table.ships for cell in table.middles if np.linalg.norm(table.middles[cell] - table.middles[ship]) < 1.2 * BOARD.cell_mm}
+    near = {
+        cell
+        for ship in table.ships
+        for cell in table.middles
+        if np.linalg.norm(table.middles[cell] - table.middles[ship]) < 1.2 * BOARD.cell_mm
+    }
     return [cell for cell in table.ice if cell not in near]
 
 
@@ -190,7 +236,9 @@ def test_games_with_everything_that_goes_wrong(tables, seed):
 
 
 def test_doubtful_colours_are_read_by_the_rules_or_asked_about(tables):
-    """The record knows whose ship stood where; only where two moves explain the table the players are asked."""
+    """The record knows whose ship stood where; only where two moves explain the table the players
+    are asked.
+    """
     asked = 0
     for seed in range(3):
         evening = Evening(tables, seed + 50, skip=10 * seed)
@@ -198,7 +246,11 @@ def test_doubtful_colours_are_read_by_the_rules_or_asked_about(tables):
             move, verdict = evening.play(doubt=0.3)
             assert isinstance(verdict, Accepted | Ambiguous), verdict
             asked += isinstance(verdict, Ambiguous)
-            found = [verdict.moves] if isinstance(verdict, Accepted) else [choice.moves for choice in verdict.choices]
+            found = (
+                [verdict.moves]
+                if isinstance(verdict, Accepted)
+                else [choice.moves for choice in verdict.choices]
+            )
             assert (str(move),) in found
     assert asked <= 1
 
@@ -209,7 +261,10 @@ def test_the_set_up_is_accepted_once_it_is_right(tables):
     del unset.ships["A1"], unset.ice["E5"], unset.ice["F5"]
     waiting = game.judge(evening.state, unset.seen(), None, BOARD)
     assert isinstance(waiting, Waiting)
-    assert waiting.said == "Set up the board: Red's ship of A1 is missing. Missing: the icebergs on E5 and F5."
+    assert (
+        waiting.said
+        == "Set up the board: Red's ship of A1 is missing. Missing: the icebergs on E5 and F5."
+    )
     started = game.judge(evening.state, evening.table.seen(), None, BOARD)
     assert (started.code, started.moves) == ("icebreaker.start", ())
     assert isinstance(game.judge(evening.state, evening.table.seen(), ANYTHING, BOARD), Waiting)
@@ -223,25 +278,34 @@ def test_a_ship_that_is_not_read_at_the_set_up_is_told_as_that(tables):
     unset = evening.table.copy()
     at = unset.ships.pop("A1")[1]
     waiting = game.judge(evening.state, unset.seen(unread_mm=(np.asarray(at),)), None, BOARD)
-    assert waiting.said == (
-        "Set up the board: Red's ship of A1 is missing. Something that is not read as a ship stands on A1. "
-        "Show it better; where colours are hard to tell, teach the referee yours."
+    assert (
+        waiting.said
+        == "Set up the board: Red's ship of A1 is missing. Something that is not read as a ship"
+        " stands on A1. Show it better; where colours are hard to tell, teach the referee yours."
     )
 
 
 def test_an_iceberg_that_people_said_is_none_is_told_once(tables):
-    """A pale cell is taken for an iceberg, again and again: the record was corrected, and the game goes on."""
+    """A pale cell is taken for an iceberg, again and again: the record was corrected, and the game
+    goes on.
+    """
     evening = Evening(tables, 4)
     evening.table.move("E9", "D8")
     wrong = evening.table.copy()
     wrong.ice["E9"] = wrong.put("E9")
     asked = game.judge(evening.state, wrong.seen(), evening.table.seen(), BOARD)
     assert isinstance(asked, Ambiguous)
-    assert asked.said == "Red moved E9-D8, and what looks like an iceberg is seen on E9, where none belongs. Is it one?"
+    assert (
+        asked.said
+        == "Red moved E9-D8, and what looks like an iceberg is seen on E9, where none belongs. Is"
+        " it one?"
+    )
     assert [choice.moves for choice in asked.choices] == [("E9-D8",), ()]
     corrected = game.play(evening.state, game.parse_move("E9-D8"))
     assert isinstance(game.judge(corrected, wrong.seen(), wrong.seen(), BOARD), Waiting)
-    assert isinstance(game.judge(corrected, wrong.seen(), evening.table.seen(), BOARD), OutOfSync), "one that came since is told"
+    assert isinstance(
+        game.judge(corrected, wrong.seen(), evening.table.seen(), BOARD), OutOfSync
+    ), "one that came since is told"
 
 
 def test_a_game_under_way_goes_on_without_the_picture_before(tables):
@@ -251,7 +315,9 @@ def test_a_game_under_way_goes_on_without_the_picture_before(tables):
 
 def test_nothing_is_ruled_under_a_hand_or_on_a_ship_that_fell(tables):
     evening = Evening(tables, 3)
-    assert isinstance(game.judge(evening.state, evening.table.seen(hand=True), ANYTHING, BOARD), Waiting)
+    assert isinstance(
+        game.judge(evening.state, evening.table.seen(hand=True), ANYTHING, BOARD), Waiting
+    )
     fallen = game.judge(evening.state, evening.table.fallen("A1"), ANYTHING, BOARD)
     assert fallen.said == "Stand the red ship upright where it belongs."
 
@@ -260,7 +326,11 @@ def test_refusals_say_what_to_do(tables):
     evening = Evening(tables, 4)
     evening.table.move("E9", "D7")
     verdict = evening.judge(evening.table)
-    assert (verdict.player, verdict.tried, verdict.evidence["violation"]) == ("red", ("E9-D7",), "ice.step")
+    assert (verdict.player, verdict.tried, verdict.evidence["violation"]) == (
+        "red",
+        ("E9-D7",),
+        "ice.step",
+    )
     assert verdict.said.endswith("Put back red's ship to E9 and the iceberg on D7.")
 
 
@@ -270,19 +340,29 @@ def test_an_exchanged_ship_is_named_though_eyes_read_three_ships_of_a_colour_at_
     evening = Evening(tables, seed, skip=seed)
     spoilt = evening.table.copy()
     swapped(evening, spoilt)
-    (cell,) = (cell for cell, (player, _) in spoilt.ships.items() if player != evening.table.ships[cell][0])
+    (cell,) = (
+        cell for cell, (player, _) in spoilt.ships.items() if player != evening.table.ships[cell][0]
+    )
     player = spoilt.ships[cell][0]
-    unread = evening.chance.choice([one for one, (colour, _) in spoilt.ships.items() if colour == player])
+    unread = evening.chance.choice(
+        [one for one, (colour, _) in spoilt.ships.items() if colour == player]
+    )
     _, place = spoilt.ships.pop(unread)
     verdict = game.judge(evening.state, spoilt.seen(unread_mm=(place,)), ANYTHING, BOARD)
     belongs = evening.table.ships[cell][0]
     if unread == cell:
         assert isinstance(verdict, CannotSee)
-        assert verdict.said.startswith(f"Something that is not read as a ship stands on {cell}, and {belongs}'s ship of {cell} is not seen")
+        assert verdict.said.startswith(
+            f"Something that is not read as a ship stands on {cell}, and {belongs}'s ship of {cell}"
+            " is not seen"
+        )
     else:
         assert (type(verdict), verdict.code) == (OutOfSync, "icebreaker.out_of_sync")
         there = f"A {player} ship stands on {cell}, and {belongs}'s belongs on {cell}."
-        assert set(verdict.differences) == {there, f"Something that is not read as a ship stands on {unread}."}
+        assert set(verdict.differences) == {
+            there,
+            f"Something that is not read as a ship stands on {unread}.",
+        }
 
 
 def test_a_ship_of_another_size_that_is_not_read_is_named(tables):
@@ -294,7 +374,10 @@ def test_a_ship_of_another_size_that_is_not_read_is_named(tables):
     verdict = game.judge(evening.state, spoilt.seen(unread_mm=(place,)), ANYTHING, BOARD)
     assert isinstance(verdict, CannotSee)
     there = "Something that is not read as a ship stands on E9."
-    assert verdict.evidence["differences"] == [f"{player.capitalize()}'s ship of E9 is missing.", there]
+    assert verdict.evidence["differences"] == [
+        f"{player.capitalize()}'s ship of E9 is missing.",
+        there,
+    ]
 
 
 def test_a_ship_on_a_boundary_is_where_a_legal_move_takes_it(tables):
@@ -308,16 +391,28 @@ def test_a_ship_on_a_boundary_is_where_a_legal_move_takes_it(tables):
 
 
 def test_a_ship_between_two_legal_cells_is_asked_about(tables):
-    """Once the ice around is gone two cells are as good, and nothing but where it stands tells which was meant."""
+    """Once the ice around is gone two cells are as good, and nothing but where it stands tells
+    which was meant.
+    """
     evening = Evening(tables, 6)
     board = "1...2/....../......./......../1.......2/......../......*/....../2...1"
-    state = evening.state.parse(f"players red black; scores 27 27; turn red; board {board}; rulings size=5 closest=any stuck=pass end=majority.")
+    state = evening.state.parse(
+        f"players red black; scores 27 27; turn red; board {board}; rulings size=5 closest=any"
+        " stuck=pass end=majority."
+    )
     evening.state, evening.table = state, tables.Table(state, evening.rng)
-    far = [move for move in game.legal_moves(state) if label(move.from_cell) == evening.cells("red")[-1]]
+    far = [
+        move
+        for move in game.legal_moves(state)
+        if label(move.from_cell) == evening.cells("red")[-1]
+    ]
     first, second = far[0], far[1]
     here, there, other = label(first.from_cell), label(first.to_cell), label(second.to_cell)
     evening.table.move(here, there)
-    evening.table.ships[there] = ("red", (evening.table.middles[there] + evening.table.middles[other]) / 2)
+    evening.table.ships[there] = (
+        "red",
+        (evening.table.middles[there] + evening.table.middles[other]) / 2,
+    )
     verdict = evening.judge(evening.table)
     assert isinstance(verdict, Ambiguous)
     assert {choice.moves for choice in verdict.choices} == {(str(first),), (str(second),)}
@@ -339,19 +434,30 @@ def test_two_moves_that_nobody_saw_in_between_are_asked_about(tables):
 def test_that_an_iceberg_behind_a_ship_is_not_seen_proves_nothing(tables, eye_mm, kind):
     """From low down, the ship on E2 hides the iceberg on F3; from above it hides none."""
     evening = Evening(tables, 8)
-    evening.state = game.play(game.play(evening.state, game.parse_move("A1-B1")), game.parse_move("E1-E2"))
+    evening.state = game.play(
+        game.play(evening.state, game.parse_move("A1-B1")), game.parse_move("E1-E2")
+    )
     table = tables.Table(evening.state, evening.rng)
     ship, behind = table.ships["E2"][1], table.middles["F3"]
     ahead = (behind - ship) / np.linalg.norm(behind - ship)
-    camera = tables.CAMERA.__class__(np.eye(3), -np.array([*(ship + eye_mm[0] * ahead), eye_mm[1]]), np.eye(6), 0.1, (0, 1, 2, 3))
+    camera = tables.CAMERA.__class__(
+        np.eye(3), -np.array([*(ship + eye_mm[0] * ahead), eye_mm[1]]), np.eye(6), 0.1, (0, 1, 2, 3)
+    )
     del table.ice["F3"]
-    verdict = game.judge(evening.state, dataclasses.replace(table.seen(), camera=camera), ANYTHING, BOARD)
+    verdict = game.judge(
+        evening.state, dataclasses.replace(table.seen(), camera=camera), ANYTHING, BOARD
+    )
     assert isinstance(verdict, kind)
     assert kind is OutOfSync or verdict.said == game.turn(evening.state)
 
 
 @pytest.mark.parametrize(
-    ("board", "rulings"), [(Open(outline_mm=((0, 0), (9, 0), (9, 9))), {}), (Hex(size=3, cell_mm=30), {}), (BOARD, {"size": "4"})]
+    ("board", "rulings"),
+    [
+        (Open(outline_mm=((0, 0), (9, 0), (9, 9))), {}),
+        (Hex(size=3, cell_mm=30), {}),
+        (BOARD, {"size": "4"}),
+    ],
 )
 def test_other_boards_are_refused(board, rulings):
     with pytest.raises(InputError, match="expected"):
@@ -367,16 +473,23 @@ def test_the_board_says_how_large_it_is():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_colour_that_leaves_no_choice_is_no_doubt(tables, seed):
-    """As many ships of each colour are named as there are: a wrong step is refused, whoever is hard to tell; one too many is not."""
+    """As many ships of each colour are named as there are: a wrong step is refused, whoever is hard
+    to tell; one too many is not.
+    """
     evening = Evening(tables, seed)
     table = evening.table.copy()
     _, code, tried = wrong_step(evening, table)
     seen, mover = table.seen(), evening.state.next
 
     def judged(pieces):
-        return game.judge(evening.state, dataclasses.replace(seen, pieces=tuple(pieces)), ANYTHING, BOARD)
+        return game.judge(
+            evening.state, dataclasses.replace(seen, pieces=tuple(pieces)), ANYTHING, BOARD
+        )
 
-    unsure = [dataclasses.replace(piece, colour_probability=0.96) if piece.colour == mover else piece for piece in seen.pieces]
+    unsure = [
+        dataclasses.replace(piece, colour_probability=0.96) if piece.colour == mover else piece
+        for piece in seen.pieces
+    ]
     refused = judged(unsure)
     assert (type(refused), refused.code, refused.tried) == (Refused, code, tried)
     both = [dataclasses.replace(piece, colour_probability=0.96) for piece in seen.pieces]
@@ -384,5 +497,8 @@ def test_a_colour_that_leaves_no_choice_is_no_doubt(tables, seed):
     (other,) = set(PLAYERS) - {mover}
     _, there = table.ships[tried[0].partition("-")[2]]
     moved = min(range(len(unsure)), key=lambda k: np.hypot(*(unsure[k].base_mm - there)))
-    swapped = [dataclasses.replace(piece, colour=other, colour_probability=0.96) if k == moved else piece for k, piece in enumerate(seen.pieces)]
+    swapped = [
+        dataclasses.replace(piece, colour=other, colour_probability=0.96) if k == moved else piece
+        for k, piece in enumerate(seen.pieces)
+    ]
     assert not isinstance(judged(swapped), Refused), "there is one too many of that colour"

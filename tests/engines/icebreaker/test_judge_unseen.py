@@ -1,4 +1,6 @@
-"""Ships that the camera does not see: people are asked what is true of them, and what they say is held until they are seen."""
+"""Ships that the camera does not see: people are asked what is true of them, and what they say is
+held until they are seen.
+"""
 
 from __future__ import annotations
 
@@ -45,17 +47,25 @@ def judge(state, table, seen, before=None):
 def test_what_people_say_of_another_players_ship_is_held(state, table):
     lost = cells_of(table, "green")[0]
     asked = judge(state, table, unseen(table, lost)).asks
-    assert asked.said == f"Not seen on the board: green's ship of {lost}. What is true? You may also move it a little."
+    assert (
+        asked.said
+        == f"Not seen on the board: green's ship of {lost}. What is true? You may also move it a"
+        " little."
+    )
     assert [(choice.moves, choice.holds) for choice in asked.choices] == [((), True), ((), False)]
     said = unseen(table, lost)
     waiting = judge(state, table, said, said)
     assert (type(waiting), waiting.asks) == (Waiting, None)
-    assert waiting.said.endswith(f"Not seen, and there on the players' word: green's ship of {lost}.")
+    assert waiting.said.endswith(
+        f"Not seen, and there on the players' word: green's ship of {lost}."
+    )
     move = next(iter(game.legal_moves(state)))
     table.move(*str(move).split("-"))
     assert judge(state, table, unseen(table, lost), said).moves == (str(move),)
     other = cells_of(table, "green")[1]
-    assert isinstance(judge(state, table, unseen(table, lost, other), said), Waiting), "that one is gone for another reason"
+    assert isinstance(judge(state, table, unseen(table, lost, other), said), Waiting), (
+        "that one is gone for another reason"
+    )
 
 
 def test_a_ship_that_is_read_to_lie_and_stands_is_held_at_peoples_word(state, table):
@@ -63,10 +73,15 @@ def test_a_ship_that_is_read_to_lie_and_stands_is_held_at_peoples_word(state, ta
     lies = table.fallen(lost)
     fallen = judge(state, table, lies)
     assert fallen.said == "Stand the green ship upright where it belongs."
-    assert [(choice.moves, choice.holds) for choice in fallen.asks.choices] == [((), True), ((), False)]
+    assert [(choice.moves, choice.holds) for choice in fallen.asks.choices] == [
+        ((), True),
+        ((), False),
+    ]
     move = next(iter(game.legal_moves(state)))
     table.move(*str(move).split("-"))
-    assert judge(state, table, table.fallen(lost), lies).moves == (str(move),), "they said that it stands there"
+    assert judge(state, table, table.fallen(lost), lies).moves == (str(move),), (
+        "they said that it stands there"
+    )
 
 
 def test_the_word_ends_when_the_ship_is_seen(state, table):
@@ -74,7 +89,9 @@ def test_the_word_ends_when_the_ship_is_seen(state, table):
     said = unseen(table, lost)
     again = judge(state, table, table.seen(), said)
     assert (type(again), again.moves) == (Accepted, ())
-    assert judge(state, table, unseen(table, lost), table.seen()).asks, "by the table on which it was seen again it is gone"
+    assert judge(state, table, unseen(table, lost), table.seen()).asks, (
+        "by the table on which it was seen again it is gone"
+    )
 
 
 def test_the_own_ship_may_have_moved(state, table):
@@ -86,9 +103,13 @@ def test_the_own_ship_may_have_moved(state, table):
     legal = {choice.moves for choice in asked.choices if choice.moves}
     assert legal == {way for way in own if way[0].split("-")[1] not in table.ice}
     said = unseen(table, here)
-    assert {choice.moves for choice in judge(state, table, said, said).asks.choices if choice.moves} == legal
+    assert {
+        choice.moves for choice in judge(state, table, said, said).asks.choices if choice.moves
+    } == legal
     del table.ice[there]
-    assert (str(move),) in [choice.moves for choice in judge(state, table, unseen(table, here), said).asks.choices]
+    assert (str(move),) in [
+        choice.moves for choice in judge(state, table, unseen(table, here), said).asks.choices
+    ]
 
 
 def test_something_unread_in_its_cell_may_be_it(state, table):
@@ -105,7 +126,9 @@ def test_a_move_is_offered_though_its_ship_is_badly_seen_and_another_is_not_seen
     before = table.seen()
     table.move(*str(move).split("-"))
     seen = unseen(table, lost)
-    seen = replace(seen, pieces=tuple(replace(piece, pose_probability=0.9) for piece in seen.pieces))
+    seen = replace(
+        seen, pieces=tuple(replace(piece, pose_probability=0.9) for piece in seen.pieces)
+    )
     verdict = judge(state, table, seen, before)
     assert isinstance(verdict, CannotSee)
     assert (str(move),) in [choice.moves for choice in verdict.asks.choices]
@@ -119,14 +142,18 @@ def test_something_unread_where_an_unseen_ship_may_have_gone_is_asked_about_at_o
     before = table.seen()
     table.move(*str(move).split("-"))
     there = str(move).split("-")[1]
-    asked = judge(state, table, replace(unseen(table, there), unread_mm=(table.ships[there][1],)), before)
+    asked = judge(
+        state, table, replace(unseen(table, there), unread_mm=(table.ships[there][1],)), before
+    )
     assert isinstance(asked, Ambiguous)
     assert next(choice.moves for choice in asked.choices if choice.moves) == (str(move),)
 
 
 def test_nobody_is_asked_where_most_ships_are_not_there(state, table):
     assert game.judge(state, unseen(table, *list(table.ships)[:4]), None, BOARD).asks is None
-    assert game.judge(state, unseen(table, *list(table.ships)[:1]), None, BOARD).asks.choices[0].holds
+    assert (
+        game.judge(state, unseen(table, *list(table.ships)[:1]), None, BOARD).asks.choices[0].holds
+    )
 
 
 def test_a_board_that_is_set_up_but_for_unseen_icebergs_is_asked_about(state, table):
@@ -136,7 +163,11 @@ def test_a_board_that_is_set_up_but_for_unseen_icebergs_is_asked_about(state, ta
     for cell in lost:
         del pale.ice[cell]
     asked = game.judge(state, pale.seen(), None, BOARD).asks
-    assert asked.said == f"Not seen on the board: the icebergs on {' and '.join(lost)}. What is true? You may also move it a little."
+    assert (
+        asked.said
+        == f"Not seen on the board: the icebergs on {' and '.join(lost)}. What is true? You may"
+        " also move it a little."
+    )
     assert [(choice.moves, choice.holds) for choice in asked.choices] == [((), True), ((), False)]
     said = pale.seen()
     assert type(game.judge(state, pale.seen(), said, BOARD)) is Waiting
@@ -163,7 +194,9 @@ def test_a_ship_that_is_hardly_read_beside_an_iceberg_that_is_gone_is_asked_abou
     taken = replace(rest, pieces=(*rest.pieces, hardly), counters=table.seen().counters)
     asked = judge(state, table, taken, before)
     assert isinstance(asked, Ambiguous), asked
-    assert asked.said.startswith(f"Has {state.next} moved? A ship may stand where it stood, or where it may go.")
+    assert asked.said.startswith(
+        f"Has {state.next} moved? A ship may stand where it stood, or where it may go."
+    )
     assert [choice.moves for choice in asked.choices] == [(str(move),), ()]
 
 
@@ -173,7 +206,11 @@ def test_a_counter_that_may_be_none_is_held_against_nobody(state, table):
     move = next(iter(game.legal_moves(state)))
     here, there = str(move).split("-")
     table.move(here, there)
-    pale = replace(table.seen().counters[0], x_mm=float(table.middles[here][0]), y_mm=float(table.middles[here][1]))
+    pale = replace(
+        table.seen().counters[0],
+        x_mm=float(table.middles[here][0]),
+        y_mm=float(table.middles[here][1]),
+    )
     belongs = table.seen()
     for sure, moves in ((False, (str(move),)), (True, ())):
         seen = replace(belongs, counters=(*belongs.counters, replace(pale, sure=sure)))
@@ -184,13 +221,21 @@ def test_a_counter_that_may_be_none_is_held_against_nobody(state, table):
 
 
 def test_of_icebergs_that_are_not_seen_people_say_that_they_are_there(state, table):
-    """One that nobody can take now; the table is out of step until they say so, and then the game goes on."""
+    """One that nobody can take now; the table is out of step until they say so, and then the game
+    goes on.
+    """
     hidden = table.copy()
     del hidden.ice["E5"]
     wrong = judge(state, table, hidden.seen())
     assert isinstance(wrong, OutOfSync)
-    assert wrong.asks.said == "Not seen on the board: the iceberg on E5. What is true? You may also move it a little."
-    assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [((), True), ((), False)]
+    assert (
+        wrong.asks.said
+        == "Not seen on the board: the iceberg on E5. What is true? You may also move it a little."
+    )
+    assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [
+        ((), True),
+        ((), False),
+    ]
     said = hidden.seen()
     assert isinstance(judge(state, table, hidden.seen(), said), Waiting)
     move = next(iter(game.legal_moves(state)))

@@ -1,4 +1,6 @@
-"""A stretch of Icebreaker through the whole referee: settling, judge, log, and the program begun again in the middle."""
+"""A stretch of Icebreaker through the whole referee: settling, judge, log, and the program begun
+again in the middle.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,11 @@ import numpy as np
 import pytest
 
 from engines import icebreaker as game
-from referee.events import SessionStarted
-from referee.log import Log
-from referee.loop import Referee
-from referee.session import Session
-from vision.frame import Frame
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from vision.cameras.frame import Frame
 
 
 class Film:
@@ -39,7 +41,12 @@ class Film:
             return Frame(len(self.shown) - 1, self.shown[-1].at_ms, np.zeros((24, 32, 3), np.uint8))
 
         camera = SimpleNamespace(read=read, close=lambda: None)
-        Referee(camera, SimpleNamespace(board=self.board), lambda frame, *_: self.shown[frame.seq], session).run()
+        Referee(
+            camera,
+            SimpleNamespace(board=self.board),
+            lambda frame, *_: self.shown[frame.seq],
+            session,
+        ).run()
 
 
 @pytest.fixture
@@ -50,13 +57,21 @@ def film(tables):
 
 
 def lines(session):
-    return [(record.event.verdict, record.event.code, record.event.moves) for record in session.records() if hasattr(record.event, "verdict")]
+    return [
+        (record.event.verdict, record.event.code, record.event.moves)
+        for record in session.records()
+        if hasattr(record.event, "verdict")
+    ]
 
 
 def test_set_up_moves_refusal_and_put_back(tmp_path, film):
     film, table = film
     log = Log(tmp_path / "log.sqlite")
-    started = SessionStarted(game="icebreaker", players=("red", "black"), table={"board": msgspec.to_builtins(table.board)})
+    started = SessionStarted(
+        game="icebreaker",
+        players=("red", "black"),
+        table={"board": msgspec.to_builtins(table.board)},
+    )
     session = Session.begin(log, started)
     film.show(table)
     wrong = table.copy()
@@ -85,7 +100,10 @@ def test_set_up_moves_refusal_and_put_back(tmp_path, film):
     table.move("E1", "E2")
     film.show(table)
     film.referee(again)
-    assert lines(again)[3:] == [("out_of_sync", "icebreaker.out_of_sync", ()), ("accepted", "icebreaker.move", ("E1-E2",))]
+    assert lines(again)[3:] == [
+        ("out_of_sync", "icebreaker.out_of_sync", ()),
+        ("accepted", "icebreaker.move", ("E1-E2",)),
+    ]
     state = again.view()["state"]
     assert (state["to_move"], state["score"]) == ("red", {"red": 1, "black": 1})
     log.close()

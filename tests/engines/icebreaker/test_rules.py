@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from engines.icebreaker import legal_moves, play, start, violation
 from engines.icebreaker.board import SIZES, board, label, members, parse_cell, union
+from engines.icebreaker.explanations import ways
 from engines.icebreaker.moves import Move
-from engines.icebreaker.ways import ways
 from table.errors import InputError
 
 
@@ -20,12 +20,20 @@ def tables(draw):
     cells = list(members(played.cells))
     crowd = cells[: draw(st.integers(8, len(cells)))]
     ships = draw(st.permutations(crowd))[:6]
-    ice = draw(st.sets(st.sampled_from([cell for cell in cells if cell not in ships]), min_size=1, max_size=draw(st.sampled_from([1, 3, 30]))))
+    ice = draw(
+        st.sets(
+            st.sampled_from([cell for cell in cells if cell not in ships]),
+            min_size=1,
+            max_size=draw(st.sampled_from([1, 3, 30])),
+        )
+    )
     return played, ships[:3], ships[3:], ice
 
 
 def slow_way(played, ship, ships, ice):
-    """Steps to the closest ice and first steps of the shortest ways there, by walking every way outward."""
+    """Steps to the closest ice and first steps of the shortest ways there, by walking every way
+    outward.
+    """
 
     def beside(cell):
         return [other for other in members(played.around[cell]) if other not in ships]
@@ -56,7 +64,9 @@ def test_ways_are_shortest(table):
 
 @given(tables())
 def test_somebody_can_move(table):
-    """While ice is left one of the two can move: so a turn that passes never comes to nobody (ruling icebreaker.2)."""
+    """While ice is left one of the two can move: so a turn that passes never comes to nobody
+    (ruling icebreaker.2).
+    """
     played, own, others, ice = table
     own, others, ice = union(*own), union(*others), union(*ice)
     assert ways(played, own, others, ice) or ways(played, others, own, ice)
@@ -71,22 +81,34 @@ def test_every_pair_of_cells(data):
         state = play(state, data.draw(st.sampled_from(list(legal_moves(state)))))
     everywhere = list(members(board(6).cells))
     pairs = [Move(here, there) for here in everywhere for there in everywhere]
-    assert [move for move in pairs if violation(state, move) is None] == [move for move in pairs if move in legal_moves(state)]
+    assert [move for move in pairs if violation(state, move) is None] == [
+        move for move in pairs if move in legal_moves(state)
+    ]
     assert {move for move in pairs if move in legal_moves(state)} == set(legal_moves(state))
 
 
-@pytest.mark.parametrize(("size", "cells", "majority"), [(4, 37, 16), (5, 61, 28), (6, 91, 43), (7, 127, 61), (8, 169, 82)])
+@pytest.mark.parametrize(
+    ("size", "cells", "majority"),
+    [(4, 37, 16), (5, 61, 28), (6, 91, 43), (7, 127, 61), (8, 169, 82)],
+)
 def test_sizes(size, cells, majority):
     state = start(["red", "black"], {"size": str(size)})
     assert board(size).cells.bit_count() == cells
     assert state.setting.majority == majority
-    assert [len(row) for row in board(size).rows] == [*range(size, 2 * size), *range(2 * size - 2, size - 1, -1)]
+    assert [len(row) for row in board(size).rows] == [
+        *range(size, 2 * size),
+        *range(2 * size - 2, size - 1, -1),
+    ]
     assert len(legal_moves(state)) == 9
 
 
 def test_cells_print_and_parse():
     labels = [label(cell) for cell in members(board(8).cells)]
-    assert [label(parse_cell(text)) for text in labels] == [label(parse_cell(text.lower())) for text in labels] == labels
+    assert (
+        [label(parse_cell(text)) for text in labels]
+        == [label(parse_cell(text.lower())) for text in labels]
+        == labels
+    )
     assert all(here < there for here, there in pairwise(map(parse_cell, labels)))
 
 

@@ -1,4 +1,6 @@
-"""The player that looks ahead: legal, repeatable, within its nodes, and stronger than players that do not look."""
+"""The player that looks ahead: legal, repeatable, within its nodes, and stronger than players that
+do not look.
+"""
 
 from itertools import pairwise
 from random import Random
@@ -7,11 +9,14 @@ import pytest
 
 from engines import GAMES
 from engines.icebreaker import State, legal_moves, outcome, parse_move, play, start
-from engines.icebreaker.search import SearchPlayer
-from engines.players import GreedyPlayer, RandomPlayer, playout
+from simulation.players.alphabeta import SearchPlayer
+from simulation.players.policies import GreedyPlayer, RandomPlayer, playout
 
 GAME = GAMES["icebreaker"]
-STUCK = "players red black; scores {}; turn red; board 222./...../....../......./..1.../1..../*1..; rulings size=4 closest=any stuck=pass end={}."
+STUCK = (
+    "players red black; scores {}; turn red; board 222./...../....../......./..1.../1..../*1..;"
+    " rulings size=4 closest=any stuck=pass end={}."
+)
 
 
 def wins(player, other, games, size="5"):
@@ -19,7 +24,11 @@ def wins(player, other, games, size="5"):
     won = 0
     for number in range(games):
         seats = {"red": player, "black": other} if number % 2 else {"red": other, "black": player}
-        *_, (_, last) = playout(GAME, start(["red", "black"], {"size": size}), lambda state, seats=seats: seats[state.next].choose(state))
+        *_, (_, last) = playout(
+            GAME,
+            start(["red", "black"], {"size": size}),
+            lambda state, seats=seats: seats[state.next].choose(state),
+        )
         won += seats[outcome(last).winner] is player
     return won
 
@@ -37,12 +46,24 @@ def test_more_nodes_are_worth_having():
 @pytest.mark.parametrize("nodes", [1, 7, 100])
 def test_it_plays_legally_and_alike(nodes):
     def game():
-        return list(playout(GAME, start(["red", "black"], {"size": "4", "end": "last"}), SearchPlayer(nodes).choose))
+        return list(
+            playout(
+                GAME,
+                start(["red", "black"], {"size": "4", "end": "last"}),
+                SearchPlayer(nodes).choose,
+            )
+        )
 
     played = game()
     assert played == game()
-    states = [start(["red", "black"], {"size": "4", "end": "last"}), *(state for _, state in played)]
-    assert all(move in legal_moves(before) for (move, _), (before, _) in zip(played, pairwise(states), strict=True))
+    states = [
+        start(["red", "black"], {"size": "4", "end": "last"}),
+        *(state for _, state in played),
+    ]
+    assert all(
+        move in legal_moves(before)
+        for (move, _), (before, _) in zip(played, pairwise(states), strict=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,7 +84,10 @@ def test_it_takes_the_last_iceberg(scores, end, first):
 
 
 def test_nothing_is_chosen_once_the_game_is_over():
-    state = play(play(State.parse(STUCK.format("15 15", "majority")), parse_move("C3-B2")), parse_move("B2-A1"))
+    state = play(
+        play(State.parse(STUCK.format("15 15", "majority")), parse_move("C3-B2")),
+        parse_move("B2-A1"),
+    )
     with pytest.raises(ValueError, match="the game is over"):
         SearchPlayer().choose(state)
 
@@ -71,7 +95,10 @@ def test_nothing_is_chosen_once_the_game_is_over():
 def test_it_looks_past_a_turn_that_passes():
     """Black takes E6, red goes to B2: then black is stuck, and red is to move again."""
     rows = "222./..*../....../......./..1.../1..../*1.."
-    line = f"players red black; scores 9 20; turn black; board {rows}; rulings size=4 closest=any stuck=pass end=last."
+    line = (
+        f"players red black; scores 9 20; turn black; board {rows}; rulings size=4 closest=any"
+        " stuck=pass end=last."
+    )
     state = State.parse(line)
     for text in ("E7-E6", "C3-B2"):
         assert parse_move(text) in legal_moves(state)
@@ -83,7 +110,8 @@ def test_it_looks_past_a_turn_that_passes():
 def test_greedy_takes_what_it_can():
     """Only E9 has ice beside it; chance would mostly move another ship."""
     state = State.parse(
-        "players red black; scores 27 26; turn red; "
-        "board 1*2../.221.1/......./......../........./......../......./....../*....; rulings size=5 closest=any stuck=pass end=majority."
+        "players red black; scores 27 26; turn red; board"
+        " 1*2../.221.1/......./......../........./......../......./....../*....; rulings size=5"
+        " closest=any stuck=pass end=majority."
     )
     assert {str(GreedyPlayer(GAME, Random(seed)).choose(state)) for seed in range(20)} == {"E9-F9"}

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from engines import icebreaker as game
-from engines.clauses import explain, words
 from engines.icebreaker.board import Board, board, label, members, union
 from engines.icebreaker.moves import parse_move
+from engines.rule_texts import explain, words
 from engines.verdict import Accepted, Waiting
 from table.observation import Observation
 
@@ -35,12 +35,18 @@ def test_a_player_who_can_move_no_ship_is_told_with_the_ruling(table):
     table.move("C3", "B2")
     verdict = ruled(state, table)
     assert isinstance(verdict, Accepted)
-    assert verdict.said == "Red's ship goes from C3 to B2: red 15 and black 15. Black can move no ship, so the turn passes. Red moves next."
+    assert (
+        verdict.said
+        == "Red's ship goes from C3 to B2: red 15 and black 15. Black can move no ship, so the turn"
+        " passes. Red moves next."
+    )
     assert verdict.rests_on == "Moves; ruling icebreaker.2"
     assert all(clause.said for clause in explain("icebreaker", verdict.rests_on))
     after = game.play(state, parse_move(*verdict.moves))
     assert after.next == "red"
-    assert [one.said for one in game.options(after) if one.who == "black"] == ["can move no ship now, and passes"]
+    assert [one.said for one in game.options(after) if one.who == "black"] == [
+        "can move no ship now, and passes"
+    ]
     assert isinstance(ruled(after, table), Waiting), "nothing is asked of who is stuck"
 
 
@@ -56,19 +62,30 @@ def test_a_turn_that_goes_on_as_usual_cites_no_such_ruling(table):
 def test_people_who_are_asked_about_such_a_move_read_what_it_does_to_the_turn():
     state = game.State.parse(STILL_ON)
     offered = game.alternatives(state, ("C3-C2",))
-    assert [choice.label for choice in offered] == ["The ship on C3 went to B2; black can move no ship, and the turn passes"]
+    assert [choice.label for choice in offered] == [
+        "The ship on C3 went to B2; black can move no ship, and the turn passes"
+    ]
 
 
 def test_the_whole_referee_tells_it_and_goes_on_to_the_end(film, table, monkeypatch):
-    """No game comes there from the usual start (see below): this one begins with the iceberg on a corner."""
+    """No game comes there from the usual start (see below): this one begins with the iceberg on a
+    corner.
+    """
     monkeypatch.setattr(game, "set_up", lambda *_: game.State.parse(STILL_ON))
     film = film("icebreaker", ("red", "black"), table.board)
     film.show(table.seen())
     for move in ("C3-B2", "A2-A1"):
         table.move(*move.split("-"))
         film.show(table.seen())
-    assert film.referee() == [("accepted", "icebreaker.move", "red", ("C3-B2",)), ("accepted", "icebreaker.move", "red", ("A2-A1",))]
-    said = [record.event.said for record in film.session.records() if getattr(record.event, "verdict", "") == "accepted"]
+    assert film.referee() == [
+        ("accepted", "icebreaker.move", "red", ("C3-B2",)),
+        ("accepted", "icebreaker.move", "red", ("A2-A1",)),
+    ]
+    said = [
+        record.event.said
+        for record in film.session.records()
+        if getattr(record.event, "verdict", "") == "accepted"
+    ]
     assert "Black can move no ship, so the turn passes. Red moves next." in said[0]
     assert said[1].endswith("The game is over: red won with 16 icebergs to black's 15.")
 
@@ -87,7 +104,9 @@ def cut_off(played: Board, ships: tuple[int, ...]) -> int:
 
 @pytest.mark.parametrize("size", [4, 5])
 def test_three_ships_shut_in_nothing_but_a_corner(size):
-    """So nobody is ever stuck in a game from the usual start: its corners hold ships, and no ice comes back."""
+    """So nobody is ever stuck in a game from the usual start: its corners hold ships, and no ice
+    comes back.
+    """
     played = board(size)
     corners = played.ships[0] | played.ships[1]
     shut_in = 0

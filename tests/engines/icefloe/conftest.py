@@ -1,4 +1,6 @@
-"""Ponds as a camera reads them: where hands put pyramids on tiles, with what the camera errs added."""
+"""Ponds as a camera reads them: where hands put pyramids on tiles, with what the camera errs
+added.
+"""
 
 from __future__ import annotations
 
@@ -40,14 +42,26 @@ class Stood:
         base = BOARD.cell_mm * (np.array([column, row]) + 0.5) + self.off_mm + error_mm
         solid = upright(PIECEPACK[self.read_as], *base, 20.0)
         covariance = np.diag([ERRS_MM**2, ERRS_MM**2, 1.0])
-        return SeenPiece(COLOURS[self.name[1]], self.read_as, "upright", base, 20.0, solid, covariance, 1.0, self.size_probability)
+        return SeenPiece(
+            COLOURS[self.name[1]],
+            self.read_as,
+            "upright",
+            base,
+            20.0,
+            solid,
+            covariance,
+            1.0,
+            self.size_probability,
+        )
 
 
 class Table:
     """A real pond: `tiles` are places, `stood` the pyramids by name."""
 
     def __init__(self, rng, state, doubt=0.0):
-        """`doubt` is the share of pyramids whose size is not read for sure, wherever they are put."""
+        """`doubt` is the share of pyramids whose size is not read for sure, wherever they are
+        put.
+        """
         self.rng, self.board, self.doubt = rng, BOARD, doubt
         self.tiles = {floe.place for floe in state.board.floes}
         self.stood = {}
@@ -88,7 +102,9 @@ class Table:
 
     def seen(self, *more, **changes):
         """What a camera reads, and more pieces as it reads them."""
-        pieces = [piece.piece(self.rng.normal(0, ERRS_MM, 2)) for piece in self.stood.values()] + list(more)
+        pieces = [
+            piece.piece(self.rng.normal(0, ERRS_MM, 2)) for piece in self.stood.values()
+        ] + list(more)
         self.rng.shuffle(pieces)
         tiles = {place: place in self.tiles for place in PLACES}
         return replace(Observation(0, 0, CAMERA, tuple(pieces), tiles=tiles), **changes)
@@ -97,7 +113,15 @@ class Table:
         """How a camera may read a pyramid that it takes for a lying one."""
         piece = self.stood[name].piece(np.zeros(2))
         solid = lying(PIECEPACK["B"], *(piece.base_mm - 5), 45.0)
-        return replace(piece, size="B", pose="lying", solid=solid, base_mm=piece.base_mm - 5, heading_deg=45.0, pose_probability=0.9)
+        return replace(
+            piece,
+            size="B",
+            pose="lying",
+            solid=solid,
+            base_mm=piece.base_mm - 5,
+            heading_deg=45.0,
+            pose_probability=0.9,
+        )
 
 
 @pytest.fixture(scope="session")
@@ -108,7 +132,9 @@ def tables():
 
 @pytest.fixture
 def pond(tables):
-    """A pond, as a state says it is, in the hands of a camera: `pond(line)` gives the state and the table."""
+    """A pond, as a state says it is, in the hands of a camera: `pond(line)` gives the state and the
+    table.
+    """
 
     def build(text):
         state = State.parse(text)

@@ -1,4 +1,6 @@
-"""Refereed games of IceFloe: every legal move accepted, every planted wrong called for what it is, nothing else said."""
+"""Refereed games of IceFloe: every legal move accepted, every planted wrong called for what it is,
+nothing else said.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ import pytest
 
 from engines import icefloe as game
 from engines.icefloe.board import LETTERS, PLACES
+from engines.icefloe.messages import turn
 from engines.icefloe.moves import Movement, Removal, Slide, Vote
-from engines.icefloe.words import turn
 from engines.verdict import Accepted, Ambiguous, CannotSee, Noted, OutOfSync, Refused, Waiting
 
 GAMES = range(int(os.environ.get("RINKSIDE_GAMES", "2")))
@@ -43,7 +45,9 @@ class Evening:
             self.state = game.play(self.state, move)
 
     def see(self, code, *moves):
-        """These moves were made on the table, which is accepted, or is among what people are asked; what cannot be seen is put better."""
+        """These moves were made on the table, which is accepted, or is among what people are asked;
+        what cannot be seen is put better.
+        """
         verdict = self.judge(self.table)
         for _ in range(20):
             if not isinstance(verdict, CannotSee):
@@ -53,7 +57,9 @@ class Evening:
             verdict = self.judge(self.table)
         if isinstance(verdict, Ambiguous) and self.table.doubt:
             self.asked += 1
-            (right,) = [choice for choice in verdict.choices if choice.moves == tuple(map(str, moves))]
+            (right,) = [
+                choice for choice in verdict.choices if choice.moves == tuple(map(str, moves))
+            ]
             verdict = game.judge_answer(verdict, right.label)
             code = verdict.code
         self.accept(verdict, code, *moves)
@@ -70,7 +76,11 @@ class Evening:
 
     def visible(self, state):
         """Legal moves that can be seen."""
-        return [move for move in game.legal_moves(state) if not (isinstance(move, Movement) and move.origin == move.target)]
+        return [
+            move
+            for move in game.legal_moves(state)
+            if not (isinstance(move, Movement) and move.origin == move.target)
+        ]
 
     def make(self, table, move, state):
         """A move is made on a table, with what follows from it."""
@@ -123,16 +133,28 @@ class Evening:
             self.make(self.table, move, self.state)
             self.see("icefloe.removed_empty", move)
         elif how < 0.7 or scoring:
-            torch = [] if scoring else [game.parse_move(f"torch {self.state.after(self.state.torch)}")]
+            torch = (
+                [] if scoring else [game.parse_move(f"torch {self.state.after(self.state.torch)}")]
+            )
             verdict = game.hear(self.state, {"player": self.state.torch, "extra_tile": None})
-            self.accept(verdict, "icefloe.removed_empty" if scoring else "icefloe.round", Removal(None), *torch)
+            self.accept(
+                verdict,
+                "icefloe.removed_empty" if scoring else "icefloe.round",
+                Removal(None),
+                *torch,
+            )
         else:
             self.move(Removal(None), game.parse_move(f"torch {self.state.after(self.state.torch)}"))
 
     def vote(self):
         """Somebody votes in secret."""
-        move = self.chance.choice([move for move in game.legal_moves(self.state) if isinstance(move, Vote)])
-        verdict = game.hear(self.state, {"player": move.player, "vote_suit" if self.state.value else "vote_value": move.choice})
+        move = self.chance.choice(
+            [move for move in game.legal_moves(self.state) if isinstance(move, Vote)]
+        )
+        verdict = game.hear(
+            self.state,
+            {"player": move.player, "vote_suit" if self.state.value else "vote_value": move.choice},
+        )
         assert isinstance(verdict, Noted)
         assert verdict.secret
         assert verdict.moves == (str(move),)
@@ -145,7 +167,9 @@ class Evening:
 
     def say(self, move, *kinds):
         """A move that is heard."""
-        heard = [game.hear(self.state, one["said"]) for one in game.state_document(self.state)["may_say"]]
+        heard = [
+            game.hear(self.state, one["said"]) for one in game.state_document(self.state)["may_say"]
+        ]
         verdict = next(verdict for verdict in heard if verdict.moves[0] == str(move))
         before, self.state = self.state, game.play(self.state, move)
         assert isinstance(verdict, kinds or (Accepted, Noted)), verdict
@@ -161,8 +185,14 @@ def moving(state):
 
 def wrong_step(evening, table):
     """A pyramid of the player whose turn it is goes where it may not."""
-    every = [Movement(name, evening.state.board.under(name).place, there) for name in evening.state.pyramids(evening.state.mover) for there in PLACES]
-    tried = [move for move in every if move.origin != move.target and game.violation(evening.state, move)]
+    every = [
+        Movement(name, evening.state.board.under(name).place, there)
+        for name in evening.state.pyramids(evening.state.mover)
+        for there in PLACES
+    ]
+    tried = [
+        move for move in every if move.origin != move.target and game.violation(evening.state, move)
+    ]
     move = evening.chance.choice(tried)
     table.put(move.pyramid, move.target)
     return Refused, "icefloe.move", str(move)
@@ -170,10 +200,18 @@ def wrong_step(evening, table):
 
 def out_of_turn(evening, table):
     """Somebody else moves a pyramid."""
-    names = [name for name in evening.state.board.pyramids if evening.state.owner(name) not in (evening.state.mover, None)]
+    names = [
+        name
+        for name in evening.state.board.pyramids
+        if evening.state.owner(name) not in (evening.state.mover, None)
+    ]
     name = evening.chance.choice(names)
     here = evening.state.board.under(name).place
-    carry = [place for place in sorted(table.tiles) if place != here and evening.state.board.at(place).weight < 3]
+    carry = [
+        place
+        for place in sorted(table.tiles)
+        if place != here and evening.state.board.at(place).weight < 3
+    ]
     if not carry:
         return None
     there = evening.chance.choice(carry)
@@ -211,16 +249,29 @@ def two_pyramids(evening, table):
         table.put(
             name,
             evening.chance.choice(
-                [place for place in table.tiles if place not in (here, *(other.place for other in table.stood.values()))] or ["c3"]
+                [
+                    place
+                    for place in table.tiles
+                    if place not in (here, *(other.place for other in table.stood.values()))
+                ]
+                or ["c3"]
             ),
         )
-    return (OutOfSync, "icefloe.out_of_sync", None) if all(table.stood[name].place in table.tiles for name in names) else None
+    return (
+        (OutOfSync, "icefloe.out_of_sync", None)
+        if all(table.stood[name].place in table.tiles for name in names)
+        else None
+    )
 
 
 def stolen(evening, table):
     """A pyramid of somebody else is gone."""
     mover, goes = evening.state.mover, evening.state.board.of(evening.state.tile)
-    names = [name for name in table.stood if evening.state.owner(name) != mover and not (goes and name in goes.pyramids)]
+    names = [
+        name
+        for name in table.stood
+        if evening.state.owner(name) != mover and not (goes and name in goes.pyramids)
+    ]
     name = evening.chance.choice(names)
     del table.stood[name]
     return OutOfSync, "icefloe.out_of_sync", None
@@ -251,7 +302,9 @@ def smuggled(evening, table):
     suit = evening.chance.choice([name[1] for name in table.stood])
     more = table.copy()
     more.put(f"F{suit}", tile)
-    table.stood["new"] = type(more.stood[f"F{suit}"])(f"F{suit}", tile, more.stood[f"F{suit}"].off_mm, "F")
+    table.stood["new"] = type(more.stood[f"F{suit}"])(
+        f"F{suit}", tile, more.stood[f"F{suit}"].off_mm, "F"
+    )
     return OutOfSync, "icefloe.out_of_sync", None
 
 
@@ -265,7 +318,15 @@ def half_sunk(evening, table):
     move = evening.chance.choice(moves)
     table.put(move.pyramid, move.target)
     if evening.chance.random() < 0.5:
-        del table.stood[evening.chance.choice([name for name, piece in table.stood.items() if piece.place == move.target and name != move.pyramid])]
+        del table.stood[
+            evening.chance.choice(
+                [
+                    name
+                    for name, piece in table.stood.items()
+                    if piece.place == move.target and name != move.pyramid
+                ]
+            )
+        ]
     return Waiting, "icefloe.sinking", None
 
 
@@ -279,16 +340,36 @@ def half_removed(evening, table):
     return Waiting, "icefloe.remove", None
 
 
-PLANTED = [wrong_step, out_of_turn, wrong_slide, wrong_tile, two_pyramids, stolen, lifted, swapped, smuggled, half_sunk, half_removed]
+PLANTED = [
+    wrong_step,
+    out_of_turn,
+    wrong_slide,
+    wrong_tile,
+    two_pyramids,
+    stolen,
+    lifted,
+    swapped,
+    smuggled,
+    half_sunk,
+    half_removed,
+]
 
 
 def spoil(evening):
-    """Something goes wrong, rather what did not yet, and is called; then it is put right, and nothing is said of that."""
+    """Something goes wrong, rather what did not yet, and is called; then it is put right, and
+    nothing is said of that.
+    """
     if evening.state.phase not in ("move", "remove"):
         return
-    plants = [plant for plant in PLANTED if moving(evening.state) or plant not in (wrong_step, out_of_turn, wrong_slide)]
+    plants = [
+        plant
+        for plant in PLANTED
+        if moving(evening.state) or plant not in (wrong_step, out_of_turn, wrong_slide)
+    ]
     rarest = sorted(plants, key=evening.planted.__getitem__)
-    found = ((plant, table, plant(evening, table)) for plant in rarest if (table := evening.table.copy()))
+    found = (
+        (plant, table, plant(evening, table)) for plant in rarest if (table := evening.table.copy())
+    )
     plant, table, expected = next(each for each in found if each[2])
     kind, code, tried = expected
     verdict = evening.judge(table)
@@ -320,7 +401,9 @@ def test_games_with_everything_that_goes_wrong(tables, seed):
 
 @pytest.mark.parametrize("seed", GAMES)
 def test_games_with_sizes_that_are_not_read_for_sure(tables, seed):
-    """Four pyramids of ten are, and then are wrong as often as the probability says: the record knows, or people are asked."""
+    """Four pyramids of ten are, and then are wrong as often as the probability says: the record
+    knows, or people are asked.
+    """
     evening = Evening(tables, seed, (FOUR, THREE)[seed % 2], doubt=0.4)
     evening.place(6 * len(evening.state.players))
     for _ in range(400):

@@ -1,4 +1,6 @@
-"""What the judge of IceFloe asks, waits for and takes for granted where a picture cannot decide; and what it hears."""
+"""What the judge of IceFloe asks, waits for and takes for granted where a picture cannot decide;
+and what it hears.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,9 @@ BOARD = "a1=A4+AS a2=A2+BS a3=Mn+AC b1=A5+AM+CM b2=A3+AA c2=Ma+FA"
 
 def line(phase="move", mover="red", board=BOARD, tile="-", value="-", votes="- - - -", extra=1):
     return (
-        f"players red yellow black blue; round {extra}; phase {phase}; mover {mover}; scores 0 0 0 0; coins a2 a2 a2 a2; muted -; value {value}; "
-        f"votes {votes}; laid 0 0 0 0; done -; tile {tile}; sunk -; winners -; board {board}; {RULINGS}."
+        f"players red yellow black blue; round {extra}; phase {phase}; mover {mover}; scores 0 0 0"
+        f" 0; coins a2 a2 a2 a2; muted -; value {value}; votes {votes}; laid 0 0 0 0; done -; tile"
+        f" {tile}; sunk -; winners -; board {board}; {RULINGS}."
     )
 
 
@@ -34,7 +37,9 @@ def test_a_pyramid_between_two_tiles_is_asked_about(pond, tables):
     before = table.seen()
     on(table, "AS", "b1", (-25.5, 20.0), tables)
     asked = game.judge(state, table.seen(), before, table.board)
-    assert {choice.moves for choice in asked.choices} == {("AS:a1-b1",), ()}, "it may have been pushed to the edge of its tile"
+    assert {choice.moves for choice in asked.choices} == {("AS:a1-b1",), ()}, (
+        "it may have been pushed to the edge of its tile"
+    )
     state, table = pond(line(board="a2=A2+BS a3=Mn+AC b1=A5+AM b2=A3+AA b3=Cn+AS c2=Ma+FA"))
     before = table.seen()
     on(table, "BS", "b2", (5.0, 25.4), tables)
@@ -53,8 +58,13 @@ def test_nothing_was_moved_on_a_pond_that_looks_as_it_did_when_it_was_ruled_on(p
     seen = table.seen()
     assert isinstance(game.judge(state, seen, before, table.board), Ambiguous)
     assert isinstance(game.judge(state, seen, seen, table.board), Waiting)
-    for other in (replace(seen, pieces=seen.pieces[:-1]), replace(seen, tiles=seen.tiles | {"a2": False})):
-        assert isinstance(game.judge(state, seen, other, table.board), Ambiguous), "the table was another one"
+    for other in (
+        replace(seen, pieces=seen.pieces[:-1]),
+        replace(seen, tiles=seen.tiles | {"a2": False}),
+    ):
+        assert isinstance(game.judge(state, seen, other, table.board), Ambiguous), (
+            "the table was another one"
+        )
 
 
 def test_only_a_legal_move_explains_an_unsure_size(pond, tables):
@@ -69,17 +79,27 @@ def test_only_a_legal_move_explains_an_unsure_size(pond, tables):
 
 @pytest.mark.parametrize(("colour_probability", "kind"), [(1.0, OutOfSync), (0.7, Waiting)])
 def test_nobody_is_held_to_what_may_be_print_beside_a_pyramid(pond, colour_probability, kind):
-    """Where all pyramids of a size are known to be elsewhere or gone: a sure one is another set's."""
+    """Where all pyramids of a size are known to be elsewhere or gone: a sure one is another
+    set's.
+    """
     state, table = pond(line())
     before, seen = table.seen(), table.seen()
     first = seen.pieces[0]
-    print_ = replace(first, colour="blue", size="D", base_mm=first.base_mm + np.array([0.0, 14.0]), colour_probability=colour_probability)
+    print_ = replace(
+        first,
+        colour="blue",
+        size="D",
+        base_mm=first.base_mm + np.array([0.0, 14.0]),
+        colour_probability=colour_probability,
+    )
     verdict = game.judge(state, replace(seen, pieces=(*seen.pieces, print_)), before, table.board)
     assert isinstance(verdict, kind), verdict
 
 
 def test_a_misread_pyramid_is_known_by_where_it_stood(pond):
-    """The picture takes AC for a lying B; that is what it takes it for as long as it stands there."""
+    """The picture takes AC for a lying B; that is what it takes it for as long as it stands
+    there.
+    """
     state, table = pond(line())
     fallen = table.fallen("AC")
     del table.stood["AC"]
@@ -93,7 +113,9 @@ def test_a_ghost_is_nobody(pond, tables):
     """Something that is hardly there comes into the picture, stays and goes."""
     state, table = pond(line())
     before = table.seen()
-    ghost = replace(tables.Stood("DC", "b1", (18.0, 18.0), "D").piece(np.zeros(2)), pose_probability=0.6)
+    ghost = replace(
+        tables.Stood("DC", "b1", (18.0, 18.0), "D").piece(np.zeros(2)), pose_probability=0.6
+    )
     assert isinstance(game.judge(state, table.seen(ghost), before, table.board), Waiting)
     table.put("AS", "b2")
     assert game.judge(state, table.seen(ghost), before, table.board).moves == ("AS:a1-b2",)
@@ -102,9 +124,15 @@ def test_a_ghost_is_nobody(pond, tables):
 
 
 def test_a_ghost_between_pyramids_is_none_of_them(pond, tables):
-    """It is read so roughly that it might be anywhere on the tile; a legal move for it does not stand against what is surely read."""
+    """It is read so roughly that it might be anywhere on the tile; a legal move for it does not
+    stand against what is surely read.
+    """
     state, table = pond(line())
-    rough = {"pose_probability": 0.6, "size_probability": 0.3, "covariance": np.diag([40.0, 40.0, 900.0])}
+    rough = {
+        "pose_probability": 0.6,
+        "size_probability": 0.3,
+        "covariance": np.diag([40.0, 40.0, 900.0]),
+    }
     on(table, "AM", "b1", (-15.0, -15.0), tables)
     on(table, "CM", "b1", (-15.0, 15.0), tables)
     ghost = replace(tables.Stood("BS", "b1", (0.0, 0.0), "C").piece(np.zeros(2)), **rough)
@@ -123,8 +151,13 @@ def test_what_could_not_be_read_may_be_what_is_missing(pond):
     assert (gone.code, gone.differences) == ("icefloe.out_of_sync", ("FA is not seen on c2.",))
     unread = table.seen(unread_mm=(at,))
     hidden = game.judge(state, unread, before, table.board)
-    assert (type(hidden), hidden.said) == (CannotSee, "Something lies at (112, 92) mm that cannot be read. Show it more clearly.")
-    assert isinstance(game.judge(state, unread, replace(before, unread_mm=(at + 3,)), table.board), OutOfSync), "it was there all the time"
+    assert (type(hidden), hidden.said) == (
+        CannotSee,
+        "Something lies at (112, 92) mm that cannot be read. Show it more clearly.",
+    )
+    assert isinstance(
+        game.judge(state, unread, replace(before, unread_mm=(at + 3,)), table.board), OutOfSync
+    ), "it was there all the time"
     assert isinstance(game.judge(state, table.seen(tiles=None), before, table.board), CannotSee)
 
 
@@ -137,13 +170,19 @@ def test_a_move_of_which_only_something_unread_is_seen_is_asked_about(pond):
     assert (type(asked), asked.until_moved) == (Ambiguous, True)
     assert asked.said == "BS is not on a2 any more, and not read anywhere else. Was it moved to b1?"
     assert [asked.choices[0].moves, asked.choices[-1].moves] == [("BS:a2-b1",), ()]
-    assert ("BS:a2-b2",) in [choice.moves for choice in asked.choices], "it may have gone where nothing of it is seen"
+    assert ("BS:a2-b2",) in [choice.moves for choice in asked.choices], (
+        "it may have gone where nothing of it is seen"
+    )
     table.put("BS", "b2")
-    assert game.judge(state, table.seen(unread_mm=(somewhere,)), before, table.board).moves == ("BS:a2-b2",)
+    assert game.judge(state, table.seen(unread_mm=(somewhere,)), before, table.board).moves == (
+        "BS:a2-b2",
+    )
 
 
 def test_a_pyramid_that_was_not_read_for_a_while(pond):
-    """Where it stood something lies that cannot be read; then it is read again, and not for sure."""
+    """Where it stood something lies that cannot be read; then it is read again, and not for
+    sure.
+    """
     state, table = pond(line())
     fallen = replace(table.fallen("AC"), pose_probability=0.4)
     del table.stood["AC"]
@@ -161,7 +200,13 @@ def test_a_pyramid_that_is_read_badly_beside_something_unread_is_no_ghost(pond):
 
     def unsure(seen):
         near = [np.hypot(*(piece.base_mm - at)) < 5 for piece in seen.pieces]
-        return replace(seen, pieces=tuple(replace(one, pose_probability=0.7) if is_fa else one for one, is_fa in zip(seen.pieces, near, strict=True)))
+        return replace(
+            seen,
+            pieces=tuple(
+                replace(one, pose_probability=0.7) if is_fa else one
+                for one, is_fa in zip(seen.pieces, near, strict=True)
+            ),
+        )
 
     before = unsure(table.seen(unread_mm=(shadow,)))
     table.put("BS", "b1")
@@ -169,7 +214,9 @@ def test_a_pyramid_that_is_read_badly_beside_something_unread_is_no_ghost(pond):
 
 
 def test_a_pyramid_that_is_read_to_lie_now_beside_something_unread_is_no_ghost(pond):
-    """It stands on a print of its own colour, part of which was told as something unread when the last move was ruled on."""
+    """It stands on a print of its own colour, part of which was told as something unread when the
+    last move was ruled on.
+    """
     state, table = pond(line())
     fallen = replace(table.fallen("AC"), size_probability=0.3)
     before = table.seen(unread_mm=(fallen.base_mm + 1,))
@@ -183,26 +230,39 @@ def test_a_tile_that_sinks_goes_with_all_that_stands_on_it(pond):
     before = table.seen()
     table.put("FA", "b1")
     half = game.judge(state, table.seen(), before, table.board)
-    assert (half.code, half.said) == ("icefloe.sinking", "FA is too heavy for A5 on b1: take A5 off with all that stands on it.")
+    assert (half.code, half.said) == (
+        "icefloe.sinking",
+        "FA is too heavy for A5 on b1: take A5 off with all that stands on it.",
+    )
     table.sink("b1")
     sunk = game.judge(state, table.seen(), before, table.board)
     assert sunk.moves == ("FA:c2-b1",)
-    assert sunk.said.startswith("Blue moved FA from c2 to b1, and A5 sinks (more than 5; ruling icefloe.3).")
+    assert sunk.said.startswith(
+        "Blue moved FA from c2 to b1, and A5 sinks (more than 5; ruling icefloe.3)."
+    )
 
 
 def test_an_illegal_move_that_sinks_a_tile_is_called(pond):
-    state, table = pond(line(mover="blue", board="a1=A4+AS a2=A2+BS a3=Mn+AC b1=A5+AM+CM b2=A3+AA e5=M3+FA"))
+    state, table = pond(
+        line(mover="blue", board="a1=A4+AS a2=A2+BS a3=Mn+AC b1=A5+AM+CM b2=A3+AA e5=M3+FA")
+    )
     before = table.seen()
     del table.stood["FA"]
     table.sink("b1")
     refused = game.judge(state, table.seen(), before, table.board)
-    assert (refused.code, refused.tried, refused.evidence["violation"]) == ("icefloe.move", ("FA:e5-b1",), "icefloe.move.reach")
+    assert (refused.code, refused.tried, refused.evidence["violation"]) == (
+        "icefloe.move",
+        ("FA:e5-b1",),
+        "icefloe.move.reach",
+    )
 
 
 def test_a_move_at_another_time_is_called(pond):
     state, table = pond(line("vote", "-"))
     before = table.seen()
-    assert game.judge(state, table.seen(), before, table.board).said.startswith("The value of the tile to remove is voted on")
+    assert game.judge(state, table.seen(), before, table.board).said.startswith(
+        "The value of the tile to remove is voted on"
+    )
     table.put("AS", "b2")
     refused = game.judge(state, table.seen(), before, table.board)
     assert (refused.code, refused.player, refused.tried) == ("icefloe.move", "red", ("AS:a1-b2",))
@@ -218,7 +278,9 @@ def test_two_pyramids_that_look_alike_before_the_game(tables):
     assert everything.code == "icefloe.start"
     fallen = replace(table.fallen("AC"), size="A", pose_probability=0.4)
     here = table.stood.pop("AC")
-    assert game.judge(state, table.seen(fallen), None, table.board).moves == everything.moves, "it makes the set whole"
+    assert game.judge(state, table.seen(fallen), None, table.board).moves == everything.moves, (
+        "it makes the set whole"
+    )
     table.stood["AC"] = here
     on(table, "ES", table.stood["ES"].place, (0.0, 0.0), tables, read_as="F", size_probability=0.6)
     on(table, "FS", table.stood["FS"].place, (0.0, 0.0), tables, size_probability=0.6)
@@ -254,21 +316,32 @@ def test_what_is_wrong_before_the_game(tables):
     table.put("AS", "c2")
     assert judge().moves == ("AS:c2", "AC:b2")
     table.put("FM", "d4")
-    assert judge().said == "Not seen on the pond: AM. Placed too early: FM. Red places AS next, on a tile without a pyramid."
+    assert (
+        judge().said
+        == "Not seen on the pond: AM. Placed too early: FM. Red places AS next, on a tile without a"
+        " pyramid."
+    )
 
 
 def test_a_tile_that_was_misread_before_is_held_against_nobody(pond):
-    """There are no more than 24 tiles: what looks like one more is the table, before the game and in it."""
+    """There are no more than 24 tiles: what looks like one more is the table, before the game and
+    in it.
+    """
     state, table = pond(line())
     before = table.seen()
     table.tiles.add("c3")
     verdict = game.judge(state, table.seen(), before, table.board)
-    assert (type(verdict), verdict.said.partition(". ")[2]) == (Waiting, "A tile seems to lie on c3, where none belongs: take it off, if it does.")
+    assert (type(verdict), verdict.said.partition(". ")[2]) == (
+        Waiting,
+        "A tile seems to lie on c3, where none belongs: take it off, if it does.",
+    )
     again = game.judge(state, table.seen(), table.seen(), table.board)
     assert (type(again), again.said) == (Waiting, verdict.said.partition(". ")[0] + ".")
     table.tiles.discard("a3")
     untouched = game.judge(state, table.seen(), before, table.board)
-    assert isinstance(untouched, Waiting), "nobody takes a tile away from under a pyramid that does not move"
+    assert isinstance(untouched, Waiting), (
+        "nobody takes a tile away from under a pyramid that does not move"
+    )
     table.put("AC", "a3")
     assert isinstance(game.judge(state, table.seen(), before, table.board), OutOfSync)
     assert isinstance(game.judge(state, table.seen(), table.seen(), table.board), Waiting)
@@ -284,7 +357,9 @@ def test_what_looks_like_a_25th_tile_does_not_keep_a_game_from_its_start(tables)
 
 
 def test_a_whole_set_with_a_wrong_pyramid_in_it_is_told_piece_by_piece(tables):
-    """As many as there are, and none is missing by number: nobody is told that nobody is missing."""
+    """As many as there are, and none is missing by number: nobody is told that nobody is
+    missing.
+    """
     state = game.set_up(PLAYERS, {}, tables.BOARD)
     table = tables.Table(np.random.default_rng(3), state)
     for name, place in zip(state.placing_order, sorted(table.tiles), strict=True):
@@ -292,7 +367,11 @@ def test_a_whole_set_with_a_wrong_pyramid_in_it_is_told_piece_by_piece(tables):
     place = table.stood["AC"].place
     on(table, "AC", place, (0.0, 0.0), tables, read_as="B")
     said = game.judge(state, table.seen(), None, table.board).said
-    assert said == f"On {place} a yellow B is read, and only AC is left to stand there. Red places AS next, on a tile without a pyramid."
+    assert (
+        said
+        == f"On {place} a yellow B is read, and only AC is left to stand there. Red places AS next,"
+        " on a tile without a pyramid."
+    )
 
 
 def test_votes_set_before_the_last_move_are_shown_with_it(pond):
@@ -301,12 +380,17 @@ def test_votes_set_before_the_last_move_are_shown_with_it(pond):
     for player, vote in zip(PLAYERS, "4n24", strict=True):
         heard = game.hear(state, {"player": player, "vote_value": vote})
         assert (type(heard), heard.secret) == (Noted, True)
-        assert heard.said.startswith(f"{player.capitalize()} has voted. It counts when the last move is made. Blue moves")
+        assert heard.said.startswith(
+            f"{player.capitalize()} has voted. It counts when the last move is made. Blue moves"
+        )
         state = game.play(state, game.parse_move(*heard.moves))
     table.put("AA", "b1")
     moved = game.judge(state, table.seen(), before, table.board)
     assert (type(moved), moved.moves) == (Accepted, ("AA:b2-b1",))
-    shown = "All votes are shown: red for 4, yellow for null, black for 2 and blue for 4. Coins may be laid"
+    shown = (
+        "All votes are shown: red for 4, yellow for null, black for 2 and blue for 4. Coins may be"
+        " laid"
+    )
     assert moved.said.startswith(f"Blue moved AA from b2 to b1. {shown}")
 
 
@@ -321,7 +405,10 @@ def test_votes_are_secret_until_all_have_voted():
             assert heard.said == f"{player.capitalize()} has voted."
             again = game.hear(state, {"player": player, "vote_value": "5"})
             assert (again.code, again.tried) == ("icefloe.vote.twice", ())
-    assert heard.said.startswith("Blue has voted. All votes are shown: red for 4, yellow for null, black for 2 and blue for 4.")
+    assert heard.said.startswith(
+        "Blue has voted. All votes are shown: red for 4, yellow for null, black for 2 and blue"
+        " for 4."
+    )
     late = game.hear(state, {"player": "red", "vote_value": "5"})
     assert (late.code, late.tried) == ("icefloe.vote.time", ())
     assert late.said.startswith("Red's vote comes at the wrong time.")
@@ -330,7 +417,10 @@ def test_votes_are_secret_until_all_have_voted():
 def test_a_tie_is_the_torch_bearers():
     state = game.State.parse(line("coins", "-", votes="4 2 4 2"))
     assert isinstance(game.hear(state, {"player": "red", "coin": 1, "to": "yellow"}), Noted)
-    spent = game.hear(game.play(state, game.parse_move("coin red a to yellow")), {"player": "red", "coin": 1, "to": "red"})
+    spent = game.hear(
+        game.play(state, game.parse_move("coin red a to yellow")),
+        {"player": "red", "coin": 1, "to": "red"},
+    )
     assert (spent.code, spent.player) == ("icefloe.coin.spent", "red")
     for player in PLAYERS:
         done = game.hear(state, {"player": player, "done": True})
@@ -346,7 +436,10 @@ def test_a_tie_is_the_torch_bearers():
 def test_what_else_is_heard():
     scoring = game.State.parse(line("score", "red", extra=5))
     scored = game.hear(scoring, {"player": "red", "score": "A5"})
-    assert (scored.code, scored.said.split(". ")[0]) == ("icefloe.score", "Red scores on A5: it brings black 4")
+    assert (scored.code, scored.said.split(". ")[0]) == (
+        "icefloe.score",
+        "Red scores on A5: it brings black 4",
+    )
     round_over = game.State.parse(line("torch", "-"))
     torch = game.hear(round_over, {"player": "yellow", "torch": True})
     assert (torch.code, torch.moves) == ("icefloe.round", ("torch yellow",))
@@ -356,23 +449,38 @@ def test_what_else_is_heard():
     extra = game.State.parse(line("extra", "-", board=f"{BOARD} d4=M4 e5=M3"))
     assert game.hear(extra, {"player": "blue", "extra_tile": None}).code == "icefloe.removed_empty"
     assert isinstance(game.hear(extra, {"player": "red", "extra_tile": "M4"}), Waiting)
-    assert game.hear(extra, {"player": "red", "extra_tile": None}).moves == ("remove none", "torch yellow")
+    assert game.hear(extra, {"player": "red", "extra_tile": None}).moves == (
+        "remove none",
+        "torch yellow",
+    )
     tied = line("name", "-").replace("scores 0 0 0 0", "scores 9 9 3 3")
     named = game.hear(game.State.parse(tied), {"player": "red", "decides": "yellow"})
     assert (named.code, isinstance(named, Accepted)) == ("icefloe.winner", True)
     assert "yellow won with 9 points" in named.said
-    for said in ({"player": "red", "die": 5}, {"player": "red", "vote_value": 4}, {"player": "red", "score": "X4"}, {}):
+    for said in (
+        {"player": "red", "die": 5},
+        {"player": "red", "vote_value": 4},
+        {"player": "red", "score": "X4"},
+        {},
+    ):
         with pytest.raises(InputError):
             game.hear(scoring, said)
 
 
 def test_a_move_that_ends_where_it_began_is_heard():
     state = game.State.parse(line())
-    may = {one["label"]: one["said"] for one in game.state_document(state)["may_say"] if not one.get("aside")}
+    may = {
+        one["label"]: one["said"]
+        for one in game.state_document(state)["may_say"]
+        if not one.get("aside")
+    }
     assert list(may) == ["AS comes back to a1", "BS comes back to a2"]
     stays = game.hear(state, may["AS comes back to a1"])
     assert (stays.code, stays.moves) == ("icefloe.move", ("AS:a1-a1",))
-    assert stays.said == "Red moved AS and came back to a1. Yellow moves a pyramid or slides a tile next."
+    assert (
+        stays.said
+        == "Red moved AS and came back to a1. Yellow moves a pyramid or slides a tile next."
+    )
     assert game.hear(state, {"player": "yellow", "stays": "AC"}).code == "icefloe.move"
 
 
@@ -385,11 +493,15 @@ def test_a_board_that_will_not_do():
 
 
 def test_a_pyramid_that_is_read_only_roughly_where_it_stood_still_stands_there(pond):
-    """Its neighbours are within what it may be off, and none of them is taken to have been swapped for it."""
+    """Its neighbours are within what it may be off, and none of them is taken to have been swapped
+    for it.
+    """
     state, table = pond(line())
     before = table.seen()
     stood = table.stood["CM"]
-    rough = replace(stood.piece(np.array([1.0, -1.5])), covariance=np.diag([17.0**2, 16.0**2, 78.0**2]))
+    rough = replace(
+        stood.piece(np.array([1.0, -1.5])), covariance=np.diag([17.0**2, 16.0**2, 78.0**2])
+    )
     table.put("BS", "c3")
     del table.stood["CM"]
     refused = game.judge(state, table.seen(rough), before, table.board)

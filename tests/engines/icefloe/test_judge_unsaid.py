@@ -1,4 +1,6 @@
-"""What the rules allow and nobody says: two tiles in one go, a move that comes back, a torch that passes without a word, a pond cleared."""
+"""What the rules allow and nobody says: two tiles in one go, a move that comes back, a torch that
+passes without a word, a pond cleared.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,10 @@ BOARD = "a1=A4+AS a2=A2+BS a3=Mn+AC b1=A5+AM+CM b2=A3+AA c2=Ma+FA d4=S4 d5=S5 e5
 
 def line(phase, round_=2, scores="0 0 0 0", mover="-", tile="-", board=BOARD):
     return (
-        f"players red yellow black blue; round {round_}; phase {phase}; mover {mover}; scores {scores}; coins a2 a2 a2 a2; muted -; value -; "
-        f"votes - - - -; laid 0 0 0 0; done -; tile {tile}; sunk -; winners -; board {board}; "
-        "rulings done=stands stay=may corners=may breach=to_come muted_coins=may."
+        f"players red yellow black blue; round {round_}; phase {phase}; mover {mover}; scores"
+        f" {scores}; coins a2 a2 a2 a2; muted -; value -; votes - - - -; laid 0 0 0 0; done -; tile"
+        f" {tile}; sunk -; winners -; board {board}; rulings done=stands stay=may corners=may"
+        " breach=to_come muted_coins=may."
     )
 
 
@@ -26,8 +29,16 @@ def test_the_tile_voted_on_and_an_empty_one_are_taken_off_in_one_go(pond):
     table.sink("a1")
     table.sink("d5")
     verdict = game.judge(state, table.seen(), before, table.board)
-    assert (type(verdict), verdict.code, verdict.moves) == (Accepted, "icefloe.removed", ("remove A4", "remove S5"))
-    assert verdict.said == "Yellow removed A4, and AS with it. Yellow removed S5. The round is over; the torch goes to black."
+    assert (type(verdict), verdict.code, verdict.moves) == (
+        Accepted,
+        "icefloe.removed",
+        ("remove A4", "remove S5"),
+    )
+    assert (
+        verdict.said
+        == "Yellow removed A4, and AS with it. Yellow removed S5. The round is over; the torch goes"
+        " to black."
+    )
 
 
 @pytest.mark.parametrize("place", ["a2", "c2"])
@@ -46,7 +57,11 @@ def test_the_pond_may_be_cleared_while_the_torch_bearer_names_the_winner(pond):
     table.tiles.clear()
     verdict = game.judge(state, table.seen(), before, table.board)
     assert isinstance(verdict, Waiting)
-    assert verdict.said == "Red and yellow are tied; yellow, the torch bearer, names the winner or a shared victory."
+    assert (
+        verdict.said
+        == "Red and yellow are tied; yellow, the torch bearer, names the winner or a shared"
+        " victory."
+    )
 
 
 def test_a_refusal_names_the_move_that_nobody_could_see_and_it_can_still_be_said(pond):
@@ -56,7 +71,9 @@ def test_a_refusal_names_the_move_that_nobody_could_see_and_it_can_still_be_said
     table.put("AC", "a2")
     refused = game.judge(state, table.seen(), before, table.board)
     assert (type(refused), refused.player) == (Refused, "yellow")
-    assert refused.said.endswith("Put back what was moved, or say that a pyramid of red's came back to where it stood.")
+    assert refused.said.endswith(
+        "Put back what was moved, or say that a pyramid of red's came back to where it stood."
+    )
     stays = game.hear(state, {"player": "red", "stays": "AS"})
     after = game.play(state, game.parse_move(stays.moves[0]))
     verdict = game.judge(after, table.seen(), before, table.board)
@@ -67,21 +84,27 @@ def test_where_no_pyramid_may_come_back_a_move_out_of_turn_is_just_refused(pond)
     state, table = pond(line("move", round_=1, mover="red").replace("stay=may", "stay=never"))
     before = table.seen()
     table.put("AC", "a2")
-    assert game.judge(state, table.seen(), before, table.board).said.endswith("Put back what was moved.")
+    assert game.judge(state, table.seen(), before, table.board).said.endswith(
+        "Put back what was moved."
+    )
 
 
 def test_a_tile_that_the_camera_still_reads_is_off_when_the_torch_bearer_says_so(pond):
     state, table = pond(line("remove", tile="S4"))
     seen = table.seen()
     table.tiles.discard("d4")
-    assert isinstance(game.judge(state, seen, seen, table.board), Waiting), "nothing tells that it is gone"
+    assert isinstance(game.judge(state, seen, seen, table.board), Waiting), (
+        "nothing tells that it is gone"
+    )
     refused = game.hear(state, {"player": "red", "removed": "S4"})
     assert (type(refused), refused.code) == (Refused, "icefloe.remove.player")
     heard = game.hear(state, {"player": "yellow", "removed": "S4"})
     assert (type(heard), heard.code, heard.moves) == (Accepted, "icefloe.removed", ("remove S4",))
     state = game.play(state, game.parse_move("remove S4"))
     misread = replace(table.seen(), tiles=seen.tiles)
-    assert isinstance(game.judge(state, misread, seen, table.board), Waiting), "nobody is held to what the camera misreads"
+    assert isinstance(game.judge(state, misread, seen, table.board), Waiting), (
+        "nobody is held to what the camera misreads"
+    )
     more = game.hear(state, {"player": "yellow", "removed": "S5"})
     assert (more.code, more.moves) == ("icefloe.removed_empty", ("remove S5",))
 
@@ -89,7 +112,9 @@ def test_a_tile_that_the_camera_still_reads_is_off_when_the_torch_bearer_says_so
 def test_the_last_pyramids_of_a_player_go_with_a_tile_and_the_game_is_over_at_once():
     state = game.State.parse(line("remove", tile="A3", board="a1=A4+AS a3=Mn+AC b1=A5+AM b2=A3+AA"))
     heard = game.hear(state, {"player": "yellow", "removed": "A3"})
-    assert heard.said.startswith("Yellow removed A3, and AA with it. Red, yellow and black are tied")
+    assert heard.said.startswith(
+        "Yellow removed A3, and AA with it. Red, yellow and black are tied"
+    )
 
 
 def test_who_scores_or_takes_the_torch_says_that_no_empty_tile_goes():
@@ -120,7 +145,9 @@ def test_two_players_who_moved_in_turn_before_the_pond_was_seen_at_rest_are_aske
         spoilt.put(name, place)
         verdict = game.judge(state, spoilt.seen(), before, table.board)
         asks = verdict if isinstance(verdict, Ambiguous) else verdict.asks
-        assert asks is None or not any(choice.moves for choice in asks.choices), "not what players do in turn"
+        assert asks is None or not any(choice.moves for choice in asks.choices), (
+            "not what players do in turn"
+        )
 
 
 def test_three_players_who_moved_in_turn_are_asked_where_the_pond_stays_so(pond):

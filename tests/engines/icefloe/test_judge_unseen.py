@@ -1,4 +1,6 @@
-"""Pyramids that the camera does not see: people are asked what is true of them, and what they say is held until they are seen."""
+"""Pyramids that the camera does not see: people are asked what is true of them, and what they say
+is held until they are seen.
+"""
 
 from __future__ import annotations
 
@@ -34,13 +36,21 @@ def test_what_people_say_of_another_players_pyramid_is_held(table):
     state, pond = table
     wrong = game.judge(state, unseen(pond, "FA"), pond.seen(), pond.board)
     assert isinstance(wrong, OutOfSync)
-    assert wrong.asks.said == "Not seen on the pond: FA on c2. What is true? You may also move it a little."
-    assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [((), True), ((), False)]
+    assert (
+        wrong.asks.said
+        == "Not seen on the pond: FA on c2. What is true? You may also move it a little."
+    )
+    assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [
+        ((), True),
+        ((), False),
+    ]
     said = unseen(pond, "FA")
     waiting = game.judge(state, said, said, pond.board)
     assert (type(waiting), waiting.asks) == (Waiting, None)
     assert waiting.said.endswith("Not seen, and there on the players' word: FA on c2.")
-    assert isinstance(game.judge(state, unseen(pond, "FA", "AC"), said, pond.board), OutOfSync), "that one is gone for another reason"
+    assert isinstance(game.judge(state, unseen(pond, "FA", "AC"), said, pond.board), OutOfSync), (
+        "that one is gone for another reason"
+    )
     pond.put("AS", "b1")
     assert game.judge(state, unseen(pond, "FA"), said, pond.board).moves == ("AS:a1-b1",)
 
@@ -51,18 +61,28 @@ def test_the_word_ends_when_the_pyramid_is_seen(table):
     again = game.judge(state, pond.seen(), said, pond.board)
     assert (type(again), again.moves) == (Accepted, ())
     pond.put("FA", "b3")
-    assert not isinstance(game.judge(state, pond.seen(), said, pond.board), Waiting | Accepted), "it is seen elsewhere"
+    assert not isinstance(game.judge(state, pond.seen(), said, pond.board), Waiting | Accepted), (
+        "it is seen elsewhere"
+    )
 
 
 def test_the_own_pyramid_may_have_moved(table):
     state, pond = table
-    own = {(str(move),) for move in game.legal_moves(state) if str(move).startswith("AS:a1-") and str(move) != "AS:a1-a1"}
+    own = {
+        (str(move),)
+        for move in game.legal_moves(state)
+        if str(move).startswith("AS:a1-") and str(move) != "AS:a1-a1"
+    }
     lifted = game.judge(state, unseen(pond, "AS"), pond.seen(), pond.board)
     assert isinstance(lifted, Waiting)
     assert {choice.moves for choice in lifted.asks.choices if choice.moves} == own
     assert lifted.asks.choices[0].holds
     said = unseen(pond, "AS")
-    assert {choice.moves for choice in game.judge(state, said, said, pond.board).asks.choices if choice.moves} == own
+    assert {
+        choice.moves
+        for choice in game.judge(state, said, said, pond.board).asks.choices
+        if choice.moves
+    } == own
 
 
 def test_something_unread_on_its_tile_may_be_it_and_is_gone_with_it(table):
@@ -74,12 +94,16 @@ def test_something_unread_on_its_tile_may_be_it_and_is_gone_with_it(table):
     assert isinstance(hidden, CannotSee)
     assert hidden.asks.choices[0].holds
     assert isinstance(game.judge(state, unread, unread, pond.board), Waiting)
-    assert isinstance(game.judge(state, pond.seen(), unread, pond.board), OutOfSync), "what lay there is not there any more"
+    assert isinstance(game.judge(state, pond.seen(), unread, pond.board), OutOfSync), (
+        "what lay there is not there any more"
+    )
 
 
 def test_nobody_is_asked_where_most_pyramids_are_not_there(table):
     state, pond = table
-    assert game.judge(state, unseen(pond, *list(pond.stood)[:5]), pond.seen(), pond.board).asks is None
+    assert (
+        game.judge(state, unseen(pond, *list(pond.stood)[:5]), pond.seen(), pond.board).asks is None
+    )
 
 
 def test_one_that_is_not_seen_when_a_tile_is_taken_off_did_not_go_with_it(pond):
@@ -94,18 +118,35 @@ def test_one_that_is_not_seen_when_a_tile_is_taken_off_did_not_go_with_it(pond):
 
 
 def test_a_pyramid_that_seems_to_be_the_one_that_went_with_its_tile_is_asked_about(pond):
-    """A tile goes with its pyramid, and another one of its suit is read, less than surely, as the one that went."""
-    state, table = pond(line(phase="remove", mover="-", tile="Ma", board="a1=A4+AS a2=A2+FC a3=Mn+AC b1=A5+AM+CM b2=A3+AA c2=Ma+CC"))
+    """A tile goes with its pyramid, and another one of its suit is read, less than surely, as the
+    one that went.
+    """
+    state, table = pond(
+        line(
+            phase="remove",
+            mover="-",
+            tile="Ma",
+            board="a1=A4+AS a2=A2+FC a3=Mn+AC b1=A5+AM+CM b2=A3+AA c2=Ma+CC",
+        )
+    )
     before = table.seen()
     table.sink("c2")
     there = table.stood["FC"]
-    table.stood["FC"] = replace(there, read_as="C", size_probability=0.962, off_mm=(there.off_mm[0] + 5, there.off_mm[1]))
+    table.stood["FC"] = replace(
+        there, read_as="C", size_probability=0.962, off_mm=(there.off_mm[0] + 5, there.off_mm[1])
+    )
     wrong = game.judge(state, table.seen(), before, table.board)
     assert isinstance(wrong, OutOfSync)
-    assert wrong.asks.said == "Which pyramid stands on a2 is not read for sure. What is true? You may also turn it a little."
+    assert (
+        wrong.asks.said
+        == "Which pyramid stands on a2 is not read for sure. What is true? You may also turn it a"
+        " little."
+    )
     assert [choice.moves for choice in wrong.asks.choices] == [("remove Ma",), ()]
     table.stood["FC"] = replace(table.stood["FC"], size_probability=1.0)
-    assert game.judge(state, table.seen(), before, table.board).asks is None, "what is sure is not asked about"
+    assert game.judge(state, table.seen(), before, table.board).asks is None, (
+        "what is sure is not asked about"
+    )
 
 
 @pytest.fixture
@@ -126,12 +167,17 @@ def test_where_an_unseen_pyramid_was_placed_is_asked(set_up):
     assert game.judge(state, table.seen(), None, table.board).moves == moves
     waiting = game.judge(state, unseen(table, "CM"), None, table.board)
     assert isinstance(waiting, Waiting)
-    assert waiting.asks.said == "Not seen on the pond: CM. What is true? You may also move it a little."
+    assert (
+        waiting.asks.said
+        == "Not seen on the pond: CM. What is true? You may also move it a little."
+    )
     assert [choice.moves for choice in waiting.asks.choices] == [moves, ()]
     two = game.judge(state, unseen(table, "CM", "BS"), None, table.board).asks
     assert moves in [choice.moves for choice in two.choices]
     assert len(two.choices) == 3
-    assert game.judge(state, unseen(table, "CM", "BS", "DA", "EC"), None, table.board).asks is None, "there are too many ways"
+    assert (
+        game.judge(state, unseen(table, "CM", "BS", "DA", "EC"), None, table.board).asks is None
+    ), "there are too many ways"
 
 
 def test_tiles_that_are_not_seen_may_be_there(set_up):
@@ -146,9 +192,17 @@ def test_tiles_that_are_not_seen_may_be_there(set_up):
 def test_two_acts_that_nobody_saw_in_between_are_asked_about(table):
     state, pond = table
     before = pond.seen()
-    first = next(move for move in game.legal_moves(state) if str(move).startswith("AS:") and move.origin != move.target)
+    first = next(
+        move
+        for move in game.legal_moves(state)
+        if str(move).startswith("AS:") and move.origin != move.target
+    )
     after = game.play(state, first)
-    then = next(move for move in game.legal_moves(after) if getattr(move, "pyramid", "AS") != "AS" and move.origin != move.target)
+    then = next(
+        move
+        for move in game.legal_moves(after)
+        if getattr(move, "pyramid", "AS") != "AS" and move.origin != move.target
+    )
     for move in (first, then):
         pond.put(move.pyramid, move.target)
     asked = game.judge(state, pond.seen(), before, pond.board)
@@ -171,7 +225,9 @@ def test_a_pyramid_that_fell_over_onto_another_tile_has_not_moved(table):
 
 
 def test_who_moves_first_in_the_next_round_is_asked_about_a_pyramid_that_is_not_seen(pond):
-    """The torch is handed on without a word: whoever moves then may have moved what the camera does not see."""
+    """The torch is handed on without a word: whoever moves then may have moved what the camera does
+    not see.
+    """
     state, table = pond(line("torch", "-"))
     mover = state.after(state.torch)
     name = next(name for name in state.board.pyramids if state.owner(name) == mover)
@@ -179,7 +235,9 @@ def test_who_moves_first_in_the_next_round_is_asked_about_a_pyramid_that_is_not_
     waiting = game.judge(state, said, said, table.board)
     assert isinstance(waiting, Waiting)
     assert waiting.asks is not None
-    assert any(choice.moves and choice.moves[-1].startswith(f"{name}:") for choice in waiting.asks.choices)
+    assert any(
+        choice.moves and choice.moves[-1].startswith(f"{name}:") for choice in waiting.asks.choices
+    )
 
 
 def test_a_pyramid_that_is_none_of_those_left_to_place_is_not_called_one_of_them(pond):

@@ -1,4 +1,6 @@
-"""A game that people recorded: every movement, vote and coin is legal, and it ends with the score they wrote down."""
+"""A game that people recorded: every movement, vote and coin is legal, and it ends with the score
+they wrote down.
+"""
 
 import re
 from pathlib import Path
@@ -52,11 +54,15 @@ def shifted(at, way):
 
 
 class Replay:
-    """Plays a record, and adds what it leaves unsaid: that everybody is done with coins, and who bears the torch."""
+    """Plays a record, and adds what it leaves unsaid: that everybody is done with coins, and who
+    bears the torch.
+    """
 
     def __init__(self, text):
         setup, _, rounds = text.partition("Round1.")
-        self.pawns = {suit: quarter(at) for suit, at in re.findall(r"p([SMCA])@(\([^)]*\)|\w+)", setup)}
+        self.pawns = {
+            suit: quarter(at) for suit, at in re.findall(r"p([SMCA])@(\([^)]*\)|\w+)", setup)
+        }
         self.at, self.sets, self.left_out, self.removed = {}, {}, [], []
         self.state = start(list(PLAYERS.values()), {})
         for value, placed in re.findall(r"x([na2-5])\{([^}]*)\}", setup):
@@ -80,7 +86,12 @@ class Replay:
     def owner(self, at):
         """Whose pawn is nearest."""
         x, y = quarter(at)
-        return PLAYERS[min(self.pawns, key=lambda suit: (self.pawns[suit][0] - x) ** 2 + (self.pawns[suit][1] - y) ** 2)]
+        return PLAYERS[
+            min(
+                self.pawns,
+                key=lambda suit: (self.pawns[suit][0] - x) ** 2 + (self.pawns[suit][1] - y) ** 2,
+            )
+        ]
 
     def ways(self, token):
         suit, value = token["pyramid"]
@@ -144,7 +155,8 @@ def test_the_recorded_game_ends_with_its_score(text):
     assert replay.state.phase == "name", "suns and crowns are tied; whom arms named is not recorded"
     assert play(replay.state, parse_move("decide blue shared")).winners == ("red", "yellow")
     assert len(replay.removed) == 13
-    # Arms lost the last pyramid with C3, which ends the game at once (ruling icefloe.7); they lit one more, empty tile.
+    # Arms lost the last pyramid with C3, which ends the game at once (ruling icefloe.7); they lit
+    # one more, empty tile.
     assert replay.left_out == ["M4"]
     assert replay.state.board.of("M4").pyramids == ()
 

@@ -7,8 +7,8 @@ import json
 import numpy as np
 
 from engines import icefloe as game
-from referee.events import record_document
-from referee.inputs import read_inputs
+from referee.live.recorded_inputs import read_inputs
+from referee.sessions.events import record_document
 
 PLAYERS = ("red", "yellow", "black", "blue")
 
@@ -32,7 +32,9 @@ def test_a_round(film, tables):
         ("refused", "icefloe.move", "yellow"),
     ]
     for player in PLAYERS:
-        film.say(player=player, stays=next(one["said"]["stays"] for one in stays(film.session, player)))
+        film.say(
+            player=player, stays=next(one["said"]["stays"] for one in stays(film.session, player))
+        )
         film.show(table.seen())
         film.referee()
     assert film.session.view()["state"]["phase"] == "vote"
@@ -44,7 +46,11 @@ def test_a_round(film, tables):
         film.say(player=player, done=True)
     film.show(table.seen())
     assert [line[1] for line in film.referee()][-1:] == ["icefloe.vote.value"]
-    noted = [record_document(record) for record in film.session.records() if getattr(record.event, "secret", False)]
+    noted = [
+        record_document(record)
+        for record in film.session.records()
+        if getattr(record.event, "secret", False)
+    ]
     assert [document["moves"] for document in noted] == [[]] * 4
     assert [{*document["state"]["votes"].values()} for document in noted[:3]] == [{"?", None}] * 3
     assert noted[3]["state"]["votes"] == votes
@@ -82,7 +88,9 @@ def test_an_objection_in_a_recorded_game(film, tables, tmp_path):
         {"player": "red", "breach": True},
     ]
     path = tmp_path / "inputs.jsonl"
-    path.write_text("".join(json.dumps({"t_ms": 3000 + 10 * k} | line) + "\n" for k, line in enumerate(lines)))
+    path.write_text(
+        "".join(json.dumps({"t_ms": 3000 + 10 * k} | line) + "\n" for k, line in enumerate(lines))
+    )
     film.inputs = list(read_inputs(path))
     for _ in range(3):
         film.show(table.seen())

@@ -6,7 +6,17 @@ import pytest
 
 from engines import GAMES
 from engines.errors import InvalidNotation
-from engines.icefloe import RULINGS, State, legal_moves, outcome, parse_move, play, start, state_document, violation
+from engines.icefloe import (
+    RULINGS,
+    State,
+    legal_moves,
+    outcome,
+    parse_move,
+    play,
+    start,
+    state_document,
+    violation,
+)
 from engines.icefloe.state import hidden
 from table.errors import InputError
 
@@ -20,8 +30,9 @@ def changed(state, changes):
 
 
 GOOD_STATE = (
-    "players red blue yellow; round 2; phase coins; mover -; scores 3 0 7; coins a2 2 -; muted -; value 4; votes C A C; laid 0 1 0; done blue; "
-    "tile -; sunk -; winners -; board a2=A2+AA a3=Mn+ES c2=C4+EC; rulings done=stands stay=may corners=may muted_coins=may."
+    "players red blue yellow; round 2; phase coins; mover -; scores 3 0 7; coins a2 2 -; muted -;"
+    " value 4; votes C A C; laid 0 1 0; done blue; tile -; sunk -; winners -; board a2=A2+AA"
+    " a3=Mn+ES c2=C4+EC; rulings done=stands stay=may corners=may muted_coins=may."
 )
 
 
@@ -31,11 +42,27 @@ GOOD_STATE = (
         (("red", "blue"), {}, "players: expected 3 to 4, got 2"),
         (("red", "blue", "yellow", "black", "green"), {}, "players: expected 3 to 4, got 5"),
         (("red", "blue", "anna"), {}, "players: expected colours (red, yellow"),
-        (("red", "blue", "pink"), {}, "players: expected colours of the suits (red, black, yellow, green, blue), got 'pink'"),
+        (
+            ("red", "blue", "pink"),
+            {},
+            "players: expected colours of the suits (red, black, yellow, green, blue), got 'pink'",
+        ),
         (("red", "blue", "red"), {}, "players: expected each colour once, got 'red' 2 times"),
-        (("green", "blue", "yellow"), {}, "players: expected each suit once, got crowns 2 times (green, yellow)"),
-        (("red", "blue", "green"), {"weather": "fine"}, "rulings: expected names among void, done, overweight, "),
-        (("red", "blue", "green"), {"stay": "yes"}, "rulings.stay: expected may or never, got 'yes'"),
+        (
+            ("green", "blue", "yellow"),
+            {},
+            "players: expected each suit once, got crowns 2 times (green, yellow)",
+        ),
+        (
+            ("red", "blue", "green"),
+            {"weather": "fine"},
+            "rulings: expected names among void, done, overweight, ",
+        ),
+        (
+            ("red", "blue", "green"),
+            {"stay": "yes"},
+            "rulings.stay: expected may or never, got 'yes'",
+        ),
     ],
 )
 def test_a_game_that_cannot_start(players, rulings, expected):
@@ -53,26 +80,44 @@ n n - n n
 
 
 def test_tiles_lie_as_printed():
-    four, three = start(["red", "blue", "yellow", "black"], {}).board, start(["red", "blue", "yellow"], {}).board
+    four, three = (
+        start(["red", "blue", "yellow", "black"], {}).board,
+        start(["red", "blue", "yellow"], {}).board,
+    )
     for rank, row in zip("54321", PRINTED_BOARD.split("\n")[1:], strict=False):
         for file, value in zip("abcde", row.split(), strict=True):
             floe = four.at(file + rank)
             assert (floe.tile[1] if floe else "-") == value
-    assert {floe.tile for floe in four.floes} == {suit + value for suit in "SMCA" for value in "na2345"}
-    assert {floe.tile for floe in four.floes} - {floe.tile for floe in three.floes} == {"S2", "M3", "A4", "C5"}
+    assert {floe.tile for floe in four.floes} == {
+        suit + value for suit in "SMCA" for value in "na2345"
+    }
+    assert {floe.tile for floe in four.floes} - {floe.tile for floe in three.floes} == {
+        "S2",
+        "M3",
+        "A4",
+        "C5",
+    }
     assert len(three.floes) == 20
 
 
 def test_legal_moves_in_words():
     state = State.parse(GOOD_STATE)
-    assert str(legal_moves(state)) == (
-        "done red | done yellow | coin red a to red | coin red a to blue | coin red a to yellow | coin red 2 to red | coin red 2 to blue | "
-        "coin red 2 to yellow | coin blue 2 to red | coin blue 2 to blue | coin blue 2 to yellow"
+    assert (
+        str(legal_moves(state))
+        == "done red | done yellow | coin red a to red | coin red a to blue | coin red a to yellow"
+        " | coin red 2 to red | coin red 2 to blue | coin red 2 to yellow | coin blue 2 to red |"
+        " coin blue 2 to blue | coin blue 2 to yellow"
     )
     assert len(legal_moves(state)) == 11
     assert "done red" not in legal_moves(state), "text is no move until it is parsed"
-    counted = "value 4; votes C A C; laid 0 1 0; done blue => value -; votes - - -; laid 0 0 0; done -"
-    over = State.parse(changed(GOOD_STATE, f"phase coins => phase over ;; {counted} ;; winners - => winners yellow"))
+    counted = (
+        "value 4; votes C A C; laid 0 1 0; done blue => value -; votes - - -; laid 0 0 0; done -"
+    )
+    over = State.parse(
+        changed(
+            GOOD_STATE, f"phase coins => phase over ;; {counted} ;; winners - => winners yellow"
+        )
+    )
     assert str(legal_moves(over)) == "nothing: the game is over"
     assert not legal_moves(over)
     assert str(outcome(over)) == "yellow won with 7 points to red's 3, blue's 0"
@@ -144,6 +189,8 @@ def test_a_vote_of_the_wrong_kind_is_refused_without_saying_what_it_was():
     game, state = GAMES["icefloe"], GAMES["icefloe"].start(("red", "blue", "yellow"), {})
     while state.phase != "vote":
         state = play(state, next(iter(legal_moves(state))))
-    said = {choice: game.hear(state, {"player": "red", "vote_suit": choice}).said for choice in "SMCA"}
+    said = {
+        choice: game.hear(state, {"player": "red", "vote_suit": choice}).said for choice in "SMCA"
+    }
     assert len(set(said.values())) == 1
     assert "Red cannot vote for that now." in said["S"]

@@ -1,4 +1,6 @@
-"""Tables of Zamboni Wars at random, and what the printed rules say about them, worked out the slow way."""
+"""Tables of Zamboni Wars at random, and what the printed rules say about them, worked out the slow
+way.
+"""
 
 from pathlib import Path
 from random import Random
@@ -16,14 +18,27 @@ from table.solids import lying
 
 COLOURS = ["yellow", "red", "blue", "green"]
 """Clockwise round the usual board."""
-WAYS = {"N": (0, 1), "NE": (1, 1), "E": (1, 0), "SE": (1, -1), "S": (0, -1), "SW": (-1, -1), "W": (-1, 0), "NW": (-1, 1)}
+WAYS = {
+    "N": (0, 1),
+    "NE": (1, 1),
+    "E": (1, 0),
+    "SE": (1, -1),
+    "S": (0, -1),
+    "SW": (-1, -1),
+    "W": (-1, 0),
+    "NW": (-1, 1),
+}
 MIDDLES = [(1, 1), (4, 1), (1, 4), (4, 4)]
 
 
 def arrows():
     """By (file, row) from 0, the ways in which a space of the usual board may be left."""
     lines = Path(__file__).with_name("data").joinpath("arrows.txt").read_text().splitlines()[1:]
-    return {(file, 5 - down): ways for down, line in enumerate(lines) for file, ways in enumerate(line.split())}
+    return {
+        (file, 5 - down): ways
+        for down, line in enumerate(lines)
+        for file, ways in enumerate(line.split())
+    }
 
 
 class Slow:
@@ -32,10 +47,18 @@ class Slow:
     ARROWS = arrows()
 
     def __init__(self, space, facing, others, dice, warp):
-        self.space, self.facing, self.others, self.dice, self.warp = space, facing, set(others), tuple(sorted(dice)), warp
+        self.space, self.facing, self.others, self.dice, self.warp = (
+            space,
+            facing,
+            set(others),
+            tuple(sorted(dice)),
+            warp,
+        )
 
     def act(self, space, facing, dice, action):
-        """What one point does: `go`, a facing, or the middle space to warp to; None if the rules forbid it."""
+        """What one point does: `go`, a facing, or the middle space to warp to; None if the rules
+        forbid it.
+        """
         if action == "go":
             if len(facing) != 1 or facing not in self.ARROWS[space]:
                 return None
@@ -52,10 +75,16 @@ class Slow:
         if action in WAYS:
             return (space, action, dice) if action != facing else None
         allowed = self.warp and space in MIDDLES and action in MIDDLES and action != space
-        return (action, facing, dice) if allowed and action not in self.others and action not in dice else None
+        return (
+            (action, facing, dice)
+            if allowed and action not in self.others and action not in dice
+            else None
+        )
 
     def ends(self, points):
-        """(space, facing, dice) after every sequence of exactly so many points, one by one, nothing remembered."""
+        """(space, facing, dice) after every sequence of exactly so many points, one by one, nothing
+        remembered.
+        """
 
         def play(space, facing, dice, left, turned):
             if left == 0:
@@ -75,7 +104,10 @@ class Slow:
             dx, dy = other[0] - self.space[0], other[1] - self.space[1]
             far = max(abs(dx), abs(dy))
             if far <= 4 and (dx, dy) == (far * WAYS[self.facing][0], far * WAYS[self.facing][1]):
-                between = {(self.space[0] + k * dx // far, self.space[1] + k * dy // far) for k in range(1, far)}
+                between = {
+                    (self.space[0] + k * dx // far, self.space[1] + k * dy // far)
+                    for k in range(1, far)
+                }
                 if not between & (self.others | set(self.dice)):
                     seen.append(other)
         assert len(seen) < 2
@@ -93,10 +125,14 @@ class Table(Slow):
     def __init__(self, seed, warp, cover):
         dice = Random(seed)
         self.players = dice.choice([COLOURS, COLOURS[:3], COLOURS[::2], COLOURS[1::2]])
-        crowd = dice.choice([list(self.ARROWS), [(file, row) for file in range(3) for row in range(2)]])
+        crowd = dice.choice(
+            [list(self.ARROWS), [(file, row) for file in range(3) for row in range(2)]]
+        )
         count = len(self.players) // 2 if cover else 0
         spaces = dice.sample(crowd, len(self.players) + count)
-        self.nests = [(space, dice.choice(list(WAYS)), dice.randint(1, 3)) for space in spaces[count:]]
+        self.nests = [
+            (space, dice.choice(list(WAYS)), dice.randint(1, 3)) for space in spaces[count:]
+        ]
         mover = dice.randrange(len(self.players))
         self.to_move, self.cover = self.players[mover], cover
         others = [space for seat, (space, _, _) in enumerate(self.nests) if seat != mover]
@@ -104,11 +140,14 @@ class Table(Slow):
 
     def state(self, phase):
         """The line of the state."""
-        nests = ", ".join(f"{name(space)} {facing} {layers}" for space, facing, layers in self.nests)
+        nests = ", ".join(
+            f"{name(space)} {facing} {layers}" for space, facing, layers in self.nests
+        )
         return (
-            f"players {' '.join(self.players)}; zambonis {nests}; to_move {self.to_move}; phase {phase}; "
-            f"dice {' '.join(map(name, self.dice)) or '-'}; board yellow=SE red=SW green=NE blue=NW; "
-            f"rulings warp={'on' if self.warp else 'off'} cover={'on' if self.cover else 'off'} fire=may."
+            f"players {' '.join(self.players)}; zambonis {nests}; to_move {self.to_move}; phase"
+            f" {phase}; dice {' '.join(map(name, self.dice)) or '-'}; board yellow=SE red=SW"
+            f" green=NE blue=NW; rulings warp={'on' if self.warp else 'off'}"
+            f" cover={'on' if self.cover else 'off'} fire=may."
         )
 
 
@@ -134,13 +173,18 @@ READ_MM, READ_DEG = 0.4, 1.5
 
 
 class RealTable:
-    """A real table: by player where the middle of the nest's contact lies, how it looks in degrees, and its layers."""
+    """A real table: by player where the middle of the nest's contact lies, how it looks in degrees,
+    and its layers.
+    """
 
     BOARD = BOARD
 
     def __init__(self, state, rng):
         self.rng = rng
-        self.nests = {player: (*self.place(nest.space, nest.facing), nest.layers) for player, nest in state.left.items()}
+        self.nests = {
+            player: (*self.place(nest.space, nest.facing), nest.layers)
+            for player, nest in state.left.items()
+        }
         self.spare = []
         self.dice = {space: self.place(space, "N")[0] for space in state.dice}
 
@@ -156,10 +200,16 @@ class RealTable:
         self.nests[player] = (*self.place(space, facing), self.nests[player][2])
 
     def strip(self, player, layers=1):
-        """A hand takes the outermost layers off a nest; what is left is laid where it lay, nearly."""
+        """A hand takes the outermost layers off a nest; what is left is laid where it lay,
+        nearly.
+        """
         at, heading_deg, left = self.nests.pop(player)
         if left > layers:
-            self.nests[player] = (at + self.rng.normal(0, 0.5, 2), heading_deg + self.rng.normal(0, 1), left - layers)
+            self.nests[player] = (
+                at + self.rng.normal(0, 0.5, 2),
+                heading_deg + self.rng.normal(0, 1),
+                left - layers,
+            )
 
     def push(self, space, there):
         """A hand pushes a cover die."""
@@ -169,24 +219,39 @@ class RealTable:
     def copy(self):
         """A table that may be spoilt."""
         other = object.__new__(RealTable)
-        other.__dict__.update(self.__dict__, nests=dict(self.nests), spare=list(self.spare), dice=dict(self.dice))
+        other.__dict__.update(
+            self.__dict__, nests=dict(self.nests), spare=list(self.spare), dice=dict(self.dice)
+        )
         return other
 
     def seen(self, **more):
         """What a camera reads."""
         pieces = [self.read(player, *nest) for player, nest in [*self.nests.items(), *self.spare]]
         self.rng.shuffle(pieces)
-        dice = tuple(SeenDie(*(at + self.rng.normal(0, READ_MM, 2)), READ_MM) for at in self.dice.values())
+        dice = tuple(
+            SeenDie(*(at + self.rng.normal(0, READ_MM, 2)), READ_MM) for at in self.dice.values()
+        )
         return Observation(0, 0, CAMERA, tuple(pieces), **{"dice": dice, **more})
 
     def read(self, colour, at, heading_deg, layers, **more):
-        """A nest as it is read: the base edge lies a third of the slant height behind the middle of the contact."""
+        """A nest as it is read: the base edge lies a third of the slant height behind the middle of
+        the contact.
+        """
         size = SIZES[LAYER_SIZES[layers]]
         heading_deg = (heading_deg + self.rng.normal(0, READ_DEG)) % 360
         ahead = np.array([np.cos(np.radians(heading_deg)), np.sin(np.radians(heading_deg))])
         base_mm = at + self.rng.normal(0, READ_MM, 2) - size.slant_mm / 3 * ahead
         covariance = np.diag([READ_MM, READ_MM, READ_DEG]) ** 2
-        return SeenPiece(colour, size.name, "lying", base_mm, heading_deg, lying(size, *base_mm, heading_deg), covariance, **more)
+        return SeenPiece(
+            colour,
+            size.name,
+            "lying",
+            base_mm,
+            heading_deg,
+            lying(size, *base_mm, heading_deg),
+            covariance,
+            **more,
+        )
 
 
 NOTHING = Observation(0, 0, None)
@@ -216,12 +281,20 @@ class Evening:
         return verdict
 
     def roll(self, player=None):
-        return game.hear(self.state, {"player": player or self.state.to_move, "die": self.chance.randint(1, 6)})
+        return game.hear(
+            self.state, {"player": player or self.state.to_move, "die": self.chance.randint(1, 6)}
+        )
 
     def drive(self):
         """A legal drive, those that aim preferred, and the verdict on it."""
-        drives = [drive for drive in game.legal_moves(self.state) if (drive.space, drive.facing) != (self.state.mover.space, self.state.mover.facing)]
-        aimed = [drive for drive in drives if str(game.play(self.state, drive).phase).startswith("fire")]
+        drives = [
+            drive
+            for drive in game.legal_moves(self.state)
+            if (drive.space, drive.facing) != (self.state.mover.space, self.state.mover.facing)
+        ]
+        aimed = [
+            drive for drive in drives if str(game.play(self.state, drive).phase).startswith("fire")
+        ]
         drive = self.chance.choice(aimed or drives)
         self.table.drive(self.state.to_move, drive.space, drive.facing)
         return drive, self.judge()
@@ -242,7 +315,8 @@ def set_at(line, seed=0):
     """An evening in the state `zambonis ...; to_move ...; phase ...`."""
     evening = Evening(seed)
     evening.state = game.State.parse(
-        f"players yellow red blue; {line}; dice -; board yellow=SE red=SW green=NE blue=NW; rulings warp=off cover=off roll_off=each fire=may."
+        f"players yellow red blue; {line}; dice -; board yellow=SE red=SW green=NE blue=NW; rulings"
+        " warp=off cover=off roll_off=each fire=may."
     )
     evening.table = RealTable(evening.state, evening.rng)
     return evening
@@ -262,5 +336,7 @@ def at():
 
 @pytest.fixture(scope="session")
 def real_table():
-    """Makes a table as a camera reads it: `real_table(state, rng)`; it lies on `real_table.BOARD`."""
+    """Makes a table as a camera reads it: `real_table(state, rng)`; it lies on
+    `real_table.BOARD`.
+    """
     return RealTable

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from engines.zamboni_wars import RULINGS, legal_moves, outcome, play, start
 from engines.zamboni_wars.moves import Drive, Hold, Take
 
-PLAYERS = st.sampled_from(["yellow blue", "green red", "red blue green", "yellow red blue green"]).map(str.split)
+PLAYERS = st.sampled_from(
+    ["yellow blue", "green red", "red blue green", "yellow red blue green"]
+).map(str.split)
 VALUES = st.tuples(*(st.sampled_from(ruling.values) for ruling in RULINGS))
 
 
@@ -18,16 +20,23 @@ def layers(state):
 
 def check(before, move, after):
     """What a move may change, and nothing else."""
-    assert len({nest.space for nest in after.left.values()} | set(after.dice)) == len(after.left) + len(after.dice)
+    assert len({nest.space for nest in after.left.values()} | set(after.dice)) == len(
+        after.left
+    ) + len(after.dice)
     assert after.to_move in after.left
     assert (outcome(after) is None) == (len(after.left) > 1)
     lost = sum(layers(before).values()) - sum(layers(after).values())
     if isinstance(move, Drive):
-        assert (after.left[before.to_move].space, after.left[before.to_move].facing) == (move.space, move.facing)
+        assert (after.left[before.to_move].space, after.left[before.to_move].facing) == (
+            move.space,
+            move.facing,
+        )
         assert len(after.dice) == len(before.dice)
     else:
         assert lost in (0, 1)
-        assert lost == 0 or layers(before).items() - layers(after).items() == {(before.phase.target, layers(before)[before.phase.target])}
+        assert lost == 0 or layers(before).items() - layers(after).items() == {
+            (before.phase.target, layers(before)[before.phase.target])
+        }
         assert all(before.left[player].space == nest.space for player, nest in after.left.items())
     assert lost == isinstance(move, Take)
     if isinstance(move, Take) and before.left[move.colour].layers == 1:
@@ -38,10 +47,17 @@ def check(before, move, after):
 @given(st.integers(0), PLAYERS, VALUES)
 def test_what_a_move_may_change(seed, players, values):
     """Whole games, shot after shot, to the last Zamboni."""
-    state, dice = start(players, {ruling.name: value for ruling, value in zip(RULINGS, values, strict=True)}), Random(seed)
+    state, dice = (
+        start(players, {ruling.name: value for ruling, value in zip(RULINGS, values, strict=True)}),
+        Random(seed),
+    )
     for _ in range(5000):
         legal = list(legal_moves(state))
-        aimed = [move for move in legal if isinstance(move, Drive) and str(play(state, move).phase).startswith("fire")]
+        aimed = [
+            move
+            for move in legal
+            if isinstance(move, Drive) and str(play(state, move).phase).startswith("fire")
+        ]
         move = dice.choice(aimed or [move for move in legal if not isinstance(move, Hold)])
         before, state = state, play(state, move)
         check(before, move, state)

@@ -18,8 +18,9 @@ def covered(begin, real_table):
     """Yellow is to drive, and may push the cover die from b2 two ways."""
     evening = begin(4)
     evening.state = game.State.parse(
-        "players yellow blue; zambonis c3 S 1, e3 NW 3; to_move yellow; phase move 4; dice b2; board yellow=SE red=SW green=NE blue=NW; "
-        "rulings warp=off cover=on roll_off=each fire=may."
+        "players yellow blue; zambonis c3 S 1, e3 NW 3; to_move yellow; phase move 4; dice b2;"
+        " board yellow=SE red=SW green=NE blue=NW; rulings warp=off cover=on roll_off=each"
+        " fire=may."
     )
     evening.table = real_table(evening.state, evening.rng)
     return evening
@@ -42,7 +43,9 @@ def test_a_drive_that_pushed_a_cover_die_is_read_from_the_table(covered, there):
     covered.table.push(B2, there)
     pushed = covered.judge()
     assert isinstance(pushed, Waiting)
-    assert pushed.said.startswith(f"A cover die is pushed to {there}: now drive the Zamboni that pushes it, or put it back.")
+    assert pushed.said.startswith(
+        f"A cover die is pushed to {there}: now drive the Zamboni that pushes it, or put it back."
+    )
     b2_south(covered)
     verdict = covered.count(covered.judge())
     assert (type(verdict), verdict.moves) == (Accepted, (f"b2 S dice {there}",))
@@ -55,30 +58,53 @@ def test_of_more_dice_than_there_are_those_lie_there_that_are_recorded(covered):
     seen = covered.table.seen()
     covered.table.push(B2, F6)
     none = covered.table.seen().dice
-    assert isinstance(game.judge(covered.state, replace(seen, dice=(*none, *seen.dice)), covered.before, covered.table.BOARD), Waiting)
+    assert isinstance(
+        game.judge(
+            covered.state,
+            replace(seen, dice=(*none, *seen.dice)),
+            covered.before,
+            covered.table.BOARD,
+        ),
+        Waiting,
+    )
 
 
 def test_a_cover_die_that_a_hand_carried_is_told(covered):
     covered.table.push(B2, F6)
     verdict = covered.judge()
-    assert (type(verdict), verdict.differences) == (OutOfSync, ("A cover die lies on f6, where none belongs, and one belongs on b2.",))
+    assert (type(verdict), verdict.differences) == (
+        OutOfSync,
+        ("A cover die lies on f6, where none belongs, and one belongs on b2.",),
+    )
 
 
 def test_a_drive_that_leaves_a_cover_die_where_no_drive_pushes_it_is_refused(covered):
     b2_south(covered)
     covered.table.push(B2, F6)
     refused = covered.judge()
-    assert (type(refused), refused.tried, refused.evidence["violation"]) == (Refused, ("b2 S dice f6",), "zamboni.move.dice")
-    assert refused.said.endswith("Put back yellow's small nest on c3, looking S and the cover die on b2.")
+    assert (type(refused), refused.tried, refused.evidence["violation"]) == (
+        Refused,
+        ("b2 S dice f6",),
+        "zamboni.move.dice",
+    )
+    assert refused.said.endswith(
+        "Put back yellow's small nest on c3, looking S and the cover die on b2."
+    )
 
 
 def test_a_cover_die_that_is_not_seen_is_taken_to_lie_where_it_lay(covered):
     covered.table.dice.clear()
     verdict = covered.judge()
-    assert (type(verdict), verdict.said) == (Waiting, "Yellow moves and spends 4 points. Not seen: the cover die on b2.")
+    assert (type(verdict), verdict.said) == (
+        Waiting,
+        "Yellow moves and spends 4 points. Not seen: the cover die on b2.",
+    )
     driven = next(move for move in map(str, game.legal_moves(covered.state)) if "dice" not in move)
     space, facing = driven.split()
-    covered.table.nests["yellow"] = (*covered.table.place(Space.parse(space), facing, mm=1, deg=1), 1)
+    covered.table.nests["yellow"] = (
+        *covered.table.place(Space.parse(space), facing, mm=1, deg=1),
+        1,
+    )
     accepted = covered.judge()
     assert (type(accepted), accepted.moves) == (Accepted, (driven,))
     assert accepted.said.endswith(" Not seen: the cover die on b2.")
@@ -93,4 +119,7 @@ def test_before_the_roll_off_cover_dice_may_lie_anywhere(begin, real_table):
     for pips in (6, 2):
         evening.state = game.play(evening.state, game.parse_move(f"roll {pips}"))
     verdict = game.judge(evening.state, table.seen(), table.seen(), table.BOARD)
-    assert (type(verdict), verdict.differences) == (OutOfSync, ("A cover die lies on b2, where none belongs, and one belongs on b5.",))
+    assert (type(verdict), verdict.differences) == (
+        OutOfSync,
+        ("A cover die lies on b2, where none belongs, and one belongs on b5.",),
+    )

@@ -1,4 +1,6 @@
-"""Where tables differ in Zamboni Wars: what the judge says under rulings other than the defaults."""
+"""Where tables differ in Zamboni Wars: what the judge says under rulings other than the
+defaults.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What no camera sees of Zamboni Wars: a move that ends where it began, and what is said before its end is seen."""
+"""What no camera sees of Zamboni Wars: a move that ends where it began, and what is said before its
+end is seen.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ import pytest
 from engines import zamboni_wars as game
 from engines.verdict import Accepted, OutOfSync, Refused, Waiting
 from engines.zamboni_wars.board import Space
-from referee.inputs import read_inputs
+from referee.live.recorded_inputs import read_inputs
 
 BACK = "zambonis e5 E 3, e2 N 3, f1 W 3; to_move red; phase move 4"
 
@@ -28,13 +30,24 @@ def test_dice_that_were_told_early_count_with_it(at):
     evening = at(BACK)
     evening.count(game.hear(evening.state, {"player": "red", "die": 5}))
     said = game.hear(evening.state, {"player": "red", "stays": True}).said
-    assert said == "Red ends where the move began. Red's die shows 5. Red hit yellow: take the large yellow piece off the board."
+    assert (
+        said
+        == "Red ends where the move began. Red's die shows 5. Red hit yellow: take the large yellow"
+        " piece off the board."
+    )
 
 
 def test_it_is_refused_to_others_and_where_no_way_comes_back(at):
-    for line, player, violation in ((BACK, "yellow", "zamboni.turn"), (BACK.replace("move 4", "move 2"), "red", "zamboni.move.turns")):
+    for line, player, violation in (
+        (BACK, "yellow", "zamboni.turn"),
+        (BACK.replace("move 4", "move 2"), "red", "zamboni.move.turns"),
+    ):
         refused = game.hear(at(line).state, {"player": player, "stays": True})
-        assert (type(refused), refused.code, refused.evidence["violation"]) == (Refused, "zamboni.move", violation)
+        assert (type(refused), refused.code, refused.evidence["violation"]) == (
+            Refused,
+            "zamboni.move",
+            violation,
+        )
 
 
 def test_who_drives_next_is_told_that_the_move_before_may_be_said(at):
@@ -58,9 +71,14 @@ def test_where_the_laser_must_be_fired_nobody_is_offered_to_hold(at):
     evening = at("zambonis c6 SE 3, d3 S 2, c4 S 2; to_move yellow; phase roll")
     state = str(evening.state).replace("phase roll", "phase move 1")
     assert "fire=may" in state
-    aimed = game.play(game.State.parse(state), next(move for move in game.legal_moves(game.State.parse(state)) if str(move) == "c6 S"))
+    aimed = game.play(
+        game.State.parse(state),
+        next(move for move in game.legal_moves(game.State.parse(state)) if str(move) == "c6 S"),
+    )
     for ruling, held in (("may", True), ("must", False)):
-        rows = game.state_document(game.State.parse(str(aimed).replace("fire=may", f"fire={ruling}")))["may_say"]
+        rows = game.state_document(
+            game.State.parse(str(aimed).replace("fire=may", f"fire={ruling}"))
+        )["may_say"]
         assert any(row["said"].get("hold") for row in rows) is held
         assert any(row["said"].get("fire") for row in rows)
 
@@ -72,11 +90,16 @@ def test_a_recorded_game_says_it_in_a_line(film, at, tmp_path, real_table):
     film.show(evening.table.seen())
     path = tmp_path / "inputs.jsonl"
     lines = [{"player": "yellow", "die": 3}, {"player": "yellow", "stays": True}]
-    path.write_text("".join(json.dumps({"t_ms": 2000 + k} | said) + "\n" for k, said in enumerate(lines)))
+    path.write_text(
+        "".join(json.dumps({"t_ms": 2000 + k} | said) + "\n" for k, said in enumerate(lines))
+    )
     film.inputs = list(read_inputs(path))
     for _ in range(2):
         film.show(evening.table.seen())
-    assert [line[:3] for line in film.referee()] == [("accepted", "zamboni.start", None), ("refused", "zamboni.move", "yellow")]
+    assert [line[:3] for line in film.referee()] == [
+        ("accepted", "zamboni.start", None),
+        ("refused", "zamboni.move", "yellow"),
+    ]
 
 
 def test_a_drive_and_a_hit_in_one_go_wait_for_the_die_that_was_not_told(at):
@@ -85,7 +108,11 @@ def test_a_drive_and_a_hit_in_one_go_wait_for_the_die_that_was_not_told(at):
     evening.table.drive("red", Space.parse("d3"), "S")
     evening.table.strip("blue")
     waits = evening.judge()
-    assert (type(waits), waits.player, waits.said) == (Waiting, "red", "Red's die was not told: tell what it showed.")
+    assert (type(waits), waits.player, waits.said) == (
+        Waiting,
+        "red",
+        "Red's die was not told: tell what it showed.",
+    )
     evening.count(game.hear(evening.state, {"player": "red", "die": 6}))
     assert evening.judge().moves == ("d3 S", "take blue")
 
@@ -96,14 +123,22 @@ def test_a_hit_and_the_next_drive_in_one_go_wait_for_the_roll(at):
     evening.table.strip(player="yellow")
     evening.table.drive("blue", Space.parse("e1"), "N")
     waits = evening.judge()
-    assert (type(waits), waits.player, waits.said) == (Waiting, "blue", "Blue's die was not told: tell what it showed.")
+    assert (type(waits), waits.player, waits.said) == (
+        Waiting,
+        "blue",
+        "Blue's die was not told: tell what it showed.",
+    )
     heard = evening.count(game.hear(evening.state, {"player": "blue", "die": 2}))
     assert heard.moves == ("take yellow", "roll 2")
     assert evening.judge().moves == ("e1 N",)
     evening = at(line.format("c6 SE 3", "d1 NE 2", "blue"))
     evening.table.strip("blue")
     evening.table.drive("blue", Space.parse("c1"), "W")
-    assert evening.judge().said == "Lay blue's Zamboni on d1 again, looking NE. If blue has driven since, tell what the die showed."
+    assert (
+        evening.judge().said
+        == "Lay blue's Zamboni on d1 again, looking NE. If blue has driven since, tell what the die"
+        " showed."
+    )
     evening.count(game.hear(evening.state, {"player": "blue", "die": 2}))
     assert evening.judge().moves == ("c1 W",)
 
@@ -137,7 +172,10 @@ def test_who_drives_after_a_shot_whose_die_was_not_told_is_refused_with_the_way_
     refused = evening.judge()
     assert "If red missed, tell what the die showed." in refused.said
     evening.count(game.hear(evening.state, {"player": "red", "die": 1}))
-    assert evening.judge().said == "Blue's Zamboni was moved, and no roll is known: tell what the die showed."
+    assert (
+        evening.judge().said
+        == "Blue's Zamboni was moved, and no roll is known: tell what the die showed."
+    )
 
 
 def test_two_drives_before_the_table_was_seen_at_rest_name_the_die_that_was_not_told(at):

@@ -1,4 +1,6 @@
-"""Nests that the camera does not see, or not to lie flat: people are asked what is true of them, and what they say is held until they are seen."""
+"""Nests that the camera does not see, or not to lie flat: people are asked what is true of them,
+and what they say is held until they are seen.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def test_of_a_nest_that_nobody_may_touch_people_say_that_it_lies_there(at):
     assert isinstance(waiting, Waiting)
     asked = waiting.asks
     assert (type(asked), asked.until_moved) == (Ambiguous, True)
-    assert asked.said.startswith("Not seen on the board: red's (it lay on f6, looking S). What is true?")
+    assert asked.said.startswith(
+        "Not seen on the board: red's (it lay on f6, looking S). What is true?"
+    )
     assert [(choice.moves, choice.holds) for choice in asked.choices] == [((), True), ((), False)]
 
 
@@ -38,10 +42,14 @@ def test_what_people_say_is_held_and_told_and_the_rest_is_refereed(at):
     said = without(evening, "red")
     waiting = judge(evening, said, said)
     assert (type(waiting), waiting.asks) == (Waiting, None)
-    assert waiting.said.endswith("Not seen, and there on the players' word: red's (it lay on f6, looking S).")
+    assert waiting.said.endswith(
+        "Not seen, and there on the players' word: red's (it lay on f6, looking S)."
+    )
     evening.table.drive("yellow", Space.parse("c6"), "E")
     assert judge(evening, without(evening, "red"), said).moves == ("c6 E",)
-    assert isinstance(judge(evening, without(evening, "red", "blue"), said), Waiting), "the other one is gone for another reason"
+    assert isinstance(judge(evening, without(evening, "red", "blue"), said), Waiting), (
+        "the other one is gone for another reason"
+    )
     evening.table.drive("red", Space.parse("d3"), "N")
     assert isinstance(judge(evening, evening.table.seen(), said), OutOfSync), "it is seen elsewhere"
 
@@ -62,7 +70,9 @@ def test_of_the_nest_that_is_to_drive_every_end_is_offered(at):
     assert {choice.moves for choice in gone.choices if choice.moves} == legal
     assert [choice.holds for choice in gone.choices].count(True) == 1, "or it has not moved yet"
     said = without(evening, "red")
-    assert {choice.moves for choice in judge(evening, said, said).asks.choices if choice.moves} == legal, "nothing on the table shows it"
+    assert {
+        choice.moves for choice in judge(evening, said, said).asks.choices if choice.moves
+    } == legal, "nothing on the table shows it"
 
 
 def test_a_hit_on_a_nest_that_is_not_seen_is_asked_about(at):
@@ -72,7 +82,11 @@ def test_a_hit_on_a_nest_that_is_not_seen_is_asked_about(at):
         asked = judge(evening, said, said).asks
         assert [choice.moves for choice in asked.choices] == [(), ("take red",), ()]
     evening = at("zambonis c6 E 3, f6 S 3, f1 W 3; to_move yellow; phase hit red")
-    assert [choice.moves for choice in judge(evening, without(evening, "red")).asks.choices] == [(), ("take red",), ()]
+    assert [choice.moves for choice in judge(evening, without(evening, "red")).asks.choices] == [
+        (),
+        ("take red",),
+        (),
+    ]
 
 
 def test_who_may_have_driven_before_the_roll_was_told_is_not_asked(at):
@@ -88,11 +102,15 @@ def test_the_set_up_may_be_said_too_but_not_where_most_is_not_there(begin):
     assert [choice.holds for choice in asked.choices] == [True, False]
     assert game.judge(evening.state, without(evening, "blue", "red"), None, board).asks is None
     said = without(evening, "blue")
-    assert game.judge(evening.state, said, said, board).said.startswith("Yellow rolls for movement.")
+    assert game.judge(evening.state, said, said, board).said.startswith(
+        "Yellow rolls for movement."
+    )
 
 
 def test_where_a_nest_too_many_is_seen_people_may_say_that_there_is_none(at):
-    """A cover die, or print, is read as a nest: the table is out of step until they say so, and then the game goes on."""
+    """A cover die, or print, is read as a nest: the table is out of step until they say so, and
+    then the game goes on.
+    """
     evening = at(LINE + "move 2")
     before = evening.table.seen()
     ghost = ("red", (*evening.table.place(Space.parse("c3"), "W"), 1))
@@ -100,7 +118,10 @@ def test_where_a_nest_too_many_is_seen_people_may_say_that_there_is_none(at):
     wrong = judge(evening, evening.table.seen(), before)
     assert isinstance(wrong, OutOfSync)
     assert wrong.asks.said == "A red small piece too many lies on c3. What is true?"
-    assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [((), True), ((), False)]
+    assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [
+        ((), True),
+        ((), False),
+    ]
     said = evening.table.seen()
     assert isinstance(judge(evening, evening.table.seen(), said), Waiting)
     (stands,) = (piece for piece in said.pieces if piece.size == "small")
@@ -110,33 +131,55 @@ def test_where_a_nest_too_many_is_seen_people_may_say_that_there_is_none(at):
     waiting = judge(evening, upright, before)
     assert isinstance(waiting, Waiting)
     x, y = stands.base_mm
-    assert waiting.said.endswith(f" Held against nobody: what looks like a red piece at ({x:.0f}, {y:.0f}) mm."), "red has one nest, which is seen"
+    assert waiting.said.endswith(
+        f" Held against nobody: what looks like a red piece at ({x:.0f}, {y:.0f}) mm."
+    ), "red has one nest, which is seen"
     evening.table.drive("yellow", Space.parse("c6"), "E")
-    assert [choice.moves for choice in judge(evening, evening.table.seen(), before).asks.choices] == [("c6 E",), ()]
+    assert [
+        choice.moves for choice in judge(evening, evening.table.seen(), before).asks.choices
+    ] == [("c6 E",), ()]
     assert judge(evening, evening.table.seen(), said).moves == ("c6 E",)
     evening.table.spare = [("red", (*evening.table.place(Space.parse("e2"), "W"), 1))]
-    assert isinstance(judge(evening, evening.table.seen(), said), OutOfSync), "one that lies elsewhere is another one"
+    assert isinstance(judge(evening, evening.table.seen(), said), OutOfSync), (
+        "one that lies elsewhere is another one"
+    )
 
 
 def up(evening, player, sure=1.0):
     """The table as it is seen when the camera takes this player's nest for one that leans."""
     seen = evening.table.seen()
-    return replace(seen, pieces=tuple(replace(one, pose="leaning", pose_probability=sure) if one.colour == player else one for one in seen.pieces))
+    return replace(
+        seen,
+        pieces=tuple(
+            replace(one, pose="leaning", pose_probability=sure) if one.colour == player else one
+            for one in seen.pieces
+        ),
+    )
 
 
 def test_a_nest_that_does_not_seem_to_lie_flat_is_asked_about_and_then_held(at):
     for sure in (1.0, 0.6):
         evening = at("zambonis c6 E 3, f6 S 3, f1 W 3; to_move yellow; phase hit red")
         asked = judge(evening, up(evening, "red", sure)).asks
-        assert [(choice.moves, choice.holds) for choice in asked.choices] == [((), True), (("take red",), False), ((), False)]
+        assert [(choice.moves, choice.holds) for choice in asked.choices] == [
+            ((), True),
+            (("take red",), False),
+            ((), False),
+        ]
         evening = at(LINE + "move 2")
         said = up(evening, "red", sure)
-        assert judge(evening, said, said).said.endswith("Not seen, and there on the players' word: red's (it lay on f6, looking S).")
+        assert judge(evening, said, said).said.endswith(
+            "Not seen, and there on the players' word: red's (it lay on f6, looking S)."
+        )
         evening.table.drive("yellow", Space.parse("c6"), "E")
         assert judge(evening, up(evening, "red", sure), said).moves == ("c6 E",)
         evening.table.drive("red", Space.parse("d3"), "N")
-        assert isinstance(judge(evening, up(evening, "red", sure), said), Waiting | CannotSee), "it was moved, and must be told anew"
-        assert judge(at(LINE + "roll"), up(at(LINE + "roll"), "yellow", sure)).asks is None, "it may have driven already"
+        assert isinstance(judge(evening, up(evening, "red", sure), said), Waiting | CannotSee), (
+            "it was moved, and must be told anew"
+        )
+        assert judge(at(LINE + "roll"), up(at(LINE + "roll"), "yellow", sure)).asks is None, (
+            "it may have driven already"
+        )
 
 
 def test_a_nest_in_doubt_that_nothing_legal_explains_is_asked_about_and_people_may_deny_it(at):
@@ -148,10 +191,21 @@ def test_a_nest_in_doubt_that_nothing_legal_explains_is_asked_about_and_people_m
     seen = replace(seen, pieces=(*seen.pieces, ghost))
     unclear = judge(evening, seen)
     assert (type(unclear), unclear.code) == (CannotSee, "zamboni.doubt")
-    assert [(choice.moves, choice.holds) for choice in unclear.asks.choices] == [((), True), (("take red",), False), ((), False)]
-    assert judge(evening, seen, seen).said.endswith("Not seen, and there on the players' word: red's (it lay on f6, looking S)."), "it lies still"
+    assert [(choice.moves, choice.holds) for choice in unclear.asks.choices] == [
+        ((), True),
+        (("take red",), False),
+        ((), False),
+    ]
+    assert judge(evening, seen, seen).said.endswith(
+        "Not seen, and there on the players' word: red's (it lay on f6, looking S)."
+    ), "it lies still"
     taken = game.play(evening.state, game.parse_move("take red"))
-    after = game.judge(taken, replace(seen, pieces=(*seen.pieces[:-1], replace(ghost, size_probability=1.0))), seen, table.BOARD)
+    after = game.judge(
+        taken,
+        replace(seen, pieces=(*seen.pieces[:-1], replace(ghost, size_probability=1.0))),
+        seen,
+        table.BOARD,
+    )
     assert isinstance(after, Waiting), "what people denied is not there when it is read better"
 
 
@@ -182,17 +236,25 @@ def test_what_may_be_a_nest_of_a_colour_that_nobody_has_keeps_no_move_from_count
     assert accepted.moves == ("c6 E",)
     assert " Held against nobody: what looks like a blue piece at (" in accepted.said
     assert isinstance(moved(), OutOfSync), "it is there for sure"
-    assert isinstance(moved(size_probability=0.6, colour_probability=0.6), CannotSee), "it may be of another colour"
+    assert isinstance(moved(size_probability=0.6, colour_probability=0.6), CannotSee), (
+        "it may be of another colour"
+    )
 
 
 def test_a_last_layer_may_be_shot_at_once_after_the_drive(at):
     evening = at("zambonis d3 E 3, e5 SW 1, d1 W 2; to_move yellow; phase move 6")
-    drive = next(move for move in game.legal_moves(evening.state) if str(game.play(evening.state, move).phase) == "fire red")
+    drive = next(
+        move
+        for move in game.legal_moves(evening.state)
+        if str(game.play(evening.state, move).phase) == "fire red"
+    )
     before = evening.table.seen()
     evening.table.drive("yellow", drive.space, drive.facing)
     waiting = judge(evening, without(evening, "red"), before)
     assert isinstance(waiting, Waiting), "the camera may not see the nest"
     choices = {choice.moves: choice.label for choice in waiting.asks.choices}
     taken = (str(drive), "fire red", "take red")
-    assert choices[taken].endswith(f"{drive.space}, looking {drive.facing}; then the small red piece was taken off the board")
+    assert choices[taken].endswith(
+        f"{drive.space}, looking {drive.facing}; then the small red piece was taken off the board"
+    )
     assert choices.keys() == {(str(drive),), taken, ()}

@@ -1,4 +1,6 @@
-"""Where a Zamboni can get to, and whom it can shoot: against every sequence of points played one by one."""
+"""Where a Zamboni can get to, and whom it can shoot: against every sequence of points played one by
+one.
+"""
 
 import pytest
 from hypothesis import given
@@ -13,14 +15,19 @@ options = st.tuples(st.integers(0, 2**32), st.booleans(), st.booleans())
 
 
 def spent(slow, roll):
-    """The ends that the rules leave open: with all points, or with as many as any sequence can spend."""
+    """The ends that the rules leave open: with all points, or with as many as any sequence can
+    spend.
+    """
     return next(ends for points in range(roll, 0, -1) if (ends := slow.ends(points)))
 
 
 def named(slow, ends):
     """Ends as moves are written."""
     names = {(space.file, space.row): str(space) for space in SPACES}
-    pushed = {end: "" if end[2] == slow.dice else " dice " + " ".join(names[die] for die in end[2]) for end in ends}
+    pushed = {
+        end: "" if end[2] == slow.dice else " dice " + " ".join(names[die] for die in end[2])
+        for end in ends
+    }
     return {f"{names[space]} {facing}{pushed[space, facing, dice]}" for space, facing, dice in ends}
 
 
@@ -35,7 +42,9 @@ def test_every_end_and_no_other(table, option, roll):
 def test_where_points_may_be_left_every_end_with_fewer_counts_too(table, option, roll):
     slow = table(*option)
     state = State.parse(slow.state("roll").replace("rulings ", "rulings points=may "))
-    ends = {(slow.space, slow.facing, slow.dice)}.union(*(slow.ends(points) for points in range(1, roll + 1)))
+    ends = {(slow.space, slow.facing, slow.dice)}.union(
+        *(slow.ends(points) for points in range(1, roll + 1))
+    )
     assert set(map(str, reachable(state, roll))) == named(slow, ends)
     moving = State.parse(slow.state(f"move {roll}").replace("rulings ", "rulings points=may "))
     assert violation(moving, Drive(state.mover.space, state.mover.facing)) is None
@@ -60,7 +69,13 @@ def test_every_way_leads_where_it_says(table, option, roll):
         assert dice == (end.dice or slow.dice)
 
 
-@given(options, st.integers(1, 6), st.sampled_from(SPACES), st.sampled_from(FACINGS), st.lists(st.sampled_from(SPACES), max_size=2, unique=True))
+@given(
+    options,
+    st.integers(1, 6),
+    st.sampled_from(SPACES),
+    st.sampled_from(FACINGS),
+    st.lists(st.sampled_from(SPACES), max_size=2, unique=True),
+)
 def test_violation_agrees_whatever_is_tried(table, option, roll, space, facing, dice):
     """Whatever end is tried: refused with a reason exactly where it is none of the legal moves."""
     state = State.parse(table(*option).state(f"move {roll}"))
@@ -72,7 +87,9 @@ def test_violation_agrees_whatever_is_tried(table, option, roll, space, facing, 
 
 @given(options, st.integers(1, 6))
 def test_every_refusal_points_at_what_is_allowed(table, option, roll):
-    """The end that a refusal offers is legal, or the facings that it lists are those of that space."""
+    """The end that a refusal offers is legal, or the facings that it lists are those of that
+    space.
+    """
     state = State.parse(table(*option).state(f"move {roll}"))
     ends = list(legal_moves(state))
     for space in SPACES[::7]:
@@ -81,14 +98,23 @@ def test_every_refusal_points_at_what_is_allowed(table, option, roll):
             if wrong and "Nearest to that" in wrong.said:
                 offered = parse_move(wrong.said.split("'")[1])
                 assert offered in ends
-                assert offered.facing == facing or (offered.space, facing) not in [(end.space, end.facing) for end in ends]
+                assert offered.facing == facing or (offered.space, facing) not in [
+                    (end.space, end.facing) for end in ends
+                ]
                 assert space not in [end.space for end in ends]
             elif wrong and "it may look" in wrong.said:
-                listed = wrong.said.partition("it may look ")[2].rstrip(".").replace(" or ", ", ").split(", ")
+                listed = (
+                    wrong.said.partition("it may look ")[2]
+                    .rstrip(".")
+                    .replace(" or ", ", ")
+                    .split(", ")
+                )
                 assert set(listed) == {end.facing for end in ends if end.space == space}
             elif wrong:
                 offered = wrong.said.partition("Allowed: ")[2].split("'")[1::2]
-                assert {parse_move(text) for text in offered} == {end for end in ends if (end.space, end.facing) == (space, facing)}
+                assert {parse_move(text) for text in offered} == {
+                    end for end in ends if (end.space, end.facing) == (space, facing)
+                }
 
 
 @given(options, st.integers(1, 6))
@@ -101,9 +127,15 @@ def test_whom_the_laser_can_hit(table, option, roll):
         slow.space, slow.facing, slow.dice = move.space, move.facing, tuple(map(tuple, after.dice))
         target = slow.target()
         if target is None:
-            assert (str(after.phase), after.to_move) == ("roll", (slow.players * 2)[slow.players.index(slow.to_move) + 1])
+            assert (str(after.phase), after.to_move) == (
+                "roll",
+                (slow.players * 2)[slow.players.index(slow.to_move) + 1],
+            )
         else:
-            assert (str(after.phase), after.to_move) == (f"fire {state.others[target]}", state.to_move)
+            assert (str(after.phase), after.to_move) == (
+                f"fire {state.others[target]}",
+                state.to_move,
+            )
 
 
 BOARD = "board yellow=SE red=SW green=NE blue=NW; rulings warp=off cover=off fire=may."
@@ -113,22 +145,37 @@ BOARD = "board yellow=SE red=SW green=NE blue=NW; rulings warp=off cover=off fir
 @pytest.mark.parametrize("roll", range(1, 7))
 def test_shut_in_it_turns_and_no_more(corner, one, other, roll):
     """Ruling zamboni_wars.4: where not all points can be spent, as many as possible are."""
-    state = State.parse(f"players yellow red blue; zambonis {corner} S 3, {one} S 3, {other} S 3; to_move yellow; phase roll; dice -; {BOARD}")
+    state = State.parse(
+        f"players yellow red blue; zambonis {corner} S 3, {one} S 3, {other} S 3; to_move yellow;"
+        f" phase roll; dice -; {BOARD}"
+    )
     ends = reachable(state, roll)
-    assert {str(end) for end in ends} == {f"{corner} {facing}" for facing in FACINGS if facing != "S"}
+    assert {str(end) for end in ends} == {
+        f"{corner} {facing}" for facing in FACINGS if facing != "S"
+    }
     assert {len(way) for way in ends.values()} == {1}
 
 
 @pytest.mark.parametrize("roll", [3, 4, 5, 6])
 def test_a_one_way_street_into_a_dead_end(roll):
-    """From a5 only a4 is free, where no arrow leads back: turn, step, turn, and that is all, whatever was rolled."""
-    state = State.parse(f"players yellow red blue green; zambonis a5 E 3, a6 S 3, b4 S 3, a3 N 1; to_move yellow; phase roll; dice -; {BOARD}")
+    """From a5 only a4 is free, where no arrow leads back: turn, step, turn, and that is all,
+    whatever was rolled.
+    """
+    state = State.parse(
+        "players yellow red blue green; zambonis a5 E 3, a6 S 3, b4 S 3, a3 N 1; to_move yellow;"
+        f" phase roll; dice -; {BOARD}"
+    )
     ways = {str(end): " ".join(map(str, way)) for end, way in reachable(state, roll).items()}
     assert ways == {f"a4 {facing}": f"S a4 {facing}" for facing in FACINGS if facing != "S"}
-    assert violation(State.parse(str(state).replace("phase roll", f"phase move {roll}")), parse_move("a4 S"))
+    assert violation(
+        State.parse(str(state).replace("phase roll", f"phase move {roll}")), parse_move("a4 S")
+    )
 
 
 def test_a_way_that_breaks_no_rule_has_no_breach():
-    state = State.parse(f"players yellow blue; zambonis a6 E 3, f1 W 3; to_move yellow; phase move 2; dice -; {BOARD}")
+    state = State.parse(
+        "players yellow blue; zambonis a6 E 3, f1 W 3; to_move yellow; phase move 2; dice -;"
+        f" {BOARD}"
+    )
     with pytest.raises(ValueError, match="expected a way that breaks a rule, got b6 c6"):
         breach(state, reachable(state, 2)[parse_move("c6 E")], in_force(state))

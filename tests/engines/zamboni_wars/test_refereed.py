@@ -10,12 +10,12 @@ import numpy as np
 
 from engines import zamboni_wars as game
 from engines.zamboni_wars.board import Space
-from referee.events import SessionStarted
-from referee.inputs import Input
-from referee.log import Log
-from referee.loop import Referee
-from referee.session import Session
-from vision.frame import Frame
+from referee.live.recorded_inputs import Input
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from vision.cameras.frame import Frame
 
 
 def test_dice_drives_and_a_hit(tmp_path, real_table):
@@ -25,7 +25,12 @@ def test_dice_drives_and_a_hit(tmp_path, real_table):
     def show():
         start_ms = 1250 * len(seen)
         once = table.seen()
-        seen.append([dataclasses.replace(once, at_ms=start_ms + step, hand=step == 1000) for step in range(0, 1250, 250)])
+        seen.append(
+            [
+                dataclasses.replace(once, at_ms=start_ms + step, hand=step == 1000)
+                for step in range(0, 1250, 250)
+            ]
+        )
 
     def roll(player, pips):
         heard.append(Input(1250 * len(seen) - 100, {"player": player, "die": pips}, "inputs.jsonl"))
@@ -40,13 +45,30 @@ def test_dice_drives_and_a_hit(tmp_path, real_table):
     table.strip("red")
     show()
     frames = [frame for second in seen for frame in second]
-    read = iter([Frame(seq, frame.at_ms, np.zeros((24, 32, 3), np.uint8)) for seq, frame in enumerate(frames)])
+    read = iter(
+        [
+            Frame(seq, frame.at_ms, np.zeros((24, 32, 3), np.uint8))
+            for seq, frame in enumerate(frames)
+        ]
+    )
     camera = SimpleNamespace(read=lambda: next(read, None), close=lambda: None)
     with Log(tmp_path / "log.sqlite") as log:
-        started = SessionStarted(game="zamboni_wars", players=("yellow", "red", "blue"), table={"board": msgspec.to_builtins(table.BOARD)})
+        started = SessionStarted(
+            game="zamboni_wars",
+            players=("yellow", "red", "blue"),
+            table={"board": msgspec.to_builtins(table.BOARD)},
+        )
         session = Session.begin(log, started)
-        Referee(camera, SimpleNamespace(board=table.BOARD), lambda frame, *_: frames[frame.seq], session, inputs=heard).run()
-        said = [(record.at_ms, record.event.code, record.event.moves) for record in session.records(1)]
+        Referee(
+            camera,
+            SimpleNamespace(board=table.BOARD),
+            lambda frame, *_: frames[frame.seq],
+            session,
+            inputs=heard,
+        ).run()
+        said = [
+            (record.at_ms, record.event.code, record.event.moves) for record in session.records(1)
+        ]
         zambonis = session.view()["state"]["zambonis"]
     assert said == [
         (500, "zamboni.start", ()),
@@ -59,7 +81,9 @@ def test_dice_drives_and_a_hit(tmp_path, real_table):
 
 
 def test_who_begins_is_rolled_for_before_the_set_up_is_accepted(tmp_path, real_table):
-    """While it is rolled for the table is no business of the rules; then it is set up, with its picture on record, and who won the roll drives."""
+    """While it is rolled for the table is no business of the rules; then it is set up, with its
+    picture on record, and who won the roll drives.
+    """
     players = ("yellow", "red", "blue")
     table = real_table(game.start(["red", "blue", "yellow"], {}), np.random.default_rng(3))
     seen = []
@@ -67,11 +91,19 @@ def test_who_begins_is_rolled_for_before_the_set_up_is_accepted(tmp_path, real_t
     def show():
         start_ms = 1250 * len(seen)
         once = table.seen()
-        seen.append([dataclasses.replace(once, at_ms=start_ms + step, hand=step == 1000) for step in range(0, 1250, 250)])
+        seen.append(
+            [
+                dataclasses.replace(once, at_ms=start_ms + step, hand=step == 1000)
+                for step in range(0, 1250, 250)
+            ]
+        )
 
     show()
     rolls = {"yellow": 2, "red": 5, "blue": 4}
-    heard = [Input(1100 + pips, {"player": player, "die": pips}, "inputs") for player, pips in rolls.items()]
+    heard = [
+        Input(1100 + pips, {"player": player, "die": pips}, "inputs")
+        for player, pips in rolls.items()
+    ]
     heard.sort(key=lambda one: one.at_ms)
     show()
     heard.append(Input(2450, {"player": "red", "die": 2}, "inputs"))
@@ -79,12 +111,28 @@ def test_who_begins_is_rolled_for_before_the_set_up_is_accepted(tmp_path, real_t
     table.drive("red", Space.parse("f4"), "S")
     show()
     frames = [frame for second in seen for frame in second]
-    read = iter([Frame(seq, frame.at_ms, np.zeros((24, 32, 3), np.uint8)) for seq, frame in enumerate(frames)])
+    read = iter(
+        [
+            Frame(seq, frame.at_ms, np.zeros((24, 32, 3), np.uint8))
+            for seq, frame in enumerate(frames)
+        ]
+    )
     camera = SimpleNamespace(read=lambda: next(read, None), close=lambda: None)
     with Log(tmp_path / "log.sqlite") as log:
-        started = SessionStarted(game="zamboni_wars", players=players, table={"board": msgspec.to_builtins(table.BOARD)}, begins="roll")
+        started = SessionStarted(
+            game="zamboni_wars",
+            players=players,
+            table={"board": msgspec.to_builtins(table.BOARD)},
+            begins="roll",
+        )
         session = Session.begin(log, started)
-        Referee(camera, SimpleNamespace(board=table.BOARD), lambda frame, *_: frames[frame.seq], session, inputs=heard).run()
+        Referee(
+            camera,
+            SimpleNamespace(board=table.BOARD),
+            lambda frame, *_: frames[frame.seq],
+            session,
+            inputs=heard,
+        ).run()
         records = session.records(1)
         assert Session.reopen(log, session.id).ledger.state == session.ledger.state
     assert [(record.event.code, record.event.moves, record.frame) for record in records] == [

@@ -1,4 +1,6 @@
-"""The rules of Zamboni Wars: who sits where, roll-offs, shots, and what is said.  Rows of data are read by the conformance suite."""
+"""The rules of Zamboni Wars: who sits where, roll-offs, shots, and what is said.  Rows of data are
+read by the conformance suite.
+"""
 
 import re
 from dataclasses import replace
@@ -7,7 +9,17 @@ import pytest
 
 import engines.zamboni_wars as zamboni_wars
 from engines.errors import InvalidNotation
-from engines.zamboni_wars import RULINGS, Board, State, legal_moves, outcome, parse_move, play, start, state_document
+from engines.zamboni_wars import (
+    RULINGS,
+    Board,
+    State,
+    legal_moves,
+    outcome,
+    parse_move,
+    play,
+    start,
+    state_document,
+)
 from engines.zamboni_wars.board import Space
 from engines.zamboni_wars.moves import Die, Drive, Roll, Take
 from table.errors import InputError
@@ -21,8 +33,9 @@ def test_a_die_has_six_sides(die, pips):
 
 
 ROLL_OFF = (
-    "players yellow red blue green; zambonis a6 E 3, f6 S 3, f1 W 3, a1 N 3; to_move blue; phase roll-off red=3 blue=- green=-; dice b5; "
-    "board yellow=SE red=SW green=NE blue=NW; rulings warp=on cover=on fire=may."
+    "players yellow red blue green; zambonis a6 E 3, f6 S 3, f1 W 3, a1 N 3; to_move blue; phase"
+    " roll-off red=3 blue=- green=-; dice b5; board yellow=SE red=SW green=NE blue=NW; rulings"
+    " warp=on cover=on fire=may."
 )
 
 
@@ -32,12 +45,31 @@ ROLL_OFF = (
         ((), {}, "players: expected 2 to 4, got 0"),
         (("yellow",), {}, "players: expected 2 to 4, got 1"),
         (("yellow", "red", "blue", "green", "pink"), {}, "players: expected 2 to 4, got 5"),
-        (("yellow", "pink"), {}, "players: expected colours of the coasters (yellow, red, blue, green), got 'pink'"),
+        (
+            ("yellow", "pink"),
+            {},
+            "players: expected colours of the coasters (yellow, red, blue, green), got 'pink'",
+        ),
         (("yellow", "yellow"), {}, "players: expected each colour once, got 'yellow' 2 times"),
-        (("yellow", "red"), {}, "two players take opposite coasters (yellow and blue, or red and green), got yellow and red"),
-        (("red", "yellow", "blue"), {}, "turns go clockwise round the board: expected red blue yellow, got red yellow blue"),
+        (
+            ("yellow", "red"),
+            {},
+            (
+                "two players take opposite coasters (yellow and blue, or red and green), got yellow"
+                " and red"
+            ),
+        ),
+        (
+            ("red", "yellow", "blue"),
+            {},
+            "turns go clockwise round the board: expected red blue yellow, got red yellow blue",
+        ),
         (("red", "green"), {"warp": "yes"}, "rulings.warp: expected off or on, got 'yes'"),
-        (("red", "green"), {"range": "5"}, "rulings: expected names among reading, arrows, turns, "),
+        (
+            ("red", "green"),
+            {"range": "5"},
+            "rulings: expected names among reading, arrows, turns, ",
+        ),
     ],
 )
 def test_a_game_that_cannot_start(players, rulings, expected):
@@ -45,16 +77,30 @@ def test_a_game_that_cannot_start(players, rulings, expected):
         start(players, rulings)
 
 
-@pytest.mark.parametrize("players", ["yellow blue", "green red", "blue yellow", "green yellow red", "red blue green", "blue green yellow red"])
+@pytest.mark.parametrize(
+    "players",
+    [
+        "yellow blue",
+        "green red",
+        "blue yellow",
+        "green yellow red",
+        "red blue green",
+        "blue green yellow red",
+    ],
+)
 def test_players_sit_clockwise(players):
     homes = {"yellow": "a6 E 3", "red": "f6 S 3", "blue": "f1 W 3", "green": "a1 N 3"}
     state = start(players.split(), {})
-    assert {player: str(nest) for player, nest in state.left.items()} == {player: homes[player] for player in players.split()}
+    assert {player: str(nest) for player, nest in state.left.items()} == {
+        player: homes[player] for player in players.split()
+    }
     assert state.to_move == players.split()[0]
 
 
 def test_colours_go_home_wherever_their_coasters_lie():
-    state = start(["pink", "black"], {"cover": "on"}, Board.usual([["black", "cyan"], ["white", "pink"]]))
+    state = start(
+        ["pink", "black"], {"cover": "on"}, Board.usual([["black", "cyan"], ["white", "pink"]])
+    )
     assert str(state.left["pink"]) == "f1 W 3"
     for pips in (2, 5):
         state = play(state, Roll(pips))
@@ -63,7 +109,9 @@ def test_colours_go_home_wherever_their_coasters_lie():
     assert State.parse(str(state)) == state
 
 
-@pytest.mark.parametrize(("players", "dice"), [("yellow blue", 1), ("yellow red blue", 1), ("yellow red blue green", 2)])
+@pytest.mark.parametrize(
+    ("players", "dice"), [("yellow blue", 1), ("yellow red blue", 1), ("yellow red blue green", 2)]
+)
 def test_one_cover_die_for_every_two_players(players, dice):
     state = start(players.split(), {"cover": "on"})
     while "roll-off" in str(state.phase):
@@ -74,12 +122,21 @@ def test_one_cover_die_for_every_two_players(players, dice):
 
 @pytest.mark.parametrize(("layers", "hits"), [(3, [5, 6]), (2, [4, 5, 6])])
 def test_what_a_shot_needs(layers, hits):
-    line = f"players yellow blue; zambonis a6 E 3, c6 S {layers}; to_move yellow; phase fire blue; dice -; board {zamboni_wars.board.USUAL}; "
+    line = (
+        f"players yellow blue; zambonis a6 E 3, c6 S {layers}; to_move yellow; phase fire blue;"
+        f" dice -; board {zamboni_wars.board.USUAL}; "
+    )
     shot = play(State.parse(f"{line}rulings warp=off cover=off fire=may."), parse_move("fire blue"))
     rolled = {pips: play(shot, Die(pips)) for pips in range(1, 7)}
-    assert {pips: str(after.phase) for pips, after in rolled.items()} == {pips: "hit blue" if pips in hits else "roll" for pips in rolled}
-    after = {pips: play(state, Take("blue")) if pips in hits else state for pips, state in rolled.items()}
-    assert {pips: state.left["blue"].layers for pips, state in after.items()} == {pips: layers - (pips in hits) for pips in rolled}
+    assert {pips: str(after.phase) for pips, after in rolled.items()} == {
+        pips: "hit blue" if pips in hits else "roll" for pips in rolled
+    }
+    after = {
+        pips: play(state, Take("blue")) if pips in hits else state for pips, state in rolled.items()
+    }
+    assert {pips: state.left["blue"].layers for pips, state in after.items()} == {
+        pips: layers - (pips in hits) for pips in rolled
+    }
     assert {state.to_move for state in after.values()} == {"blue"}
 
 
@@ -100,8 +157,10 @@ def test_legal_moves_in_words():
 
 
 def test_a_finished_game_allows_nothing():
-    state = State.parse("players yellow blue; zambonis -, c6 S 1; to_move blue; phase over; dice -; board yellow=SE red=SW green=NE blue=NW; "
-                        "rulings warp=off cover=off fire=may.")  # fmt: skip
+    state = State.parse(
+        "players yellow blue; zambonis -, c6 S 1; to_move blue; phase over; dice -; board yellow=SE red=SW green=NE blue=NW; "  # noqa: E501
+        "rulings warp=off cover=off fire=may."
+    )
     assert str(legal_moves(state)) == "nothing: the game is over"
     assert not legal_moves(state)
     assert list(legal_moves(state)) == []
@@ -109,12 +168,17 @@ def test_a_finished_game_allows_nothing():
 
 
 def test_where_only_firing_is_allowed():
-    state = State.parse(f"players yellow blue; zambonis a6 E 3, c6 S 1; to_move yellow; phase fire blue; dice -; board {zamboni_wars.board.USUAL}; "
-                        "rulings warp=off cover=off fire=must.")  # fmt: skip
+    state = State.parse(
+        f"players yellow blue; zambonis a6 E 3, c6 S 1; to_move yellow; phase fire blue; dice -; board {zamboni_wars.board.USUAL}; "  # noqa: E501
+        "rulings warp=off cover=off fire=must."
+    )
     assert str(legal_moves(state)) == "fire blue"
     hit = play(state, parse_move("fire blue"))
     assert str(legal_moves(hit)) == "take blue"
-    assert str(outcome(play(hit, parse_move("take blue")))) == "yellow won with the last Zamboni, 3 layers left"
+    assert (
+        str(outcome(play(hit, parse_move("take blue"))))
+        == "yellow won with the last Zamboni, 3 layers left"
+    )
 
 
 @pytest.mark.parametrize(
@@ -129,8 +193,13 @@ def test_where_only_firing_is_allowed():
     ],
 )
 def test_whose_turn_in_words(phase, said):
-    line = f"players yellow blue; zambonis a6 E 3, c6 S 2; to_move yellow; phase {phase}; dice -; board {zamboni_wars.board.USUAL}; "
-    assert state_document(State.parse(f"{line}rulings warp=off cover=off fire=may."))["turn"] == said
+    line = (
+        f"players yellow blue; zambonis a6 E 3, c6 S 2; to_move yellow; phase {phase}; dice -;"
+        f" board {zamboni_wars.board.USUAL}; "
+    )
+    assert (
+        state_document(State.parse(f"{line}rulings warp=off cover=off fire=may."))["turn"] == said
+    )
 
 
 def test_a_phase_that_is_none():
@@ -142,18 +211,48 @@ def test_a_phase_that_is_none():
 
 
 def test_the_roll_off_in_words():
-    assert state_document(State.parse(ROLL_OFF))["turn"] == "Blue rolls for the cover die: the highest roll gets it."
+    assert (
+        state_document(State.parse(ROLL_OFF))["turn"]
+        == "Blue rolls for the cover die: the highest roll gets it."
+    )
     assert state_document(State.parse(ROLL_OFF))["rolls"] == {"red": 3, "blue": None, "green": None}
 
 
 def test_dice_are_sorted_whatever_way_they_are_written():
-    assert parse_move("c6 E dice e2 b4") == parse_move(" c6  E dice b4 e2 ") == Drive(Space.parse("c6"), "E", (Space.parse("b4"), Space.parse("e2")))
+    assert (
+        parse_move("c6 E dice e2 b4")
+        == parse_move(" c6  E dice b4 e2 ")
+        == Drive(Space.parse("c6"), "E", (Space.parse("b4"), Space.parse("e2")))
+    )
 
 
 def test_the_module_has_the_shape_of_a_game():
     assert zamboni_wars.NAME == "zamboni_wars"
     assert [ruling.name for ruling in RULINGS] == [
-        *("reading", "arrows", "turns", "points", "sight", "seats", "warp", "warp_between", "cover", "roll_off", "fire", "cover_three", "stuck")
+        *(
+            "reading",
+            "arrows",
+            "turns",
+            "points",
+            "sight",
+            "seats",
+            "warp",
+            "warp_between",
+            "cover",
+            "roll_off",
+            "fire",
+            "cover_three",
+            "stuck",
+        )
     ]
-    for name in ("start", "parse_move", "play", "legal_moves", "violation", "outcome", "State", "state_document"):
+    for name in (
+        "start",
+        "parse_move",
+        "play",
+        "legal_moves",
+        "violation",
+        "outcome",
+        "State",
+        "state_document",
+    ):
         assert hasattr(zamboni_wars, name)

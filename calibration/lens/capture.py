@@ -1,0 +1,174 @@
+"""The target of a lens held before a live camera: a view is taken whenever it is held still; a
+screen shows where to hold it next.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol
+
+import cv2
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+
+from calibration.lens.guidance import Guidance, begin
+from calibration.lens.target import Found, NotFound, Target
+from calibration.lens.views import Views, check_views
+from table.errors import InputError
+from table.table_config import Lens
+from table.text import printable
+from vision.annotate.photo import write_picture
+from vision.cameras.base import CameraLost, CameraPort
+from vision.cameras.frame import Frame, Image
+from vision.geometry.camera_model import FOCUS_STEP_DPT
+
+TRIES, RETRY_S = 10, 1.0
+"""A camera that gives no pictures is asked again so many times, so far apart."""
+
+
+class Screen(Protocol):
+    """Where people see the guidance."""
+
+    @property
+    def ended(self) -> bool:
+        """Do they want no more views?"""
+
+    def show(self, frame: Frame, seen: Found | NotFound, guidance: Guidance) -> None:
+        """What follows from a frame and what was seen in it."""
+
+
+class Terminal:
+    """Guidance in a terminal: a line that changes with every frame, and what is to stay.  To be
+    entered before it is shown anything.
+    """
+
+    ended = False
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._status = console.status("waiting for the first picture")
+        self._begun = False
+        self._told = ""
+
+    def __enter__(self) -> Terminal:
+        self._status.start()
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self._status.stop()
+
+    def show(self, frame: Frame, seen: Found | NotFound, guidance: Guidance) -> None:  # noqa: ARG002 - a terminal has no pictures
+        """The sentence of this frame; what was taken and what is refused stays."""
+        if not self._begun:
+            self._begun = True
+            self._console.print(asks(guidance), highlight=False)
+        self._status.update(escape(printable(guidance.said)))
+        if guidance.doing == "taken":
+            self._told = ""
+            self._console.print(f"{guidance.said}. {asks(guidance)}", highlight=False)
+        elif guidance.doing == "refused" and guidance.said != self._told:
+            self._told = guidance.said
+            self._console.print(f"not taken: {escape(self._told)}", highlight=False)
+
+
+def take_views(
+    camera: CameraPort,
+    target: Target,
+    screen: Screen,
+    first_lens: Callable[[tuple[int, int]], Lens] | None = None,
+    keep: Path | None = None,
+    pause: Callable[[float], object] = time.sleep,
+) -> Views:
+    """Views until there is enough, the camera ends, or people want no more; `first_lens` gives an
+    estimate for their size, `keep` is a folder for what is taken.
+
+    Raises InputError where that is too little for a lens, the camera does not come back, or changes
+    its focus or the size of its pictures.
+    """
+    guidance: Guidance | None = None
+    focus_dpt = None
+    while not screen.ended and (frame := _next_frame(camera, pause)):
+        height, width = frame.image.shape[:2]
+        if guidance is None:
+            guidance = begin(
+                target, (width, height), first_lens((width, height)) if first_lens else None
+            )
+        _check_size(camera.name, frame.image, guidance.lens)
+        seen = target.find(np.asarray(cv2.cvtColor(frame.image, cv2.COLOR_RGB2GRAY), np.uint8))
+        guidance = guidance.after(seen, frame.at_ms)
+        if guidance.doing == "taken":
+            focus_dpt = _same_focus(camera.name, focus_dpt, frame.focus_dpt)
+            if keep is not None:
+                write_picture(keep / f"{guidance.taken[-1].name}.png", frame.image)
+        screen.show(frame, seen, guidance)
+        if guidance.enough:
+            break
+    if guidance is None:
+        raise InputError(f"{camera.name}: expected pictures of the target, got none")
+    check_views(guidance.taken, (), camera.name)
+    return Views((guidance.lens.width, guidance.lens.height), guidance.taken, (), focus_dpt)
+
+
+def where_next(guidance: Guidance) -> str:
+    """Where to hold the target next, or that there is enough."""
+    if guidance.enough:
+        return "That is enough."
+    return (
+        "Hold the target"
+        f" {guidance.next_place.said if guidance.next_place else 'wherever it has not been yet'}."
+    )
+
+
+def asks(guidance: Guidance) -> str:
+    """What is wanted, and where to hold the target next; or that there is enough."""
+    return (
+        where_next(guidance)
+        if guidance.enough
+        else f"Still wanted: {'; '.join(guidance.lacking)}.\n{where_next(guidance)}"
+    )
+
+
+def _next_frame(camera: CameraPort, pause: Callable[[float], object]) -> Frame | None:
+    """The next frame, a camera that is lost being asked again for a while."""
+    for _ in range(TRIES - 1):
+        try:
+            return camera.read()
+        except CameraLost:
+            pause(RETRY_S)
+    try:
+        return camera.read()
+    except CameraLost as error:
+        raise InputError(
+            f"{camera.name}: expected a picture, but the camera does not come back: {error}"
+        ) from error
+
+
+def _same_focus(name: str, before_dpt: float | None, now_dpt: float | None) -> float | None:
+    """The focus of the first view; raises InputError if it is another now."""
+    if before_dpt is None or now_dpt is None:
+        return now_dpt if before_dpt is None else before_dpt
+    if abs(now_dpt - before_dpt) > FOCUS_STEP_DPT:
+        raise InputError(
+            f"{name}: expected a focus that stays at {before_dpt:.2f} dioptres, got {now_dpt:.2f};"
+            " lock the camera's focus"
+        )
+    return before_dpt
+
+
+def _check_size(name: str, image: Image, lens: Lens) -> None:
+    height, width = image.shape[:2]
+    if (width, height) != (lens.width, lens.height):
+        expected = f"{lens.width} x {lens.height} px"
+        raise InputError(
+            f"{name}: expected pictures of {expected} as the first one, got {width} x {height} px;"
+            " a lens is calibrated for one size"
+        )

@@ -1,0 +1,143 @@
+"""`rinkside-lens/1`: a calibrated lens in a file, with all that is known of how good it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.lens.fit import Calibrated
+from calibration.lens.next_view import WELL_COVERED, cells_of, parts_without
+from calibration.lens.views import Views, convergence
+from table.files import MOST_TEXT_BYTES, convert, read_bytes, read_json, write_whole
+from table.table_config import Lens, rows_of
+
+FORMAT: Literal["rinkside-lens/1"] = "rinkside-lens/1"
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Positive = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class ViewRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One view that was used."""
+
+    name: str
+    corners: int
+    rms_px: Positive
+    worst_px: Positive
+    tilt_deg: float
+    away_mm: float
+
+
+class LeftOutRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One photograph that was not."""
+
+    name: str
+    reason: str
+
+
+class LensFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A lens; `camera` is what `table.json` wants to have, `sigma` the uncertainty (1 sigma) of
+    each free parameter.
+    """
+
+    format: Literal["rinkside-lens/1"] = FORMAT
+    camera: Lens
+    model: str
+    sigma: dict[str, Positive]
+    rms_px: Positive
+    held_out_px: dict[str, Positive]
+    coverage: Share
+    target: str
+    square_mm: Positive
+    views: tuple[ViewRow, ...]
+    left_out: tuple[LeftOutRow, ...]
+    advice: tuple[str, ...] = ()
+
+
+def lens_file(calibrated: Calibrated, given: Views, target: str, square_mm: float) -> LensFile:
+    """All that is known of a lens that was calibrated from what was given."""
+    views = tuple(judged.view for judged in calibrated.views)
+    covered = cells_of(
+        np.concatenate([view.pixels for view in views]),
+        calibrated.lens.width,
+        calibrated.lens.height,
+    )
+    return LensFile(
+        camera=msgspec.structs.replace(
+            calibrated.lens, focus_dpt=given.focus_dpt, covariance=rows_of(calibrated.covariance)
+        ),
+        model=calibrated.model,
+        sigma=calibrated.sigma,
+        rms_px=calibrated.rms_px,
+        held_out_px=calibrated.held_out_px,
+        coverage=float(covered.mean()),
+        target=target,
+        square_mm=square_mm,
+        views=tuple(
+            ViewRow(
+                name=judged.view.name,
+                corners=len(judged.view.pixels),
+                rms_px=judged.rms_px,
+                worst_px=float(np.hypot(*judged.residual_px.T).max()),
+                tilt_deg=judged.tilt_deg,
+                away_mm=judged.away_mm,
+            )
+            for judged in calibrated.views
+        ),
+        left_out=tuple(
+            LeftOutRow(name=out.name, reason=out.said)
+            for out in sorted((*given.left_out, *calibrated.left_out), key=lambda out: out.name)
+        ),
+        advice=advice(calibrated, covered),
+    )
+
+
+def advice(calibrated: Calibrated, covered: NDArray[np.bool_]) -> tuple[str, ...]:
+    """What would make the next calibration better, one sentence each."""
+    said = []
+    if covered.mean() < WELL_COVERED:
+        bare = ", ".join(parts_without(covered))
+        said.append(
+            f"The corners of the target cover {100 * covered.mean():.0f} % of the picture; hold it"
+            f" also at the {bare}."
+        )
+    views = [judged.view for judged in calibrated.views]
+    strong = sum(convergence(view) > 1.25 for view in views)
+    if strong < len(views) // 4:
+        said.append(
+            "Few views are tilted strongly; tilt the target by 30 to 45 degrees in more of them."
+        )
+    upright = sum(
+        float(np.ptp(view.pixels[:, 1])) > float(np.ptp(view.pixels[:, 0])) for view in views
+    )
+    if upright in (0, len(views)):
+        said.append("All views hold the target the same way round; turn it by a quarter in some.")
+    return tuple(said)
+
+
+def load_lens(path: Path) -> LensFile:
+    """Read a lens; raises InputError with the place of the first mistake."""
+    return convert(read_json(path), LensFile, path.name)
+
+
+def save_lens(file: LensFile, path: Path) -> Path | None:
+    """Write a lens, whole or not at all; what was there before is kept beside it, and its path is
+    returned.
+    """
+    kept = keep_last(path)
+    write_whole(path, msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n")
+    return kept
+
+
+def keep_last(path: Path) -> Path | None:
+    """Copy a file that is going to be replaced to PATH.bak, whole or not at all; None where there
+    is none yet.
+    """
+    if not path.exists():
+        return None
+    kept = path.with_name(f"{path.name}.bak")
+    write_whole(kept, read_bytes(path, "a file that can be replaced", MOST_TEXT_BYTES))
+    return kept

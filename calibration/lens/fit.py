@@ -1,0 +1,255 @@
+"""A lens from views of a target: OpenCV finds the minimum; what to believe of it is decided here.
+
+Views that do not fit the others, and corners that do not fit their view, are left out with the
+reason.  The model is the one that predicts best the views it has not seen.  Uncertainties come from
+the whole adjustment, every view's pose unknown too.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+
+from calibration.lens.models import MODELS, Solved, information, inverse, noise_px2, posed, solve
+from calibration.lens.views import LEAST_VIEWS, LeftOut, View
+from table.errors import InputError
+from table.formatting import beside
+from table.solids import Array
+from table.table_config import Lens
+from vision.geometry.camera_model import Pose
+
+USUAL = "k1 k2 p1 p2"
+BENDS_MORE = 1.2
+"""Where the usual model leaves so many times the residuals of a fisheye's, the lens is judged as a
+fisheye from the start.
+"""
+FOLDS = 4
+OUTLIER_VIEW = 2.5
+"""A view whose corners are off together by so many times what those of the others are does not fit
+them.
+"""
+SURFACE_TERMS = 10
+"""Of a cubic surface in two directions."""
+OUTLIER_CORNER = 4.5
+"""A corner so many sigmas off is left out."""
+MEDIAN_SQUARE = 2 * math.log(2)
+"""Median of the squared distance of a point whose two coordinates have a variance of 1."""
+WORST_FOCAL_SHARE = 0.01
+"""A focal length less certain than this (1 sigma) is none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """A view as the lens sees it: `residual_px` (n, 2), how far the target is tilted, and how far
+    away it is.
+    """
+
+    view: View
+    residual_px: Array
+    tilt_deg: float
+    away_mm: float
+
+    @property
+    def rms_px(self) -> float:
+        return _rms(self.residual_px)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calibrated:
+    """A lens, and how good it is.
+
+    `sigma` (1 sigma) and `covariance` are of the model's free parameters, in pixels where they are
+    lengths. Residuals are distances in the picture, root mean square over all corners;
+    `held_out_px` those of views that the lens had not seen, by model.
+    """
+
+    lens: Lens
+    model: str
+    covariance: Array
+    rms_px: float
+    held_out_px: dict[str, float]
+    views: tuple[Judged, ...]
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def sigma(self) -> dict[str, float]:
+        return dict(
+            zip(
+                MODELS[self.model].parameters,
+                np.sqrt(np.diag(self.covariance)).tolist(),
+                strict=True,
+            )
+        )
+
+
+def calibrate_lens(views: tuple[View, ...], size_px: tuple[int, int]) -> Calibrated:
+    """The lens that took these views; raises InputError where too few of them agree, or they do not
+    tell the focal length.
+    """
+    kept, left_out = _agreeing(views, size_px)
+    held_out = {model: _held_out(kept, size_px, model) for model in MODELS}
+    model = _choose(held_out)
+    solved = solve(kept, size_px, model)
+    covariance = noise_px2(solved) * inverse(information(kept, solved))
+    focal = solved.lens.matrix[0][0]
+    if not (sigma := math.sqrt(covariance[0, 0])) < WORST_FOCAL_SHARE * focal:
+        advice = "tilt the target more, hold it nearer, and reach all corners of the picture"
+        told = beside(100 * sigma / focal, 100 * WORST_FOCAL_SHARE, 1)
+        raise InputError(
+            f"expected views that tell the focal length to {100 * WORST_FOCAL_SHARE:g} % (1 sigma),"
+            f" they tell it to {told} %; {advice}"
+        )
+    judged = tuple(
+        _judged(view, pose, residual)
+        for view, pose, residual in zip(kept, solved.poses, solved.residuals_px, strict=True)
+    )
+    held_out_px = {
+        name: _rms(np.concatenate(list(residuals))) for name, residuals in held_out.items()
+    }
+    return Calibrated(
+        solved.lens,
+        model,
+        covariance,
+        _rms(np.concatenate(solved.residuals_px)),
+        held_out_px,
+        judged,
+        left_out,
+    )
+
+
+def _agreeing(
+    views: tuple[View, ...], size_px: tuple[int, int]
+) -> tuple[tuple[View, ...], tuple[LeftOut, ...]]:
+    """Views without those, and corners without those, that do not fit the others.  The worst view
+    goes first, and all are fitted anew.
+    """
+    solved = roughly(views, size_px, (USUAL, "fisheye", "rational"))
+    model, left_out = solved.model, []
+    kept = [
+        _without_strays(view, residual, _usual_rms(residual))
+        for view, residual in zip(views, solved.residuals_px, strict=True)
+    ]
+    while True:
+        solved = solve(tuple(kept), size_px, model)
+        bends = np.array(
+            [
+                _bend(view, residual)
+                for view, residual in zip(kept, solved.residuals_px, strict=True)
+            ]
+        )
+        worst = int(bends.argmax())
+        usual = float(np.median(np.delete(bends, worst)))
+        if bends[worst] <= OUTLIER_VIEW * usual:
+            break
+        one, other = (
+            bend * math.sqrt(SURFACE_TERMS / len(kept[worst].pixels))
+            for bend in (bends[worst], usual)
+        )
+        detail = (
+            f"its corners are {one:.2f} px off together, the others {other:.2f}; was the target"
+            " bent, or did it move?"
+        )
+        left_out.append(LeftOut(kept.pop(worst).name, "it does not fit the others", detail))
+        if len(kept) < LEAST_VIEWS:
+            names = ", ".join(out.name for out in left_out[:4])
+            raise InputError(
+                f"expected {LEAST_VIEWS} views or more that fit one lens, got {len(kept)}; {names}"
+                " do not fit; is the target flat, the focus locked?"
+            )
+    usual = _usual_rms(np.concatenate(solved.residuals_px))
+    good = (
+        _without_strays(view, residual, usual)
+        for view, residual in zip(kept, solved.residuals_px, strict=True)
+    )
+    return tuple(good), tuple(left_out)
+
+
+def _without_strays(view: View, residual: Array, usual_rms: float) -> View:
+    """A view without corners that are off by much more than usual."""
+    good = np.hypot(*residual.T) <= OUTLIER_CORNER * usual_rms / math.sqrt(2)
+    return replace(view, target_mm=view.target_mm[good], pixels=view.pixels[good])
+
+
+def roughly(
+    views: tuple[View, ...], size_px: tuple[int, int], models: tuple[str, ...] = (USUAL, "fisheye")
+) -> Solved:
+    """By the first of these models, or by a later one where the lens bends more than that can: good
+    views must not be left out for it.
+    """
+    best, *others = (solve(views, size_px, model) for model in models)
+    for other in others:
+        one, two = (
+            np.median([_usual_rms(residual) for residual in solved.residuals_px])
+            for solved in (best, other)
+        )
+        best = other if one > BENDS_MORE * two else best
+    return best
+
+
+def _held_out(views: tuple[View, ...], size_px: tuple[int, int], model: str) -> tuple[Array, ...]:
+    """Residuals (n, 2) of each view by a lens that was calibrated without it; only its pose is
+    fitted to it.
+    """
+    residuals: dict[int, Array] = {}
+    for fold in range(FOLDS):
+        solved = solve(
+            tuple(view for index, view in enumerate(views) if index % FOLDS != fold), size_px, model
+        )
+        for index in range(fold, len(views), FOLDS):
+            residuals[index] = posed(views[index], solved.lens)[1]
+    return tuple(residuals[index] for index in range(len(views)))
+
+
+def _choose(held_out: dict[str, tuple[Array, ...]]) -> str:
+    """The model that predicts best, in doubt the usual one: lenses are a little askew, and leaving
+    that out bends the rest.
+
+    Another one must gain by more than chance: Wilcoxon's signed ranks of what it gains in each view
+    must lie one standard error above 0 where it is simpler, two where it is richer.  Ranks, because
+    one view that a model cannot follow drowns the rest.
+    """
+    squares = {
+        model: np.array([np.sum(residual**2) for residual in residuals])
+        for model, residuals in held_out.items()
+    }
+    best, usual = USUAL, list(MODELS).index(USUAL)
+    for place, model in enumerate(MODELS):
+        gain = squares[best] - squares[model]
+        ranks = 1 + np.argsort(np.argsort(np.abs(gain)))
+        errors = 1 if place < usual else 2
+        if np.sum(np.sign(gain) * ranks) > errors * math.sqrt(np.sum(ranks**2)):
+            best = model
+    return best
+
+
+def _judged(view: View, pose: Pose, residual: Array) -> Judged:
+    rotation, _ = cv2.Rodrigues(pose[0])
+    middle = np.asarray(rotation, float) @ np.append(view.target_mm.mean(axis=0), 0.0) + pose[1]
+    tilt = math.degrees(math.acos(min(1.0, abs(float(np.asarray(rotation)[2, 2])))))
+    return Judged(view, residual, tilt, float(np.linalg.norm(middle)))
+
+
+def _bend(view: View, residual: Array) -> float:
+    """Root mean square of what neighbouring corners are off together, in px: of a cubic surface
+    over the target.
+
+    Noise moves every corner by itself, and hardly shows here; a bent target, or one that moved,
+    shows in full.  It is scaled so that noise alone gives its own size.
+    """
+    x, y = ((view.target_mm - view.target_mm.mean(axis=0)) / np.ptp(view.target_mm, axis=0).max()).T
+    surface, _ = np.linalg.qr(
+        np.column_stack([x**i * y**j for i in range(4) for j in range(4 - i)])
+    )
+    return float(np.linalg.norm(surface.T @ residual) / math.sqrt(SURFACE_TERMS))
+
+
+def _usual_rms(residual: Array) -> float:
+    """Root mean square (n, 2) as it would be without a few corners that stray."""
+    return math.sqrt(2 * float(np.median(np.sum(residual**2, axis=1))) / MEDIAN_SQUARE)
+
+
+def _rms(residual: Array) -> float:
+    return float(np.sqrt(np.mean(np.sum(residual**2, axis=1))))

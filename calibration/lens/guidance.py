@@ -1,0 +1,255 @@
+"""Guidance while the target is held before a camera: what was taken, what is refused and why, where
+to hold it next, when it is enough.
+
+A `Guidance` is a value.  Fed with what a frame shows it gives the next one; it knows no camera, no
+clock, no screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.lens.fit import USUAL, roughly
+from calibration.lens.models import MODELS, information, inverse, lens_of, noise_px2, placed
+from calibration.lens.next_view import (
+    WELL_COVERED,
+    Place,
+    best_place,
+    cells_of,
+    parts_without,
+    places,
+)
+from calibration.lens.target import Found, NotFound, Target
+from calibration.lens.views import (
+    LEAST_TILTED,
+    LEAST_VIEWS,
+    TILTED,
+    LeftOut,
+    View,
+    apart_px,
+    convergence,
+    usable_view,
+)
+from table.formatting import beside
+from table.solids import Array
+from table.table_config import Lens
+
+HOLD_MS = 600
+STILL_SHARE = 0.002
+"""Corners that stay within this share of the picture's width are held still."""
+SAME_SHARE = 0.03
+"""Views whose corners differ by less than this share of the picture's width show the same; a hand
+can do better than a folder is asked to.
+"""
+ELSEWHERE_SHARE = 0.12
+"""The next place is so far, in the mean over the target's corners, from where the target was taken
+before.
+"""
+MOST_STRAIGHT = 4
+"""So many views from straight in front are of use."""
+WANTED_VIEWS = LEAST_VIEWS + 2
+"""Two may turn out not to fit the others."""
+GOOD_SHARE = 0.0015
+"""Enough is known where 95 % intervals of focal length and principal point are within this share of
+the focal length.
+"""
+Z_95 = 1.96
+FIRST_SOLVED = 4
+"""From so many views on the lens is estimated anew with each."""
+SANE_FOCAL = (0.2, 5.0)
+"""Focal lengths in widths of the picture; what lies outside comes of views that say nothing yet."""
+USUAL_NOISE_PX, LEAST_NOISE_PX = 0.1, 0.05
+"""How sure a coordinate of a corner is (1 sigma), as long as residuals do not say, and at best."""
+GUESS_FOCAL = 0.85
+"""Focal length of most cameras, in widths of the picture."""
+PRIOR_SHARE = 0.3
+"""What is known beforehand: focal lengths and the principal point to this share of the focal
+length, distortion to this (1 sigma).
+"""
+
+LENGTHS = ("fx", "fy", "cx", "cy")
+
+Doing = Literal["looking", "refused", "holding", "taken"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guidance:
+    """How far a calibration has come.
+
+    `doing` and `said` are about the last frame; `taken` are the views so far, `next_place` is where
+    to hold the target (None: anywhere else). `lens` is the present estimate, by `model`, and
+    `sigma` (1 sigma) the uncertainty of its parameters.
+    """
+
+    target: Target
+    lens: Lens
+    model: str
+    sigma: dict[str, float]
+    next_place: Place | None
+    taken: tuple[View, ...] = ()
+    doing: Doing = "looking"
+    said: str = ""
+    held: tuple[int, View] | None = None
+    """Since when (camera's clock, ms) the target has been where this view shows it."""
+
+    def after(self, seen: Found | NotFound, at_ms: int) -> Guidance:
+        """What follows from a frame in which the target was found, or not, at a time of the
+        camera's clock.
+        """
+        if isinstance(seen, NotFound):
+            return replace(
+                self, doing="looking", said=LeftOut("", seen.reason, seen.detail).said, held=None
+            )
+        view = usable_view(
+            f"view-{len(self.taken) + 1:02d}", seen, self.taken, SAME_SHARE * self.lens.width
+        )
+        if (
+            isinstance(view, View)
+            and convergence(view) < TILTED
+            and straight(self.taken) >= MOST_STRAIGHT
+        ):
+            view = LeftOut("", "it is tilted too little", "tilt it by 20 to 45 degrees")
+        if isinstance(view, LeftOut):
+            return replace(self, doing="refused", said=view.said, held=None)
+        if self.held is None or not apart_px(self.held[1], view) < STILL_SHARE * self.lens.width:
+            return replace(self, doing="holding", said="hold still", held=(at_ms, view))
+        if at_ms - self.held[0] < HOLD_MS:
+            return replace(self, doing="holding", said="hold still")
+        return self._with(view)
+
+    @property
+    def covered(self) -> NDArray[np.bool_]:
+        """Which cells of the picture corners were in, (rows, columns)."""
+        return _covered(self.taken, self.lens)
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """What is still to be shown, in a few words each; empty when there is enough."""
+        lacks = []
+        if (more := WANTED_VIEWS - len(self.taken)) > 0:
+            lacks.append(f"{more} more views" if more > 1 else "one more view")
+        if (more := LEAST_TILTED - (len(self.taken) - straight(self.taken))) > 0:
+            lacks.append(f"{more} of them tilted")
+        covered = self.covered
+        if (share := float(covered.mean())) < WELL_COVERED:
+            bare = f" ({', '.join(parts_without(covered))})" if covered.any() else ""
+            lacks.append(
+                f"corners in {beside(100 * (WELL_COVERED - share), 0, 0)} % more of the"
+                f" picture{bare}"
+            )
+        if len(self.taken) >= FIRST_SOLVED:
+            for said, names in (
+                ("focal length", ("fx", "fy")),
+                ("middle of the picture", ("cx", "cy")),
+            ):
+                if (
+                    share := Z_95 * max(self.sigma[name] for name in names) / self.lens.matrix[0][0]
+                ) > GOOD_SHARE:
+                    now, enough = (
+                        beside(100 * share, 100 * GOOD_SHARE, 2),
+                        f"{100 * GOOD_SHARE:.2f}",
+                    )
+                    lacks.append(
+                        f"the {said} better than ±{now} % of the focal length, ±{enough} % is"
+                        " enough"
+                    )
+        return tuple(lacks)
+
+    @property
+    def enough(self) -> bool:
+        """Is there nothing more to show?"""
+        return not self.lacking
+
+    def _with(self, view: View) -> Guidance:
+        """One more view, and what the lens is by all of them."""
+        taken = (*self.taken, view)
+        model, lens, sigma, next_place = _judge(self.target, taken, self.lens, self.model)
+        said = f"{view.name} taken"
+        return replace(
+            self,
+            lens=lens,
+            model=model,
+            sigma=sigma,
+            next_place=next_place,
+            taken=taken,
+            doing="taken",
+            said=said,
+            held=None,
+        )
+
+
+def straight(views: Sequence[View]) -> int:
+    """In how many the target is seen from straight in front."""
+    return sum(convergence(view) < TILTED for view in views)
+
+
+def outline_in(view: View, target: Target) -> Array:
+    """Corners (4, 2) px of the target in a view, those outside the picture too, as
+    `Place.outline_px` has them.
+    """
+    target2img, _ = cv2.findHomography(view.target_mm, view.pixels)
+    return np.asarray(
+        cv2.perspectiveTransform(target.outline_mm.reshape(-1, 1, 2), np.asarray(target2img)), float
+    ).reshape(4, 2)
+
+
+def begin(target: Target, size_px: tuple[int, int], lens: Lens | None = None) -> Guidance:
+    """Nothing taken yet, pictures of (width, height); `lens` is a first estimate, if there is
+    one.
+    """
+    width, height = size_px
+    guess = np.array([GUESS_FOCAL * width, GUESS_FOCAL * width, width / 2 - 0.5, height / 2 - 0.5])
+    lens = lens or lens_of(guess, size_px, USUAL)
+    model, lens, sigma, place = _judge(
+        target, (), lens, "fisheye" if lens.model == "fisheye" else USUAL
+    )
+    return Guidance(target, lens, model, sigma, place)
+
+
+def _judge(
+    target: Target, taken: tuple[View, ...], lens: Lens, model: str
+) -> tuple[str, Lens, dict[str, float], Place | None]:
+    """The model, lens and uncertainties by the views taken, and the place that would add most;
+    `lens` is the estimate before.
+    """
+    solved = (
+        roughly(taken, (lens.width, lens.height))
+        if len(taken) >= FIRST_SOLVED
+        else placed(taken, lens, model)
+    )
+    if not SANE_FOCAL[0] < solved.lens.matrix[0][0] / lens.width < SANE_FOCAL[1]:
+        solved = placed(taken, lens, model)
+    names = MODELS[solved.model].parameters
+    variance = (
+        max(noise_px2(solved), LEAST_NOISE_PX**2)
+        if len(taken) >= FIRST_SOLVED
+        else USUAL_NOISE_PX**2
+    )
+    focal = solved.lens.matrix[0][0]
+    beforehand = np.diag(
+        [1 / (PRIOR_SHARE * (focal if name in LENGTHS else 1.0)) ** 2 for name in names]
+    )
+    known = variance * beforehand + information(taken, solved)
+    sigma = dict(zip(names, np.sqrt(variance * np.diag(inverse(known))).tolist(), strict=True))
+    there = [outline_in(view, target) for view in taken]
+    ways = [
+        place
+        for place in places(target, solved.lens, len(names))
+        if (place.tilted or straight(taken) < MOST_STRAIGHT)
+        and all(
+            np.hypot(*(place.outline_px - outline).T).mean() > ELSEWHERE_SHARE * lens.width
+            for outline in there
+        )
+    ]
+    return solved.model, solved.lens, sigma, best_place(ways, known, _covered(taken, lens))
+
+
+def _covered(taken: tuple[View, ...], lens: Lens) -> NDArray[np.bool_]:
+    pixels = np.concatenate([view.pixels for view in taken]) if taken else np.zeros((0, 2))
+    return cells_of(pixels, lens.width, lens.height)

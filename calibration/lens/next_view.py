@@ -1,0 +1,168 @@
+"""Where the target could be held next: poses before a lens, what each looks like, and how much it
+would tell of the lens.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import product
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.lens.models import told
+from calibration.lens.target import Target
+from table.solids import Array
+from table.table_config import Lens
+from vision.geometry.camera_model import Pose, project_posed, undistort
+
+CELLS = (6, 4)
+"""Columns and rows in which coverage of the picture is counted."""
+WELL_COVERED = 0.75
+"""Share of the cells that is enough."""
+ACROSS = ("left", "middle", "right")
+DOWN = ("top", "middle", "bottom")
+SPOTS = (0.2, 0.35, 0.5, 0.65, 0.8)
+"""Shares of the picture's width and height at which the target's middle may be."""
+TILT_DEG = 35.0
+SIDES: dict[str, tuple[float, float]] = {
+    "": (0.0, 0.0),
+    "left": (0.0, 1.0),
+    "right": (0.0, -1.0),
+    "upper": (-1.0, 0.0),
+    "lower": (1.0, 0.0),
+}
+"""The side that is nearer to the camera, and the axis that the target turns about for it (x right,
+y down in the picture).
+"""
+AWAY = {"near": 0.8, "farther away": 0.5}
+"""How much of the picture's height a target held straight fills."""
+MARGIN = 0.01
+"""Share of the picture next to its edges that the target's outline keeps out of."""
+GRID = (5, 7)
+"""So many corners across and down stand for all of the target's when places are compared."""
+CELL_WORTH = 0.25
+"""What a cell of the picture that no corner was in yet counts for, as a logarithm of
+information.
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """A way to hold the target.
+
+    `outline_px` (4, 2) are its corners in the picture, from the target's own top left clockwise;
+    `said` are the words for it.  `tells` (p, p) is what it tells of the lens (see
+    `lens_solve.information`), and `cells` the cells of the picture that its corners are in.
+    """
+
+    outline_px: Array
+    said: str
+    tilted: bool
+    tells: Array
+    cells: NDArray[np.bool_]
+
+
+def best_place(ways: Iterable[Place], known: Array, covered: NDArray[np.bool_]) -> Place | None:
+    """The way that adds most to what is `known` (p, p) of a lens, cells without corners counting
+    too; None where there is no way.
+    """
+    before = np.linalg.slogdet(known)[1]
+
+    def worth(place: Place) -> float:
+        return float(
+            np.linalg.slogdet(known + place.tells)[1]
+            - before
+            + CELL_WORTH * np.sum(place.cells & ~covered)
+        )
+
+    return max(ways, key=worth, default=None)
+
+
+def places(target: Target, lens: Lens, free: int) -> list[Place]:
+    """All ways to hold the target that are asked for: wholly in the picture, near or farther away,
+    straight or tilted to a side.
+
+    `free` is how many parameters of the lens, the first, are to be told.
+    """
+    outline, corners = target.outline_mm, target.corners_mm
+    across, down = (np.linspace(corners[:, k].min(), corners[:, k].max(), GRID[k]) for k in (0, 1))
+    points = np.array([(x, y, 0.0) for y in down for x in across])
+    more = len(corners) / len(points)
+    found = []
+    for (turned, side, away), spot in product(
+        product((False, True), SIDES, AWAY), product(SPOTS, SPOTS)
+    ):
+        pose = _pose(outline, lens, turned, side, AWAY[away], spot)
+        outline_px, _ = project_posed(np.column_stack([outline, np.zeros(4)]), pose, lens)
+        size = np.array([lens.width, lens.height])
+        if (outline_px < MARGIN * size).any() or (outline_px > (1 - MARGIN) * size).any():
+            continue
+        pixels, derivatives = project_posed(points, pose, lens)
+        tells = more * told(derivatives[:, :6], derivatives[:, 6 : 6 + free])
+        found.append(
+            Place(
+                outline_px,
+                _words(outline_px, size, turned, side, away),
+                bool(side),
+                tells,
+                cells_of(pixels, lens.width, lens.height),
+            )
+        )
+    return found
+
+
+def cells_of(pixels: Array, width: int, height: int) -> NDArray[np.bool_]:
+    """Which cells of a picture hold pixels (n, 2), (rows, columns)."""
+    columns, rows = CELLS
+    u, v = (np.clip((pixels + 0.5) / (width, height), 0, 1 - 1e-9) * CELLS).astype(int).T
+    covered = np.zeros((rows, columns), bool)
+    covered[v, u] = True
+    return covered
+
+
+def parts_without(covered: NDArray[np.bool_]) -> list[str]:
+    """`top left`, ...: the parts of the picture in which cells (rows, columns) are not covered."""
+    return sorted(
+        {
+            _part((column + 0.5) / CELLS[0], (row + 0.5) / CELLS[1])
+            for row, column in np.argwhere(~covered)
+        }
+    )
+
+
+def _pose(
+    outline: Array, lens: Lens, turned: bool, side: str, share: float, spot: tuple[float, float]
+) -> Pose:
+    """The target's middle on the ray of a spot of the picture, as far away as makes it fill a share
+    of the picture's height.
+    """
+    axis = math.radians(TILT_DEG) * np.array([*SIDES[side], 0.0])
+    turn = np.array([0.0, 0.0, math.pi / 2 if turned else 0.0])
+    rotation = np.asarray(cv2.Rodrigues(axis)[0]) @ np.asarray(cv2.Rodrigues(turn)[0])
+    tall = float(np.ptp(outline[:, 0] if turned else outline[:, 1]))
+    away = tall * lens.matrix[1][1] / (share * lens.height)
+    ray = undistort(np.array(spot)[None] * (lens.width, lens.height), lens)[0]
+    middle = rotation @ np.append(outline.mean(axis=0), 0.0)
+    return (
+        np.asarray(cv2.Rodrigues(rotation)[0], float).reshape(3),
+        away * np.append(ray, 1.0) - middle,
+    )
+
+
+def _words(outline_px: Array, size: Array, turned: bool, side: str, away: str) -> str:
+    where = _part(*(outline_px.mean(axis=0) / size))
+    tilt = f"tilted, the {side} side nearer to the camera" if side else "straight to the camera"
+    return (
+        f"{away}, {'in' if where == 'middle' else 'at'} the {where},"
+        f" {'on its side' if turned else 'upright'}, {tilt}"
+    )
+
+
+def _part(column: float, row: float) -> str:
+    """The part of the picture at a share of its width and height."""
+    down, across = DOWN[min(int(3 * row), 2)], ACROSS[min(int(3 * column), 2)]
+    return "middle" if down == across == "middle" else f"{down} {across}"

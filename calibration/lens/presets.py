@@ -1,0 +1,126 @@
+"""First estimates of common cameras' lenses, from what their maker publishes (lenses.toml): good
+enough to begin with, and said to be no more.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from importlib import resources
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from calibration.lens.file import load_lens
+from table.errors import InputError
+from table.files import quoted
+from table.table_config import Lens, rows_of
+
+MIDDLE_SHARE = 0.01
+"""How far the principal point is from the picture's middle, in widths of the picture, 1 sigma."""
+SQUARE_SHARE = 0.001
+"""How far focal lengths across and down differ, 1 sigma."""
+
+
+class KnownLens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A camera as it is sold.  `modes` are sizes of pictures and how many pixels of the sensor make
+    one of theirs, across and down.
+    """
+
+    title: str
+    pixel_um: float
+    size_px: tuple[int, int]
+    focal_mm: float
+    focal_sigma_share: float
+    modes: dict[str, int]
+    model: Literal["pinhole", "fisheye"] = "pinhole"
+    distortion: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+    distortion_sigma: tuple[float, float, float, float] = (0.08, 0.1, 0.001, 0.001)
+
+    def lens(self, size_px: tuple[int, int]) -> Lens | None:
+        """The lens for pictures of (width, height); None where it is not known which part of the
+        sensor they show.
+
+        That is known of its modes, and of sizes in the sensor's own proportions, which are taken to
+        be the whole of it made smaller.
+        """
+        width, height = size_px
+        whole = width * self.size_px[1] == height * self.size_px[0] and width <= self.size_px[0]
+        pixels = self.modes.get(f"{width}x{height}", self.size_px[0] / width if whole else None)
+        if pixels is None:
+            return None
+        focal = 1000 * self.focal_mm / self.pixel_um / pixels
+        sigma = np.array(
+            [
+                SQUARE_SHARE * focal,
+                SQUARE_SHARE * focal,
+                MIDDLE_SHARE * width,
+                MIDDLE_SHARE * width,
+                *self.distortion_sigma,
+            ]
+        )
+        covariance = np.diag(sigma**2)
+        covariance[:2, :2] += (self.focal_sigma_share * focal) ** 2
+        return Lens(
+            width=width,
+            height=height,
+            matrix=((focal, 0.0, width / 2 - 0.5), (0.0, focal, height / 2 - 0.5), (0.0, 0.0, 1.0)),
+            distortion=self.distortion,
+            model=self.model,
+            covariance=rows_of(covariance),
+            first_estimate=True,
+        )
+
+
+@functools.cache
+def known_lenses() -> dict[str, KnownLens]:
+    """All cameras of lenses.toml by name."""
+    text = resources.files("calibration").joinpath("lenses.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), dict[str, KnownLens])
+
+
+def known_lens(name: str, size_px: tuple[int, int]) -> Lens:
+    """The first estimate for a camera's pictures of (width, height); raises InputError for a camera
+    or a size that is not known.
+    """
+    if (known := known_lenses().get(name)) is None:
+        raise InputError(
+            f"--lens: expected the name of a camera ({', '.join(known_lenses())}), got"
+            f" {quoted(name)}"
+        )
+    if (lens := known.lens(size_px)) is None:
+        sizes = ", ".join([f"{known.size_px[0]}x{known.size_px[1]} and the like", *known.modes])
+        raise InputError(
+            f"--size: expected a size of {known.title} ({sizes}), got {size_px[0]}x{size_px[1]};"
+            " calibrate the lens for it"
+        )
+    return lens
+
+
+def lens_for(said: str, size: str | None) -> Lens:
+    """The lens that a person means: a `lens.json`, or the name of a camera and a size such as
+    `2304x1296`; raises InputError.
+    """
+    path = Path(said)
+    if path.suffix == ".json" or path.exists():
+        if size is not None:
+            raise InputError(
+                f"--size: expected with the name of a camera only; {path.name} has its own"
+            )
+        return load_lens(path).camera
+    if said not in known_lenses():
+        raise InputError(
+            f"--lens: expected a lens.json, or one of {', '.join(known_lenses())}, got"
+            f" {quoted(said)}"
+        )
+    numbers = re.fullmatch(r"([1-9]\d{1,4})x([1-9]\d{1,4})", size or "")
+    if not numbers:
+        usual = next(iter(known_lenses()[said].modes))
+        raise InputError(
+            f"--size: expected the size of the camera's pictures, such as {usual}, got"
+            f" {size or 'none'}"
+        )
+    return known_lens(said, (int(numbers[1]), int(numbers[2])))

@@ -1,0 +1,215 @@
+"""Photographs of the target as views to calibrate by: those that help, and those that are left out,
+each with its reason.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from calibration.lens.target import MOST_BLUR_PX, Found, NotFound, Target
+from table.errors import InputError
+from table.formatting import beside
+from table.solids import Array
+from vision.cameras.image_files import image_size, read_image
+
+LEAST_VIEWS = 12
+SAME_SHARE = 0.01
+"""Views whose corners differ by less than this share of the picture's width show the same."""
+TILTED = 1.08
+"""A target is tilted where its near squares look this much larger than its far ones."""
+LEAST_TILTED = 4
+SUFFIXES = (".jpg", ".jpeg", ".png")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """One photograph of the target: corners on it (n, 2) mm and in the picture (n, 2) px."""
+
+    name: str
+    target_mm: Array
+    pixels: Array
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A photograph that is not used, why in a few words, and what more is to say of it."""
+
+    name: str
+    reason: str
+    detail: str = ""
+
+    @property
+    def said(self) -> str:
+        return f"{self.reason}: {self.detail}" if self.detail else self.reason
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Views:
+    """Views of one size, (width, height) px, in the order of their names; `focus_dpt` is where the
+    camera was focused, if it told.
+    """
+
+    size_px: tuple[int, int]
+    views: tuple[View, ...]
+    left_out: tuple[LeftOut, ...]
+    focus_dpt: float | None = None
+
+
+def read_views(folder: Path, target: Target) -> Views:
+    """All photographs in a folder; raises InputError where fewer than LEAST_VIEWS of them can be
+    used, saying why.
+    """
+    if not folder.is_dir():
+        raise InputError(f"--from: expected a folder of photographs, got {folder}")
+    paths = [
+        path
+        for path in sorted(folder.iterdir())
+        if path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
+    ]
+    if len(paths) < LEAST_VIEWS:
+        raise InputError(
+            f"{folder}: expected {LEAST_VIEWS} photographs of the target or more (JPEG or PNG), got"
+            f" {len(paths)}"
+        )
+    left_out: list[LeftOut] = []
+    sizes: dict[Path, tuple[int, int]] = {}
+    for path in paths:
+        try:
+            sizes[path] = image_size(path)
+        except InputError as error:
+            left_out.append(_unreadable(path, error))
+    size = _usual_size(sizes.values(), folder)
+    views: list[View] = []
+    for path, own in sizes.items():  # one picture in memory at a time
+        try:
+            view = _view(path, own, size, target, views)
+        except InputError as error:
+            view = _unreadable(path, error)
+        if isinstance(view, View):
+            views.append(view)
+        else:
+            left_out.append(view)
+    check_views(views, left_out, str(folder))
+    return Views(size, tuple(views), tuple(left_out))
+
+
+def _unreadable(path: Path, error: InputError) -> LeftOut:
+    return LeftOut(path.name, "it cannot be read", str(error).removeprefix(f"{path}: "))
+
+
+def _usual_size(sizes: Collection[tuple[int, int]], folder: Path) -> tuple[int, int]:
+    """The size that most photographs have; raises InputError where too few have it."""
+    if not sizes:
+        raise InputError(f"{folder}: expected photographs that can be read, got none")
+    (size, count), *others = Counter(sizes).most_common()
+    if others and count < LEAST_VIEWS:
+        listed = ", ".join(
+            f"{number} of {width} x {height} px"
+            for (width, height), number in [(size, count), *others[:9]]
+        )
+        raise InputError(
+            f"{folder}: expected {LEAST_VIEWS} photographs of one size or more, got {listed}; a"
+            " lens is calibrated for one size"
+        )
+    return size
+
+
+def _view(
+    path: Path, own: tuple[int, int], size: tuple[int, int], target: Target, others: list[View]
+) -> View | LeftOut:
+    """A photograph as a view; raises InputError for one that is damaged."""
+    name = path.name
+    if own != size:
+        return LeftOut(
+            name,
+            "it is of another size",
+            f"{own[0]} x {own[1]} px, most are {size[0]} x {size[1]} px",
+        )
+    grey = np.asarray(cv2.cvtColor(read_image(path).image, cv2.COLOR_RGB2GRAY), np.uint8)
+    match target.find(grey):
+        case NotFound(reason, detail):
+            return LeftOut(name, reason, detail)
+        case Found() as found:
+            return usable_view(name, found, others, SAME_SHARE * size[0])
+
+
+def usable_view(name: str, found: Found, others: Sequence[View], same_px: float) -> View | LeftOut:
+    """A target that was found as a view, unless it is blurred or its corners are less than
+    `same_px` from those of another.
+    """
+    if found.blur_px > MOST_BLUR_PX:
+        detail = (
+            f"edges are {beside(found.blur_px, MOST_BLUR_PX, 1)} px wide, at most {MOST_BLUR_PX:g}"
+            " are of use; hold still, focus, add light"
+        )
+        return LeftOut(name, "it is blurred", detail)
+    view = View(name, found.target_mm, found.pixels)
+    same = next((other.name for other in others if apart_px(view, other) < same_px), None)
+    return (
+        LeftOut(
+            name,
+            "it shows the same as another",
+            f"as {same}; move or tilt the target between photographs",
+        )
+        if same
+        else view
+    )
+
+
+def apart_px(one: View, other: View) -> float:
+    """How far the corners that two views share lie apart, in the mean; infinite where they share
+    too few.
+    """
+    places = {
+        tuple(at): pixel for at, pixel in zip(one.target_mm.tolist(), one.pixels, strict=True)
+    }
+    shared = [
+        (places[tuple(at)], pixel)
+        for at, pixel in zip(other.target_mm.tolist(), other.pixels, strict=True)
+        if tuple(at) in places
+    ]
+    if 2 * len(shared) < len(one.pixels):
+        return np.inf
+    return float(np.mean([np.hypot(*(a - b)) for a, b in shared]))
+
+
+def check_views(views: Sequence[View], left_out: Sequence[LeftOut], where: str) -> None:
+    """Raises InputError, which says `where`, if there are too few views for a lens, or all are from
+    the front.
+    """
+    if len(views) < LEAST_VIEWS:
+        reasons = Counter(out.reason for out in left_out)
+        listed = "; ".join(f"{count}: {reason}" for reason, count in reasons.most_common(4))
+        details = {out.detail for out in left_out}
+        common = f"; {details.pop()}" if len(details) == 1 and "" not in details else ""
+        why = f" ({listed}){common}" if listed else ""
+        raise InputError(
+            f"{where}: expected {LEAST_VIEWS} views that can be used or more, got {len(views)}{why}"
+        )
+    tilted = sum(convergence(view) >= TILTED for view in views)
+    if tilted < LEAST_TILTED:
+        advice = (
+            "tilt it by 20 to 45 degrees, to all four sides; only then can the focal length be told"
+            " from the distance"
+        )
+        raise InputError(
+            f"{where}: expected {LEAST_TILTED} views or more in which the target is tilted, got"
+            f" {tilted} of {len(views)}; {advice}"
+        )
+
+
+def convergence(view: View) -> float:
+    """How much larger the nearest squares look than the farthest, 1 from straight in front; says
+    nothing of a focal length.
+    """
+    target2img, _ = cv2.findHomography(view.target_mm, view.pixels)
+    low, high = view.target_mm.min(axis=0), view.target_mm.max(axis=0)
+    corners = np.array([low, (high[0], low[1]), high, (low[0], high[1])])
+    depths = np.column_stack([corners, np.ones(4)]) @ np.asarray(target2img)[2]
+    return float(np.abs(depths).max() / np.abs(depths).min())

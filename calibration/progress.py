@@ -1,0 +1,248 @@
+"""What a page shows of a calibration at work, and what people tell it there; the calibration itself
+waits in another thread.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import cv2
+import numpy as np
+
+from calibration.lens.capture import where_next
+from calibration.lens.guidance import Guidance
+from calibration.lens.overlay import draw_guidance
+from calibration.lens.target import Found, NotFound
+from calibration.lens.views import LEAST_VIEWS
+from table.solids import Array
+from vision.cameras.frame import Frame, Image
+from vision.cameras.image_files import encode_jpeg
+
+PICTURE_QUALITY = 80
+MOST_WIDE_PX = 1280
+"""Live pictures are made smaller than this."""
+REFUSALS_SHOWN = 5
+
+Stage = Literal["waiting", "at work", "calculating", "done", "failed"]
+
+
+class Guide:
+    """How far a calibration is, for pages, and how it ended."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._stage: Stage = "waiting"
+        self._outcome: tuple[str, ...] = ()
+        self._looked = self._seen = False
+
+    def finish(self, said: Sequence[str]) -> None:
+        """It is done, and this is what came of it."""
+        self._close("done", said)
+
+    def fail(self, said: str) -> None:
+        """It cannot be done, and why."""
+        self._close("failed", (said,))
+
+    def wait_until_seen(self, timeout_s: float) -> None:
+        """Wait until a page has shown how it ended, if one has shown anything; at most so long."""
+        with self._changed:
+            if self._looked:
+                self._changed.wait_for(lambda: self._seen, timeout_s)
+
+    def _close(self, stage: Stage, said: Sequence[str]) -> None:
+        with self._changed:
+            self._stage, self._outcome = stage, tuple(said)
+
+    def _look(self) -> tuple[Stage, tuple[str, ...]]:
+        """Stage and outcome, for a page that shows them now."""
+        self._looked = True
+        if self._stage in ("done", "failed"):
+            self._seen = True
+            self._changed.notify_all()
+        return self._stage, self._outcome
+
+
+@dataclass(frozen=True, slots=True)
+class LensNow:
+    """A lens's calibration at this moment.
+
+    `said` is about the last frame, `where` is where to hold the target next, `lacking` what is
+    wanted yet; `refused` are the last things that were refused, newest first, each with its reason.
+    `coverage` is the share of the picture's cells that corners were in.
+    """
+
+    stage: Stage
+    outcome: tuple[str, ...] = ()
+    doing: str = "looking"
+    said: str = ""
+    where: str = ""
+    lacking: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    taken: int = 0
+    least: int = LEAST_VIEWS
+    coverage: float = 0.0
+    enough: bool = False
+    frame_seq: int = -1
+    width: int = 4
+    height: int = 3
+
+
+class LensGuide(Guide):
+    """A lens's calibration as `calibration.lens.capture.take_views` shows it; everything from any
+    thread.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._now = LensNow("waiting")
+        self._shown: tuple[Frame, Found | NotFound, Guidance] | None = None
+        self._drawn: tuple[int, bytes] | None = None
+        self._ended = False
+
+    @property
+    def ended(self) -> bool:
+        """Do people want no more views?"""
+        return self._ended
+
+    def end(self) -> None:
+        """People want no more views: the lens is calculated from those that were taken."""
+        with self._changed:
+            self._ended = True
+            self._stage = "calculating" if self._stage in ("waiting", "at work") else self._stage
+
+    def show(self, frame: Frame, seen: Found | NotFound, guidance: Guidance) -> None:
+        """What follows from a frame and what was seen in it."""
+        height, width = frame.image.shape[:2]
+        with self._changed:
+            self._shown = frame, seen, guidance
+            refused = self._now.refused
+            if guidance.doing == "refused" and guidance.said not in refused[:1]:
+                refused = (guidance.said, *(one for one in refused if one != guidance.said))[
+                    :REFUSALS_SHOWN
+                ]
+            self._stage = "calculating" if guidance.enough or self._ended else "at work"
+            self._now = LensNow(
+                stage=self._stage,
+                doing=guidance.doing,
+                said=guidance.said,
+                where=where_next(guidance),
+                lacking=guidance.lacking,
+                refused=refused,
+                taken=len(guidance.taken),
+                coverage=float(guidance.covered.mean()),
+                enough=guidance.enough,
+                frame_seq=frame.seq,
+                width=width,
+                height=height,
+            )
+
+    def look(self) -> LensNow:
+        """For a page that shows it now."""
+        with self._changed:
+            stage, outcome = self._look()
+            return replace(self._now, stage=stage, outcome=outcome)
+
+    def jpeg(self) -> bytes | None:
+        """The newest frame with the guidance drawn in, made once however many ask; None before the
+        first.
+        """
+        with self._changed:
+            if self._shown is None:
+                return None
+            frame, seen, guidance = self._shown
+            if self._drawn is None or self._drawn[0] != frame.seq:
+                drawn = draw_guidance(
+                    frame.image, guidance, seen if isinstance(seen, Found) else None
+                )
+                self._drawn = frame.seq, encode_jpeg(_smaller(drawn), PICTURE_QUALITY)
+            return self._drawn[1]
+
+
+@dataclass(frozen=True, slots=True)
+class CornersNow:
+    """A table's calibration at this moment: the corners (x, y) px, clockwise from the far left, and
+    what was wrong with those before.
+    """
+
+    stage: Stage
+    corners_px: tuple[tuple[float, float], ...]
+    width: int
+    height: int
+    outcome: tuple[str, ...] = ()
+    refusal: str = ""
+
+
+class CornersGuide(Guide):
+    """A photograph on which people put the corners of the board; everything from any thread."""
+
+    def __init__(self, image: Image, cards_px: Array) -> None:
+        """`cards_px` (4, 4, 2) are the corners of the cards, far left, far right, near right, near
+        left: corners begin where those point inwards.
+        """
+        super().__init__()
+        self._stage = "at work"
+        self._jpeg = encode_jpeg(image, PICTURE_QUALITY)
+        middle = cards_px.reshape(-1, 2).mean(axis=0)
+        inner = [card[np.argmin(np.hypot(*(card - middle).T))] for card in cards_px]
+        corners = tuple((round(float(x), 1), round(float(y), 1)) for x, y in inner)
+        height, width = image.shape[:2]
+        self._now = CornersNow("at work", corners, width, height)
+        self._told: Array | None = None
+
+    def corners(self) -> Array:
+        """Wait until people say that the corners look right; (4, 2) px, clockwise from the far
+        left.
+        """
+        with self._changed:
+            while self._told is None:
+                # A wait without an end is deaf to Ctrl-C on some systems.
+                self._changed.wait(1.0)
+            told, self._told = self._told, None
+            return told
+
+    def refuse(self, said: str) -> None:
+        """Those corners do not do, and why; people put them anew."""
+        with self._changed:
+            self._stage = "at work"
+            self._now = replace(self._now, refusal=said)
+
+    def put(self, corners_px: Sequence[tuple[float, float]]) -> bool:
+        """People say that these are the corners; False where nothing waits for them, or one is
+        outside the photograph.
+        """
+        inside = all(
+            -0.5 <= x <= self._now.width - 0.5 and -0.5 <= y <= self._now.height - 0.5
+            for x, y in corners_px
+        )
+        with self._changed:
+            if self._stage != "at work" or not (
+                inside and all(math.isfinite(value) for corner in corners_px for value in corner)
+            ):
+                return False
+            self._now = replace(self._now, corners_px=tuple(corners_px), refusal="")
+            self._told, self._stage = np.array(corners_px, float), "calculating"
+            self._changed.notify_all()
+            return True
+
+    def look(self) -> CornersNow:
+        """For a page that shows it now."""
+        with self._changed:
+            stage, outcome = self._look()
+            return replace(self._now, stage=stage, outcome=outcome)
+
+    def jpeg(self) -> bytes:
+        """The photograph."""
+        return self._jpeg
+
+
+def _smaller(image: Image) -> Image:
+    share = MOST_WIDE_PX / image.shape[1]
+    if share >= 1:
+        return image
+    return np.asarray(
+        cv2.resize(image, None, fx=share, fy=share, interpolation=cv2.INTER_AREA), np.uint8
+    )

@@ -1,0 +1,1 @@
+"""How good a calibration is, in mm."""

@@ -1,0 +1,283 @@
+"""How good a calibrated table is, measured: fiducials seen from the others, a distance between two
+cards, pieces at known places, and the same still table several times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import msgspec
+import numpy as np
+
+from calibration.quality.error_model import Errors
+from table.errors import InputError
+from table.observation import Camera, Observation, SeenPiece
+from table.solids import Array
+from table.table_config import Fiducials, Marker, Setup
+from vision.cameras.frame import Frame, Image
+from vision.geometry.camera_model import mm_per_pixel, on_plane
+from vision.localization.fiducials import locate
+from vision.localization.fiducials_seen import expect_every_fiducial
+from vision.localization.markers import detect_markers
+from vision.observe import observe
+
+CORNER_PX = 0.07
+"""How exactly a corner of a fiducial is found, 1 sigma, in good light."""
+CORNER_REACH = 0.08
+"""Half of the window in which a corner is found, in sides of the fiducial: about half a cell."""
+BY_HAND_MM = 0.25
+"""How exactly people measure with a ruler, or put a piece down, 1 sigma."""
+NEAR_MM = 15.0
+"""A piece that is said to be at a place is seen no farther from it than this."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Still:
+    """One picture of the table, and what is seen in it."""
+
+    name: str
+    image: Image
+    seen: Observation
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """Something whose place or length is known: how far off it is seen, in mm, and the standard
+    deviation that was predicted of that, of each of `freedom` directions.
+    """
+
+    name: str
+    off_mm: float
+    sigma_mm: float
+    freedom: int
+
+    @property
+    def squared(self) -> float:
+        """Square of the error in sigmas; its expectation is `freedom`."""
+        return (self.off_mm / self.sigma_mm) ** 2
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """A distance between the middles of two cards: as given by hand, as seen, and the standard
+    deviation of what is seen, in mm.
+    """
+
+    cards: tuple[int, int]
+    given_mm: float
+    seen_mm: float
+    sigma_mm: float
+
+    @property
+    def residual(self) -> Residual:
+        """What is seen against what was measured by hand."""
+        name = f"cards {self.cards[0]} and {self.cards[1]}"
+        return Residual(
+            name, abs(self.seen_mm - self.given_mm), float(np.hypot(self.sigma_mm, BY_HAND_MM)), 1
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How much places move from one picture of a still table to the next: sigma of a coordinate, in
+    mm, over so many pieces and pictures.
+    """
+
+    sigma_mm: float
+    pieces: int
+    pictures: int
+
+
+def look(name: str, image: Image, setup: Setup) -> Still:
+    """What is in a picture; raises InputError where it is not good enough for a check."""
+    seen = observe(Frame(0, 0, image), setup)
+    if not isinstance(seen, Observation):
+        raise InputError(f"{name}: {seen.reason}")
+    try:
+        expect_every_fiducial(seen.camera, setup)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
+    if seen.hand:
+        raise InputError(
+            f"{name}: expected a table at rest, but a hand or an arm is over the board; take it"
+            " again"
+        )
+    return Still(name, image, seen)
+
+
+def fiducial_residuals(stills: Sequence[Still], errors: Errors) -> list[Residual]:
+    """How far each fiducial is from its place in table.json where the camera is found by the
+    others, the mean of all pictures; none where there are fewer than three.
+    """
+    setup = errors.setup
+    markers = setup.fiducials.markers
+    residuals = []
+    for marker in markers if len(markers) >= 3 else ():
+        others = tuple(other for other in markers if other is not marker)
+        without = msgspec.structs.replace(
+            setup, fiducials=msgspec.structs.replace(setup.fiducials, markers=others)
+        )
+        true = np.mean(marker.corners_mm, axis=0)
+        found = [
+            (still.image, camera)
+            for still in stills
+            if isinstance(camera := locate(still.image, without), Camera)
+        ]
+        if not found:
+            continue
+        away = [_middles(image, (marker.id,), camera, setup)[0] - true for image, camera in found]
+        camera = found[0][1]
+        known = Errors(camera, without)
+        (shared,) = known.shared(true[None], setup.fiducials.z_mm)
+        variance = float((shared**2).sum()) / 2 + _own_variance(camera, marker, setup)
+        residuals.append(
+            Residual(
+                f"fiducial {marker.id}",
+                float(np.hypot(*np.mean(away, axis=0))),
+                float(np.sqrt(variance)),
+                2,
+            )
+        )
+    return residuals
+
+
+def card_distance(
+    stills: Sequence[Still], cards: tuple[int, int], given_mm: float, errors: Errors
+) -> Distance:
+    """The distance between the middles of two cards that lie on the table, the mean of all
+    pictures; raises InputError where one is not seen.
+    """
+    setup = errors.setup
+    ends = np.array(
+        [_middles(still.image, cards, still.seen.camera, setup, still.name) for still in stills]
+    ).mean(axis=0)
+    along = ends[1] - ends[0]
+    seen_mm = float(np.hypot(*along))
+    one, other = errors.shared(ends, setup.fiducials.z_mm)
+    variance = float((((one - other).T @ along / seen_mm) ** 2).sum())
+    marker = setup.fiducials.markers[0]
+    variance += 2 * _own_variance(stills[0].seen.camera, marker, setup)
+    return Distance(cards, given_mm, seen_mm, float(np.sqrt(variance)))
+
+
+def _own_variance(camera: Camera, marker: Marker, setup: Setup) -> float:
+    """Of a coordinate of the middle of a fiducial, by its four corners, mm2."""
+    return (
+        CORNER_PX * mm_per_pixel(camera, setup.camera, np.mean(marker.corners_mm, axis=0))
+    ) ** 2 / 4
+
+
+def _middles(
+    image: Image, ids: tuple[int, ...], camera: Camera, setup: Setup, name: str = ""
+) -> Array:
+    """Middles (n, 2) mm of fiducials by their corners, which lie in the plane of the table's own;
+    raises InputError.
+    """
+    dictionary = setup.fiducials.dictionary
+    wanted = Fiducials(
+        markers=tuple(Marker(id=id_, corners_mm=((0, 9), (9, 9), (9, 0), (0, 0))) for id_ in ids),
+        dictionary=dictionary,
+    )
+    found, grey = detect_markers(image, wanted), cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
+    middles = []
+    for id_ in ids:
+        if id_ in found.twice:
+            raise InputError(
+                f"{name}: expected card {id_} once, but it is seen twice; take one away"
+            )
+        if id_ not in found.corners_px:
+            raise InputError(
+                f"{name}: expected to see card {id_} ({dictionary}), but it is not in the picture,"
+                " or covered or too dark"
+            )
+        corners = np.ascontiguousarray(found.corners_px[id_], np.float32).reshape(-1, 1, 2)
+        reach = max(2, round(CORNER_REACH * float(np.hypot(*(corners[1, 0] - corners[0, 0])))))
+        stop = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_COUNT, 40, 1e-3)
+        exact = np.asarray(
+            cv2.cornerSubPix(grey, corners, (reach, reach), (-1, -1), stop), float
+        ).reshape(4, 2)
+        middles.append(on_plane(exact, camera, setup.camera, setup.fiducials.z_mm).mean(axis=0))
+    return np.array(middles)
+
+
+def piece_residuals(
+    stills: Sequence[Still], places_mm: Sequence[tuple[float, float]]
+) -> list[Residual]:
+    """How far pieces are from where they were put, the mean of all pictures; raises InputError
+    where none stands there.
+    """
+    residuals = []
+    for x, y in places_mm:
+        away, sigmas = [], []
+        for still in stills:
+            near = min(
+                still.seen.pieces,
+                key=lambda one: float(np.hypot(*(one.base_mm - (x, y)))),
+                default=None,
+            )
+            if near is None or np.hypot(*(near.base_mm - (x, y))) > NEAR_MM:
+                nearest = "there is none" if near is None else f"the nearest is {near}"
+                raise InputError(
+                    f"{still.name}: expected a piece with its base at ({x:g}, {y:g}) mm, but"
+                    f" {nearest}"
+                )
+            away.append(near.base_mm - (x, y))
+            sigmas.append(np.sqrt(np.trace(near.covariance[:2, :2]) / 2 + BY_HAND_MM**2))
+        residuals.append(
+            Residual(
+                f"({x:g}, {y:g}) mm",
+                float(np.hypot(*np.mean(away, axis=0))),
+                float(np.mean(sigmas)),
+                2,
+            )
+        )
+    return residuals
+
+
+def spread(stills: Sequence[Still], setup: Setup) -> Spread | None:
+    """How much pieces move between pictures of the same still table; None for fewer than two
+    pictures, or no piece that is in all.
+    """
+    if len(stills) < 2:
+        return None
+    places = [
+        found
+        for piece in stills[0].seen.pieces
+        if (found := _followed(piece, stills, setup)) is not None
+    ]
+    if not places:
+        return None
+    away = np.concatenate([np.array(found) - np.mean(found, axis=0) for found in places])
+    freedom = 2 * len(places) * (len(stills) - 1)
+    return Spread(float(np.sqrt((away**2).sum() / freedom)), len(places), len(stills))
+
+
+def _followed(piece: SeenPiece, stills: Sequence[Still], setup: Setup) -> list[Array] | None:
+    """Where a piece is in each picture."""
+    places = []
+    for still in stills:
+        same = [
+            one
+            for one in still.seen.pieces
+            if (one.colour, one.size, one.pose) == (piece.colour, piece.size, piece.pose)
+        ]
+        near = min(
+            same, key=lambda one: float(np.hypot(*(one.base_mm - piece.base_mm))), default=None
+        )
+        if (
+            near is None
+            or np.hypot(*(near.base_mm - piece.base_mm)) > setup.pieces[piece.size].base_mm / 2
+        ):
+            return None
+        places.append(near.base_mm)
+    return places
+
+
+def larger_than_predicted(residuals: Sequence[Residual]) -> float | None:
+    """How many times larger errors are than was predicted (Birge's ratio); None where nothing was
+    measured.
+    """
+    freedom = sum(one.freedom for one in residuals)
+    return float(np.sqrt(sum(one.squared for one in residuals) / freedom)) if freedom else None

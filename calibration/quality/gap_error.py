@@ -1,0 +1,110 @@
+"""What the ± of a gap will be on a table, by the measuring that judges, over throws that are made
+up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibration.quality.error_model import Errors
+from engines.ice_boule.measure import Z95, difference_sigma_mm, measure
+from engines.verdict import CannotSee
+from table.boards import within
+from table.clearance import clearance
+from table.observation import Observation, SeenPiece
+from table.solids import Array
+from vision.geometry.piece_pose import Hypothesis
+
+Z_ONE_SIDED_95 = 1.645
+"""Standard deviations below which 95 % of a normal distribution are not."""
+THROWS, TRIES = 60, 3000
+"""How many throws figures are taken from, and how many are tried: on small boards most do not
+fit.
+"""
+GAPS_MM = (10.0, 90.0)
+
+
+@dataclass(frozen=True, slots=True)
+class GapsHere:
+    """Of made-up throws: sigma of a gap, the median, and by how much two gaps must differ, usually
+    and in 95 of 100 throws, to be told apart in 95 of 100; in mm.
+    """
+
+    sigma_mm: float
+    apart_mm: float
+    apart_95_mm: float
+
+
+def gaps_here(errors: Errors) -> GapsHere | None:
+    """Those of the smallest pieces, a target and two others, all over the board; None where it has
+    no room for them.
+
+    Two gaps whose difference has a standard deviation s are called where they differ by 1.96 s as
+    seen; where they differ by 1.96 s +
+    1.645 s in truth, that is so in 95 of 100 pictures.
+    """
+    rng, outline = np.random.default_rng(1), errors.setup.outline_mm()
+    size = min(errors.setup.sizes, key=lambda one: one.base_mm)
+    sigmas: list[float] = []
+    differences: list[float] = []
+    for _ in range(TRIES):
+        x, y = rng.uniform(outline.min(axis=0), outline.max(axis=0))
+        target = Hypothesis(size, "upright", float(x), float(y), float(rng.uniform(0, 90)))
+        pieces = [target, *(_thrown(target, rng) for _ in range(2))]
+        if not _fits(pieces, outline):
+            continue
+        seen = tuple(
+            _seen(one, colour, errors)
+            for one, colour in zip(pieces, ("green", "red", "blue"), strict=True)
+        )
+        measured = measure(Observation(0, 0, errors.camera, seen), "green")
+        assert not isinstance(measured, CannotSee), "the target is among the pieces"
+        first, second = measured.gaps
+        sigmas += [first.sigma_mm, second.sigma_mm]
+        differences.append(difference_sigma_mm(first, second, measured.target))
+        if len(differences) == THROWS:
+            break
+    if len(differences) < THROWS:
+        return None
+    apart = (Z95 + Z_ONE_SIDED_95) * np.array(differences)
+    return GapsHere(
+        float(np.median(sigmas)), float(np.median(apart)), float(np.quantile(apart, 0.95))
+    )
+
+
+def _fits(pieces: list[Hypothesis], outline_mm: Array) -> bool:
+    """Are all on the board, and the two that are thrown clear of each other?"""
+    inside = all(
+        within(outline_mm, corner[:2]) for one in pieces for corner in one.solid.vertices_mm
+    )
+    return inside and clearance(pieces[1].solid, pieces[2].solid).mm > 1
+
+
+def _thrown(target: Hypothesis, rng: np.random.Generator) -> Hypothesis:
+    """A piece as throws leave them, three of four lying, somewhere about the target."""
+    away, way = (
+        float(rng.uniform(*GAPS_MM)) + 1.5 * target.size.base_mm,
+        float(rng.uniform(0, 2 * np.pi)),
+    )
+    place = target.x_mm + away * float(np.cos(way)), target.y_mm + away * float(np.sin(way))
+    return Hypothesis(
+        target.size,
+        "lying" if rng.random() < 0.75 else "upright",
+        *place,
+        float(rng.uniform(0, 360)),
+    )
+
+
+def _seen(guess: Hypothesis, colour: str, errors: Errors) -> SeenPiece:
+    place = np.array([guess.x_mm, guess.y_mm])
+    return SeenPiece(
+        colour,
+        guess.size.name,
+        guess.pose,
+        place,
+        guess.heading_deg,
+        guess.solid,
+        errors.place_covariance(guess),
+    )

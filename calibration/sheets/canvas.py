@@ -1,0 +1,136 @@
+"""A pen that draws on a page in millimetres."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import cv2
+import numpy as np
+from reportlab.pdfbase.pdfmetrics import stringWidth
+
+from table.solids import Array
+from table.table_config import Marker
+
+Rgb = tuple[float, float, float]
+"""An ink, sRGB from 0 to 1."""
+Points = Sequence[tuple[float, float]] | Array
+
+INK: Rgb = (0.10, 0.12, 0.15)
+GREY: Rgb = (0.45, 0.48, 0.52)
+PALE: Rgb = (0.80, 0.82, 0.85)
+WHITE: Rgb = (1.0, 1.0, 1.0)
+BLACK: Rgb = (0.0, 0.0, 0.0)
+
+_SHARE = {"left": 0.0, "middle": 0.5, "right": 1.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Pen:
+    """Draws on reportlab's canvas, which is scaled to mm: x right, y up, from wherever the sheet's
+    origin is.
+    """
+
+    canvas: Any
+
+    def fill(self, points: Points, rgb: Rgb) -> None:
+        """Fill a polygon (n, 2)."""
+        self.fill_all([points], rgb)
+
+    def fill_all(self, polygons: Sequence[Points], rgb: Rgb) -> None:
+        """Fill polygons as one path: no viewer shows a seam where two of them meet."""
+        path = self.canvas.beginPath()
+        for points in polygons:
+            _trace(path, points)
+            path.close()
+        self.canvas.setFillColorRGB(*rgb)
+        self.canvas.drawPath(path, stroke=0, fill=1)
+
+    def line(self, points: Points, width_mm: float, rgb: Rgb, closed: bool = False) -> None:
+        """Draw along points (n, 2)."""
+        path = self.canvas.beginPath()
+        _trace(path, points)
+        if closed:
+            path.close()
+        self._stroke(width_mm, rgb)
+        self.canvas.drawPath(path, stroke=1, fill=0)
+
+    def disc(self, middle: tuple[float, float], radius_mm: float, rgb: Rgb) -> None:
+        """Fill a circle."""
+        self.canvas.setFillColorRGB(*rgb)
+        self.canvas.circle(*middle, radius_mm, stroke=0, fill=1)
+
+    def ring(
+        self, middle: tuple[float, float], radius_mm: float, width_mm: float, rgb: Rgb
+    ) -> None:
+        """Draw a circle."""
+        self._stroke(width_mm, rgb)
+        self.canvas.circle(*middle, radius_mm, stroke=1, fill=0)
+
+    def rounded(
+        self, low: tuple[float, float], high: tuple[float, float], radius_mm: float, rgb: Rgb
+    ) -> None:
+        """Fill a rectangle with round corners."""
+        self.canvas.setFillColorRGB(*rgb)
+        self.canvas.roundRect(*low, high[0] - low[0], high[1] - low[1], radius_mm, stroke=0, fill=1)
+
+    def write(
+        self,
+        at: tuple[float, float],
+        words: str,
+        height_mm: float,
+        rgb: Rgb = INK,
+        anchor: Literal["left", "middle", "right"] = "left",
+        bold: bool = False,
+    ) -> None:
+        """Write a line of words, its baseline at a place; `height_mm` is the font's size."""
+        font = _font(bold)
+        self.canvas.setFillColorRGB(*rgb)
+        self.canvas.setFont(font, height_mm)
+        self.canvas.drawString(
+            at[0] - _SHARE[anchor] * words_mm(words, height_mm, bold), at[1], words
+        )
+
+    def marker(self, marker: Marker, dictionary: str) -> None:
+        """Print a fiducial, corner for corner where it says."""
+        corners = np.array(marker.corners_mm)
+        right, down = corners[1] - corners[0], corners[3] - corners[0]
+        code = marker_cells(marker.id, dictionary)
+        self.fill_all([corners[0] + cell @ np.array([right, down]) for cell in code], BLACK)
+
+    def _stroke(self, width_mm: float, rgb: Rgb) -> None:
+        self.canvas.setStrokeColorRGB(*rgb)
+        self.canvas.setLineWidth(width_mm)
+
+
+def marker_cells(number: int, dictionary: str) -> list[Array]:
+    """The black cells of a fiducial, each (4, 2), in sides of the marker: x right and y down from
+    its top left.
+    """
+    codes = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, dictionary))
+    modules = int(codes.markerSize) + 2
+    bits = np.asarray(cv2.aruco.generateImageMarker(codes, number, modules))
+    square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    return [(square + np.array([column, row])) / modules for row, column in np.argwhere(bits == 0)]
+
+
+def rectangle(low: tuple[float, float], high: tuple[float, float]) -> Array:
+    """Corners (4, 2) counter-clockwise from the lower left."""
+    return np.array([low, (high[0], low[1]), high, (low[0], high[1])], float)
+
+
+def words_mm(words: str, height_mm: float, bold: bool = False) -> float:
+    """How wide a line of words is."""
+    return float(stringWidth(words, _font(bold), height_mm))
+
+
+def _font(bold: bool) -> str:
+    return "Helvetica-Bold" if bold else "Helvetica"
+
+
+def _trace(path: Any, points: Points) -> None:
+    first, *rest = np.asarray(points, float).tolist()
+    path.moveTo(*first)
+    for point in rest:
+        path.lineTo(*point)

@@ -1,0 +1,74 @@
+"""Sheets to print: what is on them, in mm.  `calibration.sheets.layout` lays them out on paper,
+`calibration.sheets.pdf` prints them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from calibration.sheets.canvas import Pen
+from table.boards import Board, Point
+from table.table_config import Fiducials, Marker
+
+DICTIONARY = "DICT_4X4_50"
+"""What `table.table_config.Fiducials` expects unless told otherwise."""
+MARKER_MM, QUIET_MM = 40.0, 7.0
+"""Side of a board's fiducials, and the white around them: a module (a sixth of the side) or
+more.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Something to print, perhaps over several pages.
+
+    `low_mm` and `high_mm` are the corners of what is drawn.  The frame is the table's where there
+    is a `board`: its markers and lines then lie where `table.json` has to say; else x right and y
+    up from the sheet's lower left corner.
+    """
+
+    name: str
+    title: str
+    purpose: str
+    sizes: str
+    low_mm: Point
+    high_mm: Point
+    draw: Callable[[Pen], None]
+    markers: tuple[Marker, ...] = ()
+    board: Board | None = None
+    z_mm: float = 0.0
+    """How high the printed paper lies over what pieces stand on; below 0 where tiles are laid on
+    it.
+    """
+    dictionary: str = DICTIONARY
+
+    @property
+    def size_mm(self) -> Point:
+        """Width and depth."""
+        return self.high_mm[0] - self.low_mm[0], self.high_mm[1] - self.low_mm[1]
+
+    @property
+    def fiducials(self) -> Fiducials:
+        """The markers as `table.json` has them; for sheets that have some."""
+        return Fiducials(markers=self.markers, dictionary=self.dictionary, z_mm=self.z_mm)
+
+
+def square_marker(number: int, left_mm: float, top_mm: float, side_mm: float = MARKER_MM) -> Marker:
+    """A fiducial that is read upright; corners clockwise from its top left."""
+    right, low = left_mm + side_mm, top_mm - side_mm
+    return Marker(
+        id=number, corners_mm=((left_mm, top_mm), (right, top_mm), (right, low), (left_mm, low))
+    )
+
+
+def corner_markers(low_mm: Point, high_mm: Point) -> tuple[Marker, ...]:
+    """Fiducials 0 to 3 in the corners of a sheet, clockwise from the far left, with their white
+    inside it.
+    """
+    left, right = low_mm[0] + QUIET_MM, high_mm[0] - QUIET_MM - MARKER_MM
+    far, near = high_mm[1] - QUIET_MM, low_mm[1] + QUIET_MM + MARKER_MM
+    return tuple(
+        square_marker(number, x, y)
+        for number, (x, y) in enumerate(((left, far), (right, far), (right, near), (left, near)))
+    )

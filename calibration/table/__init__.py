@@ -1,0 +1,1 @@
+"""The table: where fiducials and the board lie, measured and watched for drift."""

@@ -1,0 +1,208 @@
+"""Cards, and perhaps a board, that lie still, photographed from several places: where their edges
+should be, and how far off they are seen.
+
+The state is [x, y, heading] of cards 1 to 3 beside card 0, then of each photograph the pose
+(rotation vector, translation) and the spread of light, then, where there is a board, its [x, y,
+heading] and how much farther out its rim is than its sizes say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.table.board_edges import BoardEdges
+from table.solids import Array
+from table.table_config import Lens
+from vision.cameras.frame import Image
+from vision.geometry.camera_model import project_with
+from vision.localization.fiducial_edges import REACH_MODULES, edge_offsets
+
+CARDS = (0, 1, 2, 3)
+PLACES, FRAME = 9, 7
+SPREAD = 6
+BOARD = slice(-4, -1)
+RIM_SIGMA_MM = 0.5
+"""How far out the rim of tiles laid down one by one may be, 1 sigma."""
+SPREAD_SIGMA_PX = 0.5
+ROBUST_PX = 0.1
+MODULES = 6
+ASIDE_MM = 0.5
+SIDE_EDGES = 7
+"""Of the board so many neighbouring edges err together: it counts for less."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """What is known before: the lens, the cards' edges (points and normals by card, in sides), and
+    what is printed on a board.
+
+    `height_mm`: how much higher than the cards the board's face lies.
+    """
+
+    lens: Lens
+    side_mm: float
+    samples: list[tuple[Array, Array]]
+    lines: BoardEdges | None = None
+    height_mm: float = 0.0
+
+    @property
+    def owner(self) -> NDArray[np.intp]:
+        """The card that each edge (n,) belongs to."""
+        return np.repeat(CARDS, [len(points) for points, _ in self.samples])
+
+    def board_off_px(self, residuals: Array) -> float:
+        """How far half of the board's edges are off, by what `residuals` says of them."""
+        return float(np.sqrt(SIDE_EDGES) * np.median(np.abs(residuals)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """Edges of one photograph: which could be measured (n,), where they are (n, 2) px, and the
+    normals there (n, 2).
+    """
+
+    which: NDArray[np.intp]
+    places_px: Array
+    normals_px: Array
+
+    def only(self, keep: NDArray[np.bool_]) -> Seen:
+        return Seen(self.which[keep], self.places_px[keep], self.normals_px[keep])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """One photograph: its cards, and its board if there is one."""
+
+    cards: Seen
+    board: Seen | None = None
+
+
+def pose(state: Array, frame: int) -> tuple[Array, Array]:
+    """Rotation (3, 3) and translation (3,) of a photograph."""
+    own = state[PLACES + FRAME * frame :][:SPREAD]
+    return np.asarray(cv2.Rodrigues(own[:3])[0], float), own[3:]
+
+
+def square(side_mm: float) -> Array:
+    """Corners (4, 2) clockwise from the top left, around the middle."""
+    return side_mm / 2 * np.array([[-1.0, 1.0], [1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]])
+
+
+def laid(place: Array, local_mm: Array) -> Array:
+    """Points (n, 2) of a thing that lies at a place [x, y, heading in rad], on the plane."""
+    c, s = np.cos(place[2]), np.sin(place[2])
+    return np.asarray(local_mm @ np.array([[c, s], [-s, c]]) + place[:2])
+
+
+def card_corners(state: Array, side_mm: float) -> Array:
+    """Corners (4, 4, 2) of all cards, on the plane."""
+    return np.array([laid(_card(state, card), square(side_mm)) for card in CARDS])
+
+
+def project_plane(
+    points_mm: Array, state: Array, frame: int, lens: Lens, z_mm: float = 0.0
+) -> Array:
+    """Pixels (n, 2) of points (n, 2) on the plane of the cards, or so much above it."""
+    rotation, translation = pose(state, frame)
+    return project_with(
+        rotation, translation, np.column_stack([points_mm, np.full(len(points_mm), z_mm)]), lens
+    )
+
+
+def measure(image: Image, state: Array, frame: int, known: Known) -> Measured:
+    """Edges of a photograph, looked for where a state has them."""
+    edges, normals = _card_edges(state, frame, known)
+    corners = project_plane(
+        card_corners(state, known.side_mm).reshape(-1, 2), state, frame, known.lens
+    ).reshape(4, 4, 2)
+    module_px = (
+        float(np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2).min()) / MODULES
+    )
+    offset, _, good = edge_offsets(
+        image, edges, normals, REACH_MODULES * module_px, np.full(len(edges), _spread(state, frame))
+    )
+    cards = _seen(edges, normals, offset, good)
+    if known.lines is None:
+        return Measured(cards)
+    edges, normals = _board_edges(state, frame, known)
+    return Measured(cards, _seen(edges, normals, *known.lines.measure(image, edges, normals)))
+
+
+def residuals(state: Array, measured: list[Measured], known: Known) -> Array:
+    """Distances in px of measured edges from where they should be, along their normals: cards,
+    boards; then what is expected of spread and rim.
+    """
+    spreads = [_spread(state, frame) for frame in range(len(measured))]
+    cards = [
+        _off(_card_edges(state, frame, known)[0], one.cards, spread)
+        for frame, (one, spread) in enumerate(zip(measured, spreads, strict=True))
+    ]
+    boards = []
+    for frame, one in enumerate(measured):
+        if known.lines and one.board:
+            spread = spreads[frame] if known.lines.look == "step" else 0.0
+            boards.append(
+                _off(_board_edges(state, frame, known)[0], one.board, spread) / np.sqrt(SIDE_EDGES)
+            )
+    expected = [
+        *(np.array(spreads) / SPREAD_SIGMA_PX),
+        *(state[-1:] / RIM_SIGMA_MM if known.lines else ()),
+    ]
+    return np.concatenate([*cards, *boards, ROBUST_PX * np.array(expected)])
+
+
+def _card(state: Array, card: int) -> Array:
+    return state[3 * card - 3 : 3 * card] if card else np.zeros(3)
+
+
+def _spread(state: Array, frame: int) -> float:
+    return float(state[PLACES + FRAME * frame + SPREAD])
+
+
+def _card_edges(state: Array, frame: int, known: Known) -> tuple[Array, Array]:
+    """Edges of all cards (n, 2) px as they should be in a photograph, and unit normals (n, 2) to
+    their white sides.
+    """
+    on, beside = (
+        np.concatenate(
+            [
+                laid(_card(state, card), known.side_mm * points + aside * ways)
+                for card, (points, ways) in enumerate(known.samples)
+            ]
+        )
+        for aside in (0.0, ASIDE_MM)
+    )
+    return _pictured(on, beside, state, frame, known.lens, 0.0)
+
+
+def _board_edges(state: Array, frame: int, known: Known) -> tuple[Array, Array]:
+    """The same of what is printed on the board."""
+    assert known.lines is not None
+    out = state[-1] if known.lines.look == "rim" else 0.0
+    on, beside = (
+        laid(state[BOARD], known.lines.points_mm + (out + aside) * known.lines.normals)
+        for aside in (0.0, ASIDE_MM)
+    )
+    return _pictured(on, beside, state, frame, known.lens, known.height_mm)
+
+
+def _pictured(
+    on: Array, beside: Array, state: Array, frame: int, lens: Lens, z_mm: float
+) -> tuple[Array, Array]:
+    edges = project_plane(on, state, frame, lens, z_mm)
+    step = project_plane(beside, state, frame, lens, z_mm) - edges
+    return edges, step / np.linalg.norm(step, axis=1, keepdims=True)
+
+
+def _seen(edges: Array, normals: Array, offset: Array, good: NDArray[np.bool_]) -> Seen:
+    return Seen(np.flatnonzero(good), (edges + offset[:, None] * normals)[good], normals[good])
+
+
+def _off(edges: Array, seen: Seen, spread: float) -> Array:
+    return np.asarray(
+        np.sum((seen.places_px - edges[seen.which]) * seen.normals_px, axis=1) - spread
+    )

@@ -1,0 +1,262 @@
+"""Is everything still where `table.json` says?  Told from one picture, one sentence for each thing
+that is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import msgspec
+import numpy as np
+
+from calibration.table.board_edges import BoardEdges, board_edges
+from calibration.table.board_search import Face, find_board
+from calibration.table.bundle_adjustment import laid
+from table.boards import Tiles
+from table.errors import InputError
+from table.observation import Camera
+from table.solids import Array
+from table.table_config import Setup
+from vision.cameras.frame import Image
+from vision.geometry.camera_model import on_plane, place_covariance, project, shift_over_board
+from vision.localization.fiducials import locate_by
+from vision.localization.markers import Detected, NoPose, detect_markers, own_fiducials
+
+LEAST_MM, SIGMAS = 0.7, 4.0
+"""What is not told: shifts smaller than this, or than so many sigmas."""
+CORNERS_PX = 0.3
+"""How well detected corners tell a fiducial's middle, 1 sigma."""
+NORMAL_MM = 0.5
+ROUNDS = 6
+LEAST_LINES = 0.3
+"""Share of a board's lines below which it is looked for elsewhere."""
+LINE_MM = 0.1
+"""An edge that is farther off than this counts for less."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Checked:
+    """What is not where it was: by how many mm each card (by id) and the board, and how far the
+    camera sees the board from where it saw it.
+
+    None and nothing where all agrees.  `camera` is the camera's place by the cards that agree; None
+    where it is not found, and `reason` says why.
+    """
+
+    cards_mm: dict[int, float] = field(default_factory=dict)
+    board_mm: float | None = None
+    camera_mm: float | None = None
+    camera: Camera | None = None
+    reason: str = ""
+
+    @property
+    def elsewhere(self) -> tuple[str, ...]:
+        """What lies elsewhere, so that lengths may be wrong by as much: `card 2 lies 4.1 mm from
+        where it was`.
+        """
+        cards = [
+            f"card {card} lies {_length(by_mm)} from where it was"
+            for card, by_mm in self.cards_mm.items()
+        ]
+        return (
+            (*cards, f"the board lies {_length(self.board_mm)} from where it was")
+            if self.board_mm is not None
+            else tuple(cards)
+        )
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """Everything, one sentence each."""
+        camera = (
+            (f"the camera has moved {_length(self.camera_mm)} over the board",)
+            if self.camera_mm is not None
+            else ()
+        )
+        return (*self.elsewhere, *camera, *((self.reason,) if self.reason else ()))
+
+
+def recheck(image: Image, setup: Setup, before: Camera | None = None) -> Checked:
+    """What does not agree with `table.json` in a picture (h, w, 3); of the camera, beside its place
+    before.
+    """
+    own = own_fiducials(detect_markers(image, setup.fiducials), setup, before)
+    if isinstance(own, NoPose):
+        return Checked(reason=own.reason)
+    look = _Look(image, setup, own)
+    seen = look.detected.corners_px.keys()
+    moved = look.moved(seen)
+    camera = look.camera_by(seen - moved.keys())
+    if camera is None:
+        located = locate_by(look.detected, image, setup)
+        return Checked(moved, reason="" if isinstance(located, Camera) else located.reason)
+    return Checked(
+        moved,
+        look.board_shift_mm(camera),
+        _camera_shift_mm(camera, before, setup) if before else None,
+        camera,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Look:
+    """A picture of a table, and the fiducials that were detected in it."""
+
+    image: Image
+    setup: Setup
+    detected: Detected
+
+    def camera_by(self, ids: Collection[int]) -> Camera | None:
+        """The camera's place by these fiducials alone, their places taken as exact; None where it
+        is not found.
+        """
+        located = self._located(ids)
+        return located if isinstance(located, Camera) else None
+
+    def _located(self, ids: Collection[int]) -> Camera | NoPose:
+        markers = tuple(marker for marker in self.setup.fiducials.markers if marker.id in ids)
+        fiducials = msgspec.structs.replace(
+            self.setup.fiducials, markers=markers, covariance=msgspec.UNSET
+        )
+        if not markers:
+            return NoPose("no fiducial is in view")
+        return locate_by(
+            self.detected, self.image, msgspec.structs.replace(self.setup, fiducials=fiducials)
+        )
+
+    def moved(self, seen: Collection[int]) -> dict[int, float]:
+        """Cards that are not where they were, and by how many mm.
+
+        The fewest cards without which the others agree: which of two cards has moved nobody can
+        tell, and of four which two together.
+        """
+        if not self._disagree(seen):
+            return {}
+        for count in range(1, len(seen) - 1):
+            tried = []
+            for out in combinations(sorted(seen), count):
+                rest = set(seen) - set(out)
+                if not self._disagree(rest) and (camera := self.camera_by(rest)):
+                    tried.append(
+                        (
+                            camera.reprojection_px,
+                            {card: self._shift(camera, card)[0] for card in out},
+                        )
+                    )
+            if tried:
+                return min(tried, key=lambda one: one[0])[1]
+        return {}
+
+    def _disagree(self, ids: Collection[int]) -> bool:
+        """Is one of these cards not where the others have it?"""
+        if len(ids) < 3:
+            return False
+        for card in ids:
+            camera = self._located(set(ids) - {card})
+            if isinstance(camera, NoPose):
+                if camera.unsure:
+                    continue  # two that say too little about where the third is
+                return True
+            by_mm, sigma_mm = self._shift(camera, card)
+            if by_mm > max(LEAST_MM, SIGMAS * sigma_mm):
+                return True
+        return False
+
+    def _shift(self, camera: Camera, card: int) -> tuple[float, float]:
+        """How far a card lies from its place, and the uncertainty of that, 1 sigma, mm."""
+        corners = next(
+            np.array(marker.corners_mm)
+            for marker in self.setup.fiducials.markers
+            if marker.id == card
+        )
+        z_mm, middle, lens = self.setup.fiducials.z_mm, corners.mean(axis=0), self.setup.camera
+        found = on_plane(self.detected.corners_px[card], camera, lens, z_mm).mean(axis=0)
+        doubt = place_covariance(np.array([*middle, z_mm]), camera, lens)
+        here, beside = project(
+            np.array([[*middle, z_mm], [middle[0] + 1, middle[1], z_mm]]), camera, lens
+        )
+        return float(np.hypot(*(found - middle))), float(
+            np.sqrt(np.trace(doubt)) + CORNERS_PX / np.hypot(*(beside - here))
+        )
+
+    def board_shift_mm(self, camera: Camera) -> float | None:
+        """How far the board's middle lies from its place; None where it does not, or too little of
+        it is seen to tell.
+        """
+        lines = board_edges(self.setup.board)
+        if lines is None or isinstance(self.setup.board, Tiles):  # tiles slide and sink in play
+            return None
+        middle = lines.points_mm.mean(axis=0)
+        shift = self._lines_shift(camera, lines, np.zeros(3))
+        if shift is None:
+            if (place := self._found(camera, lines)) is None:
+                return None
+            rest = self._lines_shift(camera, lines, place)
+            shift = laid(place, middle[None])[0] - middle + (0.0 if rest is None else rest)
+        doubt = place_covariance(np.array([*middle, 0.0]), camera, self.setup.camera)
+        by_mm = float(np.hypot(*shift))
+        return by_mm if by_mm > max(LEAST_MM, SIGMAS * float(np.sqrt(np.trace(doubt)))) else None
+
+    def _lines_shift(self, camera: Camera, lines: BoardEdges, place: Array) -> Array | None:
+        """How far (2,) the board's middle lies from a place [x, y, heading] by its lines; None
+        where too few of them are near there.
+        """
+        flat, normals = (
+            laid(place, lines.points_mm),
+            laid(np.array([0.0, 0.0, place[2]]), lines.normals),
+        )
+        there = self._pixels(camera, flat)
+        step = (self._pixels(camera, flat + NORMAL_MM * normals) - there) / NORMAL_MM
+        px_a_mm = np.linalg.norm(step, axis=1)
+        offset, good = lines.measure(self.image, there, step / px_a_mm[:, None])
+        if lines.share(good) < LEAST_LINES:
+            return None
+        off_mm, around, normals = (
+            (offset / px_a_mm)[good],
+            (flat - flat.mean(axis=0))[good],
+            normals[good],
+        )
+        # Shift, turn, and how much farther out a rim is than it should be.
+        turn = normals[:, 1] * around[:, 0] - normals[:, 0] * around[:, 1]
+        design = np.column_stack([normals, turn, np.full(len(around), lines.look == "rim")])
+        weight, found = np.ones(len(off_mm)), np.zeros(4)
+        for _ in range(ROUNDS):
+            found = np.linalg.lstsq(design * weight[:, None], off_mm * weight, rcond=None)[0]
+            weight = 1 / np.sqrt(1 + ((off_mm - design @ found) / LINE_MM) ** 2)
+        return np.asarray(found[:2])
+
+    def _found(self, camera: Camera, lines: BoardEdges) -> Array | None:
+        """The place [x, y, heading] at which the board is found between four cards; None where it
+        is not.
+        """
+        cards = np.array([marker.corners_mm for marker in self.setup.fiducials.markers])
+        if len(cards) != 4:
+            return None
+        try:
+            return find_board(
+                Face(self.image, lambda points: self._pixels(camera, points), cards),
+                self.setup.board,
+                lines,
+                near=np.zeros(3),
+            )
+        except InputError:
+            return None
+
+    def _pixels(self, camera: Camera, points_mm: Array) -> Array:
+        """Of points (n, 2) on the board."""
+        return project(
+            np.column_stack([points_mm, np.zeros(len(points_mm))]), camera, self.setup.camera
+        )
+
+
+def _camera_shift_mm(camera: Camera, before: Camera, setup: Setup) -> float | None:
+    """How far the board is seen from where it was seen before, at most; None where no farther than
+    can be told.
+    """
+    by_mm, sigma_mm = shift_over_board(camera, before, setup)
+    return by_mm if by_mm > max(LEAST_MM, SIGMAS * sigma_mm) else None
+
+
+def _length(by_mm: float) -> str:
+    return f"{by_mm:.1f} mm" if by_mm < 10 else f"{by_mm:.0f} mm"

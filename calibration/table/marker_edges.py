@@ -1,0 +1,65 @@
+"""The edges of a printed fiducial, and where a photograph shows them.
+
+Light spreads over edges between black and white, so that a black border looks smaller and white
+cells inside it larger. Edges of both kinds are measured, each with the way to its white side: the
+spread shifts all of them that way by the same amount, which can therefore be told from the size of
+the card.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from table.errors import InputError
+from table.solids import Array
+from table.table_config import Fiducials
+from vision.cameras.frame import Image
+from vision.localization.markers import detect_markers
+
+ALONG = np.array([0.2, 0.4, 0.6, 0.8])
+"""Where an edge between two cells is measured."""
+
+
+def edge_samples(number: int, dictionary: str) -> tuple[Array, Array]:
+    """Points (n, 2) on the edges of a fiducial, and unit normals (n, 2) to their white side.
+
+    In sides of the fiducial, x right and y up from its middle.
+    """
+    codes = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, dictionary))
+    modules = int(codes.markerSize) + 2
+    white = np.pad(
+        np.asarray(cv2.aruco.generateImageMarker(codes, number, modules)) > 0,
+        1,
+        constant_values=True,
+    )
+    points, normals = [], []
+    for step in (np.array([0, 1]), np.array([1, 0])):
+        beside = np.roll(white, tuple(-step), axis=(0, 1))
+        for row, column in np.argwhere(
+            white[: modules + 1, : modules + 1] != beside[: modules + 1, : modules + 1]
+        ):
+            # Cell (row, column) of the padded code ends at `corner`, in modules right of and below
+            # the fiducial's top left.
+            corner = np.array([column, row], float)
+            ahead = step[::-1].astype(float)
+            start = corner - (1 - ahead)
+            points.append(start + ALONG[:, None] * (1 - ahead))
+            normals.append(
+                np.repeat([ahead if beside[row, column] else -ahead], len(ALONG), axis=0)
+            )
+    down = np.array([1.0, -1.0])
+    return (np.concatenate(points) / modules - 0.5) * down, np.concatenate(normals) * down
+
+
+def refuse_mirrored(image: Image, fiducials: Fiducials) -> None:
+    """Raises InputError where a mirror shows fiducials that the picture (h, w, 3) itself does
+    not.
+    """
+    if (
+        not detect_markers(image, fiducials).corners_px
+        and detect_markers(np.ascontiguousarray(image[:, ::-1]), fiducials).corners_px
+    ):
+        raise InputError(
+            "expected a picture as the camera sees it, but it is mirrored; switch mirroring off"
+        )

@@ -1,0 +1,523 @@
+"""Where four corner cards lie, and the board between them, from photographs: all places and all
+cameras in one adjustment.
+
+Known are the lens, the side of the cards, that they lie in one plane, and of a board its kind, its
+sizes and how much higher its face lies.  Each card and the board has a place and a heading, each
+photograph a pose and a spread of light (`calibration.table.bundle_adjustment`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+
+import cv2
+import numpy as np
+from scipy.optimize import OptimizeResult, least_squares
+
+from calibration.lens.views import SUFFIXES
+from calibration.photographs import Chosen, Photographs
+from calibration.sheets.sheet import DICTIONARY
+from calibration.table.alignment import kept
+from calibration.table.board_edges import board_edges
+from calibration.table.board_search import Face, find_board
+from calibration.table.bundle_adjustment import (
+    BOARD,
+    CARDS,
+    FRAME,
+    PLACES,
+    ROBUST_PX,
+    SPREAD,
+    Known,
+    Measured,
+    card_corners,
+    laid,
+    measure,
+    pose,
+    project_plane,
+    residuals,
+    square,
+)
+from calibration.table.marker_edges import edge_samples, refuse_mirrored
+from table.boards import Board, Open, Point
+from table.errors import InputError
+from table.observation import Camera
+from table.solids import Array, signed_area
+from table.table_config import Fiducials, Lens, Marker
+from vision.cameras.frame import Image
+from vision.cameras.image_files import image_size
+from vision.geometry.camera_model import on_plane, pose_of, undistort
+from vision.localization.corner_pose import at_wrong_edges
+from vision.localization.markers import detect_markers
+
+NAMES = ("far left", "far right", "near right", "near left")
+ROUNDS = 3
+FLOOR_PX = 0.005
+"""What lens and print leave of an edge's place, common to a whole card in a photograph."""
+SHIFTED_PX = 0.12
+"""A card that is seen this far from where it should be, in one photograph, does not fit."""
+STEP = 1e-5
+"""Of a difference quotient, in mm and rad."""
+LEAST_LINES, BOARD_OFF_PX = 0.4, 0.6
+"""Of a board's lines this share has to be seen, and half of them no farther from where they should
+be.
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placed:
+    """Cards and board in the frame of the table.
+
+    `corners_mm` (4, 4, 2), card by card, clockwise from each one's own top left; `covariance` (12,
+    12) of their places (x and y of the middle in mm, heading in rad, card by card); `apart_mm` and
+    `sigma_mm` are the distances between the middles of two cards; `rms_px` how far edges are off,
+    by card.  `height_mm`: of the board's face above the cards.
+    """
+
+    corners_mm: Array
+    covariance: Array
+    board: Board
+    height_mm: float
+    apart_mm: dict[tuple[int, int], float]
+    sigma_mm: dict[tuple[int, int], float]
+    rms_px: tuple[float, ...]
+    frames: int
+    lines_seen: float = 0.0
+
+    @property
+    def fiducials(self) -> Fiducials:
+        """As `table.json` has them."""
+        markers = tuple(
+            Marker(id=card, corners_mm=_corners(self.corners_mm[card])) for card in CARDS
+        )
+        rows = tuple(tuple(float(f"{value:.9g}") for value in row) for row in self.covariance)
+        return Fiducials(
+            markers=markers, dictionary=DICTIONARY, z_mm=0.0 - self.height_mm, covariance=rows
+        )
+
+
+def read_frames(folder: Path, lens: Lens) -> Photographs:
+    """All photographs (JPEG or PNG) of a folder by name, decoded when they are looked at.
+
+    Raises InputError, also for one of another size than the lens is for.
+    """
+    if not folder.is_dir():
+        raise InputError(f"--from: expected a folder of photographs, got {folder}")
+    paths = [
+        path
+        for path in sorted(folder.iterdir())
+        if path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
+    ]
+    if not paths:
+        raise InputError(f"{folder}: expected photographs of the cards (JPEG or PNG), got none")
+    for path in paths:
+        check_size(str(path), image_size(path), lens)
+    return Photographs(paths, lens.orientation)
+
+
+def check_size(where: str, size_px: tuple[int, int], lens: Lens) -> None:
+    """Raises InputError for a picture of another size, (width, height), than the lens is for."""
+    if size_px != (lens.width, lens.height):
+        got = f"{size_px[0]} x {size_px[1]} px"
+        raise InputError(
+            f"{where}: expected {lens.width} x {lens.height} px, for which the lens is calibrated,"
+            f" got {got}"
+        )
+
+
+def place_cards(
+    frames: Mapping[str, Image],
+    lens: Lens,
+    side_mm: float,
+    board: Board | None = None,
+    height_mm: float = 0.0,
+    corners_px: Array | None = None,
+    before_mm: Array | None = None,
+) -> Placed:
+    """Where cards 0 to 3 lie, and a board of known kind with its face so much higher than they.
+
+    `corners_px` (4, 2): the board's corners in the first photograph, clockwise from the far left,
+    where it is not to be looked for; without a board they are those of open ground.  With neither,
+    the ground lies between the cards' inner corners.  The board's origin and axes are the table's;
+    of open ground, the near left corner, and the way to the near right one.  With `before_mm` (4,
+    4, 2), the cards' corners as they lay before, the ground's frame stays where most cards have it,
+    and the board is looked for near its place there.  Raises InputError where no photograph shows
+    all four cards, something does not fit, or the board is not seen.
+    """
+    seen = detect_cards(frames)
+    known = Known(lens, side_mm, [edge_samples(card, DICTIONARY) for card in CARDS])
+    images = Chosen(frames, [name for name, _ in seen])
+    state, measured, fit = _fit(_start([quads for _, quads in seen], lens, side_mm), images, known)
+    rms = _rms_by_card(state, measured, known)
+    _check_fit(state, measured, known)
+    _check_edges(state, seen, known)
+    lines, lines_seen = board_edges(board) if board else None, 0.0
+    if corners_px is not None:
+        corners_px = _on_face(corners_px, state, lens, height_mm)
+    near = kept(before_mm, card_corners(state, side_mm)).place if before_mm is not None else None
+    if board is not None and lines is not None:
+        known = replace(known, lines=lines, height_mm=height_mm)
+        if near is not None and _shows(images[0], np.concatenate([state, near, [0.0]]), known):
+            place = near
+        elif corners_px is None:
+            face = Face(
+                images[0],
+                lambda points: project_plane(points, state, 0, lens, height_mm),
+                card_corners(state, side_mm),
+            )
+            place = find_board(face, board, lines, near)
+        else:
+            place = _fitted(board.outline(), corners_px)
+        state, measured, fit = _fit(np.concatenate([state, place, [0.0]]), images, known)
+        lines_seen = _check_board(state, measured, known)
+    else:
+        board, place = _ground(card_corners(state, side_mm) if corners_px is None else corners_px)
+        place = place if near is None else near
+    covariance = _covariance(np.asarray(fit.jac), rms, measured)
+    by_state = _by_state(state, known, place)
+    middles = np.vstack([np.zeros(2), state[:PLACES].reshape(3, 3)[:, :2]])
+    pairs = list(combinations(CARDS, 2))
+    sigma = {pair: _apart_sigma(middles, covariance[:PLACES, :PLACES], pair) for pair in pairs}
+    apart = {(a, b): float(np.hypot(*(middles[a] - middles[b]))) for a, b in pairs}
+    corners = np.array([laid(card, square(side_mm)) for card in _on_table(state, known, place)])
+    return Placed(
+        corners,
+        by_state @ covariance @ by_state.T,
+        board,
+        height_mm,
+        apart,
+        sigma,
+        tuple(rms),
+        len(images),
+        lines_seen,
+    )
+
+
+def _fit(
+    state: Array, images: Sequence[Image], known: Known
+) -> tuple[Array, list[Measured], OptimizeResult]:
+    """The state at which edges, measured anew in each round, fit best."""
+    for _ in range(ROUNDS):
+        measured = [measure(image, state, frame, known) for frame, image in enumerate(images)]
+        fit = least_squares(
+            residuals,
+            state,
+            args=(measured, known),
+            loss="huber",
+            f_scale=ROBUST_PX,
+            x_scale="jac",
+            max_nfev=30,
+        )
+        state = np.asarray(fit.x)
+    return state, measured, fit
+
+
+def _shows(image: Image, state: Array, known: Known) -> bool:
+    """Are the board's lines seen in the first photograph where a state has them?"""
+    board = measure(image, state, 0, known).board
+    return (
+        known.lines is not None
+        and board is not None
+        and known.lines.share(board.which) > LEAST_LINES
+    )
+
+
+def _check_edges(state: Array, seen: list[tuple[str, Array]], known: Known) -> None:
+    """Raises InputError where blur has led edges of a card astray: the detector has its middle
+    elsewhere.
+    """
+    corners = card_corners(state, known.side_mm).reshape(-1, 2)
+    for frame, (name, quads) in enumerate(seen):
+        wrong = at_wrong_edges(
+            project_plane(corners, state, frame, known.lens), quads.reshape(-1, 2)
+        )
+        if wrong.any():
+            said = f"the edges of card {int(np.argmax(wrong))} are not where the card is"
+            raise InputError(
+                f"{name}: expected a sharp photograph, but {said}; hold the camera still, focus it,"
+                " and take another"
+            )
+
+
+def _check_fit(state: Array, measured: list[Measured], known: Known) -> None:
+    """Raises InputError where a card is not where it should be in some photograph, naming the one
+    without which the others fit best.
+    """
+    owner, off = known.owner, residuals(state, measured, known)
+    shifts, start = [], 0
+    for one in (photo.cards for photo in measured):
+        part = off[start : start + len(one.which)]
+        start += len(one.which)
+        for card in CARDS:
+            mine = owner[one.which] == card
+            shifts.append(
+                float(
+                    np.linalg.norm(np.linalg.lstsq(one.normals_px[mine], part[mine], rcond=None)[0])
+                )
+                if mine.sum() > 8
+                else 0.0
+            )
+    if max(shifts) <= SHIFTED_PX:
+        return
+    costs = []
+    for card in CARDS:
+        rest = [Measured(photo.cards.only(owner[photo.cards.which] != card)) for photo in measured]
+        costs.append(
+            float(
+                least_squares(residuals, state, args=(rest, known), x_scale="jac", max_nfev=15).cost
+            )
+        )
+    worst = int(np.argmin(costs))
+    said = (
+        f"they are seen up to {max(shifts):.2f} px from where they should be, and card {worst}"
+        f" ({NAMES[worst]}) fits least"
+    )
+    advice = "is it bent, does it lie higher, was it moved between photographs?"
+    raise InputError(f"expected four flat cards in one plane that lie still; {said}; {advice}")
+
+
+def _check_board(state: Array, measured: list[Measured], known: Known) -> float:
+    """The share of the board's lines that is seen; raises InputError where they are not where they
+    should be.
+    """
+    assert known.lines is not None
+    start, boards = (
+        sum(len(photo.cards.which) for photo in measured),
+        [photo.board for photo in measured if photo.board],
+    )
+    seen = float(np.mean([known.lines.share(board.which) for board in boards]))
+    if seen < LEAST_LINES:
+        raise InputError(
+            "expected the board's lines where its kind and sizes have them, but only"
+            f" {100 * seen:.0f} % are seen there; check --cell-mm and --thickness-mm; a"
+            " chessboard's near left square is dark"
+        )
+    off_px = known.board_off_px(
+        residuals(state, measured, known)[start : start + sum(len(board.which) for board in boards)]
+    )
+    if off_px > BOARD_OFF_PX:
+        raise InputError(
+            f"expected a flat board of these sizes, but its lines are {off_px:.1f} px off; check"
+            " --cell-mm and --thickness-mm"
+        )
+    return seen
+
+
+def detect_cards(frames: Mapping[str, Image]) -> list[tuple[str, Array]]:
+    """Photographs that show all four cards, and their corners (4, 4, 2) px."""
+    wanted = Fiducials(
+        markers=tuple(
+            Marker(id=card, corners_mm=((0, 10), (10, 10), (10, 0), (0, 0))) for card in CARDS
+        ),
+        dictionary=DICTIONARY,
+    )
+    found = {name: detect_markers(image, wanted) for name, image in frames.items()}
+    for name, detected in found.items():
+        if detected.twice:
+            raise InputError(
+                f"{name}: expected each card once, but card {detected.twice[0]} is seen twice; take"
+                " one away"
+            )
+    seen = [
+        (name, np.array([detected.corners_px[card] for card in CARDS]))
+        for name, detected in found.items()
+        if len(detected.corners_px) == 4
+    ]
+    if not seen:
+        for image in frames.values():
+            refuse_mirrored(image, wanted)
+        best = max((detected.corners_px for detected in found.values()), key=len, default={})
+        missing = ", ".join(f"{card} ({NAMES[card]})" for card in CARDS if card not in best)
+        raise InputError(
+            f"expected a photograph of all four cards, 0 to 3; none shows {missing} with the others"
+        )
+    return seen
+
+
+def _start(quads: list[Array], lens: Lens, side_mm: float) -> Array:
+    """First guess from detected corners: [x, y, heading] of cards 1 to 3 beside card 0, then pose
+    and spread of each photograph.
+
+    One small card says little about the plane that it lies in, and two answers are nearly as good:
+    all cards' answers are tried, and the one from which all corners of all photographs fit best is
+    taken.
+    """
+    guesses = [
+        _polished(_with_poses(places, quads, lens, side_mm), quads, lens, side_mm)
+        for places in _guesses(quads[0], lens, side_mm)
+    ]
+    best = min(
+        guesses, key=lambda guess: float(np.sum(_corners_off(guess, quads, lens, side_mm) ** 2))
+    )
+    best[PLACES + SPREAD :: FRAME] = 0.0  # corners say nothing about the spread
+    return best
+
+
+def _guesses(quad: Array, lens: Lens, side_mm: float) -> list[Array]:
+    """Places (9,) of cards 1 to 3 beside card 0, in the planes that each card's corners (4, 4, 2)
+    px allow for.
+    """
+    local = np.column_stack([square(side_mm), np.zeros(4)])
+    rays = undistort(quad.reshape(-1, 2), lens).reshape(-1, 1, 2)
+    guesses = []
+    for card in CARDS:
+        _, turns, shifts, _ = cv2.solvePnPGeneric(
+            local, rays[4 * card : 4 * card + 4], np.eye(3), None, flags=cv2.SOLVEPNP_IPPE_SQUARE
+        )
+        for turn, shift in zip(turns, shifts, strict=True):
+            rotation = np.asarray(cv2.Rodrigues(turn)[0])
+            plane2ray = np.column_stack(
+                [rotation[:, 0], rotation[:, 1], np.asarray(shift).reshape(3)]
+            )
+            flat = np.asarray(cv2.perspectiveTransform(rays, np.linalg.inv(plane2ray))).reshape(
+                4, 4, 2
+            )
+            across = flat[:, 1] - flat[:, 0]
+            headings = np.arctan2(across[:, 1], across[:, 0])
+            c, s = np.cos(headings[0]), np.sin(headings[0])
+            middles = (flat.mean(axis=1) - flat[0].mean(axis=0)) @ np.array([[c, -s], [s, c]])
+            guesses.append(np.column_stack([middles, headings - headings[0]])[1:].reshape(-1))
+    return guesses
+
+
+def _with_poses(places: Array, quads: list[Array], lens: Lens, side_mm: float) -> Array:
+    """A state with the poses that the corners of each photograph have by these places (9,)."""
+    points = np.column_stack([card_corners(places, side_mm).reshape(-1, 2), np.zeros(16)])
+    state = [places]
+    for quad in quads:
+        state.append(np.concatenate([*pose_of(points, quad.reshape(-1, 2), lens), [0.0]]))
+    return np.concatenate(state)
+
+
+def _polished(state: Array, quads: list[Array], lens: Lens, side_mm: float) -> Array:
+    """The guess moved until all detected corners fit best."""
+    return np.asarray(
+        least_squares(
+            _corners_off, state, args=(quads, lens, side_mm), x_scale="jac", max_nfev=60
+        ).x
+    )
+
+
+def _corners_off(state: Array, quads: list[Array], lens: Lens, side_mm: float) -> Array:
+    points = card_corners(state, side_mm).reshape(-1, 2)
+    return np.concatenate(
+        [
+            (project_plane(points, state, frame, lens) - quad.reshape(-1, 2)).ravel()
+            for frame, quad in enumerate(quads)
+        ]
+    )
+
+
+def _on_face(corners_px: Array, state: Array, lens: Lens, height_mm: float) -> Array:
+    """Places (4, 2) on the plane of the board's face of corners (4, 2) px in the first photograph;
+    raises InputError.
+    """
+    rotation, translation = pose(state, 0)
+    places = on_plane(
+        corners_px, Camera(rotation, translation, np.zeros((6, 6)), 0.0, CARDS), lens, height_mm
+    )
+    if signed_area(places) >= 0:
+        raise InputError(
+            "--corners-px: expected the board's corners clockwise from the far left, got another"
+            " order"
+        )
+    return places
+
+
+def _fitted(outline: Array, corners: Array) -> Array:
+    """The place [x, y, heading] at which a board's outline, from its near left, fits corners (4, 2)
+    that begin at the far left.
+    """
+    if len(outline) != len(corners):
+        raise InputError(
+            f"--corners-px: expected with boards of four corners; this one has {len(outline)} and"
+            " has to be found by itself"
+        )
+    near = corners[[3, 2, 1, 0]]
+    mean, other = outline.mean(axis=0), near.mean(axis=0)
+    (a, b), (c, d) = (outline - mean).T @ (near - other)
+    heading = np.arctan2(b - c, a + d)
+    return np.array([*(other - laid(np.array([0.0, 0.0, heading]), mean[None])[0]), heading])
+
+
+def _ground(corners: Array) -> tuple[Open, Array]:
+    """Open ground between cards (4, 4, 2), or inside four corners (4, 2) from the far left, and its
+    place on the plane.
+    """
+    if corners.ndim == 3:
+        if signed_area(corners.mean(axis=1)) >= 0:
+            raise InputError(
+                "expected cards 0 to 3 clockwise from the far left, seen from above; got another"
+                " order: lay each where its words say"
+            )
+        corners = _inner(corners)
+    way = corners[2] - corners[3]
+    place = np.array([*corners[3], np.arctan2(way[1], way[0])])
+    outline = _seen_from(place, corners)
+    return (
+        Open(
+            outline_mm=tuple(
+                (round(float(x), 3), round(float(y), 3)) for x, y in outline[[3, 2, 1, 0]]
+            )
+        ),
+        place,
+    )
+
+
+def _seen_from(place: Array, points: Array) -> Array:
+    """Points (n, 2) of the plane in the frame of what lies at a place: `laid` undone."""
+    c, s = np.cos(place[2]), np.sin(place[2])
+    return np.asarray((points - place[:2]) @ np.array([[c, -s], [s, c]]))
+
+
+def _on_table(state: Array, known: Known, place: Array) -> Array:
+    """Places (4, 3) of the cards [x, y, heading] in the frame of the board, or of a place that
+    stays where it is.
+    """
+    there = state[BOARD] if known.lines else place
+    cards = np.vstack([np.zeros(3), state[:PLACES].reshape(3, 3)])
+    return np.column_stack([_seen_from(there, cards[:, :2]), cards[:, 2] - there[2]])
+
+
+def _by_state(state: Array, known: Known, place: Array) -> Array:
+    """How the cards' places on the table move with the state, (12, n)."""
+    still, columns = _on_table(state, known, place).ravel(), []
+    for index in range(len(state)):
+        moved = state.copy()
+        moved[index] += STEP
+        columns.append((_on_table(moved, known, place).ravel() - still) / STEP)
+    return np.stack(columns, axis=1)
+
+
+def _rms_by_card(state: Array, measured: list[Measured], known: Known) -> list[float]:
+    cards = np.concatenate([known.owner[photo.cards.which] for photo in measured])
+    off = residuals(state, measured, known)[: len(cards)]
+    return [float(np.sqrt(np.mean(off[cards == card] ** 2))) for card in CARDS]
+
+
+def _covariance(jacobian: Array, rms: list[float], measured: list[Measured]) -> Array:
+    """Covariance (n, n) of the state; edges of one card err together by FLOOR_PX."""
+    each = np.mean([len(photo.cards.which) for photo in measured]) / len(CARDS)
+    variance = float(np.mean(np.square(rms))) + FLOOR_PX**2 * float(each)
+    return np.asarray(variance * np.linalg.pinv(jacobian.T @ jacobian, hermitian=True))
+
+
+def _apart_sigma(middles: Array, covariance: Array, pair: tuple[int, int]) -> float:
+    way = middles[pair[1]] - middles[pair[0]]
+    gradient = np.zeros(12)
+    gradient[3 * pair[1] : 3 * pair[1] + 2] = way / np.hypot(*way)
+    gradient[3 * pair[0] : 3 * pair[0] + 2] = -way / np.hypot(*way)
+    return float(np.sqrt(gradient[3:] @ covariance @ gradient[3:]))
+
+
+def _inner(corners: Array) -> Array:
+    """The corner (2,) of each card (4, 4, 2) that is nearest to the middle of all."""
+    away = np.linalg.norm(corners - corners.mean(axis=(0, 1)), axis=2)
+    return np.asarray(corners[np.arange(4), away.argmin(axis=1)])
+
+
+def _corners(corners: Array) -> tuple[Point, Point, Point, Point]:
+    a, b, c, d = ((round(float(x), 3), round(float(y), 3)) for x, y in corners)
+    return a, b, c, d

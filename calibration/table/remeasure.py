@@ -1,0 +1,83 @@
+"""A table measured anew in the middle of a game: where cards and board lie now, from one picture,
+pieces on the table and all.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from calibration.sheets.sheet import DICTIONARY
+from calibration.table.alignment import MOVED_MM, kept
+from calibration.table.bundle_adjustment import CARDS, laid
+from calibration.table.drift import Checked, recheck
+from calibration.table.placement import place_cards
+from table.boards import Open, Tiles
+from table.errors import InputError
+from table.solids import Array
+from table.table_config import Fiducials, Setup
+from vision.cameras.frame import Image
+
+ALIKE_SIDES = 0.01
+"""Sides of cards differ by less than this share."""
+
+
+def redo(image: Image, setup: Setup) -> tuple[Setup, Checked]:
+    """The table with its cards where a picture (h, w, 3) shows them, and what lay elsewhere before.
+
+    The table's frame stays: it is the board's, or that of the cards which still lie as they did
+    beside each other, on open ground and around tiles, which slide and sink.  Raises InputError
+    where a card is covered, something does not fit, or these are no corner cards.
+    """
+    before_mm, side_mm = _corner_cards(setup.fiducials)
+    board = None if isinstance(setup.board, Open | Tiles) else setup.board
+    placed = place_cards(
+        {"the picture": image},
+        setup.camera,
+        side_mm,
+        board,
+        -setup.fiducials.z_mm,
+        before_mm=before_mm,
+    )
+    fiducials = msgspec.structs.replace(placed.fiducials, z_mm=setup.fiducials.z_mm)
+    renewed = msgspec.structs.replace(setup, fiducials=fiducials)
+    left = recheck(image, renewed)
+    if left.elsewhere or left.camera is None:
+        raise InputError(
+            "expected cards and board that fit each other, but"
+            f" {' and '.join(left.said) or 'they do not'}"
+        )
+    stayed = kept(before_mm, placed.corners_mm)
+    there = np.array([laid(stayed.place, card) for card in before_mm])
+    away = np.hypot(*(placed.corners_mm - there).mean(axis=1).T)
+    middle = setup.outline_mm().mean(axis=0)
+    board_mm = float(np.hypot(*(laid(stayed.place, middle[None])[0] - middle)))
+    cards_mm = {card: float(away[card]) for card in CARDS if card not in stayed.cards}
+    return renewed, Checked(
+        cards_mm,
+        board_mm if board is not None and board_mm > MOVED_MM else None,
+        camera=left.camera,
+    )
+
+
+def _corner_cards(fiducials: Fiducials) -> tuple[Array, float]:
+    """Corners (4, 4, 2) of cards 0 to 3 as they lay, and their side; raises InputError where there
+    are others.
+    """
+    corners = {marker.id: np.array(marker.corners_mm) for marker in fiducials.markers}
+    sides = np.array(
+        [
+            np.linalg.norm(np.roll(quad, -1, axis=0) - quad, axis=1).mean()
+            for quad in corners.values()
+        ]
+    )
+    if (
+        sorted(corners) != list(CARDS)
+        or fiducials.dictionary != DICTIONARY
+        or np.ptp(sides) > ALIKE_SIDES * sides.mean()
+    ):
+        raise InputError(
+            f"expected a table with four corner cards 0 to 3 ({DICTIONARY}) of one size; put back"
+            " what was moved, or calibrate it anew"
+        )
+    return np.array([corners[card] for card in CARDS]), float(sides.mean())

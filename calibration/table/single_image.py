@@ -1,0 +1,418 @@
+"""A lens from one photograph of the table: a first estimate, with all that it does not tell.
+
+Known are the corners of the fiducials, and the lines of boards that are printed in one piece.
+Lens, pose and the spread of light are fitted to their edges in one adjustment.  A plane seen from
+one place tells little of some parameters (from straight above nothing of the focal length), so what
+is usual for cameras is an observation too, and the covariance says what the picture has added to
+it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
+
+from calibration.lens.models import PINHOLE
+from calibration.table.board_edges import BoardEdges, printed_edges
+from calibration.table.marker_edges import edge_samples, refuse_mirrored
+from table.boards import Board
+from table.errors import InputError
+from table.solids import Array
+from table.table_config import Fiducials, Lens, rows_of
+from vision.cameras.frame import Image
+from vision.geometry.camera_model import pose_of, project_with
+from vision.geometry.uncertainty import SIGMAS_A_MEDIAN
+from vision.localization.corner_pose import at_wrong_edges
+from vision.localization.fiducial_edges import (
+    BLOOM_PX,
+    CLIPPED,
+    CLIPPED_BLOOM_PX,
+    COMMON_BLOOM_PX,
+    FLOOR_PX,
+    REACH_MODULES,
+    edge_offsets,
+)
+from vision.localization.markers import DISAGREES_SHARE, corner_points, detect_markers
+
+USUAL = np.array([np.log(0.78), 0, 0, 0, 0, 0, 0, 0])
+USUAL_SIGMA = np.array([0.25, 0.001, 0.01, 0.01, 0.15, 0.1, 0.001, 0.001])
+"""What is usual for log(fx), log(fy / fx), principal point from the middle (lengths in widths of
+the picture), k1, k2, p1, p2: cameras 50 to 80 degrees wide for the most part, and a wide one of 100
+not excluded.
+"""
+FIRST_FOCALS = (0.5, 0.78, 1.1)
+LEAST_FIDUCIALS, LEAST_EDGES = 3, 60
+CORNER_PX = 0.5
+ALONE_ROUNDS, ROUNDS = 3, 7
+"""Rounds by the fiducials alone, and in all; in between the board's lines come in."""
+STRAYS = 2.5
+"""An edge so many sigmas off has half its weight."""
+TOGETHER = 7
+"""So many neighbouring edges err together."""
+BOARD_BLOOM_PX = 0.3
+LENS, POSE, PRINT, BLOOMS = slice(0, 8), slice(8, 14), slice(14, 20), slice(20, None)
+PRINT_SIGMA = np.array([0.3, 0.3, 0.001, 0.001, 0.001, 0.001])
+"""How well a board's print keeps its place (mm, x and y) and its shape (shares, of x by x, x by y,
+y by x, y by y) beside the fiducials.
+"""
+NORMAL_MM = 0.5
+LEAST_NOISE_PX = 0.02
+UNUSUAL = 4.0
+"""A lens so many sigmas from what is usual is none: something lies elsewhere."""
+OFF_PX, LEAST_SHARE = 0.5, 0.3
+"""A fiducial of which half the edges are so far off does not fit, nor does one of which so few
+edges are found where they should be.
+"""
+CHECK = "check its place and size"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FirstLens:
+    """A lens that one photograph tells of.
+
+    `lens` is marked as a first estimate and has its covariance; `sigma` by name of `PINHOLE`, 1
+    sigma.  `edges` were measured on fiducials and on the board, and are `rms_px` off.  `tilt_deg`
+    is the angle between the view and the table's normal.
+    """
+
+    lens: Lens
+    sigma: dict[str, float]
+    edges: tuple[int, int]
+    rms_px: float
+    tilt_deg: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Edges:
+    """Edges of known place: points and unit normals (n, 3), and how far each bloom shifts each of
+    them, (n, b).
+
+    Blooms are one that is common to all fiducials, one of each fiducial, and one of the board.
+    `printed` (n,): on the board.
+    """
+
+    points_mm: Array
+    normals: Array
+    blooms: Array
+    printed: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Measured:
+    """Edges that can be trusted, where the picture shows them, (n, 2) px, and the normals there."""
+
+    edges: _Edges
+    places_px: Array
+    normals_px: Array
+
+
+def first_lens(image: Image, fiducials: Fiducials, board: Board) -> FirstLens:
+    """The lens that took a picture (h, w, 3); raises InputError where it shows too few fiducials,
+    or they do not lie where they should.
+    """
+    size = np.array(image.shape[1::-1])
+    corners, seen = _corners(image, fiducials)
+    marks, lines = _fiducial_edges(seen), printed_edges(board)
+    state = np.concatenate(
+        [_start(corners, seen, size), np.zeros(len(PRINT_SIGMA) + len(seen.markers) + 2)]
+    )
+    noise = 0.1
+    for turn in range(ROUNDS):
+        own, bloom_sigma = _measure_marks(image, state, marks, _module_px(state, seen, size))
+        if len(own.places_px) < LEAST_EDGES:
+            raise InputError(
+                "expected fiducials that are sharp and well lit, but theirs are too blurred or too"
+                " dark to be measured"
+            )
+        printed = _measure_lines(image, state, lines) if lines and turn >= ALONE_ROUNDS else None
+        measured = _joined(own, printed) if printed else own
+        state, noise, jacobian = _solve(state, measured, bloom_sigma, noise, size)
+    _check(state, own, marks, seen, corners, size)
+    told = _told(state, jacobian, size)
+    counts = len(own.places_px), len(measured.places_px) - len(own.places_px)
+    tilt = float(
+        np.degrees(np.arccos(np.clip(-np.asarray(cv2.Rodrigues(state[POSE][:3])[0])[2, 2], -1, 1)))
+    )
+    sigma = dict(zip(PINHOLE, np.sqrt(np.diag(told.covariance)).tolist(), strict=False))
+    off = _off(state, measured, size)
+    return FirstLens(told, sigma, counts, float(np.sqrt(np.mean(off**2))), tilt)
+
+
+def _corners(image: Image, fiducials: Fiducials) -> tuple[Array, Fiducials]:
+    """Corners (4 m, 2) px of the fiducials that are seen, and these."""
+    detected = detect_markers(image, fiducials)
+    if detected.twice:
+        raise InputError(
+            f"expected each fiducial once, but fiducial {detected.twice[0]} is seen twice; take one"
+            " away"
+        )
+    seen = tuple(marker for marker in fiducials.markers if marker.id in detected.corners_px)
+    if len(seen) < LEAST_FIDUCIALS:
+        refuse_mirrored(image, fiducials)
+        missing = ", ".join(
+            str(marker.id) for marker in fiducials.markers if marker.id not in detected.corners_px
+        )
+        raise InputError(
+            f"expected {LEAST_FIDUCIALS} fiducials or more in the picture, got {len(seen)};"
+            f" {missing or 'no other'} not found"
+        )
+    corners = np.concatenate([detected.corners_px[marker.id] for marker in seen])
+    return corners, msgspec.structs.replace(fiducials, markers=seen, covariance=msgspec.UNSET)
+
+
+def _fiducial_edges(fiducials: Fiducials) -> _Edges:
+    points, normals, blooms = [], [], []
+    for index, marker in enumerate(fiducials.markers):
+        local, ways = edge_samples(marker.id, fiducials.dictionary)
+        corners = np.array(marker.corners_mm)
+        sides = np.array([corners[1] - corners[0], corners[0] - corners[3]])
+        points.append(corners.mean(axis=0) + local @ sides)
+        normals.append(ways @ sides / np.linalg.norm(sides[0]))
+        shifts = np.zeros((len(local), len(fiducials.markers) + 2))
+        shifts[:, [0, index + 1]] = 1
+        blooms.append(shifts)
+    places = _at_height(np.concatenate(points), fiducials.z_mm)
+    return _Edges(
+        places,
+        _at_height(np.concatenate(normals), 0.0),
+        np.concatenate(blooms),
+        np.zeros(len(places), bool),
+    )
+
+
+def _at_height(points: Array, z_mm: float) -> Array:
+    return np.column_stack([points, np.full(len(points), z_mm)])
+
+
+def _start(corners: Array, fiducials: Fiducials, size: NDArray[np.intp]) -> Array:
+    """Lens and pose (14,) by which the detected corners (4 m, 2) fit best; raises InputError where
+    they do not fit.
+    """
+    points = _at_height(
+        np.array([marker.corners_mm for marker in fiducials.markers]).reshape(-1, 2), fiducials.z_mm
+    )
+
+    def off(state: Array) -> Array:
+        return np.concatenate(
+            [
+                (_project(state, points, size) - corners).ravel() / CORNER_PX,
+                (state[LENS] - USUAL) / USUAL_SIGMA,
+            ]
+        )
+
+    best = None
+    for focal in FIRST_FOCALS:
+        usual = np.array([np.log(focal), *USUAL[1:]])
+        start = np.concatenate([usual, *pose_of(points, corners, _lens(usual, size))])
+        found = least_squares(off, start, method="lm", x_scale="jac", max_nfev=3000)
+        if best is None or found.cost < best.cost:
+            best = found
+    assert best is not None
+    worst = np.hypot(*(_project(best.x, points, size) - corners).T).reshape(-1, 4).max(axis=1)
+    side = np.linalg.norm(corners[1::4] - corners[::4], axis=1)
+    if (worst > DISAGREES_SHARE * side).any():
+        wrong = fiducials.markers[int((worst / side).argmax())].id
+        raise InputError(
+            "expected fiducials where table.json says they lie; they do not fit one camera,"
+            f" fiducial {wrong} least; check places and sizes"
+        )
+    return np.asarray(best.x)
+
+
+def _lens(state: Array, size: NDArray[np.intp]) -> Lens:
+    width, height = size.tolist()
+    focal = float(np.exp(state[0])) * width
+    cx, cy = ((size - 1) / 2 + state[2:4] * width).tolist()
+    k1, k2, p1, p2 = state[4:8].tolist()
+    matrix = ((focal, 0.0, cx), (0.0, focal * float(np.exp(state[1])), cy), (0.0, 0.0, 1.0))
+    return Lens(width=width, height=height, matrix=matrix, distortion=(k1, k2, p1, p2, 0.0))
+
+
+def _project(state: Array, points_mm: Array, size: NDArray[np.intp]) -> Array:
+    turn, shift = np.split(state[POSE], 2)
+    return project_with(np.asarray(cv2.Rodrigues(turn)[0]), shift, points_mm, _lens(state, size))
+
+
+def _module_px(state: Array, fiducials: Fiducials, size: NDArray[np.intp]) -> float:
+    """Length of the smallest module in the picture."""
+    corners = _at_height(
+        np.array([marker.corners_mm for marker in fiducials.markers]).reshape(-1, 2), fiducials.z_mm
+    )
+    quads = _project(state, corners, size).reshape(-1, 4, 2)
+    modules = (
+        int(cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, fiducials.dictionary)).markerSize)
+        + 2
+    )
+    return float(np.linalg.norm(np.roll(quads, -1, axis=1) - quads, axis=2).min()) / modules
+
+
+def _in_picture(state: Array, edges: _Edges, size: NDArray[np.intp]) -> tuple[Array, Array]:
+    """Where edges should be (n, 2) px, and unit normals (n, 2) there."""
+    places = _places(state, edges)
+    there = _project(state, places, size)
+    step = _project(state, places + NORMAL_MM * edges.normals, size) - there
+    return there, step / np.linalg.norm(step, axis=1, keepdims=True)
+
+
+def _places(state: Array, edges: _Edges) -> Array:
+    """Where edges are on the table (n, 3), those of the board where its print has them."""
+    moved = edges.points_mm.copy()
+    flat = moved[edges.printed, :2]
+    moved[edges.printed, :2] = flat + state[PRINT][:2] + flat @ state[PRINT][2:].reshape(2, 2).T
+    return moved
+
+
+def _measure_marks(
+    image: Image, state: Array, marks: _Edges, module_px: float
+) -> tuple[_Measured, Array]:
+    """Edges of the fiducials, and how large blooms are expected to be (b,), 1 sigma."""
+    edges, normals = _in_picture(state, marks, np.array(image.shape[1::-1]))
+    offset, paper, good = edge_offsets(
+        image, edges, normals, REACH_MODULES * module_px, marks.blooms @ state[BLOOMS]
+    )
+    clipped = [
+        np.median(paper[own]) > CLIPPED if (own := good & (column > 0)).any() else False
+        for column in marks.blooms.T[1:-1]
+    ]
+    sigma = np.array(
+        [COMMON_BLOOM_PX, *np.where(clipped, CLIPPED_BLOOM_PX, BLOOM_PX), BOARD_BLOOM_PX]
+    )
+    return _kept(marks, edges + offset[:, None] * normals, normals, good), sigma
+
+
+def _measure_lines(image: Image, state: Array, lines: BoardEdges) -> _Measured:
+    """Edges of what is printed on the board."""
+    blooms = np.zeros((len(lines.points_mm), len(state) - BLOOMS.start))
+    blooms[:, -1] = lines.look == "step"
+    edges = _Edges(
+        _at_height(lines.points_mm, 0.0),
+        _at_height(lines.normals, 0.0),
+        blooms,
+        np.ones(len(blooms), bool),
+    )
+    there, normals = _in_picture(state, edges, np.array(image.shape[1::-1]))
+    offset, good = lines.measure(image, there, normals)
+    return _kept(edges, there + offset[:, None] * normals, normals, good)
+
+
+def _kept(edges: _Edges, places: Array, normals: Array, good: NDArray[np.bool_]) -> _Measured:
+    kept = _Edges(
+        edges.points_mm[good], edges.normals[good], edges.blooms[good], edges.printed[good]
+    )
+    return _Measured(kept, places[good], normals[good])
+
+
+def _joined(one: _Measured, other: _Measured) -> _Measured:
+    a, b = one.edges, other.edges
+    points, normals, blooms = (
+        np.concatenate(pair)
+        for pair in ((a.points_mm, b.points_mm), (a.normals, b.normals), (a.blooms, b.blooms))
+    )
+    edges = _Edges(points, normals, blooms, np.concatenate([a.printed, b.printed]))
+    return _Measured(
+        edges,
+        np.concatenate([one.places_px, other.places_px]),
+        np.concatenate([one.normals_px, other.normals_px]),
+    )
+
+
+def _off(state: Array, measured: _Measured, size: NDArray[np.intp]) -> Array:
+    """How far edges (n,) are along their normals from where they should be, px."""
+    away = measured.places_px - _project(state, _places(state, measured.edges), size)
+    return np.asarray(
+        np.sum(away * measured.normals_px, axis=1) - measured.edges.blooms @ state[BLOOMS]
+    )
+
+
+def _solve(
+    state: Array, measured: _Measured, bloom_sigma: Array, noise: float, size: NDArray[np.intp]
+) -> tuple[Array, float, Array]:
+    """State that fits best, edges that stray having less weight; the noise of an edge in px; and
+    the Jacobian there, in sigmas.
+    """
+    weight = 1 / np.sqrt(1 + (_off(state, measured, size) / (STRAYS * noise)) ** 2)
+    sigma = np.sqrt(noise**2 + TOGETHER * FLOOR_PX**2)
+
+    def off(state: Array) -> Array:
+        usual = (state[LENS] - USUAL) / USUAL_SIGMA
+        return np.concatenate(
+            [
+                weight * _off(state, measured, size) / sigma,
+                usual,
+                state[PRINT] / PRINT_SIGMA,
+                state[BLOOMS] / bloom_sigma,
+            ]
+        )
+
+    found = least_squares(off, state, method="lm", x_scale="jac", max_nfev=3000)
+    left = np.abs(_off(found.x, measured, size))
+    return (
+        np.asarray(found.x),
+        max(SIGMAS_A_MEDIAN * float(np.median(left)), LEAST_NOISE_PX),
+        np.asarray(found.jac),
+    )
+
+
+def _check(
+    state: Array,
+    own: _Measured,
+    marks: _Edges,
+    fiducials: Fiducials,
+    corners_px: Array,
+    size: NDArray[np.intp],
+) -> None:
+    """Raises InputError where a fiducial is not where it should be, or not where its detected
+    corners (4 m, 2) are, or the lens is none that cameras have.
+    """
+    wrong = at_wrong_edges(
+        _project(state, corner_points(list(fiducials.markers), fiducials.z_mm), size), corners_px
+    )
+    if wrong.any():
+        said = (
+            f"the edges of fiducial {fiducials.markers[int(np.argmax(wrong))].id} are not where"
+            " it is"
+        )
+        raise InputError(
+            f"expected a sharp picture, but {said}; hold the camera still, focus it, and take"
+            " another"
+        )
+    off = _off(state, own, size)
+    for index, marker in enumerate(fiducials.markers):
+        mine = own.edges.blooms[:, index + 1] > 0
+        if mine.sum() < LEAST_SHARE * np.count_nonzero(marks.blooms[:, index + 1]):
+            raise InputError(
+                f"expected fiducials where table.json says they lie; fiducial {marker.id} does not"
+                f" fit the others; {CHECK}"
+            )
+        off_px = float(np.median(np.abs(off[mine])))
+        if off_px > OFF_PX:
+            raise InputError(
+                f"expected fiducials where table.json says they lie; fiducial {marker.id} is off by"
+                f" {off_px:.1f} px; {CHECK}"
+            )
+    if (np.abs(state[LENS] - USUAL) > UNUSUAL * USUAL_SIGMA).any():
+        focal, k1 = float(np.exp(state[0])) * size[0], state[4]
+        said = (
+            f"expected fiducials that fit a usual lens, got a focal length of {focal:.0f} px, k1"
+            f" {k1:.2f}"
+        )
+        raise InputError(
+            f"{said}; check the fiducials' places and sizes; a fisheye lens has to be calibrated"
+        )
+
+
+def _told(state: Array, jacobian: Array, size: NDArray[np.intp]) -> Lens:
+    """The lens with its covariance (8, 8): poses and blooms being unknown too."""
+    scale = np.linalg.norm(jacobian, axis=0)
+    inverse = np.linalg.inv((jacobian / scale).T @ (jacobian / scale)) / np.outer(scale, scale)
+    lens, width = _lens(state, size), float(size[0])
+    to_lens = np.diag([lens.matrix[0][0], lens.matrix[1][1], width, width, 1.0, 1.0, 1.0, 1.0])
+    to_lens[1, 0] = lens.matrix[1][1]
+    return msgspec.structs.replace(
+        lens, covariance=rows_of(to_lens @ inverse[LENS, LENS] @ to_lens.T), first_estimate=True
+    )

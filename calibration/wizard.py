@@ -1,0 +1,386 @@
+"""A table that is made ready before a game: what is known of camera, lens, cards and colours, and
+each made better while people look at a page.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, assert_never, get_args
+
+import msgspec
+import numpy as np
+
+from calibration.colours import by_palette, close_pairs, learn, learned_setup, shown_pieces
+from calibration.lens.capture import take_views
+from calibration.lens.file import LensFile, keep_last, lens_file, load_lens, save_lens
+from calibration.lens.fit import calibrate_lens
+from calibration.lens.target import Charuco
+from calibration.progress import LensGuide
+from calibration.quality.error_model import EDGE_PX, Errors
+from calibration.quality.gap_error import gaps_here
+from calibration.table.drift import Checked, recheck
+from calibration.table.remeasure import redo
+from table.errors import InputError, said_of
+from table.listing import listed
+from table.measured_text import Z_95, fine_margin
+from table.table_config import Lens, Setup, save_table
+from vision.cameras.base import CameraLost, CameraPort
+from vision.cameras.frame import Frame
+from vision.cameras.preview import LivePicture
+from vision.cameras.reconnect import CannotGoOn, frames
+
+LOOK_S = 0.1
+"""A camera that gives pictures as fast as it is asked is asked this often."""
+CHECK_MS = 2000
+"""Whether cards and board lie where they should is looked at this often, on the camera's clock."""
+LENS_NAME = "lens.json"
+SQUARE_MM = 20.0
+"""Of the printed target; a lens does not depend on it."""
+
+Job = Literal["lens", "table", "colours"]
+JOBS: tuple[Job, ...] = get_args(Job)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far a part of the table is.
+
+    `good` is None as long as that is not known; `said` are sentences, `when` an ISO 8601 time or
+    empty; `doing` is set while it is at work, `refusal` where what people wanted last could not be
+    done, and why.
+    """
+
+    good: bool | None
+    said: tuple[str, ...]
+    when: str = ""
+    doing: bool = False
+    refusal: str = ""
+
+
+class Preparing:
+    """Looks through the camera of a table that is not played on yet.  `run` in a thread of its own;
+    everything else from any thread.
+    """
+
+    def __init__(
+        self, setup: Setup, path: Path, open_camera: Callable[[Setup], CameraPort]
+    ) -> None:
+        """`path` is where the table is kept, and its lens beside it.  Raises InputError where the
+        camera cannot be opened.
+        """
+        self._setup, self._path = setup, path
+        self._camera = open_camera(setup)
+        self.name, self.simulated = self._camera.name, self._camera.simulated
+        self._picture = LivePicture()
+        self._frame: Frame | None = None
+        self._lost = ""
+        self._checked: Checked | None = None
+        self._checked_ms = 0
+        self._gap_mm: float | None = None
+        self._new_lens: LensFile | None = None
+        self._close = ""
+        self._job: Job | None = None
+        self._refusals: dict[Job, str] = {}
+        self._done: dict[Job, str] = _times(setup, path)
+        self._lens: LensGuide | None = None
+        self._changed = threading.Condition()
+        self._stopping = threading.Event()
+
+    @property
+    def setup(self) -> Setup:
+        """The table as it is known now."""
+        with self._changed:
+            return self._setup
+
+    @property
+    def busy(self) -> bool:
+        """Is something at work that a game would have to wait for?"""
+        with self._changed:
+            return self._job is not None
+
+    @property
+    def lens(self) -> LensGuide | None:
+        """The calibration of a lens that was begun last; None before the first."""
+        with self._changed:
+            return self._lens
+
+    def jpeg(self) -> bytes | None:
+        """The newest picture; None before the first."""
+        return self._picture.jpeg()
+
+    @property
+    def frame_seq(self) -> int:
+        """The number of the newest picture; -1 before the first."""
+        return self._frame.seq if self._frame is not None else -1
+
+    def wish(self, job: Job) -> None:
+        """People want the lens calibrated, cards and board measured anew, or colours learned;
+        raises InputError while something else is at work.
+        """
+        with self._changed:
+            if self._job is not None:
+                raise InputError("one thing after the other: wait until what is at work is done")
+            self._job = job
+            self._refusals.pop(job, None)
+            self._lens = LensGuide() if job == "lens" else self._lens
+            self._changed.notify_all()
+
+    def stop(self) -> None:
+        """Make `run` return after what is at work; returns at once."""
+        self._stopping.set()
+        with self._changed:
+            if self._lens is not None:
+                self._lens.end()
+            self._changed.notify_all()
+
+    def run(self) -> None:
+        """Look, and do what people want, until `stop`; closes the camera, and what comes after the
+        last picture is done on that one.
+
+        What fails is told as what is wrong with the camera, or as the refusal of what people
+        wanted; the page goes on.
+        """
+        with closing(self._camera):
+            no_more = "It has no more pictures."
+            try:
+                for frame in frames(self._camera, self._stopping, self._lose):
+                    self._lost = ""
+                    self._see(frame)
+                    self._stopping.wait(LOOK_S)
+            except CannotGoOn as error:
+                no_more = f"It cannot be used: {error}"
+            while not self._stopping.is_set():
+                self._lost = no_more
+                with self._changed:
+                    self._changed.wait_for(
+                        lambda: self._job is not None or self._stopping.is_set(), 1.0
+                    )
+                self._work()
+
+    def steps(self) -> dict[str, Step]:
+        """How far each part is: camera, lens, table, colours."""
+        with self._changed:
+            return {
+                "camera": self._camera_step(),
+                "lens": self._lens_step(),
+                "table": self._table_step(),
+                "colours": self._colours_step(),
+            }
+
+    def _lose(self, error: CameraLost, retry_s: float) -> None:
+        self._lost = f"It is lost ({error}); trying again in {retry_s:g} s."
+        self._end("the camera is lost: try again when it is back")
+        self._stopping.wait(retry_s)
+
+    def _see(self, frame: Frame) -> None:
+        self._frame = frame
+        self._picture.show(frame)
+        if self._checked is None or not 0 <= frame.at_ms - self._checked_ms < CHECK_MS:
+            try:
+                self._check(frame)
+            except Exception as error:
+                self._lost = f"Its picture cannot be looked at ({said_of(error)})."
+        self._work()
+
+    def _check(self, frame: Frame) -> None:
+        """Does the table agree with this picture; and, once the camera's place is known, how finely
+        are gaps read from there?
+        """
+        checked = recheck(frame.image, self._setup)
+        measures = self._gap_mm is None and self._setup.game.name == "ice_boule"
+        gaps = (
+            gaps_here(Errors(checked.camera, self._setup, EDGE_PX))
+            if measures and checked.camera
+            else None
+        )
+        with self._changed:
+            self._checked, self._checked_ms = checked, frame.at_ms
+            self._gap_mm = Z_95 * gaps.sigma_mm if gaps else self._gap_mm
+
+    def _work(self) -> None:
+        """Do what people want, on the newest picture."""
+        job, frame = self._job, self._frame
+        if job is None:
+            return
+        try:
+            if frame is None:
+                raise InputError(f"{self.name}: expected a picture, but there is none yet")
+            match job:
+                case "lens":
+                    self._calibrate()
+                case "table":
+                    self._measure(frame)
+                case "colours":
+                    self._learn(frame)
+                case _:
+                    assert_never(job)
+        except InputError as error:
+            self._end(str(error))
+        except Exception as error:
+            self._end(f"that went wrong: {said_of(error)}")
+        else:
+            self._end("")
+
+    def _end(self, refusal: str) -> None:
+        """What people wanted, if anything, is done, or could not be done and why."""
+        with self._changed:
+            job, self._job = self._job, None
+            if job and refusal:
+                self._refusals[job] = refusal
+            elif job:
+                self._done[job] = datetime.now(UTC).isoformat(timespec="seconds")
+
+    def _calibrate(self) -> None:
+        guide, target = self._lens, Charuco(SQUARE_MM)
+        assert guide is not None, "a wish for a lens begins with its guide"
+        try:
+            views = take_views(self._camera, target, guide)
+            file = lens_file(
+                calibrate_lens(views.views, views.size_px), views, target.said, target.square_mm
+            )
+            path = self._path.with_name(LENS_NAME)
+            save_lens(file, path)
+        except InputError as error:
+            guide.fail(str(error))
+            raise
+        with self._changed:
+            self._new_lens = file
+        guide.finish(
+            (
+                f"{path.name}: written.",
+                *file.advice,
+                "Put the target away, go back, and measure cards and board anew.",
+            )
+        )
+
+    def _measure(self, frame: Frame) -> None:
+        """Cards and board anew, through the new lens if there is one; the table stays as it was
+        where that fails.
+        """
+        lens = self._new_lens.camera if self._new_lens else self._setup.camera
+        setup, _ = redo(frame.image, msgspec.structs.replace(self._setup, camera=lens))
+        self._put(setup)
+        self._new_lens = self._gap_mm = None
+        self._check(frame)
+
+    def _learn(self, frame: Frame) -> None:
+        shown = shown_pieces(frame.image, self._setup)
+        learned = tuple(
+            learn(colour, [one]) for colour, one in by_palette(shown, self._setup).items()
+        )
+        setup = learned_setup(self._setup, learned)
+        pairs = close_pairs(setup, np.median([one.ground for one in shown], axis=0))
+        self._put(setup)
+        self._close = (
+            ". ".join(map(str, pairs))
+            or "No two of them are close here: fewer than 1 of 100 pieces would be taken for another"  # noqa: E501
+        )
+
+    def _put(self, setup: Setup) -> None:
+        keep_last(self._path)
+        save_table(setup, self._path)
+        with self._changed:
+            self._setup = setup
+
+    def _camera_step(self) -> Step:
+        lens = self._setup.camera
+        said = f"{self.name}, {lens.width} × {lens.height} px."
+        seen = None if self._frame is None and not self._lost else not self._lost
+        return Step(
+            seen,
+            (
+                (said, self._lost)
+                if self._lost
+                else (said,)
+                if self._frame
+                else (said, "Waiting for its first picture.")
+            ),
+        )
+
+    def _lens_step(self) -> Step:
+        lens = self._setup.camera
+        step = self._step(
+            "lens",
+            False if lens.first_estimate else True if lens.covariance else None,
+            (_lens_said(lens),),
+        )
+        if self._new_lens is not None:
+            return replace(
+                step,
+                good=True,
+                said=(
+                    _lens_said(self._new_lens.camera),
+                    "It is used once cards and board are measured anew.",
+                ),
+            )
+        return step
+
+    def _table_step(self) -> Step:
+        checked = self._checked
+        if self._new_lens is not None:
+            return self._step(
+                "table",
+                False,
+                ("Its cards were measured through the lens before: measure them anew.",),
+            )
+        if checked is None:
+            return self._step("table", None, ("Not looked at yet.",))
+        if checked.said:
+            return self._step(
+                "table", False, tuple(f"{said[:1].upper()}{said[1:]}." for said in checked.said)
+            )
+        gap = (f"A gap is read to ± {self._gap_mm:.1f} mm here.",) if self._gap_mm else ()
+        return self._step("table", True, ("Cards and board lie where the table says.", *gap))
+
+    def _colours_step(self) -> Step:
+        learned = [colour.colour for colour in self._setup.learned_colours]
+        if not learned:
+            return self._step(
+                "colours", None, (f"As they are sold: {listed(self._setup.colours)}.",)
+            )
+        return self._step(
+            "colours",
+            True,
+            (
+                f"Learned in this light: {listed(learned)}.",
+                *((f"{self._close}.",) if self._close else ()),
+            ),
+        )
+
+    def _step(self, job: Job, good: bool | None, said: Sequence[str]) -> Step:
+        return Step(
+            good,
+            tuple(said),
+            self._done.get(job, ""),
+            self._job == job,
+            self._refusals.get(job, ""),
+        )
+
+
+def _times(setup: Setup, path: Path) -> dict[Job, str]:
+    """When the files were written that the table and its lens are kept in, where there are any."""
+    times: dict[Job, str] = {}
+    lens = path.with_name(LENS_NAME)
+    with suppress(InputError, OSError):
+        times["table"] = _written(path)
+        times |= {"lens": _written(lens)} if load_lens(lens).camera == setup.camera else {}
+    return times
+
+
+def _written(path: Path) -> str:
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
+
+
+def _lens_said(lens: Lens) -> str:
+    """What is known of a lens, in a sentence."""
+    if lens.first_estimate:
+        return "A first estimate: lengths are coarse until it is calibrated."
+    if lens.covariance:
+        focal_px, sigma_px = lens.matrix[0][0], float(np.sqrt(lens.covariance[0][0]))
+        return f"Calibrated: its focal length is {fine_margin(focal_px, sigma_px)} px."
+    return "Taken as exact: the table does not tell its ±."

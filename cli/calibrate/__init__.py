@@ -1,0 +1,1 @@
+"""`rinkside calibrate`, one file a subcommand."""

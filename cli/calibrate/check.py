@@ -1,0 +1,461 @@
+"""`rinkside calibrate check`: how good a table's calibration is, in millimetres, and whether calls
+can be trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+import cv2
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Table
+
+from calibration.quality.check import (
+    BY_HAND_MM,
+    Distance,
+    Residual,
+    Spread,
+    Still,
+    card_distance,
+    fiducial_residuals,
+    larger_than_predicted,
+    look,
+    piece_residuals,
+    spread,
+)
+from calibration.quality.error_model import EDGE_PX, ErrorMap, Errors, edge_px, error_map
+from calibration.quality.gap_error import GapsHere, gaps_here
+from calibration.quality.report import Report, Row, Tone, draw_map, page
+from calibration.table.placement import read_frames
+from cli.terminal import console, say
+from table.errors import InputError
+from table.files import check_output, write_whole
+from table.formatting import beside
+from table.measured_text import Z_95, with_margin
+from table.table_config import Setup, load_table
+from vision.annotate.photo import check_picture_path
+from vision.cameras.frame import Image, swapped
+from vision.cameras.image_files import MOST_MEGAPIXELS_TOGETHER
+from vision.cameras.reconnect import take_pictures
+
+PICTURES = 5
+"""How many pictures are taken with a camera."""
+RADIUS_95 = 2.45
+"""Standard deviations of a coordinate within which 95 % of places on a plane are."""
+NEARER = (
+    "A camera that is nearer or has more pixels, or pieces that stand out from the ground, make it"
+    " finer."
+)
+OFF_TOO_FAR, COARSE_MM = 2.0, 2.5
+"""Errors so many times larger than predicted show a table that is not as table.json has it; gaps
+that have to differ by more than this to be told apart leave many calls to the players.
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """All that was measured and predicted."""
+
+    errors: Errors
+    map: ErrorMap
+    gaps: GapsHere | None
+    fiducials: list[Residual]
+    distance: Distance | None
+    places: list[Residual]
+    spread: Spread | None
+    pictures: int
+    larger: float | None
+    """How many times larger errors are than was predicted; None where nothing was measured that
+    tells.
+    """
+    edges_measured: bool
+
+
+@click.command()
+@click.option(
+    "--table",
+    "table_path",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="table.json of the calibrated table.",
+)
+@click.option(
+    "--from",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Folder of pictures of the same still table, one or more.",
+)
+@click.option(
+    "--camera",
+    "spec",
+    metavar="SPEC",
+    help=f"Take {PICTURES} pictures with this camera instead, such as folder:FRAMES.",
+)
+@click.option(
+    "--cards", metavar="N,M", help="Two fiducials, the distance between whose middles was measured."
+)
+@click.option("--distance-mm", type=float, help="That distance.")
+@click.option(
+    "--at",
+    "places",
+    metavar="X,Y",
+    multiple=True,
+    help="A piece stands or lies with its base just here, in mm; may be given again.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, help="The page to write: OUT.html."
+)
+@click.option(
+    "--picture",
+    type=click.Path(path_type=Path),
+    help="Write the map of errors as a picture too: OUT.png.",
+)
+def check(
+    table_path: Path,
+    folder: Path | None,
+    spec: str | None,
+    cards: str | None,
+    distance_mm: float | None,
+    places: tuple[str, ...],
+    out: Path,
+    picture: Path | None,
+) -> None:
+    """Say how far off pieces and gaps may be read on a calibrated table, and what can be measured
+    of that.
+    """
+    setup = load_table(table_path)
+    if out.suffix.lower() != ".html" or not out.parent.is_dir():
+        raise InputError(
+            f"--out: expected the name of a page, OUT.html, in a folder that exists, got {out}"
+        )
+    taken = list(folder.iterdir()) if folder and folder.is_dir() else []
+    check_output(out, table_path, *taken)
+    if picture:
+        check_picture_path(picture)
+        check_output(picture, out, table_path, *taken)
+    measured = _cards(cards, distance_mm)
+    known = [_place(text) for text in places]
+    found = _check(
+        [look(name, image, setup) for name, image in _images(folder, spec, setup).items()],
+        setup,
+        measured,
+        known,
+    )
+    report = _report(found, setup, table_path)
+    drawn = draw_map(
+        found.map,
+        setup,
+        found.fiducials,
+        f"Errors over the table, {found.pictures} picture{'s' * (found.pictures > 1)}",
+        _below(found),
+    )
+    done, png = cv2.imencode(".png", swapped(drawn))
+    assert done, "a uint8 picture can be written as PNG"
+    write_whole(out, page(report, png.tobytes()).encode())
+    if picture:
+        write_whole(picture, png.tobytes())
+    _print(report)
+    say(
+        f"{out}: written, with the map of errors and what each figure rests on."
+        + (f" {picture}: written." if picture else "")
+    )
+
+
+def _cards(cards: str | None, distance_mm: float | None) -> tuple[tuple[int, int], float] | None:
+    if (cards is None) != (distance_mm is None):
+        raise InputError(
+            "expected --cards N,M and --distance-mm together: two fiducials, and how far apart"
+            " their middles were measured to be"
+        )
+    if cards is None or distance_mm is None:
+        return None
+    ids = [part.strip() for part in cards.split(",")]
+    if (
+        len(ids) != 2
+        or not all(part.isascii() and part.isdigit() for part in ids)
+        or int(ids[0]) == int(ids[1])
+    ):
+        raise InputError(
+            f"--cards: expected the numbers of two fiducials, such as 10,11, got {cards!r}"
+        )
+    if not 20 <= distance_mm <= 10000:
+        raise InputError(f"--distance-mm: expected 20 to 10000 mm, got {distance_mm:g}")
+    return (int(ids[0]), int(ids[1])), distance_mm
+
+
+def _place(text: str) -> tuple[float, float]:
+    try:
+        x, y = (float(part) for part in text.split(","))
+    except ValueError as error:
+        raise InputError(
+            f"--at: expected a place in mm of the table, such as 120,85.5, got {text!r}"
+        ) from error
+    if not np.isfinite([x, y]).all():
+        raise InputError(
+            f"--at: expected a place in mm of the table, such as 120,85.5, got {text!r}"
+        )
+    return x, y
+
+
+def _images(folder: Path | None, spec: str | None, setup: Setup) -> Mapping[str, Image]:
+    """Pictures by name; those of a folder stay in memory all together, so that there may not be too
+    many.  Raises InputError.
+    """
+    if (folder is None) == (spec is None):
+        raise InputError(
+            "expected pictures of the table at rest: --from FOLDER or --camera SPEC, one of the two"
+        )
+    if folder is not None:
+        frames = read_frames(folder, setup.camera)
+        most = max(
+            1, int(1e6 * MOST_MEGAPIXELS_TOGETHER / (setup.camera.width * setup.camera.height))
+        )
+        if len(frames) > most:
+            raise InputError(
+                f"{folder}: expected {most} pictures of this size at most, got {len(frames)}; take"
+                " some away"
+            )
+        return frames
+    assert spec is not None
+    return {
+        f"picture {number}": image
+        for number, image in enumerate(take_pictures(spec, setup, PICTURES), 1)
+    }
+
+
+def _check(
+    stills: list[Still],
+    setup: Setup,
+    measured: tuple[tuple[int, int], float] | None,
+    known: list[tuple[float, float]],
+) -> Found:
+    """All figures of the pictures, which show the same still table."""
+    told = edge_px([(still.seen, still.image) for still in stills], setup)
+    errors = Errors(stills[0].seen.camera, setup, EDGE_PX if told is None else told)
+    fiducials = fiducial_residuals(stills, errors)
+    distance = card_distance(stills, *measured, errors) if measured else None
+    places = piece_residuals(stills, known)
+    larger = larger_than_predicted([*fiducials, *([distance.residual] if distance else [])])
+    errors = replace(errors, larger=max(1.0, larger or 1.0))
+    return Found(
+        errors,
+        error_map(errors),
+        gaps_here(errors),
+        fiducials,
+        distance,
+        places,
+        spread(stills, setup),
+        len(stills),
+        larger,
+        told is not None,
+    )
+
+
+def _report(found: Found, setup: Setup, table_path: Path) -> Report:
+    verdict, tone = _verdict(found)
+    rows = [*_measured_rows(found), *_predicted_rows(found, setup)]
+    return Report(f"Check of {table_path.name}", verdict, tone, tuple(rows))
+
+
+def _verdict(found: Found) -> tuple[str, Tone]:
+    """Whether calls can be trusted here."""
+    far_off = [one for one in found.places if one.off_mm > RADIUS_95 * one.sigma_mm]
+    if (distance := found.distance) and distance.residual.squared > OFF_TOO_FAR**2 * Z_95**2:
+        longer = 100 * (distance.seen_mm / distance.given_mm - 1)
+        said = f"lengths are read {abs(longer):.2f} % too {'long' if longer > 0 else 'short'}"
+        return (
+            (
+                f"Calls cannot be trusted here: {said}. Measure the printed fiducials and the"
+                " distance again, and calibrate the table anew."
+            ),
+            "bad",
+        )
+    if found.larger is not None and found.larger > OFF_TOO_FAR:
+        worst = max(found.fiducials, key=lambda one: one.off_mm)
+        said = (
+            f"{worst.name} is seen {worst.off_mm:.2f} mm from its place in table.json,"
+            f" {found.larger:.1f} times farther than can be expected"
+        )
+        return (
+            (
+                f"Calls cannot be trusted here: {said}. Has a card or the camera's lens been moved?"
+                " Calibrate the table anew."
+            ),
+            "bad",
+        )
+    if 2 * len(far_off) > len(found.places):
+        said = (
+            f"{len(far_off)} of {len(found.places)} pieces at known places are read farther off"
+            " than can be expected"
+        )
+        return (
+            (
+                f"Calls cannot be trusted here: {said}. Were they just there? Then calibrate the"
+                " table anew."
+            ),
+            "bad",
+        )
+    if found.gaps is None:
+        return (
+            (
+                "Places can be trusted as far as the map says; the board has no room for throws, so"
+                " nothing is said of gaps."
+            ),
+            "good",
+        )
+    told = (
+        f"two gaps that differ by more than {found.gaps.apart_mm:.1f} mm are told apart here in 95"
+        " of 100"
+    )
+    wide = f" ({found.gaps.apart_95_mm:.1f} mm where pieces lie worst)"
+    if found.gaps.apart_mm > COARSE_MM:
+        return (
+            (
+                f"Ice Boule calls are honest here, but coarse: {told}{wide}; closer ones are left"
+                f" to the players. {NEARER}"
+            ),
+            "doubtful",
+        )
+    return (
+        f"Ice Boule calls can be trusted here: {told}{wide}; closer ones are left to the players.",
+        "good",
+    )
+
+
+def _measured_rows(found: Found) -> list[Row]:
+    rows = []
+    if distance := found.distance:
+        name = f"distance of fiducials {distance.cards[0]} and {distance.cards[1]}"
+        given = (
+            f"given {distance.given_mm:.1f} mm, taken to be measured to ±"
+            f" {Z_95 * BY_HAND_MM:.1f} mm"
+        )
+        rests = f"{given}; off by {distance.seen_mm - distance.given_mm:+.2f} mm"
+        rows.append(
+            Row(name, f"{with_margin(distance.seen_mm, distance.sigma_mm)} mm", "measured", rests)
+        )
+    for one in found.places:
+        rests = (
+            f"mean of {found.pictures} pictures; expected within {RADIUS_95 * one.sigma_mm:.2f} mm,"
+            " with what a hand is off"
+        )
+        off = beside(one.off_mm, RADIUS_95 * one.sigma_mm, 2)
+        rows.append(Row(f"piece put at {one.name}", f"{off} mm off", "measured", rests))
+    if found.spread:
+        rests = (
+            f"{found.spread.pieces} pieces in {found.spread.pictures} pictures of the same still"
+            " table; what all pictures share is not in it"
+        )
+        rows.append(
+            Row(
+                "repeatability, x and y each",
+                f"± {Z_95 * found.spread.sigma_mm:.2f} mm",
+                "measured",
+                rests,
+            )
+        )
+    if found.fiducials:
+        worst = max(found.fiducials, key=lambda one: one.off_mm)
+        expected = RADIUS_95 * max(one.sigma_mm for one in found.fiducials)
+        rests = (
+            f"each against the others; expected within {expected:.2f} mm; the worst is {worst.name}"
+        )
+        rows.append(
+            Row(
+                "fiducials off their places",
+                f"up to {beside(worst.off_mm, expected, 2)} mm",
+                "measured",
+                rests,
+            )
+        )
+    return rows
+
+
+def _predicted_rows(found: Found, setup: Setup) -> list[Row]:
+    size = min(setup.sizes, key=lambda one: one.base_mm)
+    edges = (
+        "as told here"
+        if found.edges_measured
+        else "as on drawn tables: lay pieces on the table to have its own"
+    )
+    lens = (
+        "lens's uncertainty included"
+        if setup.camera.covariance
+        else "lens taken as exact: table.json has no camera.covariance"
+    )
+    rows = []
+    for what, values in (("lying", found.map.lying_mm), ("standing", found.map.standing_mm)):
+        figure = f"{values.min():.2f} to {values.max():.2f} mm"
+        rows.append(
+            Row(
+                f"place of a {what} {size} piece, 95 %",
+                figure,
+                "predicted",
+                f"edges to {found.errors.edge_px:.2f} px, {edges}; {lens}",
+            )
+        )
+    if found.gaps:
+        rests = f"made-up throws of {size} pieces all over the board, measured as calls are"
+        rows.append(Row("a gap", f"± {Z_95 * found.gaps.sigma_mm:.2f} mm", "predicted", rests))
+        apart, worst = (f"{mm:.2f} mm" for mm in (found.gaps.apart_mm, found.gaps.apart_95_mm))
+        rows.append(
+            Row(
+                "two gaps told apart in 95 of 100",
+                f"from {apart}",
+                "predicted",
+                f"from {worst} where pieces lie worst",
+            )
+        )
+    if found.larger is not None:
+        rests = "fiducials and distance; " + (
+            "what pieces share is predicted larger by as much"
+            if found.larger > 1
+            else "no larger than predicted"
+        )
+        rows.append(
+            Row(
+                "errors measured, over those predicted",
+                f"{found.larger:.1f} times",
+                "measured",
+                rests,
+            )
+        )
+    pixel = found.map.pixel_mm
+    rows.append(
+        Row(
+            "a pixel shows",
+            f"{pixel.min():.2f} to {pixel.max():.2f} mm",
+            "measured",
+            "by the camera's place and lens",
+        )
+    )
+    return rows
+
+
+def _below(found: Found) -> str:
+    edges = "measured here" if found.edges_measured else "as on drawn tables"
+    lens = "with" if found.errors.setup.camera.covariance else "without"
+    return (
+        f"Predicted: edges of pieces to {found.errors.edge_px:.2f} px, {edges}; {lens} the lens's"
+        " doubt."
+    )
+
+
+def _print(report: Report) -> None:
+    output = console()
+    table = Table(
+        box=SIMPLE_HEAD, caption='± and "95 %" hold 95 of 100 true values', caption_justify="left"
+    )
+    for heading in ("what", "figure", ""):
+        table.add_column(
+            heading, justify="right" if heading == "figure" else "left", no_wrap=heading != "what"
+        )
+    for row in report.rows:
+        table.add_row(escape(row.what), row.figure, row.how)
+    output.print(table)
+    output.print(escape(report.verdict), highlight=False)

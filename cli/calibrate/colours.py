@@ -1,0 +1,156 @@
+"""`rinkside calibrate colours`: what the pieces' colours look like on this table, in its light."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from calibration.colours import (
+    Close,
+    Shown,
+    by_palette,
+    close_pairs,
+    in_order,
+    learn,
+    learned_setup,
+    shown_pieces,
+)
+from calibration.lens.file import keep_last
+from cli.terminal import console, say
+from table.errors import InputError
+from table.files import check_output
+from table.table_config import LearnedColour, Setup, load_table, save_table
+from vision.cameras.frame import Image
+from vision.cameras.image_files import read_image
+from vision.cameras.reconnect import take_pictures
+
+
+@click.command()
+@click.option(
+    "--table",
+    "table_path",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="table.json of the calibrated table.",
+)
+@click.option(
+    "--picture",
+    "pictures",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="A picture of one piece of each colour; more may follow.",
+)
+@click.option(
+    "--camera",
+    "spec",
+    metavar="SPEC",
+    help="Take the picture with this camera, such as folder:FRAMES.",
+)
+@click.option(
+    "--order", metavar="COLOURS", help="Which piece is which, from left to right: red,blue,green."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="The file to write, instead of TABLE; what was there is kept as .bak.",
+)
+def colours(
+    table_path: Path,
+    pictures: tuple[Path, ...],
+    spec: str | None,
+    order: str | None,
+    out: Path | None,
+) -> None:
+    """Learn the colours of pieces on a table: put one of each on it, apart, standing or lying."""
+    setup, out = load_table(table_path), out or table_path
+    check_output(out, *pictures)
+    names = None if order is None else _order(order, setup)
+    looks: dict[str, list[Shown]] = {}
+    for where, image in _images(pictures, spec, setup):
+        try:
+            shown = shown_pieces(image, setup)
+            given = by_palette(shown, setup) if names is None else in_order(shown, names, setup)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from error
+        for name, one in given.items():
+            looks.setdefault(name, []).append(one)
+    learned = {name: learn(name, seen) for name, seen in looks.items()}
+    setup = learned_setup(setup, tuple(learned.values()))
+    pairs = close_pairs(
+        setup, np.median([one.ground for seen in looks.values() for one in seen], axis=0)
+    )
+    kept = keep_last(out)
+    save_table(setup, out)
+    _print(learned, looks, pairs, names is None)
+    say(f"{out}: written." + (f" The table before is {kept}." if kept else ""))
+
+
+def _order(order: str, setup: Setup) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in order.split(","))
+    for index, name in enumerate(names):
+        if name not in setup.colours:
+            raise InputError(
+                f"--order: expected colours of this table ({', '.join(setup.colours)}), got"
+                f" {name!r}"
+            )
+        if name in names[:index]:
+            raise InputError(
+                f"--order: expected each colour once, one piece of each, got {name!r} again"
+            )
+    return names
+
+
+def _images(pictures: tuple[Path, ...], spec: str | None, setup: Setup) -> list[tuple[str, Image]]:
+    """Where each picture comes from, and the pictures."""
+    if bool(pictures) == (spec is not None):
+        raise InputError(
+            "expected a picture of one piece of each colour: --picture FILE or --camera SPEC, one"
+            " of the two"
+        )
+    if spec is None:
+        return [(str(path), read_image(path, setup).image) for path in pictures]
+    return [(spec, image) for image in take_pictures(spec, setup, 1)]
+
+
+def _print(
+    learned: dict[str, LearnedColour],
+    looks: dict[str, list[Shown]],
+    pairs: list[Close],
+    by_itself: bool,
+) -> None:
+    output = console()
+    table = Table(
+        box=SIMPLE_HEAD,
+        caption="light: red, green, blue of the plastic, of 100 that white paper gives back here",
+        caption_justify="left",
+    )
+    for heading in ("colour", "", "light, %", "piece at"):
+        table.add_column(
+            heading, justify="right" if heading == "light, %" else "left", no_wrap=True
+        )
+    for name, one in learned.items():
+        red, green, blue = (round(255 * min(level, 1.0) ** (1 / 2.2)) for level in one.light)
+        swatch = Text("      ", style=f"on rgb({red},{green},{blue})")
+        light = "  ".join(f"{100 * level:3.0f}" for level in one.light)
+        table.add_row(escape(name), swatch, light, "; ".join(map(str, looks[name])))
+    output.print(table)
+    if by_itself:
+        output.print(
+            "Which piece is which was told by their looks, each colour once; if that is wrong, say"
+            " it with --order.",
+            highlight=False,
+        )
+    for pair in pairs:
+        output.print(f"{pair}.", highlight=False)
+    if not pairs:
+        output.print(
+            "No two of the colours are close here: fewer than 1 of 100 pieces would be taken for"
+            " another.",
+            highlight=False,
+        )

@@ -1,0 +1,238 @@
+"""`rinkside calibrate`: what vision needs to know about a camera."""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing, nullcontext
+from pathlib import Path
+
+import click
+import msgspec
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Table
+
+from calibration.lens.capture import Terminal, take_views
+from calibration.lens.file import LensFile, lens_file, save_lens
+from calibration.lens.fit import calibrate_lens
+from calibration.lens.models import parameters_of
+from calibration.lens.overlay import coverage_picture
+from calibration.lens.presets import known_lens
+from calibration.lens.target import Charuco, ChessTarget, Target
+from calibration.lens.views import Views, read_views
+from calibration.progress import LensGuide
+from cli.calibrate.check import check
+from cli.calibrate.colours import colours
+from cli.calibrate.table import frame, printed, recheck, restore, table
+from cli.options import complain
+from cli.serve_options import page_options, served
+from cli.terminal import console, say, say_json
+from table.errors import InputError
+from table.files import check_output
+from table.measured_text import fine_margin
+from vision.annotate.photo import check_picture_path, write_picture
+from vision.cameras.base import open_camera
+from vision.cameras.reconnect import AnnouncedCamera
+from webui import create_lens_app
+
+SQUARE_MM = {"charuco": 20.0, "chessboard": 25.0}
+"""Squares of the target, where nothing else is said: a lens does not depend on them, only how far
+away the views are told to be.
+"""
+
+
+@click.group()
+def calibrate() -> None:
+    """Find out what vision needs to know about a camera and a table."""
+
+
+for command in (table, printed, frame, recheck, restore, colours, check):
+    calibrate.add_command(command)
+
+
+@calibrate.command()
+@click.option(
+    "--from",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Folder of photographs of the target, 12 or more.",
+)
+@click.option("--camera", "spec", help="Take them now, guided: folder:PATH, ...")
+@click.option(
+    "--keep",
+    type=click.Path(path_type=Path),
+    help="Folder for the photographs that --camera takes; they can be used again with --from.",
+)
+@click.option(
+    "--lens",
+    "known",
+    help=(
+        "With --camera: which camera it is, such as camera-module-3; guidance is better from the"
+        " start."
+    ),
+)
+@click.option(
+    "--target",
+    "target_name",
+    metavar="charuco|chessboard",
+    default="charuco",
+    show_default=True,
+    help="What was photographed.",
+)
+@click.option("--corners", metavar="WxH", help="Inner corners of the chessboard, such as 9x6.")
+@click.option(
+    "--square-mm",
+    type=float,
+    help="Side of the target's squares; only the views' distances depend on it.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The file to write; what was there is kept as OUT.bak.",
+)
+@click.option(
+    "--picture",
+    type=click.Path(path_type=Path),
+    help="Draw where in the picture the target's corners were.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the document that is written.")
+@page_options("With --camera: guidance on a page, with the live picture, instead of the terminal.")
+def lens(
+    folder: Path | None,
+    spec: str | None,
+    keep: Path | None,
+    known: str | None,
+    target_name: str,
+    corners: str | None,
+    square_mm: float | None,
+    out: Path,
+    picture: Path | None,
+    as_json: bool,
+    panel: bool,
+    host: str,
+    port: int,
+    public_names: tuple[str, ...],
+) -> None:
+    """Calibrate a lens from photographs of a target, or with a camera that looks at it now."""
+    target = _target(target_name, corners, square_mm)
+    taken = list(folder.iterdir()) if folder and folder.is_dir() else []
+    check_output(out, *taken)
+    if picture is not None:
+        check_picture_path(picture)
+        check_output(picture, out, *taken)
+    _check_source(folder, spec, keep, known, panel)
+    guide = LensGuide() if panel else None
+    with served(guide, create_lens_app, host, port, public_names) if guide else nullcontext():
+        views = (
+            read_views(folder, target) if folder else _taken(str(spec), keep, known, target, guide)
+        )
+        try:
+            calibrated = calibrate_lens(views.views, views.size_px)
+        except InputError as error:
+            raise InputError(f"{folder or spec}: {error}") from error
+        file = lens_file(calibrated, views, target.said, target.square_mm)
+        if picture is not None:
+            write_picture(picture, coverage_picture(calibrated))
+        kept = save_lens(file, out)
+        written = f"{out}: written." + (f" The lens before is {kept}." if kept else "")
+        if guide:
+            guide.finish((_summary(file), *file.advice, written))
+    if as_json:
+        say_json(msgspec.json.encode(file).decode())
+    else:
+        _print(file)
+        say(written)
+
+
+def _check_source(
+    folder: Path | None, spec: str | None, keep: Path | None, known: str | None, panel: bool
+) -> None:
+    """Raises InputError unless views come from a folder, or from a camera with what goes with
+    it.
+    """
+    with_camera = spec is not None or keep is not None or known is not None or panel
+    if (folder is not None and with_camera) or (folder is None and spec is None):
+        raise InputError(
+            "calibrate lens: expected --from FOLDER, or --camera, which --keep, --lens and --panel"
+            " go with"
+        )
+    if keep is not None and not keep.is_dir():
+        raise InputError(f"--keep: expected a folder that exists, got {keep}")
+
+
+def _taken(
+    spec: str, keep: Path | None, known: str | None, target: Target, guide: LensGuide | None
+) -> Views:
+    """Views taken now, guided on a page or in the terminal."""
+    first_lens = (lambda size: known_lens(known, size)) if known else None
+    with closing(AnnouncedCamera(open_camera(spec, None), complain)) as camera:
+        if guide:
+            return take_views(camera, target, guide, first_lens, keep)
+        with Terminal(console(err=True)) as terminal:
+            return take_views(camera, target, terminal, first_lens, keep)
+
+
+def _target(name: str, corners: str | None, square_mm: float | None) -> Target:
+    if name not in SQUARE_MM:
+        raise InputError(f"--target: expected charuco or chessboard, got {name!r}")
+    side = SQUARE_MM[name] if square_mm is None else square_mm
+    if not 1 <= side <= 500:
+        raise InputError(f"--square-mm: expected 1 to 500 mm, got {side:g}")
+    if name == "charuco":
+        if corners is not None:
+            raise InputError(
+                "--corners: expected with --target chessboard only; the ChArUco target has its own"
+            )
+        return Charuco(side)
+    counts = re.fullmatch(r"(\d{1,2})x(\d{1,2})", corners or "")
+    if not counts or not all(3 <= int(count) <= 40 for count in counts.groups()):
+        raise InputError(
+            "--corners: expected the chessboard's inner corners, 3x3 to 40x40, such as 9x6, got"
+            f" {corners or 'none'}"
+        )
+    return ChessTarget(int(counts[1]), int(counts[2]), side)
+
+
+def _print(file: LensFile) -> None:
+    output = console()
+    rows = Table(
+        box=SIMPLE_HEAD,
+        caption="RMS: how far corners are from where the lens puts them",
+        caption_justify="left",
+    )
+    for heading in ("view", "corners", "tilt, °", "away, mm", "RMS, px", "worst, px"):
+        rows.add_column(heading, justify="left" if heading == "view" else "right")
+    for view in file.views:
+        numbers = (
+            f"{view.tilt_deg:.0f}",
+            f"{view.away_mm:.0f}",
+            f"{view.rms_px:.2f}",
+            f"{view.worst_px:.2f}",
+        )
+        rows.add_row(escape(view.name), str(view.corners), *numbers)
+    output.print(rows)
+    for out in file.left_out:
+        output.print(f"left out {escape(out.name)}: {escape(out.reason)}", highlight=False)
+    values = parameters_of(file.camera)
+    rows = Table(box=SIMPLE_HEAD, caption="± holds 95 % of true values", caption_justify="left")
+    for heading in ("parameter", "value", "unit"):
+        rows.add_column(heading, justify="right" if heading == "value" else "left")
+    for name, sigma in file.sigma.items():
+        rows.add_row(
+            name, fine_margin(values[name], sigma), "px" if name in ("fx", "fy", "cx", "cy") else ""
+        )
+    output.print(rows)
+    for sentence in file.advice:
+        output.print(escape(sentence), highlight=False)
+    output.print(_summary(file), highlight=False)
+
+
+def _summary(file: LensFile) -> str:
+    """How good a lens is."""
+    unseen = file.held_out_px[file.model]
+    said = (
+        f"{len(file.views)} views, model {file.model}: RMS {file.rms_px:.3f} px, on views it had"
+        f" not seen {unseen:.3f} px."
+    )
+    return f"{said} Corners cover {100 * file.coverage:.0f} % of the picture."

@@ -1,0 +1,577 @@
+"""`rinkside calibrate table`, `frame`, `recheck`, `restore`: where fiducials and board lie, a first
+lens, and whether they still agree.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+import numpy as np
+
+from calibration.lens.file import keep_last, load_lens
+from calibration.lens.presets import lens_for
+from calibration.progress import CornersGuide
+from calibration.sheets.cards import CARD_MARKER_MM
+from calibration.sheets.pdf import BAR_MM
+from calibration.table.drift import recheck as recheck_table
+from calibration.table.placement import Placed, check_size, detect_cards, place_cards, read_frames
+from calibration.table.single_image import FirstLens, first_lens
+from cli.serve_options import page_options, served
+from cli.terminal import say
+from table.boards import Board, Chessboard, Coasters, Hex, Tiles
+from table.errors import InputError
+from table.files import MOST_TEXT_BYTES, check_output, read_bytes, read_json, write_whole
+from table.measured_text import Z_95, fine_margin
+from table.observation import Camera
+from table.solids import Array
+from table.table_config import (
+    FORMAT,
+    Counters,
+    Game,
+    Lens,
+    Setup,
+    load_table,
+    parse_table,
+    save_table,
+)
+from vision.cameras.frame import Image
+from vision.cameras.image_files import read_image
+from vision.cameras.reconnect import take_pictures
+from vision.geometry.camera_model import place_covariance
+from vision.localization.fiducials import locate
+from webui import create_corners_app
+
+PLAYED = {
+    "open": ("ice_boule", "looney", "medium"),
+    "chessboard": ("ice_storm", "looney", "medium"),
+    "hex": ("icebreaker", "looney", "medium"),
+    "coasters": ("zamboni_wars", "looney", "small,medium,large"),
+    "tiles": ("icefloe", "piecepack", "A,B,C,D,E,F"),
+}
+"""What is played on each kind of board, with which pieces, and their usual sizes."""
+CELLS: dict[str, tuple[float, float, Callable[[float], Board]]] = {
+    "chessboard": (20.0, 100.0, lambda cell_mm: Chessboard(square_mm=cell_mm)),
+    "hex": (20.0, 60.0, lambda cell_mm: Hex(size=5, cell_mm=cell_mm)),
+    "tiles": (50.0, 60.0, lambda cell_mm: Tiles(cell_mm=cell_mm)),
+}
+"""Boards whose cells are measured: the least and the most mm, and the board."""
+COASTER_MM, COASTERS = 101.6, (("yellow", "red"), ("green", "blue"))
+MOST_THICK_MM = 60.0
+COUNTER = Counters(colour="white", diameter_mm=22.0)
+PICTURES = 4
+"""How many are taken with a camera."""
+HIGH_MM = 30.0
+"""Height at which the doubt about what stands on the table is told: that of most pyramids."""
+Options = Callable[..., Any]
+
+
+def _game_options(command: Options) -> Options:
+    for option in (
+        click.option(
+            "--sizes", help="Sizes in play; those that are usual on such a board without it."
+        ),
+        click.option(
+            "--target",
+            default="green",
+            show_default=True,
+            help="Colour of the target, in Ice Boule.",
+        ),
+        click.option(
+            "--colours",
+            default="red,blue",
+            show_default=True,
+            help="The players' colours, in turn order.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def _game(board: Board, colours: str, target: str, sizes: str | None) -> Game:
+    """What is played on a board."""
+    kind = str(board.__struct_config__.tag)
+    name, pieces, usual = PLAYED[kind]
+    return Game(
+        name=name,
+        colours=tuple(colours.split(",")),
+        sizes=tuple((sizes or usual).split(",")),
+        pieces=pieces,
+        target=target if kind == "open" else None,
+        counters=COUNTER if kind == "hex" else None,
+    )
+
+
+@click.command()
+@click.option(
+    "--lens",
+    "lens_said",
+    required=True,
+    help="lens.json of the camera, or the name of a camera, such as camera-module-3.",
+)
+@click.option(
+    "--size", help="With the name of a camera: the size of its pictures, such as 2304x1296."
+)
+@click.option(
+    "--from",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Folder of photographs of the cards, from several sides.",
+)
+@click.option(
+    "--camera",
+    "spec",
+    metavar="SPEC",
+    help=(
+        f"Take {PICTURES} pictures with this camera instead, such as v4l2:0, as soon as all cards"
+        " show."
+    ),
+)
+@click.option(
+    "--card-mm",
+    type=float,
+    default=CARD_MARKER_MM,
+    show_default=True,
+    help="Side of the cards' fiducials, as measured.",
+)
+@click.option(
+    "--board",
+    "kind",
+    metavar="|".join(PLAYED),
+    default="open",
+    show_default=True,
+    help="What lies between the cards.",
+)
+@click.option(
+    "--cell-mm",
+    type=float,
+    help="Side of a square or place, or a hexagon from flat to flat, as measured.",
+)
+@click.option(
+    "--thickness-mm",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="How much higher than the cards pieces stand.",
+)
+@click.option(
+    "--corners-px",
+    nargs=4,
+    metavar="X,Y X,Y X,Y X,Y",
+    help="The board's corners in the first photograph, clockwise from the far left.",
+)
+@page_options("Drag the board's corners to their places in the first picture, on a page.")
+@_game_options
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The file to write; what was there is kept as OUT.bak.",
+)
+def table(
+    lens_said: str, size: str | None, card_mm: float, thickness_mm: float, out: Path, **words: Any
+) -> None:
+    """Find where four corner cards lie, and the board between them, and write a table.json."""
+    if not 5 <= card_mm <= 1000:
+        raise InputError(f"--card-mm: expected 5 to 1000 mm, got {card_mm:g}")
+    if not 0 <= thickness_mm <= MOST_THICK_MM:
+        raise InputError(
+            f"--thickness-mm: expected 0 to {MOST_THICK_MM:g} mm, got {thickness_mm:g}"
+        )
+    folder: Path | None = words["folder"]
+    check_output(out, Path(lens_said), *(folder.iterdir() if folder and folder.is_dir() else ()))
+    board = _board(words["kind"], words["cell_mm"])
+    corners = _corners_px(words["corners_px"]) if words["corners_px"] else None
+    if corners is not None and words["panel"]:
+        raise InputError("--corners-px: expected this or --panel, which asks for the corners")
+    camera = lens_for(lens_said, size)
+    frames = _frames(words["folder"], words["spec"], camera)
+    guide = _corners_guide(frames) if words["panel"] else None
+    with (
+        served(guide, create_corners_app, words["host"], words["port"], words["public_names"])
+        if guide
+        else nullcontext()
+    ):
+        if guide:
+            placed = _placed_by_hand(
+                guide,
+                lambda corners: place_cards(frames, camera, card_mm, board, thickness_mm, corners),
+            )
+        else:
+            placed = place_cards(frames, camera, card_mm, board, thickness_mm, corners)
+        document = {
+            "format": FORMAT,
+            "camera": camera,
+            "fiducials": placed.fiducials,
+            "board": placed.board,
+            "game": _game(placed.board, words["colours"], words["target"], words["sizes"]),
+        }
+        setup = parse_table(msgspec.to_builtins(document), out.name)
+        kept = keep_last(out)
+        save_table(setup, out)
+        told = [*_told(placed, len(frames), words["kind"], card_mm), _written(out, kept)]
+        if guide:
+            guide.finish(told[::-1])
+    for sentence in told:
+        say(sentence)
+
+
+def _frames(folder: Path | None, spec: str | None, lens: Lens) -> Mapping[str, Image]:
+    """Photographs of a folder, or pictures that a camera takes as soon as it sees all four cards;
+    raises InputError.
+    """
+    if (folder is None) == (spec is None):
+        raise InputError(
+            "expected photographs of the cards: --from FOLDER or --camera SPEC, one of the two"
+        )
+    if folder is not None:
+        return read_frames(folder, lens)
+    if lens.orientation == "upright" and str(spec).startswith(("video:", "folder:")):
+        raise InputError(
+            f"--camera: expected --from FOLDER with a lens for upright pictures, got {spec}, which"
+            " is read as the sensor wrote it"
+        )
+    lacking = ""
+
+    def shows_all(image: Image) -> bool:
+        nonlocal lacking
+        check_size(str(spec), (image.shape[1], image.shape[0]), lens)
+        try:
+            return bool(detect_cards({str(spec): image}))
+        except InputError as error:
+            if str(error) != lacking:
+                lacking = str(error)
+                say(f"waiting: {lacking}", err=True)
+            return False
+
+    images = take_pictures(str(spec), None, PICTURES, shows_all)
+    if not images:
+        raise InputError(f"{spec}: {lacking}")
+    return {f"picture {number}": image for number, image in enumerate(images, 1)}
+
+
+def _corners_guide(frames: Mapping[str, Image]) -> CornersGuide:
+    """The first photograph that shows all cards, which the corners are put on."""
+    name, cards_px = detect_cards(frames)[0]
+    return CornersGuide(frames[name], cards_px)
+
+
+def _placed_by_hand(guide: CornersGuide, place: Callable[[Array], Placed]) -> Placed:
+    """What follows from the corners that people put; they put them anew as long as nothing does."""
+    while True:
+        try:
+            return place(guide.corners())
+        except InputError as error:
+            guide.refuse(str(error))
+
+
+def _told(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[str]:
+    """How good it is, in sentences."""
+    told = [
+        f"cards {one} and {other}: {fine_margin(apart, placed.sigma_mm[one, other])} mm from middle"
+        " to middle"
+        for (one, other), apart in placed.apart_mm.items()
+    ]
+    show = "picture shows" if photographs == 1 else "pictures show"
+    told.append(
+        f"{placed.frames} of {photographs} {show} all four cards; edges are"
+        f" {max(placed.rms_px):.2f} px off on the worst card."
+    )
+    if placed.lines_seen:
+        told.append(
+            f"The board ({kind}) is seen by {100 * placed.lines_seen:.0f} % of its lines; its"
+            " origin and axes are the table's."
+        )
+    told.append(
+        f"± holds 95 % of true values if the cards' fiducials are {card_mm:g} mm: measure one, and"
+        " one of the distances."
+    )
+    return told
+
+
+def _board(kind: str, cell_mm: float | None) -> Board | None:
+    """The board of a kind, with cells as measured; None for open ground."""
+    if kind not in PLAYED:
+        raise InputError(f"--board: expected {', '.join(PLAYED)}, got {kind!r}")
+    if kind in CELLS:
+        least, most, build = CELLS[kind]
+        if cell_mm is None or not least <= cell_mm <= most:
+            raise InputError(
+                f"--cell-mm: expected {least:g} to {most:g} mm for {kind}, got"
+                f" {'none' if cell_mm is None else f'{cell_mm:g}'}"
+            )
+        return build(cell_mm)
+    if cell_mm is not None:
+        raise InputError(f"--cell-mm: expected with {', '.join(CELLS)} only, got it with {kind}")
+    return (
+        Coasters(cell_mm=2 * COASTER_MM / 6, coaster_mm=COASTER_MM, layout=COASTERS)
+        if kind == "coasters"
+        else None
+    )
+
+
+def _corners_px(words: tuple[str, ...]) -> Array:
+    """Four corners (4, 2) of words such as `412,96.5`."""
+    try:
+        corners = np.array([[float(number) for number in word.split(",")] for word in words])
+    except ValueError:
+        corners = np.empty(0)
+    if corners.shape != (4, 2) or not np.isfinite(corners).all():
+        raise InputError(
+            f"--corners-px: expected four corners such as 412,96.5, got {' '.join(words)}"
+        )
+    return corners
+
+
+def _written(out: Path, kept: Path | None) -> str:
+    return f"{out}: written." + (f" The table before is {kept}." if kept else "")
+
+
+@click.command()
+@click.argument("photo", type=click.Path(path_type=Path))
+@click.option(
+    "--table",
+    "draft_path",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="table.json, with or without a camera; or print --json.",
+)
+@_game_options
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The file to write; what was there is kept as OUT.bak.",
+)
+def frame(
+    photo: Path, draft_path: Path, colours: str, target: str, sizes: str | None, out: Path
+) -> None:
+    """Estimate the lens from PHOTO alone, which shows the fiducials of a table: a first table.json
+    without a calibrated lens.
+    """
+    check_output(out, photo)
+    image = read_image(photo).image
+    height, width = image.shape[:2]
+    matrix = (
+        (float(width), 0.0, (width - 1) / 2),
+        (0.0, float(width), (height - 1) / 2),
+        (0.0, 0.0, 1.0),
+    )
+    unknown = Lens(width=width, height=height, matrix=matrix, distortion=(0.0,) * 5)
+    draft = read_draft(draft_path, unknown, (colours, target, sizes))
+    try:
+        first = first_lens(image, draft.fiducials, draft.board)
+    except InputError as error:
+        raise InputError(f"{photo}: {error}") from error
+    setup = msgspec.structs.replace(draft, camera=first.lens)
+    camera = locate(image, setup)
+    if not isinstance(camera, Camera):
+        raise InputError(f"{photo}: {camera.reason}")
+    kept = keep_last(out)
+    save_table(setup, out)
+    _say_first(first, setup, camera)
+    say(_written(out, kept))
+
+
+def read_draft(
+    path: Path, lens: Lens, words: tuple[str, str, str | None], scale: float = 1.0
+) -> Setup:
+    """The table of a file that may lack camera and game, with this lens, and all that is printed so
+    much longer than it says.
+    """
+    raw = read_json(path)
+    if not isinstance(raw, dict) or not {"fiducials", "board"} <= raw.keys():
+        raise InputError(
+            f"{path}: expected a table with fiducials and board, as table.json and rinkside print"
+            " --json have them"
+        )
+    document = {
+        "format": FORMAT,
+        "camera": msgspec.to_builtins(lens),
+        "fiducials": raw["fiducials"],
+        "board": raw["board"],
+    }
+    if "game" in raw:
+        return _scaled(
+            parse_table(document | {"game": raw["game"]}, path.name, beside=path.parent), scale
+        )
+    boule = Game(name="ice_boule", colours=("red",), sizes=("medium",))
+    board = parse_table(document | {"game": msgspec.to_builtins(boule)}, path.name).board
+    return _scaled(
+        parse_table(document | {"game": msgspec.to_builtins(_game(board, *words))}, path.name),
+        scale,
+    )
+
+
+def _scaled(setup: Setup, scale: float) -> Setup:
+    """The table with places and lengths on its paper so many times as long; tiles, and how thick
+    things are, are not printed.
+    """
+    markers = tuple(
+        msgspec.structs.replace(
+            marker, corners_mm=tuple((scale * x, scale * y) for x, y in marker.corners_mm)
+        )
+        for marker in setup.fiducials.markers
+    )
+    board = msgspec.to_builtins(setup.board)
+    board |= {
+        name: (scale * np.array(value)).tolist()
+        for name, value in board.items()
+        if name.endswith("_mm") and name != "tile_mm"
+    }
+    fiducials = msgspec.structs.replace(setup.fiducials, markers=markers)
+    return msgspec.structs.replace(setup, fiducials=fiducials, board=msgspec.convert(board, Board))
+
+
+@click.command()
+@click.argument("board_path", metavar="BOARD.json", type=click.Path(path_type=Path))
+@click.option(
+    "--lens",
+    "lens_said",
+    required=True,
+    help="lens.json of the camera, or the name of a camera, such as camera-module-3.",
+)
+@click.option(
+    "--size", help="With the name of a camera: the size of its pictures, such as 2304x1296."
+)
+@click.option(
+    "--bar-mm",
+    type=float,
+    default=BAR_MM,
+    show_default=True,
+    help="What the check bar at the foot of the pages measures.",
+)
+@_game_options
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The file to write; what was there is kept as OUT.bak.",
+)
+def printed(
+    board_path: Path,
+    lens_said: str,
+    size: str | None,
+    bar_mm: float,
+    colours: str,
+    target: str,
+    sizes: str | None,
+    out: Path,
+) -> None:
+    """Make a table.json of a board that was printed with its fiducials; BOARD.json is what rinkside
+    print --json printed.
+    """
+    if not 0.95 * BAR_MM <= bar_mm <= 1.05 * BAR_MM:
+        raise InputError(
+            f"--bar-mm: expected {0.95 * BAR_MM:g} to {1.05 * BAR_MM:g} mm, got {bar_mm:g}; print"
+            " at 100 % (actual size)"
+        )
+    check_output(out, board_path, Path(lens_said))
+    setup = read_draft(
+        board_path, lens_for(lens_said, size), (colours, target, sizes), bar_mm / BAR_MM
+    )
+    kept = keep_last(out)
+    save_table(setup, out)
+    if bar_mm != BAR_MM:
+        say(
+            f"All that is printed is taken to be {100 * (bar_mm / BAR_MM - 1):+.1f} % as long as it"
+            " was drawn."
+        )
+    say(_written(out, kept))
+
+
+def _say_first(first: FirstLens, setup: Setup, camera: Camera) -> None:
+    """How good the lens is, in pixels and on the table."""
+    (fx, _, cx), (_, _, cy), _ = first.lens.matrix
+    for name, value, unit in (
+        ("fx", fx, " px"),
+        ("cx", cx, " px"),
+        ("cy", cy, " px"),
+        ("k1", first.lens.distortion[0], ""),
+    ):
+        say(f"{name}: {fine_margin(value, first.sigma[name])}{unit}")
+    marks, lines = first.edges
+    said = f"{marks} edges of fiducials" + (f" and {lines} of the board" if lines else "")
+    say(
+        f"From {said}; the camera looks {first.tilt_deg:.0f}° from straight down,"
+        f" {camera.eye_mm[2]:.0f} mm above the table."
+    )
+    low, high = (Z_95 * _worst_sigma_mm(setup, camera, height_mm) for height_mm in (0.0, HIGH_MM))
+    say(
+        f"On the table places are known to ± {low:.1f} mm, {HIGH_MM:g} mm above it to ± {high:.1f}"
+        " mm, at the worst corner of the board."
+    )
+    say(
+        "± holds 95 % of true values. This is a first estimate: a calibrated lens is better"
+        " (rinkside calibrate lens)."
+    )
+
+
+def _worst_sigma_mm(setup: Setup, camera: Camera, height_mm: float) -> float:
+    """The largest uncertainty, 1 sigma, of a place over the board's corners, in any direction."""
+    places = [np.array([*corner, height_mm]) for corner in setup.outline_mm()]
+    return max(
+        float(np.sqrt(np.linalg.eigvalsh(place_covariance(place, camera, setup.camera)).max()))
+        for place in places
+    )
+
+
+@click.command()
+@click.argument("photo", type=click.Path(path_type=Path))
+@click.option(
+    "--table",
+    "table_path",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="table.json of the calibrated table.",
+)
+@click.option(
+    "--before",
+    type=click.Path(path_type=Path),
+    help="A picture of the same table from before: has the camera moved since?",
+)
+@click.pass_context
+def recheck(ctx: click.Context, photo: Path, table_path: Path, before: Path | None) -> None:
+    """Say whether cards, board and camera in PHOTO are still where table.json says; exit code 1
+    where they are not.
+    """
+    setup = load_table(table_path)
+    there = locate(read_image(before, setup).image, setup) if before else None
+    told = recheck_table(
+        read_image(photo, setup).image, setup, there if isinstance(there, Camera) else None
+    ).said
+    for sentence in told:
+        say(sentence)
+    if told:
+        ctx.exit(1)
+    say(
+        "Cards and board are where table.json says."
+        if before is None
+        else "Cards, board and camera are where they were."
+    )
+
+
+@click.command()
+@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+def restore(path: Path) -> None:
+    """Bring back the table or lens that was in FILE before; what is there now becomes FILE.bak."""
+    kept = path.with_name(f"{path.name}.bak")
+    raw = read_json(kept)
+    if isinstance(raw, dict) and raw.get("format") == FORMAT:
+        parse_table(raw, kept.name, beside=path.parent)
+    else:
+        load_lens(kept)
+    now = (
+        read_bytes(path, "a file that can be replaced", MOST_TEXT_BYTES) if path.exists() else None
+    )
+    aside = path.with_name(f".{path.name}.restored")
+    os.replace(kept, aside)
+    if now is not None:
+        write_whole(kept, now)
+    os.replace(aside, path)
+    say(f"{path}: restored." + (f" What was there is {kept}." if now is not None else ""))

@@ -1,0 +1,201 @@
+"""What is connected: every part that settings name, where it is, what it says of itself, and what
+is wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+import numpy as np
+
+from hardware.backends.led_power import full_ma
+from hardware.factory import open_rig
+from hardware.settings import (
+    PARTS,
+    BoardLampsSettings,
+    BoardPartSettings,
+    CountedDiceSettings,
+    GpioButtonsSettings,
+    GpioBuzzerSettings,
+    GpioDiceSettings,
+    GpioLampsSettings,
+    HardwareSettings,
+    WledDiceSettings,
+    WledPresetsSettings,
+    WledSettings,
+    as_pins,
+    button_pins,
+)
+from table.errors import InputError
+
+if TYPE_CHECKING:
+    from hardware.backends.microcontroller import Hello
+
+SQUARE_MM = np.array([[0.0, 0.0], [400.0, 0.0], [400.0, 400.0], [0.0, 400.0]])
+"""A board to light a strip round where no table is known."""
+
+
+class Connected(NamedTuple):
+    """A part: `says` what it tells of itself, empty where it is not in the settings; `wrong` why it
+    does not work, empty where it does.
+    """
+
+    part: str
+    kind: str = "-"
+    where: str = ""
+    says: str = "not in the settings"
+    wrong: str = ""
+
+
+def connected(settings: HardwareSettings, pause: Callable[[float], object]) -> Iterator[Connected]:
+    """Every part there may be, each opened by itself and closed again; `pause(seconds)` waits for
+    answers.
+    """
+    for part in PARTS:
+        if (held := getattr(settings, part)) is None:
+            yield Connected(part)
+            continue
+        kind, where = held.__struct_config__.tag, _where(settings, part)
+        try:
+            open_rig(_only(settings, part), SQUARE_MM, lambda _text: None).close()
+            yield Connected(part, kind, where, *_answer(settings, part, pause))
+        except InputError as error:
+            yield Connected(part, kind, where, "", str(error))
+
+
+def _only(settings: HardwareSettings, part: str) -> HardwareSettings:
+    """Settings of one part alone; dice on a strip keep their strip."""
+    kept = (
+        {part, "lamps"}
+        if part == "dice" and isinstance(settings.dice, WledDiceSettings)
+        else {part}
+    )
+    return msgspec.structs.replace(settings, **dict.fromkeys(set(PARTS) - kept))
+
+
+def _where(settings: HardwareSettings, part: str) -> str:
+    """GPIO numbers by what hangs on them, or the port."""
+    match held := getattr(settings, part):
+        case GpioLampsSettings(players=players, verdict=verdict):
+            named = {f"player {seat}": pins for seat, pins in enumerate(players, 1)} | {
+                "verdict": verdict
+            }
+            return "; ".join(
+                f"{name}: {', '.join(map(str, as_pins(pins)))}" for name, pins in named.items()
+            )
+        case GpioDiceSettings(pips=dice):
+            return "; ".join(", ".join(map(str, pips)) for pips in dice)
+        case GpioButtonsSettings():
+            return "; ".join(f"{name}: {pin}" for name, pin in button_pins(held).items())
+        case GpioBuzzerSettings(pin=pin):
+            return str(pin)
+        case WledDiceSettings():
+            return getattr(settings.lamps, "device", "")
+    if held.__struct_config__.tag == "board":
+        return settings.board or ""
+    return getattr(held, "device", "")
+
+
+def _answer(
+    settings: HardwareSettings, part: str, pause: Callable[[float], object]
+) -> tuple[str, str]:
+    """What a part that could be opened says, and what is wrong with that."""
+    held = getattr(settings, part)
+    if held.__struct_config__.tag == "board":
+        return _board(settings, part, pause)
+    if isinstance(held, WledSettings | WledPresetsSettings):
+        return _strip(settings, held, pause)
+    return "opened", ""
+
+
+def _strip(
+    settings: HardwareSettings,
+    lamps: WledSettings | WledPresetsSettings,
+    pause: Callable[[float], object],
+) -> tuple[str, str]:
+    from hardware.backends.serial_port import open_port
+    from hardware.backends.wled import identify
+
+    with closing(open_port(lamps.device, lamps.baud, "hardware.lamps.device")) as port:
+        found = identify(port, pause)
+    if found is None:
+        return (
+            (
+                f"opened, but nothing answers: is hardware.lamps.baud, {lamps.baud}, what WLED's"
+                " sync settings say, and are GPIO 1 and 3 free?"
+            ),
+            "",
+        )
+    said = f"WLED {found.version} with {found.lamps} lamps"
+    if isinstance(lamps, WledPresetsSettings):
+        return said, ""
+    wanted = lamps.leds + 7 * (
+        settings.dice.count if isinstance(settings.dice, WledDiceSettings) else 0
+    )
+    if found.lamps < wanted:
+        return (
+            "",
+            (
+                f"hardware.lamps.leds: expected {found.lamps} lamps or less, as WLED has, those of"
+                f" dice included, got {wanted}"
+            ),
+        )
+    most_a = min(lamps.supply_ma, full_ma(wanted, lamps.brightness)) / 1000
+    return (
+        (
+            f"{said}; draws {most_a:.1f} A at most, {full_ma(wanted) / 1000:.1f} A without"
+            " brightness and supply_ma"
+        ),
+        "",
+    )
+
+
+def ask_board(settings: HardwareSettings, pause: Callable[[float], object]) -> Hello:
+    """What the microcontroller says that it has; raises InputError where none answers."""
+    from hardware.backends.microcontroller import BAUD, identify
+    from hardware.backends.serial_port import open_port
+
+    with closing(open_port(settings.board or "", BAUD, "hardware.board")) as port:
+        found = identify(port, pause)
+    if found is None:
+        raise InputError(
+            f"hardware.board: expected a board that answers, got none at {settings.board!r}: is its"
+            " program on it (docs/HARDWARE.md)?"
+        )
+    return found
+
+
+def _board(
+    settings: HardwareSettings, part: str, pause: Callable[[float], object]
+) -> tuple[str, str]:
+    found = ask_board(settings, pause)
+    match getattr(settings, part):
+        case BoardLampsSettings(players=players) if players >= found.lamps:
+            return (
+                "",
+                (
+                    f"hardware.lamps.players: expected {found.lamps - 1} or less, as the board has"
+                    f" {found.lamps} lamps, got {players}"
+                ),
+            )
+        case CountedDiceSettings(count=count) if count > found.dice:
+            return (
+                "",
+                (
+                    f"hardware.dice.count: expected {found.dice} or less, as the board has, got"
+                    f" {count}"
+                ),
+            )
+        case BoardPartSettings() if part == "buzzer" and not found.buzzer:
+            return "", "hardware.buzzer.kind: expected another kind: the board has no buzzer"
+    dice = "1 die" if found.dice == 1 else f"{found.dice} dice"
+    has = {
+        "lamps": f"{found.lamps} lamps",
+        "dice": dice,
+        "buttons": ", ".join(found.buttons),
+        "buzzer": "a buzzer",
+    }
+    return f"a board with {has[part]}", ""

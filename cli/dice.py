@@ -1,0 +1,43 @@
+"""Is a die fair?  Pearson's chi-square test against six values that are all as likely."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from scipy.special import chdtrc
+
+SUSPICIOUS = 0.001
+"""A fair die gives a smaller probability once in a thousand tests."""
+FEWEST = 30
+"""With fewer rolls, less than five of each value are expected, and the test says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fairness:
+    """How often each value came, 1 first; `chi_square` with 5 degrees of freedom; `probability`
+    that a fair die gives as much or more.
+    """
+
+    counts: tuple[int, ...]
+    chi_square: float
+    probability: float
+
+    def __bool__(self) -> bool:
+        return self.probability >= SUSPICIOUS
+
+
+def judge_rolls(rolls: Iterable[int]) -> Fairness:
+    """Test FEWEST rolls or more, values of 1 to 6; raises ValueError for fewer, or for other
+    values.
+    """
+    counts = [0] * 6
+    for value in rolls:
+        if value not in range(1, 7):
+            raise ValueError(f"expected values of 1 to 6, got {value}")
+        counts[value - 1] += 1
+    expected = sum(counts) / 6
+    if sum(counts) < FEWEST:
+        raise ValueError(f"expected {FEWEST} rolls or more, got {sum(counts)}")
+    chi_square = sum((count - expected) ** 2 for count in counts) / expected
+    return Fairness(tuple(counts), chi_square, float(chdtrc(5, chi_square)))

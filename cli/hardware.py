@@ -1,0 +1,384 @@
+"""`rinkside hardware` and `rinkside dice`: what is connected, whether it works, and whether the
+dice are fair.
+"""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
+from importlib import resources
+from pathlib import Path
+from typing import TypeVar
+
+import click
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Table
+
+from cli.device_report import SQUARE_MM, ask_board, connected
+from cli.dice import FEWEST, judge_rolls
+from cli.terminal import console, ring, say
+from hardware.cues import SIGNALS, TUNES, Mark, Scene, Signal
+from hardware.dice_display import draw, picture, tumble
+from hardware.factory import Rig, open_rig
+from hardware.interfaces import Buttons, Lamps, Press, Reading
+from hardware.settings import (
+    BoardLampsSettings,
+    BoardPartSettings,
+    GpioButtonsSettings,
+    GpioLampsSettings,
+    HardwareSettings,
+    WledSettings,
+    button_pins,
+    load_settings,
+)
+from table.errors import InputError
+from table.files import write_whole
+from table.solids import Array
+from table.table_config import load_table
+
+WAIT_S = 20.0
+"""So long a button or a calliper is waited for."""
+TRIED = ("red", "blue", "green", "yellow", "black", "white")
+"""Players' colours while lamps are tried."""
+
+PRIMARIES = ("red", "green", "blue")
+"""A lamp that shows each of these has all its wires where they belong."""
+VERDICT_COLOURS: dict[Signal, str] = {"refused": "red", "accepted": "green", "paused": "blue"}
+"""Signals that light one wire of a verdict's lamp, or one above the others."""
+
+FIRMWARE = {
+    "pico": ("pico.py", "main.py"),
+    "uno": ("rinkside_board/rinkside_board.ino", "rinkside_board/rinkside_board.ino"),
+}
+"""Programs of microcontrollers: where they are in hardware/firmware, and the names that MicroPython
+and the Arduino IDE ask for.
+"""
+
+T = TypeVar("T")
+_settings = click.option(
+    "--settings",
+    "path",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="TOML file with the table [hardware].",
+)
+
+
+@click.group()
+def hardware() -> None:
+    """Lamps, dice, buttons, buzzer and calliper: what is connected, and whether it works."""
+
+
+@hardware.command("list")
+@click.option(
+    "--settings",
+    "path",
+    type=click.Path(path_type=Path),
+    help="TOML file with the table [hardware].",
+)
+def list_hardware(path: Path | None) -> None:
+    """List the serial ports and, with settings, what they name, where it is, and what is wrong with
+    it.
+
+    Exit code 1 where something does not work.
+    """
+    wrong: dict[str, list[str]] = {}
+    if path is not None:
+        table = _table("part", "kind", "GPIO or port", "state")
+        for part in connected(load_settings(path), time.sleep):
+            table.add_row(
+                part.part,
+                part.kind,
+                escape(part.where),
+                "wrong: see below" if part.wrong else escape(part.says),
+            )
+            if part.wrong:
+                wrong.setdefault(part.wrong, []).append(part.part)
+        console().print(table)
+    for why, parts in wrong.items():
+        say(f"{', '.join(parts)}: {why}")
+    _list_ports()
+    if wrong:
+        raise SystemExit(1)
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=SIMPLE_HEAD)
+    for heading in headings:
+        table.add_column(heading)
+    return table
+
+
+def _list_ports() -> None:
+    from hardware.backends.serial_port import found_ports
+
+    if not (ports := found_ports()):
+        say("There are no serial ports. Is everything plugged in?")
+        return
+    table = _table("serial port", "description")
+    for port in ports:
+        table.add_row(escape(port.device), escape(port.said))
+    console().print(table)
+    # Not in the table, which breaks names at the width of the terminal: people copy them into their
+    # settings.
+    for port in (port for port in ports if port.lasting):
+        say(f"{port.device} is always {port.lasting}")
+
+
+@hardware.command()
+@click.argument("board", type=click.Choice(tuple(FIRMWARE)))
+@click.argument("folder", type=click.Path(path_type=Path), default=Path())
+def firmware(board: str, folder: Path) -> None:
+    """Write the program of a microcontroller into FOLDER [default: this one]: a Pico's main.py, an
+    Arduino Uno's sketch.
+    """
+    source, name = FIRMWARE[board]
+    path = folder / name
+    if path.exists():
+        raise InputError(
+            f"{path}: a file of this name exists already; name another folder, or move it away"
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, resources.files("hardware").joinpath("firmware", source).read_bytes())
+    say(
+        f"Written to {path}. docs/HARDWARE.md says how it gets on to the board, and what is"
+        " connected to which pin."
+    )
+
+
+@hardware.command()
+@_settings
+@click.option(
+    "--table",
+    "table_path",
+    type=click.Path(path_type=Path),
+    help="table.json of the board that a strip is round [default: a square].",
+)
+def check(path: Path, table_path: Path | None) -> None:
+    """Walk through every lamp, die, button and the rest, and ask whether each does what it should.
+
+    Exit code 1 where something does not.
+    """
+    settings = load_settings(path)
+    outline_mm = load_table(table_path).outline_mm() if table_path else SQUARE_MM
+    names = _button_names(settings)
+    with closing(open_rig(settings, outline_mm, ring)) as rig:
+        tried = list(_walk(rig, settings, names, outline_mm))
+        failed = [what for what, works in tried if not works]
+        failed += [f"{part}: {why}" for part, why in rig.troubles.items()]
+    if not tried:
+        raise InputError(f"{path}: hardware: expected something to try, got no part")
+    say(f"Not working: {'; '.join(failed)}" if failed else "Everything works.")
+    if failed:
+        raise SystemExit(1)
+
+
+def _button_names(settings: HardwareSettings) -> tuple[str, ...]:
+    """Every button that is there; a board is asked which it has.  Raises InputError where none
+    answers.
+    """
+    match settings.buttons:
+        case GpioButtonsSettings():
+            return tuple(button_pins(settings.buttons))
+        case BoardPartSettings():
+            return ask_board(settings, time.sleep).buttons
+        case _:
+            return GpioButtonsSettings.__struct_fields__
+
+
+def _walk(
+    rig: Rig, settings: HardwareSettings, names: tuple[str, ...], outline_mm: Array
+) -> Iterator[tuple[str, bool]]:
+    """Every thing that was tried, and whether people say that it works; `names` are those of
+    buttons.
+    """
+    if rig.lamps:
+        yield from _try_lamps(rig.lamps, settings)
+        if isinstance(settings.lamps, WledSettings):
+            yield from _try_corners(rig.lamps, outline_mm)
+    if rig.dice:
+        for value in range(1, 7):
+            rig.dice.show((value,) * rig.dice.count)
+            yield f"a {value} on the dice", click.confirm(f"Does every die show a {value}?", True)
+    if rig.buzzer:
+        rig.buzzer.play(Scene("refused"))
+        yield "the buzzer", click.confirm("Were there three beeps?", True)
+    if rig.voice:
+        rig.voice.say("This is Rinkside.")
+        yield "the voice", click.confirm("Did a voice say: this is Rinkside?", True)
+    if rig.buttons:
+        yield from _try_buttons(rig.buttons, names)
+    if rig.calliper:
+        readings: queue.Queue[Reading] = queue.Queue()
+        rig.calliper.listen(readings.put)
+        yield (
+            "the calliper",
+            _hear(
+                readings,
+                "Send a reading from the calliper.",
+                lambda reading: f"{reading.mm:g} mm",
+                lambda _reading: True,
+            ),
+        )
+
+
+def _seats(settings: HardwareSettings) -> int:
+    """How many players have a lamp; a strip has room for all."""
+    match settings.lamps:
+        case GpioLampsSettings(players=players):
+            return len(players)
+        case BoardLampsSettings(players=count):
+            return count
+        case _:
+            return len(TRIED)
+
+
+def _try_lamps(lamps: Lamps, settings: HardwareSettings) -> Iterator[tuple[str, bool]]:
+    seats = _seats(settings)
+    for seat, colour in enumerate(TRIED[:seats], 1):
+        lamps.show(Scene("turn", TRIED, of=(colour,)))
+        yield (
+            f"the lamp of player {seat}",
+            click.confirm(f"Does player {seat} ({colour}) breathe?", True),
+        )
+    if isinstance(settings.lamps, GpioLampsSettings):
+        yield from _try_wires(lamps, settings.lamps)
+    for signal in SIGNALS:
+        lamps.show(Scene(signal, TRIED[:seats], of=TRIED[:2]))
+        colour = VERDICT_COLOURS.get(signal, "") if _has_colours(settings) else ""
+        looks = f"{TUNES[signal].words}{colour and f', the verdict in {colour}'}"
+        yield f"the signal {signal!r}", click.confirm(f"Is this {signal!r}: {looks}?", True)
+
+
+def _try_wires(lamps: Lamps, settings: GpioLampsSettings) -> Iterator[tuple[str, bool]]:
+    """Red, green and blue of every player's lamp that has three pins: each alone."""
+    for seat, pins in enumerate(settings.players, 1):
+        for colour in PRIMARIES if not isinstance(pins, int) else ():
+            lamps.show(Scene("turn", ("",) * (seat - 1) + (colour,), of=(colour,)))
+            yield (
+                f"the {colour} of player {seat}",
+                click.confirm(f"Is the lamp of player {seat} {colour}?", True),
+            )
+
+
+def _has_colours(settings: HardwareSettings) -> bool:
+    """Has the verdict a lamp that the settings know to show colours?"""
+    match settings.lamps:
+        case GpioLampsSettings(verdict=verdict):
+            return not isinstance(verdict, int)
+        case _:
+            return isinstance(settings.lamps, WledSettings)
+
+
+def _try_corners(lamps: Lamps, outline_mm: Array) -> Iterator[tuple[str, bool]]:
+    """A strip that begins elsewhere, or goes the other way round, points at the wrong places of the
+    board.
+    """
+    (left, near), (right, far) = outline_mm.min(axis=0), outline_mm.max(axis=0)
+    for corner, setting, point in (
+        ("near left", "starts", (left, near)),
+        ("near right", "clockwise", (right, near)),
+        ("far right", "leds", (right, far)),
+    ):
+        lamps.show(Scene("turn", TRIED, marks=(Mark("line", (point, point)),)))
+        yield (
+            f"hardware.lamps.{setting}",
+            click.confirm(
+                f"Do lamps blink at the {corner} corner, as seen by the players, and nowhere else?",
+                True,
+            ),
+        )
+
+
+def _try_buttons(buttons: Buttons, names: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
+    """Each by its name."""
+    presses: queue.Queue[Press] = queue.Queue()
+    buttons.listen(presses.put)
+    for name in names:
+        yield (
+            f"the button {name!r}",
+            _hear(presses, f"Press {name}.", _pressed, partial(_is_down, name)),
+        )
+
+
+def _is_down(name: str, press: Press) -> bool:
+    return (press.button, press.kind) == (name, "down")
+
+
+def _pressed(press: Press) -> str:
+    return f"{press.button}: {press.kind}"
+
+
+def _hear(
+    told: queue.Queue[T], ask: str, shown: Callable[[T], str], is_last: Callable[[T], bool]
+) -> bool:
+    """Print what comes until the last one; False where nothing comes for WAIT_S."""
+    say(ask)
+    try:
+        while True:
+            item = told.get(timeout=WAIT_S)
+            say(f"  {shown(item)}")
+            if is_last(item):
+                return True
+    except queue.Empty:
+        return False
+
+
+@click.group()
+def dice() -> None:
+    """Electronic dice in the terminal, by the operating system's randomness."""
+
+
+@dice.command()
+@click.option(
+    "-n", "count", type=click.IntRange(1, 6), default=1, show_default=True, help="How many dice."
+)
+def roll(count: int) -> None:
+    """Roll dice and print them."""
+    values = tuple(draw() for _ in range(count))
+    output = console()
+    if output.is_terminal:
+        with output.status("") as status:
+            for faces, hold_ms in tumble(values):
+                status.update(" ".join(map(str, faces)))
+                time.sleep(hold_ms / 1000)
+    say(*picture(values).splitlines())
+    say(" + ".join(map(str, values)) + (f" = {sum(values)}" if count > 1 else ""))
+
+
+@dice.command("test")
+@click.option(
+    "-n",
+    "rolls",
+    type=click.IntRange(FEWEST),
+    default=60000,
+    show_default=True,
+    help="How many rolls.",
+)
+def test_dice(rolls: int) -> None:
+    """Roll many times and test whether all values are as likely (chi-square).
+
+    Exit code 1 for a result that a fair die gives less than once in a thousand tests.
+    """
+    fairness = judge_rolls(draw() for _ in range(rolls))
+    table = Table(box=SIMPLE_HEAD)
+    for heading in ("value", "came", "expected"):
+        table.add_column(heading, justify="right")
+    for value, count in enumerate(fairness.counts, 1):
+        table.add_row(str(value), str(count), f"{rolls / 6:.0f}")
+    console().print(table)
+    say(
+        f"chi-square {fairness.chi_square:.2f}, 5 degrees of freedom: a fair die gives as much or"
+        f" more in {fairness.probability:.1%} of such tests"
+    )
+    say(
+        "Nothing speaks against a fair die."
+        if fairness
+        else "This die is not fair, or chance was most unkind: test again."
+    )
+    if not fairness:
+        raise SystemExit(1)

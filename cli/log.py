@@ -1,0 +1,341 @@
+"""`rinkside log`: what was refereed, to read and to carry away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Table
+
+from cli.options import complain
+from cli.paths import log_path, ready_folder
+from cli.terminal import console, say, say_json
+from engines import GAMES
+from referee.sessions.archive import MOST_BYTES, export_session, import_session
+from referee.sessions.event_store import Log, LogReader
+from referee.sessions.event_tables import damaged
+from referee.sessions.events import record_document
+from referee.sessions.rescue import rescue as save_what_can_be_read
+from referee.statistics.csv_export import write_gaps, write_scores
+from referee.statistics.players import Tally, tallies
+from referee.statistics.results import Played, Thrown, games_of
+from table.errors import InputError
+from table.files import check_output
+from table.measured_text import called, shown_date, shown_mm, shown_time
+
+
+def which_log(command: Callable[..., None]) -> Callable[..., None]:
+    """`--log PATH`, as `path`."""
+    said = "The log [default: the one in the data folder]."
+    return click.option(
+        "--log", "path", type=click.Path(path_type=Path, dir_okay=False), help=said
+    )(command)
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+which_session = click.argument("session", type=click.IntRange(1), required=False)
+
+
+@click.group()
+def log() -> None:
+    """List, show, export, import, check and rescue the sessions that were refereed; scores, gaps
+    and statistics over all of them.
+
+    SESSION is a number from `rinkside log list`; without one, the latest is meant.
+    """
+
+
+@log.command("list")
+@which_log
+@json_option
+def list_sessions(path: Path | None, as_json: bool) -> None:
+    """List all sessions, oldest first."""
+    with LogReader(path or log_path()) as reader:
+        sessions = reader.sessions()
+    if as_json:
+        say_json(json.dumps(msgspec.to_builtins(sessions), indent=1, ensure_ascii=False))
+        return
+    table = Table(box=SIMPLE_HEAD)
+    for heading in ("session", "begun", "game", "players", "length", "rulings", "remarks"):
+        table.add_column(
+            heading, justify="right" if heading in ("session", "length", "rulings") else "left"
+        )
+    for row in sessions:
+        length = f"{(row.last_ms - row.first_ms) / 60000:.1f} min"
+        people = ", ".join(called(player, row.names) for player in row.players)
+        remarks = ", ".join(
+            filter(None, ("simulated" if row.simulated else "", "" if row.ended else "not ended"))
+        )
+        cells = (
+            str(row.session),
+            shown_date(row.started_utc),
+            row.game,
+            people,
+            length,
+            str(row.rulings),
+            remarks,
+        )
+        table.add_row(*map(escape, cells))
+    console().print(table if sessions else "Nothing was refereed yet.")
+
+
+@log.command()
+@which_session
+@which_log
+@json_option
+def show(session: int | None, path: Path | None, as_json: bool) -> None:
+    """Show everything that was ruled, asked, answered and corrected in a session."""
+    with LogReader(path or log_path()) as reader:
+        records = reader.records(session or latest(reader))
+    documents = [record_document(record) for record in records]
+    if as_json:
+        say_json(json.dumps(documents, indent=1, ensure_ascii=False))
+        return
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("record", justify="right")
+    table.add_column("time", justify="right")
+    table.add_column("what")
+    table.add_column("said")
+    table.add_column("rests on")
+    for record, document in zip(records, documents, strict=True):
+        what = " ".join(
+            filter(
+                None,
+                (
+                    document.get("verdict") or document["fact"].replace("_", " "),
+                    document.get("code"),
+                ),
+            )
+        )
+        table.add_row(
+            *map(
+                escape,
+                (
+                    str(record.seq),
+                    shown_time(record.at_ms),
+                    what,
+                    _sentence(document),
+                    document.get("rests_on", ""),
+                ),
+            )
+        )
+    console().print(table)
+
+
+@log.command()
+@click.argument("session", type=click.IntRange(1))
+@click.argument("target", metavar="OUT.zip", type=click.Path(path_type=Path, dir_okay=False))
+@which_log
+def export(session: int, target: Path, path: Path | None) -> None:
+    """Write a session with its pictures to a zip file."""
+    if target.suffix.lower() != ".zip":
+        raise InputError(f"{target}: expected a name that ends in .zip, got {target.name!r}")
+    check_output(target)
+    with LogReader(path or log_path()) as reader:
+        export_session(reader, session, target)
+    say(f"session {session} is in {target}")
+
+
+@log.command("import")
+@click.argument("source", metavar="IN.zip", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--max-mb",
+    type=click.IntRange(1),
+    default=MOST_BYTES // 10**6,
+    show_default=True,
+    help="Refuse a file that unpacks to more.",
+)
+@which_log
+def import_(source: Path, path: Path | None, max_mb: int) -> None:
+    """Take in a session that was exported, here or on another machine.
+
+    Pictures for which the log has no room are left out; none of yours go for them.
+    """
+    target = path or log_path(ready_folder())
+    with Log(target) as opened:
+        taken = import_session(opened, source, most_bytes=max_mb * 10**6)
+    say(f"{source} is session {taken.session} in {target}")
+    if taken.left_out:
+        every = taken.frames + taken.left_out
+        complain(
+            f"{taken.left_out} of its {every} pictures were left out: the log has no room for them"
+        )
+
+
+@log.command()
+@which_log
+def check(path: Path | None) -> None:
+    """Read the whole log and compare every record and picture with its checksum.
+
+    What is damaged is listed, and the exit code is 2.
+    """
+    with LogReader(path or log_path()) as reader:
+        checked = reader.check()
+    for line in checked.wrong:
+        say(line)
+    if checked.wrong:
+        raise damaged(reader.path, f"{len(checked.wrong)} faults")
+    said = (
+        f"{reader.path}: {checked.sessions} sessions, {checked.records} records and"
+        f" {checked.frames} pictures are whole"
+    )
+    say(
+        said
+        if checked.version > 1
+        else f"{said}; its records get checksums when it is next written to"
+    )
+
+
+@log.command()
+@click.argument("bad", metavar="BAD.sqlite", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("good", metavar="GOOD.sqlite", type=click.Path(path_type=Path, dir_okay=False))
+def rescue(bad: Path, good: Path) -> None:
+    """Save what can be read of a damaged log into a new one.
+
+    The damaged one stays as it is. Records keep their numbers; what is lost is listed.
+    """
+    saved = save_what_can_be_read(bad, good)
+    for line in saved.lost:
+        say(f"lost: {line}")
+    say(
+        f"{saved.sessions} sessions, {saved.records} records and {saved.frames} pictures are in"
+        f" {good}"
+    )
+
+
+def _csv(command: Callable[..., None]) -> Callable[..., None]:
+    return click.argument(
+        "target", metavar="OUT.csv", type=click.Path(path_type=Path, dir_okay=False)
+    )(command)
+
+
+@log.command()
+@_csv
+@which_log
+def scores(target: Path, path: Path | None) -> None:
+    """Write all games with their scores to a CSV file, one row a game."""
+    check_output(target)
+    games = _played(path)
+    write_scores(target, games)
+    say(f"{len(games)} games are in {target}")
+
+
+@log.command()
+@_csv
+@which_log
+def gaps(target: Path, path: Path | None) -> None:
+    """Write all throws of Ice Boule with their distances to a CSV file, one row a throw."""
+    check_output(target)
+    count = write_gaps(target, _played(path))
+    say(f"{count} throws are in {target}")
+
+
+@log.command()
+@click.option("--simulated", is_flag=True, help="Count simulated games too.")
+@which_log
+@json_option
+def players(simulated: bool, path: Path | None, as_json: bool) -> None:
+    """Statistics of every player over all sessions: games, points, and how near they throw."""
+    rows = tallies(game for game in _played(path) if simulated or not game.simulated)
+    if as_json:
+        say_json(json.dumps([_tally_document(row) for row in rows], indent=1, ensure_ascii=False))
+        return
+    table = Table(box=SIMPLE_HEAD)
+    for heading in (
+        "game",
+        "player",
+        "games",
+        "won",
+        "drawn",
+        "points for",
+        "against",
+        "throws",
+        "median gap",
+        "nearest",
+    ):
+        table.add_column(heading, justify="left" if heading in ("game", "player") else "right")
+    for row in rows:
+        numbers = (row.games, row.won, row.drawn, f"{row.points_for:g}", f"{row.points_against:g}")
+        gap = "" if row.median_gap_mm is None else f"{row.median_gap_mm:.1f} mm"
+        cells = (row.game, row.player, *numbers, len(row.throws) or "", gap, _nearest(row.best))
+        table.add_row(*(escape(str(cell)) for cell in cells))
+    console().print(table if rows else "Nothing was refereed yet.")
+
+
+def _played(path: Path | None) -> list[Played]:
+    """All games of a log; a session that cannot be read by this version's rules is said and left
+    out.
+    """
+    games: list[Played] = []
+    with LogReader(path or log_path()) as reader:
+        for summary in reader.sessions():
+            try:
+                games += games_of(reader, summary.session, GAMES)
+            except InputError as error:
+                complain(f"left out: {error}")
+    return games
+
+
+def _nearest(thrown: Thrown | None) -> str:
+    """The nearest throw, with its 95 % interval where the camera measured it."""
+    if thrown is None or thrown.lie is None:
+        return ""
+    if thrown.lie.on_target or not thrown.lie.gap_mm:
+        return "on the target" if thrown.lie.on_target else "touching"
+    return f"{shown_mm(thrown.lie.gap_mm, thrown.sigma_mm)} mm"
+
+
+def _tally_document(row: Tally) -> dict[str, Any]:
+    """A player's statistics as plain data; `sigma_mm` is one standard deviation."""
+    document: dict[str, Any] = {
+        name: getattr(row, name)
+        for name in ("game", "player", "games", "won", "drawn", "points_for", "points_against")
+    }
+    best = row.best
+    nearest = (
+        {"gap_mm": best.lie.gap_mm, "sigma_mm": best.sigma_mm, "on_target": best.lie.on_target}
+        if best and best.lie
+        else None
+    )
+    return document | {
+        "throws": len(row.throws),
+        "median_gap_mm": row.median_gap_mm,
+        "best": nearest,
+    }
+
+
+def latest(reader: LogReader) -> int:
+    """The number of the last session; raises InputError where there is none."""
+    sessions = reader.sessions()
+    if not sessions:
+        raise InputError(f"{reader.path}: expected a session, but nothing was refereed yet")
+    return sessions[-1].session
+
+
+def _sentence(document: dict[str, Any]) -> str:
+    """What a record says, in words; who decided it where people did."""
+    match document["fact"]:
+        case "session_started" | "game_started":
+            said = "; ".join(
+                filter(
+                    None,
+                    (
+                        f"{document.get('game', 'next game')}: {', '.join(document['players'])}",
+                        document["said"],
+                    ),
+                )
+            )
+        case "reopened":
+            said = document["said"] or "Rinkside was started again and goes on with the session"
+        case "session_ended":
+            said = document["reason"]
+        case _:
+            said = document.get("said") or document.get("label", "")
+    decided_by = document.get("decided_by")
+    return f"{said} (decided by {decided_by})" if decided_by else said

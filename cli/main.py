@@ -1,0 +1,152 @@
+"""The command line: `rinkside COMMAND`.
+
+Documents go to stdout, everything else to stderr.  What cannot be done is one line, `rinkside:
+...`, and exit code 2.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from cli.terminal import ready, say
+from table.errors import InputError
+
+# Vision solves thousands of small systems: threads for each of them cost more than they bring.
+# Read when NumPy is loaded.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# What is wrong with a picture or a film is said in one line by this program; OpenCV and FFmpeg
+# would add theirs.
+os.environ.setdefault("OPENCV_LOG_LEVEL", "SILENT")
+os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
+
+COMMANDS = {
+    "measure": ("cli.measure", "Rank the pieces in a photograph by their gap to the target."),
+    "observe": ("cli.measure", "Say which pieces lie where in a photograph."),
+    "ruler": (
+        "cli.ruler",
+        "Rank the pieces on the table by their gap to the target, live, on a page in the browser.",
+    ),
+    "demo": ("cli.play", "Referee a simulated game, with its panel in the browser."),
+    "play": ("cli.play", "Referee a game on a real table, with its panel in the browser."),
+    "referee": (
+        "cli.referee",
+        "Referee what a camera saw, without a panel, and print every ruling.",
+    ),
+    "calibrate": (
+        "cli.calibrate.lens",
+        "Calibrate a lens, or the table that four corner cards make.",
+    ),
+    "print": (
+        "cli.print",
+        "Make a sheet to print: a target, corner cards, or a board with its fiducials.",
+    ),
+    "rules": ("cli.rules", "List the options of a game, with their defaults."),
+    "hardware": ("cli.hardware", "List and try out lamps, dice, buttons, buzzer and calliper."),
+    "dice": ("cli.hardware", "Roll electronic dice, or test whether they are fair."),
+    "log": (
+        "cli.log",
+        (
+            "List, show, export and import the sessions that were refereed; scores, gaps and"
+            " statistics."
+        ),
+    ),
+    "sessions": (
+        "cli.sessions",
+        (
+            "Look back on the sessions of a log in the browser: every verdict with its board, and"
+            " statistics."
+        ),
+    ),
+    "replay": (
+        "cli.replay",
+        "Judge a recorded session again with today's code and list what changes.",
+    ),
+}
+"""Module and summary of each command.  A module is loaded when its command is called: OpenCV and
+SciPy take seconds on a small board.
+"""
+
+
+class Refused(click.ClickException):
+    """What cannot be done, as one line on stderr."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        """Write the line to `file`, or stderr."""
+        say(f"rinkside: {' '.join(self.format_message().split())}", file=file, err=True)
+
+
+class _Commands(click.Group):
+    """Finds commands in COMMANDS and makes one line of every mistake."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(COMMANDS[cmd_name][0]), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, said) for name, (_, said) in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (InputError, OSError, click.UsageError) as error:
+            _refuse(error)
+
+
+def _refuse(error: InputError | OSError | click.UsageError) -> NoReturn:
+    match error:
+        case BrokenPipeError() | click.exceptions.NoArgsIsHelpError():
+            raise error
+        case click.UsageError():
+            path = error.ctx.command_path if error.ctx else "rinkside"
+            raise Refused(f"{error.format_message()} See {path} --help") from error
+        case OSError():
+            _let_go_of_what_cannot_be_written()
+            place = f"{error.filename}: " if error.filename else ""
+            raise Refused(f"{place}{error.strerror or error}") from error
+        case _:
+            raise Refused(str(error)) from error
+
+
+def _let_go_of_what_cannot_be_written() -> None:
+    """Python tries once more at its end, and would say so in words of its own; source: its
+    documentation of SIGPIPE.
+    """
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with Path(os.devnull).open("w") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
+def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        say(f"rinkside {metadata.version('rinkside')}")
+        ctx.exit()
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
+def main() -> None:
+    """A referee for games played with pyramids on a real table."""
+    ready()

@@ -1,0 +1,57 @@
+"""Where Rinkside keeps what must last."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from referee.sessions.private_files import OWNER_FOLDER, tighten
+from table.errors import InputError
+
+LOG_NAME = "log.sqlite"
+CODES_NAME = "access.json"
+OWN = (LOG_NAME, CODES_NAME, f".{CODES_NAME}")
+"""What the names of Rinkside's files begin with, those that are just being written too."""
+
+
+def data_folder() -> Path:
+    """The user's data folder by the XDG rules: `$XDG_DATA_HOME/rinkside`, or
+    `~/.local/share/rinkside`.
+    """
+    base = os.environ.get("XDG_DATA_HOME", "")
+    return (Path(base) if os.path.isabs(base) else Path.home() / ".local" / "share") / "rinkside"
+
+
+def log_path(folder: Path | None = None) -> Path:
+    """The log in a data folder, the user's unless another is named."""
+    return (folder or data_folder()) / LOG_NAME
+
+
+def codes_path(folder: Path | None = None) -> Path:
+    """The panel's codes, beside the log of a data folder."""
+    return (folder or data_folder()) / CODES_NAME
+
+
+def ready_folder(folder: Path | None = None) -> Path:
+    """The data folder, made if it is not there, open to its owner only; raises InputError where it
+    cannot be made.
+
+    Rights that others have in the user's own data folder are taken away, and in one that was named
+    if nothing but Rinkside's files is in it: it may be the user's home, or a folder that they
+    share.
+    """
+    named, folder = folder is not None, folder or data_folder()
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=OWNER_FOLDER, exist_ok=True)
+        if not named or (
+            not folder.stat().st_mode & stat.S_ISVTX
+            and all(entry.name.startswith(OWN) for entry in folder.iterdir())
+        ):
+            tighten(folder, OWNER_FOLDER)
+    except OSError as error:
+        raise InputError(
+            f"{folder}: expected a folder that can be made and written to ({error.strerror})"
+        ) from error
+    return folder

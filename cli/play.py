@@ -1,0 +1,415 @@
+"""`rinkside demo` and `rinkside play`: everything put together, with the panel in the browser.  The
+one place that knows `webui`.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import socket
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, closing, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
+from typing import Any
+
+import click
+
+import engines
+from calibration.table.drift import recheck
+from calibration.table.remeasure import redo
+from calibration.wizard import Preparing
+from cli.garbage_collection import short_collections
+from cli.options import complain, rig_of, settings_option
+from cli.paths import codes_path, log_path, ready_folder
+from cli.serve_options import LAST_LOOK_S, address_for_others, address_options, tell_codes
+from cli.shutdown import stopped_by_one_signal
+from cli.terminal import say
+from hardware.factory import Rig
+from hardware.settings import PARTS
+from referee.devices.controller import Companion
+from referee.live.game_setup import Choice, SettingUp
+from referee.live.patient_session import PatientSession
+from referee.live.referee import Referee
+from referee.live.referee_factory import RefereeMaker
+from referee.live.supervisor import Supervisor
+from referee.live.table_monitor import TableWatch
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.start import as_played, opening, parse_names, parse_rulings, reopened
+from referee.sessions.status import LiveState
+from referee.statistics.history import Stories
+from simulation.camera import real_time
+from simulation.players.ice_boule import simulated_table
+from simulation.players.ice_boule_table import demo_setup
+from simulation.tables import camera_over, game_table, seat
+from table.errors import InputError
+from table.table_config import Setup, load_table
+from vision.cameras.base import CameraPort, open_camera
+from vision.cameras.image_files import read_image
+from vision.cameras.reconnect import AnnouncedCamera, kept_jpeg
+from webui import create_app, create_set_up_app
+from webui.security.codes import Codes
+from webui.security.permissions import Access
+from webui.server import listen, serve, serving
+
+SIMULATED_FRAMES_BYTES = 200_000_000
+"""Room for pictures of simulated games: the temporary folder may be in memory."""
+STOP_S = 30.0
+"""How long a stop waits for the frame at hand, deaf to further signals; a small board may need
+seconds to read it.
+"""
+
+
+def _panel_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    return address_options(settings_option(command))
+
+
+def _data_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    return click.option(
+        "--data",
+        type=click.Path(path_type=Path, file_okay=False),
+        help=f"Folder of the log [default: {default}].",
+    )
+
+
+@click.command()
+@_panel_options
+@_data_option("a temporary one that is thrown away at the end")
+@click.option(
+    "--game",
+    type=click.Choice([*engines.GAMES]),
+    default="ice_boule",
+    show_default=True,
+    help="The game that is played.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    help="Number that the simulated game follows from [default: another one each time].",
+)
+def demo(
+    port: int,
+    host: str,
+    public_names: tuple[str, ...],
+    data: Path | None,
+    settings: Path | None,
+    game: str,
+    seed: int | None,
+) -> None:
+    """Referee a simulated game, with its panel in the browser."""
+    start_ms = round(1000 * time.time())
+    seed = random.SystemRandom().randrange(1000) if seed is None else seed
+    table = None if game == "ice_boule" else game_table(game, seed)
+    setup = demo_setup() if table is None else table.setup
+    with ExitStack() as stack:
+        ending = stack.enter_context(stopped_by_one_signal())
+        listening = stack.enter_context(closing(listen(host, port)))
+        rig = stack.enter_context(closing(rig_of(settings, setup)))
+        log, access = _kept_in(stack, data, throw_away=data is None)
+        rulings = {} if table is None else table.rulings
+        started = opening(
+            game,
+            setup.game.colours,
+            rulings,
+            setup,
+            f"simulated table {seed}",
+            datetime.now(UTC),
+            simulated=True,
+        )
+        session = stack.enter_context(closing(Session.begin(log, started, start_ms)))
+        live, stopping = LiveState(), Event()
+        patient, pace = PatientSession(session, live, stopping, complain), real_time(start_ms)
+        if table is None:
+            camera = simulated_table(patient, seed, start_ms=start_ms, pace=pace)
+        else:
+            camera = camera_over(table, seat(patient, table), start_ms=start_ms, pace=pace)
+        stack.enter_context(closing(camera))
+        maker = RefereeMaker(camera, patient, live, stopping)
+        _referee(
+            session,
+            maker,
+            maker.referee(setup, table.empty if table else None),
+            listening,
+            rig,
+            access,
+            log.path,
+            ending,
+            public_names,
+        )
+
+
+def _kept_in(stack: ExitStack, data: Path | None, throw_away: bool) -> tuple[Log, Access]:
+    """The log and the codes in a folder, the user's for None; or in one that is thrown away with
+    the stack, where simulated games belong.
+    """
+    if not throw_away:
+        return stack.enter_context(closing(Log(log_path(ready_folder(data))))), Access(
+            Codes(codes_path(data))
+        )
+    folder = Path(stack.enter_context(TemporaryDirectory(prefix="rinkside-")))
+    return stack.enter_context(closing(Log(log_path(folder), SIMULATED_FRAMES_BYTES))), Access(
+        Codes(codes_path(folder))
+    )
+
+
+@click.command()
+@_panel_options
+@_data_option("the user's data folder, a temporary one for a simulated camera")
+@click.option(
+    "--table",
+    "table_path",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="table.json of the calibrated table.",
+)
+@click.option(
+    "--camera", "spec", required=True, help="Where the pictures come from: folder:PATH, ..."
+)
+@click.option(
+    "--empty", type=click.Path(path_type=Path), help="A picture of the same table before play."
+)
+@click.option("--game", default="ice_boule", show_default=True, help="The game that is played.")
+@click.option(
+    "--players", help="Colours in turn order, as in blue,yellow [default: those in table.json]."
+)
+@click.option(
+    "--resume",
+    metavar="SESSION",
+    type=click.IntRange(1),
+    help="Go on with a session of the log, ended or cut off, as it was begun.",
+)
+@click.option(
+    "--new-lens",
+    is_flag=True,
+    help="With --resume: go on although the lens is another one than before.",
+)
+@click.option(
+    "--ruling",
+    "rulings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of the game, see rinkside rules GAME; may be repeated.",
+)
+@click.option(
+    "--names",
+    metavar="COLOUR=NAME,...",
+    help="People's names by colour, as in blue=Anna,yellow=Ben.",
+)
+@click.option(
+    "--begins",
+    metavar="lot|roll|COLOUR",
+    default="",
+    help="Who begins: by lot, rolled for, or who [default: the first of --players].",
+)
+@click.option(
+    "--set-up",
+    is_flag=True,
+    help="Choose game, players, names and options on a page before it begins.",
+)
+def play(
+    port: int,
+    host: str,
+    public_names: tuple[str, ...],
+    data: Path | None,
+    settings: Path | None,
+    table_path: Path,
+    spec: str,
+    empty: Path | None,
+    game: str,
+    players: str | None,
+    resume: int | None,
+    new_lens: bool,
+    rulings: tuple[str, ...],
+    names: str | None,
+    begins: str,
+    set_up: bool,
+) -> None:
+    """Referee a game on a real table, with its panel in the browser."""
+    if set_up and resume is not None:
+        raise InputError(
+            "--set-up: expected a session that begins; one that is resumed is played on as it was"
+            " begun"
+        )
+    if new_lens and resume is None:
+        raise InputError(
+            "--new-lens: expected --resume SESSION with it; a session that begins has no other lens"
+        )
+    if begins and (set_up or resume is not None):
+        raise InputError(
+            "--begins: expected a session that begins, and is not set up on a page: there people"
+            " choose it"
+        )
+    setup = load_table(table_path)
+    reference = read_image(empty, setup) if empty else None
+    colours = tuple(players.split(",")) if players else setup.game.colours
+    with ExitStack() as stack:
+        ending = stack.enter_context(stopped_by_one_signal())
+        listening = stack.enter_context(closing(listen(host, port)))
+        rig = stack.enter_context(closing(rig_of(settings, setup)))
+        camera = (
+            None
+            if set_up
+            else stack.enter_context(closing(AnnouncedCamera(open_camera(spec, setup), complain)))
+        )  # before anything is written
+        choice = Choice(
+            game, colours, parse_rulings(rulings), parse_names(names) if names else {}, begins
+        )
+        started = _opening(choice, setup, camera) if camera is not None and resume is None else None
+        log, access = _kept_in(
+            stack,
+            data,
+            throw_away=data is None and resume is None and spec.startswith("simulated:"),
+        )
+        if camera is None:
+            table = Preparing(setup, table_path, lambda setup: open_camera(spec, setup))
+            started = _chosen(listening, table, access, public_names)
+            reference = reference if table.setup is setup else None  # it has cards where they were
+            setup = table.setup
+            camera = stack.enter_context(
+                closing(AnnouncedCamera(open_camera(spec, setup), complain))
+            )
+        if started is not None:
+            session = Session.begin(
+                log, started, empty_jpeg=kept_jpeg(reference) if reference else None
+            )
+        else:
+            assert resume is not None, "what is not gone on with was begun"
+            session = reopened(
+                log,
+                resume,
+                setup,
+                camera.name,
+                datetime.now(UTC),
+                kept_jpeg(reference) if reference else None,
+                new_lens,
+            )
+        stack.enter_context(closing(session))
+        setup = as_played(setup, session.ledger.started.rulings)
+        live, stopping = LiveState(), Event()
+        patient = PatientSession(session, live, stopping, complain)
+        maker = RefereeMaker(
+            camera,
+            patient,
+            live,
+            stopping,
+            lambda table: TableWatch(table, table_path, recheck, redo),
+        )
+        _referee(
+            session,
+            maker,
+            maker.referee(setup, reference),
+            listening,
+            rig,
+            access,
+            log.path,
+            ending,
+            public_names,
+        )
+
+
+def _opening(choice: Choice, setup: Setup, camera: CameraPort | Preparing) -> SessionStarted:
+    now, rulings = datetime.now(UTC), dict(choice.rulings)
+    return opening(
+        choice.game,
+        choice.players,
+        rulings,
+        setup,
+        camera.name,
+        now,
+        camera.simulated,
+        choice.names,
+        choice.begins,
+    )
+
+
+def _chosen(
+    listening: socket.socket, table: Preparing, access: Access, public_names: tuple[str, ...]
+) -> SessionStarted:
+    """What people begin on a page once the table is ready; the address stays taken, so that who
+    looks just waits a moment for the panel.
+    """
+
+    def opened(choice: Choice) -> SessionStarted:
+        if table.busy:
+            raise InputError("the table is being made ready: wait until that is done, then begin")
+        return _opening(choice, table.setup, table)
+
+    setting = SettingUp(opened)
+    looking = Thread(target=table.run, name="preparing", daemon=True)
+    looking.start()
+    try:
+        app = create_set_up_app(setting, table, access, (socket.gethostname(), *public_names))
+        with serving(app, listening.dup(), bool(public_names)):
+            tell_codes("The game is set up", listening, access)
+            return setting.wait(LAST_LOOK_S)
+    finally:
+        table.stop()
+        looking.join(STOP_S)
+
+
+def _devices(rig: Rig) -> dict[str, str]:
+    """What is wrong with each part that is connected; nothing where it works."""
+    connected = (name for name in PARTS if getattr(rig, name) is not None)
+    return {name: rig.troubles.get(name, "") for name in connected}
+
+
+def _referee(
+    session: Session,
+    maker: RefereeMaker,
+    referee: Referee,
+    listening: socket.socket,
+    rig: Rig,
+    access: Access,
+    log: Path,
+    ending: Event,
+    public_names: tuple[str, ...],
+) -> None:
+    """Referee in a thread and serve the panel until Ctrl-C or SIGTERM, which set `ending`.
+
+    A mistake that ends the refereeing is said at once; the panel stays, so that the players see
+    where they were.
+    """
+    supervisor = Supervisor(referee, maker.renew, session, maker.live, maker.stopping, complain)
+    failed: list[Exception] = []
+
+    def work() -> None:
+        try:
+            supervisor.run()
+        except Exception as error:
+            failed.append(error)
+            complain(f"the referee had to stop: {error}")
+
+    worker = Thread(target=work, name="referee", daemon=True)
+    companion = Companion(rig, session, supervisor, supervisor.setup.board, complain)
+    with short_collections():
+        worker.start()
+        companion.start()
+        # Ctrl-C may come before the panel is ready to take it.
+        with suppress(KeyboardInterrupt):
+            hosts, others = (socket.gethostname(), *public_names), address_for_others(listening)
+            app = create_app(
+                session, supervisor, hosts, access, others, lambda: _devices(rig), Stories(log)
+            )
+            tell_codes("The panel is", listening, access)
+            serve(app, listening, stopping=ending, behind_proxy=bool(public_names))
+        companion.stop()
+        supervisor.stop()
+        worker.join(STOP_S)
+        if not (worker.is_alive() or failed):
+            session.end("Rinkside was ended")
+    if worker.is_alive():
+        # Python cannot end while a thread is inside a device or OpenCV; the log survives a process
+        # that is cut off.
+        say(
+            "rinkside: the camera does not answer and was left; everything that was shown is in"
+            " the log",
+            err=True,
+        )
+        os._exit(2)
+    if failed:
+        raise SystemExit(2)

@@ -1,0 +1,230 @@
+"""`rinkside referee`: the loop without a panel, one JSON object a record on stdout."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cli.garbage_collection import short_collections
+from cli.options import complain, rig_of, settings_option
+from cli.shutdown import stopped_by_one_signal
+from cli.terminal import say, say_json
+from hardware.factory import Rig
+from referee.devices.controller import Companion
+from referee.live.patient_session import PatientSession
+from referee.live.recorded_inputs import read_inputs
+from referee.live.referee_factory import RefereeMaker
+from referee.live.standstill import STANDS_STILL
+from referee.live.supervisor import Supervisor
+from referee.sessions.event_store import Log
+from referee.sessions.events import Asked, Noted, Record, Ruled
+from referee.sessions.session import Session
+from referee.sessions.start import as_played, opening, parse_names, parse_rulings
+from referee.sessions.status import LiveState
+from table.table_config import load_table
+from vision.cameras.base import RECORDINGS, open_camera
+from vision.cameras.image_files import read_image
+from vision.cameras.reconnect import AnnouncedCamera, kept_jpeg
+
+INCOMPLETE = 3
+"""Exit code where all that could be read of a recording was refereed, but not all of it could be
+read.
+"""
+
+
+@click.command()
+@click.option(
+    "--table",
+    "table_path",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="table.json of the calibrated table.",
+)
+@click.option(
+    "--camera", "spec", required=True, help="Where the pictures come from: folder:PATH, ..."
+)
+@click.option(
+    "--empty", type=click.Path(path_type=Path), help="A picture of the same table before play."
+)
+@click.option("--game", default="ice_boule", show_default=True, help="The game that is played.")
+@click.option("--players", required=True, help="Colours in turn order, as in blue,yellow.")
+@click.option(
+    "--ruling",
+    "rulings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of the game, see rinkside rules GAME; may be repeated.",
+)
+@click.option(
+    "--names",
+    metavar="COLOUR=NAME,...",
+    help="People's names by colour, as in blue=Anna,yellow=Ben.",
+)
+@click.option(
+    "--inputs",
+    type=click.Path(path_type=Path),
+    help="What does not come through the lens, one JSON object a line.",
+)
+@settings_option
+@click.option(
+    "--log",
+    "log_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Keep the log in this file [default: it is not kept].",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object a record instead of a sentence."
+)
+def referee(
+    table_path: Path,
+    spec: str,
+    empty: Path | None,
+    game: str,
+    players: str,
+    rulings: tuple[str, ...],
+    names: str | None,
+    inputs: Path | None,
+    settings: Path | None,
+    log_path: Path | None,
+    as_json: bool,
+) -> None:
+    """Referee what a camera saw, without a panel, and print every ruling.
+
+    Recordings are refereed on their own clock and end with their last frame, with exit code 3 if
+    not all could be read; a live camera until Ctrl-C.
+    """
+    chosen = parse_rulings(rulings)
+    setup = as_played(load_table(table_path), chosen)
+    reference = read_image(empty, setup) if empty else None
+    heard = read_inputs(inputs) if inputs else ()
+    with ExitStack() as stack:
+        camera = stack.enter_context(closing(AnnouncedCamera(open_camera(spec, setup), complain)))
+        rig = stack.enter_context(closing(rig_of(settings, setup)))
+        log = stack.enter_context(
+            closing(
+                Log(
+                    log_path
+                    or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "log.sqlite"
+                )
+            )
+        )
+        people, now = parse_names(names) if names else {}, datetime.now(UTC)
+        started = opening(
+            game,
+            tuple(players.split(",")),
+            chosen,
+            setup,
+            camera.name,
+            now,
+            camera.simulated,
+            people,
+        )
+        empty_jpeg = kept_jpeg(reference) if reference else None
+        session = stack.enter_context(closing(Session.begin(log, started, empty_jpeg=empty_jpeg)))
+        live, stopping = LiveState(), threading.Event()
+        # A recording can be refereed again; people at a table would rather wait until there is room
+        # on the disk.
+        recorded = spec.partition(":")[0] in RECORDINGS
+        keeps = session if recorded else PatientSession(session, live, stopping, complain)
+        maker = RefereeMaker(camera, keeps, live, stopping, reads_dice=not heard)
+        supervisor = Supervisor(
+            maker.referee(setup, reference, heard), maker.renew, session, live, stopping, complain
+        )
+        _referee(stack, session, supervisor, rig, as_json)
+        if camera.missing:
+            _end_incomplete(camera.missing, as_json)
+
+
+def _referee(
+    stack: ExitStack, session: Session, supervisor: Supervisor, rig: Rig, as_json: bool
+) -> None:
+    """Referee in a thread, and print every ruling, until the pictures end or Ctrl-C."""
+    stopped = threading.Event()
+
+    def work() -> None:
+        try:
+            supervisor.run()
+            session.end(
+                "Rinkside was ended" if stopped.is_set() else "the camera gave its last picture"
+            )
+        finally:
+            session.close()
+
+    companion = Companion(rig, session, supervisor, supervisor.setup.board, complain)
+    companion.start()
+    stack.callback(companion.stop)
+    stack.enter_context(short_collections())
+    stack.enter_context(stopped_by_one_signal())
+    worker = stack.enter_context(ThreadPoolExecutor(1)).submit(work)
+    stack.callback(supervisor.stop)
+    printed = 0
+    try:
+        for record in session.subscribe():
+            _print(record, as_json)
+            printed = record.seq
+    except KeyboardInterrupt:
+        stopped.set()
+        supervisor.stop()
+    worker.result()
+    for record in session.records(printed):
+        _print(record, as_json)
+
+
+def _end_incomplete(missing: str, as_json: bool) -> None:
+    """End with exit code 3, as not all of a recording could be read."""
+    if as_json:
+        say_json(json.dumps({"incomplete": missing}, ensure_ascii=False))
+    raise click.exceptions.Exit(INCOMPLETE)
+
+
+def _print(record: Record, as_json: bool) -> None:
+    """Nothing is printed of records that are no verdict."""
+    if not (document := verdict_document(record)):
+        return
+    rests_on = f" ({document['rests_on']})" if document["rests_on"] else ""
+    said = f"{document['t_ms'] / 1000:9.2f} s  {document['verdict']}: {document['said']}{rests_on}"
+    if as_json:
+        say_json(json.dumps(document, ensure_ascii=False))
+    else:
+        say(said)
+
+
+def verdict_document(record: Record) -> dict[str, Any]:
+    """A verdict as plain data: `t_ms`, `verdict`, `code`, `player`, `played` or `tried` where there
+    is a move, `state` and more.
+
+    The move is as people write it in short where the judge says so (`move` in the evidence), else
+    as the log keeps it.
+
+    Empty for a record that is no verdict of the referee's own.
+    """
+    event = record.event
+    if isinstance(event, Noted) and event.code in STANDS_STILL:
+        event = Ruled(verdict="cannot_see", code=event.code, said=event.said, state=event.state)
+    if not isinstance(event, Ruled | Asked):
+        return {}
+    document: dict[str, Any] = {
+        "t_ms": record.at_ms,
+        "verdict": event.verdict if isinstance(event, Ruled) else "ambiguous",
+    }
+    document |= {"code": event.code, "player": event.player}
+    if isinstance(event, Asked):
+        document["choices"] = [choice.label for choice in event.choices]
+    elif event.moves:
+        document["tried" if event.verdict == "refused" else "played"] = event.evidence.get(
+            "move", "; ".join(event.moves)
+        )
+    return document | {
+        "said": event.said,
+        "rests_on": event.rests_on,
+        "state": event.state,
+        "evidence": event.evidence,
+    }

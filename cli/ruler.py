@@ -1,0 +1,71 @@
+"""`rinkside ruler`: every gap ranked while pieces are thrown, on a page in the browser, with no
+game running.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import closing, suppress
+from pathlib import Path
+
+import click
+
+from cli.measure import aimed
+from cli.options import complain
+from cli.serve_options import address_options, url
+from cli.terminal import say
+from referee.live.live_measurement import Ruler
+from table.table_config import load_table
+from vision.cameras.base import open_camera
+from vision.cameras.image_files import read_image
+from vision.cameras.reconnect import AnnouncedCamera
+from vision.change_gate import Watch
+from webui import create_ruler_app
+from webui.server import listen, serving
+
+
+@click.command()
+@click.option(
+    "--table",
+    "table_path",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="table.json of the calibrated table.",
+)
+@click.option(
+    "--camera", "spec", required=True, help="Where the pictures come from: folder:PATH, ..."
+)
+@click.option(
+    "--empty", type=click.Path(path_type=Path), help="A picture of the same table without pieces."
+)
+@click.option(
+    "--target",
+    metavar="COLOUR",
+    help="Colour of the target, where it is not the one in table.json.",
+)
+@address_options
+def ruler(
+    table_path: Path,
+    spec: str,
+    empty: Path | None,
+    target: str | None,
+    host: str,
+    port: int,
+    public_names: tuple[str, ...],
+) -> None:
+    """Rank the pieces on the table by their gap to the target, live, on a page in the browser."""
+    setup = aimed(load_table(table_path), target)
+    reference = read_image(empty, setup) if empty else None
+    with (
+        closing(listen(host, port)) as listening,
+        closing(AnnouncedCamera(open_camera(spec, setup), complain)) as camera,
+    ):
+        measuring = Ruler(camera, setup, Watch(), reference)
+        app = create_ruler_app(measuring, (socket.gethostname(), *public_names))
+        with serving(app, listening, bool(public_names)):
+            say(f"The ruler is on {url(listening)} - Ctrl-C ends it.")
+            with suppress(KeyboardInterrupt):
+                measuring.run()
+                # The last picture of a recording stays to be looked at.
+                threading.Event().wait()

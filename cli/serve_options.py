@@ -1,0 +1,156 @@
+"""What commands with a page in the browser have in common: their options, and the page itself while
+they are at work.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any, TypeVar
+
+import click
+from flask import Flask
+
+from calibration.progress import Guide
+from cli.terminal import say
+from table.errors import InputError
+from webui.security.codes import Codes
+from webui.security.host_names import is_name
+from webui.security.permissions import Access
+from webui.server import listen, serving
+
+LOCAL, ANY = ("127.0.0.1", "::1"), ("0.0.0.0", "::")
+SOMEWHERE = {socket.AF_INET: ("192.0.2.1", 9), socket.AF_INET6: ("2001:db8::1", 9)}
+"""Addresses that lead out of this machine, and to nobody (kept for documentation by RFC 5737 and
+3849).
+"""
+LAST_LOOK_S = 5.0
+"""How long a page is waited for to show how a calibration ended."""
+
+Options = Callable[..., Any]
+AGuide = TypeVar("AGuide", bound=Guide)
+
+
+def _read_names(
+    _context: click.Context, _option: click.Parameter, names: tuple[str, ...]
+) -> tuple[str, ...]:
+    for name in names:
+        if not is_name(name):
+            raise InputError(
+                "--public-name: expected a name such as rinkside.example.org, without https:// and"
+                f" port, got {name!r}"
+            )
+    return tuple(name.lower() for name in names)
+
+
+def address_options(command: Options) -> Options:
+    """--host, --port, and --public-name, which a command is given as `public_names`."""
+    for option in (
+        click.option(
+            "--public-name",
+            "public_names",
+            metavar="NAME",
+            multiple=True,
+            callback=_read_names,
+            help=(
+                "Answer to this name too, which a proxy with TLS on this machine has; may be"
+                " repeated."
+            ),
+        ),
+        click.option(
+            "--host",
+            default="127.0.0.1",
+            show_default=True,
+            help="Address to serve on; 0.0.0.0 lets other machines look.",
+        ),
+        click.option(
+            "--port",
+            type=click.IntRange(0, 65535),
+            default=8000,
+            show_default=True,
+            help="Port of the panel; 0 takes a free one.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def page_options(said: str) -> Callable[[Options], Options]:
+    """--panel, which says what it does, and `address_options`."""
+
+    def add(command: Options) -> Options:
+        return click.option("--panel", is_flag=True, help=said)(address_options(command))
+
+    return add
+
+
+def url(listening: socket.socket) -> str:
+    """Where people find what is served."""
+    host, port = listening.getsockname()[:2]
+    name = (
+        "localhost"
+        if host in LOCAL
+        else socket.gethostname()
+        if host in ANY
+        else f"[{host}]"
+        if ":" in host
+        else host
+    )
+    return f"http://{name}:{port}"
+
+
+def address_for_others(listening: socket.socket) -> str:
+    """Where other machines of the network find what is served; empty where only this one is
+    answered, or there is no network.
+    """
+    host, port = listening.getsockname()[:2]
+    if host in LOCAL:
+        return ""
+    if host not in ANY:
+        return url(listening)
+    with socket.socket(listening.family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(SOMEWHERE[listening.family])  # sends nothing; it only chooses the way out
+        except OSError:
+            return ""
+        own = probe.getsockname()[0]
+    return f"http://[{own}]:{port}" if ":" in own else f"http://{own}:{port}"
+
+
+def tell_codes(what: str, listening: socket.socket, access: Access) -> None:
+    """Say in the terminal where a page is, and how one becomes its host."""
+    say(f"{what} on {url(listening)} - Ctrl-C ends it.")
+    once = ", or open this, which works once:" if access.link else "."
+    say(f"Whoever opens it watches. To be the host, enter {access.codes.now.host} there{once}")
+    if access.link:
+        say(f"  {url(listening)}/join#{access.link}")
+
+
+@contextmanager
+def served(
+    guide: AGuide,
+    create_app: Callable[[AGuide, tuple[str, ...], Access], Flask],
+    host: str,
+    port: int,
+    public_names: tuple[str, ...],
+) -> Iterator[None]:
+    """The page of a calibration while it is at work, and until somebody who looks has seen how it
+    ended; its code is kept nowhere.
+    """
+    access = Access(Codes())
+    app = create_app(guide, (socket.gethostname(), *public_names), access)
+    with closing(listen(host, port)) as listening, serving(app, listening, bool(public_names)):
+        say(f"The page is on {url(listening)}/join#{access.link} - Ctrl-C ends it.", err=True)
+        say(
+            f"That works once; on another device open {url(listening)} and enter"
+            f" {access.codes.now.host}.",
+            err=True,
+        )
+        try:
+            yield
+        except InputError as error:
+            guide.fail(str(error))
+            guide.wait_until_seen(LAST_LOOK_S)
+            raise
+        guide.wait_until_seen(LAST_LOOK_S)

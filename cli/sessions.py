@@ -1,0 +1,40 @@
+"""`rinkside sessions`: the sessions of a log in the browser, with no game running."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import closing, suppress
+from pathlib import Path
+
+import click
+
+from cli.log import which_log
+from cli.paths import codes_path, log_path
+from cli.serve_options import address_options, tell_codes
+from cli.shutdown import stopped_by_one_signal
+from referee.sessions.event_store import LogReader
+from referee.statistics.history import Stories
+from webui import create_later_app
+from webui.security.codes import Codes
+from webui.security.permissions import Access
+from webui.server import listen, serve
+
+
+@click.command()
+@which_log
+@address_options
+def sessions(path: Path | None, host: str, port: int, public_names: tuple[str, ...]) -> None:
+    """Look back on the sessions of a log in the browser: every verdict with its board and picture,
+    and statistics.
+    """
+    path = path or log_path()
+    codes = codes_path(
+        path.parent
+    )  # the panel's, if it was ever shown; a folder that is only read gets none
+    LogReader(path).close()  # said at once, and not on the first page
+    with closing(listen(host, port)) as listening:
+        access = Access(Codes(codes if codes.exists() else None))
+        tell_codes("The sessions are", listening, access)
+        with stopped_by_one_signal() as stopping, suppress(KeyboardInterrupt):
+            app = create_later_app(Stories(path), (socket.gethostname(), *public_names), access)
+            serve(app, listening, stopping=stopping, behind_proxy=bool(public_names))

@@ -1,0 +1,62 @@
+"""All that Rinkside writes to a terminal: names, reasons and file names come from other people, and
+none of them moves its cursor.
+
+A test holds that nothing else in the program writes there (tests/test_house.py).
+"""
+
+from __future__ import annotations
+
+import sys
+from io import TextIOWrapper
+from typing import IO, Any
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from table.text import printable
+
+
+def ready() -> None:
+    """What the terminal's encoding does not have is written as `\\u2713` instead of ending the
+    program.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def say(*lines: str, err: bool = False, file: IO[str] | None = None) -> None:
+    """Write lines to stdout, or stderr; each stays one line, whatever is in it."""
+    for line in lines:
+        click.echo(printable(line), err=err, file=file)
+
+
+def say_json(text: str) -> None:
+    """Write a JSON document to stdout; control characters in its strings are escaped, so that
+    programs still read the same.
+    """
+    flat = text.replace("\n", " ")
+    if printable(flat) != flat:
+        text = "".join(
+            sign if sign == "\n" or printable(sign) == sign else f"\\u{ord(sign):04x}"
+            for sign in text
+        )
+    click.echo(text)
+
+
+def ring(bell: str, err: bool = False) -> None:
+    """Write the terminal's bell as it is."""
+    click.echo(bell, nl=False, err=err)
+
+
+def console(err: bool = False) -> Console:
+    """Where tables are written, to stdout or stderr."""
+    return _Console(stderr=err)
+
+
+class _Console(Console):
+    """Every str that rich writes, in a table or alone, comes through here."""
+
+    def render_str(self, text: str, **more: Any) -> Text:
+        return super().render_str(printable(text), **more)

@@ -1,0 +1,515 @@
+"""Who begins a game: what the printed rules say of it, and the roll for it, which comes before the
+first move of a game.
+
+In a roll everybody rolls one die; the highest begins, and those who tie for it roll again.  Turns
+go on clockwise from there: only who is first changes, never the order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType, SimpleNamespace
+from typing import Annotated, Any, Literal, get_args
+
+import msgspec
+
+from engines import Game
+from engines.announcements import read_heard
+from engines.board_marks import Mark, Option
+from engines.errors import InvalidNotation, Violation
+from engines.house_rules import Ruling
+from engines.move_notation import Notation, parse_colour
+from engines.state_notation import NONE, read_line, read_state, write_line
+from engines.verdict import Accepted, Ambiguous, Choice, Noted, Verdict, Waiting, refusal
+from table.boards import Board
+from table.errors import InputError
+from table.listing import listed
+from table.observation import Observation
+
+How = Literal["hand", "lot", "roll"]
+"""By hand: people say who begins, the first named where they do not.  By lot: the referee draws.
+Rolled: `RolledFirst`.
+"""
+ALL_WAYS: tuple[How, ...] = get_args(How)
+NULL = 0
+"""The empty face of a piecepack's die, whose other faces are 1 (the ace) to 5."""
+SIX = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What the rules of a game say: `usual` is how they have it decided, and `cites` the section.
+
+    `ways` are all that may be chosen, and `rests_on_it` those that the section allows.
+    """
+
+    usual: How = "hand"
+    cites: str = ""
+    ways: tuple[How, ...] = ALL_WAYS
+    rests_on_it: tuple[How, ...] = ()
+    has_null: bool = False
+    """May the dice of the game show nothing?"""
+
+    def rests_on(self, how: How) -> str:
+        """The section that decides where it is done in this way; empty where none does, and people
+        chose it.
+        """
+        return self.cites if how in self.rests_on_it else ""
+
+
+PRINTED: Mapping[str, Printed] = MappingProxyType(
+    {
+        "ice_boule": Printed("lot", "Setup", rests_on_it=("lot", "roll")),
+        "icefloe": Printed("roll", "Roll The Die", rests_on_it=("roll",), has_null=True),
+        "icebreaker": Printed("hand", "Rules", ways=("hand",), rests_on_it=("hand",)),
+    }
+)
+"""By the name of the game; the others leave it open."""
+OPEN = Printed()
+
+
+def printed(game: str) -> Printed:
+    """What the rules of a game say of who begins."""
+    return PRINTED.get(game, OPEN)
+
+
+def turn_order(players: Sequence[str], first: str) -> tuple[str, ...]:
+    """Players clockwise from the one who is first; as they are named for an empty name."""
+    at = players.index(first) if first else 0
+    return (*players[at:], *players[:at])
+
+
+@dataclass(frozen=True, slots=True)
+class BeginRoll:
+    """A player rolled for who begins, in round 1 or in one after a tie."""
+
+    round: int
+    player: str
+    pips: int
+
+    def __str__(self) -> str:
+        return f"begin-roll {self.round} {self.player} {self.pips}"
+
+
+@dataclass(frozen=True, slots=True)
+class BeginWith:
+    """People say who begins, and nobody rolls any more."""
+
+    player: str
+
+    def __str__(self) -> str:
+        return f"begin-with {self.player}"
+
+
+BeginMove = BeginRoll | BeginWith
+
+
+def _round(text: str) -> int:
+    if not re.fullmatch("[1-9][0-9]{0,5}", text):
+        raise InvalidNotation(f"expected a round such as 1, got {text!r}")
+    return int(text)
+
+
+def _pips(text: str) -> int:
+    if text not in tuple("0123456"):
+        raise InvalidNotation(f"expected a die of 1 to 6, or 0 for an empty face, got {text!r}")
+    return int(text)
+
+
+_NOTATION: Notation[BeginMove] = Notation(
+    "'begin-roll 1 red 5'",
+    {"begin-roll {round} {player} {pips}": BeginRoll, "begin-with {player}": BeginWith},
+    {"round": _round, "player": parse_colour, "pips": _pips},
+)
+
+
+def decides_first(move: str) -> bool:
+    """Is a move, in notation, about who begins?"""
+    return move.split()[:1] in (["begin-roll"], ["begin-with"])
+
+
+Round = tuple[tuple[str, int | None], ...]
+"""What everybody who rolls shows, clockwise; None for who is yet to roll."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rolling:
+    """Before play, while who begins is rolled for: `rounds`, the last of them open; `rulings` are
+    those of the game to come.
+    """
+
+    players: tuple[str, ...]
+    rounds: tuple[Round, ...]
+    rulings: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def due(self) -> tuple[str, ...]:
+        """Who is yet to roll, clockwise; somebody always is."""
+        return tuple(player for player, pips in self.rounds[-1] if pips is None)
+
+    @property
+    def next(self) -> None:
+        """Nobody chooses while dice are rolled."""
+        return
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """Nobody has any."""
+        return (0,) * len(self.players)
+
+    def with_roll(self, player: str, pips: int) -> Rolling:
+        """And this, though it may be the last."""
+        last = tuple((who, pips if who == player else shown) for who, shown in self.rounds[-1])
+        return replace(self, rounds=(*self.rounds[:-1], last))
+
+    def __str__(self) -> str:
+        rounds = (
+            " ".join(f"{player}={NONE if pips is None else pips}" for player, pips in one)
+            for one in self.rounds
+        )
+        rulings = " ".join(f"{name}={value}" for name, value in self.rulings)
+        return write_line(
+            {
+                "who_begins": " ".join(self.players),
+                "rolls": ", ".join(rounds),
+                "rulings": rulings or NONE,
+            }
+        )
+
+
+def _parse_rolling(text: str) -> Rolling:
+    words = read_line(text, ("who_begins", "rolls", "rulings"))
+    players = tuple(map(parse_colour, words["who_begins"].split(" ")))
+    rounds = tuple(tuple(map(_read_roll, one.split(" "))) for one in words["rolls"].split(", "))
+    pairs = (
+        []
+        if words["rulings"] == NONE
+        else [word.partition("=") for word in words["rulings"].split(" ")]
+    )
+    state = Rolling(players, rounds, tuple((name, value) for name, _, value in pairs))
+    expected: tuple[str, ...] = players
+    for one in rounds:
+        if tuple(player for player, _ in one) != expected:
+            raise InvalidNotation(
+                f"expected the rolls of {' '.join(expected)}, got"
+                f" {' '.join(player for player, _ in one)}"
+            )
+        expected = () if any(pips is None for _, pips in one) else _highest(one)
+    if expected or len(set(players)) < len(players) or not all(equals for _, equals, _ in pairs):
+        raise InvalidNotation(
+            "expected each player once, somebody who is yet to roll, and rulings such as"
+            " repeat=next"
+        )
+    return state
+
+
+def _read_roll(text: str) -> tuple[str, int | None]:
+    player, _, pips = text.partition("=")
+    return parse_colour(player), None if pips == NONE else _pips(pips)
+
+
+def _highest(rolls: Round) -> tuple[str, ...]:
+    """Who rolled the highest number of a round that is over."""
+    most = max(pips for _, pips in rolls if pips is not None)
+    return tuple(player for player, pips in rolls if pips == most)
+
+
+class DieSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A player's die shows this; 0 is the empty face of a piecepack's."""
+
+    player: str
+    die: Annotated[int, msgspec.Meta(ge=NULL, le=SIX)]
+
+
+@dataclass(frozen=True)
+class RolledFirst:
+    """A game before which who begins is rolled for: `Rolling`, then the game's own states, in which
+    that player is first.
+
+    It is a game as those of `engines.GAMES` are, and for all that comes after the roll it is that
+    game.
+    """
+
+    game: Game
+    board: Board | None = None
+    """The one that `set_up` is given."""
+
+    @property
+    def NAME(self) -> str:  # noqa: N802 - as in `Rules`
+        return self.game.NAME
+
+    @property
+    def RULINGS(self) -> tuple[Ruling, ...]:  # noqa: N802
+        return self.game.RULINGS
+
+    @property
+    def State(self) -> Any:  # noqa: N802
+        return SimpleNamespace(parse=self._parse_state)
+
+    def _parse_state(self, text: str) -> Any:
+        return (
+            read_state(_parse_rolling, text)
+            if text.startswith("who_begins ")
+            else self.game.State.parse(text)
+        )
+
+    def start(self, players: Sequence[str], rulings: Mapping[str, str]) -> Rolling:
+        return self.set_up(players, rulings, self.board)
+
+    def set_up(
+        self, players: Sequence[str], rulings: Mapping[str, str], board: Board | None
+    ) -> Rolling:
+        self.game.set_up(players, rulings, board)
+        return Rolling(
+            tuple(players), (tuple((player, None) for player in players),), tuple(rulings.items())
+        )
+
+    def begun(self, state: Rolling, first: str) -> Any:
+        """The first state of the game itself."""
+        return self.game.set_up(turn_order(state.players, first), dict(state.rulings), self.board)
+
+    def parse_move(self, text: str) -> Any:
+        return _NOTATION.parse(text) if decides_first(text) else self.game.parse_move(text)
+
+    def legal_moves(self, state: Any) -> Any:
+        return (
+            tuple(self._legal(state))
+            if isinstance(state, Rolling)
+            else self.game.legal_moves(state)
+        )
+
+    def _legal(self, state: Rolling) -> Iterable[BeginMove]:
+        rolls: Iterable[BeginMove] = (
+            BeginRoll(len(state.rounds), player, pips)
+            for player in state.due
+            for pips in range(NULL, SIX + 1)
+        )
+        yield from (roll for roll in rolls if self.violation(state, roll) is None)
+        yield from map(BeginWith, state.players)
+
+    def violation(self, state: Any, move: Any) -> Violation | None:
+        rule = printed(self.game.NAME)
+        clause = rule.rests_on("roll")
+        if not isinstance(state, Rolling):
+            if not isinstance(move, BeginMove):
+                return self.game.violation(state, move)
+            return Violation(
+                "begins.decided", clause, f"Who begins is decided: {state.players[0]}."
+            )
+        if not isinstance(move, BeginMove):
+            return Violation("begins.first", clause, f"Who begins is decided first. {turn(state)}")
+        if move.player not in state.players:
+            return Violation(
+                "begins.player", clause, f"{move.player.capitalize()} does not play. {turn(state)}"
+            )
+        return (
+            _cannot_roll(state, move, clause, rule.has_null)
+            if isinstance(move, BeginRoll)
+            else None
+        )
+
+    def play(self, state: Any, move: Any) -> Any:
+        if not isinstance(state, Rolling) and not isinstance(move, BeginMove):
+            return self.game.play(state, move)
+        if wrong := self.violation(state, move):
+            raise wrong.error(move)
+        if isinstance(move, BeginWith):
+            return self.begun(state, move.player)
+        after = state.with_roll(move.player, move.pips)
+        if after.due:
+            return after
+        highest = _highest(after.rounds[-1])
+        if len(highest) == 1:
+            return self.begun(state, highest[0])
+        return replace(after, rounds=(*after.rounds, tuple((player, None) for player in highest)))
+
+    def outcome(self, state: Any) -> Any:
+        return None if isinstance(state, Rolling) else self.game.outcome(state)
+
+    def state_document(self, state: Any) -> dict[str, Any]:
+        """As the game's own; before its first move, what it would be were the first named to begin,
+        with `phase` begins, `to_roll` (who is yet to), `rolls` (of this round), and nothing else
+        that may be done.
+        """
+        if not isinstance(state, Rolling):
+            return self.game.state_document(state)
+        document = self.game.state_document(self.begun(state, ""))
+        nobody = dict.fromkeys(("next", "attacker", "starter", "leading"))
+        has_null = printed(self.game.NAME).has_null
+        return (
+            document
+            | {key: value for key, value in nobody.items() if key in document}
+            | {
+                "to_move": state.due[0],
+                "to_roll": list(state.due),
+                "phase": "begins",
+                "rolls": dict(state.rounds[-1]),
+                "turn": turn(state),
+                "may_say": [
+                    _button(player, pips)
+                    for player in state.due
+                    for pips in range(NULL if has_null else 1, SIX + 1)
+                ],
+                "state": str(state),
+            }
+        )
+
+    def options(self, state: Any) -> tuple[Option, ...]:
+        if not isinstance(state, Rolling):
+            return self.game.options(state)
+        return tuple(Option(player, "rolls for who begins") for player in state.due)
+
+    def trace(self, state: Any, move: Any) -> tuple[Mark, ...]:
+        return (
+            ()
+            if isinstance(state, Rolling) or isinstance(move, BeginMove)
+            else self.game.trace(state, move)
+        )
+
+    def judge(
+        self, state: Any, seen: Observation, before: Observation | None, board: Board, /
+    ) -> Verdict:
+        if not isinstance(state, Rolling):
+            return self.game.judge(state, seen, before, board)
+        return Waiting(
+            code="begins.roll",
+            said=turn(state),
+            rests_on=printed(self.game.NAME).rests_on("roll"),
+            player=state.due[0],
+        )
+
+    def hear(self, state: Any, said: Mapping[str, Any], in_doubt: bool = False, /) -> Verdict:
+        """While it is rolled for, `{"player": "red", "die": 5}`; what the game hears later has no
+        use yet.
+        """
+        if not isinstance(state, Rolling):
+            return self.game.hear(state, said, in_doubt)
+        rests_on = printed(self.game.NAME).rests_on("roll")
+        if "die" not in said:
+            self.game.hear(
+                self.begun(state, ""), said, in_doubt
+            )  # raises where the game would never understand it
+            return Waiting(
+                code="begins.first",
+                said=f"Who begins is decided first. {turn(state)}",
+                rests_on=rests_on,
+            )
+        heard = read_heard(said, DieSaid)
+        if heard.player not in state.players:
+            raise InputError(
+                f"input: player: expected {', '.join(state.players)}, got {heard.player!r}"
+            )
+        roll = BeginRoll(len(state.rounds), heard.player, heard.die)
+        if wrong := self.violation(state, roll):
+            return refusal(
+                replace(wrong, code="begins.roll"),
+                roll.player,
+                (str(roll),),
+                {"violation": wrong.code},
+            )
+        return self._rolled(state, roll, rests_on)
+
+    def _rolled(self, state: Rolling, roll: BeginRoll, rests_on: str) -> Verdict:
+        rolled, after = state.with_roll(roll.player, roll.pips), self.play(state, roll)
+        rounds = [dict(one) for one in rolled.rounds]
+        showed = f"{roll.player.capitalize()} rolled {roll.pips or 'a null'}."
+        common: dict[str, Any] = {
+            "code": "begins.roll",
+            "rests_on": rests_on,
+            "moves": (str(roll),),
+            "evidence": {"round": rounds},
+        }
+        if not isinstance(after, Rolling):
+            first: str = after.players[0]
+            return Accepted(said=f"{showed} {first.capitalize()} begins.", player=first, **common)
+        again = rolled.due == ()
+        tie = f" {listed(after.due).capitalize()} tie and roll again." if again else ""
+        return Noted(said=f"{showed}{tie} {turn(after)}", player=roll.player, **common)
+
+    def judge_answer(
+        self, asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = "the players"
+    ) -> Accepted:
+        return self.game.judge_answer(asked, answer, decided_by)
+
+    def hidden_voters(self, state: Any, /) -> tuple[str, ...]:
+        return () if isinstance(state, Rolling) else self.game.hidden_voters(state)
+
+    def secret_voter(self, spoken: Any, /) -> str | None:
+        return None if isinstance(spoken, BeginMove) else self.game.secret_voter(spoken)
+
+    def alternatives(self, state: Any, moves: Sequence[str], /) -> tuple[Choice, ...]:
+        """Of a roll, what else the die may have shown, and who else may have rolled it."""
+        if not isinstance(state, Rolling):
+            return self.game.alternatives(state, moves)
+        rolled = [move for text in moves if isinstance(move := self.parse_move(text), BeginRoll)]
+        legal = [move for move in self._legal(state) if isinstance(move, BeginRoll)]
+        near = sorted(
+            legal,
+            key=lambda move: min(
+                (abs(move.pips - roll.pips) + 10 * (move.player != roll.player) for roll in rolled),
+                default=0,
+            ),
+        )
+        choices = (
+            Choice(f"{move.player.capitalize()} rolled {move.pips or 'a null'}", (str(move),))
+            for move in near
+        )
+        return tuple(choice for choice in choices if list(choice.moves) != list(moves))
+
+    def measurement(self, state: Any, seen: Observation) -> dict[str, Any]:
+        return {} if isinstance(state, Rolling) else self.game.measurement(state, seen)
+
+
+def turn(state: Rolling) -> str:
+    """Who rolls: the first of them where one die is passed on, and where a camera reads it."""
+    first, *others = state.due
+    then = f", then {listed(others)}" if others else ""
+    return f"{first.capitalize()} rolls for who begins{then}."
+
+
+def _cannot_roll(state: Rolling, move: BeginRoll, clause: str, has_null: bool) -> Violation | None:
+    """Why this roll does not count, if it does not."""
+    shown = dict(state.rounds[-1])
+    name = move.player.capitalize()
+    if move.round != len(state.rounds):
+        return Violation(
+            "begins.round",
+            clause,
+            f"Round {len(state.rounds)} is rolled, not {move.round}. {turn(state)}",
+        )
+    if move.player not in shown:
+        tied = listed(shown)
+        return Violation(
+            "begins.tie", clause, f"{name} does not roll again: {tied} tie. {turn(state)}"
+        )
+    if shown[move.player] is not None:
+        return Violation(
+            "begins.twice",
+            clause,
+            f"{name} has rolled {shown[move.player] or 'a null'} already. {turn(state)}",
+        )
+    if not has_null and move.pips == NULL:
+        return Violation("begins.die", clause, f"A die shows 1 to 6 here. {turn(state)}")
+    if _mixed({*(pips for one in state.rounds for _, pips in one), move.pips}):
+        return Violation(
+            "begins.die",
+            clause,
+            f"A die with a 6 has no null: all roll dice of one kind. {turn(state)}",
+        )
+    return None
+
+
+def _mixed(shown: Collection[int | None]) -> bool:
+    """Were dice of two kinds rolled, one with a null for its least and one with a 6 for its
+    greatest?
+    """
+    return NULL in shown and SIX in shown
+
+
+def _button(player: str, pips: int) -> dict[str, Any]:
+    return {
+        "label": f"{player}: die {pips}" if pips else f"{player}: a null",
+        "said": {"player": player, "die": pips},
+    }

@@ -1,0 +1,80 @@
+"""What is settled before play: the players, and the options of a game, each a named ruling with a
+default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from engines.errors import InvalidNotation
+from table.errors import InputError
+from table.pieces import COLOURS
+
+Chosen = tuple[tuple[str, str], ...]
+"""Every ruling of a game and the value in force, in the game's own order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """`values` that may be chosen, the default first; `cites` the ruling or section it stands for;
+    `said` explains it.
+    """
+
+    name: str
+    cites: str
+    values: tuple[str, ...]
+    said: str
+
+
+def choose(rulings: tuple[Ruling, ...], given: Mapping[str, str]) -> Chosen:
+    """All rulings with the values that were given, else their defaults; raises InputError for a
+    name or value unknown.
+    """
+    names = [ruling.name for ruling in rulings]
+    for name in given:
+        if name not in names:
+            raise InputError(f"rulings: expected names among {', '.join(names)}, got {name!r}")
+    for ruling in rulings:
+        value = given.get(ruling.name, ruling.values[0])
+        if value not in ruling.values:
+            raise InputError(
+                f"rulings.{ruling.name}: expected {' or '.join(ruling.values)}, got {value!r}"
+            )
+    return tuple((ruling.name, given.get(ruling.name, ruling.values[0])) for ruling in rulings)
+
+
+def write_rulings(chosen: Chosen) -> str:
+    """`repeat=next stop=may`: how rulings in force are written in states."""
+    return " ".join(f"{name}={value}" for name, value in chosen)
+
+
+def read_rulings(rulings: tuple[Ruling, ...], text: str) -> Chosen:
+    """The rulings in force that `write_rulings` wrote; raises InputError."""
+    pairs = [word.split("=") for word in text.split(" ")]
+    if any(len(pair) != 2 for pair in pairs) or len({pair[0] for pair in pairs}) < len(pairs):
+        raise InvalidNotation(
+            f"expected rulings such as {rulings[0].name}={rulings[0].values[0]}, each once, got"
+            f" {text!r}"
+        )
+    return choose(rulings, dict(pairs))
+
+
+def seat(players: Sequence[str], least: int, most: int) -> tuple[str, ...]:
+    """Players, who are colours, in turn order; raises InputError for too few or many, no colour, or
+    one twice.
+    """
+    if not least <= len(players) <= most:
+        raise InputError(
+            f"players: expected {least if least == most else f'{least} to {most}'}, got"
+            f" {len(players)}"
+        )
+    for player in players:
+        if player not in COLOURS:
+            raise InputError(f"players: expected colours ({', '.join(COLOURS)}), got {player!r}")
+        if list(players).count(player) > 1:
+            raise InputError(
+                f"players: expected each colour once, got {player!r} {list(players).count(player)}"
+                " times"
+            )
+    return tuple(players)

@@ -1,0 +1,293 @@
+"""What does not come through the lens: the starting line, a target that is not seen, sizes said
+before play, what left the play area, a stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypeVar, cast
+
+import msgspec
+
+from engines.announcements import read_heard
+from engines.errors import InvalidNotation
+from engines.ice_boule import messages
+from engines.ice_boule.moves import Line, LineMarked, Move, Stop, Target, Throw, Void, parse_move
+from engines.ice_boule.ranking import Ranking, rank_layout
+from engines.ice_boule.rules import PLAY, SCORING, SETUP, play, turn, violation
+from engines.ice_boule.state import State
+from engines.ice_boule.throws import TOO_CLOSE, label, orders
+from engines.verdict import Accepted, Ambiguous, Choice, Verdict, Waiting, refusal
+from table.errors import InputError
+from table.files import shown
+from table.listing import listed
+from table.pieces import COLOURS
+
+H = TypeVar("H", Stop, Throw)
+
+
+class StopSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A player, alone with pieces left, throws no more."""
+
+    player: str
+    stop: Literal[True]
+
+
+class OutSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A player's throw left the play area, and moved nothing in it."""
+
+    player: str
+    out: Literal[True]
+
+
+class VoidSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The target left the play area; `player` is whoever says it."""
+
+    player: str
+    void: Literal[True]
+
+
+class SizeSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A player chose a size for this end."""
+
+    player: str
+    size: str
+
+
+class LineSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The starting player marked the starting line: true, or the two points in mm between which it
+    runs.
+    """
+
+    player: str
+    line: Literal[True] | tuple[tuple[float, float], tuple[float, float]]
+
+
+class TargetSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The target stands where the starting player threw it, and the camera does not see it: its
+    colour, or true, to be asked for that.
+    """
+
+    player: str
+    target: Literal[True] | str
+
+
+Said = StopSaid | OutSaid | VoidSaid | SizeSaid | LineSaid | TargetSaid
+
+
+def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
+    """What is heard in Ice Boule: `{"player": "red", "stop": true}`, or with `out`, `void`, `size`,
+    `line` or `target` (docs/FORMATS.md).
+
+    Raises InputError for what is none of these.
+    """
+    heard = cast(
+        Said, read_heard(said, StopSaid, OutSaid, VoidSaid, SizeSaid, LineSaid, TargetSaid)
+    )
+    match heard:
+        case StopSaid():
+            return judge_stop(state, heard.player)
+        case OutSaid():
+            return judge_out(state, heard.player)
+        case VoidSaid():
+            return _judge_void(state, heard.player)
+        case SizeSaid():
+            return _judge_size(state, heard)
+        case LineSaid():
+            return _judge_line(state, heard)
+        case TargetSaid():
+            return _judge_target(state, heard)
+
+
+def judge_stop(state: State, player: str) -> Verdict:
+    """A player, alone with pieces left, says that they throw no more (ruling ice_boule.7); this is
+    heard, not seen.
+    """
+    found = _heard(state, Stop(player), lambda ranking: Stop(player, ranking.layout()))
+    if not isinstance(found, Stop):
+        return found
+    said = f"{player.capitalize()} throws no more. {messages.follow(play(state, found), player)}"
+    return Accepted(
+        code="boule.stop",
+        said=said,
+        rests_on=f"ruling ice_boule.7; {SCORING}",
+        player=player,
+        moves=(str(found),),
+    )
+
+
+def judge_out(state: State, player: str) -> Verdict:
+    """A player says that their throw left the play area, where nobody may see it; all else lies as
+    it lay.
+    """
+    found = _heard(
+        state,
+        Throw(player, None, None, state.layout),
+        lambda ranking: Throw(player, None, None, ranking.layout()),
+    )
+    if not isinstance(found, Throw):
+        return found
+    after = play(state, found)
+    rests_on = SCORING if after.end else PLAY
+    return Accepted(
+        code="boule.throw",
+        said=messages.throw(state, found, after, None),
+        rests_on=rests_on,
+        player=player,
+        moves=(str(found),),
+    )
+
+
+def _judge_void(state: State, player: str) -> Verdict:
+    if player not in state.players:
+        raise InputError(
+            f"input: player: expected {listed(state.players, 'or')}, got {shown(player)}"
+        )
+    if wrong := violation(state, Void()):
+        return refusal(wrong, player, (str(Void()),), {})
+    return target_left(state)
+
+
+def target_left(state: State) -> Accepted:
+    """The target left the play area, seen or heard: the end is void (ruling ice_boule.4)."""
+    said = (
+        f"The {state.target} target left the play area."
+        f" {messages.follow(play(state, Void()), state.starter)}"
+    )
+    return Accepted(
+        code="boule.void",
+        said=said,
+        rests_on="ruling ice_boule.4",
+        player=state.next,
+        moves=(str(Void()),),
+    )
+
+
+def _judge_size(state: State, heard: SizeSaid) -> Verdict:
+    move = _readable(f"size {heard.player} {heard.size}", "size")
+    return _set_up(
+        state,
+        move,
+        heard.player,
+        "boule.size",
+        f"{heard.player.capitalize()} throws {heard.size} pieces in this end.",
+    )
+
+
+def _judge_line(state: State, heard: LineSaid) -> Verdict:
+    if heard.player != state.starter:
+        return Waiting(
+            code="boule.line",
+            said=f"The starting line is {state.starter}'s to choose.",
+            rests_on=SETUP,
+            player=state.starter,
+        )
+    points = () if heard.line is True else heard.line
+    move = (
+        _readable("line " + " ".join(f"{x:.1f},{y:.1f}" for x, y in points), "line")
+        if points
+        else LineMarked()
+    )
+    assert isinstance(move, Line | LineMarked)
+    return _set_up(state, move, heard.player, "boule.line", "The starting line is marked.")
+
+
+def _judge_target(state: State, heard: TargetSaid) -> Verdict:
+    """A target that stands and is not seen; which colour it has is asked where it was not said."""
+    if heard.player != state.starter:
+        return Waiting(
+            code="boule.target",
+            said=f"The target is {state.starter}'s to throw.",
+            rests_on=SETUP,
+            player=state.starter,
+        )
+    choices = unseen_targets(state)
+    if heard.target is True and choices:
+        said = "Which colour is the target that stands there, and that the camera does not see?"
+        choices = (*choices, Choice("It does not stand yet", ()))
+        return Ambiguous(
+            code="boule.target.unseen",
+            said=said,
+            rests_on=SETUP,
+            player=state.starter,
+            choices=choices,
+            until_moved=True,
+        )
+    colour = (
+        next(colour for colour in COLOURS if colour not in state.players)
+        if heard.target is True
+        else heard.target
+    )
+    move = _readable(f"target {colour}", "target")
+    return _set_up(
+        state,
+        move,
+        heard.player,
+        "boule.target.unseen",
+        f"The {colour} target stands, and the camera does not see it.",
+    )
+
+
+def _set_up(state: State, move: Move, player: str, code: str, said: str) -> Verdict:
+    """A move before the first throw of an end, as a player says it; refused where the rules forbid
+    it.
+    """
+    if wrong := violation(state, move):
+        return refusal(wrong, player, (str(move),), {})
+    return Accepted(
+        code=code,
+        said=f"{said} {turn(play(state, move))}",
+        rests_on=SETUP,
+        player=player,
+        moves=(str(move),),
+    )
+
+
+def unseen_targets(state: State, first: str | None = None) -> tuple[Choice, ...]:
+    """That a target stands and is not seen, of every colour that it may have, `first` the first of
+    them; nothing where none can be thrown.
+    """
+    colours = sorted(COLOURS, key=lambda colour: colour != first)
+    targets = [Target(colour) for colour in colours]
+    legal = [target for target in targets if violation(state, target) is None]
+    return tuple(
+        Choice(
+            f"A {one.colour} target stands there, and the camera does not see it",
+            (str(one),),
+            holds=True,
+        )
+        for one in legal
+    )
+
+
+def _readable(text: str, key: str) -> Move:
+    """A move made of what was said; raises InputError, which names the key, for what is none."""
+    try:
+        return parse_move(text)
+    except InvalidNotation as error:
+        raise InputError(f"input: {key}: {error}") from error
+
+
+def _heard(state: State, as_it_lies: H, move: Callable[[Ranking], H]) -> H | Verdict:
+    """A move that leaves all as it lies; refused, or asked about where its end hangs on what is too
+    close to call.
+    """
+    wrong = violation(state, as_it_lies)
+    if wrong is None:
+        return as_it_lies
+    if wrong.code != TOO_CLOSE:
+        return refusal(wrong, as_it_lies.player, (str(as_it_lies),), {})
+    moves = [move(order) for order in orders(state, rank_layout(state.layout), move)]
+    if len(moves) == 1:
+        return moves[0]
+    choices = tuple(
+        Choice(label(state, each, each.layout or state.layout), (str(each),)) for each in moves
+    )
+    said = f"Too close to call: {state.layout}. Measure with a calliper or decide together."
+    return Ambiguous(
+        code=TOO_CLOSE,
+        said=said,
+        rests_on="ruling ice_boule.2",
+        player=as_it_lies.player,
+        choices=choices,
+    )

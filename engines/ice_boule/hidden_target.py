@@ -1,0 +1,267 @@
+"""The target where a piece stands on it and hides it: what is under that piece is known from where
+the target stood, or from the record.
+
+A piece on the target is nearer to the camera than one on the table, and so it is read beside the
+place where it is: by as much as the lift says, away from the camera.  One that is read just there
+needs no question; else people are asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from engines.ice_boule.changes import compare
+from engines.ice_boule.stack import hold, uncovered
+from engines.ice_boule.state import State
+from table.clearance import clearance
+from table.motion import STILL_MM, moved
+from table.observation import SURE, Observation, SeenPiece
+from table.solids import Array, Solid
+
+ELSEWHERE_MM = 2.5
+"""A piece that stands on the target is read so far from it, 1 sigma: it is nearer to the camera
+than it is taken to be.
+"""
+LIFTS_MM = (3.0, 12.0)
+"""A piece on the target is lifted by its shell, measured along the axis: by so much, from the
+thinnest to the thickest.
+"""
+ANYWHERE = np.diag([60.0, 60.0, 90.0]) ** 2
+"""Of a target that nobody sees and that may have been pushed."""
+NOWHERE_MM = np.array([-40_000.0, -40_000.0])
+"""Where a target is put that the camera never saw: the same place in every table, so far off that
+no distance from it is taken for one that was measured (`Lie.measured`).
+"""
+_SHAPE_MM = np.array(
+    [
+        (-10.0, -10.0, 0.0),
+        (10.0, -10.0, 0.0),
+        (10.0, 10.0, 0.0),
+        (-10.0, 10.0, 0.0),
+        (0.0, 0.0, 40.0),
+    ]
+)
+UNTOLD = float(np.nextafter(SURE, 0))
+"""Nobody has said yet that the piece stands on the target, and the picture does not show it."""
+
+
+def with_target(state: State, seen: Observation, before: Observation | None) -> Observation | None:
+    """What was seen, with the target under the piece that stands where it stood; None where the
+    target is simply not there.
+
+    `before` is the table that was ruled on last, None where that is not known; then it is known
+    from the layout of the record, or not at all. What eyes only guess, that it is under this piece
+    or another, does not count against that.  The pose of that piece is sure where nothing else
+    explains what is seen.
+    """
+    guessed = {
+        piece.on for piece in seen.pieces if piece.on is not None and piece.pose_probability < SURE
+    }
+    places = [k for k, piece in enumerate(seen.pieces) if piece.colour == state.target]
+    if not guessed.issuperset(places):
+        return seen
+    others, bare = (
+        [piece for k, piece in enumerate(seen.pieces) if k not in places],
+        _without(seen.pieces, places),
+    )
+    stood = _target_of(state, before)
+    place = (
+        _standing_on(stood, bare, state) if stood is not None else _under_the_leader(state, bare)
+    )
+    if place is None:
+        return (
+            seen
+            if places and not (before is not None and _impossible(seen, places, before))
+            else None
+        )
+    upper = bare[place]
+    sure, target = (
+        upper.pose_probability,
+        stood or _doubtful(replace(upper, colour=str(state.target))),
+    )
+    if (
+        before is not None
+        and stood is not None
+        and _explains_all(others[place], stood, state, seen, before)
+    ):
+        sure = 1.0
+    elif others[place].on is not None:
+        return seen
+    elif before is not None and all(
+        moved(was, upper) or was.colour != upper.colour for was in before.pieces
+    ):
+        sure, target = min(sure, UNTOLD), _doubtful(target)
+    bare[place] = replace(upper, on=len(bare), pose_probability=sure)
+    whole = replace(seen, pieces=(*bare, replace(target, on=None)))
+    still = before is not None and any(
+        not moved(was, upper) and was.colour == upper.colour for was in before.pieces
+    )
+    return (
+        uncovered(whole, before, whole.pieces[-1], whole.pieces[place])
+        if before is not None and still
+        else whole
+    )
+
+
+def guessed(state: State, seen: Observation, before: Observation | None) -> Observation | None:
+    """What was seen, with a target that nobody sees where it may be: at the piece that fell from
+    it, or else where it was.  None where nothing tells.  Hardly anything is sure of distances from
+    there.
+    """
+    was = [piece for piece in (before.pieces if before else ()) if piece.colour == state.target]
+    if before is None or len(was) != 1:
+        return None
+    only_guessed = [k for k, piece in enumerate(seen.pieces) if piece.colour == state.target]
+    seen = replace(seen, pieces=tuple(_without(seen.pieces, only_guessed)))
+    changes = compare(before, seen)
+    fell = [
+        seen.pieces[k]
+        for k, then in changes.same.items()
+        if k in changes.moved and hold(before.pieces, then, was[0], False)
+    ]
+    target = replace(
+        (fell or was)[0],
+        colour=was[0].colour,
+        size=was[0].size,
+        covariance=ANYWHERE,
+        on=None,
+        rivals=(),
+        if_right=None,
+    )
+    return replace(seen, pieces=(*seen.pieces, target))
+
+
+def never_seen(state: State, seen: Observation) -> Observation:
+    """What was seen, with a target that stands by people's word, and nobody knows where: nothing is
+    known of distances from it.
+    """
+    left = _without(
+        seen.pieces, [k for k, piece in enumerate(seen.pieces) if piece.colour == state.target]
+    )
+    solid = Solid(_SHAPE_MM + np.append(NOWHERE_MM, 0.0))
+    target = SeenPiece(str(state.target), "small", "upright", NOWHERE_MM, 0.0, solid, ANYWHERE)
+    return replace(seen, pieces=(*left, target))
+
+
+def _without(pieces: Sequence[SeenPiece], left_out: Sequence[int]) -> list[SeenPiece]:
+    """What is left of pieces, each on what it was on if that is left too."""
+    kept = [k for k in range(len(pieces)) if k not in left_out]
+    now = {k: place for place, k in enumerate(kept)}
+    return [
+        replace(piece, on=None if piece.on is None else now.get(piece.on))
+        for piece in map(pieces.__getitem__, kept)
+    ]
+
+
+def _impossible(seen: Observation, places: Sequence[int], before: Observation) -> bool:
+    """Is a target only guessed to be under pieces that stood there before, when it was
+    elsewhere?
+    """
+    over = [piece for piece in seen.pieces if piece.on in places]
+    bare = [was for was in before.pieces if was.on is None]
+    return bool(over) and all(
+        any(was.colour == piece.colour and not moved(was, piece) for was in bare) for piece in over
+    )
+
+
+def _doubtful(target: SeenPiece) -> SeenPiece:
+    """The target, if it may have been pushed by what came to stand on it."""
+    return replace(
+        target, covariance=target.covariance + np.diag([ELSEWHERE_MM**2, ELSEWHERE_MM**2, 0.0])
+    )
+
+
+def _explains_all(
+    upper: SeenPiece, target: SeenPiece, state: State, seen: Observation, before: Observation
+) -> bool:
+    """Does this piece surely stand, just where the target would carry it, and is nothing seen that
+    might be the target instead?
+
+    Nor is it the target itself: its colour is sure, or that of who throws, and it is read beside
+    where the target stood.
+    """
+    coloured = upper.colour_probability >= SURE or (
+        upper.colour == state.next and moved(target, upper)
+    )
+    if not coloured or (upper.pose_probability < SURE and upper.on is None):
+        return False
+    off, was_off = (
+        sum(piece.colour == state.target for piece in table.off_board) for table in (seen, before)
+    )
+    unsure = [
+        piece
+        for piece in seen.pieces
+        if piece.colour_probability < SURE and piece.colour != state.target and piece is not upper
+    ]
+    came = [piece for piece in unsure if all(moved(was, piece) for was in before.pieces)]
+    return (
+        off <= was_off
+        and not came
+        and not seen.unread_mm
+        and _beside_its_place_mm(upper, target, seen.camera.eye_mm) < STILL_MM
+    )
+
+
+def _beside_its_place_mm(upper: SeenPiece, target: SeenPiece, eye_mm: Array) -> float:
+    """How far beside the target a piece stands that is read as it is, if the target lifts it by
+    what explains most.
+    """
+    z_mm = float(upper.solid.vertices_mm[:, 2].min())
+    per_mm = (eye_mm[:2] - upper.base_mm) / (eye_mm[2] - z_mm)
+    away = target.base_mm - upper.base_mm
+    rise_mm = float(per_mm @ away) / max(float(per_mm @ per_mm), 1e-12)
+    lift_mm = float(np.clip(z_mm + rise_mm, *LIFTS_MM))
+    return float(np.hypot(*(upper.base_mm + per_mm * (lift_mm - z_mm) - target.base_mm)))
+
+
+def _target_of(state: State, before: Observation | None) -> SeenPiece | None:
+    """The target as it was seen to stand."""
+    found = [
+        piece
+        for piece in (before.pieces if before else ())
+        if piece.colour == state.target and piece.pose == "upright"
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _standing_on(target: SeenPiece, pieces: Sequence[SeenPiece], state: State) -> int | None:
+    """The one piece that is read upright where the target stood."""
+    reach_mm = target.solid.base_mm / 2
+    there = [
+        k
+        for k, piece in enumerate(pieces)
+        if piece.colour in state.players and np.hypot(*(piece.base_mm - target.base_mm)) < reach_mm
+    ]
+    there = [k for k in there if pieces[k].on not in there]
+    return there[0] if len(there) == 1 and pieces[there[0]].pose == "upright" else None
+
+
+def _under_the_leader(state: State, pieces: Sequence[SeenPiece]) -> int | None:
+    """The piece that the record has on the target: the one round which the others lie as it
+    says.
+    """
+    first = next(iter(state.layout.lies), None)
+    if first is None or not first.on_target:
+        return None
+    standing = [
+        k
+        for k, piece in enumerate(pieces)
+        if piece.colour == first.colour and piece.pose == "upright"
+    ]
+    return min(standing, key=lambda place: _misfit_mm(state, pieces, place), default=None)
+
+
+def _misfit_mm(state: State, pieces: Sequence[SeenPiece], place: int) -> float:
+    """How otherwise than in the record the other pieces lie round this one, in all."""
+    misfit_mm = 0.0
+    for player in state.players:
+        lies = [lie.gap_mm for lie in state.layout.of(player) if not lie.on_target]
+        others = [piece for k, piece in enumerate(pieces) if piece.colour == player and k != place]
+        gaps = [clearance(piece.solid, pieces[place].solid).mm for piece in others]
+        apart = np.abs(np.subtract.outer(gaps, lies)).reshape(len(gaps), len(lies))
+        misfit_mm += float(apart[linear_sum_assignment(apart)].sum())
+    return misfit_mm

@@ -1,0 +1,324 @@
+"""A settled table set beside the state of the game: what is new, what is gone, what is known about
+the order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from engines.ice_boule.changes import NEVER_MM, Changes, compare
+from engines.ice_boule.layout import Lie
+from engines.ice_boule.measure import Measurement, measure, measurement_document
+from engines.ice_boule.ranking import Ranking, rank_measurement
+from engines.ice_boule.stack import hold
+from engines.ice_boule.state import State
+from engines.verdict import CannotSee
+from table.motion import CARRIED_MM, STILL_MM, moved
+from table.observation import SURE, Observation, SeenPiece
+
+GUESSED_MM = 20.0
+"""Where the target is has been guessed if it is not known better than this, 1 sigma."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Look:
+    """The table against the state while an end runs.
+
+    `gained` and `lost` are the colours of pieces in play more and fewer than the state knows, each
+    as often as it is so. `changes` is None where the table before is not known.
+    """
+
+    state: State
+    seen: Observation
+    before: Observation | None
+    changes: Changes | None
+    measured: Measurement
+    ranking: Ranking
+    gained: tuple[str, ...]
+    lost: tuple[str, ...]
+
+    @property
+    def moved(self) -> frozenset[int]:
+        """Pieces (indexes of what is seen) that were in play before and lie elsewhere now."""
+        return self.changes.moved if self.changes else frozenset()
+
+    @property
+    def player(self) -> str:
+        """Who is to throw: somebody is while an end runs."""
+        assert self.state.next is not None
+        return self.state.next
+
+    @property
+    def target_moved(self) -> bool:
+        """Was the target knocked over or pushed?"""
+        return self.changes is not None and _target_moved(
+            self.seen, self.changes, self.measured.target
+        )
+
+    def new(self, colour: str) -> list[int]:
+        """Places in the ranking's ids of the pieces of a colour that were not in play before.
+
+        Told by where the pieces were; where that is not known, by their distances.
+        """
+        own = [k for k, gap in enumerate(self.measured.gaps) if gap.piece.colour == colour]
+        if self.changes:
+            return [k for k in own if self.measured.gaps[k].index in self.changes.appeared]
+        known = self._by_distance(colour)
+        return [k for k in own if k not in known]
+
+    @property
+    def carried(self) -> frozenset[int]:
+        """Pieces (indexes of what is seen) that surely lie elsewhere; where it is not known where
+        they lay, at another distance.
+
+        A distance that nobody measured, as the target was not seen, tells nothing.
+        """
+        if self.changes:
+            return self.changes.carried
+        gaps = self.measured.gaps
+        known = {
+            k: lie for player in self.state.players for k, lie in self._by_distance(player).items()
+        }
+        measured = {k: lie for k, lie in known.items() if lie.measured}
+        return frozenset(
+            gaps[k].index
+            for k, lie in measured.items()
+            if abs(gaps[k].mm - lie.gap_mm) > max(CARRIED_MM, 3 * gaps[k].sigma_mm)
+        )
+
+    def _by_distance(self, colour: str) -> dict[int, Lie]:
+        """Pieces of a colour (places in the ranking's ids) with those of the record that are as far
+        away, or about so.
+        """
+        gaps, were = self.measured.gaps, self.state.layout.of(colour)
+        own = [k for k, gap in enumerate(gaps) if gap.piece.colour == colour]
+        other = {k for k in own if _of_another_size(gaps[k].piece, self.state)}
+        apart = np.array(
+            [
+                [NEVER_MM if k in other else abs(gaps[k].mm - lie.gap_mm) for lie in were]
+                for k in own
+            ]
+        ).reshape(len(own), len(were))
+        return {
+            own[row]: were[column]
+            for row, column in zip(*linear_sum_assignment(apart), strict=True)
+        }
+
+    def evidence(self, thrown: int | None = None) -> dict[str, Any]:
+        """What a verdict rests on, as plain data: gaps, call, and which pieces are new or moved."""
+        document = measurement_document(self.measured)
+        if thrown is not None:
+            gap = self.measured.gaps[thrown]
+            document |= {
+                "thrown": thrown,
+                "gap_mm": round(gap.mm, 3),
+                "sigma_mm": round(gap.sigma_mm, 3),
+            }
+        return document | {"moved": sorted(self.moved)}
+
+
+def look(state: State, seen: Observation, before: Observation | None) -> Look | CannotSee:
+    """Measure the table and compare it with the state; CannotSee where the target cannot be
+    told.
+    """
+    target = state.target or ""
+    known = before if before and _agrees(state, before) else None
+    seen = _recall_colours(known, seen) if known else seen
+    changes = compare(known, seen) if known else None
+    gained, lost = _count(state, seen)
+    if changes:
+        gained, lost = _exchanged(state, seen, changes, gained, lost)
+    seen = _settle_colours(state, seen, changes, gained, lost)
+    seen = _as_ruled(state, seen, known, changes) if known and changes else seen
+    measured = measure(seen, target, state.ruling("on_target") == "lowest")
+    if isinstance(measured, CannotSee):
+        return measured
+    kept = _kept(state, known, changes, measured, seen) if known and changes else {}
+    ranking = rank_measurement(
+        measured, kept, state.layout, measured.target.place_sigma_mm > GUESSED_MM
+    )
+    return Look(state, seen, known, changes, measured, ranking, gained, lost)
+
+
+def _count(state: State, seen: Observation) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    now = Counter(piece.colour for piece in seen.pieces if piece.colour in state.players)
+    then = Counter(lie.colour for lie in state.layout.lies)
+    return tuple((now - then).elements()), tuple((then - now).elements())
+
+
+def _exchanged(
+    state: State,
+    seen: Observation,
+    changes: Changes,
+    gained: tuple[str, ...],
+    lost: tuple[str, ...],
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """With the colours of which a piece came and another, of another size, went."""
+    came = Counter(seen.pieces[index].colour for index in changes.appeared)
+    players = {player: came[player] for player in state.players}
+    both = tuple((Counter(players) - Counter(gained)).elements())
+    return (*gained, *both), (*lost, *both)
+
+
+def _of_another_size(piece: SeenPiece, state: State) -> bool:
+    """Is a piece surely of another size than its player throws in this end?"""
+    size = state.size(piece.colour)
+    return (
+        size is not None
+        and piece.on is None
+        and piece.size_probability >= SURE
+        and piece.size != size
+    )
+
+
+def _agrees(state: State, before: Observation) -> bool:
+    """Does an earlier table show the pieces that the state knows?"""
+    return (
+        _count(state, before) == ((), ())
+        and sum(piece.colour == state.target for piece in before.pieces) == 1
+    )
+
+
+def _recall_colours(before: Observation, seen: Observation) -> Observation:
+    """A piece of unsure colour that lies exactly where another piece was ruled on is that piece."""
+
+    def recall(piece: SeenPiece) -> SeenPiece:
+        were = [was for was in before.pieces if was.size == piece.size and not moved(was, piece)]
+        return (
+            replace(piece, colour=were[0].colour)
+            if piece.colour_probability < SURE and len(were) == 1
+            else piece
+        )
+
+    return replace(seen, pieces=tuple(map(recall, seen.pieces)))
+
+
+def _settle_colours(
+    state: State,
+    seen: Observation,
+    changes: Changes | None,
+    gained: tuple[str, ...],
+    lost: tuple[str, ...],
+) -> Observation:
+    """Take as read the unsure colours that leave no choice.
+
+    A piece that lies still was ruled on before.  Of the others, if all unsure ones are named alike
+    and the numbers of pieces are those of a legal throw, another name would break them; with
+    several names two may have been taken for each other, and they stay unsure.
+    """
+    still = set(changes.still) if changes else set()
+    unsure = {
+        index for index, piece in enumerate(seen.pieces) if piece.colour_probability < SURE
+    } - still
+    named = Counter(piece.colour for piece in seen.pieces)
+    fits = (
+        not lost
+        and gained in ((), (state.next,))
+        and set(named) <= {*state.players, state.target}
+        and named[state.target or ""] == 1
+    )
+    if len({seen.pieces[index].colour for index in unsure}) < 2 and fits:
+        unsure = set()
+    pieces = tuple(
+        piece if index in unsure else replace(piece, colour_probability=1.0)
+        for index, piece in enumerate(seen.pieces)
+    )
+    return replace(seen, pieces=pieces)
+
+
+def _as_ruled(
+    state: State, seen: Observation, before: Observation, changes: Changes
+) -> Observation:
+    """Whether a piece that lies still stands on the target was decided when it came there, and so
+    was what could not be read already.
+    """
+    on_target = {lie.colour for lie in state.layout.lies if lie.on_target}
+    pieces = list(seen.pieces)
+    for index in changes.still:
+        piece = pieces[index]
+        lower = None if piece.on is None else seen.pieces[piece.on]
+        if (
+            lower is not None
+            and lower.colour == state.target
+            and hold(seen.pieces, index, lower, False) == "stands"
+        ):
+            pieces[index] = (
+                replace(piece, pose_probability=1.0)
+                if piece.colour in on_target
+                else replace(piece, on=None)
+            )
+    unread = tuple(
+        place
+        for place in seen.unread_mm
+        if all(np.hypot(*np.subtract(place, was)) > CARRIED_MM for was in before.unread_mm)
+    )
+    return replace(seen, pieces=tuple(pieces), unread_mm=unread)
+
+
+def _kept(
+    state: State, before: Observation, changes: Changes, measured: Measurement, seen: Observation
+) -> dict[int, int]:
+    """For the place in the gaps of a piece that lies still beside a target that does: its place in
+    the state's layout.
+
+    A nudge may be too small to be seen of one piece, and yet change its gap by more than a picture
+    does.  Which of several pieces of a colour that are about as near is which in the layout nobody
+    knows: they are kept together or not at all.
+    """
+    earlier = measure(before, measured.target.colour, state.ruling("on_target") == "lowest")
+    if (
+        isinstance(earlier, CannotSee)
+        or measured.target.place_sigma_mm < GUESSED_MM < earlier.target.place_sigma_mm
+    ):
+        return {}
+    if _target_moved(seen, changes, measured.target):
+        return {}
+    places = {
+        gap.index: place
+        for colour in state.players
+        for gap, place in zip(
+            (gap for gap in earlier.gaps if gap.piece.colour == colour),
+            (place for place, lie in enumerate(state.layout.lies) if lie.colour == colour),
+            strict=True,
+        )
+    }
+    then, were = changes.still, {gap.index: gap for gap in earlier.gaps}
+    still = {
+        k: places[then[gap.index]]
+        for k, gap in enumerate(measured.gaps)
+        if then.get(gap.index) in places
+        and abs(gap.mm - were[then[gap.index]].mm) <= max(STILL_MM, gap.sigma_mm)
+    }
+    still = {
+        k: place
+        for k, place in still.items()
+        if measured.gaps[k].on_target == state.layout.lies[place].on_target
+    }
+    kept = {then[measured.gaps[k].index] for k in still}
+    lost = {index for alike in _alike(earlier) if not kept.issuperset(alike) for index in alike}
+    return {k: place for k, place in still.items() if then[measured.gaps[k].index] not in lost}
+
+
+def _target_moved(seen: Observation, changes: Changes, target: SeenPiece) -> bool:
+    return any(seen.pieces[index] is target for index in (*changes.moved, *changes.appeared))
+
+
+def _alike(measured: Measurement) -> list[set[int]]:
+    """Pieces (indexes of what was seen) of a colour that no sure difference of their distances
+    tells apart.
+    """
+    groups: list[set[int]] = []
+    for colour in {gap.piece.colour for gap in measured.gaps}:
+        last = None
+        for k, gap in enumerate(measured.gaps):
+            if gap.piece.colour == colour:
+                if last is None or measured.nearer(last, k):
+                    groups.append(set())
+                groups[-1].add(gap.index)
+                last = k
+    return groups

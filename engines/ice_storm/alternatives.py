@@ -1,0 +1,110 @@
+"""What may have happened instead of a throw or an attack that was ruled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+
+from engines.alternatives import instead
+from engines.errors import InvalidNotation
+from engines.ice_storm import messages, rules
+from engines.ice_storm.moves import Capture, Change, Move, Pass, Throw, Void
+from engines.ice_storm.place import Place
+from engines.ice_storm.squares import Square
+from engines.ice_storm.state import State
+from engines.verdict import Choice
+
+NEAREST = 3
+"""So many other places are offered before that the piece leaned: only the first few alternatives
+are shown.
+"""
+
+
+def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
+    """A throw that touches a square more or less, has its tip in another one or is off the board,
+    and knocked off more or less; other shots.
+    """
+    return instead(rules, _near, state, moves)
+
+
+def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
+    match ruled:
+        case Throw():
+            lying = () if state.round_over else state.pieces
+            throws = _throws(ruled, [piece.name for piece in lying])
+            yield from ((messages.throw(state, throw), throw) for throw in islice(throws, NEAREST))
+            if lying and not ruled.again:
+                yield (
+                    (
+                        f"{ruled.player.capitalize()}'s piece leans on another piece and is thrown"
+                        " again"
+                    ),
+                    Void(ruled.player, ruled.changes),
+                )
+            yield from ((messages.throw(state, throw), throw) for throw in throws)
+        case Capture() | Pass():
+            for move in rules.legal_moves(state):
+                if isinstance(move, Pass):
+                    yield f"{move.player.capitalize()} did not fire", move
+                if isinstance(move, Capture):
+                    yield (
+                        f"{str(state.attacker).capitalize()} took {move.colour}{move.number}",
+                        move,
+                    )
+        case _:
+            return
+
+
+def _throws(ruled: Throw, names: Sequence[str]) -> Iterator[Throw]:
+    for place in _places(ruled.place) if ruled.place else ():
+        yield replace(ruled, place=place)
+    off = [change.name for change in ruled.changes if change.place is None]
+    for name in off:
+        yield replace(
+            ruled, changes=tuple(change for change in ruled.changes if change.name != name)
+        )
+    if not ruled.again:
+        yield replace(ruled, place=None)
+    for name in names:
+        if name not in off:
+            others = tuple(change for change in ruled.changes if change.name != name)
+            yield replace(ruled, changes=(*others, Change(name, None)))
+
+
+def _places(lies: Place) -> Iterator[Place]:
+    """On the same squares with the tip in another one, then with a square less or more; each
+    without a doubt.
+    """
+    squares = lies.squares
+    around = {
+        near
+        for square in squares
+        for east in (-1, 0, 1)
+        for north in (-1, 0, 1)
+        if (near := square.step(east, north))
+    }
+    yield from _settled(squares, lies)
+    for touched in (
+        *(squares - {square} for square in sorted(squares)),
+        *(squares | {square} for square in sorted(around - squares)),
+    ):
+        yield from islice(_settled(touched, lies), 1)
+
+
+def _settled(touched: frozenset[Square], lies: Place) -> Iterator[Place]:
+    """As it may lie on these squares, if pieces can: upright as before, or with its tip in any of
+    them, first where it was.
+    """
+    tips = (
+        [
+            frozenset({tip})
+            for tip in sorted(touched, key=lambda square: (square not in lies.tips, square))
+        ]
+        if lies.tips
+        else [frozenset()]
+    )
+    for tip in tips:
+        with suppress(InvalidNotation):
+            yield Place(touched, tips=tip)

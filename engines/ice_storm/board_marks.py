@@ -1,0 +1,103 @@
+"""Lines of fire and throws of Ice Storm on the board."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engines.board_marks import Mark, Option, mark
+from engines.ice_storm.fire import Shot, aims, reach
+from engines.ice_storm.moves import Capture, Low, Move, Moved, Pass, Settle, Throw, Void
+from engines.ice_storm.rules import shots, targets
+from engines.ice_storm.state import PIECES, State
+
+
+def options(state: State) -> tuple[Option, ...]:
+    """Who throws, in order; or every shot of the player whose turn it is, and the lines of their
+    pieces that hit nobody.
+    """
+    if state.next:
+        return tuple(_order(state, state.next))
+    return (*map(_shot, shots(state)), *_idle(state)) if state.attacker else ()
+
+
+def trace(state: State, move: Move) -> tuple[Mark, ...]:
+    """Where a throw lies and what it moved; of a capture, the lines that hit, and the squares of
+    the target.
+    """
+    match move:
+        case Throw() | Void() | Moved():
+            places = [
+                move.place if isinstance(move, Throw) else None,
+                *(change.place for change in move.changes),
+            ]
+            off = [
+                piece.place
+                for change in move.changes
+                if change.place is None and (piece := state.named(change.name))
+            ]
+            came = tuple(
+                one
+                for place in places
+                if place
+                for one in mark("here", sorted(place.squares), not place.in_doubt)
+            )
+            return (*came, *(one for place in off for one in mark("take", sorted(place.squares))))
+        case Capture():
+            name = f"{move.colour}{move.number}"
+            hits = [shot for shot in shots(state) if shot.target == name]
+            target = state.named(name)
+            return (
+                *(_ray(shot) for shot in hits),
+                *(mark("take", sorted(target.place.squares)) if target else ()),
+            )
+        case Settle():
+            return mark("here", sorted(move.place.squares))
+        case Low() | Pass():
+            return ()
+
+
+def _order(state: State, first: str) -> Iterator[Option]:
+    here = state.players.index(first)
+    for player in (*state.players[here:], *state.players[:here]):
+        left = PIECES if state.round_over else PIECES - state.thrown_by(player)
+        yield Option(
+            player,
+            (
+                f"throws now, {left} left"
+                if player == first
+                else f"{left} left to throw"
+                if left
+                else "has thrown all"
+            ),
+        )
+
+
+def _shot(shot: Shot) -> Option:
+    hangs = f" if {' and '.join(shot.hangs_on)}" if shot.hangs_on else ""
+    return Option(
+        shot.shooter.rstrip("0123456789"),
+        f"{shot.shooter}, {shot.line}, hits {shot.target}{hangs}",
+        (_ray(shot),),
+    )
+
+
+def _ray(shot: Shot) -> Mark:
+    return Mark("ray", tuple(map(str, shot.line.squares)), shot.certain)
+
+
+def _idle(state: State) -> Iterator[Option]:
+    """Pieces of the player whose turn it is that hit nobody."""
+    attacker = str(state.attacker)
+    if not targets(state):
+        return
+    aimed = {shot.shooter for shot in shots(state)}
+    for piece in state.of(attacker):
+        if piece.name not in aimed:
+            others = [other for other in state.pieces if other != piece and state.stops]
+            reached = [reach(line, others) for line in aims(piece)]
+            lines = tuple(
+                Mark("aim", tuple(map(str, line.squares)))
+                for line in reached
+                if len(line.squares) > 1
+            )
+            yield Option(attacker, f"{piece.name} hits nobody", lines)

@@ -1,0 +1,536 @@
+"""A settled table set beside the state: which piece is which, where it lies now, what is new and
+what is gone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from engines.ice_storm.place import Piece, Place, readings
+from engines.ice_storm.state import State
+from engines.ice_storm.touches import Touches, touches
+from table.boards import Chessboard
+from table.clearance import clearance
+from table.motion import CARRIED_MM, as_good_as_there, middles_mm, moved, surely_another, travel_mm
+from table.observation import SURE, Observation, SeenPiece
+from table.solids import Array, Solid
+
+REPLACED_SQUARES = 1.5
+"""Cost, in squares of travel, of the explanation that a piece left the board and another one of its
+colour came.
+
+It applies where that can have happened at all: to the colour that throws next, and to colours of
+which a piece lies beside the board that did not lie there before.  A knock may carry a piece any
+distance (ruling ice_storm.8).
+"""
+HIDDEN_SQUARES = 0.5
+"""The same cost for a piece where something unread lies in its place: it is most likely that."""
+GHOST_MM = 1.75
+"""What is not surely a piece and lies where it does to no better than this, 1 sigma, is as good as
+unread.
+"""
+HIDDEN_MM = 15.0
+"""Something unread this near to where a piece lay is that piece; it was not knocked."""
+_NEVER_MM = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """The table `now` against the state; `before` says where the pieces lay, where it shows them as
+    the state has them.
+    """
+
+    state: State
+    now: Observation
+    before: Observation | None
+    board: Chessboard
+    assumed_new: SeenPiece | None = None
+    """Taken to be the thrown piece, and so none of the state's."""
+    nobody_threw: bool = False
+    """Is no piece taken to be thrown, so that all on the board are the state's?"""
+
+    @property
+    def first(self) -> bool:
+        """Is the next throw the first of a round?"""
+        return self.state.round_over or self.state.thrown == 0
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """What lies on the board by the record; nothing once a round is over."""
+        return () if self.state.round_over else self.state.pieces
+
+    def touches(self, piece: SeenPiece) -> Touches:
+        """What a piece touches, by the ruling in force."""
+        return _touches(piece, self.board, dict(self.state.rulings)["touching"])
+
+    @cached_property
+    def seen(self) -> tuple[SeenPiece, ...]:
+        """What is seen; a piece that lies exactly where one was ruled on is that piece, if its
+        colour is not sure or people have decided it.
+        """
+
+        def recall(piece: SeenPiece) -> SeenPiece:
+            were = [was for was in self._ruled if not moved(was, piece)]
+            known = len(were) == 1 and (
+                piece.colour_probability < SURE or were[0] in self._decided.values()
+            )
+            return replace(piece, colour=were[0].colour, colour_probability=1.0) if known else piece
+
+        return tuple(map(recall, self.now.pieces))
+
+    @property
+    def there(self) -> tuple[SeenPiece, ...]:
+        """What is seen and surely lies there, or nearly so."""
+        return tuple(
+            piece for piece in self.seen if not _ghost(piece) and piece not in self.impossible
+        )
+
+    @cached_property
+    def impossible(self) -> tuple[SeenPiece, ...]:
+        """What came into the place of a piece that lies still, its colour in doubt and not of the
+        player who throws: two are not in one place.
+        """
+        return tuple(
+            piece
+            for piece in self._reaching_into_still
+            if piece.colour_probability < SURE and piece.colour != self.state.next
+        )
+
+    @cached_property
+    def _reaching_into_still(self) -> list[SeenPiece]:
+        """What is read where a piece lies still."""
+        still = [piece for piece in self.seen if any(not moved(was, piece) for was in self._were)]
+        return [
+            piece
+            for piece in self.seen
+            if piece not in still and any(overlap(piece.solid, other.solid) for other in still)
+        ]
+
+    @cached_property
+    def found(self) -> dict[str, SeenPiece]:
+        """Pieces of the state by name, as they are seen on the board: the least surprising
+        explanation of all of a colour.
+
+        Each piece either travelled to where one is seen, or is missing (`_missing_mm`).
+        """
+        found: dict[str, SeenPiece] = {}
+        for own, there in _by_colour(
+            self.pieces, (piece for piece in self._on_board if piece is not self.assumed_new)
+        ):
+            travelled = np.array([[self._travel_mm(piece, now) for now in there] for piece in own])
+            cost = np.hstack([travelled, self._missing_mm(own, len(there))])
+            pairs = zip(*linear_sum_assignment(cost), strict=True)
+            found |= {
+                own[i].name: there[j] for i, j in pairs if j < len(there) and cost[i, j] < _NEVER_MM
+            }
+        return found
+
+    def _missing_mm(self, own: list[Piece], seen: int) -> Array:
+        """Cost of each way in which a piece of one colour may be missing among those seen, (n, k)
+        in mm of travel.
+
+        Pieces that are fewer than recorded are missing somehow.  More than these are missing only
+        if others came in their place: one that was thrown, or one for each that lies beside the
+        board now and did not before.
+        """
+        square_mm, colour = self.board.square_mm, own[0].colour
+        hides = np.array([self._hides(piece) for piece in own])
+        fewer = np.where(hides, 0.0, HIDDEN_SQUARES * square_mm)
+        hidden = np.where(np.diag(hides), HIDDEN_SQUARES * square_mm, 2 * _NEVER_MM)
+        thrown = colour == self.state.next and self.assumed_new is None and not self.nobody_threw
+        came = seen + self.came_out[colour] - len(own) - thrown
+        replaced = max(came, int(thrown and seen <= len(own)), 0)
+        return np.hstack(
+            [
+                np.repeat(fewer[:, None], max(len(own) - seen, 0), axis=1),
+                np.full((len(own), replaced), REPLACED_SQUARES * square_mm),
+                hidden,
+            ]
+        )
+
+    @cached_property
+    def gone(self) -> tuple[Piece, ...]:
+        """Pieces of the state that are not on the board."""
+        return tuple(
+            piece
+            for piece in self.pieces
+            if piece.name not in self.found and piece not in self.hidden
+        )
+
+    @cached_property
+    def hidden(self) -> tuple[Piece, ...]:
+        """Pieces of the state that are not read, but something lies where they lay that did not lie
+        beside them before; and those `unseen`.
+        """
+        lost = [piece for piece in self.pieces if piece.name not in self.found]
+        return tuple(piece for piece in lost if self._hides(piece) or piece in self.unseen)
+
+    @cached_property
+    def unseen(self) -> tuple[Piece, ...]:
+        """Pieces of the state that are not read, and were not when the board was ruled on last:
+        nobody has taken them since.
+
+        The only throw of a game, where no board was ruled on, lies there by people's word.
+        """
+        if self.before is None:
+            return (
+                tuple(piece for piece in self.pieces if piece.name not in self.found)
+                if self.state.thrown == self.state.round == 1
+                else ()
+            )
+        lost = [
+            piece
+            for piece in self.pieces
+            if piece.name not in self.found and piece.name not in self.lay
+        ]
+        return tuple(piece for piece in lost if not self._cleared(piece, self.before))
+
+    @property
+    def only_one_unseen(self) -> bool:
+        """Is the only throw of a game not seen, and was no board ruled on?"""
+        return self.before is None and bool(self.unseen)
+
+    def _cleared(self, piece: Piece, before: Observation) -> bool:
+        """Did something lie about where it lay that could not be read, and nothing does now?"""
+        now, then = (
+            any(
+                np.hypot(*(place - self.where_mm(piece))) < self.board.square_mm
+                for place in _unread(seen)
+            )
+            for seen in (self.now, before)
+        )
+        return then and not now
+
+    def _hides(self, piece: Piece) -> bool:
+        known = piece.name in self.lay
+        reach_mm = HIDDEN_MM if known else self.board.square_mm
+        unread = self.unread_mm if known else _unread(self.now)
+        return any(np.hypot(*(place - self.where_mm(piece))) < reach_mm for place in unread)
+
+    @cached_property
+    def new(self) -> tuple[SeenPiece, ...]:
+        """Pieces on the board, or too close to call, that the state does not know."""
+        known = set(map(id, self.found.values()))
+        return tuple(
+            piece for piece in self._on_board if id(piece) not in known and not self._lingers(piece)
+        )
+
+    def _lingers(self, piece: SeenPiece) -> bool:
+        """Is it in doubt or impossible, and lies as something may have lain that was as good as
+        unread when the board was ruled on last?
+        """
+        if self.before is None or (
+            piece.pose_probability >= SURE and piece not in self._reaching_into_still
+        ):
+            return False
+        ghosts = [one for was in self.before.pieces if _ghost(was) for one in (was, *was.rivals)]
+        return any(was.pose == piece.pose and travel_mm(was, piece) <= CARRIED_MM for was in ghosts)
+
+    @cached_property
+    def leftover(self) -> bool:
+        """Does a piece of the round before still lie on the board?"""
+        known = set(map(id, self._on_board))
+        return any(
+            id(piece) not in known and self.touches(piece).on_board is not False
+            for piece in self.there
+        )
+
+    @cached_property
+    def places(self) -> dict[str, Place]:
+        """By name, how pieces lie that were moved and lie otherwise than the state says."""
+        places: dict[str, Place] = {}
+        for piece in self.moved:
+            place = self.touches(self.found[piece.name]).place
+            if place and place != piece.place:
+                places[piece.name] = place
+        return places
+
+    @cached_property
+    def moved(self) -> tuple[Piece, ...]:
+        """Pieces of the state that were moved, if only within their squares."""
+        return tuple(
+            piece
+            for piece in self.pieces
+            if (now := self.found.get(piece.name)) and self._moved(piece, now)
+        )
+
+    @cached_property
+    def elsewhere(self) -> dict[str, Place]:
+        """Of those, the ones that cannot lie as the state says, however what is too close to call
+        is read.
+        """
+        lay = {piece.name: piece.place for piece in self.pieces}
+        return {
+            name: place for name, place in self.places.items() if not _compatible(lay[name], place)
+        }
+
+    @cached_property
+    def came_out(self) -> Counter[str]:
+        """Colours of what lies off the board, or partly off, where nothing lay before."""
+        return Counter(piece.colour for piece in self.out)
+
+    @cached_property
+    def out(self) -> list[SeenPiece]:
+        """What lies off the board, or partly off, where nothing lay before."""
+        stayed = {j for _, j in self._stayed_outside}
+        return [piece for j, piece in enumerate(self.now_outside) if j not in stayed]
+
+    @cached_property
+    def left(self) -> Counter[str]:
+        """Colours of what lay off the board before, and does not lie there any more."""
+        return Counter(
+            self._then_outside[i].colour
+            for i in range(len(self._then_outside))
+            if i not in {i for i, _ in self._stayed_outside}
+        )
+
+    @cached_property
+    def unread_mm(self) -> tuple[Array, ...]:
+        """Places (2,) on the board where something lies that could not be read, and nothing of the
+        kind lay before.
+        """
+        were = _unread(self.before) if self.before else []
+        places = [*_unread(self.now), *(piece.base_mm for piece in self.impossible)]
+        return tuple(
+            place for place in places if all(np.hypot(*(place - was)) > CARRIED_MM for was in were)
+        )
+
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """Where table and record disagree, a sentence a piece."""
+        gone = [f"{piece} is not on the board." for piece in self.gone]
+        lie = [
+            f"{self.state.named(name)} lies on {place} now."
+            for name, place in self.elsewhere.items()
+        ]
+        new = [
+            f"A {piece.colour} piece on {self.touches(piece).place} is not in the record."
+            for piece in self.new
+        ]
+        return (*gone, *lie, *new)
+
+    def where_mm(self, piece: Piece) -> Array:
+        """Where a piece of the state lay before, or about there, (2,)."""
+        if was := self.lay.get(piece.name):
+            return was.base_mm
+        squares = np.array(sorted(piece.place.squares), float)
+        return np.asarray(
+            np.asarray(self.board.origin_mm) + self.board.square_mm * (squares.mean(axis=0) + 0.5)
+        )
+
+    @cached_property
+    def _on_board(self) -> list[SeenPiece]:
+        """What is on the board or too close to call, but for pieces that lay there before and are
+        none of the state's.
+        """
+        return [
+            piece
+            for piece in self.there
+            if self.touches(piece).on_board is not False
+            and all(
+                not _may_be_of_one_colour(was, piece) or moved(was, piece) for was in self._dead
+            )
+        ]
+
+    @cached_property
+    def lay(self) -> dict[str, SeenPiece]:
+        """The pieces of the state as they were seen before, those that then lay as the state
+        says.
+        """
+        return self._fitting(self._were)
+
+    def _fitting(self, were: Iterable[SeenPiece]) -> dict[str, SeenPiece]:
+        fitting: dict[str, SeenPiece] = {}
+        for own, there in _by_colour(self.pieces, were):
+            fits = np.array(
+                [
+                    [_compatible(piece.place, self.touches(was).place) for was in there]
+                    for piece in own
+                ],
+                float,
+            )
+            fitting |= {
+                own[i].name: there[j]
+                for i, j in zip(*linear_sum_assignment(-fits), strict=True)
+                if fits[i, j]
+            }
+        return fitting
+
+    @cached_property
+    def _decided(self) -> dict[int, SeenPiece]:
+        """By the identity of what was seen before in another colour than the record has: that
+        piece, as people decided it.
+        """
+        then = self.before.pieces if self.before else ()
+        fitting = self._fitting(then)
+        alive, decided = set(map(id, fitting.values())), {}
+        for piece in (piece for piece in self.pieces if piece.name not in fitting):
+            there = [
+                was
+                for was in then
+                if id(was) not in alive and _compatible(piece.place, self.touches(was).place)
+            ]
+            if len(there) == 1:
+                decided[id(there[0])] = replace(
+                    there[0], colour=piece.colour, colour_probability=1.0
+                )
+        return decided
+
+    @cached_property
+    def _ruled(self) -> tuple[SeenPiece, ...]:
+        """What was seen before, in the colours of the record."""
+        return tuple(
+            self._decided.get(id(was), was) for was in (self.before.pieces if self.before else ())
+        )
+
+    @cached_property
+    def _dead(self) -> list[SeenPiece]:
+        """What lay before and is none of the state's pieces."""
+        alive = set(map(id, self.lay.values()))
+        return [was for was in self._were if id(was) not in alive]
+
+    @property
+    def still_lying(self) -> list[SeenPiece]:
+        """What lay on the board before, is none of the state's pieces and has not been taken away
+        yet.
+        """
+        on_board = {id(piece) for piece in self._on_board}
+        return [
+            piece
+            for piece in self.there
+            if id(piece) not in on_board and self.touches(piece).on_board
+        ]
+
+    @property
+    def _were(self) -> list[SeenPiece]:
+        """What surely lay there before, or nearly so."""
+        return [was for was in self._ruled if not _ghost(was)]
+
+    @cached_property
+    def now_outside(self) -> list[SeenPiece]:
+        """What lies off the board or partly off."""
+        return [
+            *self.now.off_board,
+            *(piece for piece in self.there if self.touches(piece).on_board is False),
+        ]
+
+    @cached_property
+    def _then_outside(self) -> list[SeenPiece]:
+        """What lay there before; where that is not known, what lies there now."""
+        if self.before is None:
+            return self.now_outside
+        return [
+            *self.before.off_board,
+            *(was for was in self._dead if self.touches(was).on_board is not True),
+        ]
+
+    @cached_property
+    def _stayed_outside(self) -> list[tuple[int, int]]:
+        """Indexes, then and now, of what lies off the board where it lay before."""
+        then, now = self._then_outside, self.now_outside
+        return [
+            (i, j)
+            for i, a in enumerate(then)
+            for j, b in enumerate(now)
+            if _may_be_of_one_colour(a, b) and travel_mm(a, b) <= CARRIED_MM
+        ]
+
+    def _travel_mm(self, piece: Piece, now: SeenPiece) -> float:
+        """How far a piece of the state travelled if it is this one; one that was not seen before is
+        not the one that is thrown.
+        """
+        was = self.lay.get(piece.name)
+        if was is None:
+            thrown = (
+                self.before is not None
+                and piece.colour == self.state.next
+                and self.assumed_new is None
+            )
+            return (
+                0.0
+                if _compatible(piece.place, self.touches(now).place)
+                else _NEVER_MM
+                if thrown
+                else self.board.square_mm
+            )
+        return _NEVER_MM if surely_another(was, now) else middles_mm(was, now)
+
+    def _moved(self, piece: Piece, now: SeenPiece) -> bool:
+        """Does it lie otherwise than before?  A pose that is not sure may be read otherwise in
+        another picture.
+
+        One that was touched and still lies as the state says is left as it was ruled on, and so is
+        one that no throw can have turned over there, or that is not surely read to be.
+        """
+        was = self.lay.get(piece.name)
+        if _compatible(piece.place, self.touches(now).place) and (
+            was is None or travel_mm(was, now) < CARRIED_MM
+        ):
+            return False
+        thrown = self.state.next is not None and (self.new or self.came_out)
+        doubtful = was is not None and min(was.pose_probability, now.pose_probability) < SURE
+        if (
+            was is not None
+            and (doubtful or not thrown)
+            and was.pose != now.pose
+            and as_good_as_there(was, now)
+        ):
+            return False
+        if was is not None and doubtful:
+            was = replace(was, pose=now.pose)
+        return was is None or moved(was, now)
+
+
+@lru_cache(maxsize=256)
+def _touches(piece: SeenPiece, board: Chessboard, touching: str) -> Touches:
+    """`touches`, kept by the identity of a piece: a table at rest is judged again and again, and
+    looked back at.
+    """
+    return touches(piece, board, touching)
+
+
+def overlap(a: Solid, b: Solid) -> bool:
+    """Would two solids be in one place, by more than they are measured wrong?"""
+    middle = a.vertices_mm.mean(axis=0)
+    return clearance(Solid(middle + 0.8 * (a.vertices_mm - middle)), b).mm == 0.0
+
+
+def _may_be_of_one_colour(a: SeenPiece, b: SeenPiece) -> bool:
+    return a.colour == b.colour or min(a.colour_probability, b.colour_probability) < SURE
+
+
+def _ghost(piece: SeenPiece) -> bool:
+    """Is it not surely a piece, and nobody knows where?"""
+    return (
+        piece.pose_probability < SURE and float(np.diag(piece.covariance)[:2].max()) > GHOST_MM**2
+    )
+
+
+def _unread(seen: Observation) -> list[Array]:
+    """Places (2,) where something lies that could not be read."""
+    return [*seen.unread_mm, *(piece.base_mm for piece in seen.pieces if _ghost(piece))]
+
+
+def _by_colour(
+    pieces: Iterable[Piece], seen: Iterable[SeenPiece]
+) -> list[tuple[list[Piece], list[SeenPiece]]]:
+    """Pieces of the record and pieces seen of each colour that both have."""
+    own, there = [*pieces], [*seen]
+    colours = dict.fromkeys(
+        piece.colour for piece in own if any(other.colour == piece.colour for other in there)
+    )
+    return [
+        ([a for a in own if a.colour == colour], [b for b in there if b.colour == colour])
+        for colour in colours
+    ]
+
+
+def _compatible(a: Place, b: Place | None) -> bool:
+    """Can one piece lie in both ways?"""
+    return b is not None and not set(readings(a)).isdisjoint(readings(b))

@@ -1,0 +1,198 @@
+"""Every way to read a throw: where its piece and what it moved may have come to rest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
+
+from engines.ice_storm import messages
+from engines.ice_storm.matching import Look, overlap
+from engines.ice_storm.moves import LEANING, Change, Throw, Void
+from engines.ice_storm.place import Piece, Place
+from table.clearance import clearance
+from table.motion import moved
+from table.observation import SURE, SeenPiece
+
+LEAN_MM = 3.0
+"""Pieces that are read this near to each other may touch."""
+
+
+class _Rest(NamedTuple):
+    """One way to read how a piece came to rest, as people say it; `place` None: off the board,
+    `leans`: on another piece.
+    """
+
+    said: str
+    place: Place | None
+    leans: bool = False
+
+
+def another_was_thrown(
+    look: Look, player: str, piece: SeenPiece | None = None
+) -> Iterator[tuple[str, Throw]]:
+    """Readings where another piece of the player's, moved or not known to lie still, is the thrown
+    one instead of `piece`, and one of them leans.
+
+    Pieces of one colour look alike, so it matters which was thrown only there: then one reading is
+    thrown again.
+    """
+    leans = piece is not None and leans_on_another(look, piece) is not False
+    for known in (
+        known for known in look.pieces if known.colour == player and known.name in look.found
+    ):
+        other = look.found[known.name]
+        if (leans and known in look.moved) or (
+            _came_to_lean(look, known) and leans_on_another(look, other) is not False
+        ):
+            swapped = Look(look.state, look.now, look.before, look.board, assumed_new=other)
+            yield from readings_of(swapped, player, other)
+
+
+def _came_to_lean(look: Look, known: Piece) -> bool:
+    """May a piece of the record lie otherwise than when it was ruled on?  Where that was not seen,
+    it may.
+    """
+    was = look.lay.get(known.name)
+    return was is None or known in look.moved or moved(was, look.found[known.name])
+
+
+def _told_apart(read: list[tuple[str, Throw]]) -> Iterator[tuple[str, Throw]]:
+    """Readings that are worded alike, each with where it moved what; the others as they are."""
+    alike = Counter(text for text, _ in read)
+    for text, throw in dict.fromkeys(read):
+        lie = [
+            f"{change.name} lies on the board, {messages.place(change.place)}"
+            for change in throw.changes
+            if change.place
+        ]
+        yield "; ".join([text, *lie]) if alike[text] > 1 else text, throw
+
+
+def lost_or_there(read: list[tuple[str, Throw]], lost: list[Piece]) -> list[tuple[str, Throw]]:
+    """Every reading with what is lost knocked off, then with it still there and not seen; as they
+    are where nothing is lost.
+    """
+    read = list(_told_apart(read))
+    if not lost:
+        return read
+    names = messages.named(lost)
+    there = [
+        (f"{text}; {names} still lies where it lay, and is not seen", _still_there(throw, lost))
+        for text, throw in read
+    ]
+    return [(f"{text}; {names} was knocked off", throw) for text, throw in read] + there
+
+
+def _still_there(throw: Throw, lost: list[Piece]) -> Throw:
+    names = {piece.name for piece in lost}
+    return replace(
+        throw, changes=tuple(change for change in throw.changes if change.name not in names)
+    )
+
+
+def counted(throw: Throw) -> tuple[str, ...]:
+    """The moves that count of a throw: itself or, where it is thrown again, what it moved."""
+    if not throw.again:
+        return (str(throw),)
+    return (str(Void(throw.player, throw.changes)),) if throw.changes else ()
+
+
+def as_lying(look: Look, player: str, piece: SeenPiece) -> list[tuple[str, Throw]]:
+    """The throw as it is if the piece only looks as if it leaned: for people who saw that it does
+    not.
+    """
+    return [
+        (
+            "; ".join(filter(None, (f"{player.capitalize()}'s piece {rest.said}", said))),
+            Throw(player, rest.place, changes),
+        )
+        for rest in resting_places(look.touches(piece).place)
+        for said, changes in changes_of(look)
+    ]
+
+
+def readings_of(look: Look, player: str, piece: SeenPiece) -> list[tuple[str, Throw]]:
+    """Every throw that the table may show, with what is in question about it in words."""
+    found = []
+    for rest in _rests(look, piece):
+        for said, changes in changes_of(look):
+            text = "; ".join(filter(None, [f"{player.capitalize()}'s piece {rest.said}", said]))
+            found.append(
+                (
+                    text,
+                    Throw(
+                        player,
+                        None if rest.leans else rest.place,
+                        changes,
+                        LEANING if rest.leans else "",
+                    ),
+                )
+            )
+    return found
+
+
+def _rests(look: Look, piece: SeenPiece) -> list[_Rest]:
+    """How the thrown piece may have come to rest."""
+    leans = leans_on_another(look, piece)
+    rests = (
+        [_Rest("leans on another piece and is thrown again", None, leans=True)]
+        if leans is not False
+        else []
+    )
+    if leans is not True:
+        rests += resting_places(look.touches(piece).place)
+    return rests
+
+
+def resting_places(place: Place | None) -> Iterator[_Rest]:
+    """On the board, off it or, where that is too close to call, both."""
+    if place:
+        yield _Rest(
+            f"lies on the board, {messages.place(place)}", replace(place, off_doubtful=False)
+        )
+    if place is None or place.off_doubtful:
+        yield _Rest("lies off the board, or partly off", None)
+
+
+def changes_of(look: Look) -> Iterator[tuple[str, tuple[Change, ...]]]:
+    """What the throw moved; every way to read it, with words for what is too close to call."""
+    off = tuple(Change(piece.name, None) for piece in look.gone)
+    each = [
+        [(name, rest, place.off_doubtful) for rest in resting_places(place)]
+        for name, place in look.places.items()
+    ]
+    for rests in product(*each):
+        said = "; ".join(f"{name} {rest.said}" for name, rest, doubtful in rests if doubtful)
+        yield said, (*off, *(Change(name, rest.place) for name, rest, _ in rests))
+
+
+def leans_on_another(look: Look, piece: SeenPiece) -> bool | None:
+    """Does a piece lean on another or lie on one?  None: too close to call.
+
+    Nothing leans on nothing, and two pieces are not in one place: that decides where the picture
+    does not.
+    """
+    others = [other.solid for other in look.there if other is not piece]
+    near = any(clearance(piece.solid, other).mm <= LEAN_MM for other in others)
+    if piece.on is not None or any(overlap(piece.solid, other) for other in others):
+        return True
+    if piece.pose == "leaning":
+        return True if near else None
+    return None if near and piece.pose_probability < SURE else False
+
+
+def in_colour(look: Look, piece: SeenPiece, colour: str, player: str) -> list[tuple[str, Throw]]:
+    """The throws of a player's that there may have been, in words too, if a piece is of this
+    colour, and misread.
+    """
+    pieces = tuple(replace(each, colour=colour) if each is piece else each for each in look.seen)
+    other = Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
+    read = (
+        readings_of(other, player, other.new[0])
+        if [new.colour for new in other.new] == [player]
+        else []
+    )
+    return [(f"It is {colour}: {text}", throw) for text, throw in read]

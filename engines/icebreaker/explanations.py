@@ -1,0 +1,40 @@
+"""Where ships may go: to ice beside them, else one step nearer to the closest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from engines.icebreaker.board import Board, members
+
+REMEMBERED = 4096
+"""Answers kept: who asks for legal moves soon asks whether one of them is legal, and what can be
+done after it.
+"""
+
+
+@lru_cache(REMEMBERED)
+def ways(board: Board, own: int, others: int, ice: int) -> Mapping[int, tuple[int, int]]:
+    """How far each ship of `own` is from its closest iceberg, in steps, and the set of cells that
+    it may go to.
+
+    A ship that can reach no ice is left out (ruling icebreaker.1).  Layers of cells grow from all
+    ice at once, around the ships: the layer that is first to lie beside a ship holds all its first
+    steps of shortest paths, and no other cells beside it.
+    """
+    found: dict[int, tuple[int, int]] = {}
+    around, far = board.around, []
+    for ship in members(own):
+        if near := around[ship] & ice:
+            found[ship] = (1, near)
+        else:
+            far.append(ship)
+    if far:
+        layer, steps = ice, 1
+        free = board.cells & ~(own | others | ice)
+        while far and (layer := board.beside(layer) & free):
+            free ^= layer
+            steps += 1
+            found |= {ship: (steps, near) for ship in far if (near := around[ship] & layer)}
+            far = [ship for ship in far if ship not in found]
+    return found

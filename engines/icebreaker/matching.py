@@ -1,0 +1,326 @@
+"""A table of Icebreaker as it was seen, in cells: which ships and icebergs may be where, and what
+could not be seen.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from engines.icebreaker.board import ROW, members, union
+from engines.icebreaker.state import SHIPS, State
+from engines.occlusion import mostly_seen
+from table.boards import Hex
+from table.observation import SURE, Observation, SeenPiece
+from table.solids import Array, convex_hull
+
+BOUNDARY_MM = 2.0
+"""A middle that lies so near to the boundary of two cells may be meant to be in either; or within
+two standard deviations.
+"""
+RING = 0.25
+"""Radius, in cells, about the middle of a cell within which more than half of an iceberg's face has
+to show.
+"""
+FAR, UNSEEN, OTHER_COLOUR = 1e-3, 0.1, 2.0
+"""What it costs, against 1 for a ship that moved, to move it by a cell, to take one for it that was
+not seen before, and one of the other colour.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ship:
+    """A ship that stands: the cells that it may be meant to be in, the likeliest first, at least
+    one.
+    """
+
+    colour: str
+    sure: bool
+    cells: tuple[int, ...]
+    piece: SeenPiece
+
+    @property
+    def doubtful(self) -> bool:
+        """Is anything about it less than sure, so that nobody is refused anything because of it?"""
+        return not self.sure or self.piece.pose_probability < SURE
+
+    def may_be(self, player: str, cell: int) -> bool:
+        """May it be this player's ship in this cell, for all that the picture says?"""
+        return cell in self.cells and (self.colour == player or not self.sure)
+
+    def in_place_of(self, players: Mapping[int, str]) -> bool:
+        """Does it surely stand on the cell of a ship of the other colour?  `players` by the cells
+        of their ships.
+        """
+        return (
+            not self.doubtful
+            and len(self.cells) == 1
+            and players.get(self.cells[0], self.colour) != self.colour
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """A ship of the record and where it is seen now."""
+
+    player: str
+    from_cell: int
+    ship: Ship
+
+    @property
+    def to_cell(self) -> int:
+        """The likeliest cell."""
+        return self.ship.cells[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where a table and a state disagree, as sets of cells for the ice.
+
+    `moved` ships are in another cell, `gone` ones (player, cell) nowhere, `held` ones neither,
+    which is no disagreement, `strange` ones are too many, `recoloured` ones are of another colour
+    than the record's; icebergs are `lost` where one should be seen, `extra` where none should be.
+    """
+
+    moved: tuple[Shift, ...]
+    gone: tuple[tuple[str, int], ...]
+    held: tuple[tuple[str, int], ...]
+    strange: tuple[Ship, ...]
+    recoloured: tuple[Shift, ...]
+    lost: int
+    extra: int
+
+    @property
+    def doubtful(self) -> tuple[Ship, ...]:
+        """The ships that it rests on and that were not surely read."""
+        return tuple(
+            ship
+            for ship in (*(shift.ship for shift in (*self.moved, *self.recoloured)), *self.strange)
+            if ship.doubtful
+        )
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.moved or self.gone or self.strange or self.recoloured or self.lost or self.extra
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """`ships` that stand on cells, pieces that are `down` (not upright), the cells of each counter,
+    the set of cells whose icebergs would be hidden by a ship, and the cells of each thing that is
+    not read.  `held` ships (player, cell) stand where they are recorded, seen or not, as people
+    say.  On `faint` cells a counter may lie: nobody is refused anything because one is there, or
+    not.
+    """
+
+    ships: tuple[Ship, ...]
+    down: tuple[SeenPiece, ...]
+    counters: tuple[tuple[int, ...], ...]
+    hidden: int
+    unread: tuple[tuple[int, ...], ...]
+    held: frozenset[tuple[str, int]] = frozenset()
+    faint: int = 0
+
+    def shows(self, state: State) -> bool:
+        """May the table be in this state, for all that the picture says?"""
+        return not self.differs(state)
+
+    def plainly(self) -> Look:
+        """The likeliest reading of all ships, as if there were no doubt."""
+        return replace(
+            self, ships=tuple(replace(ship, sure=True, cells=ship.cells[:1]) for ship in self.ships)
+        )
+
+    def counted(self, state: State) -> Look:
+        """With colours taken as read that leave no choice: all unsure ones are named alike, and of
+        each there are as many as in the record.
+        """
+        unsure = {ship.colour for ship in self.ships if not ship.sure}
+        recorded = {
+            player: cells.bit_count()
+            for player, cells in zip(state.players, state.ships, strict=True)
+        }
+        if len(unsure) != 1 or Counter(ship.colour for ship in self.ships) != recorded:
+            return self
+        return replace(self, ships=tuple(replace(ship, sure=True) for ship in self.ships))
+
+    def as_ruled(self, before: Look, state: State) -> Look:
+        """With what people decided of icebergs and ships against the picture when the table was
+        ruled on last: nobody is asked again about one that is read so still.  A table on which
+        ships stood otherwise than they are recorded, or most were not seen, says nothing.
+        """
+        then = before.differs(state)
+        if then.moved or then.strange or then.recoloured or not mostly_seen(then.gone, 2 * SHIPS):
+            return self
+        return replace(
+            self.without_ice(then.extra), hidden=self.hidden | then.lost, held=frozenset(then.gone)
+        )
+
+    def without_ice(self, cells: int) -> Look:
+        """As if no iceberg were seen in these cells."""
+        return replace(
+            self,
+            counters=tuple(counter for counter in self.counters if not cells >> counter[0] & 1),
+        )
+
+    def differs(self, state: State) -> Difference:
+        """Where it is not as the state says; doubt is in favour of the state."""
+        slots = [
+            (player, cell)
+            for player, cells in zip(state.players, state.ships, strict=True)
+            for cell in members(cells)
+        ]
+        cost = np.array(
+            [[self._cost(ship, *slot) for ship in self.ships] for slot in slots]
+        ).reshape(len(slots), len(self.ships))
+        cost += np.array([[UNSEEN * (slot in self.held)] for slot in slots])
+        pairs = [
+            (slots[int(row)], self.ships[int(column)])
+            for row, column in zip(*linear_sum_assignment(cost), strict=True)
+        ]
+        wrong = [Shift(*slot, ship) for slot, ship in pairs if not ship.may_be(*slot)]
+        unpaired = [slot for slot in slots if slot not in [found for found, _ in pairs]]
+        lost, extra = self._ice(state.ice)
+        return Difference(
+            moved=tuple(
+                shift for shift in wrong if shift.ship.colour == shift.player or not shift.ship.sure
+            ),
+            gone=tuple(slot for slot in unpaired if slot not in self.held),
+            held=tuple(slot for slot in unpaired if slot in self.held),
+            strange=tuple(
+                ship for ship in self.ships if not any(ship is found for _, found in pairs)
+            ),
+            recoloured=tuple(
+                shift for shift in wrong if shift.ship.colour != shift.player and shift.ship.sure
+            ),
+            lost=lost,
+            extra=extra,
+        )
+
+    @staticmethod
+    def _cost(ship: Ship, player: str, cell: int) -> float:
+        if ship.may_be(player, cell):
+            return 0.0 if cell == ship.cells[0] and ship.colour == player else FAR
+        steps = abs(cell % ROW - ship.cells[0] % ROW) + abs(cell // ROW - ship.cells[0] // ROW)
+        return 1.0 + FAR * steps + (OTHER_COLOUR if ship.colour != player else 0.0)
+
+    def _ice(self, ice: int) -> tuple[int, int]:
+        """The icebergs that are not seen and should be, and those that are seen and should not."""
+        plain = union(*(counter[0] for counter in self.counters if len(counter) == 1))
+        doubtful = [counter for counter in self.counters if len(counter) > 1]
+        left = list(members(ice & ~plain))
+        cost = np.array(
+            [[_iceberg_cost(cell, counter, self.hidden) for cell in left] for counter in doubtful]
+        ).reshape(len(doubtful), len(left))
+        pairs = [
+            (row, column)
+            for row, column in zip(*linear_sum_assignment(cost), strict=True)
+            if cost[row, column] < 1
+        ]
+        extra = union(
+            *(
+                counter[0]
+                for row, counter in enumerate(doubtful)
+                if row not in [found for found, _ in pairs]
+            )
+        )
+        return (
+            ice
+            & ~plain
+            & ~union(*(left[column] for _, column in pairs))
+            & ~self.hidden
+            & ~self.faint,
+            (plain & ~ice) | extra,
+        )
+
+
+def _iceberg_cost(cell: int, counter: Sequence[int], hidden: int) -> float:
+    """Of taking a counter for the iceberg of a cell; hidden ones are the last to be seen."""
+    if cell not in counter:
+        return 1.0
+    return FAR * (counter.index(cell) + 2 * (hidden >> cell & 1))
+
+
+def look(seen: Observation, board: Hex) -> Look:
+    """What an observation says of a board; counters and pieces outside of all cells are out of
+    play.
+    """
+    grid = _grid(board)
+    ships, down = [], []
+    for piece in seen.pieces:
+        cells = grid.cells(piece.base_mm, piece.place_sigma_mm)
+        if piece.pose != "upright" and piece.pose_probability >= SURE:
+            down.append(piece)
+        elif cells:
+            ships.append(Ship(piece.colour, piece.colour_probability >= SURE, cells, piece))
+    counters = [
+        (grid.cells(np.array([one.x_mm, one.y_mm]), one.sigma_mm), one.sure)
+        for one in seen.counters
+    ]
+    faint = union(*(cell for cells, sure in counters if not sure for cell in cells))
+    shadows = [_shadow(piece, seen.camera.eye_mm) for piece in seen.pieces]
+    hidden = union(*(cell for shadow in shadows for cell in grid.behind(shadow)))
+    unread = (grid.cells(place, 0.0) for place in seen.unread_mm)
+    surely = tuple(cells for cells, sure in counters if sure and cells)
+    return Look(tuple(ships), tuple(down), surely, hidden, tuple(filter(None, unread)), faint=faint)
+
+
+class _Grid:
+    """The cells of a board in mm."""
+
+    def __init__(self, board: Hex) -> None:
+        middles = board.middles()
+        last = board.size - 1
+        self.numbers = [q + r + last + ROW * (r + last) for q, r in middles]
+        self._middles = np.array(list(middles.values()))
+        self._half = board.cell_mm / 2
+        right, up = middles[1, 0] - middles[0, 0], middles[0, 1] - middles[0, 0]
+        ways = np.array([right, up, up - right]) / board.cell_mm
+        self._ways = np.vstack([ways, -ways])
+        self._rings = self._middles[:, None] + np.vstack(
+            [np.zeros(2), RING * board.cell_mm * self._ways]
+        )
+
+    def cells(self, point_mm: Array, sigma_mm: float) -> tuple[int, ...]:
+        """The cells that a point (2,) may be meant to be in, the likeliest first."""
+        reach = ((np.asarray(point_mm, float) - self._middles) @ self._ways.T).max(axis=1)
+        return tuple(
+            self.numbers[k]
+            for k in np.argsort(reach)
+            if reach[k] <= self._half + max(BOUNDARY_MM, 2 * sigma_mm)
+        )
+
+    def behind(self, shadow_mm: Array) -> list[int]:
+        """The cells of whose middle more than half is inside a convex outline (n, 2),
+        counter-clockwise.
+        """
+        sides = np.roll(shadow_mm, -1, axis=0) - shadow_mm
+        away = self._rings[:, :, None] - shadow_mm
+        inside = (sides[:, 0] * away[..., 1] - sides[:, 1] * away[..., 0] >= 0).all(axis=2)
+        return [
+            number
+            for number, share in zip(self.numbers, inside.mean(axis=1), strict=True)
+            if share > 0.5
+        ]
+
+
+@cache
+def _grid(board: Hex) -> _Grid:
+    return _Grid(board)
+
+
+def _shadow(piece: SeenPiece, eye_mm: Array) -> Array:
+    """What a piece hides of the board, (n, 2): its shadow in the light of a lamp where the camera
+    is.
+    """
+    vertices = piece.solid.vertices_mm
+    stretched = eye_mm[:2] + (vertices[:, :2] - eye_mm[:2]) * (
+        eye_mm[2] / (eye_mm[2] - vertices[:, 2:])
+    )
+    return convex_hull(stretched)

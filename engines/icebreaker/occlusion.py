@@ -1,0 +1,58 @@
+"""Ships that the camera does not see: what people are asked about them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from engines.icebreaker.board import label
+from engines.icebreaker.matching import Look
+from engines.icebreaker.moves import Move
+from engines.icebreaker.rules import RULES, legal_moves, play, went
+from engines.icebreaker.state import SHIPS, State
+from engines.occlusion import mostly_seen, what_is_true
+from engines.verdict import Ambiguous, Choice
+from table.listing import listed
+
+
+def ask_unseen(state: State, found: Look, unseen: Collection[tuple[str, int]]) -> Ambiguous | None:
+    """Where these ships (player, cell) are, which are not seen: where they stood, or where a legal
+    move takes one; None where more is amiss, or most ships are not seen.  A move to where something
+    is not read comes first.
+    """
+    if not mostly_seen(unseen, 2 * SHIPS):
+        return None
+    there = replace(found, held=found.held.union(unseen))
+    unread = {cells[0] for cells in found.unread}
+    explained = sorted(
+        (move for move in legal_moves(state) if _explains(state, there, move)),
+        key=lambda move: move.to_cell not in unread,
+    )
+    ways = [Choice(went(state, move), (str(move),)) for move in explained]
+    still = "There it stands still, and the camera does not see it" if there.shows(state) else None
+    if not (choices := what_is_true(ways, still)):
+        return None
+    said = f"Not seen on the board: {ships(unseen)}. What is true? You may also move it a little."
+    return Ambiguous(
+        code="icebreaker.unseen",
+        said=said,
+        rests_on=RULES,
+        player=state.next,
+        choices=choices,
+        until_moved=True,
+    )
+
+
+def _explains(state: State, there: Look, move: Move) -> bool:
+    """May the table be as this move leaves it, by a ship that is seen, or by one that was not and
+    is not?
+    """
+    mover = (str(state.next), move.from_cell)
+    after = play(state, move)
+    went = replace(there, held=there.held - {mover} | {(mover[0], move.to_cell)})
+    return there.shows(after) or (mover in there.held and went.shows(after))
+
+
+def ships(slots: Collection[tuple[str, int]]) -> str:
+    """Ships by their player and cell."""
+    return listed(f"{player}'s ship of {label(cell)}" for player, cell in slots)

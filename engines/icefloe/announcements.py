@@ -1,0 +1,616 @@
+"""Ruling on what is heard: votes, coins, the torch bearer's decisions, objections, tiles that
+score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal, assert_never, cast
+
+import msgspec
+
+from engines.announcements import read_heard
+from engines.errors import Violation
+from engines.icefloe.ballots import TORCH, VOTING
+from engines.icefloe.board import PLACES, SUITS, VALUES
+from engines.icefloe.checks import EMPTYING, REMOVING, ROUND, SCORING
+from engines.icefloe.messages import after_move, capital, choice, comments, removed, turn, votes
+from engines.icefloe.moves import (
+    COINS,
+    Coin,
+    Decision,
+    Done,
+    Finding,
+    Move,
+    Movement,
+    Objection,
+    Penalty,
+    Removal,
+    Selection,
+    Torch,
+    Vote,
+    parse_move,
+)
+from engines.icefloe.rules import legal_moves, outcome, play, violation
+from engines.icefloe.state import State
+from engines.verdict import Accepted, Noted, Refused, Verdict, Waiting
+from table.listing import listed
+
+
+class _Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    player: str
+
+
+class VoteValue(_Said, frozen=True):
+    """A secret vote on a value."""
+
+    vote_value: Literal["n", "a", "2", "3", "4", "5"]
+
+
+class VoteSuit(_Said, frozen=True):
+    """A secret vote on a suit."""
+
+    vote_suit: Literal["S", "M", "C", "A"]
+
+
+class CoinLaid(_Said, frozen=True):
+    """A coin, 1 for the ace, laid on the vote of a player."""
+
+    coin: Literal[1, 2, "a", "2"]
+    to: str
+
+
+class DoneSaid(_Said, frozen=True):
+    """A player lays no more coins."""
+
+    done: Literal[True]
+
+
+class Decided(_Said, frozen=True):
+    """The torch bearer's choice in a tie: a value, a suit, a winner, or `shared`."""
+
+    decides: str
+
+
+class ExtraTile(_Said, frozen=True):
+    """The torch bearer takes no empty tile off; one that is taken off is seen."""
+
+    extra_tile: str | None
+
+
+class Removed(_Said, frozen=True):
+    """The torch bearer took a tile off, and the camera does not see it."""
+
+    removed: str
+
+
+class Scores(_Said, frozen=True):
+    """A player scores on a tile."""
+
+    score: str
+
+
+class TorchHanded(_Said, frozen=True):
+    """The player takes the torch: a new round."""
+
+    torch: Literal[True]
+
+
+class PenaltySaid(_Said, frozen=True):
+    """A player broke the commentary rules, and nobody doubts it."""
+
+    penalty: Literal[True]
+
+
+class Objects(_Said, frozen=True):
+    """A player says that another one broke the commentary rules."""
+
+    objects_to: str
+
+
+class Breach(_Said, frozen=True):
+    """A player's word on that: was there a breach?"""
+
+    breach: bool
+
+
+class Stays(_Said, frozen=True):
+    """A pyramid made two actions and stands where it stood: nobody can see that."""
+
+    stays: str
+
+
+Said = (
+    VoteValue
+    | VoteSuit
+    | CoinLaid
+    | DoneSaid
+    | Decided
+    | ExtraTile
+    | Scores
+    | TorchHanded
+    | PenaltySaid
+    | Objects
+    | Breach
+    | Removed
+    | Stays
+)
+RULE = "Commentary; ruling icefloe.6"
+
+
+def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
+    """What is heard in IceFloe, a line of inputs without its time::
+
+        {"player": "red", "vote_value": "4"}         {"player": "red", "vote_suit": "S"}
+        {"player": "red", "coin": 2, "to": "blue"}   {"player": "red", "done": true}
+        {"player": "red", "decides": "4"}            {"player": "red", "extra_tile": null}
+        {"player": "red", "score": "S4"}             {"player": "red", "torch": true}
+        {"player": "red", "objects_to": "blue"}      {"player": "red", "breach": true}
+        {"player": "red", "penalty": true}           {"player": "red", "stays": "DS"}
+        {"player": "red", "removed": "S4"}
+
+    Raises InputError for anything else.
+    """
+    forms = (
+        VoteValue,
+        VoteSuit,
+        CoinLaid,
+        DoneSaid,
+        Decided,
+        ExtraTile,
+        Scores,
+        TorchHanded,
+        PenaltySaid,
+        Objects,
+        Breach,
+        Removed,
+        Stays,
+    )
+    heard = cast(Said, read_heard(said, *forms))
+    match heard:
+        case VoteValue():
+            return _vote(state, Vote(heard.player, heard.vote_value), VALUES)
+        case VoteSuit():
+            return _vote(state, Vote(heard.player, heard.vote_suit), SUITS)
+        case CoinLaid():
+            return _noted(
+                state,
+                Coin(heard.player, "a" if heard.coin == 1 else str(heard.coin), heard.to),
+                "icefloe.coin",
+            )
+        case DoneSaid():
+            return _done(state, Done(heard.player))
+        case Decided():
+            return _decided(state, heard)
+        case ExtraTile():
+            return _extra(state, heard)
+        case Scores():
+            return _without_a_word(
+                state, Selection(heard.player, _tile(heard.score)), "icefloe.score", SCORING
+            )
+        case TorchHanded():
+            return _without_a_word(state, Torch(heard.player), "icefloe.round", ROUND)
+        case Removed():
+            return _removed(state, heard)
+        case PenaltySaid():
+            return _ruled(state, Penalty(heard.player), "icefloe.penalty", RULE)
+        case Objects():
+            return _ruled(
+                state, Objection(heard.player, heard.objects_to), "icefloe.objection", RULE
+            )
+        case Breach():
+            return _found(state, Finding(heard.player, heard.breach))
+        case Stays():
+            return _stays(state, heard)
+        case _:
+            assert_never(heard)
+
+
+def may_say(state: State) -> list[dict[str, Any]]:
+    """What `hear` waits for now, each with a label for a button; then, `aside`, what the camera
+    should have seen, and that somebody broke the commentary rules.
+    """
+    every = (saying(state, move) for move in legal_moves(state))
+    waited_for = [{"label": label, "said": said} for label, said in every if said]
+    return [*waited_for, *_admitting(state), *_removing(state), *_objecting(state)]
+
+
+def _admitting(state: State) -> list[dict[str, Any]]:
+    """The accused one need not wait for the others' word."""
+    if state.objection is None:
+        return []
+    accused = state.objection.accused
+    return [{"label": f"{accused} admits it", "said": {"player": accused, "penalty": True}}]
+
+
+def _removing(state: State) -> list[dict[str, Any]]:
+    """A tile that is off, and that the camera does not see to be gone."""
+    gone = [move.tile for move in legal_moves(state) if isinstance(move, Removal) and move.tile]
+    return [
+        {
+            "label": f"{state.torch} has removed {tile}",
+            "said": {"player": state.torch, "removed": tile},
+            "aside": True,
+        }
+        for tile in gone
+    ]
+
+
+def _objecting(state: State) -> list[dict[str, Any]]:
+    if state.objection:
+        return []
+    accusing = [Objection(by, to) for by in state.players for to in state.players]
+    legal = [move for move in accusing if violation(state, move) is None]
+    rows: list[tuple[str, dict[str, Any]]]
+    rows = [
+        (
+            f"{move.player} objects: {move.to} broke the commentary rules",
+            {"player": move.player, "objects_to": move.to},
+        )
+        for move in legal
+    ]
+    own = [player for player in state.players if violation(state, Penalty(player)) is None]
+    rows += [
+        (
+            f"{player} broke the commentary rules, and nobody doubts it",
+            {"player": player, "penalty": True},
+        )
+        for player in own
+    ]
+    return [{"label": label, "said": said, "aside": True} for label, said in rows]
+
+
+def saying(state: State, move: Move) -> tuple[str, dict[str, Any]]:
+    """How a move is told, and with what label; nothing for what is seen."""
+    match move:
+        case Vote(player, name):
+            return f"{player}: {choice(name)}", {
+                "player": player,
+                "vote_suit" if state.value else "vote_value": name,
+            }
+        case Coin(player, coin, to):
+            return f"{player} adds {COINS[coin]} to {to}'s vote", {
+                "player": player,
+                "coin": COINS[coin],
+                "to": to,
+            }
+        case Done(player):
+            return f"{player} is done", {"player": player, "done": True}
+        case Decision(player, name):
+            return f"{player} decides: {choice(name)}", {"player": player, "decides": name}
+        case Removal(None):
+            return "no empty tile goes", {"player": state.torch, "extra_tile": None}
+        case Selection(player, tile):
+            return f"{player} scores on {tile}", {"player": player, "score": tile}
+        case Finding(player, guilty) if state.objection:
+            accused = state.objection.accused
+            label = (
+                f"{player}: yes, {accused} broke the commentary rules"
+                if guilty
+                else f"{player}: no, {accused} broke no rule"
+            )
+            said: dict[str, Any] = {"player": player, "breach": guilty}
+            return label, said
+        case Torch(player):
+            return f"{player} takes the torch", {"player": player, "torch": True}
+        case Movement(pyramid, origin, target) if origin == target:
+            return f"{pyramid} comes back to {origin}", {"player": state.mover, "stays": pyramid}
+        case _:
+            return "", {}
+
+
+def _stays(state: State, heard: Stays) -> Verdict:
+    floe = state.board.under(heard.stays)
+    place = floe.place if floe else PLACES[0]
+    move = parse_move(f"{heard.stays}:{place}-{place}")
+    wrong = violation(state, move)
+    if wrong is None and heard.player != state.mover:
+        said = f"{capital(heard.player)} cannot move {heard.stays} for {state.mover}. {turn(state)}"
+        wrong = Violation("icefloe.move.turn", "Movement", said)
+    if wrong:
+        return Refused(
+            code="icefloe.move",
+            said=wrong.said,
+            rests_on=wrong.clause,
+            player=heard.player,
+            tried=(str(move),),
+        )
+    said = (
+        f"{capital(heard.player)} moved {heard.stays} and came back to {place}."
+        f" {after_move(play(state, move))}"
+    )
+    return Accepted(
+        code="icefloe.move",
+        said=said,
+        rests_on="Piece Movement; ruling icefloe.4",
+        player=heard.player,
+        moves=(str(move),),
+    )
+
+
+def _tile(text: str) -> str:
+    move = parse_move(f"remove {text}")
+    assert isinstance(move, Removal)
+    return move.tile or ""
+
+
+def _vote(state: State, move: Vote, choices: Mapping[str, str]) -> Verdict:
+    """A vote is told to nobody before all are in."""
+    wrong = violation(state, move)
+    kind = choices is not (SUITS if state.value else VALUES)
+    if (wrong is None and kind) or (wrong is not None and wrong.code == "icefloe.vote.kind"):
+        # The sentence of the rules names the choice, and this one is told to everybody.
+        wrong = Violation(
+            "icefloe.vote.kind",
+            VOTING[state.value is not None],
+            f"{capital(move.player)} cannot vote for that now. {turn(state)}",
+        )
+    name = capital(move.player)
+    if wrong:
+        said = wrong.said.replace(f"'{move}'", f"{name}'s vote")
+        return Refused(code=wrong.code, said=said, rests_on=wrong.clause, player=move.player)
+    after = play(state, move)
+    said = f"{name} has voted."
+    if after.phase == "move":
+        said = f"{said} It counts when the last move is made. {turn(after)}"
+    elif after.phase != "vote":
+        said = f"{said} {votes(after)} {turn(after)}"
+    return Noted(
+        code="icefloe.vote",
+        said=said,
+        rests_on=VOTING[state.value is not None],
+        player=move.player,
+        moves=(str(move),),
+        secret=True,
+    )
+
+
+def _noted(state: State, move: Coin | Done, code: str) -> Verdict:
+    """What counts and decides nothing yet."""
+    if wrong := violation(state, move):
+        return _refused(wrong, move, move.player)
+    said = {Coin: "laid a coin on a vote", Done: "lays no more coins"}[type(move)]
+    if isinstance(move, Coin):
+        said = f"laid {COINS[move.coin]} on {move.to}'s vote"
+    said = f"{capital(move.player)} {said}. {turn(play(state, move))}"
+    return Noted(
+        code=code,
+        said=said,
+        rests_on="Voting Coins; ruling icefloe.2",
+        player=move.player,
+        moves=(str(move),),
+    )
+
+
+def _done(state: State, move: Done) -> Verdict:
+    """The last one who lays no more coins brings the count."""
+    if violation(state, move) is None and play(state, move).phase not in ("coins", "decide"):
+        return _counted(state, move)
+    return _noted(state, move, "icefloe.done")
+
+
+def _counted(state: State, move: Done | Decision) -> Accepted:
+    """The vote is decided: a value, or the tile."""
+    after = play(state, move)
+    if after.phase == "vote" and after.value == state.value:
+        said = f"No vote counts, so all vote again. {_opened(after)}"
+        return Accepted(
+            code="icefloe.vote.again", said=said, rests_on="ruling icefloe.1", moves=(str(move),)
+        )
+    code, rests_on = (
+        ("icefloe.vote.suit", VOTING[1]) if state.value else ("icefloe.vote.value", VOTING[0])
+    )
+    tally = listed(
+        (f"{choice(name)} {count}" for name, count in state.tally.items()), none="no vote counts"
+    )
+    if isinstance(move, Decision):
+        said = (
+            f"{capital(move.player)}, who bears the torch, decides for {choice(move.choice)}"
+            f" ({tally}). {_opened(after)}"
+        )
+        return Accepted(
+            code=code,
+            said=said,
+            rests_on=f"{TORCH}; ruling icefloe.1",
+            player=move.player,
+            moves=(str(move),),
+        )
+    result = f"the {choice(after.value)} it is" if after.value else f"{after.tile} goes"
+    evidence = {"votes": dict(zip(state.players, state.votes, strict=True)), "tally": state.tally}
+    return Accepted(
+        code=code,
+        said=f"By the votes, {result} ({tally}). {_opened(after)}",
+        rests_on=rests_on,
+        moves=(str(move),),
+        evidence=evidence,
+    )
+
+
+def _opened(state: State) -> str:
+    """What comes next, with what the torch bearer says before the vote on the suit."""
+    return f"{turn(state)} {comments(state)}".strip()
+
+
+def _found(state: State, move: Finding) -> Verdict:
+    """A word on the open objection; the last one, or the torch bearer's in a tie, settles it."""
+    if wrong := violation(state, move):
+        return _refused(wrong, move, move.player)
+    after, open_one = play(state, move), state.objection
+    assert open_one is not None, "nobody is asked without one"
+    accused, name = open_one.accused, capital(move.player)
+    if after.objection:
+        said = f"{name} says {'yes' if move.guilty else 'no'}. {turn(after)}"
+        return Noted(
+            code="icefloe.breach", said=said, rests_on=RULE, player=move.player, moves=(str(move),)
+        )
+    word = (
+        f"{name} says that {accused} broke the commentary rules"
+        if move.guilty
+        else f"{name} says that {accused} broke no commentary rule"
+    )
+    torch = len(open_one.ballot) == len(state.others(accused))
+    ballot = open_one.ballot if torch else (*open_one.ballot, (move.player, move.guilty))
+    said = f"{word}, and decides, as the torch bearer. " if torch else f"{word}. "
+    said += (
+        f"{capital(accused)} has no vote until the next round."
+        if accused in after.muted
+        else f"{capital(accused)} keeps the vote."
+    )
+    return Accepted(
+        code="icefloe.penalty" if accused in after.muted else "icefloe.cleared",
+        said=f"{said} {_then(state, after)}",
+        rests_on=f"{RULE}; {TORCH}" if torch else RULE,
+        player=accused,
+        moves=(str(move),),
+        evidence={"ballot": dict(ballot)},
+    )
+
+
+def _then(state: State, after: State) -> str:
+    """What comes next; with all votes, where an objection, or a vote that was still to come, was
+    all that kept them hidden.
+    """
+    shown = after.cast and state.phase in ("move", "vote") and after.phase in ("coins", "decide")
+    return f"{votes(after)} {turn(after)}" if shown else turn(after)
+
+
+def _decided(state: State, heard: Decided) -> Verdict:
+    move = parse_move(f"decide {heard.player} {heard.decides}")
+    assert isinstance(move, Decision)
+    if wrong := violation(state, move):
+        return _refused(wrong, move, move.player)
+    if state.phase == "decide":
+        return _counted(state, move)
+    return _ruled(state, move, "icefloe.winner", "End of Game; ruling icefloe.8")
+
+
+def _extra(state: State, heard: ExtraTile) -> Verdict:
+    """No second tile goes; where nobody scores yet the torch is handed on with that."""
+    if heard.extra_tile is not None:
+        tile = _tile(heard.extra_tile)
+        return Waiting(
+            code="icefloe.removed_empty",
+            said=f"Take {tile} off: the camera sees it.",
+            rests_on=EMPTYING,
+            player=heard.player,
+        )
+    if state.phase == "torch" and heard.player == state.torch:
+        return _round_over(state, state, ())
+    none = Removal(None)
+    wrong = violation(state, none)
+    if wrong is None and heard.player != state.torch:
+        wrong = Violation(
+            "icefloe.removed_empty",
+            EMPTYING,
+            f"{capital(heard.player)} does not bear the torch. {turn(state)}",
+        )
+    if wrong:
+        return _refused(wrong, none, heard.player)
+    after = play(state, none)
+    if after.phase == "torch":
+        return _round_over(state, after, (none,))
+    said = f"No empty tile goes. {turn(after)}"
+    return Accepted(
+        code="icefloe.removed_empty",
+        said=said,
+        rests_on=EMPTYING,
+        player=heard.player,
+        moves=(str(none),),
+    )
+
+
+def _without_a_word(state: State, move: Selection | Torch, code: str, rests_on: str) -> Verdict:
+    """As `_ruled`; who scores, or hands the torch on, when an empty tile could go takes none."""
+    none = Removal(None)
+    if state.phase != "extra" or violation(after := play(state, none), move):
+        return _ruled(state, move, code, rests_on)
+    verdict = _ruled(after, move, code, f"{EMPTYING}; {rests_on}")
+    assert isinstance(verdict, Accepted), "it is legal"
+    return replace(
+        verdict, said=f"No empty tile goes. {verdict.said}", moves=(str(none), *verdict.moves)
+    )
+
+
+def _removed(state: State, heard: Removed) -> Verdict:
+    move = Removal(_tile(heard.removed))
+    wrong = violation(state, move)
+    if wrong is None and heard.player != state.torch:
+        wrong = Violation(
+            "icefloe.remove.player",
+            REMOVING,
+            f"{capital(heard.player)} does not bear the torch. {turn(state)}",
+        )
+    if wrong:
+        return _refused(wrong, move, heard.player)
+    after, empty = play(state, move), state.phase == "extra"
+    ended = outcome(after)
+    said = f"{removed(state, move.tile)}. " + (
+        f"The game is over: {ended}." if ended else turn(after)
+    )
+    code, rests_on = ("icefloe.removed_empty", EMPTYING) if empty else ("icefloe.removed", REMOVING)
+    return Accepted(
+        code=code, said=said, rests_on=rests_on, player=heard.player, moves=(str(move),)
+    )
+
+
+def _round_over(state: State, after: State, moves: tuple[Move, ...]) -> Accepted:
+    """The torch goes on."""
+    torch = Torch(after.after(after.torch))
+    said = f"No empty tile goes, and the torch goes to {torch.player}. {turn(play(after, torch))}"
+    return Accepted(
+        code="icefloe.round",
+        said=said,
+        rests_on=f"{EMPTYING}; {ROUND}",
+        player=state.torch,
+        moves=(*map(str, moves), str(torch)),
+    )
+
+
+def _ruled(
+    state: State, move: Decision | Selection | Torch | Penalty | Objection, code: str, rests_on: str
+) -> Verdict:
+    if wrong := violation(state, move):
+        return _refused(wrong, move, move.player)
+    after = play(state, move)
+    ended = outcome(after)
+    said = f"{_what(state, move)} " + (
+        f"The game is over: {ended}." if ended else _then(state, after)
+    )
+    return Accepted(
+        code=code, said=said.strip(), rests_on=rests_on, player=move.player, moves=(str(move),)
+    )
+
+
+def _what(state: State, move: Decision | Selection | Torch | Penalty | Objection) -> str:
+    """What was decided, in a sentence."""
+    match move:
+        case Decision():
+            return f"{capital(move.player)} names {choice(move.choice)}."
+        case Selection():
+            floe = state.board.of(move.tile)
+            points = dict(
+                zip(state.players, state.worth(floe.pyramids if floe else ()), strict=True)
+            )
+            brings = listed(
+                (f"{player} {count}" for player, count in points.items() if count),
+                none="nobody anything",
+            )
+            return f"{capital(move.player)} scores on {move.tile}: it brings {brings}."
+        case Torch():
+            return f"The torch goes to {move.player}."
+        case Penalty():
+            return (
+                f"{capital(move.player)} broke the commentary rules and has no vote until the next"
+                " round."
+            )
+        case Objection():
+            return ""  # what comes next says who objects
+        case _:
+            assert_never(move)
+
+
+def _refused(wrong: Violation, move: Move, player: str) -> Refused:
+    return Refused(
+        code=wrong.code, said=wrong.said, rests_on=wrong.clause, player=player, tried=(str(move),)
+    )

@@ -1,0 +1,191 @@
+"""Moves, slides and tiles of IceFloe on the pond.  Of votes it tells who may still vote, and never
+what was voted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from engines.board_marks import Mark, Option, mark
+from engines.icefloe import messages
+from engines.icefloe.board import JUMPS, STEPS, WEIGHT_MOST, WEIGHTS, Floe
+from engines.icefloe.checks import reachable, slides
+from engines.icefloe.moves import (
+    Coin,
+    Decision,
+    Done,
+    Finding,
+    Move,
+    Movement,
+    Objection,
+    Penalty,
+    Placing,
+    Removal,
+    Selection,
+    Slide,
+    Torch,
+    Vote,
+)
+from engines.icefloe.state import State
+from table.listing import listed
+
+
+def options(state: State) -> tuple[Option, ...]:
+    """What may be done in this phase, by whom; what settles an open objection comes first."""
+    accused = state.objection.accused if state.objection else ""
+    return (
+        *(
+            Option(player, f"may say whether {accused} broke the commentary rules")
+            for player in state.asked
+        ),
+        *_in_phase(state),
+    )
+
+
+def _in_phase(state: State) -> tuple[Option, ...]:
+    match state.phase:
+        case "place":
+            due = state.placing_order[len(state.board.pyramids)]
+            return (
+                Option(
+                    state.mover,
+                    f"places {due} on a tile without a pyramid",
+                    mark("goal", _places(state.board.empty)),
+                ),
+            )
+        case "move":
+            return tuple(_moves(state))
+        case "vote":
+            return tuple(
+                Option(player, f"may vote: {messages.open_now(state)}") for player in state.awaited
+            )
+        case "coins":
+            left = [player for player in state.players if player not in state.done]
+            return tuple(
+                Option(player, f"may lay coins ({_coins(state, player)}) or is done")
+                for player in left
+            )
+        case "decide":
+            return tuple(
+                Option(state.torch, f"may decide: {messages.choice(choice)}")
+                for choice in state.leading_choices
+            )
+        case "remove":
+            floe = state.board.of(state.tile)
+            return (
+                Option(
+                    state.torch,
+                    f"removes {state.tile} with all that is on it",
+                    mark("take", _places([floe] if floe else [])),
+                ),
+            )
+        case "extra":
+            return (
+                Option(
+                    state.torch,
+                    "may remove one empty tile, or none",
+                    mark("goal", _places(state.board.empty)),
+                ),
+            )
+        case "score":
+            return tuple(_score(state, floe) for floe in state.board.floes if floe.pyramids)
+        case "torch":
+            return (Option(state.after(state.torch), "takes the torch; a new round begins"),)
+        case "name":
+            return tuple(
+                Option(state.torch, f"may name {player} the winner") for player in state.best
+            )
+        case "over":
+            return ()
+        case _:
+            assert_never(state.phase)
+
+
+def trace(state: State, move: Move) -> tuple[Mark, ...]:
+    """Where a pyramid or tile came from and went, and what sank or was removed; nothing for what is
+    only said.
+    """
+    match move:
+        case Movement(pyramid, origin, target):
+            return (
+                *mark("path", (origin, target) if origin != target else ()),
+                *mark("take" if _sinks(state, pyramid, target) else "here", [target]),
+            )
+        case Slide(origin, target):
+            return mark("path", (origin, target))
+        case Placing(place=place):
+            return mark("here", [place])
+        case Removal(tile) | Selection(tile=tile):
+            floe = state.board.of(tile)
+            return mark(
+                "take" if isinstance(move, Removal) else "here", _places([floe] if floe else [])
+            )
+        case Vote() | Coin() | Done() | Decision() | Torch() | Penalty() | Objection() | Finding():
+            return ()
+        case _:
+            assert_never(move)
+
+
+def _moves(state: State) -> Iterator[Option]:
+    """One option a pyramid, then one a tile that may slide."""
+    for pyramid in state.pyramids(str(state.mover)):
+        floe = state.board.under(pyramid)
+        if floe is None:
+            continue
+        there = reachable(state, pyramid, floe.place)
+        sinks = [place for place in there if _sinks(state, pyramid, place)]
+        dry = [place for place in there if place not in sinks]
+        near = {*STEPS[floe.place], *JUMPS[floe.place]}
+        once, twice = (
+            [place for place in dry if place in near],
+            [place for place in dry if place not in near],
+        )
+        said = [f"to {listed(once, 'or')}"] if once else []
+        said += [f"by two actions to {listed(twice, 'or')}"] if twice else []
+        said += [f"sinks {listed(sinks, 'or')}"] if sinks else []
+        marks = (*mark("here", [floe.place]), *mark("goal", dry), *mark("take", sinks))
+        yield Option(
+            state.mover, f"{pyramid} on {floe.place}: {'; '.join(said) or 'can go nowhere'}", marks
+        )
+    for floe in state.board.floes:
+        own = any(state.owner(pyramid) == state.mover for pyramid in floe.pyramids)
+        if own and (open_to := slides(state, floe.place)):
+            marks = tuple(Mark("path", (floe.place, place)) for place in open_to)
+            yield Option(
+                state.mover, f"the tile on {floe.place} slides to {listed(open_to, 'or')}", marks
+            )
+
+
+def _score(state: State, floe: Floe) -> Option:
+    worth = [
+        f"{player} {points}"
+        for player, points in zip(state.players, state.worth(floe.pyramids), strict=True)
+        if points
+    ]
+    return Option(
+        state.mover,
+        f"may score on {floe.tile} on {floe.place}: {listed(worth)}",
+        mark("here", [floe.place]),
+    )
+
+
+def _sinks(state: State, pyramid: str, place: str) -> bool:
+    """Would the tile there carry too much?"""
+    floe = state.board.at(place)
+    return (
+        floe is not None
+        and pyramid not in floe.pyramids
+        and floe.weight + WEIGHTS[pyramid[0]] > WEIGHT_MOST
+    )
+
+
+def _coins(state: State, player: str) -> str:
+    names = {"a": "ace", "2": "#2"}
+    return listed(
+        [names[coin] for coin in state.coins[state.players.index(player)]], "and", none="none left"
+    )
+
+
+def _places(floes: Iterable[Floe]) -> list[str]:
+    return [floe.place for floe in floes]

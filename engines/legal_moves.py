@@ -1,0 +1,41 @@
+"""What is legal, as a collection."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, TypeVar
+
+S = TypeVar("S")
+M = TypeVar("M")
+
+
+@dataclass(frozen=True)
+class Legal(ABC, Generic[S, M]):
+    """Moves that are legal in a state: iterates, counts, answers `in`, and prints; they are listed
+    once, when first asked for.
+    """
+
+    state: S
+
+    @abstractmethod
+    def _list(self) -> Iterator[M]:
+        """Every move that is listed."""
+
+    @cached_property
+    def _listed(self) -> tuple[M, ...]:
+        return tuple(self._list())
+
+    @abstractmethod
+    def __contains__(self, move: object) -> bool: ...
+
+    def __iter__(self) -> Iterator[M]:
+        return iter(self._listed)
+
+    def __len__(self) -> int:
+        return len(self._listed)
+
+    def __str__(self) -> str:
+        return " | ".join(map(str, self)) or "nothing: the game is over"

@@ -1,0 +1,28 @@
+"""What people are asked about pieces that the record has on the table and the camera does not
+see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from engines.verdict import Choice
+
+NONE_OF_THESE = Choice("None of these: put it right", ())
+NOT_SO = Choice("Not so: put it right", ())
+
+
+def mostly_seen(unseen: Collection[object], count: int) -> bool:
+    """Are at least half of `count` pieces seen, so that people are not in the middle of setting up,
+    or of clearing the table?
+    """
+    return 2 * len(unseen) <= count
+
+
+def what_is_true(ways: Iterable[Choice], still: str | None) -> tuple[Choice, ...]:
+    """The choices: that all lies as it is recorded, said as `still`, where that may be so, and the
+    ways in which it may not; none where nothing explains the table.
+    """
+    holds = () if still is None else (Choice(still, (), holds=True),)
+    choices = (*holds, *ways)
+    return (*choices, NONE_OF_THESE) if choices else ()

@@ -1,0 +1,60 @@
+"""What a verdict rests on, in our own words: the sections of the printed rules and the rulings of
+every game.
+
+Each game keeps its words in `clauses.toml`; a test sees to it that every clause that its code cites
+is there.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+from typing import NamedTuple
+
+_RANGE = re.compile(r"rulings ([a-z_]+)\.(\d+) (to|and) \1\.(\d+)")
+
+
+class Clause(NamedTuple):
+    """A section of the printed rules or a ruling, as verdicts cite it, and what it says in our own
+    words.
+    """
+
+    name: str
+    said: str
+
+
+@cache
+def words(game: str) -> Mapping[str, str]:
+    """What every clause of a game says, by its name; empty for a game that has no words."""
+    file = resources.files(__package__) / game / "clauses.toml"
+    return MappingProxyType(
+        tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    )
+
+
+def explain(game: str, rests_on: str) -> tuple[Clause, ...]:
+    """The clauses that a verdict rests on (`Attack; rulings ice_storm.3 to ice_storm.5`), each with
+    its words.
+
+    One that nobody has words for, as another version's log may cite, has empty ones.
+    """
+    known = words(game)
+    return tuple(
+        Clause(name, known.get(name, ""))
+        for part in filter(None, rests_on.split("; "))
+        for name in _names(part)
+    )
+
+
+def _names(part: str) -> Iterator[str]:
+    """The clauses in a part of a citation, which may be several rulings."""
+    if not (several := _RANGE.fullmatch(part)):
+        yield part
+        return
+    game, first, joint, last = several.groups()
+    numbers = range(int(first), int(last) + 1) if joint == "to" else (int(first), int(last))
+    yield from (f"ruling {game}.{number}" for number in numbers)

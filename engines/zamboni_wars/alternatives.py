@@ -1,0 +1,62 @@
+"""What may have happened instead of a move that was ruled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from engines.alternatives import instead
+from engines.verdict import Choice
+from engines.zamboni_wars import rules
+from engines.zamboni_wars.board import FACINGS
+from engines.zamboni_wars.moves import Die, Drive, Early, Fire, Hold, Move, Roll
+from engines.zamboni_wars.phases import Aiming
+from engines.zamboni_wars.state import State
+
+
+def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
+    """Other facings on the same space, then the spaces beside it; other dice; fired or not."""
+    return instead(rules, _near, state, moves)
+
+
+def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
+    match ruled:
+        case Drive():
+            legal = [
+                move
+                for move in rules.legal_moves(state)
+                if isinstance(move, Drive) and _apart(move, ruled) <= (1, len(FACINGS))
+            ]
+            for move in sorted(legal, key=lambda move: _apart(move, ruled)):
+                pushed = (
+                    f", the cover dice lie on {' and '.join(map(str, move.dice))}"
+                    if move.dice
+                    else ""
+                )
+                yield (
+                    (
+                        f"{state.to_move.capitalize()}'s Zamboni ended on {move.space}, looking"
+                        f" {move.facing}{pushed}"
+                    ),
+                    move,
+                )
+        case Roll() | Die() | Early():
+            for pips in sorted(rules.PIPS, key=lambda pips: abs(pips - ruled.pips)):
+                yield f"The die showed {pips}", replace(ruled, pips=pips)
+        case Hold() if isinstance(state.phase, Aiming):
+            yield (
+                f"{state.to_move.capitalize()} fired at {state.phase.target}",
+                Fire(state.phase.target),
+            )
+        case Fire():
+            yield f"{state.to_move.capitalize()} did not fire", Hold()
+        case _:
+            return
+
+
+def _apart(a: Drive, b: Drive) -> tuple[int, int]:
+    """By how many spaces two drives end apart, and by how many eighths of a turn."""
+    turn = abs(FACINGS.index(a.facing) - FACINGS.index(b.facing))
+    return max(abs(a.space.file - b.space.file), abs(a.space.row - b.space.row)), min(
+        turn, len(FACINGS) - turn
+    )

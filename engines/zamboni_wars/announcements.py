@@ -1,0 +1,276 @@
+"""What does not come through the lens: dice, who says that they fire or hold fire, and a move that
+ends where it began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from engines.announcements import read_heard
+from engines.errors import Violation
+from engines.verdict import Accepted, Ambiguous, Choice, Noted, Verdict, Waiting, refusal
+from engines.zamboni_wars.moves import Drive, Early, Fire, Hold, Move, Roll, Take
+from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over, Rolling, RollOff, Shooting
+from engines.zamboni_wars.refusals import FIRING, MOVEMENT
+from engines.zamboni_wars.rules import (
+    PIPS,
+    SEQUENCE,
+    after,
+    after_early,
+    early_dice,
+    play,
+    stands_for,
+    turn,
+    violation,
+)
+from engines.zamboni_wars.state import LAYER_SIZES, State
+from table.errors import InputError
+
+
+class DieSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A player's die shows this."""
+
+    player: str
+    die: Annotated[int, msgspec.Meta(ge=1, le=6)]
+
+
+class FireSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A player fires at another."""
+
+    player: str
+    fire: str
+
+
+class HoldSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A player holds fire."""
+
+    player: str
+    hold: Literal[True]
+
+
+class StaysSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A player's Zamboni has moved, and lies where it lay: nobody can see that."""
+
+    player: str
+    stays: Literal[True]
+
+
+def hear(state: State, said: Mapping[str, Any], in_doubt: bool = False, /) -> Verdict:
+    """A verdict on `{"player": "red", "die": 5}`, `{"player": "red", "fire": "blue"}`, `{"player":
+    "red", "hold": true}` or `{"player": "red", "stays": true}`.
+    """
+    heard = read_heard(said, DieSaid, FireSaid, HoldSaid, StaysSaid)
+    player = said["player"]
+    if player not in state.players:
+        raise InputError(f"input: player: expected {', '.join(state.players)}, got {player!r}")
+    match heard:
+        case DieSaid():
+            return _die(state, player, heard.die, in_doubt)
+        case FireSaid() | HoldSaid() if isinstance(state.phase, Moving) and player == state.to_move:
+            unseen = (
+                f"{player.capitalize()}'s move is not seen yet: say that once more when it is."
+                f" {turn(state)}"
+            )
+            return Waiting(code="zamboni.early", said=unseen, rests_on=SEQUENCE, player=player)
+        case FireSaid():
+            return _note(
+                state,
+                player,
+                (Fire(heard.fire),),
+                "zamboni.fire",
+                f"{player.capitalize()} fires at {heard.fire}.",
+            )
+        case StaysSaid():
+            return _stays(state, player)
+        case _:
+            return _note(
+                state, player, (Hold(),), "zamboni.hold", f"{player.capitalize()} holds fire."
+            )
+
+
+def may_say(state: State) -> list[dict[str, Any]]:
+    """What is waited for now, each with a label for a button; then, `aside`, dice that may be told
+    early, or for what nobody said.
+    """
+    if isinstance(state.phase, Over):
+        return []
+    who, rows = state.to_move, []
+    match state.phase:
+        case Aiming(target):
+            rows = _dice(who) if state.left[target].layers > 1 else []
+            rows += [{"label": f"fire at {target}", "said": {"player": who, "fire": target}}]
+            rows += (
+                []
+                if violation(state, Hold())
+                else [{"label": "hold fire", "said": {"player": who, "hold": True}}]
+            )
+        case RollOff() | Rolling() | Shooting():
+            rows = _dice(who)
+        case Moving() if violation(state, Drive(state.mover.space, state.mover.facing)) is None:
+            rows = [
+                {
+                    "label": f"{who} ends where the move began",
+                    "said": {"player": who, "stays": True},
+                }
+            ]
+    waited_for = any("die" in row["said"] for row in rows)
+    early = [
+        player
+        for player in (who, state.follower)
+        if not (waited_for and player == who) and _may_roll(state, player)
+    ]
+    return rows + [
+        row | {"label": f"{player}: {row['label']}", "aside": True}
+        for player in early
+        for row in _dice(player)
+    ]
+
+
+def _dice(player: str) -> list[dict[str, Any]]:
+    return [{"label": f"die {pips}", "said": {"player": player, "die": pips}} for pips in PIPS]
+
+
+def _may_roll(state: State, player: str) -> bool:
+    """May a die of this player stand for something now, or as soon as the end of the move at hand
+    is seen?  Whatever it shows.
+    """
+    pips = PIPS[-1]
+    return stands_for(state, player, pips) is not None or (
+        isinstance(state.phase, Moving) and violation(state, Early(player, pips)) is None
+    )
+
+
+def _stays(state: State, player: str) -> Verdict:
+    """A move that ends where it began, with nothing pushed; it may have counted for a shot that was
+    heard.
+    """
+    drive, said = (
+        Drive(state.mover.space, state.mover.facing),
+        f"{player.capitalize()} ends where the move began.",
+    )
+    wrong = violation(state, drive)
+    if player != state.to_move:
+        wrong = Violation(
+            "zamboni.turn", SEQUENCE, f"{said} It is not {player}'s turn. {turn(state)}"
+        )
+    if wrong:
+        return refusal(
+            Violation("zamboni.move", wrong.clause, wrong.said),
+            player,
+            (str(drive),),
+            {"violation": wrong.code},
+        )
+    said = " ".join([said, *early_dice(state, drive), turn(play(state, drive))])
+    return Accepted(
+        code="zamboni.move", said=said, rests_on=MOVEMENT, player=player, moves=(str(drive),)
+    )
+
+
+def _die(state: State, player: str, pips: int, in_doubt: bool) -> Verdict:
+    """A roll for movement or for a shot, whichever it is time for, and what must have happened
+    before it that nobody said.
+
+    Who drives may be at the die sooner than the camera has read the end of the move.  So may the
+    next player, but where nothing about the table is `in_doubt` nobody has driven yet, or ended
+    where the move began.
+    """
+    showed = f"{player.capitalize()}'s die shows {pips}."
+    if isinstance(state.phase, Moving) and not violation(state, early := Early(player, pips)):
+        if player == state.to_move or in_doubt:
+            said = (
+                f"{showed} It counts as soon as {state.to_move}'s Zamboni is seen to have moved."
+                f" {turn(state)}"
+            )
+            return Noted(
+                code="zamboni.early",
+                said=said,
+                rests_on=SEQUENCE,
+                player=player,
+                moves=(str(early),),
+            )
+        if not violation(state, still := Drive(state.mover.space, state.mover.facing)):
+            return _ask(state, player, pips, still)
+    moves = stands_for(state, player, pips)
+    if moves is None:
+        return _note(state, player, (Roll(pips),), "zamboni.roll", showed)
+    then = after(state, moves)
+    said = " ".join(
+        [
+            *(_happened(state, move) for move in moves if isinstance(move, Hold | Take)),
+            showed,
+            turn(then),
+        ]
+    )
+    words = tuple(map(str, moves))
+    if isinstance(moves[0], Take):
+        return Accepted(
+            code="zamboni.hit", said=said, rests_on=FIRING, player=state.to_move, moves=words
+        )
+    if isinstance(moves[-1], Roll) or isinstance(then.phase, Hit):
+        code = "zamboni.roll" if isinstance(moves[-1], Roll) else "zamboni.shot"
+        return Noted(code=code, said=said, rests_on=SEQUENCE, player=player, moves=words)
+    return Accepted(
+        code="zamboni.miss",
+        said=f"{player.capitalize()} misses. {said}",
+        rests_on=FIRING,
+        player=player,
+        moves=words,
+    )
+
+
+def _ask(state: State, player: str, pips: int, still: Drive) -> Ambiguous:
+    """A die while a Zamboni is to drive, which may end where it lies: nothing that can be seen
+    tells whether it has.
+    """
+    moves = (str(still), *map(str, stands_for(after_early(state, still)[0], player, pips) or ()))
+    said = (
+        f"{state.to_move.capitalize()} was to drive. Has it, and ended where it began, with"
+        f" '{still}'?"
+    )
+    choices = (
+        Choice(f"{state.to_move.capitalize()} ended where it began", moves),
+        Choice(f"{player.capitalize()} rolled too early", ()),
+    )
+    return Ambiguous(
+        code="zamboni.move", said=said, rests_on=MOVEMENT, player=state.to_move, choices=choices
+    )
+
+
+def _happened(state: State, move: Move) -> str:
+    """What nobody said, in a sentence."""
+    who = state.to_move.capitalize()
+    match move:
+        case Take(target):
+            return (
+                f"{who} hit {target}, and its {LAYER_SIZES[state.left[target].layers]} piece is"
+                " off."
+            )
+        case _:
+            return f"{who} held fire."
+
+
+def _note(state: State, player: str, moves: tuple[Move, ...], code: str, said: str) -> Verdict:
+    """The moves noted, if it is this player's turn and they are legal."""
+    if player != state.to_move:
+        wrong: Violation | None = Violation(
+            "zamboni.turn", SEQUENCE, f"{said} It is not {player}'s turn. {turn(state)}"
+        )
+    else:
+        wrong = violation(state, moves[0])
+    if wrong:
+        return refusal(
+            Violation(code, wrong.clause, wrong.said),
+            player,
+            tuple(map(str, moves)),
+            {"violation": wrong.code},
+        )
+    return Noted(
+        code=code,
+        said=f"{said} {turn(after(state, moves))}",
+        rests_on=SEQUENCE,
+        player=player,
+        moves=tuple(map(str, moves)),
+    )

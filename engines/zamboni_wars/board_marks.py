@@ -1,0 +1,127 @@
+"""Reachable spaces and shots of Zamboni Wars on the board."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import assert_never
+
+from engines.board_marks import Mark, Option, mark
+from engines.zamboni_wars.board import FACINGS, Space
+from engines.zamboni_wars.driving import reachable
+from engines.zamboni_wars.moves import Die, Drive, Early, Fire, Hold, Move, Roll, Take
+from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over, Rolling, RollOff, Shooting
+from engines.zamboni_wars.rules import HIT_FROM
+from engines.zamboni_wars.state import LAYER_SIZES, RANGE, State
+from table.listing import listed
+
+
+def options(state: State) -> tuple[Option, ...]:
+    """Every space that the die leads to, with the ways to look there; the shot that may be fired;
+    or what is rolled for.
+    """
+    who = state.to_move
+    match state.phase:
+        case RollOff():
+            return (Option(who, "rolls for the cover die; the highest gets it"),)
+        case Rolling():
+            return (Option(who, "rolls for movement"),)
+        case Moving(points):
+            return tuple(_spaces(state, points))
+        case Aiming(target):
+            least = HIT_FROM[state.left[target].layers]
+            needs = "and hits without a roll" if least == 1 else f"and hits with {least} or more"
+            hold = (Option(who, "holds fire"),) if state.ruling("fire") == "may" else ()
+            return (Option(who, f"fires at {target} {needs}", _shot(state, target)), *hold)
+        case Shooting(target):
+            return (
+                Option(
+                    who,
+                    f"rolls for the shot: {HIT_FROM[state.left[target].layers]} or more hits"
+                    f" {target}",
+                    _shot(state, target),
+                ),
+            )
+        case Hit(target):
+            layers = state.left[target].layers
+            return (
+                Option(
+                    target,
+                    f"loses a layer: take the {LAYER_SIZES[layers]} {target} piece off",
+                    mark("take", [state.left[target].space]),
+                ),
+            )
+        case Over():
+            return ()
+        case _:
+            assert_never(state.phase)
+
+
+def trace(state: State, move: Move) -> tuple[Mark, ...]:
+    """The way of a Zamboni from the space that it left; the line of a shot; what is taken off."""
+    match move:
+        case Drive():
+            return _drive(state, move)
+        case Fire(colour):
+            return _shot(state, colour)
+        case Take(colour):
+            return mark("take", [state.left[colour].space]) if colour in state.left else ()
+        case Die():
+            return _shot(state, state.phase.target) if isinstance(state.phase, Shooting) else ()
+        case Roll() | Hold() | Early():
+            return ()
+        case _:
+            assert_never(move)
+
+
+def _spaces(state: State, points: int) -> Iterator[Option]:
+    """One option a space, in the order of the board."""
+    drives: dict[Space, list[Drive]] = defaultdict(list)
+    for drive in reachable(state, points):
+        drives[drive.space].append(drive)
+    for space in sorted(drives):
+        looks = tuple(
+            facing for facing in FACINGS if any(drive.facing == facing for drive in drives[space])
+        )
+        pushed = sorted(
+            {die for drive in drives[space] for die in drive.dice if die not in state.dice}
+        )
+        said = f"to {space}, looking {listed(looks, 'or')}" + (
+            f"; pushes a cover die to {listed(pushed, 'or')}" if pushed else ""
+        )
+        way = _passed(state, drives[space][0])
+        yield Option(
+            state.to_move,
+            said,
+            (Mark("goal", (str(space),), looks=looks), *mark("way", way if len(way) > 1 else ())),
+        )
+
+
+def _passed(state: State, drive: Drive) -> tuple[Space, ...]:
+    """The spaces of a legal drive, from the one that is left."""
+    ways = reachable(state, state.phase.points) if isinstance(state.phase, Moving) else {}
+    return (state.mover.space, *(done for done in ways[drive] if isinstance(done, Space)))
+
+
+def _drive(state: State, drive: Drive) -> tuple[Mark, ...]:
+    """The way of a drive; of one that is not legal, straight from where the Zamboni stood."""
+    legal = isinstance(state.phase, Moving) and drive in reachable(state, state.phase.points)
+    way = _passed(state, drive) if legal else (state.mover.space, drive.space)
+    here = Mark("here", (str(drive.space),), looks=(drive.facing,))
+    return (
+        *mark("way" if legal else "path", way if drive.space != state.mover.space else ()),
+        here,
+    )
+
+
+def _shot(state: State, target: str) -> tuple[Mark, ...]:
+    """The line of fire to a Zamboni in sight, and the Zamboni."""
+    mover = state.mover
+    line = [
+        there
+        for spaces in range(1, RANGE + 1)
+        if (there := mover.space.ahead(mover.facing, spaces))
+    ]
+    if target not in state.left or (hit := state.left[target].space) not in line:
+        return ()
+    return (*mark("ray", (mover.space, *line[: line.index(hit) + 1])), *mark("take", [hit]))

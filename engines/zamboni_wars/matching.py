@@ -1,0 +1,415 @@
+"""A table of Zamboni Wars as it was seen, in spaces and compass points: which nest may lie where,
+and how it may look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from engines.occlusion import mostly_seen
+from engines.zamboni_wars.board import FACINGS, SIDE, Space
+from engines.zamboni_wars.phases import RollOff
+from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni
+from table.boards import Coasters
+from table.clearance import clearance
+from table.observation import SURE, Observation, SeenPiece
+from table.solids import Array
+
+BOUNDARY_MM, BOUNDARY_DEG = 2.0, 8.0
+"""Nearer than this to the boundary of two readings, or than two standard deviations, both are tried
+(ruling zamboni_wars.1).
+"""
+STILL_MM, STILL_DEG = 2.0, 5.0
+"""A nest that was read so near to where it lay has not been touched."""
+POINT_DEG = 360 / len(FACINGS)
+LAYERS_OF = {size: layers for layers, size in LAYER_SIZES.items()}
+LESS_LIKELY, OTHER_LAYERS, OTHER_PLACE, OTHER_COLOUR = 1e-3, 1.0, 1.5, 4.0
+"""What it costs to take a nest for another one than it seems to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """A nest that lies on the board.
+
+    `spaces` and `facings` are those that it may be meant to have, the likeliest first, at least one
+    of each; `layers` by the size of what shows.  Where `sure` is False its colour is doubtful.
+    Where `sized` is False its layers are, or it lies as it lay and was read so before: then nobody
+    has taken anything off it since.
+    """
+
+    colour: str
+    sure: bool
+    spaces: tuple[Space, ...]
+    facings: tuple[str, ...]
+    layers: int
+    sized: bool
+    piece: SeenPiece
+
+    @property
+    def doubtful(self) -> bool:
+        """Is anything about it less than sure, so that nobody is refused anything because of it?"""
+        return not self.sure or size_probability(self.piece) < SURE
+
+    def plainly(self) -> Nest:
+        """The likeliest reading of it, as if there were no doubt."""
+        return replace(
+            self, sure=True, spaces=self.spaces[:1], facings=self.facings[:1], sized=True
+        )
+
+    def is_of(self, player: str) -> bool:
+        """May it be this player's?"""
+        return self.colour == player or not self.sure
+
+    def lies_as(self, zamboni: Zamboni) -> bool:
+        """May it be meant to lie there and to look that way?"""
+        return zamboni.space in self.spaces and zamboni.facing in self.facings
+
+    def has(self, layers: int) -> bool:
+        """May it have so many layers?"""
+        return self.layers == layers or not self.sized
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A Zamboni of the record, and the nest that is taken for it."""
+
+    player: str
+    zamboni: Zamboni
+    nest: Nest
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where a table and a state disagree.
+
+    `moved` nests lie or look otherwise, `resized` ones have more or fewer layers, `recoloured` ones
+    another colour; `gone` are players whose nest is not seen, `strange` nests that are too many.
+    `pushed` are cover dice, the spaces that each may be meant to be in, where none belongs;
+    `unseen` are spaces where one belongs and is not read, and `held` players whose nest is not seen
+    and lies there by people's word, which is no disagreement.
+    """
+
+    moved: tuple[Pair, ...]
+    resized: tuple[Pair, ...]
+    recoloured: tuple[Pair, ...]
+    gone: tuple[str, ...]
+    held: tuple[str, ...]
+    strange: tuple[Nest, ...]
+    pushed: tuple[tuple[Space, ...], ...]
+    unseen: tuple[Space, ...]
+
+    def __bool__(self) -> bool:
+        return self.of_nests or bool(self.pushed)
+
+    @property
+    def of_nests(self) -> bool:
+        """Is anything wrong but cover dice?"""
+        return bool(self.moved or self.resized or self.recoloured or self.gone or self.strange)
+
+    @property
+    def doubtful(self) -> tuple[Nest, ...]:
+        """The nests that it rests on and that were not surely read."""
+        return tuple(
+            nest
+            for nest in (
+                *(pair.nest for pair in (*self.moved, *self.resized, *self.recoloured)),
+                *self.strange,
+            )
+            if nest.doubtful
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The `nests` on the board, pieces that are `up` (not flat on a side), and spaces where
+    something new may lie that was not read; of each cover die that was read the spaces that it may
+    be meant to be in, the likeliest first, None where nobody looks for any; `held` are players
+    whose nest lies where it is recorded, seen or not, as people say; `unbelieved` are pieces that
+    were left out by `believed`.
+    """
+
+    nests: tuple[Nest, ...]
+    up: tuple[SeenPiece, ...]
+    unread: frozenset[Space]
+    dice: tuple[tuple[Space, ...], ...] | None = None
+    held: frozenset[str] = frozenset()
+    unbelieved: tuple[SeenPiece, ...] = ()
+
+    def as_read(self) -> Look:
+        """With the colours and sizes that are named, whatever the doubt."""
+        return replace(
+            self, nests=tuple(replace(nest, sure=True, sized=True) for nest in self.nests)
+        )
+
+    def held_to(self, player: str | None) -> Look:
+        """With the size of this player's nest as it is named."""
+        return replace(
+            self,
+            nests=tuple(
+                replace(nest, sized=nest.sized or nest.is_of(player or "")) for nest in self.nests
+            ),
+        )
+
+    def without(self, denied: Collection[Nest]) -> Look:
+        """As if no nests were seen where these are, of their colours, nor anything that seems to
+        stand there.
+        """
+        alike = [
+            nest
+            for nest in self.nests
+            if any(
+                nest.colour == other.colour and {*nest.spaces} & {*other.spaces} for other in denied
+            )
+        ]
+        up = [
+            piece
+            for piece in self.up
+            if any(piece.colour == other.colour and touch(piece, other.piece) for other in denied)
+        ]
+        return replace(
+            self,
+            nests=tuple(nest for nest in self.nests if nest not in alike),
+            up=tuple(piece for piece in self.up if piece not in up),
+        )
+
+    def believed(self, state: State) -> Look:
+        """Without what is not surely read where no nest of its colour can be: nobody has one any
+        more, or it is surely read elsewhere.
+        """
+        pieces = (*(nest.piece for nest in self.nests), *self.up)
+        seen = {
+            piece.colour
+            for piece in pieces
+            if min(piece.colour_probability, size_probability(piece)) >= SURE
+        }
+
+        def may_be(piece: SeenPiece) -> bool:
+            doubtful = piece.colour_probability >= SURE > size_probability(piece)
+            return not doubtful or (piece.colour in state.left and piece.colour not in seen)
+
+        nests, up = (
+            tuple(nest for nest in self.nests if may_be(nest.piece)),
+            tuple(filter(may_be, self.up)),
+        )
+        return replace(
+            self,
+            nests=nests,
+            up=up,
+            unbelieved=tuple(piece for piece in pieces if not may_be(piece)),
+        )
+
+    def plainly(self, players: Collection[str]) -> Look:
+        """The likeliest reading of the nests of these players, and of the cover dice, as if there
+        were no doubt.
+        """
+        nests = tuple(nest.plainly() if nest.colour in players else nest for nest in self.nests)
+        return replace(
+            self,
+            nests=nests,
+            dice=None if self.dice is None else tuple(spaces[:1] for spaces in self.dice),
+        )
+
+    def shows(self, state: State) -> bool:
+        """May the table be in this state, for all that the picture says?"""
+        return not self.differs(state)
+
+    def differs(self, state: State) -> Difference:
+        """Where it is not as the state says; doubt is in favour of the state."""
+        slots = list(state.left.items())
+        cost = np.array([[_cost(nest, *slot) for nest in self.nests] for slot in slots]).reshape(
+            len(slots), len(self.nests)
+        )
+        pairs = [
+            Pair(*slots[int(row)], self.nests[int(column)])
+            for row, column in zip(*linear_sum_assignment(cost), strict=True)
+        ]
+        unpaired = [player for player, _ in slots if player not in [pair.player for pair in pairs]]
+        pushed, unseen = self._dice(state)
+        return Difference(
+            moved=tuple(pair for pair in pairs if not pair.nest.lies_as(pair.zamboni)),
+            resized=tuple(pair for pair in pairs if not pair.nest.has(pair.zamboni.layers)),
+            recoloured=tuple(pair for pair in pairs if not pair.nest.is_of(pair.player)),
+            gone=tuple(player for player in unpaired if player not in self.held),
+            held=tuple(player for player in unpaired if player in self.held),
+            strange=tuple(
+                nest for nest in self.nests if not any(nest is pair.nest for pair in pairs)
+            ),
+            pushed=pushed,
+            unseen=unseen,
+        )
+
+    def _dice(self, state: State) -> tuple[tuple[tuple[Space, ...], ...], tuple[Space, ...]]:
+        """Dice that are seen where none is recorded, and the spaces of those recorded that are not
+        seen.
+
+        A nest may hide a die from the camera, and not every die is read: one that is not seen may
+        well be there.  Of more dice than the game has those are that lie where one is recorded, and
+        then the likeliest; before play they lie anywhere.
+        """
+        if self.dice is None or isinstance(state.phase, RollOff):
+            return (), ()
+        dice, recorded = self.dice, state.dice
+        apart = np.array(
+            [[space not in seen for space in recorded] for seen in dice], float
+        ).reshape(len(dice), len(recorded))
+        pairs = [
+            (int(row), int(column))
+            for row, column in zip(*linear_sum_assignment(apart), strict=True)
+            if not apart[row, column]
+        ]
+        others = [seen for row, seen in enumerate(dice) if row not in [found for found, _ in pairs]]
+        pushed = tuple(others[: state.cover_dice - len(pairs)])
+        return pushed, tuple(
+            space
+            for column, space in enumerate(recorded)
+            if column not in [found for _, found in pairs]
+        )
+
+
+def look(seen: Observation, before: Observation | None, board: Coasters) -> Look:
+    """What an observation says of a board; pieces outside of all spaces are out of play."""
+    nests, up = [], []
+    for piece, *others in map(_ways_to_lie, seen.pieces):
+        if piece.pose != "lying":
+            up.append(piece)
+            continue
+        spaces = tuple(
+            dict.fromkeys(space for way in (piece, *others) for space in _spaces_of(way, board))
+        )
+        if spaces:
+            sure = piece.colour_probability >= SURE
+            sized = size_probability(piece) >= SURE and not (
+                before and any(lies_as_before(piece, old) for old in before.pieces)
+            )
+            facings = tuple(
+                dict.fromkeys(facing for way in (piece, *others) for facing in _facings(way))
+            )
+            nests.append(
+                Nest(
+                    piece.colour, sure, spaces, facings, LAYERS_OF.get(piece.size, 0), sized, piece
+                )
+            )
+    dice = [
+        _spaces(np.array([die.x_mm, die.y_mm]), max(BOUNDARY_MM, 2 * die.sigma_mm), board)
+        for die in seen.dice or ()
+    ]
+    unread = {
+        space
+        for place in seen.unread_mm
+        if not was_unread(place, before)
+        for space in _spaces(place, board.cell_mm / 2, board)
+    }
+    return Look(
+        tuple(nests),
+        tuple(up),
+        frozenset(unread),
+        None if seen.dice is None else tuple(filter(None, dice)),
+    )
+
+
+def _ways_to_lie(piece: SeenPiece) -> tuple[SeenPiece, ...]:
+    """How a piece may lie flat on a side, as nests lie, the likeliest first; as it is where it
+    surely does not, or no such way is known.
+    """
+    if piece.pose != "lying" and piece.pose_probability >= SURE:
+        return (piece,)
+    return tuple(way for way in (piece, *piece.rivals) if way.pose == "lying") or (piece,)
+
+
+def _spaces_of(piece: SeenPiece, board: Coasters) -> tuple[Space, ...]:
+    return _spaces(piece.contact_mm.mean(axis=0), max(BOUNDARY_MM, 2 * piece.place_sigma_mm), board)
+
+
+def as_said(found: Look, state: State, before: Observation | None, board: Coasters) -> Look:
+    """With what people said against the picture when the table was ruled on last: where a nest lies
+    that was not seen, and that none lies where one too many was, one that was in doubt, or one that
+    did not seem to lie flat.  A table on which most were not seen says nothing.
+    """
+    if before is None:
+        return found
+    ruled = look(before, None, board)
+    then = ruled.differs(state)
+    denied = (*then.strange, *then.doubtful)
+    gone = ruled.without(denied).differs(state).gone
+    held = frozenset(gone if mostly_seen(gone, len(state.left)) else ())
+    up = tuple(piece for piece in found.up if not any(touch(piece, old) for old in ruled.up))
+    return replace(replace(found, up=up).without(denied), held=held)
+
+
+def touch(a: SeenPiece, b: SeenPiece) -> bool:
+    """Are they at the same place, at least in part?"""
+    return clearance(a.solid, b.solid).mm == 0.0
+
+
+def size_probability(piece: SeenPiece) -> float:
+    """The probability of a pose is that of its being there with its size, too."""
+    return piece.size_probability * piece.pose_probability
+
+
+def lies_as_before(piece: SeenPiece, old: SeenPiece) -> bool:
+    """Is it the same reading of a piece that nobody has touched since?"""
+    x, y, turn_deg = piece.away_from(old)
+    return (
+        (piece.colour, piece.size) == (old.colour, old.size)
+        and np.hypot(x, y) <= STILL_MM
+        and abs(turn_deg) <= STILL_DEG
+    )
+
+
+def was_unread(place_mm: Array, before: Observation | None) -> bool:
+    """Was something there that could not be read before?  Then it is print, or dirt."""
+    return before is not None and any(
+        np.linalg.norm(place_mm - old_mm) <= STILL_MM for old_mm in before.unread_mm
+    )
+
+
+def _cost(nest: Nest, player: str, zamboni: Zamboni) -> float:
+    likely = (nest.colour, nest.spaces[0], nest.facings[0], nest.layers) == (
+        player,
+        zamboni.space,
+        zamboni.facing,
+        zamboni.layers,
+    )
+    wrong = (
+        OTHER_COLOUR * (not nest.is_of(player))
+        + OTHER_PLACE * (not nest.lies_as(zamboni))
+        + OTHER_LAYERS * (not nest.has(zamboni.layers))
+    )
+    return wrong + LESS_LIKELY * (not likely) + LESS_LIKELY * (nest.colour != player)
+
+
+def _spaces(point_mm: Array, doubt_mm: float, board: Coasters) -> tuple[Space, ...]:
+    """The spaces that a point (2,) may be meant to be in, the likeliest first."""
+    along = (np.asarray(point_mm, float) - board.origin_mm) / board.cell_mm
+    files, rows = (_places(float(at), doubt_mm / board.cell_mm) for at in along)
+    return tuple(
+        Space(file, row)
+        for file, row in sorted(
+            product(files, rows), key=lambda place: files.index(place[0]) + rows.index(place[1])
+        )
+    )
+
+
+def _places(at: float, doubt: float) -> list[int]:
+    """Numbers of the intervals [k, k + 1) of the board that hold `at` within a doubt of less than
+    one, the likeliest first.
+    """
+    here = int(np.floor(at))
+    nearer, farther = (here - 1, here + 1) if at - here < 0.5 else (here + 1, here - 1)
+    reached = [here, *(k for k in (nearer, farther) if k - doubt <= at < k + 1 + doubt)]
+    return [k for k in reached if 0 <= k < 2 * SIDE]
+
+
+def _facings(piece: SeenPiece) -> tuple[str, ...]:
+    """The compass points that a nest may be meant to look to, the nearest first."""
+    points = (90.0 - piece.heading_deg) / POINT_DEG
+    nearest = round(points)
+    doubt = max(BOUNDARY_DEG, 2 * float(np.sqrt(piece.covariance[2, 2]))) / POINT_DEG
+    second = nearest + (1 if points > nearest else -1)
+    meant = [nearest, second] if abs(points - nearest) >= 0.5 - doubt else [nearest]
+    return tuple(FACINGS[point % len(FACINGS)] for point in meant)

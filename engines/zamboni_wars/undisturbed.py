@@ -1,0 +1,141 @@
+"""Nests that nobody had a reason to touch: where one is not surely read it lies as it lay, unless
+the picture speaks against that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engines.zamboni_wars.matching import (
+    STILL_MM,
+    lies_as_before,
+    size_probability,
+    touch,
+    was_unread,
+)
+from engines.zamboni_wars.phases import Aiming, Hit, Moving, Rolling
+from engines.zamboni_wars.state import LAYER_SIZES, State
+from table.observation import SURE, Observation, SeenPiece
+
+
+def touched(state: State) -> frozenset[str]:
+    """Players whose nests somebody has a reason to touch now."""
+    if isinstance(
+        state.phase, Hit | Aiming
+    ):  # before the die is told only a last layer may rightly be gone
+        target = state.phase.target
+        return frozenset(
+            (target,) if isinstance(state.phase, Hit) or state.left[target].layers == 1 else ()
+        )
+    if not isinstance(state.phase, Moving):
+        return frozenset()
+    return frozenset(state.left) if state.phase.early else frozenset((state.to_move,))
+
+
+def roller(state: State) -> str | None:
+    """Who may have driven before anybody told what the die showed."""
+    return (
+        state.to_move
+        if isinstance(state.phase, Rolling)
+        else state.follower
+        if isinstance(state.phase, Aiming)
+        else None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Doubted:
+    """A nest that is not surely read, but otherwise than it was: `size` is what it shows by the
+    record.
+    """
+
+    now: SeenPiece
+    was: SeenPiece
+    size: str
+
+
+@dataclass(frozen=True, slots=True)
+class AsTheyLay:
+    """A table with nests that nobody had a reason to touch as they were read before, where they are
+    not surely read now, and lie where they lay.
+
+    `doubted` are those that seem to be otherwise than they were, where people have not said yet
+    that they are not.
+    """
+
+    table: Observation
+    doubted: tuple[Doubted, ...] = ()
+
+    def as_said(self) -> Observation:
+        """The table once people have said so: there was something that could not be read."""
+        return replace(
+            self.table,
+            unread_mm=(*self.table.unread_mm, *(one.was.base_mm for one in self.doubted)),
+        )
+
+
+def as_they_lay(seen: Observation, before: Observation | None, state: State) -> AsTheyLay:
+    """The table as those left it who alone had a reason to touch nests."""
+    if before is None:
+        return AsTheyLay(seen)
+    pieces, doubted, said = [], [], []
+    for piece in seen.pieces:
+        was = _lay_there(piece, before) if piece.colour in state.left else None
+        if was is None:
+            pieces.append(piece)
+            continue
+        known = piece.colour not in touched(state) and size_probability(was) >= SURE
+        pieces.append(was if known else piece)
+        if known and was_unread(was.base_mm, before):
+            said.append(was.base_mm)
+        elif _seems_otherwise(piece, was, state, known):
+            doubted.append(Doubted(piece, was, LAYER_SIZES[state.left[piece.colour].layers]))
+    left = tuple(pieces)
+    return AsTheyLay(
+        (
+            seen
+            if left == seen.pieces
+            else replace(seen, pieces=left, unread_mm=(*seen.unread_mm, *said))
+        ),
+        tuple(doubted),
+    )
+
+
+def _lay_there(piece: SeenPiece, before: Observation) -> SeenPiece | None:
+    """The nest that lay where this one does, which is not surely read."""
+    were = [old for old in before.pieces if old.colour == piece.colour]
+    return (
+        were[0]
+        if len(were) == 1 and size_probability(piece) < SURE and touch(were[0], piece)
+        else None
+    )
+
+
+def _seems_otherwise(piece: SeenPiece, was: SeenPiece, state: State, known: bool) -> bool:
+    """Does the picture speak against that a nest is as it was?  Of one that was surely `known` also
+    if it is read elsewhere, or not flat, unless it may have driven; of others if its size by the
+    record is none that it may have, and it is not the same reading once more.
+    """
+    if known:
+        return was.size != piece.size or not (
+            piece.colour == roller(state) or _may_lie_as(piece, was)
+        )
+    hit = state.phase.target if isinstance(state.phase, Hit | Aiming) else None
+    recorded = LAYER_SIZES[state.left[piece.colour].layers]
+    return (
+        piece.colour != hit
+        and not lies_as_before(piece, was)
+        and recorded not in {way.size for way in (piece, *piece.rivals)}
+    )
+
+
+def _may_lie_as(piece: SeenPiece, was: SeenPiece) -> bool:
+    """Is that it lies as it lay among the ways in which a piece may lie, for all that the picture
+    says?
+    """
+    ways = [way for way in (piece, *piece.rivals) if (way.size, way.pose) == (was.size, was.pose)]
+    return any(
+        np.hypot(*way.away_from(was)[:2]) <= max(STILL_MM, 2 * way.place_sigma_mm) for way in ways
+    )

@@ -1,0 +1,1 @@
+"""Lamps, buttons, callipers, voices and microcontrollers, one file a kind."""

@@ -1,0 +1,104 @@
+"""Callipers that send what they measure as text: Mitutoyo's serial form, and plain numbers.
+
+Mitutoyo's virtual serial ports send `01A+0000.123` and CR at 9600 baud: code, channel, `A`, sign,
+and eight signs of value (QM-Height user's manual 99MAF600B, section 6, "USB Data Output
+Specifications").  The unit is not sent: three decimals or fewer are mm, four or five are inches, as
+in the manual's examples.  Callipers that type like a keyboard need nothing here: they type into the
+panel.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from time import monotonic
+
+from hardware.backends.serial_port import Port
+from hardware.interfaces import Reading
+from hardware.lamp_thread import LEAVE_S, RETRY_S, why_lost
+
+POLL_S = 0.05
+LONGEST_MM = 1000.0
+"""More than any calliper for such a table measures; a longer reading is noise on the line."""
+_MITUTOYO = re.compile(r"\d\dA([+-]\d{1,8}(?:\.(\d{1,5}))?)")
+_PLAIN = re.compile(r"([+-]?\d{1,6}(?:[.,]\d{1,6})?)\s*(mm|in|\")?")
+INCH_MM = 25.4
+NO_LENGTH = "it sends what is no length"
+AGAIN_S = 0.3
+"""The same length within this time is one press of the button that was sent twice."""
+
+
+def parse_reading(line: str) -> Reading | None:
+    """The length in a line; None where there is none, or one that no gap has (below 0, above
+    LONGEST_MM).
+    """
+    text = line.strip()
+    if found := _MITUTOYO.fullmatch(text):
+        mm = float(found[1]) * (INCH_MM if len(found[2] or "") >= 4 else 1)
+    elif found := _PLAIN.fullmatch(text):
+        mm = float(found[1].replace(",", ".")) * (INCH_MM if found[2] in ("in", '"') else 1)
+    else:
+        return None
+    return Reading(round(mm, 4)) if 0 <= mm <= LONGEST_MM else None
+
+
+class SerialCalliper:
+    """The port `Calliper` on a serial port, which may come and go."""
+
+    def __init__(self, open_port: Callable[[], Port]) -> None:
+        """Opens the port at once; raises InputError."""
+        self._open = open_port
+        self._port: Port | None = open_port()
+        self._closing = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.trouble = ""
+
+    def listen(self, tell: Callable[[Reading], None]) -> None:
+        self._thread = threading.Thread(
+            target=self._run, args=(tell,), name="calliper", daemon=True
+        )
+        self._thread.start()
+
+    def close(self) -> None:
+        self._closing.set()
+        if self._thread is not None:
+            self._thread.join(LEAVE_S)
+        if self._port is not None:
+            with suppress(Exception):
+                self._port.close()
+
+    def _run(self, tell: Callable[[Reading], None]) -> None:
+        last, last_s = None, 0.0
+        wait_s = 0.0
+        while not self._closing.wait(wait_s):
+            wait_s = POLL_S
+            try:
+                if self._port is None:
+                    self._port = self._open()
+                lines = self._port.lines()
+            except (
+                Exception
+            ) as error:  # whatever a driver raises, the calliper is lost and tried again
+                self.trouble, wait_s = why_lost(error), RETRY_S
+                if self._port is not None:
+                    with suppress(Exception):
+                        self._port.close()
+                    self._port = None
+                continue
+            readings = [(line, parse_reading(line)) for line in lines]
+            if lines or NO_LENGTH not in self.trouble:
+                unread = next((line for line, reading in readings if reading is None), "")
+                self.trouble = (
+                    f"{self._port.name}: {NO_LENGTH}, such as {unread[:20]!r}: is its speed the one"
+                    " in the settings?"
+                    if unread
+                    else ""
+                )
+            for _, reading in readings:
+                if reading is None:
+                    continue
+                if reading != last or monotonic() - last_s > AGAIN_S:
+                    tell(reading)
+                last, last_s = reading, monotonic()

@@ -1,0 +1,219 @@
+"""Lamps, dice, buttons and a buzzer on the pins of a Raspberry Pi, by gpiozero.
+
+Pins are driven by the library that settings name, never by another one: gpiozero's own choice falls
+back silently, and only lgpio works on a Pi 5
+(https://gpiozero.readthedocs.io/en/stable/api_pins.html).
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gpiozero import Button, DigitalOutputDevice, PWMOutputDevice
+from gpiozero.pins import Factory
+
+from hardware.buzzer import Beeps
+from hardware.cues import Scene
+from hardware.dice_display import PIPS
+from hardware.interfaces import Faces, Press, check_faces
+from hardware.lamp_levels import lanterns
+from hardware.press_reader import PressReader
+from hardware.settings import Library
+from table.errors import InputError
+
+FRAMES_PER_S = 40
+"""Fades look smooth from about 30 on."""
+PWM_HZ = 200
+"""Fast enough not to be seen; lgpio times it in software."""
+DEV = Path("/dev")
+LG_WD = "LG_WD"
+"""lgpio makes a pipe in its working directory, this one or the current one (joan2937/lg issues 12
+and 22).
+"""
+
+
+def open_pins(library: Library) -> Factory:
+    """The pins, by the library of this name; raises InputError that says what is missing.
+
+    lgpio needs a folder that it can write to.  Under systemd the current one is `/`, so where it
+    cannot be written to and LG_WD is not set, the service's own `RuntimeDirectory` is taken, or a
+    folder of temporary files (gpiozero issue 1106).
+    """
+    try:
+        match library:
+            case "lgpio":
+                if LG_WD not in os.environ and not os.access(".", os.W_OK):
+                    # A service that has several gets them all, with colons between.
+                    os.environ[LG_WD] = os.environ.get("RUNTIME_DIRECTORY", "").partition(":")[
+                        0
+                    ] or tempfile.mkdtemp(prefix="rinkside-")
+                from gpiozero.pins.lgpio import LGPIOFactory
+
+                return LGPIOFactory()
+            case "rpigpio":
+                from gpiozero.pins.rpigpio import RPiGPIOFactory
+
+                return RPiGPIOFactory()
+            case "mock":
+                from gpiozero.pins.mock import MockFactory, MockPWMPin
+
+                return MockFactory(pin_class=MockPWMPin)
+    except ImportError as error:
+        package = {"lgpio": "'lgpio>=0.2.2'", "rpigpio": "rpi-lgpio", "mock": "gpiozero"}[library]
+        raise InputError(
+            f"hardware.pins: expected {library} to be installed ({error}); run: pip install"
+            f" {package}"
+        ) from error
+    except (
+        Exception
+    ) as error:  # gpiozero's errors, OSError, and an Exception of lgpio's own class, `lgpio.error`
+        raise InputError(
+            f"hardware.pins: expected pins that {library} can use, but it says: {error};"
+            f" {_remedy(library)}"
+        ) from error
+
+
+def _remedy(library: Library) -> str:
+    """What to do where pins cannot be opened."""
+    if library == "lgpio" and LG_WD in os.environ and not os.access(os.environ[LG_WD], os.W_OK):
+        return f"set {LG_WD} to a folder that may be written to, it is {os.environ[LG_WD]!r}"
+    if any(not os.access(chip, os.R_OK | os.W_OK) for chip in sorted(DEV.glob("gpiochip*"))):
+        return "no permission; run: sudo usermod -aG gpio $USER, then log in again"
+    return "is this a Raspberry Pi?"
+
+
+def _claim(setting: str, device: Callable[..., Any], pin: int, pins: Factory, **how: Any) -> Any:
+    """A device on a pin; raises InputError that names the setting."""
+    try:
+        return device(pin, pin_factory=pins, **how)
+    except (
+        Exception
+    ) as error:  # gpiozero's errors and, where another program holds the pin, `lgpio.error`
+        raise InputError(
+            f"{setting}: expected a pin that is free, but the library says: {error}"
+        ) from error
+
+
+class GpioLamps:
+    """One lamp a player and one for the verdict, each with one pin or with three (red, green,
+    blue).
+    """
+
+    interval_s = 1 / FRAMES_PER_S
+
+    def __init__(
+        self,
+        pins: Factory,
+        players: Sequence[Sequence[int]],
+        verdict: Sequence[int],
+        active_high: bool = True,
+    ) -> None:
+        """BCM numbers; `active_high` False where lamps are lit by a low pin (common anode)."""
+        self._players = len(players)
+        named = {
+            f"hardware.lamps.players[{seat}]": numbers for seat, numbers in enumerate(players)
+        } | {"hardware.lamps.verdict": verdict}
+        how = {"active_high": active_high, "frequency": PWM_HZ}
+        self._lamps = [
+            [_claim(setting, PWMOutputDevice, number, pins, **how) for number in numbers]
+            for setting, numbers in named.items()
+        ]
+
+    def step(self, scene: Scene, since_ms: float) -> None:
+        """Light the lamps as they are at this moment; pins that stay as they are are left alone."""
+        for lamp, lantern in zip(
+            self._lamps, lanterns(scene, since_ms, self._players), strict=True
+        ):
+            values = [lantern.level] if len(lamp) == 1 else [part / 255 for part in lantern.lit]
+            for pin, value in zip(lamp, values, strict=True):
+                if abs(pin.value - value) > 1e-6:
+                    pin.value = value
+
+    def close(self) -> None:
+        for lamp in self._lamps:
+            for pin in lamp:
+                pin.close()
+
+
+class GpioDice:
+    """Seven lamps a die, in the order of `hardware.dice.PIPS`."""
+
+    trouble = ""
+
+    def __init__(
+        self, pins: Factory, dice: Sequence[Sequence[int]], active_high: bool = True
+    ) -> None:
+        self._dice = [
+            [
+                _claim(
+                    f"hardware.dice.pips[{die}]",
+                    DigitalOutputDevice,
+                    number,
+                    pins,
+                    active_high=active_high,
+                )
+                for number in numbers
+            ]
+            for die, numbers in enumerate(dice)
+        ]
+
+    @property
+    def count(self) -> int:
+        return len(self._dice)
+
+    def show(self, faces: Faces) -> None:
+        check_faces(faces, self.count)
+        for lamps, face in zip(self._dice, faces, strict=True):
+            for lamp, lit in zip(lamps, PIPS[face or 0], strict=True):
+                lamp.value = lit
+
+    def close(self) -> None:
+        for lamps in self._dice:
+            for lamp in lamps:
+                lamp.close()
+
+
+class GpioButtons:
+    """Buttons between a pin and ground; the Pi's own resistor pulls the pin up."""
+
+    trouble = ""
+
+    def __init__(self, pins: Factory, buttons: Mapping[str, int]) -> None:
+        self._buttons = {
+            name: _claim(f"hardware.buttons.{name}", Button, number, pins, pull_up=True)
+            for name, number in buttons.items()
+        }
+        self._reader: PressReader | None = None
+
+    def listen(self, tell: Callable[[Press], None]) -> None:
+        reader = self._reader = PressReader(tell)
+        for name, button in self._buttons.items():
+            button.when_activated = lambda name=name: reader.edge(name, True)
+            button.when_deactivated = lambda name=name: reader.edge(name, False)
+
+    def close(self) -> None:
+        for button in self._buttons.values():
+            button.close()
+        if self._reader is not None:
+            self._reader.close()
+
+
+class GpioBuzzer(Beeps):
+    """An active buzzer, which sounds while its pin is lit."""
+
+    def __init__(self, pins: Factory, pin: int, active_high: bool = True) -> None:
+        self._pin = _claim(
+            "hardware.buzzer.pin", DigitalOutputDevice, pin, pins, active_high=active_high
+        )
+        super().__init__(self._sound)
+
+    def _sound(self, on: bool) -> None:
+        self._pin.value = on
+
+    def close(self) -> None:
+        super().close()
+        self._pin.close()

@@ -1,0 +1,131 @@
+"""A strip of lamps round the board, every one of them of its own colour."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from hardware.cues import LAMP_RGB, TUNES, Mark, Rhythm, Scene
+from hardware.lamp_levels import phase_ms
+from table.solids import Array
+
+Frame = npt.NDArray[np.uint8]
+"""(n, 3) red, green, blue of every lamp, 0 to 255."""
+Corner = Literal["near left", "near right", "far right", "far left"]
+_CORNERS: tuple[Corner, ...] = ("near left", "near right", "far right", "far left")
+"""Counter-clockwise, as seen from above."""
+_MARK = Rhythm(((1.0, 240), (0.15, 240)))
+_WHITE = np.array((255.0, 255.0, 255.0))
+LEADER_LEVEL = 0.5
+
+
+class Strip:
+    """So many lamps evenly round the smallest rectangle about a board."""
+
+    def __init__(
+        self, leds: int, outline_mm: Array, starts: Corner = "near left", clockwise: bool = False
+    ) -> None:
+        """`outline_mm` (k, 2) of the board in the table frame; the first lamp is at the corner
+        `starts`, the others follow as seen from above.
+        """
+        self._low, self._high = outline_mm.min(axis=0), outline_mm.max(axis=0)
+        (x0, y0), (x1, y1) = self._low, self._high
+        around = np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)])
+        first = _CORNERS.index(starts)
+        corners = (
+            np.roll(around, -first, axis=0)
+            if not clockwise
+            else np.roll(around[::-1], first + 1, axis=0)
+        )
+        closed = np.vstack([corners, corners[:1]])
+        ends_mm = np.concatenate([[0.0], np.linalg.norm(np.diff(closed, axis=0), axis=1).cumsum()])
+        along_mm = (np.arange(leds) + 0.5) / leds * ends_mm[-1]
+        self.places_mm: Array = np.column_stack(
+            [np.interp(along_mm, ends_mm, closed[:, axis]) for axis in (0, 1)]
+        )
+        """(n, 2) where each lamp is, in the table frame."""
+        self._at = np.arange(leds)
+        self.marked = lru_cache(maxsize=256)(self._marked)
+        """Lamps that point at a mark: both ends of a line, or a spot's file and row.  They are
+        asked for in every frame.
+        """
+        self._by_corner = np.isin(
+            self._at, [led for corner in corners for led in self._near(corner, max(1, leds // 40))]
+        )
+
+    @property
+    def leds(self) -> int:
+        """How many lamps there are."""
+        return len(self._at)
+
+    def _near(self, point: Array, reach: int) -> npt.NDArray[np.intp]:
+        """The lamp nearest to a point, and as many on both sides of it as `reach` says."""
+        nearest = int(np.argmin(((self.places_mm - point) ** 2).sum(axis=1)))
+        return (nearest + np.arange(-reach, reach + 1)) % self.leds
+
+    def _marked(self, mark: Mark) -> npt.NDArray[np.intp]:
+        points = np.array(mark.points_mm, float)
+        if mark.kind == "line":
+            ends = self._ends(points[0], points[1])
+        else:
+            (x, y), (x0, y0), (x1, y1) = points[0], self._low, self._high
+            ends = np.array([(x, y0), (x, y1), (x0, y), (x1, y)])
+        return np.unique(np.concatenate([self._near(end, 1) for end in ends]))
+
+    def _ends(self, one: Array, other: Array) -> Array:
+        """Where the line through two points enters and leaves the rectangle, (2, 2); the points
+        themselves if they are one.
+        """
+        way = other - one
+        with np.errstate(divide="ignore", invalid="ignore"):
+            times = np.sort(np.array([(self._low - one) / way, (self._high - one) / way]), axis=0)
+        times = times[:, way != 0]
+        return (
+            one + np.array([[times[0].max()], [times[1].min()]]) * way
+            if times.size
+            else np.array([one, other])
+        )
+
+    def frame(self, scene: Scene, since_ms: float) -> Frame:
+        """What every lamp shows so long after the scene began."""
+        scene, at_ms = scene.at(since_ms)
+        tune = TUNES[scene.signal]
+        lit = np.zeros((self.leds, 3))
+        if tune.rgb is not None:
+            lit[:] = np.array(tune.rgb) * scene.rhythm.level(at_ms)
+        elif scene.signal == "choice":
+            lit[self._dashes(scene.count)] = np.array(
+                LAMP_RGB[scene.of[0]] if scene.of else _WHITE
+            ) * scene.rhythm.level(at_ms)
+        else:
+            for colour in scene.of:
+                lit[self._share(scene, colour)] = np.array(LAMP_RGB[colour]) * scene.rhythm.level(
+                    at_ms + phase_ms(scene, colour)
+                )
+        if scene.signal == "turn" and scene.leader:
+            lit[self._by_corner] = np.array(LAMP_RGB[scene.leader]) * LEADER_LEVEL
+        for mark in scene.marks:
+            lit[self.marked(mark)] = _WHITE * _MARK.level(at_ms)
+        return lit.astype(np.uint8)
+
+    def _dashes(self, count: int) -> npt.NDArray[np.bool_]:
+        """So many lit parts, evenly; an eighth of the strip for each, and never more than six
+        eighths.
+        """
+        middle = (self._at / self.leds * count) % 1 - 0.5
+        dashes: npt.NDArray[np.bool_] = np.abs(middle) < min(count, 6) / 16
+        return dashes
+
+    def _share(self, scene: Scene, colour: str) -> npt.NDArray[np.bool_]:
+        """Lamps of one player: as many dashes as their place in turn order, or their share where
+        several are concerned.
+        """
+        if scene.signal in ("turn", "measure") and colour in scene.players:
+            return self._dashes(scene.players.index(colour) + 1)
+        eighth: npt.NDArray[np.bool_] = (self._at / self.leds * 8).astype(int) % len(
+            scene.of
+        ) == scene.of.index(colour)
+        return eighth

@@ -1,0 +1,266 @@
+"""A microcontroller on USB as lamps, dice, buttons and buzzer, for computers without pins.
+
+Lines of JSON, ended by LF, at 115200 baud; whoever does not know a key leaves it be.
+docs/HARDWARE.md describes them, and hardware/firmware has two such boards::
+
+    computer -> board   {"hello": 1}                            who are you?
+                        {"lamps": [[255, 0, 0], [0, 0, 0]]}      players in turn order, then the
+                        verdict
+                        {"dice": [5, 0]}                         0: dark
+                        {"beeps": [[1, 130], [0, 130]]}          sound and silence, ms
+    board -> computer   {"hello": "rinkside-board/1", "lamps": 3, "dice": 2, "buttons": ["die",
+    "next"], "buzzer": true}
+                        {"button": "next", "down": true}         every edge; bounces are sorted out
+                        by the computer
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from hardware.backends.serial_port import Port
+from hardware.buzzer import beeps
+from hardware.cues import Scene
+from hardware.interfaces import DeviceLost, Faces, Press, check_faces
+from hardware.lamp_levels import lanterns
+from hardware.lamp_thread import LEAVE_S, RETRY_S, why_lost
+from hardware.press_reader import PressReader
+
+BAUD = 115200
+HELLO = "rinkside-board/1"
+POLL_S = 0.01
+"""A press is heard within this time, and a line waits no longer."""
+ASK_S = 1.0
+"""A board that has not said what it is is asked this often."""
+STARTS_S = 3.0
+"""A board that has not answered so long after its port was opened is told of; to open the port
+restarts many of them.
+"""
+AGAIN_S = 2.0
+"""All that is to be shown is sent again this often: a line that was broken on the way is made good
+by then.
+"""
+
+
+class Hello(msgspec.Struct, frozen=True, tag_field="hello", tag=HELLO):
+    """What a board says that it has; lamps are those of players and the verdict's."""
+
+    lamps: int = 0
+    dice: int = 0
+    buttons: tuple[str, ...] = ()
+    buzzer: bool = False
+
+
+def identify(port: Port, pause: Callable[[float], object]) -> Hello | None:
+    """The board that answers on an open port; None where none does.  Takes three seconds at most:
+    opening the port restarts many a board.
+    """
+    for turn in range(30):
+        if turn % 10 == 0:
+            port.write(b'\n{"hello": 1}\n')
+        pause(0.1)
+        for line in port.lines():
+            with suppress(msgspec.MsgspecError):
+                return msgspec.json.decode(line, type=Hello)
+    return None
+
+
+class Link:
+    """The connection to a board, shared by all that is on it: the latest line of each kind is sent,
+    edges are told of.
+    """
+
+    def __init__(self, open_port: Callable[[], Port]) -> None:
+        """Opens the port at once; raises InputError."""
+        self._open = open_port
+        self._port: Port | None = open_port()
+        self._lock = threading.Lock()
+        self._wanted: dict[str, Any] = {}
+        self._due: dict[str, Any] = {}
+        self._edge: Callable[[str, bool], None] = lambda _button, _down: None
+        self._trouble = ""
+        self._steps = 0
+        """Since the port was opened."""
+        self._known = False
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="board", daemon=True)
+        self._thread.start()
+
+    @property
+    def trouble(self) -> str:
+        """Why the board does not answer; empty: it does."""
+        with self._lock:
+            return self._trouble
+
+    @property
+    def answered(self) -> bool:
+        """Is there a board that has said what it is since the port was opened?"""
+        return self._known
+
+    def send(self, key: str, value: Any, lasting: bool = True) -> None:
+        """Send this next, and again to a board that has started anew where it is `lasting`.
+        Returns at once; the latest counts.
+        """
+        with self._lock:
+            if not lasting:
+                self._due[key] = value
+            elif self._wanted.get(key) != value:
+                self._wanted[key] = self._due[key] = value
+
+    def listen(self, edge: Callable[[str, bool], None]) -> None:
+        """Tell of every edge from now on: button, and whether it is down."""
+        self._edge = edge
+
+    def close(self) -> None:
+        """Let the port go, once all is sent; returns after LEAVE_S at the latest."""
+        self._closing.set()
+        self._thread.join(LEAVE_S)
+
+    def _run(self) -> None:
+        wait_s = 0.0
+        while not self._closing.wait(wait_s):
+            try:
+                self._step()
+                wait_s = POLL_S
+            except (
+                Exception
+            ) as error:  # whatever a driver raises, the board is lost and tried again
+                self._lose(why_lost(error))
+                wait_s = RETRY_S
+        if self._port is not None:
+            with suppress(Exception):
+                self._flush(self._port)
+            with suppress(Exception):
+                self._port.close()
+
+    def _step(self) -> None:
+        if self._port is None:
+            self._port = self._open()
+        if not self._known and self._steps % round(ASK_S / POLL_S) == 0:
+            self._port.write(b'\n{"hello": 1}\n')
+        self._steps += 1
+        if not self._known and self._steps == round(STARTS_S / POLL_S):
+            with self._lock:
+                self._trouble = f"{self._port.name}: no board answers: is its program on it?"
+        for line in self._port.lines():
+            self._hear(line)
+        if self._known:
+            if self._steps % round(AGAIN_S / POLL_S) == 0:
+                self._send_all()
+            self._flush(self._port)
+
+    def _send_all(self) -> None:
+        with self._lock:
+            self._due = self._wanted | self._due
+
+    def _flush(self, port: Port) -> None:
+        with self._lock:
+            due, self._due = self._due, {}
+        for key, value in due.items():
+            port.write(json.dumps({key: value}, separators=(",", ":")).encode() + b"\n")
+
+    def _hear(self, line: str) -> None:
+        try:
+            said = json.loads(line)
+        except (ValueError, RecursionError):
+            return
+        match said:
+            case {"hello": str(hello)} if hello == HELLO:
+                # Said at every start: the board remembers nothing.
+                self._known = True
+                self._send_all()
+                with self._lock:
+                    self._trouble = ""
+            case {"button": str(button), "down": bool(down)}:
+                self._edge(button, down)
+
+    def _lose(self, why: str) -> None:
+        if self._port is not None:
+            with suppress(Exception):
+                self._port.close()
+        self._port, self._known, self._steps = None, False, 0
+        with self._lock:
+            self._trouble = why
+
+
+class BoardLamps:
+    """Lanterns of a board, as a device for `hardware.lamp_thread.Shown`."""
+
+    interval_s = 1 / 30
+
+    def __init__(self, link: Link, players: int) -> None:
+        self._link, self._players = link, players
+
+    def step(self, scene: Scene, since_ms: float) -> None:
+        """Send the lamps of this moment; raises DeviceLost where the board does not answer."""
+        if trouble := self._link.trouble:
+            raise DeviceLost(trouble)
+        self._link.send(
+            "lamps", [lantern.lit for lantern in lanterns(scene, since_ms, self._players)]
+        )
+
+    def close(self) -> None:
+        """The link belongs to who opened it."""
+
+
+class BoardDice:
+    """Dice of a board."""
+
+    def __init__(self, link: Link, count: int) -> None:
+        self._link, self.count = link, count
+
+    @property
+    def trouble(self) -> str:
+        return self._link.trouble
+
+    def show(self, faces: Faces) -> None:
+        check_faces(faces, self.count)
+        self._link.send("dice", [face or 0 for face in faces])
+
+    def close(self) -> None:
+        self.show((None,) * self.count)
+
+
+class BoardButtons:
+    """Buttons of a board, by the names that the board gives them."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._reader: PressReader | None = None
+
+    @property
+    def trouble(self) -> str:
+        return self._link.trouble
+
+    def listen(self, tell: Callable[[Press], None]) -> None:
+        self._reader = PressReader(tell)
+        self._link.listen(self._reader.edge)
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+
+
+class BoardBuzzer:
+    """The buzzer of a board."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    @property
+    def trouble(self) -> str:
+        return self._link.trouble
+
+    def play(self, scene: Scene) -> None:
+        self._link.send(
+            "beeps", [[int(on), hold_ms] for on, hold_ms in beeps(scene)], lasting=False
+        )
+
+    def close(self) -> None:
+        """The link belongs to who opened it."""

@@ -1,0 +1,154 @@
+"""Serial ports, opened so that every mistake is a line for people and nothing can block for
+long.
+"""
+
+from __future__ import annotations
+
+import errno
+import termios
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic, sleep
+from typing import NamedTuple
+
+import serial
+from serial.tools import list_ports
+
+from hardware.interfaces import DeviceLost
+from table.errors import InputError
+
+WRITE_S = 0.5
+"""A device that takes nothing for so long is lost."""
+DRAIN_S = 0.2
+"""The last frame, with which lamps go dark, takes no longer."""
+FAILURES = (serial.SerialException, OSError, termios.error, TypeError)
+"""What pyserial raises for a device that is gone: `termios.error` is no OSError, and a port that
+was closed meanwhile is a TypeError.
+"""
+BY_ID = Path("/dev/serial/by-id")
+"""Where Linux keeps names of ports that do not change."""
+KEPT_BYTES = 16384
+"""No more than this is kept of a line that does not end."""
+
+
+class Port:
+    """An open serial port; every failure of the device is a DeviceLost."""
+
+    def __init__(self, port: serial.SerialBase, name: str) -> None:
+        """Use `open_port`."""
+        self._port, self.name = port, name
+        self._line = b""
+
+    def write(self, data: bytes) -> None:
+        """Send all of it, within WRITE_S; raises DeviceLost, and then part of it may have been
+        sent.
+        """
+        try:
+            self._port.write(data)
+        except serial.SerialTimeoutException as error:
+            raise DeviceLost(f"{self.name}: it takes nothing any more") from error
+        except FAILURES as error:
+            raise DeviceLost(f"{self.name}: it is gone") from error
+
+    def read(self) -> bytes:
+        """What has come, without waiting, at most KEPT_BYTES; raises DeviceLost."""
+        try:
+            data: bytes = self._port.read(KEPT_BYTES)
+        except FAILURES as error:
+            raise DeviceLost(f"{self.name}: it is gone") from error
+        return data
+
+    def lines(self) -> list[str]:
+        """Lines that have come to their end (LF or CR), without waiting; a line that does not end
+        is dropped.  Raises DeviceLost.
+        """
+        *whole, self._line = (self._line + self.read()).replace(b"\r", b"\n").split(b"\n")
+        if len(self._line) > KEPT_BYTES:
+            self._line = b""
+        return [text for line in whole if (text := line.decode("ascii", "replace").strip())]
+
+    def close(self) -> None:
+        """Let it go.  What is not sent after DRAIN_S is thrown away: Linux would wait for it half a
+        minute.
+        """
+        with suppress(*FAILURES):
+            until_s = monotonic() + DRAIN_S
+            while self._port.out_waiting and monotonic() < until_s:
+                sleep(DRAIN_S / 50)
+            if self._port.out_waiting:
+                self._port.reset_output_buffer()
+        with suppress(*FAILURES):
+            self._port.close()
+
+
+def open_port(device: str, baud: int, setting: str) -> Port:
+    """A port by its device name, or an address that pyserial knows; raises InputError that begins
+    with the name of the setting.
+
+    Neither DTR nor RTS is raised: on most boards they are wired to reset.  The lock keeps other
+    programs from the port.
+    """
+    try:
+        port = serial.serial_for_url(device, do_not_open=True)
+        port.baudrate, port.timeout, port.write_timeout = baud, 0, WRITE_S
+        port.dtr = port.rts = False
+        if isinstance(port, serial.Serial):
+            port.exclusive = True
+        port.open()
+    except (serial.SerialException, OSError, termios.error, ValueError) as error:
+        raise InputError(f"{setting}: {_why(device, baud, error)}") from error
+    return Port(port, device)
+
+
+def _why(device: str, baud: int, error: Exception) -> str:
+    match getattr(error, "errno", None):
+        case errno.ENOENT | errno.ENODEV | errno.ENXIO:
+            return (
+                f"expected a serial port of this machine, got {device!r}, which is not there"
+                f" ({_there()})"
+            )
+        case errno.EACCES | errno.EPERM:
+            return (
+                f"expected a port that may be used, got {device!r}: no permission; run: sudo"
+                " usermod -aG dialout $USER, then log in again"
+            )
+        case errno.EAGAIN | errno.EBUSY:
+            return f"expected a port that is free, got {device!r}, which another program uses"
+        case _ if isinstance(error, ValueError) and "baud" in str(error).lower():
+            return f"expected a speed that {device} can do, such as 115200, got {baud} baud"
+        case _:
+            return (
+                f"expected a serial port ({_there()}), got {device!r}, which cannot be used as one"
+                f" ({error})"
+            )
+
+
+def _there() -> str:
+    return (
+        "there are:"
+        f" {', '.join(port.device for port in found_ports()) or 'none: is it plugged in?'}"
+    )
+
+
+class Found(NamedTuple):
+    """A serial port of this machine: its device, a name under BY_ID that stays the same (empty:
+    none), and what it says that it is.
+    """
+
+    device: str
+    lasting: str
+    said: str
+
+
+def found_ports() -> list[Found]:
+    """Serial ports of this machine that have a device behind them, by device."""
+    names = {str(name.resolve()): str(name) for name in sorted(BY_ID.glob("*"))}
+    ports = sorted(list_ports.comports(), key=lambda port: port.device)
+    return [
+        Found(
+            port.device,
+            names.get(port.device, ""),
+            "" if port.description in (None, "n/a") else port.description,
+        )
+        for port in ports
+    ]

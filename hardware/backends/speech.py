@@ -1,0 +1,78 @@
+"""A caller that is heard: short sentences, spoken by a program of the machine."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from contextlib import suppress
+
+from hardware.step_player import Latest
+from table.errors import InputError
+
+PROGRAM = "espeak-ng"
+LONGEST_MS = 15_000
+"""Longer than anything that is called takes to say; then it is looked whether the program did
+it.
+"""
+ENDS_S = 2.0
+"""How long a program that was told to end may take."""
+
+
+class Espeak(Latest[str]):
+    """The port `Voice` by espeak-ng, which speaks through the machine's loudspeaker; what is said
+    next cuts off what is said now.
+    """
+
+    def __init__(self, words_a_minute: int) -> None:
+        """Raises InputError where espeak-ng is not installed."""
+        if (path := shutil.which(PROGRAM)) is None:
+            raise InputError(
+                f"hardware.voice.kind: expected {PROGRAM} on this machine, but it is not installed:"
+                f" sudo apt install {PROGRAM}"
+            )
+        self._trouble = ""
+        self._command = [path, "-v", "en", "-s", str(words_a_minute), "--stdin"]
+        self._speaking: subprocess.Popen[bytes] | None = None
+        super().__init__("voice", self._speak, self._hush)
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing is heard; empty: it is."""
+        return self.failed or self._trouble
+
+    def say(self, words: str) -> None:
+        """Say this now; returns at once."""
+        self.begin([(words, LONGEST_MS)])
+
+    def _speak(self, words: str) -> None:
+        try:
+            self._speaking = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            assert self._speaking.stdin is not None
+            with suppress(BrokenPipeError), self._speaking.stdin as ear:
+                ear.write(words.encode())
+        except OSError as error:
+            self._trouble = f"{PROGRAM} cannot be run ({error.strerror})"
+
+    def _hush(self) -> None:
+        """End what is being said, and see whether what was said before could be."""
+        speaking, self._speaking = self._speaking, None
+        if speaking is None:
+            return
+        if speaking.poll() is not None:
+            self._trouble = (
+                f"{PROGRAM} ended with {speaking.returncode}: is there a loudspeaker?"
+                if speaking.returncode
+                else ""
+            )
+            return
+        speaking.terminate()
+        try:
+            speaking.wait(ENDS_S)
+        except subprocess.TimeoutExpired:
+            speaking.kill()
+            speaking.wait()

@@ -1,0 +1,83 @@
+"""Dice: values drawn from the operating system's randomness, shown by seven lamps each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from random import SystemRandom
+
+from hardware.interfaces import Dice, Faces
+from hardware.step_player import Latest
+
+PIPS: dict[int, tuple[int, ...]] = {
+    0: (0, 0, 0, 0, 0, 0, 0),
+    1: (0, 0, 0, 1, 0, 0, 0),
+    2: (1, 0, 0, 0, 0, 0, 1),
+    3: (1, 0, 0, 1, 0, 0, 1),
+    4: (1, 0, 1, 0, 1, 0, 1),
+    5: (1, 0, 1, 1, 1, 0, 1),
+    6: (1, 1, 1, 0, 1, 1, 1),
+}
+"""Lamps of a die: top left, middle left, bottom left, centre, top right, middle right, bottom
+right; 0: dark.
+"""
+_PLACES = ((0, 0), (1, 0), (2, 0), (1, 1), (0, 2), (1, 2), (2, 2))
+
+Draw = Callable[[], int]
+"""A value of 1 to 6."""
+
+_system = SystemRandom()
+
+
+def draw() -> int:
+    """A value from the operating system's randomness, which nobody can foresee or seed."""
+    return _system.randint(1, 6)
+
+
+def tumble(values: tuple[int, ...]) -> Iterator[tuple[Faces, int]]:
+    """What dice show until they lie still, and for how many ms each: ever slower, the drawn values
+    last, which stay.
+
+    The way there follows from the values: nothing but they are chance.
+    """
+    for turns_left, hold_ms in zip(
+        range(8, 0, -1), (40, 50, 60, 75, 95, 120, 155, 200), strict=True
+    ):
+        yield (
+            tuple(
+                (value - 1 + turns_left * (1 + 4 * (die % 2))) % 6 + 1
+                for die, value in enumerate(values)
+            ),
+            hold_ms,
+        )
+    yield values, 0
+
+
+def picture(values: tuple[int, ...]) -> str:
+    """Dice in signs, side by side, for a terminal."""
+    edge = ["+-------+"] * len(values)
+    rows = [[_row(value, row) for value in values] for row in range(3)]
+    return "\n".join("   ".join(cells) for cells in (edge, *rows, edge))
+
+
+def _row(value: int, row: int) -> str:
+    lit = {place for place, pip in zip(_PLACES, PIPS[value], strict=True) if pip}
+    return f"| {' '.join('o' if (row, column) in lit else ' ' for column in range(3))} |"
+
+
+class Tumbler(Latest[Faces]):
+    """Lets dice tumble to values that were drawn, and kept, before: in a thread of its own, and
+    only the latest roll counts.
+    """
+
+    def __init__(self, dice: Dice) -> None:
+        """When it is closed, the dice are left as they are."""
+        super().__init__("dice", dice.show)
+        self._count = dice.count
+
+    def show(self, values: tuple[int, ...]) -> None:
+        """Tumble, then show these; returns at once.  Where there are fewer dice than values, they
+        stay as they are.
+        """
+        if 0 < len(values) <= self._count:
+            dark = (None,) * (self._count - len(values))
+            self.begin([(faces + dark, hold_ms) for faces, hold_ms in tumble(values)])

@@ -1,0 +1,291 @@
+"""Everything that settings name, opened: devices by name, imported when they are chosen, never
+replaced by others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar, assert_never
+
+from hardware.interfaces import Buttons, Buzzer, Calliper, Dice, Faces, Lamps, Voice, check_faces
+from hardware.settings import (
+    PARTS,
+    BoardLampsSettings,
+    BoardPartSettings,
+    CountedDiceSettings,
+    FakeSettings,
+    GpioButtonsSettings,
+    GpioBuzzerSettings,
+    GpioDiceSettings,
+    GpioLampsSettings,
+    HardwareSettings,
+    TerminalSettings,
+    WledDiceSettings,
+    WledPresetsSettings,
+    WledSettings,
+    as_pins,
+    button_pins,
+)
+from table.solids import Array
+
+if TYPE_CHECKING:
+    from gpiozero.pins import Factory
+
+    from hardware.backends.microcontroller import Link
+
+P = TypeVar(
+    "P", Lamps | None, Dice | None, Buttons | None, Buzzer | None, Calliper | None, Voice | None
+)
+
+
+@dataclass(slots=True)
+class Rig:
+    """What is connected; None for what is not."""
+
+    lamps: Lamps | None = None
+    dice: Dice | None = None
+    buttons: Buttons | None = None
+    buzzer: Buzzer | None = None
+    calliper: Calliper | None = None
+    voice: Voice | None = None
+    _open: ExitStack = field(default_factory=ExitStack)
+
+    @property
+    def troubles(self) -> dict[str, str]:
+        """Why parts do not work just now, by part."""
+        parts = {name: getattr(self, name) for name in PARTS}
+        return {
+            name: part.trouble for name, part in parts.items() if part is not None and part.trouble
+        }
+
+    def close(self) -> None:
+        """Go dark and let all devices go."""
+        self._open.close()
+
+
+class StripDice:
+    """Dice at the end of a strip, which shows them with its next frame."""
+
+    trouble = ""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.faces: Faces = (None,) * count
+
+    def show(self, faces: Faces) -> None:
+        check_faces(faces, self.count)
+        self.faces = faces
+
+    def close(self) -> None:
+        self.faces = (None,) * self.count
+
+
+def open_rig(settings: HardwareSettings, outline_mm: Array, write: Callable[[str], object]) -> Rig:
+    """Open all of it; `outline_mm` (n, 2) of the board for a strip round it, `write` to the
+    terminal, for its bell.
+
+    Raises InputError that names the setting; then nothing stays open.
+    """
+    return _Opening(settings, outline_mm, write).rig()
+
+
+class _Opening:
+    """What is shared while a rig is opened: the pins and the link to the board are opened once, if
+    anything needs them.
+    """
+
+    def __init__(
+        self, settings: HardwareSettings, outline_mm: Array, write: Callable[[str], object]
+    ) -> None:
+        self._settings, self._outline_mm, self._write = settings, outline_mm, write
+        self._stack = ExitStack()
+
+    def rig(self) -> Rig:
+        rig = Rig()
+        with self._stack:
+            dice = self._dice()
+            # Closed in the other order: dice on a strip go dark with its last frame.
+            rig.lamps = self._kept(self._lamps(dice))
+            rig.dice = self._kept(dice)
+            rig.buttons = self._kept(self._buttons())
+            rig.buzzer = self._kept(self._buzzer())
+            rig.calliper = self._kept(self._calliper())
+            rig.voice = self._kept(self._voice())
+            rig._open = self._stack.pop_all()
+        return rig
+
+    def _kept(self, part: P) -> P:
+        """The part, which is closed with the rig, or at once where another one cannot be opened."""
+        if part is not None:
+            self._stack.callback(part.close)
+        return part
+
+    @cached_property
+    def _pins(self) -> Factory:
+        from hardware.backends.gpio import open_pins
+
+        pins = open_pins(self._settings.pins)
+        self._stack.callback(pins.close)
+        return pins
+
+    @cached_property
+    def _link(self) -> Link:
+        from hardware.backends.microcontroller import BAUD, Link
+        from hardware.backends.serial_port import open_port
+
+        device = self._settings.board or ""
+        link = Link(lambda: open_port(device, BAUD, "hardware.board"))
+        self._stack.callback(link.close)
+        return link
+
+    def _lamps(self, dice: Dice | None) -> Lamps | None:
+        from hardware.lamp_thread import Shown
+
+        match settings := self._settings.lamps:
+            case None:
+                return None
+            case FakeSettings():
+                from hardware.testing.fakes import FakeLamps
+
+                return FakeLamps()
+            case GpioLampsSettings():
+                from hardware.backends.gpio import GpioLamps
+
+                players = [as_pins(pins) for pins in settings.players]
+                return Shown(
+                    lambda: GpioLamps(
+                        self._pins, players, as_pins(settings.verdict), settings.active_high
+                    )
+                )
+            case BoardLampsSettings():
+                from hardware.backends.microcontroller import BoardLamps
+
+                return Shown(lambda: BoardLamps(self._link, settings.players))
+            case WledSettings():
+                from hardware.backends.led_strip import Strip
+                from hardware.backends.serial_port import open_port
+                from hardware.backends.wled import WledStrip
+
+                strip = Strip(settings.leds, self._outline_mm, settings.starts, settings.clockwise)
+                tail = dice if isinstance(dice, StripDice) else StripDice(0)
+
+                def open_strip() -> WledStrip:
+                    port = open_port(settings.device, settings.baud, "hardware.lamps.device")
+                    return WledStrip(
+                        port,
+                        settings.baud,
+                        strip,
+                        lambda: tail.faces,
+                        settings.brightness,
+                        settings.supply_ma,
+                    )
+
+                return Shown(open_strip)
+            case WledPresetsSettings():
+                from hardware.backends.serial_port import open_port
+                from hardware.backends.wled import WledPresets
+
+                return Shown(
+                    lambda: WledPresets(
+                        open_port(settings.device, settings.baud, "hardware.lamps.device"),
+                        settings.presets,
+                        settings.brightness,
+                    )
+                )
+            case _:
+                assert_never(settings)
+
+    def _dice(self) -> Dice | None:
+        match settings := self._settings.dice:
+            case None:
+                return None
+            case FakeSettings():
+                from hardware.testing.fakes import FakeDice
+
+                return FakeDice()
+            case GpioDiceSettings():
+                from hardware.backends.gpio import GpioDice
+
+                return GpioDice(self._pins, settings.pips, settings.active_high)
+            case CountedDiceSettings():
+                from hardware.backends.microcontroller import BoardDice
+
+                return BoardDice(self._link, settings.count)
+            case WledDiceSettings():
+                return StripDice(settings.count)
+            case _:
+                assert_never(settings)
+
+    def _buttons(self) -> Buttons | None:
+        match settings := self._settings.buttons:
+            case None:
+                return None
+            case FakeSettings():
+                from hardware.testing.fakes import FakeButtons
+
+                return FakeButtons()
+            case GpioButtonsSettings():
+                from hardware.backends.gpio import GpioButtons
+
+                return GpioButtons(self._pins, button_pins(settings))
+            case BoardPartSettings():
+                from hardware.backends.microcontroller import BoardButtons
+
+                return BoardButtons(self._link)
+            case _:
+                assert_never(settings)
+
+    def _buzzer(self) -> Buzzer | None:
+        match settings := self._settings.buzzer:
+            case None:
+                return None
+            case FakeSettings():
+                from hardware.testing.fakes import FakeBuzzer
+
+                return FakeBuzzer()
+            case GpioBuzzerSettings():
+                from hardware.backends.gpio import GpioBuzzer
+
+                return GpioBuzzer(self._pins, settings.pin, settings.active_high)
+            case BoardPartSettings():
+                from hardware.backends.microcontroller import BoardBuzzer
+
+                return BoardBuzzer(self._link)
+            case TerminalSettings():
+                from hardware.buzzer import TerminalBell
+
+                return TerminalBell(self._write)
+            case _:
+                assert_never(settings)
+
+    def _calliper(self) -> Calliper | None:
+        match settings := self._settings.calliper:
+            case None:
+                return None
+            case FakeSettings():
+                from hardware.testing.fakes import FakeCalliper
+
+                return FakeCalliper()
+            case _:
+                from hardware.backends.caliper import SerialCalliper
+                from hardware.backends.serial_port import open_port
+
+                return SerialCalliper(
+                    lambda: open_port(settings.device, settings.baud, "hardware.calliper.device")
+                )
+
+    def _voice(self) -> Voice | None:
+        match settings := self._settings.voice:
+            case None:
+                return None
+            case FakeSettings():
+                from hardware.testing.fakes import FakeVoice
+
+                return FakeVoice()
+            case _:
+                from hardware.backends.speech import Espeak
+
+                return Espeak(settings.words_a_minute)

@@ -1,0 +1,126 @@
+"""What the referee needs of things on the table.  Every port says in `trouble` why it does not work
+just now; empty: it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from hardware.cues import Scene
+
+Faces = tuple[int | None, ...]
+"""One value a die, 1 to 6; None: dark."""
+PressKind = Literal["down", "short", "double", "long"]
+
+
+class DeviceLost(Exception):  # noqa: N818 - what happened
+    """A device does not take or give anything any more; its text says why.  Whoever owns it opens
+    it again.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """A button, by the name that settings give it, and how it was pressed; `down` comes at once,
+    what it became after it.
+
+    `at_ms` is when it was pressed down, on the clock of the program that reads it.
+    """
+
+    button: str
+    kind: PressKind
+    at_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A length that a calliper sent."""
+
+    mm: float
+
+
+class Lamps(Protocol):
+    """Lamps that show scenes by themselves until the next one."""
+
+    @property
+    def trouble(self) -> str: ...
+
+    def show(self, scene: Scene) -> None:
+        """Show a scene from now on.  Returns at once, whatever the device does; only the latest
+        scene counts.
+        """
+
+    def close(self) -> None:
+        """Go dark and let the device go."""
+
+
+class Dice(Protocol):
+    """One die or two, with seven lamps each."""
+
+    @property
+    def trouble(self) -> str: ...
+
+    @property
+    def count(self) -> int:
+        """How many dice there are."""
+
+    def show(self, faces: Faces) -> None:
+        """Show these values.  Raises ValueError where they are not one a die, 1 to 6 or None."""
+
+    def close(self) -> None: ...
+
+
+class Buttons(Protocol):
+    """Buttons that are named by what they do."""
+
+    @property
+    def trouble(self) -> str: ...
+
+    def listen(self, tell: Callable[[Press], None]) -> None:
+        """Tell of every press from now on, from a thread of the device."""
+
+    def close(self) -> None: ...
+
+
+class Buzzer(Protocol):
+    """Something that can be heard."""
+
+    @property
+    def trouble(self) -> str: ...
+
+    def play(self, scene: Scene) -> None:
+        """Let a scene's rhythm be heard once.  Returns at once; only the latest counts."""
+
+    def close(self) -> None: ...
+
+
+class Calliper(Protocol):
+    """A calliper that sends what it measures."""
+
+    @property
+    def trouble(self) -> str: ...
+
+    def listen(self, tell: Callable[[Reading], None]) -> None:
+        """Tell of every reading from now on, from a thread of the device."""
+
+    def close(self) -> None: ...
+
+
+class Voice(Protocol):
+    """Something that speaks."""
+
+    @property
+    def trouble(self) -> str: ...
+
+    def say(self, words: str) -> None:
+        """Say a sentence or two, instead of what is being said.  Returns at once."""
+
+    def close(self) -> None: ...
+
+
+def check_faces(faces: Faces, count: int) -> None:
+    """Raises ValueError where `faces` are not `count` values of 1 to 6 or None."""
+    if len(faces) != count or any(face is not None and face not in range(1, 7) for face in faces):
+        raise ValueError(f"expected {count} values of 1 to 6 or None, got {faces!r}")

@@ -1,0 +1,49 @@
+"""A few lamps: one for each player, in turn order, and one for the verdict."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hardware.cues import LAMP_RGB, TUNES, Rgb, Scene
+
+WHITE: Rgb = (255, 255, 255)
+LEADER_LEVEL = 0.25
+"""The leader's lamp is dimly lit while it is another one's turn."""
+
+
+class Lantern(NamedTuple):
+    """One lamp: a colour, for lamps that have some, and a level from 0 to 1."""
+
+    rgb: Rgb
+    level: float
+
+    @property
+    def lit(self) -> Rgb:
+        """The colour at this level, 0 to 255 each."""
+        red, green, blue = (round(part * self.level) for part in self.rgb)
+        return red, green, blue
+
+
+def lanterns(scene: Scene, since_ms: float, players: int) -> tuple[Lantern, ...]:
+    """Lamps of so many players and the verdict's, the last one, so long after the scene began."""
+    scene, at_ms = scene.at(since_ms)
+    lit = []
+    for seat in range(players):
+        colour = scene.players[seat] if seat < len(scene.players) else ""
+        level = LEADER_LEVEL if colour and colour == scene.leader else 0.0
+        if colour in scene.of:
+            level = scene.rhythm.level(at_ms + phase_ms(scene, colour))
+        lit.append(Lantern(LAMP_RGB.get(colour, WHITE), level))
+    level = 0.0 if scene.signal == "turn" else scene.rhythm.level(at_ms)
+    return (*lit, Lantern(TUNES[scene.signal].rgb or WHITE, level))
+
+
+def phase_ms(scene: Scene, colour: str) -> float:
+    """Those between whom it is too close take turns: how much later in the rhythm each of them
+    is.
+    """
+    return (
+        scene.rhythm.period_ms * scene.of.index(colour) / len(scene.of)
+        if scene.signal == "too close"
+        else 0.0
+    )

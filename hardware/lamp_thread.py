@@ -1,0 +1,108 @@
+"""Lamps that never make anybody wait: a thread of their own takes the latest scene, opens the
+device, and opens it again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from time import monotonic
+from typing import Protocol
+
+from hardware.cues import DARK, Scene
+from hardware.interfaces import DeviceLost
+from table.errors import InputError, said_of
+
+RETRY_S = 1.0
+"""A lost device is tried again this often."""
+LEAVE_S = 1.5
+"""A device that does not let go for so long is left behind; its thread ends with the program."""
+
+
+def why_lost(error: Exception) -> str:
+    """Why a device is tried again, in a line: its own words where it has some, else what a driver
+    raised.
+    """
+    return str(error) if isinstance(error, DeviceLost | InputError) else said_of(error)
+
+
+class Device(Protocol):
+    """Something that shows one moment of a scene."""
+
+    interval_s: float
+    """It takes a moment this often, no faster."""
+
+    def step(self, scene: Scene, since_ms: float) -> None:
+        """Show the scene as it is so long after it began; raises DeviceLost."""
+
+    def close(self) -> None: ...
+
+
+class Shown:
+    """The port `Lamps` on any device."""
+
+    def __init__(
+        self, open_device: Callable[[], Device], clock: Callable[[], float] = monotonic
+    ) -> None:
+        """Opens the device at once, so that what is wrong with it is known; raises InputError.
+        `clock` in seconds.
+        """
+        self._open, self._clock = open_device, clock
+        self._lock, self._closing = threading.Lock(), threading.Event()
+        self._scene, self._begun_s = DARK, clock()
+        self._trouble, self._due_s = "", clock()
+        self._device: Device | None = open_device()
+        self._thread = threading.Thread(target=self._run, name="lamps", daemon=True)
+        self._thread.start()
+
+    @property
+    def trouble(self) -> str:
+        """Why the lamps do not show the scene now; empty: they do."""
+        with self._lock:
+            return self._trouble
+
+    def show(self, scene: Scene) -> None:
+        """Show a scene from now on; the same one again goes on as it is."""
+        with self._lock:
+            if scene != self._scene:
+                self._scene, self._begun_s = scene, self._clock()
+
+    def close(self) -> None:
+        """Go dark and let the device go; returns after LEAVE_S at the latest."""
+        self.show(DARK)
+        self._closing.set()
+        self._thread.join(LEAVE_S)
+
+    def _run(self) -> None:
+        # Always the full interval, whatever is shown meanwhile: a device that is sent more than it
+        # takes falls behind.
+        while not self._closing.wait(self._step()):
+            pass
+        self._step()
+        self._leave()
+
+    def _step(self) -> float:
+        """Show the scene as it is now; seconds until the next moment."""
+        try:
+            if self._device is None:
+                self._device = self._open()
+            with self._lock:  # only now: to open a device may have taken long
+                scene, since_ms = self._scene, 1000 * (self._clock() - self._begun_s)
+            self._device.step(scene, since_ms)
+            # One interval after the last one was due, so that a late one does not slow all that
+            # follow.
+            self._due_s = max(self._due_s + self._device.interval_s, self._clock())
+            trouble, wait_s = "", self._due_s - self._clock()
+        except Exception as error:  # whatever a driver raises, the device is lost and tried again
+            self._leave()
+            trouble, wait_s = why_lost(error), RETRY_S
+        with self._lock:
+            self._trouble = trouble
+        return max(0.0, wait_s)
+
+    def _leave(self) -> None:
+        if self._device is not None:
+            with suppress(Exception):
+                self._device.close()
+        self._device = None

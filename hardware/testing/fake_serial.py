@@ -1,0 +1,209 @@
+"""Serial devices that are not there: a pseudo-terminal with a firmware behind it that reads as the
+real one does.
+
+Nothing happens by itself: what was sent is read when `SerialDouble.pump` is called, so a device
+that never reads is one that is not pumped.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import fcntl
+import json
+import os
+import select
+import termios
+import tty
+from pathlib import Path
+from typing import Any, Protocol
+
+Rgb = tuple[int, int, int]
+
+
+class Firmware(Protocol):
+    """What is behind the port."""
+
+    def feed(self, byte: int) -> bytes:
+        """Take a byte as it comes from the wire; what is answered."""
+
+    def restart(self) -> None:
+        """Begin anew, as after a loss of power."""
+
+
+class WledFirmware:
+    """WLED's reading of its serial port, byte by byte, with the same states and the same
+    single-byte commands.
+
+    Source: wled/WLED `wled00/wled_serial.cpp` (`handleSerial`) and `udp.cpp` (`setRealtimePixel`).
+    """
+
+    BAUDS = (115200, 230400, 460800, 500000, 576000, 921600, 1000000, 1500000)
+
+    def __init__(self, leds: int, baud: int = 115200) -> None:
+        self._leds, self._start_baud = leds, baud
+        self.busy = False
+        """Its JSON buffer is taken by somebody else."""
+        self.restart()
+
+    def restart(self) -> None:
+        self.pixels: list[Rgb] = [(0, 0, 0)] * self._leds
+        self.baud = self._start_baud
+        self.shown = 0
+        """Frames that were shown."""
+        self.states: list[dict[str, Any]] = []
+        """JSON that was obeyed."""
+        self.streaming = False
+        self.uptime_s = 1
+        self._state = "A"
+        self._count = self._pixel = self._check = 0
+        self._rgb: list[int] = []
+        self._text = b""
+        self._skip = False
+
+    def feed(self, byte: int) -> bytes:
+        if self._skip:  # after JSON, the byte behind it is thrown away unread
+            self._skip = False
+            return b""
+        reading = getattr(self, f"_in_{self._state}")
+        answer: bytes = reading(byte)
+        return answer
+
+    def idle(self) -> None:
+        """Nothing came for 100 ms: JSON that is not complete is given up; a frame is not."""
+        if self._state == "json":
+            self._state = "A"
+
+    def _in_A(self, byte: int) -> bytes:  # noqa: N802
+        letter = chr(byte)
+        if letter == "A":
+            self._state = "d"
+        elif byte == 0xC9:
+            self._state = "tpm2"
+        elif letter == "v":
+            return b"WLED 2410270\r\n"
+        elif 0xB0 <= byte <= 0xB7:
+            self.baud = self.BAUDS[byte - 0xB0]
+        elif letter in "oO":
+            self.streaming = letter == "O"
+        elif letter in "lL":
+            return b"[0]\r\n"
+        elif letter == "{":
+            if self.busy:
+                return b'{"error":3}\r\n'
+            self._text, self._state = b"", "json"
+            return self._in_json(byte)
+        return b""
+
+    def _in_json(self, byte: int) -> bytes:
+        self._text += bytes([byte])
+        try:
+            document = json.loads(self._text)
+        except ValueError:
+            return b""
+        self._state, self._skip = "A", True
+        if document.get("v"):
+            info = {"ver": "0.15.0", "leds": {"count": self._leds}, "uptime": self.uptime_s}
+            return (
+                json.dumps(
+                    {"state": {"on": True, "bri": 128}, "info": info}, separators=(",", ":")
+                ).encode()
+                + b"\r\n"
+            )
+        self.states.append(document)
+        return b""
+
+    def _in_d(self, byte: int) -> bytes:
+        self._state = "a" if byte == ord("d") else "A"
+        return b""
+
+    def _in_a(self, byte: int) -> bytes:
+        self._state = "high" if byte == ord("a") else "A"
+        return b""
+
+    def _in_high(self, byte: int) -> bytes:
+        self._pixel, self._count, self._check, self._state = 0, byte * 256, byte, "low"
+        return b""
+
+    def _in_low(self, byte: int) -> bytes:
+        self._count += byte + 1
+        self._check ^= byte ^ 0x55
+        self._state = "check"
+        return b""
+
+    def _in_check(self, byte: int) -> bytes:
+        self._rgb, self._state = [], "pixels" if byte == self._check else "A"
+        return b""
+
+    def _in_tpm2(self, byte: int) -> bytes:
+        self._state = "A"
+        return b"\xac" if byte == 0xAA else b""
+
+    def _in_pixels(self, byte: int) -> bytes:
+        self._rgb.append(byte)
+        if len(self._rgb) == 3:
+            if self._pixel < self._leds:
+                self.pixels[self._pixel] = (self._rgb[0], self._rgb[1], self._rgb[2])
+            self._pixel, self._count, self._rgb = self._pixel + 1, self._count - 1, []
+            if self._count == 0:
+                self.shown += 1
+                self._state = "A"
+        return b""
+
+
+class SerialDouble:
+    """A serial port under a name of its own, which can be unplugged and plugged in again."""
+
+    def __init__(self, path: Path, firmware: Firmware) -> None:
+        self.path, self.firmware = path, firmware
+        self.sent = bytearray()
+        """All bytes that came."""
+        self._master: int | None = None
+        self.plug()
+
+    def plug(self) -> None:
+        """Be there; the firmware begins anew."""
+        self._master, self._slave = os.openpty()
+        tty.setraw(self._slave)
+        os.set_blocking(self._master, False)
+        self.path.unlink(missing_ok=True)
+        self.path.symlink_to(os.ttyname(self._slave))
+        self.firmware.restart()
+
+    def unplug(self) -> None:
+        """Be gone, with all that was not read."""
+        if self._master is not None:
+            self.path.unlink(missing_ok=True)
+            os.close(self._master)
+            os.close(self._slave)
+            self._master = None
+
+    def pump(self, timeout_s: float = 0.0, most: int = 1 << 20) -> int:
+        """Read what has come, at most `most` bytes, waiting for the first one for so long; how many
+        there were.
+        """
+        count = 0
+        while (
+            self._master is not None
+            and count < most
+            and select.select([self._master], [], [], 0.0 if count else timeout_s)[0]
+        ):
+            data = os.read(self._master, most - count)
+            count += len(data)
+            self.sent += data
+            self.say(b"".join(map(self.firmware.feed, data)))
+        return count
+
+    def say(self, data: bytes) -> None:
+        """Send this of its own accord; what nobody reads is lost, as on a wire."""
+        if data and self._master is not None:
+            with contextlib.suppress(BlockingIOError):
+                os.write(self._master, data)
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that were sent to it and not read yet."""
+        count = array.array("i", [0])
+        if self._master is not None:
+            fcntl.ioctl(self._master, termios.FIONREAD, count)
+        return count[0]

@@ -1,0 +1,135 @@
+"""Hardware that is not there: it keeps to the limits of the real thing, and remembers what it did.
+For trials and for tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hardware.backends.caliper import parse_reading
+from hardware.cues import DARK, Scene
+from hardware.interfaces import Faces, Press, Reading, check_faces
+from hardware.press_detector import Presses
+
+
+class FakeLamps:
+    """Remembers every scene in `scenes`; a scene that is shown again is one."""
+
+    def __init__(self) -> None:
+        self.trouble = ""
+        self.scenes: list[Scene] = [DARK]
+        self.closed = False
+
+    def show(self, scene: Scene) -> None:
+        if self.closed:
+            raise ValueError("the lamps were closed")
+        if scene != self.scenes[-1]:
+            self.scenes.append(scene)
+
+    def close(self) -> None:
+        if not self.closed:
+            self.show(DARK)
+        self.closed = True
+
+
+class FakeDice:
+    """Remembers in `shown` what the dice showed."""
+
+    def __init__(self, count: int = 2) -> None:
+        self.trouble, self.count = "", count
+        self.shown: list[Faces] = []
+
+    def show(self, faces: Faces) -> None:
+        check_faces(faces, self.count)
+        self.shown.append(faces)
+
+    def close(self) -> None:
+        self.show((None,) * self.count)
+
+
+class FakeButtons:
+    """Buttons with contacts that bounce, pressed by `press` on a clock of their own."""
+
+    BOUNCES_MS = (0.0, 0.8, 1.5, 3.0, 4.5)
+
+    def __init__(self) -> None:
+        self.trouble = ""
+        self.now_ms = 0.0
+        self._buttons: dict[str, Presses] = {}
+        self._tell: Callable[[Press], None] = lambda _press: None
+
+    def listen(self, tell: Callable[[Press], None]) -> None:
+        self._tell = tell
+
+    def press(self, button: str, held_ms: float = 100.0, after_ms: float = 1000.0) -> None:
+        """Press a button for so long; `after_ms` goes by before the next press."""
+        for down, wait_ms in ((True, held_ms), (False, after_ms)):
+            self._contact(button, down)
+            self.now_ms += wait_ms
+            self._told(self._buttons[button].tick(self.now_ms))
+
+    def _contact(self, button: str, down: bool) -> None:
+        """The level goes to and fro before it stands."""
+        for bounce, bounce_ms in enumerate(self.BOUNCES_MS):
+            self._told(
+                self._buttons.setdefault(button, Presses(button)).edge(
+                    down == (bounce % 2 == 0), self.now_ms + bounce_ms
+                )
+            )
+
+    def _told(self, presses: list[Press]) -> None:
+        for press in presses:
+            self._tell(press)
+
+    def close(self) -> None:
+        self.listen(lambda _press: None)
+
+
+class FakeBuzzer:
+    """Remembers in `played` what was to be heard."""
+
+    def __init__(self) -> None:
+        self.trouble = ""
+        self.played: list[Scene] = []
+
+    def play(self, scene: Scene) -> None:
+        self.played.append(scene)
+
+    def close(self) -> None:
+        """There is nothing to let go."""
+
+
+class FakeCalliper:
+    """A calliper that is read by `send`."""
+
+    def __init__(self) -> None:
+        self.trouble = ""
+        self._tell: Callable[[Reading], None] = lambda _reading: None
+
+    def listen(self, tell: Callable[[Reading], None]) -> None:
+        self._tell = tell
+
+    def send(self, line: str) -> None:
+        """A line as a calliper sends it; what is no length is not told of."""
+        if reading := parse_reading(line):
+            self._tell(reading)
+
+    def close(self) -> None:
+        self.listen(lambda _reading: None)
+
+
+class FakeVoice:
+    """Remembers in `said` what was said."""
+
+    def __init__(self) -> None:
+        self.trouble = ""
+        self.said: list[str] = []
+        self.closed = False
+
+    def say(self, words: str) -> None:
+        if self.closed:
+            raise ValueError("the voice was closed")
+        self.said.append(words)
+
+    def close(self) -> None:
+        self.closed = True

@@ -1,0 +1,1 @@
+"""Lamps, dice and buttons wired to a session."""

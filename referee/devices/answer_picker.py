@@ -1,0 +1,77 @@
+"""From a button's presses to an answer: which of the offered answers is pointed at, and when it is
+taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from referee.sessions.commands import Answer
+from referee.sessions.events import Asked, Record
+from referee.sessions.verdict_events import HOST_DECIDES, LIKELIEST
+
+
+@dataclass(frozen=True, slots=True)
+class Choosing:
+    """What a button points at while a question is open.  `count` is the place of that answer, 1 for
+    the first; 0: none yet, or none again.
+
+    Where the first answer is the `likeliest`, it is taken without being pointed at.
+    """
+
+    question: int
+    labels: tuple[str, ...]
+    count: int = 0
+    likeliest: bool = False
+
+    @classmethod
+    def begin(cls, question: Record | None) -> Choosing | None:
+        """For the open question; None where there is none, or nothing to choose from, or the host
+        decides.
+        """
+        if (
+            question is None
+            or not isinstance(question.event, Asked)
+            or not question.event.choices
+            or question.event.evidence.get(HOST_DECIDES)
+        ):
+            return None
+        likeliest = question.event.evidence.get(LIKELIEST) is True
+        return cls(
+            question.seq,
+            tuple(choice.label for choice in question.event.choices),
+            likeliest=likeliest,
+        )
+
+    def asks(self, question: Record | None) -> bool:
+        """Is this the open question, and not one that has been closed meanwhile?"""
+        return question is not None and question.seq == self.question
+
+    def step(self) -> Choosing:
+        """Pointing at the next answer; after the last one, at none."""
+        return replace(self, count=(self.count + 1) % (len(self.labels) + 1))
+
+    @property
+    def label(self) -> str:
+        """The answer that is pointed at; empty: none."""
+        return self.labels[self.count - 1] if self.count else ""
+
+    def player(self, players: Sequence[str]) -> str | None:
+        """Whose lamp speaks for this answer: the only one of the players whom it names."""
+        named = [
+            player for player in players if re.search(rf"\b{player}\b", self.label, re.IGNORECASE)
+        ]
+        return named[0] if len(named) == 1 else None
+
+    @property
+    def may_take(self) -> bool:
+        """Is there an answer to take: one that is pointed at, or the likeliest?"""
+        return bool(self.count) or self.likeliest
+
+    def answer(self, decided_by: str) -> Answer:
+        """What is pointed at, or else the likeliest, taken."""
+        return Answer(
+            question=self.question, label=self.label or self.labels[0], decided_by=decided_by
+        )

@@ -1,0 +1,62 @@
+"""What buttons mean: a pure function from a press and the session's ledger to commands."""
+
+from __future__ import annotations
+
+from hardware.interfaces import Press
+from referee.sessions.commands import Command, Hear, NextGame, Pause, Resume, Roll, Undo
+from referee.sessions.secret_votes import touched
+from referee.sessions.state import Ledger
+
+DECIDED_BY = "a button"
+
+
+def commands_of(press: Press, ledger: Ledger, dice: int) -> tuple[Command, ...]:
+    """What to tell the referee; nothing for a press that means nothing now.
+
+    `rule`: look at the table and rule afresh, or go on after a pause; held, pause.  `appeal`: take
+    back the last ruling, or the open question.  `next`: the next game once one is over; in Ice
+    Boule the leader stops, in Zamboni Wars who might fire holds fire.  `die`: the game's die, at
+    once, where it waits for one; held, all `dice`, for nothing.
+    """
+    match press.button, press.kind:
+        case "rule", "short":
+            again = Resume(decided_by=DECIDED_BY)
+            return (again,) if ledger.paused else (Pause(decided_by=DECIDED_BY), again)
+        case "rule", "long":
+            return () if ledger.paused else (Pause(decided_by=DECIDED_BY),)
+        case "appeal", "short":
+            undo = Undo(decided_by=DECIDED_BY)
+            # Anybody can press it, and a vote that is not revealed is taken back by its voter only.
+            return () if touched(ledger, undo).voters else (undo,)
+        case "next", "short":
+            return _next(ledger)
+        case "die", "down":
+            player = roller(ledger)
+            return () if player is None else (Roll(player=player, decided_by=DECIDED_BY),)
+        case "die", "long":
+            return (Roll(dice=dice, decided_by=DECIDED_BY),)
+        case _:
+            return ()
+
+
+def _next(ledger: Ledger) -> tuple[Command, ...]:
+    if ledger.outcome is not None:
+        return (NextGame(decided_by=DECIDED_BY),)
+    document = ledger.engine.state_document(ledger.state)
+    if document.get("may_stop"):
+        return (Hear(said={"player": document["next"], "stop": True}, decided_by=DECIDED_BY),)
+    held = next(
+        (one["said"] for one in document.get("may_say", ()) if one["said"].get("hold")), None
+    )
+    return () if held is None else (Hear(said=held, decided_by=DECIDED_BY),)
+
+
+def roller(ledger: Ledger) -> str | None:
+    """Whose die the game waits for; None where it waits for none, or stands still."""
+    if ledger.paused or ledger.question is not None:
+        return None
+    sayings = ledger.engine.state_document(ledger.state).get("may_say", ())
+    return next(
+        (one["said"]["player"] for one in sayings if "die" in one["said"] and not one.get("aside")),
+        None,
+    )

@@ -1,0 +1,320 @@
+"""Lamps, dice, buttons and calliper beside a session: they hear the same records as everybody, and
+change nothing but by commands.
+
+Nothing here runs in the referee's thread: it neither calls nor waits for any of it.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from hardware.cues import Scene
+from hardware.dice_display import Tumbler
+from hardware.factory import Rig
+from hardware.interfaces import Press, Reading
+from referee.devices.answer_picker import Choosing
+from referee.devices.buttons import DECIDED_BY, commands_of
+from referee.presentation.lamp_cues import scene_of
+from referee.presentation.view_model import verdict_of
+from referee.sessions.caliper_answers import Measuring
+from referee.sessions.commands import Command
+from referee.sessions.event_store import LogFailed
+from referee.sessions.events import Noted, Record
+from referee.sessions.state import Ledger
+from referee.sessions.status import Live, Status
+from table.boards import Board
+from table.errors import InputError, said_of
+
+POLL_S = 0.1
+"""How long lamps wait for a record before they look at what the referee does."""
+NOT_NOW = Scene("refused")
+"""What the buzzer plays for a press that means nothing now."""
+
+
+class Watched(Protocol):
+    """A session: `referee.sessions.session.Session`."""
+
+    @property
+    def closed(self) -> bool: ...
+
+    @property
+    def ledger(self) -> Ledger: ...
+
+    def wait(self, after: int, timeout_s: float | None = None) -> tuple[Record, ...]: ...
+
+    def command(self, command: Command) -> Record: ...
+
+
+class Looking(Protocol):
+    """A referee at work: `referee.live.referee.Referee`."""
+
+    @property
+    def latest(self) -> Live: ...
+
+    def point_at(self, question: int, label: str) -> None: ...
+
+
+class Companion:
+    """Runs a rig beside a session, in two threads of its own: what is told, and what people do."""
+
+    def __init__(
+        self,
+        rig: Rig,
+        session: Watched,
+        referee: Looking,
+        board: Board,
+        say: Callable[[str], object] = lambda _text: None,
+    ) -> None:
+        """The rig belongs to who opened it; `say` is told what does not work any more, and what
+        works again.
+        """
+        self._rig, self._session, self._referee, self._board = rig, session, referee, board
+        self._say, self._troubles = say, dict[str, list[str]]()
+        self._stopping = threading.Event()
+        self._inbox: queue.SimpleQueue[Press | Reading | None] = queue.SimpleQueue()
+        self._measuring: Measuring | None = None
+        self._choosing: Choosing | None = None
+        self._kept_of: object = None
+        self._kept: dict[str, Any] = {}
+        self._news: Record | None = None
+        self._told: tuple[object, ...] = ()
+        self._chosen_before: Choosing | None = None
+        self._failure = ""
+        self._used_ms = -1.0
+        """When the press began that something was done for already: what becomes of it means
+        nothing more.
+        """
+        self._tumbler = Tumbler(rig.dice) if rig.dice else None
+        hears = rig.buttons or rig.calliper
+        tells = rig.lamps or rig.buzzer or rig.dice or rig.voice or hears
+        works = [work for work, wanted in ((self._tell, tells), (self._listen, hears)) if wanted]
+        self._threads = [
+            threading.Thread(target=work, name=work.__name__, daemon=True) for work in works
+        ]
+
+    def start(self) -> None:
+        """Begin to show and to listen."""
+        if self._rig.buttons:
+            self._rig.buttons.listen(self._inbox.put)
+        if self._rig.calliper:
+            self._rig.calliper.listen(self._inbox.put)
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """End all threads; lamps and dice are left as they are."""
+        self._stopping.set()
+        self._inbox.put(None)
+        for thread in self._threads:
+            thread.join()
+        if self._tumbler:
+            self._tumbler.close()
+
+    def _tell(self) -> None:
+        """Show scenes and rolls, and say what does not work, until the session is closed."""
+        after = self._session.ledger.seq
+        while not (self._stopping.is_set() or self._session.closed):
+            try:
+                records = self._session.wait(after, POLL_S)
+                # First of all: a record that cannot be shown is not met again.
+                after = records[-1].seq if records else after
+                self._complain()
+                self._tell_of(records)
+            except Exception as error:
+                self._fail(error)
+                self._stopping.wait(POLL_S)
+
+    def _tell_of(self, records: tuple[Record, ...]) -> None:
+        """Show what has changed by these records, which may be none, or by what the referee and
+        people do.
+        """
+        ledger, status = self._session.ledger, self._referee.latest.status
+        if records:
+            told_of = [record for record in records if not isinstance(record.event, Noted)]
+            self._news = (told_of or records)[-1]
+            self._roll(records)
+            self._call(records)
+        elif status not in ("waiting", "asking", "ruling"):
+            self._news = None
+        document = self._document(ledger, records)
+        choosing, chosen = self._choosing, self._chosen_before
+        now = (ledger.seq, status, self._news, self._measuring, choosing)
+        if now != self._told:
+            self._told, self._chosen_before = now, choosing
+            self._show(
+                self._scene(ledger, status, self._news, document),
+                heard=bool(records) or choosing != chosen,
+            )
+
+    def _fail(self, error: Exception) -> None:
+        """Say what nobody foresaw, once in a row; whatever it is, the next event is heard and
+        shown.
+        """
+        said = said_of(error)
+        if said != self._failure:
+            self._say(f"lamps, dice, buttons: {said}; this was left out, and they go on")
+        self._failure = said
+
+    def _complain(self) -> None:
+        """Say why parts do not work, once, by reason; and when they work again."""
+        troubles: dict[str, list[str]] = {}
+        tumbling = {"dice": self._tumbler.failed} if self._tumbler and self._tumbler.failed else {}
+        for part, why in (tumbling | self._rig.troubles).items():
+            troubles.setdefault(why, []).append(part)
+        for why, parts in troubles.items():
+            if self._troubles.get(why) != parts:
+                self._say(f"{', '.join(parts)}: {why}")
+        if self._troubles and not troubles:
+            self._say(
+                f"{', '.join(sorted({part for parts in self._troubles.values() for part in parts}))}:"  # noqa: E501
+                " working again"
+            )
+        self._troubles = troubles
+
+    def _document(self, ledger: Ledger, records: tuple[Record, ...]) -> dict[str, Any]:
+        """The engine's document of the state: a record brings it along, and it is kept until there
+        is another state.
+
+        To make it takes some games a millisecond or two, for which the referee might have to wait:
+        one thread of Python computes at a time.
+        """
+        if ledger.state is not self._kept_of:
+            brought = (
+                getattr(records[-1].event, "state", None)
+                if records and records[-1].seq == ledger.seq
+                else None
+            )
+            self._kept_of, self._kept = (
+                ledger.state,
+                brought or ledger.engine.state_document(ledger.state),
+            )
+        return self._kept
+
+    def _scene(
+        self, ledger: Ledger, status: Status, news: Record | None, document: dict[str, Any]
+    ) -> Scene:
+        """What to show now; a question that people are about to answer shows how far they are,
+        whatever the camera sees meanwhile.
+        """
+        scene, measuring, choosing = (
+            scene_of(ledger, status, news, self._board, document),
+            self._measuring,
+            self._choosing,
+        )
+        if ledger.question is None or ledger.paused:
+            return scene
+        if measuring and measuring.next and measuring.asks(ledger.question):
+            return Scene(
+                "measure",
+                scene.players,
+                of=(measuring.next.partition(" ")[0],),
+                leader=scene.leader,
+            )
+        if choosing and choosing.count and choosing.asks(ledger.question):
+            player = choosing.player(scene.players)
+            return Scene(
+                "choice",
+                scene.players,
+                of=(player,) if player else (),
+                leader=scene.leader,
+                count=choosing.count,
+            )
+        return scene
+
+    def _roll(self, records: tuple[Record, ...]) -> None:
+        """Let the dice show the newest roll, which is in the log already."""
+        rolls = [
+            dice
+            for record in records
+            if (dice := getattr(record.event, "evidence", {}).get("dice"))
+        ]
+        if rolls and self._tumbler:
+            self._tumbler.show(tuple(rolls[-1]))
+
+    def _call(self, records: tuple[Record, ...]) -> None:
+        """Say the newest verdict, each once: of a ruling that was corrected only that it was."""
+        calls = [
+            verdict["call"]
+            for record in records
+            if (verdict := verdict_of(record.event)) and verdict["call"]
+        ]
+        if calls and self._rig.voice:
+            self._rig.voice.say(calls[-1])
+
+    def _show(self, scene: Scene, heard: bool) -> None:
+        if self._rig.lamps:
+            self._rig.lamps.show(scene)
+        if self._rig.buzzer and heard:
+            self._rig.buzzer.play(scene)
+
+    def _listen(self) -> None:
+        """Do what people ask for, one thing after the other."""
+        while (said := self._inbox.get()) is not None:
+            try:
+                done = self._read(said) if isinstance(said, Reading) else self._pressed(said)
+            except LogFailed as error:
+                self._say(str(error))
+                done = False
+            except InputError:
+                done = False
+            except Exception as error:
+                self._fail(error)
+                done = False
+            if not done and self._rig.buzzer:
+                self._rig.buzzer.play(NOT_NOW)
+
+    def _pressed(self, press: Press) -> bool:
+        """Was there anything to be done, or nothing to be said?"""
+        ledger = self._session.ledger
+        if press.kind != "down" and press.at_ms == self._used_ms:
+            return True
+        match press.button, press.kind:
+            case "next", _ if ledger.question is not None and not ledger.paused:
+                # At once, and again with a second press that is close behind the first.
+                done = press.kind != "down" or self._chosen(take=False)
+            case "rule", "short" if ledger.question is not None and not ledger.paused:
+                done = self._chosen(take=True)
+            case "die", _ if self._tumbler and self._tumbler.playing:
+                return press.kind == "down"
+            case _:
+                commands = commands_of(press, ledger, self._rig.dice.count if self._rig.dice else 1)
+                for command in commands:
+                    self._session.command(command)
+                done = bool(commands)
+        if done:
+            self._used_ms = press.at_ms
+        return done or press.kind == "down"
+
+    def _chosen(self, take: bool) -> bool:
+        """Point at the next answer of the open question, or take the one that is pointed at; False
+        where there is none.
+        """
+        question = self._session.ledger.question
+        choosing = (
+            self._choosing
+            if self._choosing and self._choosing.asks(question)
+            else Choosing.begin(question)
+        )
+        if choosing is None or (take and not choosing.may_take):
+            return False
+        if take:
+            self._session.command(choosing.answer(DECIDED_BY))
+        else:
+            self._choosing = choosing.step()
+            self._referee.point_at(choosing.question, self._choosing.label)
+        return True
+
+    def _read(self, reading: Reading) -> bool:
+        question = self._session.ledger.question
+        if self._measuring is None or not self._measuring.asks(question):
+            self._measuring = Measuring.begin(question)
+        if self._measuring is None:
+            return False
+        self._measuring = self._measuring.take(reading.mm)
+        if self._measuring.next is None:
+            answer, self._measuring = self._measuring.answer(), None
+            self._session.command(answer)
+        return True

@@ -1,0 +1,1 @@
+"""The referee at work: from frames to verdicts, with what it watches meanwhile."""

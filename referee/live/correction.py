@@ -1,0 +1,257 @@
+"""A table that was misread, judged again with its pieces where people say that they lie.  It
+changes nothing: people decide what follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+import numpy as np
+
+from engines.verdict import Accepted, Ambiguous, Refused, Verdict, Waiting
+from referee.sessions.corrected_tables import table_before
+from referee.sessions.events import Undone
+from referee.sessions.judged_tables import RuledOn
+from referee.sessions.misreadings import Kind, Misread, kind_of
+from referee.sessions.state import Ledger, followed_by
+from referee.sessions.verdict_events import told
+from table.errors import InputError
+from table.observation import Observation, SeenPiece
+from table.solids import lying, upright
+from table.table_config import Setup
+
+BY_HAND_SIGMA_MM, BY_HAND_SIGMA_DEG = 1.0, 3.0
+"""How well people put a piece on a drawing, one standard deviation: what is closer than that is
+asked, not ruled.
+"""
+
+
+NUDGED_MM = 0.051
+"""A page shows places to 0.1 mm."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A piece as people say it lies, `x_mm`, `y_mm` and `heading_deg` as in `SeenPiece`; `index` is
+    its number in the observation, None for one that was overlooked, and `there` says that it is on
+    the table at all.
+    """
+
+    index: int | None
+    colour: str
+    size: str
+    pose: str
+    x_mm: float
+    y_mm: float
+    heading_deg: float
+    there: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """What would have been ruled: `choices` are what may take the place of record `record`, each
+    its label and moves.
+    """
+
+    record: int
+    said: str
+    choices: tuple[tuple[str, tuple[str, ...]], ...]
+    changes: tuple[str, ...]
+    """What people say that is not as it was read, a sentence a piece."""
+    misread: tuple[Misread, ...] = ()
+    """The pieces that they say are others than they were read as, which they are for as long as
+    they lie there.
+    """
+
+
+def last_table(ledger: Ledger, ruled_on: RuledOn[Observation]) -> tuple[int, Observation]:
+    """The table that the last ruling by eye rests on, and the record that people may correct.
+
+    Raises InputError where there is none that this program saw, a question is open, or something
+    was ruled or told since.
+    """
+    if ledger.question is not None:
+        raise InputError(
+            "the referee has asked: answer the question, or take it back and put the pieces right"
+            " then"
+        )
+    # A question that was taken back is no ruling: what was ruled on that table before it is put
+    # right.
+    answered = {entry.question.seq for entry in ledger.standing if entry.question}
+    seq, table = ruled_on.newest(ledger.rulings | answered) or (0, None)
+    if table is None or seq < ledger.game_seq:
+        raise InputError(
+            "no table of this game was ruled on since the program was started, so there is none to"
+            " put right"
+        )
+    entry = next(
+        (
+            entry
+            for entry in ledger.standing
+            if (entry.question.seq if entry.question else entry.seq) == seq
+        ),
+        None,
+    )
+    if entry is not None and entry is not ledger.standing[-1]:
+        raise InputError(
+            f"something counts that was told after record {entry.seq}: take that back first"
+        )
+    return (entry.seq if entry else seq), table
+
+
+def reread(
+    ledger: Ledger, ruled_on: RuledOn[Observation], setup: Setup, pieces: Sequence[Told]
+) -> Reread:
+    """The verdict on that table with these pieces as people say; all others are as they were read.
+    Raises InputError.
+    """
+    record, table = last_table(ledger, ruled_on)
+    changes = tuple(sentence for piece in pieces if (sentence := _change(table, piece)))
+    if not changes:
+        raise InputError(
+            "expected a piece that lies otherwise than it was read; move one, or change its colour,"
+            " size or pose"
+        )
+    stood = any(entry.seq == record for entry in ledger.standing)
+    before = _without(ledger, record) if stood else ledger
+    misread = tuple(one for piece in pieces if (one := _misread(table, piece)))
+    verdict = before.engine.judge(
+        before.state,
+        as_told(table, pieces, setup),
+        table_before(ruled_on, before, setup),
+        setup.board,
+    )
+    return Reread(record, told(verdict), _choices(verdict, stood, bool(misread)), changes, misread)
+
+
+def as_told(seen: Observation, pieces: Sequence[Told], setup: Setup) -> Observation:
+    """The observation with what people say of some of its pieces; nothing on the table is unread
+    then.  Raises InputError.
+    """
+    by_index = {piece.index: piece for piece in pieces if piece.index is not None}
+    if not set(by_index) <= set(range(len(seen.pieces))):
+        raise InputError(
+            f"expected pieces 0 to {len(seen.pieces) - 1}, got {max(by_index)}: the table is"
+            " another one now"
+        )
+    kept = [
+        index for index in range(len(seen.pieces)) if index not in by_index or by_index[index].there
+    ]
+    now = {old: new for new, old in enumerate(kept)}
+    there = [_piece(seen, by_index.get(index), index, setup) for index in kept]
+    there = [replace(piece, on=None if piece.on is None else now.get(piece.on)) for piece in there]
+    there += [_new(piece, 0.0, setup) for piece in pieces if piece.index is None and piece.there]
+    return replace(seen, pieces=tuple(there), unread_mm=())
+
+
+def _piece(seen: Observation, piece: Told | None, index: int, setup: Setup) -> SeenPiece:
+    was = seen.pieces[index]
+    if piece is None or not _change(seen, piece):
+        return was
+    return replace(
+        _new(piece, max(0.0, float(was.solid.vertices_mm[:, 2].min())), setup, was), on=was.on
+    )
+
+
+def _new(piece: Told, z_mm: float, setup: Setup, was: SeenPiece | None = None) -> SeenPiece:
+    if piece.colour not in (*setup.game.colours, setup.game.target):
+        raise InputError(
+            f"expected a colour of this table ({', '.join(setup.game.colours)}), got"
+            f" {piece.colour!r}"
+        )
+    if piece.size not in setup.game.sizes:
+        raise InputError(
+            f"expected a size of this table ({', '.join(setup.game.sizes)}), got {piece.size!r}"
+        )
+    if piece.pose not in ("upright", "lying"):
+        raise InputError(
+            f"expected upright or lying, got {piece.pose!r}; stand a piece that leans on its own"
+        )
+    solid = (upright if piece.pose == "upright" else lying)(
+        setup.pieces[piece.size], piece.x_mm, piece.y_mm, piece.heading_deg, z_mm
+    )
+    low, high = (setup.outline_mm().min(axis=0), setup.outline_mm().max(axis=0))
+    base_mm = np.array([piece.x_mm, piece.y_mm])
+    there = (
+        was is not None and np.abs(was.base_mm - base_mm).max() <= NUDGED_MM
+    )  # it may lie over the edge
+    if not there and not ((low <= base_mm) & (base_mm <= high)).all():
+        raise InputError(
+            f"expected a place on the table, got ({piece.x_mm:.1f}, {piece.y_mm:.1f}) mm; say that"
+            " it is not there instead"
+        )
+    covariance = np.diag([BY_HAND_SIGMA_MM**2, BY_HAND_SIGMA_MM**2, BY_HAND_SIGMA_DEG**2])
+    return SeenPiece(
+        piece.colour,
+        piece.size,
+        "upright" if piece.pose == "upright" else "lying",
+        base_mm,
+        piece.heading_deg,
+        solid,
+        covariance,
+    )
+
+
+def _change(seen: Observation, piece: Told) -> str:
+    """What people say of a piece that was read otherwise, in a sentence; empty where it is as it
+    was read, to 0.05 mm and degrees.
+    """
+    lies = (
+        f"{piece.colour} {piece.size}, {piece.pose}, at ({piece.x_mm:.1f}, {piece.y_mm:.1f}) mm,"
+        f" heading {piece.heading_deg:.0f}°"
+    )
+    if piece.index is None or piece.index >= len(seen.pieces):
+        return f"{lies}, was not read" if piece.there else ""
+    was = seen.pieces[piece.index]
+    if not piece.there:
+        return f"{was} is not there"
+    moved = (
+        np.abs(was.base_mm - (piece.x_mm, piece.y_mm)).max() > NUDGED_MM
+        or abs(was.heading_deg - piece.heading_deg) > 0.051
+    )
+    same = (was.colour, was.size, was.pose) == (piece.colour, piece.size, piece.pose)
+    return "" if same and not moved else f"{lies}, was read as {was}"
+
+
+def _misread(seen: Observation, piece: Told) -> Misread | None:
+    """A piece of another kind than it was read as, or turned round, or that is not there; None for
+    one that was only moved.
+    """
+    if piece.index is None or piece.index >= len(seen.pieces) or not _change(seen, piece):
+        return None
+    was = seen.pieces[piece.index]
+    x_mm, y_mm = map(float, was.base_mm)
+    one = Misread(read=kind_of(was), x_mm=x_mm, y_mm=y_mm)
+    if not piece.there or piece.pose not in ("upright", "lying"):
+        return None if piece.there else one
+    true = Kind(piece.colour, piece.size, "upright" if piece.pose == "upright" else "lying")
+    turned_deg = (piece.heading_deg - was.heading_deg) % 360 if true.pose == "lying" else 0.0
+    turned_deg = turned_deg if true.pose != was.pose or 90 < turned_deg < 270 else 0.0
+    return (
+        msgspec.structs.replace(one, true=true, turned_deg=turned_deg)
+        if true != one.read or turned_deg
+        else None
+    )
+
+
+def _without(ledger: Ledger, record: int) -> Ledger:
+    """The ledger as it would be if that record were taken back."""
+    return replace(followed_by(ledger, Undone(undoes=record, decided_by="")), question=None)
+
+
+def _choices(
+    verdict: Verdict, stood: bool, misread: bool
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    match verdict:
+        case Accepted() if verdict.moves:
+            return (("This is what happened", verdict.moves),)
+        case Accepted() | Waiting(as_recorded=True) if misread:
+            return (("So it lies, and nothing else has happened", ()),)
+        case Ambiguous():
+            return tuple((choice.label, choice.moves) for choice in verdict.choices)
+        case Refused():
+            return (("Nothing that counts happened", ()),) if stood else ()
+        case _:
+            return ()

@@ -1,0 +1,119 @@
+"""The ruler: what a camera sees is measured from the target, again and again, with no game and no
+log.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from engines.ice_boule.measure import measure, measurement_document
+from engines.verdict import CannotSee
+from referee.live.referee import Observe
+from referee.presentation.gap_summary import sentence
+from table.observation import Observation, Unusable
+from table.table_config import Setup
+from vision.cameras.base import CameraLost, CameraPort
+from vision.cameras.frame import Frame
+from vision.cameras.preview import LivePicture
+from vision.cameras.reconnect import frames
+
+RulerStatus = Literal[
+    "waiting", "measured", "hand over the board", "settling", "cannot see", "camera lost", "ended"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RulerNow:
+    """What is measured now.
+
+    `said` is a sentence for people.  `observation` and `measurement` (`gaps` and `call` of
+    `rinkside-observation/1`) are those of the newest frame that could be measured: older than
+    `frame_seq` unless `status` is `measured`.
+    """
+
+    status: RulerStatus
+    said: str
+    frame_seq: int = -1
+    at_ms: int = 0
+    observation: Observation | None = None
+    measurement: dict[str, Any] | None = None
+
+
+class Ruler:
+    """Measures what one camera sees, from the piece of the target's colour.  `run` in one thread,
+    everything else from any.
+    """
+
+    def __init__(
+        self,
+        camera: CameraPort,
+        setup: Setup,
+        observe: Observe,
+        reference: Frame | None = None,
+        pause: Callable[[float], object] | None = None,
+    ) -> None:
+        """`setup` has a target; `reference` is a frame of the empty table; `pause(seconds)` waits
+        between attempts to reach a lost camera.
+        """
+        self._camera, self._observe, self._reference = camera, observe, reference
+        self.setup = setup
+        self._stopping = threading.Event()
+        self._pause = pause or self._stopping.wait
+        self._picture = LivePicture()
+        self._measured = ""
+        self.latest = RulerNow("waiting", "Waiting for the camera's first picture.")
+
+    def jpeg(self) -> bytes | None:
+        """The newest frame as a JPEG; None before the first."""
+        return self._picture.jpeg()
+
+    def run(self) -> None:
+        """Measure until there are no more pictures; closes the camera.  Raises InputError for a
+        picture file that is broken.
+        """
+        try:
+            for frame in frames(self._camera, self._stopping, self._lose_camera):
+                self._look(frame)
+            self._tell("ended", f"{self._measured} There are no more pictures.".strip())
+        finally:
+            self._camera.close()
+
+    def _lose_camera(self, error: CameraLost, retry_s: float) -> None:
+        self._tell("camera lost", f"The camera is lost ({error}); trying again in {retry_s:g} s.")
+        self._pause(retry_s)
+
+    def _look(self, frame: Frame) -> None:
+        """One frame, measured, or why it is not."""
+        seen = self._observe(frame, self.setup, self._reference)
+        self._picture.show(frame)
+        self.latest = replace(self.latest, frame_seq=frame.seq, at_ms=frame.shown_ms)
+        if isinstance(seen, Unusable):
+            self._tell("cannot see", f"The table cannot be read: {seen.reason}.")
+        elif seen.hand:
+            self._tell("hand over the board", "A hand is over the board.")
+        elif seen.moving:
+            self._tell("settling", "Something moves on the table.")
+        elif isinstance(measured := measure(seen, str(self.setup.game.target)), CannotSee):
+            self._measured = ""
+            self.latest = replace(
+                self.latest,
+                status="cannot see",
+                said=measured.said,
+                observation=seen,
+                measurement=None,
+            )
+        else:
+            self._measured = sentence(measured)
+            self.latest = replace(
+                self.latest,
+                status="measured",
+                said=self._measured,
+                observation=seen,
+                measurement=measurement_document(measured),
+            )
+
+    def _tell(self, status: RulerStatus, said: str) -> None:
+        self.latest = replace(self.latest, status=status, said=said)

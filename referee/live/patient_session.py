@@ -1,0 +1,119 @@
+"""A session for whoever cannot be told that the disk is full: it waits until there is room
+again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar
+
+from referee.sessions.commands import Command
+from referee.sessions.event_store import LogFailed
+from referee.sessions.events import Event, Record
+from referee.sessions.session import Session
+from referee.sessions.state import Ledger
+from referee.sessions.status import LiveState
+
+RETRY_S = 1.0
+"""A log that cannot be written is tried again this often."""
+T = TypeVar("T")
+
+
+class Refereed(Protocol):
+    """What a referee needs of a session: `Session`, which raises LogFailed, or `PatientSession`,
+    which waits.
+    """
+
+    @property
+    def ledger(self) -> Ledger: ...
+
+    def tick(self, at_ms: int) -> None: ...
+
+    def records(self, after: int = 0, most: int | None = None) -> tuple[Record, ...]: ...
+
+    def append(
+        self, event: Event, frame_jpeg: bytes | None = None, after: int | None = None
+    ) -> Record | None: ...
+
+    def hear(self, said: Mapping[str, Any]) -> Record | None: ...
+
+
+class PatientSession:
+    """Writes as soon as the log can be written, and says so meanwhile; nothing is shown before it
+    is on disk.
+
+    People who send a command are not made to wait: they use the session itself, and are refused as
+    long as the log cannot be written.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        live: LiveState,
+        stopping: threading.Event,
+        say: Callable[[str], object] = lambda _text: None,
+        pause: Callable[[float], object] | None = None,
+    ) -> None:
+        """`say` is told once when the waiting begins and once when it ends; `pause(seconds)` waits
+        between attempts.
+
+        Once `stopping` is set the next failure is raised.
+        """
+        self._session, self._live, self._stopping, self._say = session, live, stopping, say
+        self._pause = pause or stopping.wait
+
+    @property
+    def ledger(self) -> Ledger:
+        """The state after the last record."""
+        return self._session.ledger
+
+    def tick(self, at_ms: int) -> None:
+        """As `Session.tick`."""
+        self._session.tick(at_ms)
+
+    def view(self) -> dict[str, Any]:
+        """As `Session.view`."""
+        return self._session.view()
+
+    def records(self, after: int = 0, most: int | None = None) -> tuple[Record, ...]:
+        """As `Session.records`."""
+        return self._session.records(after, most)
+
+    def append(
+        self, event: Event, frame_jpeg: bytes | None = None, after: int | None = None
+    ) -> Record | None:
+        """As `Session.append`; raises LogFailed only while stopping."""
+        return self._written(lambda: self._session.append(event, frame_jpeg, after))
+
+    def hear(self, said: Mapping[str, Any]) -> Record | None:
+        """As `Session.hear`; raises LogFailed only while stopping."""
+        return self._written(lambda: self._session.hear(said))
+
+    def command(self, command: Command) -> Record:
+        """As `Session.command`; raises LogFailed only while stopping."""
+        return self._written(lambda: self._session.command(command))
+
+    def _written(self, write: Callable[[], T]) -> T:
+        waiting = False
+        while True:
+            try:
+                written = write()
+            except LogFailed as error:
+                if self._stopping.is_set():
+                    raise
+                self._live.tell(
+                    "stopped",
+                    f"The log cannot be written ({error}). The game waits, and goes on as soon as"
+                    " it can.",
+                )
+                if not waiting:
+                    self._say(
+                        f"{error}; the game waits, and goes on as soon as the log can be written"
+                    )
+                waiting = True
+                self._pause(RETRY_S)
+            else:
+                if waiting:
+                    self._say("the log can be written again; the game goes on")
+                return written

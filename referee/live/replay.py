@@ -1,0 +1,251 @@
+"""A recorded session judged again: the pictures that were kept, read and judged by the code of
+today.
+
+Every verdict is judged by itself, in the state that the log had then: one that changes changes none
+of those after it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import vision.observe
+from engines.verdict import Unsettled, Waiting
+from referee.live.referee import Observe
+from referee.sessions.event_store import LogReader
+from referee.sessions.events import (
+    Answered,
+    Asked,
+    Corrected,
+    Declared,
+    Noted,
+    Record,
+    Reopened,
+    Ruled,
+    SessionStarted,
+    TableChecked,
+)
+from referee.sessions.judged_tables import RuledOn
+from referee.sessions.misreadings import KEY, as_told, read_misread
+from referee.sessions.state import Games, Ledger, apply, begin, recorded
+from referee.sessions.verdict_events import fact_of, noticed, told
+from table.errors import InputError
+from table.motion import STILL_MM
+from table.observation import Observation
+from table.table_config import Setup, parse_table
+from vision.cameras.frame import Frame
+from vision.cameras.image_files import decode_image
+from vision.pipeline import TableReader
+
+PEOPLE, HEARD, GONE = "decided by people", "heard, not seen", "its picture is no longer kept"
+MISREAD = "asked whether pieces were misread"
+LATER = "made out from what was seen later"
+_NUMBER = re.compile(r"\d+\.\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Rejudged:
+    """What today's code makes of a verdict in the log.
+
+    `now` is the fact that would be written, None where nothing would be; `said` its sentence, or
+    why there is none. `changes` say what differs, (what, was, would be) each; none: the same
+    verdict.  `not_judged` says why it could not be judged again, empty where it was.
+    """
+
+    record: Record
+    now: Ruled | Asked | Noted | None = None
+    said: str = ""
+    changes: tuple[tuple[str, str, str], ...] = ()
+    not_judged: str = ""
+
+
+def rejudge(
+    log: LogReader, session: int, games: Games, observe: Observe | None = None
+) -> Iterator[Rejudged]:
+    """Every verdict of a session, in order, as soon as it is judged again; `observe` reads a
+    picture (as `vision.observe` does).
+
+    Raises InputError: no such session, one that does not know its table, or moves that are not
+    legal by these engines.
+    """
+    records = log.records(session)
+    again = _Again(log, observe or partial(vision.observe.observe, reader=TableReader()))
+    where = f"{log.path}: session {session}"
+    with recorded(records[0], where):
+        ledger = begin(records[0], games)
+    again.open(records[0], ledger)
+    for record in records[1:]:
+        match record.event:
+            case Ruled() as event if event.evidence.get("in_hindsight"):
+                yield again.leave_out(record, LATER)
+            case Ruled() | Asked() as event if event.observation is not None:
+                yield again.judge(record, event, ledger)
+            case Ruled() | Asked() | Noted():
+                yield Rejudged(record, not_judged=HEARD)
+            case Answered() | Corrected() | Declared():
+                yield Rejudged(record, not_judged=PEOPLE)
+            case Reopened():
+                again.open(record, ledger)
+            case TableChecked() as event if event.table:
+                again.read_by(event.table, record)
+        with recorded(record, where):
+            ledger = apply(ledger, record)
+
+
+class _Again:
+    """The referee of a recorded session: what it remembers of the tables that it ruled on."""
+
+    def __init__(self, log: LogReader, observe: Observe) -> None:
+        self._log, self._observe = log, observe
+        self._ruled_on: RuledOn[Observation | str] = RuledOn()
+
+    def open(self, record: Record, ledger: Ledger) -> None:
+        """The program was started: with this table, and no memory of another but a set-up, which is
+        looked at again and not ruled twice.
+        """
+        started = record.event
+        assert isinstance(started, SessionStarted | Reopened)
+        self.read_by(started.table, record)
+        self._empty = self._frame(record)
+        set_up = (
+            self._ruled_on.before(ledger)
+            if ledger.standing and not ledger.standing[-1].moves
+            else None
+        )
+        self._ruled_on = RuledOn()
+        if set_up is not None:
+            self._ruled_on.keep(ledger.standing[-1].seq, set_up)
+
+    def read_by(self, table: dict[str, Any], record: Record) -> None:
+        """From here on tables are read by this one; no picture shows it empty."""
+        self._setup: Setup = parse_table(table, f"{self._log.path}: record {record.seq}: table")
+        self._empty = None
+
+    def judge(self, record: Record, was: Ruled | Asked, ledger: Ledger) -> Rejudged:
+        """The verdict on a record's picture; `ledger` is the session before it."""
+        try:
+            frame = self._frame(record)
+        except InputError as error:
+            return self.leave_out(
+                record, str(error), "the picture of the table before it is damaged"
+            )
+        if frame is None:
+            return self.leave_out(
+                record, GONE, "the picture of the table before it is no longer kept"
+            )
+        seen = self._observe(frame, self._setup, self._empty)
+        if not isinstance(seen, Observation) or seen.hand:
+            said = "a hand is seen over the board" if isinstance(seen, Observation) else seen.reason
+            self._ruled_on.keep(record.seq, "the table before it is not read any more")
+            return Rejudged(record, None, said, differences(was, None))
+        as_ruled = was.evidence.get(KEY)
+        misread = read_misread(as_ruled) if isinstance(as_ruled, list) else ledger.misread
+        seen = as_told(seen, misread, ledger.colours_misread, self._setup).table
+        before = self._ruled_on.before(ledger)
+        if isinstance(before, Observation):
+            before = as_told(before, ledger.misread, {}, self._setup).table
+        if isinstance(was, Asked) and isinstance(as_ruled, dict) and any(as_ruled.values()):
+            self._ruled_on.keep(record.seq, seen)
+            return Rejudged(record, not_judged=MISREAD)
+        if isinstance(before, str):
+            self._ruled_on.keep(record.seq, seen)
+            return Rejudged(record, not_judged=before)
+        verdict = ledger.engine.judge(ledger.state, seen, before, self._setup.board)
+        self._ruled_on.keep(record.seq, verdict.table or seen)
+        if isinstance(was, Asked) and isinstance(verdict, Unsettled) and verdict.asks is not None:
+            verdict = verdict.asks
+        seen_before = isinstance(was, Ruled) and was.verdict == "waiting"
+        now = noticed(verdict) if seen_before and isinstance(verdict, Waiting) else fact_of(verdict)
+        return Rejudged(record, now, told(verdict), differences(was, now))
+
+    def leave_out(
+        self,
+        record: Record,
+        why: str,
+        after: str = "the table before it was made out from what was seen later",
+    ) -> Rejudged:
+        """A verdict that cannot be judged again; `after` says why those that rest on its table
+        cannot, either.
+        """
+        self._ruled_on.keep(record.seq, after)
+        return Rejudged(record, not_judged=why)
+
+    def _frame(self, record: Record) -> Frame | None:
+        jpeg = self._log.frame(record.seq)
+        return (
+            None
+            if jpeg is None
+            else Frame(
+                record.seq,
+                record.at_ms,
+                decode_image(jpeg, f"{self._log.path}: frame {record.seq}"),
+            )
+        )
+
+
+def differences(
+    was: Ruled | Asked, now: Ruled | Asked | Noted | None
+) -> tuple[tuple[str, str, str], ...]:
+    """What differs between two verdicts: (what, was, would be) each.
+
+    Sentences and evidence are not compared.  Distances that differ by less than what is taken for
+    the same place (`settle`) are the same: a kept picture is a JPEG, and not the one that the
+    camera gave.
+    """
+    then, today = _parts(was), _parts(now)
+    return tuple(
+        (what, then[what], today[what]) for what in then if not _same(then[what], today[what])
+    )
+
+
+def _parts(event: Ruled | Asked | Noted | None) -> dict[str, str]:
+    if event is None:
+        return {"verdict": "none", "code": "", "player": "", "moves": "", "rule": ""}
+    verdict = (
+        event.verdict
+        if isinstance(event, Ruled)
+        else "ambiguous"
+        if isinstance(event, Asked)
+        else "noted"
+    )
+    ways = [choice.moves for choice in event.choices] if isinstance(event, Asked) else [event.moves]
+    moves = " or ".join(
+        sorted(
+            ("; ".join(map(_in_doubt, way)) for way in ways), key=lambda text: _NUMBER.sub("", text)
+        )
+    )
+    rule = "; ".join(
+        [str(event.evidence.get("violation", "")), *event.evidence.get("differences", ())]
+    )
+    return {
+        "verdict": verdict,
+        "code": event.code,
+        "player": event.player or "",
+        "moves": moves,
+        "rule": rule.strip("; "),
+    }
+
+
+def _in_doubt(move: str) -> str:
+    """Ice Boule lists pieces that are too close to call (`~`) by best estimate: their order says
+    nothing, so it is made the same.
+    """
+    head, colon, layout = move.partition(": ")
+    blocks = (" ~ ".join(sorted(block.split(" ~ "))) for block in layout.split(" < "))
+    return f"{head}{colon}{' < '.join(blocks)}"
+
+
+def _same(a: str, b: str) -> bool:
+    """The same words, and numbers with decimals, which are mm, within what is taken for the same
+    place?
+    """
+    if _NUMBER.sub("", a) != _NUMBER.sub("", b):
+        return False
+    return all(
+        abs(float(x) - float(y)) <= STILL_MM
+        for x, y in zip(_NUMBER.findall(a), _NUMBER.findall(b), strict=True)
+    )

@@ -1,0 +1,147 @@
+"""A referee that fails begins again from the log; one that fails again and again is halted."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Event
+from time import monotonic
+
+from referee.live.correction import Reread, Told
+from referee.live.referee import Referee
+from referee.live.table_monitor import Wish
+from referee.sessions.event_store import LogFailed
+from referee.sessions.session import Session
+from referee.sessions.status import Live, LiveState
+from table.errors import InputError, said_of
+from table.observation import Observation
+from table.table_config import Setup
+from vision.cameras.reconnect import CannotGoOn
+
+MOST_FAILURES, WITHIN_S = 3, 60.0
+"""A referee that fails so often within so many seconds is halted."""
+
+Renew = Callable[[Referee, str], Referee]
+"""Makes a referee that remembers nothing, in place of one that failed; the sentence says why
+(`RefereeMaker.renew`).
+"""
+
+
+class Halted(InputError):  # noqa: N818 - told to people in one line, like all that ends a command
+    """The referee failed too often; everything that it ruled is in the log."""
+
+
+class Supervisor:
+    """Runs a referee, and another one in its place when it fails.  `run` in a thread of its own;
+    everything else from any thread.
+
+    What pages and lamps need of a referee they ask here: it answers for whichever is at work.
+    """
+
+    def __init__(
+        self,
+        referee: Referee,
+        renew: Renew,
+        session: Session,
+        live: LiveState,
+        stopping: Event,
+        say: Callable[[str], object] = lambda _text: None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """`live` and `stopping` are the referees'; `say` is told of each failure in a line; `clock`
+        in seconds, never going back.
+        """
+        self._referee, self._renew, self._session = referee, renew, session
+        self._live, self._stopping, self._say, self._clock = live, stopping, say, clock
+        self._failed_s: list[float] = []
+
+    @property
+    def setup(self) -> Setup:
+        """The table that is watched."""
+        return self._referee.setup
+
+    @property
+    def latest(self) -> Live:
+        """What the referee sees and does now."""
+        return self._live.latest
+
+    def wait(self, stamp: int, timeout_s: float) -> Live:
+        """As `LiveState.wait`."""
+        return self._live.wait(stamp, timeout_s)
+
+    def jpeg(self) -> bytes | None:
+        """The newest frame as a JPEG; None before the first."""
+        return self._live.picture.jpeg()
+
+    def point_at(self, question: int, label: str) -> None:
+        """As `LiveState.point_at`."""
+        self._live.point_at(question, label)
+
+    def wish(self, wish: Wish) -> None:
+        """As `Referee.wish`."""
+        self._referee.wish(wish)
+
+    def last_table(self) -> tuple[int, Observation]:
+        """As `Referee.last_table`."""
+        return self._referee.last_table()
+
+    def reread(self, pieces: Sequence[Told]) -> Reread:
+        """As `Referee.reread`."""
+        return self._referee.reread(pieces)
+
+    def stop(self) -> None:
+        """Make `run` return after the frame at hand; returns at once."""
+        self._stopping.set()
+
+    def run(self) -> None:
+        """Referee until the camera or the session ends, or `stop`.
+
+        Raises in one line what ends it earlier: CannotGoOn (pictures or inputs that cannot be
+        used), LogFailed, or Halted.
+        """
+        while True:
+            try:
+                self._referee.run()
+            except LogFailed:
+                if not self._stopping.is_set():
+                    raise
+            except CannotGoOn:
+                raise
+            except Exception as error:
+                self._begin_again(error)
+                continue
+            return
+
+    def _begin_again(self, error: Exception) -> None:
+        now_s = self._clock()
+        self._failed_s = [
+            *(failed_s for failed_s in self._failed_s if now_s - failed_s < WITHIN_S),
+            now_s,
+        ]
+        said = said_of(error)
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        if len(self._failed_s) >= MOST_FAILURES:
+            halted = (
+                f"The referee failed {MOST_FAILURES} times within a minute ({said}) and was halted."
+                " Everything that was ruled is in the log."
+            )
+            self._live.tell("ended", halted)
+            raise Halted(
+                f"{halted} Start Rinkside again with --resume {self._session.id}"
+            ) from error
+        self._say(
+            f"the referee failed ({said}, {Path(place.filename).name}:{place.lineno}) and begins"
+            " again from the log"
+        )
+        trouble = (
+            f"The referee failed ({said}) and began again from the log. Look whether the table is"
+            " as it is recorded."
+        )
+        self._live.tell("stopped", "The referee failed and begins again from the log.")
+        self._live.fail(trouble)
+        try:
+            self._session.catch_up()
+            self._referee = self._renew(self._referee, trouble)
+        except Exception as again:
+            self._begin_again(again)

@@ -1,0 +1,1 @@
+"""What people are shown: the view of a session, announcements, marks and cues."""

@@ -1,0 +1,78 @@
+"""What a caller says of a verdict: short, to be heard across a table; and which sound goes with
+it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal
+
+Sound = Literal["turn", "hit", "sink", "refused", "ask", "doubt", "over", ""]
+
+LONGEST = 110
+"""Characters that are said in some six seconds."""
+CUT = 45
+"""A sentence longer than this ends where its explanation begins."""
+SAID_BY_HAND = {
+    "corrected": "The ruling is corrected.",
+    "undone": "That is taken back.",
+    "declared": "It is noted.",
+}
+HITS = ("storm.attack", "zamboni.hit")
+SINKS = ("icefloe.removed", "icefloe.removed_empty")
+BY_VERDICT: dict[str, Sound] = {
+    "refused": "refused",
+    "ambiguous": "ask",
+    "cannot_see": "doubt",
+    "out_of_sync": "doubt",
+}
+
+
+def call(kind: str, said: str, mm: str = "millimetres", to: str = "to") -> str:
+    """The words for a verdict's sentences; `kind` as in a view's verdicts (`ruled`, `asked`,
+    `corrected` ...).
+
+    The first sentence without its explanation, then as many more as are short enough, and always
+    the last: whose turn it is.  In another language `mm` are its millimetres, and `to` stands
+    between the ends of a line.
+    """
+    if kind in SAID_BY_HAND:
+        return SAID_BY_HAND[kind]
+    first, *rest = [_spoken(sentence, mm, to) for sentence in re.split(r"(?<=[.!?]) ", said)]
+    if len(first) > CUT:
+        first = re.split(r"[:;] |, which |, its ", first)[0].rstrip(".!?") + (
+            "?" if first.endswith("?") else "."
+        )
+    if kind == "noted" or not rest:
+        return first
+    *middle, last = rest
+    words = first
+    for sentence in middle:
+        if len(words) + len(sentence) + len(last) + 2 > LONGEST:
+            break
+        words += f" {sentence}"
+    return f"{words} {last}" if len(words) + len(last) < 2 * LONGEST else words
+
+
+def sound(verdict: str, code: str, state: Mapping[str, Any]) -> Sound:
+    """The sound of a verdict; `state` is the document of the state after it, `verdict` as in a
+    view's verdicts.
+    """
+    if verdict in BY_VERDICT:
+        return BY_VERDICT[verdict]
+    if state.get("outcome"):
+        return "over"
+    if state.get("sunk") or code in SINKS:
+        return "sink"
+    if code in HITS:
+        return "hit"
+    return "turn" if verdict == "accepted" else ""
+
+
+def _spoken(sentence: str, mm: str, to: str) -> str:
+    """As it is said aloud: without ±, units and lines in full, `red2` in two words."""
+    words = re.sub(r" \(± [^)]*\)| ± \d+(?:[.,]\d+)?", "", sentence)
+    words = re.sub(r"(\d) mm\b", rf"\1 {mm}", words)
+    words = re.sub(r"\b([a-h][1-8])-([a-h][1-8])\b", rf"\1 {to} \2", words)
+    return re.sub(r"\b([a-z]{3,})(\d)\b", r"\1 \2", words)

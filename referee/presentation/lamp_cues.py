@@ -1,0 +1,201 @@
+"""What lamps should tell: a pure function of the session's ledger, its latest record and what the
+referee does now.
+
+`document` is everywhere the engine's document of the ledger's state, for whoever has it already: it
+takes longer to make than all else here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, assert_never
+
+from engines.errors import InvalidNotation
+from hardware.cues import DARK, Mark, Scene, Signal
+from referee.sessions.caliper_answers import in_question
+from referee.sessions.events import (
+    Answered,
+    Appealed,
+    Asked,
+    Corrected,
+    Declared,
+    GameStarted,
+    Noted,
+    Paused,
+    Record,
+    Reopened,
+    Resigned,
+    Resumed,
+    Ruled,
+    SeatFreed,
+    SeatTaken,
+    SessionEnded,
+    SessionStarted,
+    TableChecked,
+    Undone,
+    Upheld,
+)
+from referee.sessions.state import Ledger
+from referee.sessions.status import Status
+from table.boards import Board, Chessboard, Coasters, Tiles
+
+Document = dict[str, Any]
+
+HEAVIEST = 5
+"""A tile of IceFloe carries this much; with more it sinks (ruling icefloe.3)."""
+
+_LASTING: dict[Status, Signal] = {
+    "hand over the board": "hand",
+    "settling": "settling",
+    "paused": "paused",
+    "cannot see": "cannot see",
+    "out of sync": "out of sync",
+    "camera lost": "camera lost",
+    "stopped": "cannot see",
+    "ended": "dark",
+}
+"""Doings of the referee that are shown for as long as they last, whatever was ruled before."""
+
+
+def scene_of(
+    ledger: Ledger,
+    status: Status,
+    news: Record | None,
+    board: Board,
+    document: Document | None = None,
+) -> Scene:
+    """What to show now; `news` is a record that has come since anything else was shown, None where
+    there is none.
+    """
+    document = document or ledger.engine.state_document(ledger.state)
+    if (signal := _LASTING.get(status)) and news is None:
+        return Scene(signal, ledger.players, leader=_leader(document, ledger.players))
+    return (
+        scene_of_record(ledger, news, board, document)
+        if news
+        else standing(ledger, board, document)
+    )
+
+
+def standing(ledger: Ledger, board: Board | None, document: Document | None = None) -> Scene:
+    """What a session shows for as long as nothing happens: the end, a pause, an open question, or
+    whose turn it is.
+    """
+    if ledger.ended:
+        return DARK
+    players = ledger.players
+    document = document or ledger.engine.state_document(ledger.state)
+    leader = _leader(document, players)
+    if ledger.paused:
+        return Scene("paused", players, leader=leader)
+    if ledger.question is not None and isinstance(asked := ledger.question.event, Asked):
+        return _question(asked, players, leader, marks(document, board))
+    if ledger.outcome is not None:
+        return Scene("over", players, of=ledger.winners)
+    turn = document.get("next") or document.get("to_move") or document.get("attacker")
+    return Scene(
+        "turn", players, of=(turn,) if turn else (), leader=leader, marks=marks(document, board)
+    )
+
+
+def scene_of_record(
+    ledger: Ledger, record: Record, board: Board, document: Document | None = None
+) -> Scene:
+    """What a record shows when it has just come; `ledger` is the session after it."""
+    then = standing(ledger, board, document)
+    match event := record.event:
+        case Ruled():
+            return _ruled(event, then, record.seq)
+        case Answered() | Corrected() | Undone() | Declared() | Upheld() | Resigned():
+            return Scene("accepted", then.players, leader=then.leader, then=then, news=record.seq)
+        case (
+            Asked()
+            | Noted()
+            | Appealed()
+            | Paused()
+            | Resumed()
+            | TableChecked()
+            | SeatTaken()
+            | SeatFreed()
+        ):
+            return then
+        case SessionStarted() | Reopened() | GameStarted() | SessionEnded():
+            return then
+        case _:
+            assert_never(event)
+
+
+def _ruled(event: Ruled, then: Scene, seq: int) -> Scene:
+    of = (event.player,) if event.player in then.players else ()
+    match event.verdict:
+        case "accepted" | "refused":
+            return Scene(event.verdict, then.players, of, then.leader, then=then, news=seq)
+        case "cannot_see":
+            return Scene("cannot see", then.players, leader=then.leader)
+        case "out_of_sync":
+            return Scene("out of sync", then.players, leader=then.leader)
+        case "waiting":
+            return then
+        case _:
+            assert_never(event.verdict)
+
+
+def _question(
+    asked: Asked, players: tuple[str, ...], leader: str | None, marked: tuple[Mark, ...]
+) -> Scene:
+    """A question of what is too close shows between whom it is, or where; any other one asks."""
+    if not asked.code.endswith("too_close"):
+        return Scene("asking", players, leader=leader, marks=marked)
+    close = {name.partition(" ")[0] for name in in_question(asked)}
+    return Scene(
+        "too close",
+        players,
+        of=tuple(player for player in players if player in close) or players,
+        marks=marked,
+    )
+
+
+def _leader(document: Document, players: tuple[str, ...]) -> str | None:
+    leading = document.get("leading")
+    return leading if leading in players else None
+
+
+def marks(document: Document, board: Board | None) -> tuple[Mark, ...]:
+    """What a state points at on this board (None: not known): lines of fire, the space that a
+    Zamboni is to leave, tiles about to sink.
+    """
+    match board:
+        case Chessboard():
+            lines = [shot["squares"] for shot in document.get("shots", ())]
+            return tuple(_line(squares, board) for squares in lines if len(squares) > 1)
+        case Coasters():
+            mover = document.get("zambonis", {}).get(document.get("to_move"))
+            return (
+                (Mark("spot", (place_mm(mover["space"], board),)),)
+                if mover and document.get("phase") == "move"
+                else ()
+            )
+        case Tiles():
+            heavy = [
+                place
+                for place, floe in document.get("board", {}).items()
+                if floe["weight"] >= HEAVIEST or floe["tile"] == document.get("tile")
+            ]
+            return tuple(Mark("spot", (place_mm(place, board),)) for place in heavy)
+        case _:
+            return ()
+
+
+def _line(squares: list[str], board: Chessboard) -> Mark:
+    return Mark("line", (place_mm(squares[0], board), place_mm(squares[-1], board)))
+
+
+def place_mm(name: str, board: Chessboard | Coasters | Tiles) -> tuple[float, float]:
+    """The middle of a place called by its file and its row from the near side, `b4`, in the table
+    frame; raises InvalidNotation.
+    """
+    if not (found := re.fullmatch(r"([a-z])(\d{1,2})", name)):
+        raise InvalidNotation(f"expected a place such as b4, got {name!r}")
+    side_mm = board.square_mm if isinstance(board, Chessboard) else board.cell_mm
+    x_mm, y_mm = board.origin_mm
+    return x_mm + (ord(found[1]) - ord("a") + 0.5) * side_mm, y_mm + (int(found[2]) - 0.5) * side_mm

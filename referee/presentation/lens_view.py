@@ -1,0 +1,18 @@
+"""From the table into a camera's picture, for those who draw over it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from table.observation import Camera
+from table.solids import Array
+from table.table_config import Setup
+from vision.geometry.camera_model import project
+
+
+def through_lens(setup: Setup, camera: Camera) -> Callable[[Array], Array]:
+    """Gives the pixels (n, 2) of table points (n, 3) in mm, in the full-size picture of the camera
+    where it was then.
+    """
+    return partial(project, camera=camera, lens=setup.camera)

@@ -1,0 +1,98 @@
+"""What a verdict did, or would do, on the board: marks for whoever draws it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from engines import Game
+from engines.board_marks import Mark
+from engines.errors import InvalidNotation
+from engines.first_player import turn_order
+from referee.sessions.events import (
+    Answered,
+    Asked,
+    Declared,
+    Event,
+    GameStarted,
+    Noted,
+    Record,
+    Ruled,
+    SessionStarted,
+)
+from table.boards import Board
+
+CELL = re.compile(r"\b(?:[a-h][1-8]|[A-O](?:[1-9]|1[0-5]))\b")
+"""Names of cells in a sentence; what is none on the board at hand is not drawn."""
+
+
+def trace(engine: Game, board: Board | None, records: Sequence[Record]) -> tuple[Mark, ...]:
+    """The marks of the last of these records, which are a session's from its start; none where it
+    decides nothing.
+
+    Of a question those of all that may have happened, unsure; of a table out of step with the
+    record, cells that differ.
+    """
+    event = records[-1].event
+    if isinstance(event, Ruled) and event.verdict == "out_of_sync":
+        differences = " ".join(map(str, event.evidence.get("differences", ())))
+        return tuple(
+            Mark("here", (cell,), sure=False) for cell in dict.fromkeys(CELL.findall(differences))
+        )
+    ways = _ways(event)
+    if not any(ways) or (state := _state_before(engine, board, records)) is None:
+        return ()
+    marks = dict.fromkeys(mark for way in ways for mark in _follow(engine, state, way))
+    return (
+        tuple(Mark(mark.kind, mark.cells, sure=False, looks=mark.looks) for mark in marks)
+        if len(ways) > 1
+        else tuple(marks)
+    )
+
+
+def _ways(event: Event) -> list[tuple[str, ...]]:
+    """The moves of all that may have happened; one way where nothing is asked."""
+    match event:
+        case Asked():
+            return [choice.moves for choice in event.choices]
+        case Ruled() | Answered() | Declared():
+            return [event.moves]
+        case Noted() if not event.secret:
+            return [event.moves]
+        case _:
+            return []
+
+
+def _follow(engine: Game, state: Any, moves: Iterable[str]) -> list[Mark]:
+    """What moves do one after the other; up to the first that is not legal, which is drawn too, as
+    far as it could be written.
+    """
+    marks: list[Mark] = []
+    for text in moves:
+        try:
+            move = engine.parse_move(text)
+        except InvalidNotation:
+            return marks + [Mark("here", (cell,)) for cell in CELL.findall(text)]
+        try:
+            marks += engine.trace(state, move)
+            state = engine.play(state, move)
+        except ValueError:
+            break
+    return marks
+
+
+def _state_before(engine: Game, board: Board | None, records: Sequence[Record]) -> Any:
+    """The state that the last record was decided in, as the one before it tells; None where that
+    tells no whole one.
+    """
+    for record in reversed(records[:-1]):
+        event = record.event
+        if isinstance(event, SessionStarted | GameStarted):
+            return engine.set_up(turn_order(event.players, event.first), event.rulings, board)
+        if line := getattr(event, "state", {}).get("state"):
+            try:
+                return engine.State.parse(line)
+            except InvalidNotation:
+                return None
+    return None

@@ -1,0 +1,305 @@
+"""Sessions as files: one zip to carry away and to take in elsewhere, `records.jsonl` and
+`frames/000012.jpg`.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+from engines import GAMES
+from referee.sessions.event_store import Log, LogReader, TakenIn
+from referee.sessions.events import (
+    Noted,
+    Record,
+    SessionStarted,
+    decode_document,
+    record_document,
+    renumbered,
+)
+from referee.sessions.private_files import OWNER_FILE
+from referee.sessions.state import Games, Ledger, apply, begin, recorded
+from table.errors import InputError
+from table.files import whole_file
+
+RECORDS = "records.jsonl"
+MOST_BYTES = 1_000_000_000
+"""A session that is taken in unpacks to no more than this, unless more is allowed (`--max-mb`): two
+evenings with all pictures.
+"""
+MOST_RECORDS, MOST_TEXT, MOST_LINE = 20_000, 32 << 20, 1 << 18
+"""No session has more records, nor longer ones: in Ice Boule an hour has 121, of 5 kB each."""
+MOST_PICTURE, MOST_DIRECTORY = 32 << 20, 2 << 20
+MOST_RATIO, RATIO_FROM_BYTES = 200, 1 << 20
+"""Records are packed to a fortieth or less, pictures not at all; deflated zeros to a thousandth."""
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    ValueError,
+    OverflowError,
+)
+"""What `zipfile` raises for files that are none, or damaged."""
+PART = 100
+"""Records that are read at a time."""
+PLACE = ("seq", "session", "at_ms", "frame", "picture")
+"""What a line of the file has beside the event."""
+
+
+def export_session(log: LogReader, session: int, path: Path) -> None:
+    """Write a session as a zip that only its owner can read, whole or not at all; raises
+    InputError.
+    """
+    with whole_file(path, OWNER_FILE) as file:
+        _pack(log, session, file)
+
+
+def packed_session(log: LogReader, session: int) -> bytes:
+    """A session as a zip; raises InputError for no such one."""
+    packed = io.BytesIO()
+    _pack(log, session, packed)
+    return packed.getvalue()
+
+
+def _pack(log: LogReader, session: int, file: BinaryIO) -> None:
+    """Write a session as a zip; one picture and a few records are in memory at a time."""
+    with zipfile.ZipFile(file, "w") as archive:
+        for record in _read_in_parts(log, session):
+            if record.frame:
+                archive.writestr(
+                    zipfile.ZipInfo(_picture(record.seq)), log.frame(record.seq) or b""
+                )
+        info = zipfile.ZipInfo(RECORDS)
+        info.compress_type = zipfile.ZIP_DEFLATED
+        with archive.open(info, "w") as lines:
+            for record in _read_in_parts(log, session):
+                lines.write(f"{json.dumps(_line(record), ensure_ascii=False)}\n".encode())
+
+
+def _line(record: Record) -> dict[str, Any]:
+    document = record_document(record)
+    if isinstance(record.event, Noted):
+        document["moves"] = list(
+            record.event.moves
+        )  # a secret is carried along: what follows rests on it
+    return document | {"picture": _picture(record.seq)} if record.frame else document
+
+
+def _read_in_parts(log: LogReader, session: int) -> Iterator[Record]:
+    part = log.records(session, most=PART)
+    while part:
+        yield from part
+        part = log.records(session, part[-1].seq, PART)
+
+
+def import_session(
+    log: Log, path: Path, games: Games = GAMES, most_bytes: int = MOST_BYTES
+) -> TakenIn:
+    """Take a session that was exported into a log, all of it or nothing; pictures for which the log
+    has no room are left out.
+
+    The sizes that the zip's directory states are looked at before anything is unpacked, and what is
+    unpacked is counted, as they can lie.  One record and one picture are in memory at a time.
+    Raises InputError: no zip of Rinkside, a damaged one, one that unpacks to more than
+    `most_bytes`, records that do not follow from one another, or a session that the log has
+    already.
+    """
+    try:
+        with _Careful(path) as file, zipfile.ZipFile(file) as archive:
+            _check_directory(archive, path, most_bytes)
+            records = sum(1 for _ in _lines(archive, path))
+            with closing(_records(archive, path)) as read:
+                first = next(read, None)
+            if first is None or not isinstance(first.event, SessionStarted):
+                raise InputError(f"{path}: {RECORDS}: expected the start of a session first")
+            _refuse_twice(log, first.event, records, path)
+            return log.take_in(
+                _followed(_records(archive, path), games, path),
+                lambda seq: _jpeg(archive, seq, path),
+            )
+    except InputError:
+        raise
+    except OSError as error:
+        raise InputError(
+            f"{path}: expected a session that was exported, but it cannot be read"
+            f" ({error.strerror})"
+        ) from error
+    except DAMAGED as error:
+        raise InputError(
+            f"{path}: expected a session that was exported (a zip file), but it is damaged or"
+            f" something else ({error})"
+        ) from error
+
+
+class _Careful(io.BufferedReader):
+    """A file for `zipfile`, which reads a zip's directory at once, however large it says it is: 2
+    MB are 20,000 members with room to spare.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(io.FileIO(path))
+        self._path, self._size = path, path.stat().st_size
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        wanted = self._size - self.tell() if size is None or size < 0 else size
+        if wanted > MOST_DIRECTORY:
+            raise InputError(
+                f"{self._path}: expected a zip with a directory of {MOST_DIRECTORY >> 20} MB at"
+                f" most, got {wanted >> 20} MB"
+            )
+        return super().read(size)
+
+
+def _check_directory(archive: zipfile.ZipFile, path: Path, most_bytes: int) -> None:
+    """Is what the directory states no more than a session can be?"""
+    members = archive.infolist()
+    if len(members) > MOST_RECORDS + 1:
+        raise InputError(
+            f"{path}: expected {MOST_RECORDS + 1} files in it at most, got {len(members)}"
+        )
+    if wrong := next(
+        (
+            one
+            for one in members
+            if one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+        ),
+        None,
+    ):
+        raise InputError(
+            f"{path}: {wrong.filename}: expected a file that is stored or deflated, got method"
+            f" {wrong.compress_type}"
+        )
+    unpacked = sum(one.file_size for one in members)
+    if unpacked > most_bytes:
+        raise InputError(
+            f"{path}: expected {most_bytes // 10**6} MB at most when it is unpacked, got"
+            f" {unpacked // 10**6} MB; see --max-mb"
+        )
+    packed = max(1, path.stat().st_size)
+    if unpacked > RATIO_FROM_BYTES and unpacked > MOST_RATIO * packed:
+        raise InputError(
+            f"{path}: expected a session, which unpacks to {MOST_RATIO} times its size at most, got"
+            f" {unpacked // packed} times"
+        )
+
+
+def _picture(seq: int) -> str:
+    return f"frames/{seq:06d}.jpg"
+
+
+def _opened(archive: zipfile.ZipFile, name: str, path: Path) -> IO[bytes]:
+    try:
+        return archive.open(name)
+    except KeyError:
+        raise InputError(
+            f"{path}: expected {name} in it, but it is not there; was it exported by rinkside log"
+            " export?"
+        ) from None
+
+
+def _jpeg(archive: zipfile.ZipFile, seq: int, path: Path) -> bytes:
+    with _opened(archive, _picture(seq), path) as file:
+        data = file.read(MOST_PICTURE + 1)
+    if len(data) > MOST_PICTURE:
+        raise InputError(
+            f"{path}: {_picture(seq)}: expected a picture of {MOST_PICTURE >> 20} MB at most, got"
+            " more"
+        )
+    if not data.startswith(b"\xff\xd8"):
+        raise InputError(f"{path}: {_picture(seq)}: expected a JPEG, got something else")
+    return data
+
+
+def _lines(archive: zipfile.ZipFile, path: Path) -> Iterator[tuple[str, bytes]]:
+    """The lines of the records, each with its place."""
+    read = 0
+    with _opened(archive, RECORDS, path) as file:
+        for number in count(1):
+            where = f"{path}: {RECORDS}: line {number}"
+            line = file.readline(MOST_LINE + 1)
+            read += len(line)
+            if not line:
+                return
+            if len(line) > MOST_LINE:
+                raise InputError(
+                    f"{where}: expected a record of {MOST_LINE >> 10} kB at most, got more"
+                )
+            if number > MOST_RECORDS or read > MOST_TEXT:
+                raise InputError(
+                    f"{path}: {RECORDS}: expected {MOST_RECORDS} records and {MOST_TEXT >> 20} MB"
+                    " at most, got more"
+                )
+            yield where, line
+
+
+def _records(archive: zipfile.ZipFile, path: Path) -> Generator[Record, None, None]:
+    for where, line in _lines(archive, path):
+        try:
+            document: Any = json.loads(line.decode())
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{path}: {RECORDS}: expected text in UTF-8 ({error.reason})"
+            ) from error
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{where}: expected a record as JSON ({error})") from error
+        place = (
+            {name: document.pop(name, None) for name in PLACE} if isinstance(document, dict) else {}
+        )
+        numbers = [place.get(name) for name in ("seq", "session", "at_ms")]
+        if not all(type(value) is int and abs(value) < 2**53 for value in numbers):
+            raise InputError(
+                f"{where}: expected a record with numbers seq, session and at_ms, got"
+                f" {line[:60].decode(errors='replace')!r}"
+            )
+        event = decode_document(document, where)
+        yield Record(
+            seq=place["seq"],
+            session=place["session"],
+            at_ms=place["at_ms"],
+            event=event,
+            frame=bool(place["frame"]),
+        )
+
+
+def _followed(records: Iterator[Record], games: Games, path: Path) -> Iterator[Record]:
+    """The records, each once it is known to follow from those before it, by the rules of the
+    game.
+    """
+    where = f"{path}: {RECORDS}"
+    ledger: Ledger | None = None
+    known: dict[int, int] = {}
+    before: Record | None = None
+    for record in records:
+        if before is not None and (record.seq <= before.seq or record.session != before.session):
+            raise InputError(f"{where}: expected the records of one session in the order of seq")
+        known[record.seq] = record.seq
+        try:
+            renumbered(record.event, known)
+        except KeyError as error:
+            raise InputError(
+                f"{where}: record {record.seq}: expected it to name a record before it, got {error}"
+            ) from None
+        with recorded(record, where):
+            ledger = begin(record, games) if ledger is None else apply(ledger, record)
+        before = record
+        yield record
+
+
+def _refuse_twice(log: LogReader, started: SessionStarted, records: int, path: Path) -> None:
+    for summary in log.sessions():
+        if summary.records == records and log.records(summary.session, most=1)[0].event == started:
+            raise InputError(
+                f"{path}: expected a session that is not in the log yet, but session"
+                f" {summary.session} is this one"
+            )

@@ -1,0 +1,65 @@
+"""From a calliper's readings to an answer: which piece is measured next, and when all that are in
+question have been.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from referee.sessions.commands import Answer
+from referee.sessions.events import Asked, Record
+
+
+def in_question(asked: Asked) -> tuple[str, ...]:
+    """The pieces that a question of distances hangs on, nearest first, named as the game names
+    them: `blue`, `blue 2`.
+
+    Empty for a question that a calliper cannot answer.
+    """
+    gaps, pairs = asked.evidence.get("gaps", ()), asked.evidence.get("call", {}).get("pairs", ())
+    names, count = [], dict[str, int]()
+    for gap in gaps:
+        colour = gap["colour"]
+        count[colour] = count.get(colour, 0) + 1
+        names.append(colour if count[colour] == 1 else f"{colour} {count[colour]}")
+    return tuple(names[place] for place in sorted({place for pair in pairs for place in pair}))
+
+
+@dataclass(frozen=True, slots=True)
+class Measuring:
+    """Readings taken so far for an open question."""
+
+    question: int
+    pieces: tuple[str, ...]
+    readings_mm: tuple[float, ...] = ()
+
+    @classmethod
+    def begin(cls, question: Record | None) -> Measuring | None:
+        """For the open question; None where there is none, or none that a calliper can answer."""
+        if (
+            question is None
+            or not isinstance(question.event, Asked)
+            or not (pieces := in_question(question.event))
+        ):
+            return None
+        return cls(question.seq, pieces)
+
+    def asks(self, question: Record | None) -> bool:
+        """Is this the open question, and not one that has been closed meanwhile?"""
+        return question is not None and question.seq == self.question
+
+    @property
+    def next(self) -> str | None:
+        """The piece to be measured next, None when all are."""
+        return (
+            self.pieces[len(self.readings_mm)] if len(self.readings_mm) < len(self.pieces) else None
+        )
+
+    def take(self, mm: float) -> Measuring:
+        """With one more reading, of the piece that was next."""
+        return replace(self, readings_mm=(*self.readings_mm, mm))
+
+    def answer(self) -> Answer:
+        """What the readings say, once all are taken."""
+        readings = dict(zip(self.pieces, self.readings_mm, strict=True))
+        return Answer(question=self.question, how="calliper", readings_mm=readings)

@@ -1,0 +1,70 @@
+"""Every table with its pieces as people said that they are, where the camera reads them
+otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from referee.sessions.judged_tables import RuledOn
+from referee.sessions.misreadings import Misread, as_told
+from referee.sessions.state import Ledger
+from table.observation import Observation, SeenPiece
+from table.table_config import Setup
+
+
+def table_before(
+    ruled_on: RuledOn[Observation], ledger: Ledger, setup: Setup
+) -> Observation | None:
+    """The table that the last ruling rests on, as people said it was; None as in
+    `RuledOn.before`.
+    """
+    before = ruled_on.before(ledger)
+    return (
+        before
+        if before is None or not ledger.misread
+        else as_told(before, ledger.misread, {}, setup).table
+    )
+
+
+class AsSaid:
+    """Feed it every observation; what is read again because the picture has not changed comes back
+    as one reading, too.
+    """
+
+    def __init__(self) -> None:
+        self._ledger: Ledger | None = None
+        self._misread: tuple[Misread, ...] = ()
+        self._colours: Mapping[str, str] = {}
+        self._read: tuple[SeenPiece, ...] | None = None
+        self._pieces: tuple[SeenPiece, ...] = ()
+        self.there: tuple[Misread, ...] = ()
+        """Those of the table at hand, where they lie now."""
+        self.lost: tuple[Misread, ...] = ()
+        """Those that do not lie where they lay when the table was ruled on last."""
+
+    @property
+    def told(self) -> bool:
+        """Did people say of any piece that it is read wrongly?"""
+        return bool(self._misread)
+
+    def on(self, seen: Observation, ledger: Ledger, setup: Setup) -> Observation:
+        """The observation as people said it is."""
+        if ledger is not self._ledger:
+            misread, colours = ledger.misread, ledger.colours_misread
+            if (misread, colours) != (self._misread, self._colours):
+                self._read = None
+            self._ledger, self._misread, self._colours = ledger, misread, colours
+        if not (self._misread or self._colours):
+            self.there = self.lost = ()
+            return seen
+        if seen.pieces is not self._read:
+            found = as_told(seen, self._misread, self._colours, setup)
+            self._read, self._pieces, self.there, self.lost = (
+                seen.pieces,
+                found.table.pieces,
+                found.there,
+                found.lost,
+            )
+        return replace(seen, pieces=self._pieces)

@@ -1,0 +1,395 @@
+"""The log: every event of every session in one SQLite file, on disk before anybody is shown it.
+
+WAL journal, full sync, one writer.  Frames are JPEGs in a table of their own in the same file, so
+that a ruling and its picture are one transaction: there is no ruling without its picture, no orphan
+to clean up and one file to carry away.  SD cards wear by writing, so only the frames that a verdict
+rests on are kept.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from referee.sessions.event_reader import Connect, LogReader, SessionSummary, read_only_uri
+from referee.sessions.event_tables import (
+    ERRORS,
+    INT64,
+    create,
+    damage,
+    damaged,
+    picture_checksum,
+    record_checksum,
+    upgrade,
+    version_of,
+)
+from referee.sessions.events import Event, Record, SessionStarted, encode, renumbered
+from referee.sessions.private_files import OWNER_FILE, claim, create_private, tighten
+from table.errors import InputError
+
+__all__ = ["FRAMES_BYTES", "Log", "LogFailed", "LogReader", "SessionSummary", "TakenIn"]
+
+FRAMES_BYTES = 2_000_000_000
+"""Room for pictures; beyond it the oldest go, those of the session at hand last.  What was ruled is
+never deleted.
+"""
+JOURNAL_BYTES = 16 << 20
+"""The journal is cut to this after a checkpoint; an import may have made it as large as the
+session.
+"""
+BESIDE = ("", "-wal", "-shm", ".lock")
+"""What the names of a log's files end with."""
+
+_HARMLESS = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+"""Errors after which a connection is as good as before."""
+
+
+class LogFailed(InputError):  # noqa: N818 - a fact about the disk, not a mistake of the program
+    """An event could not be brought to disk; the log is as it was before.  The ruling must not be
+    shown.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    """A session that came from elsewhere: its number here, and how many of its pictures are here
+    and were left out for want of room.
+    """
+
+    session: int
+    frames: int
+    left_out: int
+
+
+class Log(LogReader):
+    """The one writer of a log, which is made if there is none.  A second writer is refused with
+    InputError, and so is a damaged log.
+
+    After an error of the disk the log is opened again before it is used the next time, and what is
+    then on disk counts: an event for which `append` raised is not in it, one that `append` returned
+    is.
+    """
+
+    def __init__(
+        self, path: Path, frames_bytes: int = FRAMES_BYTES, connect: Connect = sqlite3.connect
+    ) -> None:
+        self.path = path
+        self._connect = connect
+        self._lock = threading.RLock()
+        self._closed = self._in_doubt = False
+        """In doubt: an error left open what is on disk; nothing is read or written before that is
+        known.
+        """
+        self._last = 0
+        """The newest record that was written and told to whoever wrote it."""
+        self._claim = -1
+        self._frames_bytes = frames_bytes
+        if not path.parent.is_dir():
+            raise InputError(
+                f"{path}: expected a folder to keep the log in, but there is no {path.parent}"
+            )
+        try:
+            self._open_to_write(first=True)
+        except BaseException:
+            self._let_go()
+            raise
+
+    def append(
+        self, event: Event, at_ms: int, session: int | None = None, frame_jpeg: bytes | None = None
+    ) -> Record:
+        """Add an event; returns only when the commit is on disk.  `session` None begins a session
+        (SessionStarted).
+
+        The record that comes back was read back from what was written.  Raises LogFailed (disk
+        full, disk fault), InputError for text that is no valid Unicode, and then, as after every
+        other exception, the log is as it was before and can be used.
+        """
+        if (session is None) is not isinstance(event, SessionStarted):
+            raise ValueError("a session begins with SessionStarted, and with nothing else")
+        if abs(at_ms) >= INT64:
+            raise InputError(
+                f"{type(event).__name__}: expected a time of 64 bits in ms, got a number that is"
+                " too large"
+            )
+        text = encode(event)
+        with self._writing():
+            seq = self._last + 1
+            self._insert(seq, seq if session is None else session, at_ms, text)
+            if frame_jpeg is not None:
+                self._make_room(len(frame_jpeg), session or 0)
+                self._keep(seq, frame_jpeg)
+            row = self._db.execute(f"{self._rows} WHERE r.seq = ?", (seq,)).fetchone()
+            return self._record(*row)
+
+    def take_in(self, records: Iterable[Record], picture: Callable[[int], bytes]) -> TakenIn:
+        """Add a session from elsewhere, all of it or nothing.
+
+        `records` in order, the start of the session first, with the numbers that they had there;
+        `picture` gives the JPEG of one, by that number.  What either raises undoes everything.
+        Pictures for which there is no room are left out: no others go for them.
+        """
+        here: dict[int, int] = {}
+        frames = left_out = 0
+        with self._writing():
+            first = self._last + 1
+            room = self._frames_bytes - self._kept_bytes()
+            for seq, record in enumerate(records, first):
+                here[record.seq] = seq
+                self._insert(seq, first, record.at_ms, encode(renumbered(record.event, here)))
+                if not record.frame:
+                    continue
+                if len(jpeg := picture(record.seq)) > room:
+                    left_out += 1
+                    continue
+                self._keep(seq, jpeg)
+                room -= len(jpeg)
+                frames += 1
+        return TakenIn(first, frames, left_out)
+
+    def _insert(self, seq: int, session: int, at_ms: int, text: str) -> None:
+        values = (seq, session, at_ms, text, record_checksum(seq, session, at_ms, text))
+        self._db.execute(
+            "INSERT INTO records (seq, session, at_ms, event, sha256) VALUES (?, ?, ?, ?, ?)",
+            values,
+        )
+
+    def _keep(self, seq: int, jpeg: bytes) -> None:
+        self._db.execute(
+            "INSERT INTO frames (seq, sha256, jpeg) VALUES (?, ?, ?)",
+            (seq, picture_checksum(jpeg), jpeg),
+        )
+
+    def _kept_bytes(self) -> int:
+        (kept,) = self._db.execute("SELECT coalesce(sum(length(jpeg)), 0) FROM frames").fetchone()
+        return int(kept)
+
+    def _make_room(self, more_bytes: int, session: int) -> None:
+        """Delete the oldest pictures until `more_bytes` fit, those of `session` last, and in each
+        the empty table after all others.
+        """
+        over = self._kept_bytes() + more_bytes - self._frames_bytes
+        if over <= 0:
+            return
+        oldest = self._db.execute(
+            "SELECT f.seq, length(f.jpeg) FROM frames f JOIN records r ON r.seq = f.seq ORDER BY"
+            " r.session = ?, r.session, json_extract(r.event, '$.fact') IN ('session_started',"
+            " 'reopened'), f.seq",
+            (session,),
+        ).fetchall()
+        for seq, size in oldest:
+            if over <= 0:
+                break
+            self._db.execute("DELETE FROM frames WHERE seq = ?", (seq,))
+            over -= size
+
+    def close(self) -> None:
+        """Let go of the file; closing twice is allowed."""
+        with self._lock:
+            if not self._closed:
+                with suppress(sqlite3.Error):
+                    self._db.execute(
+                        "PRAGMA wal_checkpoint(TRUNCATE)"
+                    )  # a journal with something in it tells that nobody closed the log
+            self._closed = True
+            self._let_go()
+
+    def _let_go(self) -> None:
+        with suppress(AttributeError, sqlite3.Error):
+            self._db.close()
+        if self._claim >= 0:
+            os.close(self._claim)
+            self._claim = -1
+
+    def _open_to_write(self, first: bool) -> None:
+        """Look for damage, connect, and make or upgrade the tables; raises InputError."""
+        if first:
+            self._create_file()
+        self._look_at_it(first)
+        self._open(f"{self.path.absolute().as_uri()}?mode={'rwc' if first else 'rw'}")
+        try:
+            for pragma in (
+                "journal_mode = WAL",
+                "synchronous = FULL",
+                f"journal_size_limit = {JOURNAL_BYTES}",
+            ):
+                self._db.execute(f"PRAGMA {pragma}")
+            self._db.execute("BEGIN IMMEDIATE")
+            if not self._version:
+                create(self._db)
+            elif self._version == 1:
+                upgrade(self._db)
+            (last,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM records").fetchone()
+            self._db.execute("COMMIT")
+            self._version = version_of(self._db, self.path)
+            self._last = last if first else self._last
+        except BaseException as error:
+            self._db.close()
+            if isinstance(error, ERRORS):
+                raise self._unusable(error) from error
+            raise
+
+    def _look_at_it(self, first: bool) -> None:
+        """Raise InputError for what is no log, or a damaged one, over a connection that writes
+        nothing; before, take the right to write.
+        """
+        journal = Path(f"{self.path}-wal")
+        cut_off = journal.exists() and journal.stat().st_size > 0
+        self._open(read_only_uri(self.path))
+        try:
+            if first:
+                self._claim = claim(self.path)
+                for end in BESIDE:
+                    if not tighten(Path(f"{self.path}{end}"), OWNER_FILE):
+                        break  # one line is enough
+            if self._version and (
+                found := damage(self._db, self._version, whole=first and cut_off)
+            ):
+                raise damaged(self.path, found)
+        except ERRORS as error:
+            raise self._unusable(error) from error
+        finally:
+            self._db.close()
+
+    def _create_file(self) -> None:
+        try:
+            create_private(self.path)
+        except FileExistsError:
+            return
+        except OSError as error:
+            raise InputError(
+                f"{self.path}: expected a log in a folder that can be written to ({error.strerror})"
+            ) from error
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        with self._lock:
+            self._ready()
+            try:
+                yield
+            except ERRORS as error:
+                self._in_doubt = self._in_doubt or not _harmless(error)
+                raise self._unusable(error) from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One transaction: committed at the end of the block, rolled back by every exception,
+        whatever raised it.
+        """
+        with self._lock:
+            self._ready()
+            committing = False
+            try:
+                self._db.execute("BEGIN IMMEDIATE")
+                yield
+                (last,) = self._db.execute("SELECT max(seq) FROM records").fetchone()
+                committing = True
+                self._db.execute("COMMIT")
+                self._last = last
+            except BaseException as error:
+                self._roll_back(error, committing)
+                if not isinstance(error, sqlite3.Error):
+                    raise
+                if committing and self._written_after_all(error):
+                    return
+                raise self._failed(error) from error
+
+    def _roll_back(self, error: BaseException, committing: bool) -> None:
+        """Undo the transaction at hand.  Where that fails, or the disk did, what is on disk is in
+        doubt.
+        """
+        # Who commits and is interrupted finds no transaction: it may have been committed.
+        self._in_doubt = (isinstance(error, sqlite3.Error) and not _harmless(error)) or (
+            committing and not self._db.in_transaction
+        )
+        try:
+            if self._db.in_transaction:
+                self._db.rollback()
+        except sqlite3.Error:
+            self._in_doubt = True
+
+    def _written_after_all(self, error: sqlite3.Error) -> bool:
+        """A commit failed: is it on disk all the same?  Raises LogFailed where that cannot be found
+        out now.
+        """
+        if not self._in_doubt:
+            return False
+        before = self._last
+        if _harmless(
+            error
+        ):  # the connection is good, so it is asked; on a full disk it could not be opened again
+            with suppress(sqlite3.Error):
+                (self._last,) = self._db.execute(
+                    "SELECT coalesce(max(seq), 0) FROM records"
+                ).fetchone()
+                self._in_doubt = False
+                return self._last > before
+        try:
+            self._open_again(keep=True)
+        except InputError as again:
+            raise self._failed(error) from again
+        return self._last > before
+
+    def _ready(self) -> None:
+        if self._closed:
+            raise ValueError(f"{self.path}: the log was closed")
+        if self._in_doubt:
+            try:
+                self._open_again(keep=False)
+            except InputError as error:
+                if (
+                    isinstance(cause := error.__cause__, sqlite3.Error)
+                    and _code(cause) == sqlite3.SQLITE_FULL
+                ):
+                    raise self._failed(cause) from error
+                raise LogFailed(
+                    f"{self.path}: the disk failed, and the log cannot be opened again: {error}"
+                ) from error
+
+    def _open_again(self, keep: bool) -> None:
+        """Find out what is on disk.  An event after the last one that was told is kept and counts,
+        or else is taken away.
+
+        Such an event was committed by a call that raised, so nobody was shown it.  The checkpoint
+        brings what is kept to disk once more, as a sync that failed may have lost it, and empties
+        the journal, where a commit that failed may have left its pages.
+        """
+        with suppress(sqlite3.Error):
+            self._db.close()
+        self._open_to_write(first=False)
+        try:
+            if not keep:
+                self._db.execute("BEGIN IMMEDIATE")
+                for table in ("frames", "records"):
+                    self._db.execute(f"DELETE FROM {table} WHERE seq > ?", (self._last,))
+                self._db.execute("COMMIT")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            (last,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM records").fetchone()
+        except ERRORS as error:
+            raise self._unusable(error) from error
+        if last < self._last:
+            raise InputError(
+                f"{self.path}: expected records up to {self._last} on disk, found {last}: start"
+                " Rinkside again"
+            )
+        self._last, self._in_doubt = last, False
+
+    def _failed(self, error: sqlite3.Error) -> LogFailed:
+        if _code(error) == sqlite3.SQLITE_FULL:
+            return LogFailed(
+                f"{self.path}: the disk is full; nothing new was written and nothing is lost: make"
+                " room"
+            )
+        return LogFailed(f"{self.path}: cannot be written ({error}); what was there is kept")
+
+
+def _code(error: Exception) -> int:
+    return int(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_IOERR)) & 0xFF
+
+
+def _harmless(error: Exception) -> bool:
+    return _code(error) in _HARMLESS

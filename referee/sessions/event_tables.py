@@ -1,0 +1,152 @@
+"""The tables of the log, the checksum of a record, and how a log is found to be damaged.
+
+Every record has a SHA-256 of its own, as every picture has.  They are not chained: what is guarded
+against is damage by disks and power cuts, and a record must be found whole whatever became of those
+before it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+import sqlite3
+from pathlib import Path
+
+from table.errors import InputError
+
+SCHEMA = 2
+"""Version of the tables, kept in SQLite's `user_version`.  Version 1 had no `records.sha256`."""
+APPLICATION_ID = 0x52494E4B
+"""`RINK`, so that `file` and this program tell a log from other databases."""
+INT64 = 2**63
+"""SQLite's numbers are smaller than this."""
+MOST_VALUE = 34 << 20
+"""No text and no picture in a log has more bytes; a damaged file may say that one has a
+gigabyte.
+"""
+ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""What using a database raises; the second where SQLite's message quotes text of a damaged file."""
+
+TABLES = (
+    (
+        "CREATE TABLE records (seq INTEGER PRIMARY KEY, session INTEGER NOT NULL, at_ms INTEGER NOT"
+        " NULL, event TEXT NOT NULL, sha256 TEXT NOT NULL)"
+    ),
+    "CREATE INDEX records_by_session ON records (session, seq)",
+    (
+        "CREATE TABLE frames (seq INTEGER PRIMARY KEY REFERENCES records (seq), sha256 TEXT NOT"
+        " NULL, jpeg BLOB NOT NULL)"
+    ),
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {SCHEMA}",
+)
+UPGRADE = (
+    "ALTER TABLE records ADD COLUMN sha256 TEXT NOT NULL DEFAULT ''",
+    "UPDATE records SET sha256 = record_checksum(seq, session, at_ms, event)",
+    f"PRAGMA user_version = {SCHEMA}",
+)
+"""From version 1; the checksums hold from then on."""
+
+
+def record_checksum(seq: int, session: int, at_ms: int, event: str) -> str:
+    """SHA-256 of a record, hexadecimal: its three numbers and its JSON as they are written, with
+    spaces between, in UTF-8.
+    """
+    return hashlib.sha256(f"{seq} {session} {at_ms} {event}".encode()).hexdigest()
+
+
+def picture_checksum(jpeg: bytes) -> str:
+    """SHA-256 of a picture's file, hexadecimal."""
+    return hashlib.sha256(jpeg).hexdigest()
+
+
+def create(db: sqlite3.Connection) -> None:
+    """Make the tables; a transaction must be open."""
+    for statement in TABLES:
+        db.execute(statement)
+
+
+def upgrade(db: sqlite3.Connection) -> None:
+    """Bring the tables of version 1 up to date; a transaction must be open."""
+    db.create_function("record_checksum", 4, record_checksum, deterministic=True)
+    for statement in UPGRADE:
+        db.execute(statement)
+
+
+def version_of(db: sqlite3.Connection, path: Path) -> int:
+    """Version of the tables, 0 for a database without any; raises InputError for another program's,
+    or a newer log.
+    """
+    (application,) = db.execute("PRAGMA application_id").fetchone()
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if not tables:
+        return 0
+    if application != APPLICATION_ID or version < 1:
+        raise InputError(f"{path}: expected a log of Rinkside, got another program's database")
+    if version > SCHEMA:
+        raise InputError(
+            f"{path}: expected a log of version {SCHEMA} or older, got {version}; a newer Rinkside"
+            " wrote it, update this one"
+        )
+    return int(version)
+
+
+def damage(db: sqlite3.Connection, version: int, whole: bool) -> str:
+    """What is damaged, in a few words, empty if nothing is found.
+
+    Records and their index are looked at, page by page, and every record's checksum; with `whole`
+    the structure of the pictures and the free pages too (SQLite's `quick_check`), which reads the
+    whole file.  Raises sqlite3.Error where the disk cannot be read.
+    """
+    try:
+        found = " ".join(
+            " ".join(text.split())
+            for (text,) in db.execute(
+                "PRAGMA quick_check" if whole else "PRAGMA quick_check('records')"
+            )
+        )
+        if found != "ok":
+            return found.removeprefix("*** in database main *** ")[:100]
+        changed = changed_records(db) if version > 1 else []
+    except ERRORS as error:
+        if is_damage(error):
+            return str(error)
+        raise
+    return (
+        f"the checksum of record {changed[0]} is"
+        f" wrong{f', and of {len(changed) - 1} more' if changed[1:] else ''}"
+        if changed
+        else ""
+    )
+
+
+def changed_records(db: sqlite3.Connection) -> list[int]:
+    """Numbers of the records that are not as they were written."""
+    rows = db.execute("SELECT seq, session, at_ms, event, sha256 FROM records ORDER BY seq")
+    return [
+        seq
+        for seq, session, at_ms, event, sha256 in rows
+        if record_checksum(seq, session, at_ms, event) != sha256
+    ]
+
+
+def is_damage(error: Exception) -> bool:
+    """Does SQLite say that the file's content is wrong, not that it cannot be read?"""
+    code = getattr(error, "sqlite_errorcode", None)
+    return (
+        (code is not None and code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB))
+        or isinstance(error, UnicodeDecodeError)
+        or "decode to UTF-8" in str(error)
+    )
+
+
+def damaged(path: Path, what: str) -> InputError:
+    """The error for a log that is damaged: nothing is written to it, and what can be read can be
+    saved.
+    """
+    rescue = f"rinkside log rescue {shlex.quote(str(path))} NEW.sqlite"
+    return InputError(
+        f"{path}: expected a log that is whole, but it is damaged ({what}); nothing is written to"
+        f" it: save what can be read with {rescue}"
+    )

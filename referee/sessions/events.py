@@ -1,0 +1,415 @@
+"""What happened, as past-tense facts that are never changed or deleted, and the JSON that they are
+kept as.
+
+A session's state is the fold of its records (`referee.sessions.state`).  Moves are written in the
+notation of the game's engine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from engines.first_player import How
+from referee.sessions.misreadings import Misread
+from table.errors import InputError
+from table.files import convert, parse_json, shown
+from table.text import check_unicode
+
+SCHEMA = 8
+"""Version of the facts below; it stands in every document, and a newer one is refused, never
+guessed at.
+"""
+
+
+class Fact(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", forbid_unknown_fields=True):
+    """Base of all facts."""
+
+
+class SessionStarted(Fact, frozen=True, kw_only=True, tag="session_started"):
+    """A session began with its first game.
+
+    `players` in turn order, clockwise from any of them; `begins` is how it is decided who is first
+    (since version 8), and `first` who that is: empty for the first of `players`, and where it is
+    rolled for; `said` tells what was decided, where anything was, and `rests_on` what that rests
+    on; `rulings` are options of the engine that differ from their defaults, by name; `table` is the
+    `rinkside-table/1` document; `started_utc` an ISO 8601 time handed in; `version` that of the
+    program; `names` are the people's, by colour.  A picture of the empty table is the record's
+    frame.
+    """
+
+    game: str
+    players: tuple[str, ...]
+    rulings: dict[str, str] = {}
+    camera: str = ""
+    simulated: bool = False
+    started_utc: str = ""
+    table: dict[str, Any] = {}
+    version: str = ""
+    names: dict[str, str] = {}
+    begins: How = "hand"
+    first: str = ""
+    said: str = ""
+    rests_on: str = ""
+
+
+class Reopened(Fact, frozen=True, kw_only=True, tag="reopened"):
+    """The program, or only its referee, began again and goes on with the session; it remembers no
+    table that it saw before.
+
+    The fields are as in `SessionStarted`, and count from here on.  `said` is a sentence about what
+    is not as it was: that the referee had failed, or that people go on with another lens; empty
+    otherwise, and in logs of before 0.2.
+    """
+
+    camera: str = ""
+    reopened_utc: str = ""
+    table: dict[str, Any] = {}
+    version: str = ""
+    said: str = ""
+
+
+class GameStarted(Fact, frozen=True, kw_only=True, tag="game_started"):
+    """The next game of the session began; the one before it stands as it is.
+
+    `begins`, `first`, `said` and `rests_on` are as in `SessionStarted`.
+    """
+
+    players: tuple[str, ...]
+    rulings: dict[str, str] = {}
+    begins: How = "hand"
+    first: str = ""
+    said: str = ""
+    rests_on: str = ""
+
+
+class Ruled(Fact, frozen=True, kw_only=True, tag="ruled"):
+    """The referee ruled on a settled table, by its own eyes, or on what it heard: then there is no
+    observation.
+
+    `moves` are those that were played (accepted) or tried (refused); `stands` are those that count
+    although the act is refused (since version 7).  `waiting` (since version 8) is a table that
+    rests and is not what the game waits for.  `state` is the engine's state document after the
+    ruling; `observation` is `rinkside-observation/1` with `gaps` and `call` where the game has
+    them.  The picture that it rests on is the record's frame.
+    """
+
+    verdict: Literal["accepted", "refused", "cannot_see", "out_of_sync", "waiting"]
+    code: str
+    said: str
+    rests_on: str = ""
+    player: str | None = None
+    moves: tuple[str, ...] = ()
+    stands: tuple[str, ...] = ()
+    evidence: dict[str, Any] = {}
+    state: dict[str, Any] = {}
+    observation: dict[str, Any] | None = None
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The moves that this ruling adds to the game."""
+        return self.moves if self.verdict == "accepted" else self.stands
+
+
+class Noted(Fact, frozen=True, kw_only=True, tag="noted"):
+    """The referee heard what does not come through the lens, and there was nothing to announce: a
+    die, a vote.
+
+    `moves` count.  Those of a `secret` one are shown to nobody (`record_document` leaves them out);
+    the log keeps them.
+    """
+
+    code: str
+    said: str
+    rests_on: str = ""
+    player: str | None = None
+    moves: tuple[str, ...] = ()
+    secret: bool = False
+    evidence: dict[str, Any] = {}
+    state: dict[str, Any] = {}
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One thing that may have happened: what people are shown, and the moves that it stands for.
+
+    One that `holds` says that all lies as it is recorded, though the camera does not see it; that
+    counts, without moves.
+    """
+
+    label: str
+    moves: tuple[str, ...] = ()
+    holds: bool = False
+
+
+class Asked(Fact, frozen=True, kw_only=True, tag="asked"):
+    """The picture could not decide and the players were asked; the game waits for `Answered`.
+
+    With `until_moved` the question is taken back as soon as the table is another one.
+    """
+
+    code: str
+    said: str
+    choices: tuple[Choice, ...]
+    until_moved: bool = False
+    rests_on: str = ""
+    player: str | None = None
+    evidence: dict[str, Any] = {}
+    state: dict[str, Any] = {}
+    observation: dict[str, Any] | None = None
+
+
+class Answered(Fact, frozen=True, kw_only=True, tag="answered"):
+    """People decided an open question.
+
+    `question` is the record number of the Asked; `how` says whether they simply said so (`order`)
+    or measured (`calliper`, with `readings_mm` by name as they were given); `decided_by` names who,
+    as people wrote it.  Where it `holds`, what was not seen lies as it is recorded by their word.
+    """
+
+    question: int
+    label: str
+    how: Literal["order", "calliper"]
+    decided_by: str
+    moves: tuple[str, ...] = ()
+    holds: bool = False
+    readings_mm: dict[str, float] = {}
+    code: str = ""
+    said: str = ""
+    rests_on: str = ""
+    player: str | None = None
+    state: dict[str, Any] = {}
+
+
+class Corrected(Fact, frozen=True, kw_only=True, tag="corrected"):
+    """People replaced what was ruled in record `corrects` by `moves` (none: nothing happened).
+    Both stay in the log.
+
+    `misread` are the pieces of its table that they put right (since version 8): with them it
+    counts, with or without moves.
+    """
+
+    corrects: int
+    moves: tuple[str, ...]
+    decided_by: str
+    reason: str = ""
+    misread: tuple[Misread, ...] = ()
+    said: str = ""
+    state: dict[str, Any] = {}
+
+
+class Undone(Fact, frozen=True, kw_only=True, tag="undone"):
+    """People took back record `undoes` (a ruling, a question, an answer or the start of a game)."""
+
+    undoes: int
+    decided_by: str
+    said: str = ""
+    state: dict[str, Any] = {}
+
+
+class Declared(Fact, frozen=True, kw_only=True, tag="declared"):
+    """People said what happened where there was nothing to see: `moves` (the leader stops, a
+    starting line was marked).
+    """
+
+    moves: tuple[str, ...]
+    decided_by: str
+    said: str = ""
+    state: dict[str, Any] = {}
+
+
+class Appealed(Fact, frozen=True, kw_only=True, tag="appealed"):
+    """A player does not agree with what was ruled in record `appeals`; it stands until people
+    correct it or take it back.
+    """
+
+    appeals: int
+    player: str
+    reason: str = ""
+    said: str = ""
+
+
+class Upheld(Fact, frozen=True, kw_only=True, tag="upheld"):
+    """People heard the appeal of record `upholds`, and what was ruled stands."""
+
+    upholds: int
+    decided_by: str
+    said: str = ""
+
+
+class Resigned(Fact, frozen=True, kw_only=True, tag="resigned"):
+    """A player gave the game up.  The last who is left has won it; with more of them people play on
+    as they like.
+    """
+
+    player: str
+    decided_by: str
+    said: str = ""
+    state: dict[str, Any] = {}
+
+
+class Paused(Fact, frozen=True, kw_only=True, tag="paused"):
+    """The referee was told to look away."""
+
+    decided_by: str
+
+
+class Resumed(Fact, frozen=True, kw_only=True, tag="resumed"):
+    """The referee was told to look again."""
+
+    decided_by: str
+
+
+class TableChecked(Fact, frozen=True, kw_only=True, tag="table_checked"):
+    """Cards or board were seen not to lie where the table says, or to lie there again; or people
+    had the table measured anew, or play on as it is.
+
+    `table` is the `rinkside-table/1` document by which it is read from here on, and no picture
+    shows that one empty; without it, it is read as before.  `decided_by` is empty for what the
+    referee saw by itself.
+    """
+
+    said: str
+    table: dict[str, Any] = {}
+    decided_by: str = ""
+
+
+class SeatTaken(Fact, frozen=True, kw_only=True, tag="seat_taken"):
+    """Somebody's phone speaks for a player from here on, and nobody else casts their votes."""
+
+    player: str
+    said: str = ""
+
+
+class SeatFreed(Fact, frozen=True, kw_only=True, tag="seat_freed"):
+    """Nobody's phone speaks for a player any more: it was given back, or the host freed it."""
+
+    player: str
+    decided_by: str
+    said: str = ""
+
+
+class SessionEnded(Fact, frozen=True, kw_only=True, tag="session_ended"):
+    """Nobody plays on in this session."""
+
+    reason: str = ""
+
+
+Event = (
+    SessionStarted
+    | Reopened
+    | GameStarted
+    | Ruled
+    | Noted
+    | Asked
+    | Answered
+    | Corrected
+    | Undone
+    | Declared
+    | Appealed
+    | Upheld
+    | Resigned
+    | Paused
+    | Resumed
+    | TableChecked
+    | SeatTaken
+    | SeatFreed
+    | SessionEnded
+)
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """An event in its place in the log.
+
+    `seq` counts all records of a log from 1 and never goes back, whatever the clock does; `session`
+    is the seq of the session's first record; `at_ms` is the time that people read, the wall clock
+    or a recording's own, and may go back where the clock was set; `frame` says whether a picture is
+    kept with it (`Log.frame(seq)`).
+    """
+
+    seq: int
+    session: int
+    at_ms: int
+    event: Event
+    frame: bool = False
+
+
+def shows_table(record: Record) -> bool:
+    """Does it hold a table as it was seen?"""
+    return isinstance(record.event, Ruled | Asked) and record.event.observation is not None
+
+
+def renumbered(event: Event, numbers: Mapping[int, int]) -> Event:
+    """The event with the records that it names renumbered; raises KeyError for one that has no
+    number.
+    """
+    match event:
+        case Answered():
+            return msgspec.structs.replace(event, question=numbers[event.question])
+        case Corrected():
+            return msgspec.structs.replace(event, corrects=numbers[event.corrects])
+        case Undone():
+            return msgspec.structs.replace(event, undoes=numbers[event.undoes])
+        case Appealed():
+            return msgspec.structs.replace(event, appeals=numbers[event.appeals])
+        case Upheld():
+            return msgspec.structs.replace(event, upholds=numbers[event.upholds])
+        case _:
+            return event
+
+
+def encode(event: Event) -> str:
+    """The event as one line of JSON with its schema version.
+
+    Raises InputError for text that is no valid Unicode, TypeError or ValueError for what JSON
+    cannot say.
+    """
+    text = json.dumps(
+        {"schema": SCHEMA, **msgspec.to_builtins(event)}, ensure_ascii=False, allow_nan=False
+    )
+    check_unicode(text, type(event).__name__)
+    return text
+
+
+def decode(text: str, where: str) -> Event:
+    """The event in a line of JSON; `where` names the place in messages.
+
+    Raises InputError: not JSON, a newer schema, a fact or a field that is not known, a value of the
+    wrong kind.
+    """
+    return decode_document(parse_json(text, where), where)
+
+
+def decode_document(document: Any, where: str) -> Event:
+    """The event in a document that was read from JSON, which is used up; raises InputError as
+    `decode` does.
+    """
+    if not isinstance(document, dict):
+        raise InputError(f"{where}: expected an event as a JSON object, got {shown(document)}")
+    schema = document.pop("schema", None)
+    if not isinstance(schema, int) or schema < 1:
+        raise InputError(f"{where}: schema: expected 1 to {SCHEMA}, got {shown(schema)}")
+    if schema > SCHEMA:
+        raise InputError(
+            f"{where}: schema: expected {SCHEMA} or older, got {schema}; a newer Rinkside wrote it,"
+            " update this one"
+        )
+    return convert(document, Event, where)  # type: ignore[arg-type]  # mypy: a union is no class
+
+
+def record_document(record: Record) -> dict[str, Any]:
+    """A record as plain data for people to read: seq, session, at_ms, frame, schema, fact and the
+    fact's own fields.
+
+    The moves of what was noted in secret are left out.
+    """
+    place = {
+        "seq": record.seq,
+        "session": record.session,
+        "at_ms": record.at_ms,
+        "frame": record.frame,
+    }
+    document = {**place, "schema": SCHEMA, **msgspec.to_builtins(record.event)}
+    return document | {"moves": []} if document.get("secret") else document

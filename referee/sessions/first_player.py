@@ -1,0 +1,64 @@
+"""How it is decided who begins a game: by hand, by lot, or rolled for before the first move.  The
+lot is drawn here, outside the engines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import SystemRandom
+from typing import NamedTuple
+
+from engines.first_player import How, printed
+from table.errors import InputError
+from table.listing import listed
+
+Lot = Callable[[Sequence[str]], str]
+"""Chooses one of some players, each as likely as any other."""
+
+_system = SystemRandom()
+
+
+class Decided(NamedTuple):
+    """The fields of that name of `SessionStarted` and `GameStarted`."""
+
+    begins: How = "hand"
+    first: str = ""
+    said: str = ""
+    rests_on: str = ""
+
+
+def draw_lot(players: Sequence[str]) -> str:
+    """One of them, by the operating system's randomness, which nobody can foresee or seed."""
+    return _system.choice(players)
+
+
+def decided(begins: str, game: str, players: Sequence[str], lot: Lot = draw_lot) -> Decided:
+    """How it is decided who begins, and who that is, as facts tell it: `begins` is `lot`, `roll`, a
+    player, or empty for the first of `players`.
+
+    Nobody is named (an empty name) for the first of `players`, and where it is to be rolled for.
+    Raises InputError for what is none of these, and for what the rules of the game do not leave
+    open.
+    """
+    if begins in ("lot", "roll") and begins not in printed(game).ways:
+        raise InputError(
+            f"--begins: expected the colour of who begins: the rules of {game} say who that is, got"
+            f" {begins!r}"
+        )
+    match begins:
+        case "":
+            return Decided()
+        case "roll":
+            return Decided("roll")
+        case "lot":
+            if not players:
+                raise InputError("players: expected somebody to draw lots, got nobody")
+            first = lot(players)
+            said = f"A lot was drawn among {listed(players)}. {first.capitalize()} begins."
+            return Decided("lot", first, said, printed(game).rests_on("lot"))
+        case _ if begins in players:
+            return Decided("hand", begins, f"{begins.capitalize()} begins: set by hand.")
+        case _:
+            raise InputError(
+                f"--begins: expected lot, roll or a player ({', '.join(players)}), got {begins!r}"
+            )

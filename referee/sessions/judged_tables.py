@@ -1,0 +1,43 @@
+"""The tables that were ruled on: a judge is given the last that counts, to tell what has changed
+since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Generic, TypeVar
+
+from referee.sessions.state import Ledger
+
+Table = TypeVar("Table")
+
+TABLES_KEPT = 100
+"""Who takes back more rulings than this is where a program is that was just started: the judge has
+the record alone.
+"""
+
+
+class RuledOn(Generic[Table]):
+    """The last tables by the number of the record that was ruled on each."""
+
+    def __init__(self) -> None:
+        self._tables: dict[int, Table] = {}
+
+    def keep(self, seq: int, table: Table) -> None:
+        """Record `seq`, the newest, rests on this table."""
+        self._tables[seq] = table
+        if len(self._tables) > TABLES_KEPT:
+            del self._tables[next(iter(self._tables))]
+
+    def newest(self, among: Container[int]) -> tuple[int, Table] | None:
+        """The last record that was kept of these, and its table; None where there is none."""
+        return next(
+            ((seq, table) for seq, table in reversed(list(self._tables.items())) if seq in among),
+            None,
+        )
+
+    def before(self, ledger: Ledger) -> Table | None:
+        """The table on which the last ruling that stands was made by eye; None if that was before
+        this memory began.
+        """
+        return next((self._tables[seq] for seq in ledger.seen_in if seq in self._tables), None)

@@ -1,0 +1,406 @@
+"""A piece that the camera reads surely and wrongly: how the table was read if it is otherwise, and
+what people said of it.
+
+Nothing is read otherwise without people's word.  What they said of a piece holds for as long as it
+lies there, and goes with it where nothing else explains where it went.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from engines.verdict import Accepted, Ambiguous, OutOfSync, Refused, Unsettled, Verdict, Waiting
+from table.errors import InputError
+from table.files import convert
+from table.motion import CARRIED_MM, moved
+from table.observation import Observation, SeenPiece
+from table.solids import REPEATS_DEG, Pose, lying, upright
+from table.table_config import Setup
+
+MOST_MISREAD = 6
+"""Where more pieces than this would have to be misread, the table is another one."""
+EXPLAINS = 3
+"""A table is what is recorded, or what may follow it, from this rank on."""
+ALLOWED = 4
+"""It follows as something legal."""
+KEY = "misread"
+"""The name in a record's evidence: of a ruling a list, of a question lists by the label of a
+choice.
+"""
+
+
+class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a piece is, and how it lies."""
+
+    colour: str
+    size: str
+    pose: Pose
+
+
+class Misread(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A piece that is read as `read` at (x, y) and is `true`; None: nothing is there.
+
+    `turned_deg` is how much its heading is greater than it was read.
+    """
+
+    read: Kind
+    x_mm: float
+    y_mm: float
+    true: Kind | None = None
+    turned_deg: float = 0.0
+
+
+class Explained(NamedTuple):
+    """A table with pieces read otherwise than they were, and the verdict on it."""
+
+    misread: tuple[Misread, ...]
+    table: Observation
+    verdict: Verdict
+
+    @property
+    def moves(self) -> tuple[str, ...]:
+        """What has happened then, if that is legal."""
+        return self.verdict.moves if isinstance(self.verdict, Accepted) else ()
+
+
+def kind_of(piece: SeenPiece) -> Kind:
+    """As it was read."""
+    return Kind(piece.colour, piece.size, piece.pose)
+
+
+def plain(misread: Iterable[Misread]) -> list[dict[str, Any]]:
+    """As a record's evidence keeps them."""
+    return [msgspec.to_builtins(one) for one in misread]
+
+
+def read_misread(document: object) -> tuple[Misread, ...]:
+    """Those of a record's evidence; none where they are not written as this program writes them."""
+    try:
+        return convert(document, tuple[Misread, ...], "misread")
+    except InputError:
+        return ()
+
+
+class AsTold(NamedTuple):
+    """A table as people said it is: the misread pieces that are there, where they lie now, and
+    those that have left their place.
+    """
+
+    table: Observation
+    there: tuple[Misread, ...]
+    lost: tuple[Misread, ...]
+
+
+def as_told(
+    seen: Observation, misread: Sequence[Misread], colours: Mapping[str, str], setup: Setup
+) -> AsTold:
+    """The table with the pieces that lie where people spoke of them as these are; `colours` is what
+    colours that nobody plays are.
+    """
+    there: dict[int, Misread] = {}
+    lost: list[Misread] = []
+    for one in misread:
+        if one.true is not None and (
+            one.true.size not in setup.pieces or one.true.pose == "leaning"
+        ):
+            continue  # another program, or another table
+        near = [
+            k
+            for k, piece in enumerate(seen.pieces)
+            if k not in there and _may_be(piece, one) and _away_mm(piece, one) <= CARRIED_MM
+        ]
+        if near:
+            k = min(near, key=lambda k: _away_mm(seen.pieces[k], one))
+            x_mm, y_mm = map(float, seen.pieces[k].base_mm)
+            there[k] = msgspec.structs.replace(one, x_mm=x_mm, y_mm=y_mm)
+        else:
+            lost.append(one)
+    wrongly = {k: one for k, one in there.items() if kind_of(seen.pieces[k]) == one.read}
+    table = _with(seen, {k: as_it_is(seen.pieces[k], one, setup) for k, one in wrongly.items()})
+    pieces = tuple(
+        replace(piece, colour=colours.get(piece.colour, piece.colour)) for piece in table.pieces
+    )
+    table = replace(table, pieces=pieces) if colours else table
+    return AsTold(table, tuple(there.values()), tuple(lost))
+
+
+def as_it_is(piece: SeenPiece, misread: Misread, setup: Setup) -> SeenPiece | None:
+    """The piece as people say it is, where it lies; None where nothing is there."""
+    true = misread.true
+    if true is None:
+        return None
+    piece = replace(
+        piece,
+        colour=true.colour,
+        colour_probability=1.0,
+        size_probability=1.0,
+        pose_probability=1.0,
+        rivals=(),
+    )
+    if (true.size, true.pose) == (piece.size, piece.pose) and not misread.turned_deg:
+        return piece
+    heading_deg, base_mm = piece.heading_deg + misread.turned_deg, piece.base_mm
+    size = setup.pieces[true.size]
+    if piece.pose == true.pose == "lying" and misread.turned_deg:
+        base_mm = piece.tip_mm
+    elif piece.pose != true.pose:
+        half_mm = setup.pieces[piece.size].slant_mm / 2
+        way_deg = piece.heading_deg if true.pose == "upright" else heading_deg
+        ahead_mm = half_mm * np.array([np.cos(np.deg2rad(way_deg)), np.sin(np.deg2rad(way_deg))])
+        base_mm = base_mm + ahead_mm if true.pose == "upright" else base_mm - ahead_mm
+    z_mm = max(0.0, float(piece.solid.vertices_mm[:, 2].min()))
+    x_mm, y_mm = map(float, base_mm)
+    solid = (lying if true.pose == "lying" else upright)(size, x_mm, y_mm, heading_deg, z_mm)
+    return replace(
+        piece, size=true.size, pose=true.pose, base_mm=base_mm, heading_deg=heading_deg, solid=solid
+    )
+
+
+def _with(seen: Observation, instead: Mapping[int, SeenPiece | None]) -> Observation:
+    """The table with other pieces in place of some, by index; None: with none there."""
+    if not instead:
+        return seen
+    left = [k for k in range(len(seen.pieces)) if instead.get(k, seen.pieces[k]) is not None]
+    now = {old: new for new, old in enumerate(left)}
+    pieces = [(instead.get(k) or seen.pieces[k], seen.pieces[k].on) for k in left]
+    return replace(
+        seen,
+        pieces=tuple(
+            piece if on is None or now.get(on) == on else replace(piece, on=now.get(on))
+            for piece, on in pieces
+        ),
+    )
+
+
+def _away_mm(piece: SeenPiece, one: Misread) -> float:
+    return float(np.hypot(*(piece.base_mm - (one.x_mm, one.y_mm))))
+
+
+def _may_be(piece: SeenPiece, one: Misread) -> bool:
+    """Is it read as that one was, or, for once, as what it is?"""
+    return kind_of(piece) in (one.read, one.true)
+
+
+def rank(verdict: Verdict) -> int:
+    """How well a verdict explains its table: 4 as an act that is legal or the start, 3 as nothing
+    new, 2 as half done or one of several things, 1 as what is refused, 0 not at all.
+    """
+    match verdict:
+        case Accepted():
+            return ALLOWED
+        case Waiting():
+            return 3 if verdict.as_recorded else 0 if verdict.differences or verdict.asks else 2
+        case Ambiguous():
+            return 2
+        case Refused():
+            return 1
+        case _:
+            return 0
+
+
+def amiss(
+    verdict: Verdict, seen: Observation, before: Observation | None, colours: Container[str]
+) -> bool:
+    """Is the table another one than the record's, for all that is seen?
+
+    Who is refused something may not have done it where no table was ruled on `before`, and where a
+    piece is of none of the game's `colours`.
+    """
+    if isinstance(verdict, Refused):
+        return before is None or any(piece.colour not in colours for piece in seen.pieces)
+    return isinstance(verdict, Unsettled) and rank(verdict) < EXPLAINS
+
+
+def half_done(verdict: Verdict) -> bool:
+    """Is the table taken as a part of an act, and the game waits for the rest of it?"""
+    return isinstance(verdict, Waiting) and not verdict.differences
+
+
+def _differences(verdict: Verdict) -> float:
+    return (
+        len(verdict.differences)
+        if isinstance(verdict, OutOfSync | Waiting) and verdict.differences
+        else np.inf
+    )
+
+
+def came(seen: Observation, before: Observation | None) -> list[int]:
+    """Indexes of the pieces that do not lie as one lay when the table was ruled on last."""
+    were = before.pieces if before is not None else ()
+    return [
+        k
+        for k, piece in enumerate(seen.pieces)
+        if not any(kind_of(was) == kind_of(piece) and not moved(was, piece) for was in were)
+    ]
+
+
+Judge = Callable[[Observation], Verdict]
+
+
+def explanations(
+    judge: Judge,
+    verdict: Verdict,
+    seen: Observation,
+    before: Observation | None,
+    colours: Sequence[str],
+    setup: Setup,
+) -> list[Explained]:
+    """The nearest readings that explain a table: with as few pieces as possible read otherwise.
+
+    Pieces that lie as they lay are as they were.  One piece after the other is read so that least
+    is amiss; none where that does not lead to a table that is explained.
+    """
+    found = Explained((), seen, verdict)
+    as_read = {id(seen.pieces[k]) for k in came(seen, before) if seen.pieces[k].pose != "leaning"}
+    while len(found.misread) < MOST_MISREAD:
+        open_to_doubt = [k for k, piece in enumerate(found.table.pieces) if id(piece) in as_read]
+        told = [
+            one
+            for one in _with_one_more(found, open_to_doubt, judge, colours, setup)
+            if _likely(one.misread)
+        ]
+        if explained := [one for one in told if rank(one.verdict) >= EXPLAINS]:
+            return explained
+        nearer = min(told, key=lambda one: _differences(one.verdict), default=found)
+        if _differences(nearer.verdict) >= _differences(found.verdict):
+            return []
+        found = nearer
+    return []
+
+
+def likest(
+    judge: Judge, verdict: Verdict, seen: Observation, colours: Sequence[str], setup: Setup
+) -> Explained:
+    """The reading in which least is amiss, whatever has to be misread for it: every piece once, as
+    itself or as what leaves least amiss.
+    """
+    found = Explained((), seen, verdict)
+    for piece in seen.pieces:
+        k = next((k for k, one in enumerate(found.table.pieces) if one is piece), None)
+        if k is not None and piece.pose != "leaning" and rank(found.verdict) < EXPLAINS:
+            others = _with_one_more(found, [k], judge, colours, setup)
+            found = min(
+                (found, *others),
+                key=lambda one: (
+                    -1.0 if rank(one.verdict) >= EXPLAINS else _differences(one.verdict)
+                ),
+            )
+    return found
+
+
+def _likely(misread: Sequence[Misread]) -> bool:
+    """One or two pieces may be misread in any way, more only if they are alike, and no two pieces
+    are seen that are not there.
+    """
+    kinds, gone = (
+        {(one.read, one.true, one.turned_deg) for one in misread},
+        sum(one.true is None for one in misread),
+    )
+    return gone <= 1 and (len(misread) <= 2 or len(kinds) == 1)
+
+
+def _with_one_more(
+    found: Explained, pieces: Iterable[int], judge: Judge, colours: Sequence[str], setup: Setup
+) -> Iterator[Explained]:
+    """The table with one more of these pieces read otherwise, in every way."""
+    for k in pieces:
+        piece = found.table.pieces[k]
+        for one in _otherwise(piece, colours, setup):
+            table = _with(found.table, {k: as_it_is(piece, one, setup)})
+            yield Explained((*found.misread, one), table, judge(table))
+
+
+def _otherwise(piece: SeenPiece, colours: Sequence[str], setup: Setup) -> Iterator[Misread]:
+    """Every way in which a piece may have been read wrongly in one thing, the likeliest first."""
+    read, change = kind_of(piece), msgspec.structs.replace
+    gone = Misread(read=read, x_mm=float(piece.base_mm[0]), y_mm=float(piece.base_mm[1]))
+    yield from (
+        change(gone, true=change(read, colour=colour))
+        for colour in colours
+        if colour != piece.colour
+    )
+    yield from (
+        change(gone, true=change(read, size=size))
+        for size in setup.game.sizes
+        if size != piece.size
+    )
+    if piece.pose == "lying":
+        yield change(gone, true=read, turned_deg=180.0)
+        yield change(gone, true=change(read, pose="upright"))
+    else:
+        turns = np.arange(0.0, 360.0, REPEATS_DEG["upright"])
+        yield from (
+            change(gone, true=change(read, pose="lying"), turned_deg=float(turn)) for turn in turns
+        )
+    yield gone
+
+
+class Followed(NamedTuple):
+    """A table with the pieces that people spoke of where they lie now; `rival` explains it as well,
+    if they are read as they are by now.
+    """
+
+    best: Explained
+    rival: Explained | None = None
+
+
+def follow(
+    judge: Judge,
+    plainly: Explained,
+    lost: Iterable[Misread],
+    before: Observation | None,
+    setup: Setup,
+) -> Followed:
+    """The table with a piece that people spoke of where it lies now, if that explains the table
+    better; else as it is.
+
+    What has left its place is the only piece that came and is read as that one was, or nobody
+    knows.
+    """
+    best, rival, nowhere = plainly, None, list(lost)
+    for one in lost:
+        table = best.table
+        there = [k for k in came(table, before) if kind_of(table.pieces[k]) == one.read]
+        if one.true is None or not there:
+            continue
+        ways = []
+        for k in there:
+            x_mm, y_mm = map(float, table.pieces[k].base_mm)
+            moved_there = msgspec.structs.replace(one, x_mm=x_mm, y_mm=y_mm)
+            then = _with(table, {k: as_it_is(table.pieces[k], moved_there, setup)})
+            ways.append(Explained((*best.misread, moved_there), then, judge(then)))
+        most = max(rank(way.verdict) for way in ways)
+        likeliest = [way for way in ways if rank(way.verdict) == most]
+        if len(likeliest) != 1 or most < rank(best.verdict):
+            continue
+        if most == ALLOWED == rank(best.verdict) and likeliest[0].moves != best.moves:
+            rival = best
+        if most > rank(best.verdict) or most == ALLOWED:
+            best = likeliest[0]
+            nowhere.remove(one)
+    return Followed(best if rival else _read_rightly(best, nowhere, before), rival)
+
+
+def _read_rightly(
+    found: Explained, lost: Iterable[Misread], before: Observation | None
+) -> Explained:
+    """With where those are that have left their place and are read as what they are now: they may
+    be misread again.
+    """
+    for one in lost:
+        there = [
+            found.table.pieces[k]
+            for k in came(found.table, before)
+            if kind_of(found.table.pieces[k]) == one.true != one.read
+        ]
+        if len(there) == 1:
+            x_mm, y_mm = map(float, there[0].base_mm)
+            found = found._replace(
+                misread=(*found.misread, msgspec.structs.replace(one, x_mm=x_mm, y_mm=y_mm))
+            )
+    return found

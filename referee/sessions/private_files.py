@@ -1,0 +1,83 @@
+"""Files that only their owner may read: the log has pictures of people's tables, and what they said
+in secret.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from table.errors import InputError
+
+OWNER_FILE, OWNER_FOLDER = 0o600, 0o700
+
+
+def create_private(path: Path) -> None:
+    """Make an empty file that nobody else may open, before anything is in it.  Raises
+    FileExistsError, and OSError where it cannot be made.
+    """
+    os.close(
+        os.open(
+            os.path.realpath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, OWNER_FILE
+        )
+    )
+
+
+def tighten(path: Path, mode: int) -> bool:
+    """Take from other users what `mode` does not give them; a file of somebody else is left as it
+    is, with a line on stderr: then False.
+
+    Nothing is done where there is no such file, or its rights are no wider than that.
+    """
+    try:
+        now = stat.S_IMODE(path.stat().st_mode)
+        if now & ~mode & 0o777:
+            path.chmod(now & mode)
+    except FileNotFoundError:
+        return True
+    except OSError as error:
+        logging.getLogger(__name__).warning(
+            "rinkside: %s: other users of this machine can read it (%s): give it to this user",
+            path,
+            error.strerror,
+        )
+        return False
+    return True
+
+
+def claim(path: Path) -> int:
+    """Hold the right to write; the kernel gives it back however the process ends.
+
+    A file of its own: closing any handle to the database itself would drop SQLite's own locks on
+    it.  It holds the number of the process.
+    """
+    try:
+        handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_FILE)
+    except OSError as error:
+        raise InputError(
+            f"{path}: expected a log in a folder that can be written to ({error.strerror})"
+        ) from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        pid = os.pread(handle, 20, 0).decode("ascii", "replace").strip()
+        os.close(handle)
+        other = f"another Rinkside (process {pid})" if pid.isdecimal() else "another Rinkside"
+        raise InputError(
+            f"{path}: {other} is writing this log; stop that one, or keep this log elsewhere:"
+            " --data FOLDER, or --log FILE"
+        ) from error
+    except OSError as error:
+        os.close(handle)
+        raise InputError(
+            f"{path}.lock: expected a file that can be locked ({error.strerror})"
+        ) from error
+    # Only for that message: on a full disk it does without the number.
+    with suppress(OSError):
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+    return handle

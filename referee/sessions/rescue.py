@@ -1,0 +1,292 @@
+"""What can be read of a damaged log, saved into a new one (`rinkside log rescue`)."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+
+from engines import GAMES
+from referee.sessions.event_reader import read_only_uri
+from referee.sessions.event_tables import (
+    ERRORS,
+    MOST_VALUE,
+    create,
+    picture_checksum,
+    record_checksum,
+)
+from referee.sessions.events import Record, SessionStarted, decode
+from referee.sessions.private_files import create_private
+from referee.sessions.sqlite_pages import rows
+from referee.sessions.state import Games, Ledger, apply, begin
+from table.errors import InputError
+
+LEAST_ROW = 32
+"""No record is shorter, so a file has no more of them than it has room for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rescued:
+    """How many sessions, records and pictures were saved; `lost` says in sentences what was not."""
+
+    sessions: int
+    records: int
+    frames: int
+    lost: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A record as it stands in the file."""
+
+    seq: int
+    session: int
+    at_ms: int
+    text: str
+
+
+@dataclass(slots=True)
+class _Found:
+    """Records by number, and the numbers of those that cannot be read."""
+
+    rows: dict[int, _Row] = field(default_factory=dict)
+    lost: set[int] = field(default_factory=set)
+    reachable: bool = True
+    """Could SQLite say how many there are?"""
+
+
+def rescue(bad: Path, good: Path, games: Games = GAMES) -> Rescued:
+    """Save what can be read of the log `bad`, which stays as it is, as the new log `good`; records
+    keep their numbers.
+
+    A record is saved if its checksum is right, a picture likewise, and a session as far as its
+    records follow from one another by the rules of its game: after a lost one those are left out
+    that do not, or that tell of another state.  Raises InputError where nothing can be read.
+    """
+    if not bad.is_file():
+        raise InputError(f"{bad}: expected a log, but there is no such file")
+    try:
+        create_private(good)
+    except OSError as error:
+        raise InputError(
+            f"{good}: expected the name of a new file in a folder that can be written to"
+            f" ({error.strerror})"
+        ) from error
+    try:
+        with closing(_connect(bad)) as damaged:
+            return _save(bad, damaged, good, games)
+    except BaseException as error:
+        good.unlink(missing_ok=True)
+        if isinstance(error, (*ERRORS, OSError)):
+            raise InputError(f"{bad}: could not be saved as {good} ({error})") from error
+        raise
+
+
+def _connect(bad: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(read_only_uri(bad), uri=True, isolation_level=None)
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE)
+    with suppress(*ERRORS):
+        db.execute(
+            "PRAGMA writable_schema = ON"
+        )  # a file that was cut short is then read as far as it goes
+    return db
+
+
+def _save(bad: Path, damaged: sqlite3.Connection, good: Path, games: Games) -> Rescued:
+    found = _records_in(bad, damaged)
+    if not found.rows:
+        raise InputError(f"{bad}: expected a log of Rinkside, but no record can be read in it")
+    said = [f"records {_ranges(found.lost)} cannot be read"] if found.lost else []
+    kept: dict[int, _Row] = {}
+    sessions = 0
+    for session, rows_of in _by_session(found.rows).items():
+        whole = _that_follow(rows_of, found.lost, games)
+        kept |= {row.seq: row for row in whole}
+        sessions += bool(whole)
+        if len(whole) < len(rows_of):
+            left_out = [row.seq for row in rows_of[len(whole) :]]
+            why = "its start is lost" if not whole else "they do not follow without what is lost"
+            said.append(
+                f"session {session}: records {_ranges(left_out)} can be read and are left out:"
+                f" {why}"
+            )
+    frames, lost_frames = _write(bad, damaged, good, kept)
+    if lost_frames:
+        said.append(
+            f"the pictures of records {_ranges(lost_frames)} cannot be read, where there were any"
+        )
+    return Rescued(sessions, len(kept), frames, tuple(said))
+
+
+def _records_in(bad: Path, damaged: sqlite3.Connection) -> _Found:
+    found, top, most = _Found(), 0, bad.stat().st_size // LEAST_ROW
+    for question in ("records", "records INDEXED BY records_by_session", "frames"):
+        try:
+            top = max(
+                top, damaged.execute(f"SELECT coalesce(max(seq), 0) FROM {question}").fetchone()[0]
+            )
+        except ERRORS:
+            found.reachable = False
+    top, with_checksum = min(top, most), _has_checksums(damaged)
+    for seq in range(1, top + 1):
+        try:
+            row = damaged.execute(
+                f"SELECT session, at_ms, event{', sha256' if with_checksum else ''} FROM records"
+                " WHERE seq = ?",
+                (seq,),
+            ).fetchone()
+        except ERRORS:
+            row = None
+        if row is None or not _take(found, seq, *row):
+            found.lost.add(seq)
+    if found.lost or not found.reachable:
+        for seq, values in rows(bad, MOST_VALUE):
+            if (
+                len(values) in (4, 5)
+                and values[0] is None
+                and (seq in found.lost or top < seq <= most)
+                and _take(found, seq, *values[1:])
+            ):
+                found.lost.discard(seq)
+        found.lost |= set(range(1, max(found.rows, default=0))) - found.rows.keys()
+    return found
+
+
+def _has_checksums(damaged: sqlite3.Connection) -> bool:
+    try:
+        return bool(
+            damaged.execute(
+                "SELECT count(*) FROM pragma_table_info('records') WHERE name = 'sha256'"
+            ).fetchone()[0]
+        )
+    except ERRORS:
+        return False
+
+
+def _take(
+    found: _Found, seq: int, session: object, at_ms: object, text: object, sha256: object = None
+) -> bool:
+    """Keep a row if it is a record; one of version 1 has no checksum, and is one if it reads as
+    one.
+    """
+    if not (
+        isinstance(session, int)
+        and isinstance(at_ms, int)
+        and isinstance(text, str)
+        and 0 < session <= seq
+    ):
+        return False
+    if sha256 is not None and record_checksum(seq, session, at_ms, text) != sha256:
+        return False
+    try:
+        decode(text, "record")
+    except InputError:
+        return False
+    found.rows[seq] = _Row(seq, session, at_ms, text)
+    return True
+
+
+def _by_session(found: dict[int, _Row]) -> dict[int, list[_Row]]:
+    sessions: defaultdict[int, list[_Row]] = defaultdict(list)
+    for seq in sorted(found):
+        sessions[found[seq].session].append(found[seq])
+    return sessions
+
+
+def _that_follow(rows_of: list[_Row], lost: set[int], games: Games) -> list[_Row]:
+    """The records of a session up to the first that does not follow from those before it, where
+    some may be lost between them.
+    """
+    first = rows_of[0]
+    if first.seq != first.session or not isinstance(decode(first.text, "record"), SessionStarted):
+        return []
+    missing = min((seq for seq in lost if first.seq < seq < rows_of[-1].seq), default=None)
+    if missing is None:
+        return rows_of
+    ledger: Ledger | None = None
+    comparable = True
+    for number, row in enumerate(rows_of):
+        record = Record(
+            seq=row.seq, session=row.session, at_ms=row.at_ms, event=decode(row.text, "record")
+        )
+        try:
+            ledger = begin(record, games) if ledger is None else apply(ledger, record)
+            same = _tells_of(record, ledger)
+        except ValueError:
+            if row.seq < missing:
+                return rows_of  # an older program's: today's rules can say nothing about it
+            return rows_of[:number]
+        if row.seq < missing:
+            comparable = comparable and same
+        elif not (comparable and same):
+            return rows_of[:number]
+    return rows_of
+
+
+def _tells_of(record: Record, ledger: Ledger) -> bool:
+    """Does a record tell of the state that it leads to?  One that tells of none may."""
+    state = getattr(record.event, "state", None)
+    return not state or state == json.loads(json.dumps(ledger.engine.state_document(ledger.state)))
+
+
+def _write(
+    bad: Path, damaged: sqlite3.Connection, good: Path, kept: dict[int, _Row]
+) -> tuple[int, list[int]]:
+    """Write the new log; how many pictures are in it, and of which records they are lost."""
+    frames, lost = 0, set[int]()
+    with closing(sqlite3.connect(good, isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        create(db)
+        for row in kept.values():
+            values = (
+                row.seq,
+                row.session,
+                row.at_ms,
+                row.text,
+                record_checksum(row.seq, row.session, row.at_ms, row.text),
+            )
+            db.execute(
+                "INSERT INTO records (seq, session, at_ms, event, sha256) VALUES (?, ?, ?, ?, ?)",
+                values,
+            )
+        for seq in kept:
+            try:
+                row_of = damaged.execute(
+                    "SELECT sha256, jpeg FROM frames WHERE seq = ?", (seq,)
+                ).fetchone()
+            except ERRORS:
+                lost.add(seq)
+                continue
+            if row_of is not None and not _keep(db, seq, *row_of):
+                lost.add(seq)
+            frames += row_of is not None and seq not in lost
+        if lost:
+            for seq, values_of in rows(bad, MOST_VALUE):
+                if seq in lost and len(values_of) == 3 and _keep(db, seq, *values_of[1:]):
+                    lost.discard(seq)
+                    frames += 1
+        db.execute("COMMIT")
+    return frames, sorted(lost)
+
+
+def _keep(db: sqlite3.Connection, seq: int, sha256: object, jpeg: object) -> bool:
+    if not isinstance(jpeg, bytes) or picture_checksum(jpeg) != sha256:
+        return False
+    db.execute("INSERT INTO frames (seq, sha256, jpeg) VALUES (?, ?, ?)", (seq, sha256, jpeg))
+    return True
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """`3, 5-9, 12`"""
+    return ", ".join(_spans(sorted(numbers)))
+
+
+def _spans(numbers: list[int]) -> Iterator[str]:
+    for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
+        span = [number for _, number in run]
+        yield str(span[0]) if len(span) == 1 else f"{span[0]}-{span[-1]}"

@@ -1,0 +1,112 @@
+"""Secret votes in a session: which are hidden now, and which of them a command would touch or show.
+
+The game says what is secret (`hidden_voters`, `secret_voter`); nothing here depends on a phase or
+on the notation of a game.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from engines import Game
+from referee.sessions.commands import Answer, Command, Correct, Declare, Hear, Undo
+from referee.sessions.events import Asked
+from referee.sessions.state import Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What a command would do to votes that are not revealed.
+
+    It casts, changes or takes back those of `voters`.  It is `aloud` where it would write a hidden
+    vote into the log in clear, or go on behind a vote that it reveals: a refusal there would tell
+    how the votes came out.
+    """
+
+    voters: frozenset[str] = frozenset()
+    aloud: bool = False
+
+
+def hidden_votes(ledger: Ledger) -> dict[str, int]:
+    """The record that cast each vote that is not revealed, by player."""
+    voters = set(ledger.engine.hidden_voters(ledger.state))
+    found: dict[str, int] = {}
+    for entry in reversed(ledger.standing):
+        if voters <= found.keys():
+            break
+        for player in _voters(ledger.engine, entry.moves):
+            found.setdefault(player, entry.seq)
+    return {
+        player: found[player] for player in ledger.players if player in voters and player in found
+    }
+
+
+def touched(ledger: Ledger, command: Command) -> Touched:
+    """What a command would do to hidden votes, were it obeyed now."""
+    hidden = hidden_votes(ledger)
+    match command:
+        case Hear():
+            voter = ledger.engine.secret_voter(command.said)
+            return Touched(frozenset([voter] if voter is not None else []))
+        case Declare():
+            cast = _voters(ledger.engine, command.moves)
+            return Touched(frozenset(cast), bool(cast) or _goes_on(hidden, command.moves))
+        case Correct():
+            cast = _voters(ledger.engine, command.moves)
+            # A vote that was revealed may be corrected; any other one is cast by this.
+            stood = next(
+                (entry.moves for entry in ledger.standing if entry.seq == command.record), ()
+            )
+            new = (
+                cast - _voters(ledger.engine, stood)
+                if command.record not in hidden.values()
+                else cast
+            )
+            voters = {*new, *_cast_in(hidden, command.record)}
+            return Touched(frozenset(voters), bool(new) or _goes_on(hidden, command.moves))
+        case Undo():
+            question = ledger.question
+            if command.record is not None:
+                record = command.record
+            elif question is not None or not ledger.standing:
+                return Touched()
+            else:
+                record = ledger.standing[-1].seq
+            return Touched(frozenset(_cast_in(hidden, record)))
+        case Answer():
+            return Touched(frozenset(_voters(ledger.engine, _answers(ledger))))
+        case _:
+            return Touched()
+
+
+def _goes_on(hidden: dict[str, int], moves: tuple[str, ...]) -> bool:
+    return bool(hidden) and len(moves) > 1
+
+
+def _cast_in(hidden: dict[str, int], record: int) -> list[str]:
+    return [player for player, seq in hidden.items() if seq == record]
+
+
+def _answers(ledger: Ledger) -> Iterable[str]:
+    """The moves of all answers to the open question."""
+    asked = ledger.question.event if ledger.question else None
+    return (
+        [move for choice in asked.choices for move in choice.moves]
+        if isinstance(asked, Asked)
+        else []
+    )
+
+
+def _voters(engine: Game, moves: Iterable[str]) -> Counter[str]:
+    """Whose secret votes some moves cast, and how many of each; what is no move casts none."""
+    voters: Counter[str] = Counter()
+    for text in moves:
+        try:
+            voter = engine.secret_voter(engine.parse_move(text))
+        except ValueError:
+            continue
+        if voter is not None:
+            voters[voter] += 1
+    return voters

@@ -1,0 +1,548 @@
+"""A session: the fold of its records, told to everybody who listens, changed by nothing but
+appending.
+
+A record is published only after it is on disk.  Safe to use from many threads: who appends waits
+for who appends before, who only looks waits for nobody, however slow the disk is.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from typing import Any, Self, assert_never
+
+import msgspec
+
+import engines
+from engines.verdict import Ambiguous, Verdict
+from engines.verdict import Choice as Offered
+from hardware.dice_display import Draw, draw
+from referee.presentation import view_model as pages
+from referee.sessions.alternatives import alternatives
+from referee.sessions.commands import (
+    Answer,
+    Appeal,
+    Command,
+    Correct,
+    Declare,
+    Hear,
+    NextGame,
+    Pause,
+    Resign,
+    Resume,
+    Roll,
+    Undo,
+    Uphold,
+)
+from referee.sessions.event_store import Log
+from referee.sessions.events import (
+    Answered,
+    Appealed,
+    Asked,
+    Choice,
+    Corrected,
+    Declared,
+    Event,
+    GameStarted,
+    Noted,
+    Paused,
+    Record,
+    Resigned,
+    Resumed,
+    Ruled,
+    SeatFreed,
+    SeatTaken,
+    SessionEnded,
+    SessionStarted,
+    Undone,
+    Upheld,
+    shows_table,
+)
+from referee.sessions.first_player import Lot, decided, draw_lot
+from referee.sessions.secret_votes import Touched, touched
+from referee.sessions.state import (
+    Games,
+    Ledger,
+    apply,
+    begin,
+    check_ruling,
+    fold,
+    followed_by,
+    may_follow,
+)
+from referee.sessions.verdict_events import fact_of
+from table.errors import InputError
+from table.text import check_unicode
+
+RECORDS_KEPT = 200
+"""The newest records of a session stay in memory, an evening's would not fit beside the eyes; older
+ones are read from the log.
+"""
+
+
+class Session:
+    """One session on an open log."""
+
+    def __init__(
+        self,
+        log: Log,
+        records: tuple[Record, ...],
+        ledger: Ledger,
+        draw: Draw = draw,
+        lot: Lot = draw_lot,
+    ) -> None:
+        """Use `begin` or `reopen`."""
+        self._log, self._draw, self._lot = log, draw, lot
+        self._records = deque(records, RECORDS_KEPT)
+        self._seen = next(filter(shows_table, reversed(records)), None)
+        self._ledger = ledger
+        self._viewed: tuple[Ledger | None, dict[str, Any]] = None, {}
+        self._at_ms = records[-1].at_ms
+        self._closed = False
+        self._writing = threading.Lock()
+        """Held for as long as a record is made and written; `_changed` within it, and only to
+        publish.
+        """
+        self._changed = threading.Condition()
+        self.id = self._ledger.session
+
+    @classmethod
+    def begin(
+        cls,
+        log: Log,
+        started: SessionStarted,
+        at_ms: int = 0,
+        games: Games | None = None,
+        empty_jpeg: bytes | None = None,
+        draw: Draw = draw,
+        lot: Lot = draw_lot,
+    ) -> Self:
+        """Begin a session of one of `games` (all); raises InputError for an unknown game or players
+        that it refuses.
+
+        `empty_jpeg` is a picture of the empty table, kept for reading this session's pictures
+        again; `draw` is where the values of electronic dice come from, and `lot` decides who begins
+        the next game where that is by lot.
+        """
+        games = engines.GAMES if games is None else games
+        try:
+            begin(Record(seq=0, session=0, at_ms=at_ms, event=started), games)
+        except InputError:
+            raise
+        except ValueError as error:
+            raise InputError(f"{started.game}: {error}") from error
+        record = log.append(started, at_ms, frame_jpeg=empty_jpeg)
+        return cls(log, (record,), begin(record, games), draw, lot)
+
+    @classmethod
+    def reopen(cls, log: Log, session: int, games: Games | None = None) -> Self:
+        """Go on with a session of the log: the state is that of the last record on disk.
+
+        Raises InputError for no such session, or one whose moves are not legal by these engines.
+        """
+        records = log.records(session)
+        return cls(
+            log,
+            records,
+            fold(
+                records, engines.GAMES if games is None else games, f"{log.path}: session {session}"
+            ),
+        )
+
+    @property
+    def seq(self) -> int:
+        """The number of the newest record."""
+        return self.ledger.seq
+
+    @property
+    def ledger(self) -> Ledger:
+        """The state after the last record; frozen, so it may be kept and compared."""
+        with self._changed:
+            return self._ledger
+
+    def tick(self, at_ms: int) -> None:
+        """Tell the session the time that people read (`Frame.shown_ms`); records are stamped with
+        it.
+
+        It may go back, where somebody sets the wall clock: order is that of `seq`, and no duration
+        is computed from it.
+        """
+        with self._changed:
+            self._at_ms = at_ms
+
+    def append(
+        self, event: Event, frame_jpeg: bytes | None = None, after: int | None = None
+    ) -> Record | None:
+        """Add an event at the time of the last `tick`; returns once it is on disk and everybody can
+        see it.
+
+        An event's `state` is filled in here.  With `after`, only if no record came since that one:
+        otherwise nothing is written and None comes back, and whoever judged must judge again.
+        Raises LogFailed, and then nothing is shown; ValueError of the engine where moves do not
+        follow from the state, and then nothing is written.
+        """
+        with self._writing:
+            if self._closed:
+                raise ValueError("the session was closed")
+            if after is not None and after != self._ledger.seq:
+                return None
+            return self._append(event, frame_jpeg)
+
+    def _append(self, event: Event, frame_jpeg: bytes | None = None) -> Record:
+        trial = followed_by(self._ledger, event, self._at_ms)
+        if hasattr(event, "state"):
+            event = msgspec.structs.replace(event, state=trial.engine.state_document(trial.state))
+        record = self._log.append(event, self._at_ms, self.id, frame_jpeg)
+        self._publish(record)
+        return record
+
+    def _publish(self, record: Record) -> None:
+        """Show a record that is on disk."""
+        ledger = apply(self._ledger, record)
+        with self._changed:
+            self._ledger = ledger
+            self._records.append(record)
+            self._seen = record if shows_table(record) else self._seen
+            self._changed.notify_all()
+
+    def catch_up(self) -> None:
+        """Take in what is on the log and was not shown, as something failed in between; everybody
+        sees it now.  Raises InputError.
+        """
+        with self._writing:
+            for record in self._log.records(self.id, self._ledger.seq):
+                self._publish(record)
+
+    def command(
+        self, command: Command, allow: Callable[[Command], Command] | None = None
+    ) -> Record:
+        """Do what people say; raises InputError where it cannot be done now, in one line for them.
+
+        `allow` gives the command as it may be given, or raises; no other record comes between its
+        answer and the deed.
+        """
+        with self._writing:
+            if allow is not None:
+                command = allow(command)
+            if self._closed or self._ledger.ended:
+                raise InputError(
+                    "the session has ended: begin another one, or go on with it: rinkside play"
+                    f" --resume {self.id}"
+                )
+            event = self._event(command)
+            try:
+                return self._append(event)
+            except InputError:
+                raise
+            except ValueError as error:
+                raise InputError(
+                    f"{type(command).__name__.lower()}: the moves that would then stand are not"
+                    f" legal: {error}"
+                ) from error
+
+    def touched(self, command: Command) -> Touched:
+        """What a command would do to votes that nobody has seen yet."""
+        return touched(self.ledger, command)
+
+    def hear(self, said: Mapping[str, Any]) -> Record | None:
+        """Judge what does not come through the lens at the time of the last `tick`; None where the
+        game has no use for it now.
+
+        There is one question at a time: what would raise another one has no use either, nor what
+        would leave none of its answers legal.
+
+        Raises InputError for what the game does not understand.
+        """
+        check_unicode(said, "hear")
+        with self._writing:
+            event = fact_of(self._verdict_on(said))
+            if event is None or self._waits_for_an_answer(event):
+                return None
+            return self._append(event)
+
+    def seat(self, event: SeatTaken | SeatFreed) -> None:
+        """Keep who speaks for a player; nothing once the session has ended.  Raises LogFailed."""
+        with self._writing:
+            if not (self._closed or self._ledger.ended):
+                self._append(event)
+
+    def _verdict_on(self, said: Mapping[str, Any]) -> Verdict:
+        return self._ledger.engine.hear(self._ledger.state, said, self._ledger.in_doubt)
+
+    def _heard(self, said: Mapping[str, Any]) -> Ruled | Asked | Noted:
+        verdict = self._verdict_on(said)
+        if (event := fact_of(verdict)) is None:
+            raise InputError(f"not now: {verdict.said}")
+        if self._ledger.question is not None and self._waits_for_an_answer(event):
+            raise InputError(
+                f"question {self._ledger.question.seq} is open: answer it or take it back first"
+            )
+        return event
+
+    def _waits_for_an_answer(self, event: Ruled | Asked | Noted) -> bool:
+        """Is a question open beside which this cannot stand: another one, or moves after which none
+        of its answers is legal?
+        """
+        if self._ledger.question is None:
+            return False
+        if isinstance(event, Asked):
+            return True
+        after, asked = followed_by(self._ledger, event), self._ledger.question.event
+        assert isinstance(asked, Asked), "a question is what was asked"
+        answers = [
+            Answered(
+                question=self._ledger.question.seq,
+                label=choice.label,
+                how="order",
+                decided_by="",
+                moves=choice.moves,
+            )
+            for choice in asked.choices
+            if choice.moves
+        ]
+        return bool(answers) and not any(may_follow(after, answer) for answer in answers)
+
+    def _rolled(self, roll: Roll) -> Event:
+        """The values are drawn here and nowhere else; `evidence["dice"]` has them."""
+        values = [self._draw() for _ in range(roll.dice)]
+        if roll.player is None:
+            said = (
+                f"{'The die shows' if roll.dice == 1 else 'The dice show'}"
+                f" {' and '.join(map(str, values))}. It counts for nothing in the game."
+            )
+            return Noted(code="dice.rolled", said=said, evidence={"dice": values})
+        if roll.dice != 1:
+            raise InputError(
+                f"roll: expected 1 die for the game, got {roll.dice}; leave the player out to roll"
+                " for nothing"
+            )
+        event = self._heard({"player": roll.player, "die": values[0]})
+        return msgspec.structs.replace(event, evidence=event.evidence | {"dice": values})
+
+    def _event(self, command: Command) -> Event:
+        match command:
+            case Hear():
+                return self._heard(command.said)
+            case Answer():
+                return self._answered(command)
+            case Correct():
+                moves, who = ", ".join(command.moves) or "nothing", command.decided_by
+                said = f"{who} replaced what record {command.record} ruled: {moves} happened."
+                common: dict[str, Any] = {
+                    "moves": command.moves,
+                    "decided_by": who,
+                    "reason": command.reason,
+                    "misread": command.misread,
+                }
+                return Corrected(corrects=command.record, said=said, **common)
+            case Undo():
+                undoes = self._last_standing() if command.record is None else command.record
+                return Undone(
+                    undoes=undoes,
+                    decided_by=command.decided_by,
+                    said=f"{command.decided_by} took back record {undoes}.",
+                )
+            case Declare():
+                said = f"{command.decided_by} declared: {', '.join(command.moves)}."
+                return Declared(moves=command.moves, decided_by=command.decided_by, said=said)
+            case Roll():
+                return self._rolled(command)
+            case Appeal() | Uphold() | Resign():
+                return self._objected(command)
+            case Pause():
+                if self._ledger.paused:
+                    raise InputError("pause: the referee is looking away already")
+                return Paused(decided_by=command.decided_by)
+            case Resume():
+                if not self._ledger.paused:
+                    raise InputError("resume: the referee is looking already")
+                return Resumed(decided_by=command.decided_by)
+            case NextGame():
+                return self._next_game(command)
+            case _:
+                assert_never(command)
+
+    def _next_game(self, command: NextGame) -> GameStarted:
+        ledger = self._ledger
+        players = command.players or ledger.players
+        before = (
+            ledger.begins
+            if ledger.begins != "hand"
+            else ledger.first
+            if players == ledger.players
+            else ""
+        )
+        how = decided(command.begins or before, ledger.started.game, players, self._lot)
+        return GameStarted(players=players, rulings=ledger.options, **how._asdict())
+
+    def _objected(self, command: Appeal | Uphold | Resign) -> Event:
+        if isinstance(command, Uphold):
+            return Upheld(
+                upholds=command.appeal,
+                decided_by=command.decided_by,
+                said=f"{command.decided_by} heard the appeal: the ruling stands.",
+            )
+        if command.player not in self._ledger.left:
+            raise InputError(
+                f"expected a player who has not resigned ({', '.join(self._ledger.left)}), got"
+                f" {command.player!r}"
+            )
+        name = command.player.capitalize()
+        if isinstance(command, Resign):
+            if self._ledger.outcome is not None:
+                raise InputError("resign: the game is over")
+            return Resigned(
+                player=command.player, decided_by=command.decided_by, said=f"{name} resigns."
+            )
+        appealed = {
+            (event.appeals, event.player)
+            for open_one in self._ledger.appeals
+            if isinstance(event := open_one.event, Appealed)
+        }
+        if (command.record, command.player) in appealed:
+            raise InputError(
+                f"appeal: {command.player} has appealed against record {command.record} already"
+            )
+        reason = f": {command.reason}" if command.reason else "."
+        said = f"{name} appeals against record {command.record}{reason}"
+        return Appealed(
+            appeals=command.record, player=command.player, reason=command.reason, said=said
+        )
+
+    def _answered(self, answer: Answer) -> Answered:
+        question = self._ledger.question
+        asked = question.event if question else None
+        if question is None or question.seq != answer.question or not isinstance(asked, Asked):
+            raise InputError(
+                f"answer: question {answer.question} is not open: it was answered or taken back"
+                " already"
+            )
+        if answer.how == "calliper" and not answer.readings_mm:
+            raise InputError("answer: expected the calliper's readings in mm, got none")
+        choice = self._choice(asked, answer)
+        measured = ", ".join(f"{name} {mm:g} mm" for name, mm in answer.readings_mm.items())
+        said = f"{choice.label}: decided by {answer.decided_by}" + (
+            f", measured with a calliper ({measured})." if measured else "."
+        )
+        return Answered(
+            question=question.seq,
+            label=choice.label,
+            how="calliper" if answer.readings_mm else "order",
+            decided_by=answer.decided_by,
+            moves=choice.moves,
+            holds=choice.holds,
+            readings_mm=answer.readings_mm,
+            code=asked.code,
+            said=said,
+            rests_on=asked.rests_on,
+            player=asked.player,
+        )
+
+    def _choice(self, asked: Asked, answer: Answer) -> Choice:
+        """The choice that people named, or the one that their readings agree with."""
+        if not answer.label and answer.readings_mm:
+            offered = tuple(Offered(choice.label, choice.moves) for choice in asked.choices)
+            question = Ambiguous(code=asked.code, said=asked.said, choices=offered)
+            moves = self._ledger.engine.judge_answer(
+                question, answer.readings_mm, answer.decided_by
+            ).moves
+            return next(choice for choice in asked.choices if choice.moves == moves)
+        for choice in asked.choices:
+            if choice.label == answer.label:
+                return choice
+        labels = ", ".join(repr(choice.label) for choice in asked.choices)
+        raise InputError(f"answer: expected one of {labels}, got {answer.label!r}")
+
+    def _last_standing(self) -> int:
+        ledger = self._ledger
+        if ledger.question is not None:
+            return ledger.question.seq
+        if ledger.standing:
+            return ledger.standing[-1].seq
+        if ledger.earlier is not None:
+            return ledger.game_seq
+        raise InputError("undo: nothing was ruled yet, so there is nothing to take back")
+
+    def alternatives(self, seq: int) -> tuple[Choice, ...]:
+        """What else may have happened at record `seq`, to be sent as a Correct
+        (`referee.sessions.alternatives`).  Raises InputError.
+        """
+        with self._changed:
+            ledger = self._ledger
+        check_ruling(ledger, seq)
+        return alternatives(ledger, self.records(seq - 1, 1)[0])
+
+    def end(self, reason: str = "") -> Record:
+        """Say that nobody plays on in this session; its log stays."""
+        with self._writing:
+            return self._append(SessionEnded(reason=reason))
+
+    def records(self, after: int = 0, most: int | None = None) -> tuple[Record, ...]:
+        """Records of this session with seq > `after`, the first `most` of them; what is not kept in
+        memory comes from the log.
+        """
+        with self._changed:
+            last = self._ledger.seq
+            kept = (
+                tuple(self._records)
+                if after >= self._records[0].seq - 1 or self._records[0].seq == self.id
+                else None
+            )
+        found = (
+            self._log.records(self.id, after, most)
+            if kept is None
+            else (record for record in kept if record.seq > after)
+        )
+        return tuple(record for record in islice(found, most) if record.seq <= last)
+
+    def wait(self, after: int, timeout_s: float | None = None) -> tuple[Record, ...]:
+        """As `records`, RECORDS_KEPT at most, but waits until there is at least one; empty when the
+        time is over or the session was closed.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._ledger.seq > after, timeout_s)
+        return self.records(after, RECORDS_KEPT)
+
+    def subscribe(self, after: int = 0) -> Iterator[Record]:
+        """Every record with seq > `after`, each once and in order, as they come; ends when the
+        session is closed.
+        """
+        while records := self.wait(after):
+            yield from records
+            after = records[-1].seq
+
+    @property
+    def closed(self) -> bool:
+        """Has `close` been called?"""
+        with self._changed:
+            return self._closed
+
+    def close(self) -> None:
+        """Wake and end all who listen, once what is being written is on disk.  The log stays open:
+        it belongs to who opened it.
+        """
+        with self._writing, self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def frame(self, seq: int) -> bytes | None:
+        """The JPEG kept with a record of this session, or None."""
+        return (
+            self._log.frame(seq)
+            if any(record.frame and record.seq == seq for record in self.records(seq - 1, 1))
+            else None
+        )
+
+    def view(self) -> dict[str, Any]:
+        """All that a page shows, ready for JSON (`referee.presentation.view_model.view`); shared by
+        all callers, so do not change it.
+        """
+        with self._changed:
+            ledger, records, seen = self._ledger, tuple(self._records), self._seen
+        of, shown = self._viewed
+        if of is not ledger:
+            shown = pages.view(ledger, records, seen)
+            self._viewed = ledger, shown
+        return shown

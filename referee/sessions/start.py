@@ -1,0 +1,174 @@
+"""How every session begins, and how one goes on: who plays what on which table, seen by which
+camera.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from importlib import metadata
+
+import msgspec
+
+from referee.sessions.event_store import Log
+from referee.sessions.events import Reopened, SessionStarted
+from referee.sessions.first_player import Lot, decided, draw_lot
+from referee.sessions.piece_fit import check_pieces
+from referee.sessions.session import Session
+from referee.sessions.table_identity import another_lens, another_table, last_table
+from table.errors import InputError, said_of
+from table.table_config import CoverDice, Setup, table_document
+
+LONGEST_NAME = 40
+
+
+def as_played(setup: Setup, rulings: Mapping[str, str]) -> Setup:
+    """The table with what the rulings lay on it: `cover=on` cover dice, of the usual size where
+    `table.json` tells of none.
+    """
+    wanting = rulings.get("cover") == "on" and setup.cover_dice is None
+    return msgspec.structs.replace(setup, cover_dice=CoverDice()) if wanting else setup
+
+
+def opening(
+    game: str,
+    players: tuple[str, ...],
+    rulings: dict[str, str],
+    setup: Setup,
+    camera: str,
+    started: datetime,
+    simulated: bool = False,
+    names: Mapping[str, str] | None = None,
+    begins: str = "",
+    lot: Lot = draw_lot,
+) -> SessionStarted:
+    """The first fact of a session; `camera` is its name as people are shown it, `started` an aware
+    time, `names` the people's by colour; `begins` and `lot` are as in `decided`.
+
+    Raises InputError for a player whose colour is not one of the table's, as nobody would ever see
+    those pieces, for pieces that do not suit the board or the rulings, and for a name of somebody
+    who does not play.
+    """
+    _check_players(players, setup)
+    check_pieces(game, rulings, setup)
+    for colour in names or ():
+        if colour not in players:
+            raise InputError(
+                f"--names: expected names of players ({', '.join(players)}), got one of {colour!r}"
+            )
+    return SessionStarted(
+        game=game,
+        players=players,
+        rulings=rulings,
+        camera=camera,
+        simulated=simulated,
+        started_utc=started.isoformat(timespec="seconds"),
+        table=table_document(as_played(setup, rulings)),
+        version=metadata.version("rinkside"),
+        names=dict(names or {}),
+        **decided(begins, game, players, lot)._asdict(),
+    )
+
+
+def reopened(
+    log: Log,
+    number: int,
+    setup: Setup,
+    camera: str,
+    at: datetime,
+    empty_jpeg: bytes | None = None,
+    new_lens: bool = False,
+) -> Session:
+    """A session of the log, to go on with; that it was reopened is a fact of its own.
+
+    One that has ended goes on too: whoever stopped Rinkside may not have meant the game.  Raises
+    InputError for another board or piece set than it was played with, and for another lens unless
+    people consent to that (`new_lens`); cards may lie elsewhere.
+    """
+    session = Session.reopen(log, number)
+    _check_players(session.ledger.players, setup)
+    session.append(reopening(setup, camera, at, _changes(session, setup, new_lens)), empty_jpeg)
+    return session
+
+
+def _changes(session: Session, setup: Setup, new_lens: bool) -> str:
+    """What is not as it was, in a sentence, where people consent to it; raises InputError where
+    they do not, or cannot.
+    """
+    before = last_table(session.records())
+    if not before:
+        return ""
+    try:
+        wrong, lens = another_table(before, setup), another_lens(before, setup)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise InputError(
+            f"--resume {session.id}: expected a session that tells its table, but what it tells"
+            f" cannot be read ({said_of(error)})"
+        ) from error
+    if wrong:
+        raise InputError(f"--resume {session.id}: {wrong}; go on with the table.json of that table")
+    if not lens:
+        return ""
+    if not new_lens:
+        raise InputError(
+            f"--resume {session.id}: expected the lens that it was played with, got another one"
+            f" ({lens}); to go on all the same: --new-lens"
+        )
+    return f"People went on with another lens: {lens}."
+
+
+def reopening(setup: Setup, camera: str, at: datetime, said: str = "") -> Reopened:
+    """The fact that a session goes on; `camera` and `at` as in `opening`, `said` as in
+    `Reopened`.
+    """
+    at_utc, version = at.isoformat(timespec="seconds"), metadata.version("rinkside")
+    return Reopened(
+        camera=camera, reopened_utc=at_utc, table=table_document(setup), version=version, said=said
+    )
+
+
+def _check_players(players: Sequence[str], setup: Setup) -> None:
+    for player in players:
+        if player not in setup.game.colours:
+            raise InputError(
+                f"players: expected colours of table.json ({', '.join(setup.game.colours)}), got"
+                f" {player!r}"
+            )
+
+
+def parse_rulings(words: Sequence[str]) -> dict[str, str]:
+    """Rulings by name from words such as `repeat=next`; raises InputError."""
+    rulings = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or name in rulings:
+            raise InputError(
+                "--ruling: expected a name and a value, each name once, such as repeat=next, got"
+                f" {word!r}"
+            )
+        rulings[name] = value
+    return rulings
+
+
+def parse_names(text: str) -> dict[str, str]:
+    """People's names by colour from `red=Anna,blue=Ben`; raises InputError, also for two colours of
+    one name.
+    """
+    names: dict[str, str] = {}
+    for word in text.split(","):
+        colour, _, name = (part.strip() for part in word.partition("="))
+        if (
+            not colour
+            or not name
+            or not name.isprintable()
+            or len(name) > LONGEST_NAME
+            or colour in names
+        ):
+            raise InputError(
+                f"--names: expected a colour and a name of {LONGEST_NAME} letters or less, each"
+                f" colour once, as in red=Anna, got {word!r}"
+            )
+        if name in names.values():
+            raise InputError(f"--names: expected another name for each colour, got {name!r} again")
+        names[colour] = name
+    return names

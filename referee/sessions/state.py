@@ -1,0 +1,531 @@
+"""The fold: records in, the state of the session out.  Pure; the same records always give the same
+state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import Any, assert_never
+
+import msgspec
+
+from engines import Game
+from engines.first_player import How, RolledFirst, Rolling, decides_first, turn_order
+from referee.sessions.events import (
+    Answered,
+    Appealed,
+    Asked,
+    Corrected,
+    Declared,
+    Event,
+    GameStarted,
+    Noted,
+    Paused,
+    Record,
+    Reopened,
+    Resigned,
+    Resumed,
+    Ruled,
+    SeatFreed,
+    SeatTaken,
+    SessionEnded,
+    SessionStarted,
+    TableChecked,
+    Undone,
+    Upheld,
+)
+from referee.sessions.misreadings import KEY, Misread, read_misread
+from table.boards import Board
+from table.errors import InputError
+from table.files import convert
+from table.listing import listed
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Moves that count: ruled or noted in record `seq`, by force of record `by` (the same, or its
+    latest correction).
+    """
+
+    seq: int
+    by: int
+    moves: tuple[str, ...]
+    question: Record | None = None
+    """The question that these moves answer; it is open again when they are taken back."""
+    state: Any = None
+    """The engine's state after them, None in a game that was left, and the ends over then: what
+    came before a change is not played again.
+    """
+    ends: tuple[dict[str, Any], ...] = ()
+    secret: bool = False
+    """Said in secret: what goes wrong with it is told without it."""
+    resigned: str | None = None
+    """Who gave up, where that is what it was."""
+    misread: tuple[Misread, ...] | None = None
+    """The pieces that are read wrongly on the table that was ruled on, by people's word; None where
+    that did not change.
+    """
+
+    @property
+    def decides_first(self) -> bool:
+        """Is it nothing but a part of deciding who begins?"""
+        return bool(self.moves) and all(map(decides_first, self.moves))
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The state of a session after record `seq`.
+
+    `players` sit clockwise, and `first` of them begins, in a way that `begins` tells; empty for the
+    first of them, and where that is rolled for.  `engine` is the game, with the roll before it
+    where there is one. `board` is the table's, None if not known; `state` is the engine's;
+    `standing` are the rulings of this game that count, in order; `rulings` the records of this game
+    that may be corrected; `question` is the open Asked record, without its table; `ends` are the
+    ends of this game that are over, as the engine's documents say it; `appeals` are the open
+    Appealed records; `earlier` is the game before, as it was left.  The table is `in_doubt` where
+    it could not be read when it was ruled on last, or was not as it is recorded.
+    """
+
+    engine: Game
+    started: SessionStarted
+    session: int
+    seq: int
+    game_seq: int
+    players: tuple[str, ...]
+    options: dict[str, str]
+    board: Board | None
+    state: Any
+    standing: tuple[Standing, ...] = ()
+    rulings: frozenset[int] = frozenset()
+    question: Record | None = None
+    paused: bool = False
+    ended: bool = False
+    ends: tuple[dict[str, Any], ...] = ()
+    appeals: tuple[Record, ...] = ()
+    earlier: Ledger | None = None
+    in_doubt: bool = False
+    begins: How = "hand"
+    first: str = ""
+
+    @property
+    def start(self) -> Any:
+        """The engine's state before the first move of this game."""
+        return self.engine.set_up(turn_order(self.players, self.first), self.options, self.board)
+
+    @property
+    def rolling(self) -> bool:
+        """Is it still to be decided who begins?"""
+        return isinstance(self.state, Rolling)
+
+    @property
+    def begun(self) -> bool:
+        """Does anything stand but how it was decided who begins?"""
+        return any(not entry.decides_first for entry in self.standing)
+
+    @property
+    def game_number(self) -> int:
+        """1 for the first game of the session."""
+        return 1 if self.earlier is None else self.earlier.game_number + 1
+
+    @property
+    def winners(self) -> tuple[str, ...]:
+        """Who won this game, in turn order: one, or several who share it; nobody while it runs."""
+        outcome = self.engine.outcome(self.state)
+        won = getattr(outcome, "winners", None) or (getattr(outcome, "winner", None),)
+        return tuple(
+            player
+            for player in self.players
+            if player in won or (outcome is None and self.left == (player,))
+        )
+
+    @property
+    def resigned(self) -> tuple[str, ...]:
+        """Who gave this game up."""
+        return tuple(entry.resigned for entry in self.standing if entry.resigned)
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """Who did not."""
+        return tuple(player for player in self.players if player not in self.resigned)
+
+    @property
+    def outcome(self) -> str | None:
+        """How this game ended, in a sentence: by its rules, or because all but one gave up; None
+        while it runs.
+        """
+        if (ended := self.engine.outcome(self.state)) is not None:
+            return str(ended)
+        return (
+            f"{self.left[0]} won: {listed(self.resigned)} resigned"
+            if self.resigned and len(self.left) == 1
+            else None
+        )
+
+    @property
+    def seen_in(self) -> Iterator[int]:
+        """Records that the rulings which count rest on, the latest first; of an answer, its
+        question.
+        """
+        return (
+            entry.question.seq if entry.question else entry.seq for entry in reversed(self.standing)
+        )
+
+    @property
+    def misread(self) -> tuple[Misread, ...]:
+        """The pieces that are read wrongly where they lay when the table was ruled on last, by
+        people's word.
+        """
+        return next(
+            (entry.misread for entry in reversed(self.standing) if entry.misread is not None), ()
+        )
+
+    @property
+    def colours_misread(self) -> dict[str, str]:
+        """What colours that nobody plays are by people's word, in this session: pieces of two
+        players are never taken for each other's.
+        """
+        of_earlier = self.earlier.colours_misread if self.earlier else {}
+        told = [
+            (one.read.colour, one.true.colour)
+            for entry in self.standing
+            for one in entry.misread or ()
+            if one.true is not None
+        ]
+        return of_earlier | {
+            read: true for read, true in told if read not in self.colours and true in self.colours
+        }
+
+    @property
+    def colours(self) -> tuple[str, ...]:
+        """Of what lies on the table: the players' and, where there is one, the target's."""
+        target = self.started.table.get("game", {}).get("target")
+        return (*self.players, *([target] if target else []))
+
+
+Games = Mapping[str, Game]
+"""Engines by the name of their game, as in `engines.GAMES`."""
+
+
+def begin(record: Record, games: Games) -> Ledger:
+    """The ledger of a session's first record; raises InputError for a game or players that will not
+    do.
+    """
+    started = record.event
+    if not isinstance(started, SessionStarted):
+        raise InputError(f"expected the start of a session, got {type(started).__name__}")
+    if started.game not in games:
+        raise InputError(f"game: expected one of {', '.join(games)}, got {started.game!r}")
+    engine = games[started.game]
+    board: Board | None = None
+    if "board" in started.table:
+        # A union is a type to msgspec.
+        board = convert(started.table["board"], Board, "table", "board")  # type: ignore[arg-type]
+    return _fresh(engine, started, record.seq, record.seq, started, board)
+
+
+def _fresh(
+    engine: Game,
+    started: SessionStarted,
+    session: int,
+    seq: int,
+    game: SessionStarted | GameStarted,
+    board: Board | None,
+) -> Ledger:
+    """The ledger of a game that begins with record `seq`; raises InputError for what it is not
+    played with.
+    """
+    known = {"hand": ("", *game.players), "lot": game.players, "roll": ("",)}[game.begins]
+    if game.first not in known:
+        raise InputError(
+            f"first: expected {', '.join(filter(None, known)) or 'nobody before it is rolled'}, got"
+            f" {game.first!r}"
+        )
+    rolled = RolledFirst(engine, board) if game.begins == "roll" else engine
+    fresh = Ledger(
+        rolled,
+        started,
+        session,
+        seq,
+        seq,
+        game.players,
+        game.rulings,
+        board,
+        None,
+        begins=game.begins,
+        first=game.first,
+    )
+    return replace(fresh, state=fresh.start)
+
+
+def fold(records: Iterable[Record], games: Games, where: str) -> Ledger:
+    """The ledger of all records of a session, in order, at least one; raises InputError, `where`
+    first, as `recorded` does.
+    """
+    remaining = iter(records)
+    first = next(remaining)
+    with recorded(first, where):
+        ledger = begin(first, games)
+    for record in remaining:
+        with recorded(record, where):
+            ledger = apply(ledger, record)
+    return ledger
+
+
+@contextmanager
+def recorded(record: Record, where: str) -> Iterator[None]:
+    """A record that was applied once before, perhaps by an older program: what does not follow now
+    is told as InputError, `where` first.
+    """
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{where}: record {record.seq}: {error}") from error
+    except ValueError as error:
+        raise InputError(
+            f"{where}: record {record.seq}: expected moves that are legal by this version's rules:"
+            f" {error}"
+        ) from error
+
+
+def followed_by(ledger: Ledger, event: Event, at_ms: int = 0) -> Ledger:
+    """The ledger as it would be if this event were the next record; raises as `apply` does."""
+    return apply(
+        ledger, Record(seq=ledger.seq + 1, session=ledger.session, at_ms=at_ms, event=event)
+    )
+
+
+def may_follow(ledger: Ledger, event: Event) -> bool:
+    """Could this event be the next record?"""
+    try:
+        followed_by(ledger, event)
+    except ValueError:
+        return False
+    return True
+
+
+def apply(ledger: Ledger, record: Record) -> Ledger:
+    """The ledger after one more record.
+
+    Raises InputError where people want something that does not fit (an answer to no question), and
+    ValueError of the engine where the moves are not legal.
+    """
+    now = replace(ledger, seq=record.seq)
+    event = record.event
+    match event:
+        case SessionStarted():
+            raise InputError(f"expected no second start of session {ledger.session}")
+        case GameStarted():
+            engine = now.engine.game if isinstance(now.engine, RolledFirst) else now.engine
+            fresh = _fresh(engine, now.started, now.session, record.seq, event, now.board)
+            return replace(fresh, paused=now.paused, earlier=_put_away(ledger))
+        case Ruled():
+            ruled = replace(
+                now,
+                rulings=now.rulings | {record.seq},
+                in_doubt=event.verdict in ("cannot_see", "out_of_sync"),
+            )
+            counts = event.verdict == "accepted" or event.stands
+            misread = read_misread(event.evidence[KEY]) if KEY in event.evidence else None
+            return (
+                _count(ruled, Standing(record.seq, record.seq, event.counted, misread=misread))
+                if counts
+                else ruled
+            )
+        case Noted():
+            noted = replace(now, rulings=now.rulings | {record.seq})
+            return (
+                _count(noted, Standing(record.seq, record.seq, event.moves, secret=event.secret))
+                if event.moves
+                else noted
+            )
+        case Asked():
+            return replace(
+                now,
+                question=msgspec.structs.replace(
+                    record, event=msgspec.structs.replace(event, observation=None)
+                ),
+            )
+        case Answered():
+            return _answer(now, record, event)
+        case Corrected():
+            return _correct(now, record, event)
+        case Undone():
+            return _undo(now, event)
+        case Declared():
+            return _declare(now, record, event)
+        case Appealed():
+            if event.appeals not in now.rulings:
+                raise InputError(
+                    f"record {event.appeals} is no ruling of this game, so nobody can appeal"
+                    " against it"
+                )
+            return replace(now, appeals=(*now.appeals, record))
+        case Upheld():
+            if event.upholds not in (appeal.seq for appeal in now.appeals):
+                raise InputError(f"record {event.upholds} is no appeal that is open")
+            return replace(
+                now, appeals=tuple(appeal for appeal in now.appeals if appeal.seq != event.upholds)
+            )
+        case Resigned():
+            return _count(now, Standing(record.seq, record.seq, (), resigned=event.player))
+        case Paused():
+            return replace(now, paused=True)
+        case Resumed():
+            return replace(now, paused=False)
+        case Reopened():
+            return replace(now, ended=False)
+        case TableChecked() | SeatTaken() | SeatFreed():
+            return now
+        case SessionEnded():
+            return replace(now, ended=True)
+        case _:
+            assert_never(event)
+
+
+def _put_away(ledger: Ledger) -> Ledger:
+    """A game that is left, without the states on its way; should it be taken up again, it is played
+    again from its moves.
+    """
+    return replace(
+        ledger, standing=tuple(replace(entry, state=None, ends=()) for entry in ledger.standing)
+    )
+
+
+def _count(ledger: Ledger, new: Standing) -> Ledger:
+    """With the moves of `new` played after all that stand; what has none stands too, as a set-up
+    that was accepted does.
+    """
+    engine, state, ends = ledger.engine, ledger.state, ledger.ends
+    before = engine.state_document(state).get("end") if new.moves else None
+    for move in new.moves:
+        state = _play(engine, state, move, new.secret)
+        over = engine.state_document(state).get("end")
+        ends = (*ends, over) if before is None and over is not None else ends
+        before = over
+    return replace(
+        ledger,
+        state=state,
+        ends=ends,
+        standing=(*ledger.standing, replace(new, state=state, ends=ends)),
+    )
+
+
+def _play(engine: Game, state: Any, move: str, secret: bool) -> Any:
+    try:
+        return engine.play(state, engine.parse_move(move))
+    except ValueError:
+        if secret:
+            raise ValueError(
+                "what was said in secret after it would be left without a place; take that back"
+                " first"
+            ) from None
+        raise
+
+
+def _heard(ledger: Ledger, against: int) -> tuple[Record, ...]:
+    """The appeals that are open still when people have corrected or taken back a record."""
+    return tuple(
+        record
+        for record in ledger.appeals
+        if not (isinstance(record.event, Appealed) and record.event.appeals == against)
+    )
+
+
+def _recount(ledger: Ledger, standing: Iterable[Standing]) -> Ledger:
+    """With other moves standing: what is the same up to the first that is not stays, the rest is
+    played again.
+    """
+    wanted = sorted(standing, key=lambda entry: entry.seq)
+    pairs = zip(ledger.standing, wanted, strict=False)
+    same = sum(
+        1 for _ in takewhile(lambda pair: pair[0] is pair[1] and pair[0].state is not None, pairs)
+    )
+    if same:
+        ledger = replace(
+            ledger,
+            state=wanted[same - 1].state,
+            ends=wanted[same - 1].ends,
+            standing=tuple(wanted[:same]),
+        )
+    else:
+        ledger = replace(ledger, state=ledger.start, ends=(), standing=())
+    for entry in wanted[same:]:
+        ledger = _count(ledger, entry)
+    return ledger
+
+
+def state_before(ledger: Ledger, seq: int) -> Any:
+    """The engine's state in which record `seq` of this game was ruled, by what counts now."""
+    return _recount(ledger, (entry for entry in ledger.standing if entry.seq < seq)).state
+
+
+def _answer(ledger: Ledger, record: Record, answered: Answered) -> Ledger:
+    if ledger.question is None or ledger.question.seq != answered.question:
+        raise InputError(
+            f"question {answered.question} is not open: it was answered or taken back already"
+        )
+    asked = ledger.question.event
+    of_answers = asked.evidence.get(KEY) if isinstance(asked, Asked) else None
+    misread = (
+        read_misread(of_answers.get(answered.label, ())) if isinstance(of_answers, dict) else None
+    )
+    new = Standing(record.seq, record.seq, answered.moves, ledger.question, misread=misread)
+    settled = replace(ledger, question=None, rulings=ledger.rulings | {record.seq})
+    return _count(settled, new) if new.moves or answered.holds else settled
+
+
+def check_ruling(ledger: Ledger, seq: int) -> None:
+    """Raises InputError, for people, where a record cannot be corrected now."""
+    if seq not in ledger.rulings:
+        raise InputError(f"record {seq} is no ruling of this game, so it cannot be corrected")
+    if ledger.question is not None:
+        raise InputError(f"question {ledger.question.seq} is open: answer it or take it back first")
+
+
+def _correct(ledger: Ledger, record: Record, corrected: Corrected) -> Ledger:
+    check_ruling(ledger, corrected.corrects)
+    others = [entry for entry in ledger.standing if entry.seq != corrected.corrects]
+    replaced = next((entry for entry in ledger.standing if entry.seq == corrected.corrects), None)
+    question = replaced.question if replaced else None
+    misread = corrected.misread or (replaced.misread if replaced else None)
+    counts = corrected.moves or corrected.misread
+    new = (
+        [Standing(corrected.corrects, record.seq, corrected.moves, question, misread=misread)]
+        if counts
+        else []
+    )
+    return replace(_recount(ledger, others + new), appeals=_heard(ledger, corrected.corrects))
+
+
+def _declare(ledger: Ledger, record: Record, declared: Declared) -> Ledger:
+    if ledger.question is not None:
+        raise InputError(f"question {ledger.question.seq} is open: answer it or take it back first")
+    return _count(
+        replace(ledger, rulings=ledger.rulings | {record.seq}),
+        Standing(record.seq, record.seq, declared.moves),
+    )
+
+
+def _undo(ledger: Ledger, undone: Undone) -> Ledger:
+    if ledger.question is not None and ledger.question.seq == undone.undoes:
+        return replace(ledger, question=None)
+    if (
+        ledger.earlier is not None
+        and undone.undoes == ledger.game_seq
+        and not ledger.standing
+        and not ledger.question
+    ):
+        return replace(ledger.earlier, seq=ledger.seq, paused=ledger.paused)
+    taken = next((entry for entry in ledger.standing if entry.seq == undone.undoes), None)
+    if taken is None:
+        raise InputError(
+            f"record {undone.undoes} does not stand in this game, so it cannot be taken back"
+        )
+    if ledger.question is not None:
+        raise InputError(f"question {ledger.question.seq} is open: answer it or take it back first")
+    reopened = taken.question if taken is ledger.standing[-1] else None
+    left = (entry for entry in ledger.standing if entry is not taken)
+    return replace(_recount(ledger, left), question=reopened, appeals=_heard(ledger, undone.undoes))

@@ -1,0 +1,136 @@
+"""What the referee sees and does at this moment."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+from engines.verdict import Ambiguous, CannotSee, OutOfSync, Verdict
+from table.observation import Observation
+from vision.cameras.frame import Frame
+from vision.cameras.preview import LivePicture
+
+Status = Literal[
+    "waiting",
+    "hand over the board",
+    "settling",
+    "ruling",
+    "asking",
+    "out of sync",
+    "paused",
+    "cannot see",
+    "camera lost",
+    "stopped",
+    "ended",
+]
+"""`stopped`: the referee itself cannot work just now (the disk is full, or it failed), and goes on
+as soon as it can.
+"""
+
+
+class Pointed(NamedTuple):
+    """Which answer of which question somebody points at with a button; without a label at none."""
+
+    question: int
+    label: str
+
+
+NOWHERE = Pointed(0, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """What the referee sees and does at this moment; not kept.
+
+    `said` is the status in a sentence for people.  `observation` is the newest that could be read,
+    None before the first; `frame_seq` and `at_ms` are those of the newest frame.  `stamp` grows
+    with every change, to wait for one. `moved` are sentences about what is not where `table.json`
+    says; with `held` nothing is ruled until people have said what to do. `pointed` may be of a
+    question that is closed already.  `trouble` is what went wrong with the program, in a sentence
+    that stays until the referee has ruled again; empty: nothing.
+    """
+
+    status: Status
+    said: str
+    stamp: int = 0
+    frame_seq: int = -1
+    at_ms: int = 0
+    observation: Observation | None = None
+    moved: tuple[str, ...] = ()
+    held: bool = False
+    pointed: Pointed = NOWHERE
+    trouble: str = ""
+
+
+class LiveState:
+    """The newest `Live` and the newest picture; they outlast a referee that fails and begins again.
+    Everything from any thread.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._latest = Live("waiting", "Waiting for the camera's first picture.")
+        self.picture = LivePicture()
+
+    @property
+    def latest(self) -> Live:
+        """What the referee sees and does now."""
+        with self._changed:
+            return self._latest
+
+    def wait(self, stamp: int, timeout_s: float) -> Live:
+        """The latest as soon as its stamp is greater than `stamp`, or when the time is over."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._latest.stamp > stamp, timeout_s)
+            return self._latest
+
+    def tell(self, status: Status, said: str) -> None:
+        """What the referee does from now on."""
+        with self._changed:
+            self._publish(replace(self._latest, status=status, said=said))
+
+    def see(self, frame: Frame, readable: Observation | None) -> None:
+        """A new frame, and what could be read of it; None: nothing.  Nobody is woken: what follows
+        from it is told next.
+        """
+        self.picture.show(frame)
+        with self._changed:
+            observation = self._latest.observation if readable is None else readable
+            self._latest = replace(
+                self._latest, frame_seq=frame.seq, at_ms=frame.shown_ms, observation=observation
+            )
+
+    def move(self, moved: tuple[str, ...], held: bool) -> None:
+        """What is not where it was, and whether nothing is ruled because of it."""
+        with self._changed:
+            if (moved, held) != (self._latest.moved, self._latest.held):
+                self._publish(replace(self._latest, moved=moved, held=held))
+
+    def point_at(self, question: int, label: str) -> None:
+        """Which answer of this question somebody points at; empty: none any more."""
+        with self._changed:
+            self._publish(replace(self._latest, pointed=Pointed(question, label)))
+
+    def fail(self, trouble: str) -> None:
+        """What went wrong with the program; empty: it works again."""
+        with self._changed:
+            if trouble != self._latest.trouble:
+                self._publish(replace(self._latest, trouble=trouble))
+
+    def _publish(self, latest: Live) -> None:
+        self._latest = replace(latest, stamp=self._latest.stamp + 1)
+        self._changed.notify_all()
+
+
+def status_after(verdict: Verdict | None) -> Status:
+    """What the referee does after a verdict."""
+    match verdict:
+        case Ambiguous():
+            return "asking"
+        case OutOfSync():
+            return "out of sync"
+        case CannotSee():
+            return "cannot see"
+        case _:
+            return "waiting"

@@ -1,0 +1,1 @@
+"""What the records of an evening add up to."""

@@ -1,0 +1,142 @@
+"""What was played as CSV, for spreadsheets: one row a game, one row a throw."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from referee.sessions.private_files import OWNER_FILE
+from referee.statistics.results import Played
+from table.errors import InputError
+from table.files import write_whole
+from table.measured_text import called, time_utc
+from table.pieces import COLOURS
+from table.text import printable
+
+Cell = str | int | float | None
+FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""Text that begins so, in these signs or their wide forms, is a formula to a spreadsheet, and may
+do harm (OWASP, "CSV Injection").
+"""
+GAMES = (
+    "session",
+    "game",
+    "game_number",
+    "begun_utc",
+    "players",
+    "winner",
+    "finished",
+    "simulated",
+)
+THROWS = (
+    "session",
+    "game_number",
+    "record",
+    "time_utc",
+    "clock_ms",
+    "player",
+    "size",
+    "came_to_rest",
+    "gap_mm",
+    "sigma_mm",
+    "leading",
+    "decided_by",
+)
+
+
+def write_scores(path: Path, games: Sequence[Played]) -> None:
+    """One row a game, with a column of points for every colour that plays in any; raises
+    InputError.
+    """
+    colours = [colour for colour in COLOURS if any(colour in played.players for played in games)]
+    points = (f"score_{colour}_points" for colour in colours)
+    _write(path, (*GAMES, *points), (_game(played, colours) for played in games))
+
+
+def write_gaps(path: Path, games: Sequence[Played]) -> int:
+    """One row a throw of Ice Boule, and how many they are; sigma_mm is one standard deviation.
+    Raises InputError.
+    """
+    rows = [row for played in games for row in _throws(played)]
+    _write(path, THROWS, rows)
+    return len(rows)
+
+
+def _game(played: Played, colours: Iterable[str]) -> list[Cell]:
+    players, winners = (
+        ", ".join(called(colour, played.names) for colour in group)
+        for group in (played.players, played.winners)
+    )
+    row: list[Cell] = [
+        played.session,
+        played.game,
+        played.number,
+        played.begun_utc,
+        players,
+        winners,
+    ]
+    return [
+        *row,
+        _yes(played.over),
+        _yes(played.simulated),
+        *(played.scores.get(colour) for colour in colours),
+    ]
+
+
+def _throws(played: Played) -> Iterable[list[Cell]]:
+    for thrown in played.throws:
+        lie = thrown.lie
+        rest = (
+            "out of play"
+            if lie is None
+            else "on the target"
+            if lie.on_target
+            else "touching"
+            if not lie.gap_mm
+            else "in play"
+        )
+        gap_mm = None if lie is None or lie.on_target or not lie.measured else f"{lie.gap_mm:.2f}"
+        sigma_mm = None if thrown.sigma_mm is None else f"{thrown.sigma_mm:.3f}"
+        place: list[Cell] = [
+            played.session,
+            played.number,
+            thrown.record,
+            time_utc(thrown.at_ms),
+            thrown.at_ms,
+        ]
+        leading = called(thrown.leading, played.names) if thrown.leading else None
+        decided_by = "people" if thrown.by_people else "camera"
+        yield [
+            *place,
+            called(thrown.player, played.names),
+            thrown.size,
+            rest,
+            gap_mm,
+            sigma_mm,
+            leading,
+            decided_by,
+        ]
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _write(path: Path, headings: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+    """UTF-8 with the mark of byte order that spreadsheets go by, written whole or not at all."""
+    if path.suffix.lower() != ".csv":
+        raise InputError(f"{path}: expected a name that ends in .csv, got {path.name!r}")
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(headings)
+    writer.writerows([_harmless(cell) for cell in row] for row in rows)
+    write_whole(path, text.getvalue().encode("utf-8-sig"), OWNER_FILE)
+
+
+def _harmless(cell: Cell) -> Cell:
+    if not isinstance(cell, str):
+        return cell
+    text = printable(cell)  # first: a spreadsheet may skip what does not print before a formula
+    return f"'{text}" if text.lstrip(" \u00a0\ufeff\ufffd").startswith(FORMULA) else text

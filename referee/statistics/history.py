@@ -1,0 +1,157 @@
+"""Sessions to look back on: every record with the state after it, read only, while they are played
+or long after.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from engines import GAMES
+from referee.presentation import view_model as pages
+from referee.sessions.event_store import LogReader, SessionSummary
+from referee.sessions.events import (
+    Noted,
+    Record,
+    Reopened,
+    SessionEnded,
+    SessionStarted,
+    shows_table,
+)
+from referee.sessions.state import Games, Ledger, apply, begin
+from referee.statistics.results import Played, games_in
+from table.errors import InputError
+from table.table_config import Setup, parse_table
+
+REMEMBERED = 24
+"""Sessions that are kept folded; looking at one again costs only what came since."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A moment of a session at which something was decided: `verdict` and `said` as a view's
+    verdicts have them.
+    """
+
+    seq: int
+    at_ms: int
+    verdict: str
+    player: str | None
+    said: str
+    frame: bool
+
+
+class Story:
+    """A session as far as it is known: `records`, and the ledger after each."""
+
+    def __init__(self, records: tuple[Record, ...], ledgers: tuple[Ledger, ...]) -> None:
+        """Use `Stories.of`."""
+        self.records, self.ledgers = records, ledgers
+
+    def with_more(self, records: tuple[Record, ...]) -> Story:
+        """The same session with what came since; raises ValueError of the engine where moves do not
+        follow.
+        """
+        ledgers = list(self.ledgers)
+        for record in records:
+            ledgers.append(apply(ledgers[-1], record))
+        return Story(self.records + records, tuple(ledgers))
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """Everything that was decided, in order, for a time-line."""
+        decided = ((record, pages.verdict_of(record.event)) for record in self.records)
+        lines = ((record, line) for record, line in decided if line is not None)
+        return tuple(
+            Step(one.seq, one.at_ms, line["verdict"], line["player"], line["said"], one.frame)
+            for one, line in lines
+        )
+
+    @cached_property
+    def games(self) -> tuple[Played, ...]:
+        """Its games as they stand."""
+        return games_in(self.ledgers[-1], self.records)
+
+    def view(self, seq: int) -> dict[str, Any]:
+        """All that a page showed after the last record up to `seq`
+        (`referee.presentation.view_model`).
+        """
+        count = max(1, sum(record.seq <= seq for record in self.records))
+        records = self.records[:count]
+        return pages.view(
+            self.ledgers[count - 1], records, next(filter(shows_table, reversed(records)), None)
+        )
+
+    def setup(self, seq: int) -> Setup | None:
+        """The table at that time; None where the log does not know it."""
+        known = [
+            record.event
+            for record in self.records
+            if record.seq <= seq and isinstance(record.event, SessionStarted | Reopened)
+        ]
+        table = known[-1].table if known else {}
+        return parse_table(table, "the session's table") if table else None
+
+    @property
+    def open_secret(self) -> bool:
+        """Was something noted in secret in a session that goes on?  Then it must not be carried
+        away whole.
+        """
+        secret = any(
+            isinstance(record.event, Noted) and record.event.secret for record in self.records
+        )
+        return secret and not isinstance(self.records[-1].event, SessionEnded)
+
+
+class Stories:
+    """The sessions of one log; safe to use from many threads.  The log is opened for each question
+    and closed again.
+    """
+
+    def __init__(self, path: Path, games: Games = GAMES) -> None:
+        self.path = path
+        self._games = games
+        self._known: OrderedDict[int, Story] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def summaries(self) -> tuple[SessionSummary, ...]:
+        """All sessions, the newest first; none where nothing was refereed yet.  Raises InputError
+        for a log that cannot be read.
+        """
+        if not self.path.exists():
+            return ()
+        with LogReader(self.path) as log:
+            return log.sessions()[::-1]
+
+    def of(self, session: int) -> Story:
+        """A session with all that is on disk now; raises InputError: no such one, or its moves are
+        not legal by these engines.
+        """
+        with self._lock, LogReader(self.path) as log:
+            known = self._known.pop(session, None)
+            try:
+                if known is None:
+                    first, *rest = log.records(session)
+                    known = Story((first,), (begin(first, self._games),)).with_more(tuple(rest))
+                elif more := log.records(session, known.records[-1].seq):
+                    known = known.with_more(more)
+            except InputError:
+                raise
+            except ValueError as error:
+                raise InputError(
+                    f"session {session}: expected moves that are legal by this version's rules:"
+                    f" {error}"
+                ) from error
+            self._known[session] = known
+            if len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+            return known
+
+    def frame(self, seq: int) -> bytes | None:
+        """The JPEG kept with a record, or None."""
+        with LogReader(self.path) as log:
+            return log.frame(seq)

@@ -1,0 +1,1 @@
+"""Games that are drawn and played by the computer: the demo, and test data."""

@@ -1,0 +1,115 @@
+"""A camera that looks at a made-up table (`simulation.render.scene`) and is otherwise a camera like
+any other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from simulation.generate.cases import random_view
+from simulation.render.renderer import PicturesOf, Renderer
+from simulation.render.scene import Scene
+from table.errors import InputError
+from table.observation import Camera
+from table.table_config import Setup
+from vision.cameras.frame import Frame
+
+PERIOD_MS = 250
+
+Pace = Callable[[int], int]
+"""Waits until the time it is given, on the camera's clock in ms, and returns the time that it then
+is.
+"""
+
+
+def as_fast_as_asked(due_ms: int) -> int:
+    """A clock that stands at whatever time the next frame is due."""
+    return due_ms
+
+
+def real_time(start_ms: int = 0) -> Pace:
+    """A clock that shows `start_ms` now and runs as ours does; frames that come too late are left
+    out.
+    """
+    began = time.monotonic() - start_ms / 1000
+
+    def pace(due_ms: int) -> int:
+        time.sleep(max(0.0, due_ms / 1000 + began - time.monotonic()))
+        return max(due_ms, round(1000 * (time.monotonic() - began)))
+
+    return pace
+
+
+class SimulatedCamera:
+    """Pictures of whatever `scene_at(at_ms)` says there is at that time; noise follows from
+    `seed`.
+    """
+
+    simulated = True
+
+    def __init__(
+        self,
+        setup: Setup,
+        place: Camera,
+        scene_at: Callable[[int], Scene],
+        seed: int = 0,
+        period_ms: int = PERIOD_MS,
+        start_ms: int = 0,
+        pace: Pace = as_fast_as_asked,
+        before: PicturesOf = Renderer,
+    ) -> None:
+        """The first frame is taken at `start_ms`, the others `period_ms` apart, by what stands
+        `before` the table.
+
+        Raises InputError for a period below 1 ms.
+        """
+        if period_ms < 1:
+            raise InputError(
+                f"camera: simulated: expected a period of 1 ms or more, got {period_ms} ms"
+            )
+        self.name = "simulated camera"
+        self._pictures = before(setup, place)
+        self._scene_at, self._pace = scene_at, pace
+        self._rng = np.random.default_rng(seed)
+        self._period_ms, self._due_ms = period_ms, start_ms
+        self._seq = 0
+        self._closed = False
+
+    def read(self) -> Frame:
+        """The next frame; the table never ends."""
+        if self._closed:
+            raise ValueError("the camera was closed")
+        at_ms = self._pace(self._due_ms)
+        self._due_ms = at_ms + self._period_ms
+        frame = Frame(self._seq, at_ms, self._pictures.picture(self._scene_at(at_ms), self._rng))
+        self._seq += 1
+        return frame
+
+    def close(self) -> None:
+        """No more reading."""
+        self._closed = True
+
+
+def open_camera(argument: str, setup: Setup | None) -> SimulatedCamera:
+    """`simulated:SEED`: a table of the kind that `setup` describes, with pieces thrown once and
+    left to lie, in real time.
+    """
+    if setup is None:
+        raise InputError(
+            "camera: expected a camera that looks at a target, got simulated, which shows tables"
+            " only"
+        )
+    if not (argument.isascii() and argument.isdigit()):
+        raise InputError(
+            "camera: simulated: expected a number to make the table from, such as simulated:7, got"
+            f" {argument!r}"
+        )
+    seed = int(argument)
+    place, scene = random_view(setup, seed)
+    start_ms = round(1000 * time.time())
+    return SimulatedCamera(
+        setup, place, lambda _: scene, seed, start_ms=start_ms, pace=real_time(start_ms)
+    )

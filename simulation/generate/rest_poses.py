@@ -1,0 +1,76 @@
+"""Where thrown pieces come to rest: free of each other, touching, on top, or leaning."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from table.clearance import clearance
+from table.pieces import PieceSize
+from table.solids import Array, Solid, lying, tipped
+
+CONTACT_MM = 0.02
+"""Solids that are made to touch are left this far apart, so that they never overlap."""
+LEAN_DEG = (3.0, 42.0)
+"""A piece tipped up less than this lies, one tipped up more falls back on its base."""
+
+
+def moved(solid: Solid, dx_mm: float, dy_mm: float) -> Solid:
+    """The same solid slid over the table."""
+    return Solid(solid.vertices_mm + np.array([dx_mm, dy_mm, 0.0]))
+
+
+def slid_against(solid: Solid, other: Solid, share: float = 1.0) -> Solid | None:
+    """`solid` slid towards `other` over `share` of the way to touching it; None where it would pass
+    by or is in it.
+    """
+    ahead = other.vertices_mm[:4].mean(axis=0)[:2] - solid.vertices_mm[:4].mean(axis=0)[:2]
+    distance = float(np.linalg.norm(ahead))
+    if distance < 1e-6 or clearance(solid, other).mm <= CONTACT_MM:
+        return None
+    x, y = ahead / distance
+    low, high = 0.0, distance
+    if clearance(moved(solid, x * high, y * high), other).mm > 0:
+        return None
+    while high - low > 0.1 * CONTACT_MM:
+        middle = (low + high) / 2
+        if clearance(moved(solid, x * middle, y * middle), other).mm > CONTACT_MM:
+            low = middle
+        else:
+            high = middle
+    return moved(solid, share * x * low, share * y * low)
+
+
+def flush_deg(below: Solid, rng: np.random.Generator) -> float:
+    """A heading for a shell over the tip of a piece that stands: square shells sit with their faces
+    flush, in any of four ways.
+    """
+    ahead = below.vertices_mm[1] - below.vertices_mm[0]
+    return float(np.degrees(np.arctan2(ahead[1], ahead[0]))) + 90.0 * float(
+        rng.uniform(0, 360) // 90
+    )
+
+
+def leaning_on(
+    size: PieceSize, edge_mm: Array, heading_deg: float, support: Solid, z_mm: float = 0.0
+) -> Solid | None:
+    """A piece with a base edge on the table at `edge_mm` (2,), fallen along its heading on to
+    `support`; None if it cannot.
+
+    It turns about that edge until it meets the support, and rests there if its weight keeps it
+    leaning.
+    """
+    flat = lying(size, float(edge_mm[0]), float(edge_mm[1]), heading_deg, z_mm)
+
+    def fallen(degrees: float) -> Solid:
+        return tipped(flat, np.array([*edge_mm, z_mm]), heading_deg, degrees)
+
+    low, high = LEAN_DEG
+    if clearance(fallen(low), support).mm > 0 or clearance(fallen(high), support).mm <= CONTACT_MM:
+        return None
+    while high - low > 1e-3:
+        middle = (low + high) / 2
+        if clearance(fallen(middle), support).mm > CONTACT_MM:
+            high = middle
+        else:
+            low = middle
+    return fallen(high)

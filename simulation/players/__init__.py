@@ -1,0 +1,1 @@
+"""Players, one file a game, and their hands."""

@@ -1,0 +1,471 @@
+"""Simulated players of the games that are played on a board: they move, roll and vote, they err and
+cheat, and put it right.
+
+One way of playing for all games.  What lies on the table is a value, `Bodies`; what somebody does
+makes another one of it, and says what the referee has to rule.  A game knows only what its states
+look like and what may be done: see `Play`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from engines import Rules
+from referee.sessions.commands import Answer, Command, Declare, Hear, Undo
+from referee.sessions.events import (
+    Answered,
+    Asked,
+    Corrected,
+    Declared,
+    Event,
+    Noted,
+    Record,
+    Ruled,
+)
+from referee.sessions.state import Ledger
+from simulation.players.hands import WHO, People, Steps
+from simulation.render.scene import Body, Scene, SceneDie, ScenePiece, Slab, Stage
+from table.solids import Array
+from table.table_config import Setup
+
+MISTAKES = 0.25
+"""How often something goes wrong before a move, if the game has something that can."""
+THINK_MS = 1200
+"""How long an answer takes, and a look at the table after it was put right."""
+SAY_MS = 500
+"""How long a word takes."""
+SHAKE_MS = 800
+"""How long a die is shaken before it is rolled."""
+PATIENCE_MS, PATIENCE_FRAMES = 6000, 16
+"""What nobody has ruled on after both is put back."""
+
+SET_UPS = 2
+"""So often a board is set up anew before people say how it is."""
+
+Bodies = Mapping[str, Body]
+"""Pieces, counters and tiles on the table, by names of the game's own; what has not been touched is
+the same object.
+"""
+Ruling = Literal["accepted", "refused", "again", "out_of_sync", "heard"]
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What somebody does, and what the referee has to make of it.
+
+    `bodies` is the table afterwards; `said` is told instead of anything being done.  `moves` are
+    played or, where they are refused, tried; empty for what is no move.  `code` is empty where any
+    will do.  What is `heard` counts, announced or only noted; what is done `again` is refused, but
+    what it moved counts. `typed` is what people say where the camera did not see it.
+    """
+
+    name: str
+    bodies: Bodies
+    ruling: Ruling
+    code: str = ""
+    moves: tuple[str, ...] = ()
+    said: Mapping[str, Any] | None = None
+    typed: Mapping[str, Any] | None = None
+
+    @property
+    def lawful(self) -> bool:
+        """Does it count?"""
+        return self.ruling in ("accepted", "again", "heard")
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An act with what the referee said to it: right or not, or that people were asked, or that it
+    could not be seen.
+    """
+
+    act: Act
+    before: str
+    events: tuple[Event, ...]
+    verdict: Literal["right", "asked", "not seen", "nothing", "wrong"]
+
+
+class Play(Protocol):
+    """A game, as simulated players play it."""
+
+    @property
+    def engine(self) -> Rules:
+        """Its rules."""
+
+    def begin(self, state: Any) -> Act | None:
+        """The board is set up; None where it begins empty."""
+
+    def turn(self, state: Any, bodies: Bodies) -> Act:
+        """Something that the rules allow."""
+
+    def mistake(self, state: Any, bodies: Bodies) -> Act | None:
+        """Something that they forbid, or None."""
+
+    def same(self, state: Any, other: Any) -> bool:
+        """Do two states say the same?"""
+
+
+class Watched(Protocol):
+    """What the players know of the game: a `referee.sessions.session.Session`."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """The state after the last record."""
+
+    def records(self, after: int = 0) -> tuple[Record, ...]:
+        """Records with seq > `after`."""
+
+    def command(self, command: Command) -> Any:
+        """Say something to the referee."""
+
+
+class Players:
+    """Everybody at a board.  The camera asks `scene_at`, in order of time; `done` is all that they
+    did, in order.
+
+    `state` is what truly happened: it follows the players, not the referee, whom they correct where
+    it errs.
+    """
+
+    def __init__(
+        self,
+        session: Watched,
+        setup: Setup,
+        stage: Stage,
+        play: Play,
+        rng: np.random.Generator,
+        mistakes: float = MISTAKES,
+    ) -> None:
+        self.state: Any = session.ledger.state
+        self.done: list[Done] = []
+        self._session, self._stage, self._play, self._rng, self._mistakes = (
+            session,
+            stage,
+            play,
+            rng,
+            mistakes,
+        )
+        self._bodies: Bodies = {}
+        self._lay_at: dict[str, Bodies] = {}
+        self._people = People(session, setup)
+        self._script = self._evening()
+
+    def scene_at(self, at_ms: int) -> Scene:
+        """What lies and moves on the table at a time; times must not go back."""
+        self._people.look_up(at_ms)
+        next(self._script)
+        bodies = self._bodies.values()
+        pieces = tuple(body for body in bodies if isinstance(body, ScenePiece))
+        slabs = tuple(body for body in bodies if isinstance(body, Slab))
+        return Scene(
+            self._stage,
+            pieces,
+            self._people.limbs,
+            slabs,
+            tuple(body for body in bodies if isinstance(body, SceneDie)),
+        )
+
+    @property
+    def over(self) -> bool:
+        """Is the game over, in truth and in the record?"""
+        return self._play.engine.outcome(self.state) is not None and self._play.same(
+            self._session.ledger.state, self.state
+        )
+
+    def _evening(self) -> Steps:
+        """All they ever do, a step a frame."""
+        yield
+        yield from self._begin()
+        while True:
+            if self._session.ledger.question is not None:
+                yield from self._people.wait(THINK_MS)
+                self._answer((), holds=True)
+                yield
+            elif self._session.ledger.paused:
+                yield
+            elif not self._play.same(self._session.ledger.state, self.state):
+                yield from self._follow()
+            elif self._play.engine.outcome(self.state) is not None:
+                yield
+            else:
+                if self._rng.random() < self._mistakes and (
+                    wrong := self._play.mistake(self.state, self._bodies)
+                ):
+                    yield from self._do(wrong)
+                yield from self._do(self._play.turn(self.state, self._bodies))
+
+    def _begin(self) -> Steps:
+        """Set up the board; where the camera cannot make it out, it stays as it is, and people say
+        what there is to say.
+        """
+        begin = self._play.begin(self.state)
+        for _ in range(SET_UPS):
+            if begin is None:
+                return
+            yield from self._do(begin)
+            if self.done[-1].verdict in ("right", "asked"):
+                return
+            begin = self._play.begin(self.state)
+        if begin is None:
+            return
+        yield from self._lay(begin.bodies)
+        if begin.moves:
+            self._people.say(Declare(moves=begin.moves, decided_by=WHO))
+            self.state = self._session.ledger.state
+
+    def _follow(self) -> Steps:
+        """People at the panel changed the record: the table is laid as it was then, if it ever
+        was.
+        """
+        state = self._session.ledger.state
+        if (bodies := self._lay_at.get(str(state))) is None:
+            yield
+            return
+        self.state = state
+        yield from self._lay(bodies)
+
+    def _do(self, act: Act) -> Steps:
+        """Do something, hear what the referee says, and put back what does not stand."""
+        before, mark = self._bodies, self._session.ledger.seq
+        self._lay_at[str(self.state)] = before
+        after = self.state
+        for move in act.moves if act.lawful else ():
+            after = self._play.engine.play(after, self._play.engine.parse_move(move))
+        if act.said is None:
+            yield from self._lay(act.bodies)
+            yield from self._until_ruled(mark, act)
+        else:
+            yield from self._say(act.said)
+        typed = act.typed is not None and all(
+            isinstance(record.event, Asked | Answered) for record in self._session.records(mark)
+        )
+        if act.typed is not None and typed:
+            yield from self._say(act.typed)
+        events = tuple(record.event for record in self._session.records(mark))
+        stands = self._play.same(self._session.ledger.state, after)
+        verdict = _verdict(act, events, stands)
+        self.done.append(
+            Done(act, str(self.state), events, "asked" if typed and verdict == "right" else verdict)
+        )
+        if act.lawful and stands:
+            self.state = self._session.ledger.state
+            return
+        self._take_back(mark)
+        before = {
+            **before,
+            **{name: self._bodies[name] for name in _rolled(before, self._bodies)},
+        }  # laid back it would be another roll
+        if self._bodies != before:
+            yield from self._lay(before)
+        yield from self._people.wait(THINK_MS)
+        if act.lawful or any(
+            isinstance(event, Ruled) and event.verdict == "out_of_sync" for event in events
+        ):
+            yield from self._look_at_the_panel()
+
+    def _look_at_the_panel(self) -> Steps:
+        """Is the referee content with the table as it was put back?  What it asks is answered: all
+        is as it was.
+        """
+        began_ms = self._people.now_ms
+        while self._people.now_ms - began_ms < PATIENCE_MS:
+            if self._session.ledger.question is not None:
+                yield from self._people.wait(THINK_MS)
+                self._answer((), holds=True)
+                yield
+                return
+            yield
+
+    def _say(self, said: Mapping[str, Any]) -> Steps:
+        yield from self._people.wait(SAY_MS)
+        self._people.say(Hear(said=dict(said), decided_by=WHO))
+        yield
+
+    def _take_back(self, mark: int) -> None:
+        """Appeal against all that was ruled since record `mark` and still counts."""
+        for entry in reversed(self._session.ledger.standing):
+            if entry.seq > mark and entry.moves:
+                self._people.say(Undo(record=entry.seq, decided_by=WHO))
+        if (question := self._session.ledger.question) is not None:
+            self._people.say(Undo(record=question.seq, decided_by=WHO))
+
+    def _lay(self, bodies: Bodies) -> Steps:
+        """A hand comes, changes what is different, and goes; a die that is rolled is taken out of
+        its corner first, and shaken.
+        """
+        now = self._bodies
+        changed = [
+            bodies.get(name) or now[name]
+            for name in {**now, **bodies}
+            if bodies.get(name) is not now.get(name)
+        ]
+        player = self._session.ledger.state.next or self._session.ledger.players[0]
+        if rolled := _rolled(now, bodies):
+            yield from self._reach_and_lay(player, now[rolled[0]], without(now, *rolled))
+            yield from self._people.wait(SHAKE_MS)
+        yield from self._reach_and_lay(player, changed[0] if changed else None, bodies)
+
+    def _reach_and_lay(self, player: str, to: Body | None, bodies: Bodies) -> Steps:
+        """An arm comes to something; when it goes, this lies on the table."""
+        yield from self._people.reach(
+            player, None if to is None else np.array([*_middle_mm(to), 45.0])
+        )
+        self._bodies = bodies
+        yield
+        yield from self._people.reach(player, None)
+
+    def _until_ruled(self, mark: int, act: Act) -> Steps:
+        """Wait for the referee, and answer what it asks; that all lies as recorded, or cannot be
+        made out, is no ruling on what was done, nor is it, to who did what the rules allow, that
+        the table is not as it was.
+        """
+        began_ms, frames = self._people.now_ms, 0
+        while self._people.now_ms - began_ms < PATIENCE_MS or frames < PATIENCE_FRAMES:
+            ledger = self._session.ledger
+            if ledger.question is not None:
+                yield from self._people.wait(THINK_MS)
+                self._answer(
+                    act.moves if act.lawful else (),
+                    holds=act.lawful and (act.ruling == "heard" or not act.moves),
+                )
+                answered = self._session.records(self._session.ledger.seq - 1)[-1]
+                if not (
+                    act.moves and isinstance(answered.event, Answered) and answered.event.holds
+                ):
+                    return
+                mark = answered.seq
+            since = self._session.records(mark)
+            if (
+                since
+                and not ledger.paused
+                and not all(_may_be_asked(record.event, act) for record in since)
+            ):
+                return
+            frames += not ledger.paused
+            yield
+
+    def _answer(self, truth: tuple[str, ...], holds: bool) -> None:
+        """The truth, no moves where nothing that counts was done, if the referee thinks it
+        possible; it `holds` where all lies as recorded.
+        """
+        question = self._session.ledger.question
+        if question is None or not isinstance(question.event, Asked):
+            return
+        choices = question.event.choices
+        label = next(
+            (
+                choice.label
+                for choice in choices
+                if truth and self._come_to_the_same(choice.moves, truth)
+            ),
+            None,
+        )
+        label = label or next(
+            (choice.label for choice in choices if not choice.moves and choice.holds == holds), None
+        )
+        label = label or next((choice.label for choice in choices if not choice.moves), None)
+        if label is not None:
+            self._people.say(Answer(question=question.seq, label=label, decided_by=WHO))
+
+    def _come_to_the_same(self, moves: tuple[str, ...], truth: tuple[str, ...]) -> bool:
+        """Do moves lead to what truly happened?  Pieces that look alike may have each other's
+        numbers.
+        """
+        if moves == truth or not moves:
+            return moves == truth
+        try:
+            after, true_after = (self._played(each) for each in (moves, truth))
+        except ValueError:
+            return False
+        return self._play.same(after, true_after)
+
+    def _played(self, moves: tuple[str, ...]) -> Any:
+        state = self._session.ledger.state
+        for move in moves:
+            state = self._play.engine.play(state, self._play.engine.parse_move(move))
+        return state
+
+
+def _verdict(
+    act: Act, events: tuple[Event, ...], stands: bool
+) -> Literal["right", "asked", "not seen", "nothing", "wrong"]:
+    """What to think of what the referee made of an act; `stands`: the record says afterwards what
+    truly happened.
+    """
+    told = [
+        event
+        for event in events
+        if isinstance(event, Ruled | Noted | Asked | Answered | Corrected | Declared)
+        and not _waits(event)
+    ]
+    if not told:
+        return "nothing"
+    ruled = [event for event in told if not _cannot_see(event)]
+    if not ruled:
+        return "not seen"
+    event = ruled[0]
+    if isinstance(event, Asked):
+        return "asked" if stands else "wrong"
+    if len(ruled) < len(told) and stands:
+        return "not seen"
+    if (
+        act.lawful
+        and stands
+        and _out_of_sync(event)
+        and any(isinstance(other, Asked) for other in ruled)
+    ):
+        return "asked"
+    if len(told) > 1 or not isinstance(event, Ruled | Noted):
+        return "wrong"
+    ruling = (
+        "heard"
+        if act.ruling == "heard" and (isinstance(event, Noted) or event.verdict == "accepted")
+        else getattr(event, "verdict", "noted")
+    )
+    ruling = "again" if isinstance(event, Ruled) and event.stands else ruling
+    named, played = act.code in ("", event.code), act.moves == event.moves
+    as_told = (
+        (named or played) if act.lawful else named and (played or not act.moves)
+    )  # what was asked before has the code of the question
+    return "right" if stands and ruling == act.ruling and as_told else "wrong"
+
+
+def _may_be_asked(event: Event, act: Act) -> bool:
+    """May a question follow from that, to who waits for it?"""
+    return _cannot_see(event) or _waits(event) or (act.lawful and _out_of_sync(event))
+
+
+def _cannot_see(event: Event) -> bool:
+    return isinstance(event, Ruled) and event.verdict == "cannot_see"
+
+
+def _waits(event: Event) -> bool:
+    """Is it only told that the table is not what the game waits for?"""
+    return isinstance(event, Ruled) and event.verdict == "waiting"
+
+
+def _out_of_sync(event: Event) -> bool:
+    return isinstance(event, Ruled) and event.verdict == "out_of_sync"
+
+
+def _rolled(before: Bodies, after: Bodies) -> list[str]:
+    """Dice that lie otherwise than before."""
+    return [
+        name
+        for name, body in after.items()
+        if isinstance(body, SceneDie) and before.get(name, body) is not body
+    ]
+
+
+def without(bodies: Bodies, *names: str) -> Bodies:
+    """What is left when these are taken away."""
+    return {name: body for name, body in bodies.items() if name not in names}
+
+
+def _middle_mm(body: Body) -> Array:
+    middle: Array = body.vertices_mm[:, :2].mean(axis=0)
+    return middle

@@ -1,0 +1,96 @@
+"""People at a simulated table, whatever they play: arms that come and go, and what they tell the
+referee, a step a frame.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, Protocol
+
+import numpy as np
+
+from referee.sessions.commands import Command
+from simulation.render.scene import ALBEDO, SKINS, Limb, Rgb, reaching_arm
+from table.errors import InputError
+from table.solids import Array
+from table.table_config import Setup
+
+REACH_MS = 450
+"""How long an arm takes to come or go."""
+WHO = "simulated players"
+
+Steps = Iterator[None]
+
+
+class Told(Protocol):
+    """Who is told what the camera cannot see: a `referee.sessions.session.Session`."""
+
+    def command(self, command: Command) -> Any:
+        """Say something to the referee; raises InputError."""
+
+
+class People:
+    """Their arms and their clock, the camera's.  What they do is an iterator that is asked once a
+    frame, after `look_up`.
+    """
+
+    def __init__(self, told: Told, setup: Setup) -> None:
+        self.setup, self._told = setup, told
+        self.limbs: tuple[Limb, ...] = ()
+        self.now_ms = 0
+        self._last_ms = 0
+        self._hand_mm: Array | None = None
+
+    def look_up(self, at_ms: int) -> None:
+        """It is so late now; times must not go back."""
+        self._last_ms, self.now_ms = self.now_ms, at_ms
+
+    def say(self, command: Command) -> None:
+        """Tell the referee; what does not fit any more, because people at the panel were faster, is
+        left unsaid.
+        """
+        with suppress(InputError):
+            self._told.command(command)
+
+    def wait(self, wait_ms: int) -> Steps:
+        """Do nothing for a while."""
+        began_ms = self.now_ms
+        while self.now_ms - began_ms < wait_ms:
+            yield
+
+    def seat_mm(self, player: str) -> Array:
+        """Where on the near edge a player sits, (2,)."""
+        colours = self.setup.game.colours
+        low, high = self.setup.outline_mm().min(axis=0), self.setup.outline_mm().max(axis=0)
+        share = (colours.index(player) + 1) / (len(colours) + 1)
+        return np.array([low[0] + share * (high[0] - low[0]), low[1]])
+
+    def reach(self, player: str, to_mm: Array | None, lasting_ms: int = REACH_MS) -> Steps:
+        """Move an arm from where the hand is, or from outside, to a place (3,), or away; the step
+        in which it arrives is not taken.
+        """
+        seat = self.seat_mm(player)
+        away = np.array([seat[0], seat[1] - 330.0, 90.0])
+        start = away if self._hand_mm is None else self._hand_mm
+        goal = away if to_mm is None else to_mm
+        began_ms = self._last_ms
+        while (share := (self.now_ms - began_ms) / lasting_ms) < 1:
+            eased = share * share * (3 - 2 * share)
+            self.limbs = self._arm(player, start + eased * (goal - start))
+            yield
+        if to_mm is None:
+            self.limbs, self._hand_mm = (), None
+        else:
+            self.limbs, self._hand_mm = self._arm(player, goal), goal
+
+    def _arm(self, player: str, tip_mm: Array) -> tuple[Limb, ...]:
+        index = self.setup.game.colours.index(player)
+        seat = self.seat_mm(player)
+        heading = math.degrees(
+            math.atan2(float(tip_mm[1] - seat[1] + 700), float(tip_mm[0] - seat[0]))
+        )
+        r, g, b = (0.25 * share + 0.02 for share in ALBEDO[player])
+        sleeve: Rgb = (r, g, b)
+        return reaching_arm(tip_mm, heading, SKINS[index % len(SKINS)], sleeve)

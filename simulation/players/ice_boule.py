@@ -1,0 +1,313 @@
+"""Simulated players of Ice Boule: they watch the session, throw when it is their turn, and answer
+when they are asked.
+
+Only what lies before the lens is made up.  Their script is a function of the camera's time, so a
+game is the same for the same seed and frame times, and runs as fast as it is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from engines.ice_boule.layout import Layout, Lie
+from engines.ice_boule.moves import Stop, Void, parse_move
+from engines.ice_boule.moves import Throw as ThrowMove
+from referee.sessions.commands import Answer, Command, Hear
+from simulation.camera import PERIOD_MS, Pace, SimulatedCamera, as_fast_as_asked
+from simulation.generate.rest_poses import flush_deg
+from simulation.players.hands import WHO, People, Steps
+from simulation.players.ice_boule_table import (
+    Tabletop,
+    Throw,
+    demo_place,
+    demo_setup,
+    demo_stage,
+    middle_mm,
+)
+from simulation.render.scene import Scene, ScenePiece
+from table.errors import InputError
+from table.solids import Array, Solid, leaning, on_top, upright
+from table.table_config import Setup
+
+FLIGHT_MS, SWEEP_MS = 400, 300
+"""How long a piece takes to fly, a handful of pieces to be gathered."""
+THINK_MS, LOOK_MS = 2500, 2000
+"""How long a reading takes, and how long everybody looks at an end before it is cleared away."""
+PATIENCE_MS, PATIENCE_FRAMES = 12_000, 12
+"""A throw on which nobody has ruled after both is picked up and done again."""
+EQUAL_MM = 0.05
+"""Distances that differ by less are the same on the players' calliper."""
+ACCIDENTS = {"touch": 0.08, "knock": 0.08, "on target": 0.04, "off": 0.02}
+"""How often a throw ends in each of these, if the table allows it."""
+TOPPLES = 0.2
+"""How often a throw pushes the stack on the target over, where there is one."""
+NEVER = 1000
+"""What cannot be is so much less likely than what may have happened."""
+LINE_MM = 8.0
+"""The catapults stand so far from the near edge."""
+
+
+class Watched(Protocol):
+    """What the players know of the game: a `referee.sessions.session.Session`."""
+
+    def view(self) -> dict[str, Any]:
+        """The state of the session as plain data (`referee.presentation.view_model.view`)."""
+
+    def command(self, command: Command) -> Any:
+        """Say something to the referee."""
+
+
+def simulated_table(
+    session: Watched,
+    seed: int,
+    period_ms: int = PERIOD_MS,
+    start_ms: int = 0,
+    pace: Pace = as_fast_as_asked,
+) -> SimulatedCamera:
+    """A camera over the table of `demo_setup`, at which simulated players play for `session`."""
+    players = Players(session, demo_setup(), seed)
+    return SimulatedCamera(
+        players.setup, demo_place(), players.scene_at, seed, period_ms, start_ms, pace
+    )
+
+
+class Players:
+    """Everybody at the table.  The camera asks `scene_at`, in order of time; `taken_back` counts
+    throws on which nobody ruled rightly.
+    """
+
+    def __init__(self, session: Watched, setup: Setup, seed: int) -> None:
+        """Raises InputError for a table on which Ice Boule is not played."""
+        if setup.game.target is None:
+            raise InputError(
+                "simulation: game.target: expected a colour for the target, got none; the simulated"
+                " players play Ice Boule"
+            )
+        self.setup, self._session = setup, session
+        self.table = Tabletop(setup)
+        self.taken_back = 0
+        self._rng = np.random.default_rng([seed, 77])
+        self._stage = demo_stage(seed)
+        self._skill_mm = {colour: float(self._rng.uniform(38, 75)) for colour in setup.game.colours}
+        self._before = self.table
+        """As it lay before the last throw."""
+        self._loose: tuple[ScenePiece, ...] = ()
+        self._people = People(session, setup)
+        self._script = self._play()
+
+    def scene_at(self, at_ms: int) -> Scene:
+        """What lies and moves on the table at a time; times must not go back."""
+        self._people.look_up(at_ms)
+        next(self._script)
+        return Scene(self._stage, self.table.pieces + self._loose, self._people.limbs)
+
+    def _play(self) -> Steps:
+        """All they ever do, a step a frame."""
+        yield
+        while True:
+            view = self._session.view()
+            if view["phase"] == "asking":
+                yield from self._answer(view)
+            elif view["phase"] != "playing":
+                yield
+            elif view["next"] is None and self.table.pieces:
+                yield from self._people.wait(LOOK_MS)
+                yield from self._clear(view)
+            elif view["next"] is None:
+                yield from self._until_ruled(view, self._throw_target)
+            elif self.table.target is not None:
+                yield from self._until_ruled(view, self._throw)
+            else:
+                yield
+
+    def _until_ruled(self, view: dict[str, Any], act: Callable[[dict[str, Any]], Steps]) -> Steps:
+        """Act, then wait for the referee; what is not ruled on in good time, or not accepted, is
+        taken back.
+        """
+        self._before = self.table
+        yield from act(view)
+        rested_ms, frames = self._people.now_ms, 0
+        while self._people.now_ms - rested_ms < PATIENCE_MS or frames < PATIENCE_FRAMES:
+            now = self._session.view()
+            if now["seq"] != view["seq"] and now["phase"] != "paused":
+                if not now["verdicts"] or now["verdicts"][0]["verdict"] not in (
+                    "refused",
+                    "cannot_see",
+                ):
+                    return
+                break
+            if now["phase"] != "playing":
+                rested_ms, frames = self._people.now_ms, 0
+            frames += 1
+            yield
+        yield from self._take_back(self._before)
+
+    def _throw(self, view: dict[str, Any]) -> Steps:
+        """The player whose throw it is throws a piece from the line towards the target."""
+        target = self.table.target
+        assert target is not None, "nobody throws before the target lies there"
+        colour = view["next"]
+        aim = middle_mm(target.solid)
+        accident = str(
+            self._rng.choice(
+                [*ACCIDENTS, "none"], p=[*ACCIDENTS.values(), 1 - sum(ACCIDENTS.values())]
+            )
+        )
+        accident = "topple" if self.table.stack and self._rng.random() < TOPPLES else accident
+        throw = Throw((float(aim[0]), float(aim[1])), self._skill_mm[colour], accident)
+        after = self.table.thrown(colour, throw, self._rng)
+        yield from self._centrifice(colour, colour, after)
+        yield from self._people.reach(colour, None)
+        if not self.table.in_play(self.table.pieces[-1]):
+            yield from self._people.wait(THINK_MS)
+            self._people.say(Hear(said={"player": colour, "out": True}, decided_by=WHO))
+
+    def _throw_target(self, view: dict[str, Any]) -> Steps:
+        """The starting player throws the target and stands it up where it lies."""
+        player, colour = view["state"]["starter"], self.setup.game.target
+        assert colour is not None, "checked when they sat down"
+        low, high = self.setup.outline_mm().min(axis=0), self.setup.outline_mm().max(axis=0)
+        aim = low + (high - low) * self._rng.uniform([0.3, 0.45], [0.7, 0.72])
+        lands = self.table.thrown(colour, Throw((float(aim[0]), float(aim[1])), 20.0), self._rng)
+        yield from self._centrifice(player, colour, lands)
+        target = self.table.target
+        assert target is not None, "it was thrown just now"
+        x, y = middle_mm(target.solid)
+        yield from self._people.reach(player, np.array([x, y, 40.0]))
+        self.table = self.table.with_target(
+            upright(self.setup.sizes[-1], float(x), float(y), float(self._rng.uniform(0, 90)))
+        )
+        yield
+        yield from self._people.reach(player, None)
+
+    def _centrifice(self, player: str, colour: str, after: Tabletop) -> Steps:
+        """An arm sets up a catapult on the line, the projectile flies off it, and lies where
+        `after` has it.
+        """
+        size, place = self.setup.sizes[-1], self._people.seat_mm(player)
+        centrifuge = upright(size, float(place[0]), LINE_MM, float(self._rng.uniform(-10, 10)))
+        projectile = on_top(size, centrifuge, flush_deg(centrifuge, self._rng))
+        yield from self._people.reach(player, np.array([place[0], LINE_MM - 12, 25.0]))
+        catapult = self.table.piece(player, centrifuge)
+        self._loose = (catapult, self.table.piece(colour, projectile))
+        began_ms, lands = self._people.now_ms, middle_mm(after.pieces[-1].solid)
+        yield
+        while (share := (self._people.now_ms - began_ms) / FLIGHT_MS) < 1:
+            self._loose = (
+                catapult,
+                self.table.piece(colour, self._in_flight(middle_mm(projectile), lands, share)),
+            )
+            yield
+        self.table, self._loose = after, (catapult,)
+        yield
+        self._loose = ()
+
+    def _in_flight(self, start_mm: Array, end_mm: Array, share: float) -> Solid:
+        """The projectile on its way, tumbling; 90 mm up in the middle."""
+        turn = np.linalg.qr(self._rng.normal(size=(3, 3)))[0]
+        rotation = turn * np.sign(np.linalg.det(turn))
+        x, y = start_mm + share * (end_mm - start_mm)
+        return leaning(
+            self.setup.sizes[-1], rotation, np.array([x, y, 60 + 120 * share * (1 - share)])
+        )
+
+    def _take_back(self, before: Tabletop) -> Steps:
+        """Whoever threw last puts everything back as it was."""
+        player = self.setup.game.colours[0]
+        self.taken_back += 1
+        changed = [piece for piece in self.table.pieces if piece not in before.pieces]
+        for piece in changed:
+            yield from self._people.reach(player, np.array([*middle_mm(piece.solid), 30.0]))
+        self.table = before
+        yield
+        yield from self._people.reach(player, None)
+
+    def _clear(self, view: dict[str, Any]) -> Steps:
+        """Who starts the next end gathers all pieces, a handful at a time."""
+        player = view["state"]["starter"]
+        hand = np.array([self._people.seat_mm(player)[0], 0.0])
+        while self.table.pieces:
+            nearest = min(
+                (middle_mm(piece.solid) for piece in self.table.pieces),
+                key=lambda place: float(np.hypot(*(place - hand))),
+            )
+            yield from self._people.reach(player, np.array([*nearest, 30.0]), SWEEP_MS)
+            for piece in self.table.pieces:
+                if np.hypot(*(middle_mm(piece.solid) - nearest)) < 60:
+                    self.table = self.table.without(piece)
+            hand = nearest
+            yield
+        yield from self._people.reach(player, None)
+
+    def _answer(self, view: dict[str, Any]) -> Steps:
+        """They measure with a calliper, and say what it showed, unless people at the panel were
+        faster.
+        """
+        yield from self._people.wait(THINK_MS)
+        now = self._session.view()
+        if now["question"] is None or now["question"]["seq"] != view["question"]["seq"]:
+            return
+        truth, target = true_layout(self.table), self.table.target
+        left = target is None or not self.table.in_play(target)
+        choice = max(
+            now["question"]["choices"], key=lambda choice: _likeness(choice["moves"], truth, left)
+        )
+        readings: dict[str, float] = {}
+        for lie in truth.lies:
+            readings.setdefault(lie.colour, lie.gap_mm)
+        how: Any = "calliper" if readings else "order"
+        self._people.say(
+            Answer(
+                question=now["question"]["seq"],
+                label=choice["label"],
+                how=how,
+                readings_mm=readings,
+                decided_by=WHO,
+            )
+        )
+        yield
+        if not choice["moves"]:
+            yield from self._take_back(self._before)
+
+
+def true_layout(table: Tabletop) -> Layout:
+    """How the projectiles in play really lie round the target, as a calliper shows it."""
+    gaps = sorted(table.gaps_mm().items(), key=lambda item: item[1])
+    relations: list[str] = []
+    lies: list[Lie] = []
+    for piece, gap_mm in gaps:
+        on_target = gap_mm < 0
+        gap_mm = 0.0 if gap_mm <= EQUAL_MM else gap_mm  # -1 on the target
+        if lies:
+            near = lies[-1]
+            equal = near.on_target == on_target and gap_mm - near.gap_mm < EQUAL_MM
+            relations.append("=" if equal else "<")
+            gap_mm = near.gap_mm if equal else gap_mm
+        lies.append(Lie(piece.colour, gap_mm, on_target))
+    return Layout.sorted(lies, relations)
+
+
+def _likeness(moves: Sequence[str], truth: Layout, left: bool) -> tuple[int, ...]:
+    """How well the moves of a choice agree with what is true; the greater the better.  `left`: the
+    target is not in play any more.
+    """
+    played = [parse_move(move) for move in moves]
+    void = any(isinstance(move, Void) for move in played)
+    if void or left:
+        return (1 if void and left else -NEVER,)
+    layouts = [
+        move.layout
+        for move in played
+        if isinstance(move, ThrowMove | Stop) and move.layout is not None
+    ]
+    if not layouts:
+        return (-len(truth.lies),)
+    said = layouts[-1]
+    if said.leaders != truth.leaders or len(said.lies) != len(truth.lies):
+        return (-NEVER,)
+    points = [said.points(leader) == truth.points(leader) for leader in truth.leaders]
+    order = sum(a.colour == b.colour for a, b in zip(said.lies, truth.lies, strict=False))
+    return (sum(points), order)

@@ -1,0 +1,461 @@
+"""Ice Storm on a simulated table: pieces that are thrown, knocked away and fired at, and what may
+go wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from functools import partial
+from itertools import combinations, permutations
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from engines import ice_storm as engine
+from engines.ice_storm.moves import LEANING, OTHER_SIZE, Capture, Change, Throw, Void
+from engines.ice_storm.place import Piece, Place
+from engines.ice_storm.rules import targets
+from engines.ice_storm.state import State
+from engines.ice_storm.touches import touches
+from simulation.generate.rest_poses import leaning_on
+from simulation.generate.throws import Thrower, clear_of_cards
+from simulation.players.driver import Act, Bodies, without
+from simulation.render.ground import table_z_mm
+from simulation.render.scene import Body, ScenePiece
+from table.boards import Chessboard
+from table.clearance import is_free
+from table.observation import SeenPiece
+from table.pieces import PieceSize
+from table.solids import Array, Pose, Solid, lying, upright
+from table.table_config import Setup
+
+THROW, WASTED, ATTACK, SYNC = (
+    "storm.throw",
+    "storm.throw.wasted",
+    "storm.attack",
+    "storm.out_of_sync",
+)
+APART_MM = 4.0
+"""Pieces that come to rest nearer to each other might touch, for all that a picture says; those are
+thrown again.
+"""
+CLEAR_MM, CLEAR_DEG = 1.0, 2.0
+"""Throws that are too close to call with such standard deviations are thrown again: asking is
+another matter.
+"""
+EDGE_MM, BESIDE_MM = 25.0, (25.0, 70.0)
+"""Throws on the board lie so far inside it, wasted ones so far beyond it."""
+LEANING_MM = 4.0
+"""Pieces that lean lie so far inside the board."""
+NEAR_MM = 30.0
+"""Half of the knocked pieces end about so near to where they lay; the others anywhere on the
+board.
+"""
+MOVED_MM = 8.0
+"""A knocked piece is carried at least so far."""
+WASTES, KNOCKS, LEANS, KNOCKED_OFF, KNOCKED_MOST = 0.12, 0.25, 0.2, 0.2, 3
+"""Shares of throws that are wasted or knock pieces, of these that come to lean, of knocked pieces
+that leave the board, and most at once.
+"""
+TRIES = 400
+
+
+class StormPlay:
+    """`Play` of Ice Storm.  Bodies have names that nobody else uses; pieces of the record are known
+    by colour and place.
+    """
+
+    engine = engine
+
+    def __init__(self, setup: Setup, rng: np.random.Generator) -> None:
+        board = setup.board
+        assert isinstance(board, Chessboard), "Ice Storm is played on a chessboard"
+        self._rng, self._chance, self._board, self._setup = (
+            rng,
+            Random(int(rng.integers(1 << 30))),
+            board,
+            setup,
+        )
+        self._thrower, self._named, self._leaning = Thrower(setup, rng), 0, ""
+
+    def begin(self, _state: State) -> None:
+        """The board begins empty."""
+
+    def turn(self, state: State, bodies: Bodies) -> Act:
+        """A throw, or a piece taken."""
+        if state.next is None:
+            target = self._chance.choice(list(targets(state)))
+            taken = without(bodies, self._name(bodies, target))
+            return Act(
+                "shot", taken, "accepted", ATTACK, (str(Capture(target.colour, target.number)),)
+            )
+        player, changes = state.next, list[Change]()
+        first = state.thrown == 0 or state.round_over
+        bodies = {} if first else without(bodies, self._leaning)
+        if not first and self._chance.random() < WASTES:
+            return self._wasted(player, bodies)
+        if not first and state.pieces and self._chance.random() < KNOCKS:
+            bodies, changes = self._knocks(state, bodies)
+            if (
+                changes
+                and self._chance.random() < LEANS
+                and (leaning := self._leaned(state, bodies))
+            ):
+                stands = Void(player, tuple(changes))
+                return Act(
+                    "leaning throw that knocks",
+                    leaning,
+                    "again",
+                    "storm.throw.leaning",
+                    (str(stands),),
+                )
+        piece, place = self._rest(player, bodies)
+        # Pieces of one colour look alike: an own one that is knocked off may as well be the one
+        # that was thrown.
+        alike = any(change.place is None and change.name.startswith(player) for change in changes)
+        move = Throw(player, place, tuple(changes))
+        return Act(
+            "throw",
+            {**bodies, self._new(player): piece},
+            "accepted",
+            "" if alike else THROW,
+            (str(move),),
+        )
+
+    def _wasted(self, player: str, bodies: Bodies) -> Act:
+        """A throw that is off the board: it lies beside it, or rolled away, and the player says
+        so.
+        """
+        moves = (str(Throw(player, None)),)
+        if self._chance.random() < 0.5:
+            return Act(
+                "wasted throw, said",
+                bodies,
+                "heard",
+                WASTED,
+                moves,
+                {"player": player, "off": True},
+            )
+        return Act(
+            "wasted throw",
+            {**bodies, **self._beside(player, bodies)},
+            "accepted",
+            WASTED,
+            moves,
+            typed={"player": player, "off": True},
+        )
+
+    def mistake(self, state: State, bodies: Bodies) -> Act | None:
+        """One of those below, if it can be made."""
+        if state.round_over or state.thrown == 0 or not state.pieces or self._leaning in bodies:
+            return None
+        throws = [self._out_of_turn, self._two_at_once, self._leans, self._nudged, self._stolen]
+        if len(self._setup.sizes) > 1:
+            throws.append(self._another_size)
+        shots = [self._bad_shot, self._own_piece, self._two_taken, self._nudged]
+        return self._chance.choice(throws if state.next else shots)(state, bodies)
+
+    def same(self, state: State, other: State) -> bool:
+        """But for the numbers of pieces of one colour, which a hand may exchange."""
+
+        def told(one: State) -> tuple[Any, ...]:
+            document = engine.state_document(one)
+            return Counter((piece.colour, piece.place) for piece in one.pieces), *(
+                document[key]
+                for key in (
+                    "on_board",
+                    "score",
+                    "next",
+                    "attacker",
+                    "round_over",
+                    "scores",
+                    "phase",
+                )
+            )
+
+        return told(state) == told(other)
+
+    def _out_of_turn(self, state: State, bodies: Bodies) -> Act:
+        """Somebody else throws."""
+        player = self._chance.choice([player for player in state.players if player != state.next])
+        return Act(
+            "throw out of turn",
+            {**bodies, self._new(player): self._rest(player, bodies)[0]},
+            "refused",
+            "storm.throw.turn",
+        )
+
+    def _two_at_once(self, state: State, bodies: Bodies) -> Act:
+        """The next player throws two."""
+        for _ in range(2):
+            bodies = {**bodies, self._new(str(state.next)): self._rest(str(state.next), bodies)[0]}
+        return Act("two throws at once", bodies, "refused", "storm.throw.two")
+
+    def _another_size(self, state: State, bodies: Bodies) -> Act:
+        """The next player throws a piece of another size than the others."""
+        player = str(state.next)
+        piece, _ = self._rest(player, bodies, size=self._setup.sizes[1])
+        tried = str(Throw(player, None, (), OTHER_SIZE))
+        return Act(
+            "piece of another size",
+            {**bodies, self._new(player): piece},
+            "refused",
+            "storm.throw.size",
+            (tried,),
+        )
+
+    def _leans(self, state: State, bodies: Bodies) -> Act | None:
+        """The thrown piece leans on another, and is on the board as a whole: what lies partly off
+        it is wasted, however it leans.
+        """
+        if (leaning := self._leaned(state, bodies)) is None:
+            return None
+        self._leaning = ""
+        move = Throw(str(state.next), None, (), LEANING)
+        return Act("leaning throw", leaning, "refused", "storm.throw.leaning", (str(move),))
+
+    def _leaned(self, state: State, bodies: Bodies) -> Bodies | None:
+        """With a piece of the next player's that leans on another; it stays until the next
+        throw.
+        """
+        player, size = str(state.next), self._thrower.size
+        lying = [body for body in bodies.values() if self._place(_solid(body))]
+        if not lying:
+            return None
+        support = _solid(self._chance.choice(lying))
+        others = [_solid(body) for body in bodies.values() if _solid(body) is not support]
+        for _ in range(TRIES):
+            heading_deg = float(self._rng.uniform(0, 360))
+            ahead = np.array(
+                [math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))]
+            )
+            away_mm = float(self._rng.uniform(0.3, 1.0)) * size.slant_mm + size.base_mm / 2
+            solid = leaning_on(
+                size,
+                support.vertices_mm[:, :2].mean(axis=0)
+                - away_mm * ahead
+                + self._rng.normal(0, 3, 2),
+                heading_deg,
+                support,
+            )
+            if solid is not None and self._inside(solid) and is_free(solid, others, APART_MM):
+                self._leaning = self._new(player)
+                return {**bodies, self._leaning: self._thrower.piece(player, solid, size)}
+        return None
+
+    def _nudged(self, state: State, bodies: Bodies) -> Act | None:
+        """A hand carries a piece, not of the player who might have thrown it, to other squares."""
+        others = [piece for piece in state.pieces if piece.colour != state.next]
+        if not others:
+            return None
+        piece = self._chance.choice(others)
+        name = self._name(bodies, piece)
+        rest = without(bodies, name)
+        for _ in range(TRIES):
+            body, place = self._rest(piece.colour, rest)
+            if not place.squares & piece.place.squares:
+                return Act("piece carried", {**rest, name: body}, "out_of_sync", SYNC)
+        return None
+
+    def _stolen(self, state: State, bodies: Bodies) -> Act:
+        """A piece is taken, and it is no time to fire."""
+        return Act(
+            "stolen piece",
+            without(bodies, self._name(bodies, self._chance.choice(state.pieces))),
+            "out_of_sync",
+            SYNC,
+        )
+
+    def _bad_shot(self, state: State, bodies: Bodies) -> Act | None:
+        """An enemy piece is taken that no line of fire reaches."""
+        can = targets(state)
+        return self._taken(
+            "bad shot",
+            bodies,
+            [
+                piece
+                for piece in state.pieces
+                if piece not in can and piece.colour != state.attacker
+            ],
+        )
+
+    def _own_piece(self, state: State, bodies: Bodies) -> Act | None:
+        """The attacker takes an own piece."""
+        return self._taken(
+            "own piece taken",
+            bodies,
+            [piece for piece in state.pieces if piece.colour == state.attacker],
+        )
+
+    def _taken(self, name: str, bodies: Bodies, targets: list[Piece]) -> Act | None:
+        if not targets:
+            return None
+        target = self._chance.choice(targets)
+        return Act(
+            name,
+            without(bodies, self._name(bodies, target)),
+            "refused",
+            ATTACK,
+            (str(Capture(target.colour, target.number)),),
+        )
+
+    def _two_taken(self, state: State, bodies: Bodies) -> Act | None:
+        """Two pieces are taken at once, which no two shots one after the other could have taken."""
+        pairs = [
+            pair
+            for pair in combinations(state.pieces, 2)
+            if not any(map(partial(_fired, state), permutations(pair)))
+        ]
+        if not pairs:
+            return None
+        return Act(
+            "two taken",
+            without(bodies, *(self._name(bodies, piece) for piece in self._chance.choice(pairs))),
+            "refused",
+            ATTACK,
+        )
+
+    def _knocks(self, state: State, bodies: Bodies) -> tuple[Bodies, list[Change]]:
+        """Pieces that a throw knocks any distance over the board, or off it."""
+        most = min(KNOCKED_MOST, len(state.pieces))
+        changes = []
+        for piece in self._chance.sample(state.pieces, self._chance.randint(1, most)):
+            name = self._name(bodies, piece)
+            if self._chance.random() < KNOCKED_OFF:
+                rest = without(bodies, name)
+                bodies, change = (
+                    {**rest, **self._beside(piece.colour, rest)},
+                    Change(piece.name, None),
+                )
+            elif (knocked := self._knocked(bodies, name, piece)) is not None:
+                bodies, change = knocked
+            else:
+                continue
+            changes.append(change)
+        return bodies, changes
+
+    def _knocked(self, bodies: Bodies, name: str, piece: Piece) -> tuple[Bodies, Change] | None:
+        """A piece that a throw carries to where it lies on the board and touches other squares than
+        before.
+        """
+        was, rest = _solid(bodies[name]).vertices_mm[:, :2].mean(axis=0), without(bodies, name)
+        near = self._chance.random() < 0.5
+        for _ in range(TRIES):
+            body, place = self._rest(piece.colour, rest, was if near else None)
+            if (
+                np.hypot(*(body.vertices_mm[:, :2].mean(axis=0) - was)) > MOVED_MM
+                and place != piece.place
+            ):
+                return {**rest, name: body}, Change(piece.name, place)
+        return None
+
+    def _rest(
+        self,
+        colour: str,
+        bodies: Bodies,
+        about_mm: Array | None = None,
+        size: PieceSize | None = None,
+    ) -> tuple[ScenePiece, Place]:
+        """A piece, of the game's size if no other is named, somewhere on the board, or about a
+        place, apart from all others and clear to call.
+
+        Raises ValueError for a full board.
+        """
+        size = size or self._thrower.size
+        outline, others = self._board.outline(), [_solid(body) for body in bodies.values()]
+        low, high = outline.min(axis=0) + EDGE_MM, outline.max(axis=0) - EDGE_MM
+        for _ in range(TRIES):
+            x, y = (
+                self._rng.uniform(low, high)
+                if about_mm is None
+                else self._rng.normal(about_mm, NEAR_MM / 2)
+            )
+            pose = lying if self._rng.random() < 0.75 else upright
+            solid = pose(size, float(x), float(y), float(self._rng.uniform(0, 360)))
+            if is_free(solid, others, APART_MM) and (place := self._place(solid)):
+                return self._thrower.piece(colour, solid, size), place
+        raise ValueError("expected room for one more piece on the simulated chessboard")
+
+    def _beside(self, colour: str, bodies: Bodies) -> Bodies:
+        """A piece on the table beside the board."""
+        outline, others = self._board.outline(), [_solid(body) for body in bodies.values()]
+        low, high = outline.min(axis=0), outline.max(axis=0)
+        for _ in range(TRIES):
+            spot = self._rng.uniform(low - BESIDE_MM[1], high + BESIDE_MM[1])
+            solid = lying(
+                self._thrower.size,
+                float(spot[0]),
+                float(spot[1]),
+                float(self._rng.uniform(0, 360)),
+                table_z_mm(self._setup),
+            )
+            plan = solid.vertices_mm[:, :2]
+            beside = (plan.max(axis=0) < low - BESIDE_MM[0]).any() or (
+                plan.min(axis=0) > high + BESIDE_MM[0]
+            ).any()
+            if (
+                beside
+                and clear_of_cards(self._setup, spot, self._thrower.size.slant_mm)
+                and is_free(solid, others, APART_MM)
+            ):
+                return {self._new(colour): self._thrower.piece(colour, solid, self._thrower.size)}
+        raise ValueError("expected room beside the simulated chessboard")
+
+    def _inside(self, solid: Solid) -> bool:
+        outline, plan = self._board.outline(), solid.vertices_mm[:, :2]
+        return bool(
+            (plan > outline.min(axis=0) + LEANING_MM).all()
+            and (plan < outline.max(axis=0) - LEANING_MM).all()
+        )
+
+    def _place(self, solid: Solid) -> Place | None:
+        """Where it lies on the board, None where that is too close to call."""
+        place = touches(_seen(solid, CLEAR_MM, CLEAR_DEG), self._board).place
+        return None if place is None or place.in_doubt else place
+
+    def _name(self, bodies: Bodies, piece: Piece) -> str:
+        """What the body of a piece of the record is called here."""
+        return next(
+            name
+            for name, body in bodies.items()
+            if _is(body, piece.colour) and self._place(_solid(body)) == piece.place
+        )
+
+    def _new(self, colour: str) -> str:
+        self._named += 1
+        return f"{colour} {self._named}"
+
+
+def _fired(state: State, targets: Iterable[Piece]) -> bool:
+    """May these pieces be taken one after the other, by whoever fires then?"""
+    for target in targets:
+        move = Capture(target.colour, target.number)
+        if engine.violation(state, move):
+            return False
+        state = engine.play(state, move)
+    return True
+
+
+def _is(body: Body, colour: str) -> bool:
+    return isinstance(body, ScenePiece) and body.colour == colour
+
+
+def _solid(body: Body) -> Solid:
+    assert isinstance(body, ScenePiece), "nothing but pieces lies there"
+    return body.solid
+
+
+def _seen(solid: Solid, sigma_mm: float, sigma_deg: float) -> SeenPiece:
+    """A piece that stands or lies, as it would be read without error and with so much doubt."""
+    vertices = solid.vertices_mm
+    stands = bool(np.ptp(vertices[:4, 2]) < 0.01)
+    base = vertices[:4, :2].mean(axis=0) if stands else vertices[1:3, :2].mean(axis=0)
+    along = (vertices[1] - vertices[0])[:2] if stands else vertices[4, :2] - base
+    covariance = np.diag([sigma_mm, sigma_mm, sigma_deg]) ** 2
+    pose: Pose = "upright" if stands else "lying"
+    return SeenPiece(
+        "red", "", pose, base, math.degrees(math.atan2(along[1], along[0])), solid, covariance
+    )

@@ -1,0 +1,206 @@
+"""Icebreaker on a simulated table: ships and icebergs where hands put them, and what may go
+wrong.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+
+from engines import icebreaker as engine
+from engines.icebreaker.board import ROW, label, members
+from engines.icebreaker.moves import Move
+from engines.icebreaker.state import State
+from simulation.generate.layouts import Ice, jitter
+from simulation.generate.throws import Thrower
+from simulation.players.alphabeta import SearchPlayer
+from simulation.players.driver import Act, Bodies, without
+from simulation.render.scene import Body
+from table.boards import Hex
+from table.solids import upright
+from table.table_config import Setup
+
+MOVE, SYNC = "icebreaker.move", "icebreaker.out_of_sync"
+HIDES_CELLS = 2.5
+"""A ship hides nothing that is farther from it."""
+
+
+class IcebreakerPlay:
+    """`Play` of Icebreaker.  Bodies are named by cell: `ship A1`, `ice B1`."""
+
+    engine = engine
+
+    def __init__(self, setup: Setup, rng: np.random.Generator) -> None:
+        board = setup.board
+        assert isinstance(board, Hex), "Icebreaker is played on hexagons"
+        last = board.size - 1
+        self._rng, self._board, self._player = rng, board, SearchPlayer(nodes=200)
+        self._chance = Random(int(rng.integers(1 << 30)))
+        self._thrower, self._ice = Thrower(setup, rng), Ice(setup, rng)
+        self._middles = {
+            label(q + r + last + ROW * (r + last)): middle
+            for (q, r), middle in board.middles().items()
+        }
+
+    def begin(self, state: State) -> Act:
+        """Ships on their corners, ice everywhere else."""
+        ships = {
+            f"ship {label(cell)}": self._ship(player, label(cell))
+            for player, cells in _ships(state)
+            for cell in members(cells)
+        }
+        ice = {f"ice {label(cell)}": self._iceberg(label(cell)) for cell in members(state.ice)}
+        return Act("set up", {**ships, **ice}, "accepted", "icebreaker.start")
+
+    def turn(self, state: State, bodies: Bodies) -> Act:
+        """A move, as often thought of as not."""
+        move = (
+            self._player.choose(state)
+            if self._chance.random() < 0.5
+            else self._chance.choice(list(engine.legal_moves(state)))
+        )
+        return Act("move", self._moved(state, bodies, move), "accepted", MOVE, (str(move),))
+
+    def mistake(self, state: State, bodies: Bodies) -> Act | None:
+        """One of those below, if it can be made."""
+        every = (
+            self._wrong_step,
+            self._others_ship,
+            self._two_icebergs,
+            self._stolen,
+            self._nudged,
+            self._swapped,
+        )
+        return self._chance.choice(every)(state, bodies)
+
+    def same(self, state: State, other: State) -> bool:
+        """As they stand."""
+        return state == other
+
+    def _wrong_step(self, state: State, bodies: Bodies) -> Act:
+        """A ship goes where it may not; the iceberg there goes too."""
+        tried = [
+            Move(here, there)
+            for here in members(state.ships[state.seat or 0])
+            for there in _free(state)
+        ]
+        move = self._chance.choice(
+            [move for move in tried if move not in engine.legal_moves(state)]
+        )
+        return Act("wrong step", self._moved(state, bodies, move), "refused", MOVE, (str(move),))
+
+    def _others_ship(self, state: State, bodies: Bodies) -> Act:
+        """A ship of the player whose turn it is not goes somewhere."""
+        move = Move(
+            self._chance.choice(list(members(state.ships[1 - (state.seat or 0)]))),
+            self._chance.choice(_free(state)),
+        )
+        return Act("other's ship", self._moved(state, bodies, move), "refused", MOVE, (str(move),))
+
+    def _two_icebergs(self, state: State, bodies: Bodies) -> Act | None:
+        """A legal move, and an iceberg elsewhere goes too."""
+        move = self._chance.choice(list(engine.legal_moves(state)))
+        moved = self._moved(state, bodies, move)
+        seen = self._in_sight(moved)
+        return (
+            Act(
+                "two icebergs",
+                without(moved, self._chance.choice(seen)),
+                "refused",
+                MOVE,
+                (str(move),),
+            )
+            if seen
+            else None
+        )
+
+    def _stolen(self, _state: State, bodies: Bodies) -> Act | None:
+        """Two icebergs vanish."""
+        seen = self._in_sight(bodies)
+        if len(seen) < 2:
+            return None
+        return Act(
+            "stolen ice", without(bodies, *self._chance.sample(seen, 2)), "out_of_sync", SYNC
+        )
+
+    def _nudged(self, state: State, bodies: Bodies) -> Act | None:
+        """An iceberg is pushed into a cell where none belongs."""
+        seen = self._in_sight(bodies)
+        empty = [
+            label(cell)
+            for cell in _free(state)
+            if not state.ice >> cell & 1 and self._clear(bodies, label(cell))
+        ]
+        if not seen or not empty:
+            return None
+        there = self._chance.choice(empty)
+        return Act(
+            "nudged ice",
+            {**without(bodies, self._chance.choice(seen)), f"ice {there}": self._iceberg(there)},
+            "out_of_sync",
+            SYNC,
+        )
+
+    def _swapped(self, state: State, bodies: Bodies) -> Act:
+        """A ship is exchanged for one of the other colour."""
+        seat = self._chance.randrange(2)
+        cell = label(self._chance.choice(list(members(state.ships[seat]))))
+        return Act(
+            "swapped ship",
+            {**bodies, f"ship {cell}": self._ship(state.players[1 - seat], cell)},
+            "out_of_sync",
+            SYNC,
+        )
+
+    def _moved(self, state: State, bodies: Bodies, move: Move) -> Bodies:
+        """A ship goes from cell to cell, and takes the iceberg that is there."""
+        player = next(player for player, cells in _ships(state) if cells >> move.from_cell & 1)
+        here, there = label(move.from_cell), label(move.to_cell)
+        return {
+            **without(bodies, f"ship {here}", f"ice {there}"),
+            f"ship {there}": self._ship(player, there),
+        }
+
+    def _ship(self, player: str, cell: str) -> Body:
+        size = self._thrower.size
+        x, y = self._middles[cell] + jitter(
+            self._rng, max(0.5, 0.5 * (self._board.cell_mm - 1.3 * size.base_mm))
+        )
+        return self._thrower.piece(
+            player, upright(size, float(x), float(y), float(self._rng.uniform(0, 360))), size
+        )
+
+    def _iceberg(self, cell: str) -> Body:
+        return self._ice.counter(
+            self._middles[cell]
+            + jitter(self._rng, 0.5 * (self._board.cell_mm - self._ice.kind.diameter_mm)),
+            0.0,
+        )
+
+    def _in_sight(self, bodies: Bodies) -> list[str]:
+        """Icebergs that no ship can hide."""
+        return [
+            name
+            for name in bodies
+            if name.startswith("ice") and self._clear(bodies, name.removeprefix("ice "))
+        ]
+
+    def _clear(self, bodies: Bodies, cell: str) -> bool:
+        ships = [
+            self._middles[name.removeprefix("ship ")] for name in bodies if name.startswith("ship")
+        ]
+        return all(
+            np.hypot(*(self._middles[cell] - ship)) > HIDES_CELLS * self._board.cell_mm
+            for ship in ships
+        )
+
+
+def _ships(state: State) -> list[tuple[str, int]]:
+    """Players with the sets of their ships' cells."""
+    return list(zip(state.players, state.ships, strict=True))
+
+
+def _free(state: State) -> list[int]:
+    """Cells without a ship."""
+    return list(members(state.setting.board.cells & ~state.ships[0] & ~state.ships[1]))

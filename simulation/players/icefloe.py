@@ -1,0 +1,312 @@
+"""IceFloe on a simulated table: tiles that slide and sink, pyramids where hands put them, votes,
+and what may go wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+
+from engines import icefloe as engine
+from engines.icefloe.announcements import saying
+from engines.icefloe.board import LETTERS, PLACES
+from engines.icefloe.moves import Done, Move, Movement, Placing, Removal, Slide
+from engines.icefloe.state import State
+from simulation.generate.rest_poses import moved
+from simulation.generate.throws import Thrower
+from simulation.players.driver import Act, Bodies, without
+from simulation.render.board_art import SUITS, TileStyle
+from simulation.render.ground import table_z_mm
+from simulation.render.scene import Body, ScenePiece, Slab
+from table.boards import Tiles
+from table.clearance import is_free
+from table.solids import Array, Solid, upright
+from table.table_config import Setup
+
+MOVE, REMOVED, SYNC = "icefloe.move", "icefloe.removed", "icefloe.out_of_sync"
+HASTE = 12
+"""Players are so much rather done with a vote than they lay a coin."""
+TRIES = 200
+
+
+class IcefloePlay:
+    """`Play` of IceFloe.  Bodies are named by the game: `tile S4`, `pyramid ES`."""
+
+    engine = engine
+
+    def __init__(self, setup: Setup, rng: np.random.Generator) -> None:
+        board = setup.board
+        assert isinstance(board, Tiles), "IceFloe is played on tiles"
+        self._rng, self._chance, self._board = rng, Random(int(rng.integers(1 << 30))), board
+        crowns = next(
+            (colour for colour in setup.game.colours if colour in ("yellow", "green")), "yellow"
+        )
+        self._style, self._low_mm = TileStyle(board, SUITS | {"C": crowns}, rng), table_z_mm(setup)
+        self._thrower, self._sizes = (
+            Thrower(setup, rng, opaque_share=0.85),
+            {size.name: size for size in setup.sizes},
+        )
+
+    def begin(self, state: State) -> Act:
+        """All tiles are laid out and all pyramids placed."""
+        bodies: dict[str, Body] = {
+            f"tile {floe.tile}": self._tile(floe.tile, floe.place) for floe in state.board.floes
+        }
+        moves: list[str] = []
+        while state.phase == "place":
+            move = self._chance.choice(
+                [move for move in engine.legal_moves(state) if isinstance(move, Placing)]
+            )
+            bodies = {**bodies, **self._put(state, bodies, move.pyramid, move.place)}
+            state = engine.play(state, move)
+            moves.append(str(move))
+        return Act("set up", bodies, "accepted", "icefloe.start", tuple(moves))
+
+    def turn(self, state: State, bodies: Bodies) -> Act:
+        """Whatever comes next in the game."""
+        match state.phase:
+            case "move":
+                move: Move = self._chance.choice(_visible(state))
+                return Act("move", self._made(state, bodies, move), "accepted", MOVE, (str(move),))
+            case "remove":
+                move = Removal(state.tile)
+                return Act(
+                    "removal", self._made(state, bodies, move), "accepted", REMOVED, (str(move),)
+                )
+            case "extra" if self._chance.random() < 0.4:
+                move = Removal(self._chance.choice(state.board.empty).tile)
+                return Act(
+                    "removal of an empty tile",
+                    self._made(state, bodies, move),
+                    "accepted",
+                    "icefloe.removed_empty",
+                    (str(move),),
+                )
+        return self._say(state, bodies)
+
+    def mistake(self, state: State, bodies: Bodies) -> Act | None:
+        """One of those below, if it can be made."""
+        if state.phase not in ("move", "remove"):
+            return None
+        every = [self._wrong_tile, self._stolen, self._swapped, self._two_pyramids]
+        if state.phase == "move":
+            every += [self._wrong_step, self._out_of_turn, self._wrong_slide]
+        return self._chance.choice(every)(state, bodies)
+
+    def same(self, state: State, other: State) -> bool:
+        """As they stand."""
+        return state == other
+
+    def _say(self, state: State, bodies: Bodies) -> Act:
+        """Something that is heard."""
+        moves = [move for move in engine.legal_moves(state) if saying(state, move)[1]]
+        (move,) = self._chance.choices(
+            moves, [HASTE if isinstance(move, Done) else 1 for move in moves]
+        )
+        after = engine.play(state, move)
+        passes = (
+            [f"torch {after.after(after.torch)}"]
+            if isinstance(move, Removal) and after.phase == "torch"
+            else []
+        )
+        _, said = saying(state, move)
+        return Act("word", bodies, "heard", "", (str(move), *passes), said)
+
+    def _wrong_step(self, state: State, bodies: Bodies) -> Act | None:
+        """A pyramid of the player whose turn it is goes where it may not."""
+        tried = [
+            Movement(name, _place(state, name), there)
+            for name in state.pyramids(str(state.mover))
+            for there in _afloat(state)
+        ]
+        tried = [
+            move for move in tried if move.origin != move.target and engine.violation(state, move)
+        ]
+        return self._refused("wrong step", state, bodies, tried)
+
+    def _out_of_turn(self, state: State, bodies: Bodies) -> Act | None:
+        """Somebody else moves a pyramid."""
+        names = [name for name in state.board.pyramids if state.owner(name) != state.mover]
+        light = [floe.place for floe in state.board.floes if floe.weight < 3]
+        tried = [
+            Movement(name, _place(state, name), there)
+            for name in names
+            for there in light
+            if there != _place(state, name)
+        ]
+        return self._refused("other's pyramid", state, bodies, tried)
+
+    def _wrong_slide(self, state: State, bodies: Bodies) -> Act | None:
+        """A tile slides on which nothing of the player stands, or too far."""
+        free = [place for place in PLACES if state.board.at(place) is None]
+        tried = [Slide(here, there) for here in _afloat(state) for there in free]
+        return self._refused(
+            "wrong slide", state, bodies, [move for move in tried if engine.violation(state, move)]
+        )
+
+    def _refused(
+        self, name: str, state: State, bodies: Bodies, tried: Sequence[Move]
+    ) -> Act | None:
+        if not tried:
+            return None
+        move = self._chance.choice(tried)
+        return Act(name, self._made(state, bodies, move), "refused", MOVE, (str(move),))
+
+    def _wrong_tile(self, state: State, bodies: Bodies) -> Act:
+        """Another tile is taken off than the one that was voted for, or at no time for it."""
+        move = Removal(
+            self._chance.choice(
+                [floe.tile for floe in state.board.floes if floe.tile != state.tile]
+            )
+        )
+        return Act("wrong tile", self._made(state, bodies, move), "refused", REMOVED, (str(move),))
+
+    def _two_pyramids(self, state: State, bodies: Bodies) -> Act | None:
+        """Two pyramids are moved at once, to empty tiles."""
+        names, empty = (
+            self._chance.sample(state.board.pyramids, 2),
+            [floe.place for floe in state.board.empty],
+        )
+        if len(empty) < 2:
+            return None
+        for name, there in zip(names, self._chance.sample(empty, 2), strict=True):
+            bodies = {**without(bodies, f"pyramid {name}"), **self._put(state, bodies, name, there)}
+        return Act("two pyramids", bodies, "out_of_sync", SYNC)
+
+    def _stolen(self, state: State, bodies: Bodies) -> Act:
+        """A pyramid of somebody else is gone."""
+        goes = state.board.of(state.tile)
+        name = self._chance.choice(
+            [
+                name
+                for name in state.board.pyramids
+                if state.owner(name) != state.mover and not (goes and name in goes.pyramids)
+            ]
+        )
+        return Act("stolen pyramid", without(bodies, f"pyramid {name}"), "out_of_sync", SYNC)
+
+    def _swapped(self, state: State, bodies: Bodies) -> Act | None:
+        """A pyramid is exchanged for a much larger or smaller one of its suit."""
+        name = self._chance.choice(state.board.pyramids)
+        other = LETTERS[(LETTERS.index(name[0]) + 3) % 6]
+        rest = without(bodies, f"pyramid {name}")
+        swapped = self._put(state, rest, other + name[1], _place(state, name))
+        return Act(
+            "exchanged pyramid",
+            {**rest, f"pyramid {name}": next(iter(swapped.values()))},
+            "out_of_sync",
+            SYNC,
+        )
+
+    def _made(self, state: State, bodies: Bodies, move: Move) -> Bodies:
+        """A move on the table, lawful or not, with what follows from it."""
+        match move:
+            case Slide():
+                return self._slid(state, bodies, move)
+            case Removal():
+                return _sunk(state, bodies, str(move.tile))
+            case Movement():
+                bodies = {
+                    **without(bodies, f"pyramid {move.pyramid}"),
+                    **self._put(state, bodies, move.pyramid, move.target),
+                }
+                sunk = None if engine.violation(state, move) else engine.play(state, move).sunk
+                return (
+                    without(_sunk(state, bodies, sunk), f"pyramid {move.pyramid}")
+                    if sunk and sunk != state.sunk
+                    else bodies
+                )
+            case _:
+                raise ValueError(f"expected a move on the table, got {move}")
+
+    def _slid(self, state: State, bodies: Bodies, move: Slide) -> Bodies:
+        """A tile slides with all that stands on it."""
+        floe = state.board.at(move.origin)
+        assert floe is not None, "a tile slides"
+        step = self._middle_mm(move.target) - self._middle_mm(move.origin)
+        carried = {f"tile {floe.tile}", *(f"pyramid {name}" for name in floe.pyramids)}
+        return {
+            name: _shifted(body, step) if name in carried else body for name, body in bodies.items()
+        }
+
+    def _put(self, state: State, bodies: Bodies, name: str, place: str) -> dict[str, Body]:
+        """A pyramid somewhere on a tile, apart from all others; near its edge where there is no
+        room else.
+        """
+        size, others = (
+            self._sizes[name[0]],
+            [
+                body.solid
+                for body in without(bodies, f"pyramid {name}").values()
+                if isinstance(body, ScenePiece)
+            ],
+        )
+        solid: Solid | None = None
+        for attempt in range(TRIES):
+            reach = max(2.0, self._board.tile_mm / 2 - 0.5 * size.base_mm) * (
+                1 + 0.4 * attempt / TRIES
+            )
+            x, y = self._middle_mm(place) + self._rng.uniform(-reach, reach, 2)
+            solid = upright(size, float(x), float(y), float(self._rng.uniform(0, 360)))
+            if is_free(solid, others):
+                break
+        assert solid is not None, "it was tried"
+        return {f"pyramid {name}": self._thrower.piece(str(state.owner(name)), solid, size)}
+
+    def _tile(self, tile: str, place: str) -> Slab:
+        gap = self._board.cell_mm - self._board.tile_mm
+        middle = self._middle_mm(place) + self._rng.uniform(-0.4, 0.4, 2) * gap
+        return self._style.tile(
+            tile,
+            middle,
+            float(np.degrees(self._rng.uniform(-0.4, 0.4) * gap / self._board.tile_mm)),
+            self._low_mm,
+        )
+
+    def _middle_mm(self, place: str) -> Array:
+        column, row = ord(place[0]) - ord("a"), int(place[1]) - 1
+        middle: Array = np.asarray(self._board.origin_mm) + self._board.cell_mm * (
+            np.array([column, row]) + 0.5
+        )
+        return middle
+
+
+def _visible(state: State) -> list[Move]:
+    """Legal moves on the table that can be seen."""
+    return [
+        move
+        for move in engine.legal_moves(state)
+        if isinstance(move, Slide) or (isinstance(move, Movement) and move.origin != move.target)
+    ]
+
+
+def _place(state: State, pyramid: str) -> str:
+    floe = state.board.under(pyramid)
+    assert floe is not None, "it is in play"
+    return floe.place
+
+
+def _afloat(state: State) -> list[str]:
+    return [floe.place for floe in state.board.floes]
+
+
+def _sunk(state: State, bodies: Bodies, tile: str) -> Bodies:
+    """A tile is taken off with all that stands on it."""
+    floe = state.board.of(tile)
+    return without(
+        bodies, f"tile {tile}", *(f"pyramid {name}" for name in (floe.pyramids if floe else ()))
+    )
+
+
+def _shifted(body: Body, step: Array) -> Body:
+    if isinstance(body, ScenePiece):
+        return replace(body, solid=moved(body.solid, float(step[0]), float(step[1])))
+    assert isinstance(body, Slab), "tiles and pyramids lie there"
+    face = body.face
+    if face is not None:
+        x, y = np.asarray(face.middle_mm) + step
+        face = replace(face, middle_mm=(float(x), float(y)))
+    return replace(body, outline_mm=body.outline_mm + step, face=face)

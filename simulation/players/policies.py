@@ -1,0 +1,69 @@
+"""Simple computer players that need nothing of a game but its rules.  Chance is handed in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Protocol
+
+from engines import Rules
+
+
+class Player(Protocol):
+    """Chooses for whoever is to act; asked only while the game runs."""
+
+    def choose(self, state: Any) -> Any:
+        """A legal move."""
+
+
+@dataclass(frozen=True, slots=True)
+class RandomPlayer:
+    """Any legal move, each as likely; where moves are continuous, any of the examples."""
+
+    rules: Rules
+    chance: Random
+
+    def choose(self, state: Any) -> Any:
+        """A legal move."""
+        return self.chance.choice(list(self.rules.legal_moves(state)))
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyPlayer:
+    """The move after which its own score is farthest ahead of the best of the others; any of them
+    where several are.
+    """
+
+    rules: Rules
+    chance: Random
+
+    def choose(self, state: Any) -> Any:
+        """A legal move."""
+        moves = list(self.rules.legal_moves(state))
+        if state.next is None:
+            return self.chance.choice(moves)
+        leads = [lead(self.rules.play(state, move), state.next) for move in moves]
+        best = max(leads)
+        return self.chance.choice(
+            [move for move, ahead in zip(moves, leads, strict=True) if ahead == best]
+        )
+
+
+def lead(state: Any, player: str) -> float:
+    """How far a player's score is ahead of the best of the others, or of 0 where nobody else
+    plays.
+    """
+    scores = dict(zip(state.players, state.scores, strict=True))
+    own = scores.pop(player)
+    return float(own - max(scores.values(), default=0))
+
+
+def playout(rules: Rules, state: Any, choose: Callable[[Any], Any]) -> Iterator[tuple[Any, Any]]:
+    """Play to the end: every move that `choose` made of the state before it, with the state after
+    it.
+    """
+    while rules.outcome(state) is None:
+        move = choose(state)
+        state = rules.play(state, move)
+        yield move, state

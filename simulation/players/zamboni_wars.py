@@ -1,0 +1,425 @@
+"""Zamboni Wars on a simulated table: nests that lie where hands put them, dice, shots, and what may
+go wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from random import Random
+
+import numpy as np
+
+from engines import zamboni_wars as engine
+from engines.zamboni_wars.board import FACINGS, SPACES, Space
+from engines.zamboni_wars.driving import reachable
+from engines.zamboni_wars.moves import Drive, Take
+from engines.zamboni_wars.phases import Aiming, Hit, Moving, RollOff
+from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni
+from simulation.generate.throws import Thrower
+from simulation.players.driver import Act, Bodies, without
+from simulation.render.dice import die_at
+from simulation.render.ground import table_z_mm
+from simulation.render.scene import Body, Rgb, SceneDie, ScenePiece
+from table.boards import Coasters
+from table.clearance import is_free
+from table.solids import Array, convex_hull, lying
+from table.table_config import Setup
+
+MOVE, HIT, ROLL, SYNC = "zamboni.move", "zamboni.hit", "zamboni.roll", "zamboni.out_of_sync"
+SLOPPY_MM, SLOPPY_DEG = 4.0, 6.0
+"""Hands lay nests so far from the middle of a space, and so far from a compass point, at most."""
+RELAID_MM, RELAID_DEG = 0.5, 1.0
+"""And so far from where a nest lay that lost a layer."""
+TRIES, HOLDS_FIRE = 40, 0.1
+PUSHES = 0.4
+"""How often a player rather pushes a cover die than aims at somebody."""
+COVER_MM, COVER_CLEAR_MM = 7.0, 1.5
+"""Cover dice lie so far from the middle of a space at most, and so far from everything else at
+least.
+"""
+DICE: tuple[tuple[Rgb, Rgb], ...] = (
+    ((0.75, 0.74, 0.70), (0.02, 0.02, 0.02)),
+    ((0.50, 0.04, 0.03), (0.80, 0.80, 0.80)),
+    ((0.02, 0.02, 0.025), (0.80, 0.80, 0.78)),
+)
+"""Dice and their pips: ivory, red, black."""
+
+
+class ZamboniPlay:
+    """`Play` of Zamboni Wars.  A nest is named by its player, a cover die by its space: `cover
+    b5`.
+    """
+
+    engine = engine
+
+    def __init__(self, setup: Setup, rng: np.random.Generator) -> None:
+        board = setup.board
+        assert isinstance(board, Coasters), "Zamboni Wars is played on coasters"
+        self._rng, self._chance, self._board = rng, Random(int(rng.integers(1 << 30))), board
+        self._thrower, self._sizes = Thrower(setup, rng), {size.name: size for size in setup.sizes}
+        self._corner, self._table_mm = setup.dice_corner, table_z_mm(setup)
+        self._rgb, self._ink = DICE[int(rng.integers(len(DICE)))]
+        self._cover, (self._cover_rgb, self._cover_ink) = (
+            setup.cover_dice,
+            DICE[int(rng.integers(len(DICE)))],
+        )
+
+    def begin(self, state: State) -> Act:
+        """Every nest in its corner."""
+        bodies: Bodies = {}
+        for player, nest in state.left.items():
+            bodies = self._driven(bodies, player, nest) or bodies
+        return Act("set up", {**bodies, **self._rolled(1)}, "accepted", "zamboni.start")
+
+    def turn(self, state: State, bodies: Bodies) -> Act:
+        """Roll, drive, fire or hold fire, and take off what was hit."""
+        who, pips = state.to_move, self._chance.randint(1, 6)
+        match state.phase:
+            case Moving(points):
+                drive, driven = self._drive(state, bodies, points)
+                return Act("drive", driven, "accepted", MOVE, (str(drive),))
+            case Hit(target):
+                return Act(
+                    "hit",
+                    self._stripped_of(state, bodies, target),
+                    "accepted",
+                    HIT,
+                    (str(Take(target)),),
+                )
+            case Aiming() if self._chance.random() < HOLDS_FIRE:
+                return Act("hold", bodies, "heard", "", ("hold",), {"player": who, "hold": True})
+            case Aiming(target):
+                moves = (
+                    (f"fire {target}", f"die {pips}")
+                    if state.left[target].layers > 1
+                    else (f"fire {target}",)
+                )
+                if state.left[target].layers == 1 or self._corner is None:
+                    return Act("shot", bodies, "heard", "", moves, {"player": who, "die": pips})
+                return Act(
+                    "shot",
+                    {**bodies, **self._rolled(pips)},
+                    "heard",
+                    "",
+                    moves,
+                    typed={"player": who, "die": pips},
+                )
+            case _ if self._corner is None:
+                return Act(
+                    "roll", bodies, "heard", ROLL, (f"roll {pips}",), {"player": who, "die": pips}
+                )
+            case _:
+                bodies = self._covered(bodies, state.dice) or bodies
+                return Act(
+                    "roll",
+                    {**bodies, **self._rolled(pips)},
+                    "heard",
+                    ROLL,
+                    (f"roll {pips}",),
+                    typed={"player": who, "die": pips},
+                )
+
+    def mistake(self, state: State, bodies: Bodies) -> Act | None:
+        """One of those below, if it can be made."""
+        every = [self._two_driven, self._stripped, self._armoured]
+        if state.dice and not isinstance(
+            state.phase, RollOff
+        ):  # while they are rolled for, cover dice may lie anywhere
+            every += [self._carried]
+        if isinstance(state.phase, Moving):
+            every += [self._wrong_drive, self._others_drive]
+        if not isinstance(state.phase, Moving | Hit | Aiming):
+            every += [self._out_of_turn]
+        return self._chance.choice(every)(state, bodies)
+
+    def same(self, state: State, other: State) -> bool:
+        """As they stand."""
+        return state == other
+
+    def _drive(self, state: State, bodies: Bodies, points: int) -> tuple[Drive, Bodies]:
+        """A legal drive for which there is room, rather one that aims at somebody; raises
+        ValueError where there is none.
+        """
+        here = state.mover
+        drives = [
+            drive
+            for drive in reachable(state, points)
+            if (drive.space, drive.facing) != (here.space, here.facing)
+        ]
+        self._chance.shuffle(drives)
+        pushes = self._chance.random() < PUSHES
+        drives.sort(
+            key=lambda drive: (
+                not (pushes and drive.dice),
+                not isinstance(engine.play(state, drive).phase, Aiming),
+            )
+        )
+        for drive in drives:
+            if driven := self._driven(
+                bodies,
+                state.to_move,
+                Zamboni(drive.space, drive.facing, here.layers),
+                drive.dice or state.dice,
+            ):
+                return drive, driven
+        raise ValueError(f"expected room for a drive of {points}, got {state}")
+
+    def _wrong_drive(self, state: State, bodies: Bodies) -> Act | None:
+        """The player whose turn it is drives where no roll of the kind leads."""
+        legal = (
+            set(reachable(state, state.phase.points)) if isinstance(state.phase, Moving) else set()
+        )
+        drive = self._chance.choice(
+            [
+                drive
+                for space in _free(state)
+                for facing in FACINGS
+                if (drive := Drive(space, facing)) not in legal
+            ]
+        )
+        driven = self._driven(
+            bodies, state.to_move, Zamboni(drive.space, drive.facing, state.mover.layers)
+        )
+        tried = str(drive) if any(end.space == drive.space for end in legal) else str(drive.space)
+        return Act("wrong drive", driven, "refused", MOVE, (tried,)) if driven else None
+
+    def _others_drive(self, state: State, bodies: Bodies) -> Act | None:
+        """Somebody else's nest is driven."""
+        player = self._chance.choice([player for player in state.left if player != state.to_move])
+        drive = Drive(self._chance.choice(_free(state)), self._chance.choice(FACINGS))
+        driven = self._driven(
+            bodies, player, Zamboni(drive.space, drive.facing, state.left[player].layers)
+        )
+        return Act("other's drive", driven, "refused", MOVE, (str(drive),)) if driven else None
+
+    def _two_driven(self, state: State, bodies: Bodies) -> Act | None:
+        """Two nests are driven at once."""
+        driven: Bodies | None = bodies
+        for player, space in zip(
+            self._chance.sample(list(state.left), 2),
+            self._chance.sample(_free(state), 2),
+            strict=True,
+        ):
+            driven = driven and self._driven(
+                driven,
+                player,
+                Zamboni(space, self._chance.choice(FACINGS), state.left[player].layers),
+            )
+        return Act("two drives", driven, "out_of_sync", SYNC) if driven else None
+
+    def _carried(self, state: State, bodies: Bodies) -> Act | None:
+        """A hand carries a cover die to where no drive pushes it."""
+        pushed = {
+            die
+            for points in range(1, 7)
+            for drive in reachable(state, points)
+            for die in drive.dice
+        }
+        free = [space for space in _free(state) if space not in pushed]
+        if not free:
+            return None
+        gone = self._chance.choice(state.dice)
+        carried = self._covered(
+            bodies, tuple(self._chance.choice(free) if die == gone else die for die in state.dice)
+        )
+        return Act("cover die carried", carried, "out_of_sync", SYNC) if carried else None
+
+    def _stripped(self, state: State, bodies: Bodies) -> Act | None:
+        """A layer is taken off a nest that nobody hit."""
+        target = state.phase.target if isinstance(state.phase, Hit) else None
+        hurt = [
+            player for player, nest in state.left.items() if nest.layers > 1 and player != target
+        ]
+        if not hurt:
+            return None
+        player = self._chance.choice(hurt)
+        return Act(
+            "wrong piece taken",
+            self._stripped_of(state, bodies, player),
+            "refused",
+            HIT,
+            (str(Take(player)),),
+        )
+
+    def _armoured(self, state: State, bodies: Bodies) -> Act | None:
+        """A larger piece is put over a nest."""
+        hurt = [player for player, nest in state.left.items() if nest.layers < max(LAYER_SIZES)]
+        if not hurt:
+            return None
+        player = self._chance.choice(hurt)
+        layered = self._relaid(bodies, player, state.left[player].layers + 1)
+        solids = [
+            body.solid for body in without(layered, player).values() if isinstance(body, ScenePiece)
+        ]
+        piece = layered[player]
+        free = (
+            isinstance(piece, ScenePiece)
+            and is_free(piece.solid, solids)
+            and _clear_of_dice(piece, layered)
+        )
+        return Act("piece put over", layered, "out_of_sync", SYNC) if free else None
+
+    def _out_of_turn(self, state: State, bodies: Bodies) -> Act:
+        """Somebody rolls whose turn it is not."""
+        player = self._chance.choice([player for player in state.left if player != state.to_move])
+        return Act(
+            "roll out of turn",
+            bodies,
+            "refused",
+            ROLL,
+            (),
+            {"player": player, "die": self._chance.randint(1, 6)},
+        )
+
+    def _rolled(self, pips: int) -> Bodies:
+        """The die somewhere in its corner, if there is one."""
+        if self._corner is None:
+            return {}
+        outline = np.array(self._corner.outline_mm)
+        x, y = outline.min(axis=0) + self._rng.uniform(0.25, 0.75, 2) * np.ptp(outline, axis=0)
+        middle, rotation = die_at(
+            pips,
+            (float(x), float(y)),
+            float(self._rng.uniform(0, 90)),
+            self._corner.edge_mm,
+            self._table_mm,
+        )
+        return {"die": SceneDie(middle, rotation, self._corner.edge_mm, self._rgb, self._ink)}
+
+    def _stripped_of(self, state: State, bodies: Bodies, player: str) -> Bodies:
+        """The outermost piece is taken off, and what is left laid down where it lay, nearly."""
+        layers = state.left[player].layers - 1
+        return self._relaid(bodies, player, layers) if layers else without(bodies, player)
+
+    def _relaid(self, bodies: Bodies, player: str, layers: int) -> Bodies:
+        """The nest with so many layers nearly where it lies."""
+        contact = bodies[player].vertices_mm[[1, 2, 4], :2]
+        ahead = contact[2] - contact[:2].mean(axis=0)
+        heading_deg = math.degrees(math.atan2(ahead[1], ahead[0])) + float(
+            self._rng.normal(0, RELAID_DEG)
+        )
+        return {
+            **bodies,
+            player: self._nest(
+                player,
+                contact.mean(axis=0) + self._rng.normal(0, RELAID_MM, 2),
+                heading_deg,
+                layers,
+            ),
+        }
+
+    def _covered(self, bodies: Bodies, spaces: Sequence[Space]) -> Bodies | None:
+        """Cover dice in these spaces, those that lie there already as they lie; None where others
+        are in the way.
+        """
+        wanted = {f"cover {space}": space for space in spaces}
+        bodies = without(
+            bodies, *(name for name in bodies if name.startswith("cover ") and name not in wanted)
+        )
+        for name, space in wanted.items():
+            if name not in bodies:
+                lies = (self._cover_die(space) for _ in range(TRIES))
+                die = next(
+                    (
+                        die
+                        for die in lies
+                        if all(_gap_mm(die, body) > COVER_CLEAR_MM for body in bodies.values())
+                    ),
+                    None,
+                )
+                if die is None:
+                    return None
+                bodies = {**bodies, name: die}
+        return bodies
+
+    def _cover_die(self, space: Space) -> SceneDie:
+        """A die somewhere in a space, any face up."""
+        assert self._cover is not None, "the table tells of cover dice"
+        x, y = self._middle_mm(space) + self._rng.uniform(-COVER_MM, COVER_MM, 2)
+        top, turn_deg = int(self._rng.integers(1, 7)), float(self._rng.uniform(0, 90))
+        middle, rotation = die_at(top, (float(x), float(y)), turn_deg, self._cover.edge_mm, 0.0)
+        return SceneDie(
+            middle, rotation, self._cover.edge_mm, self._cover_rgb, self._cover_ink, worded=True
+        )
+
+    def _middle_mm(self, space: Space) -> Array:
+        middle: Array = np.asarray(self._board.origin_mm) + self._board.cell_mm * (
+            np.array([space.file, space.row]) + 0.5
+        )
+        return middle
+
+    def _driven(
+        self, bodies: Bodies, player: str, to: Zamboni, dice: Sequence[Space] | None = None
+    ) -> Bodies | None:
+        """The nest somewhere in a space, looking somewhere near a compass point, and cover dice
+        pushed; None where others are in the way.
+        """
+        rest = without(bodies, player)
+        if dice is not None:
+            rest = without(
+                rest,
+                *(
+                    name
+                    for name in rest
+                    if name.startswith("cover ")
+                    and name.removeprefix("cover ") not in map(str, dice)
+                ),
+            )
+        solids = [body.solid for body in rest.values() if isinstance(body, ScenePiece)]
+        for _ in range(TRIES):
+            turn, away_mm = self._rng.uniform(0, 2 * np.pi), SLOPPY_MM * np.sqrt(self._rng.random())
+            middle = self._middle_mm(to.space)
+            heading_deg = (
+                90
+                - 45 * FACINGS.index(to.facing)
+                + float(self._rng.uniform(-SLOPPY_DEG, SLOPPY_DEG))
+            )
+            nest = self._nest(
+                player,
+                middle + away_mm * np.array([np.cos(turn), np.sin(turn)]),
+                heading_deg,
+                to.layers,
+            )
+            if is_free(nest.solid, solids) and _clear_of_dice(nest, rest):
+                driven = {**rest, player: nest}
+                covered = driven if dice is None else self._covered(driven, dice)
+                if covered is not None:
+                    return covered
+        return None
+
+    def _nest(self, player: str, middle_mm: Array, heading_deg: float, layers: int) -> ScenePiece:
+        """A nest of which the middle of what it stands on is at a place (2,)."""
+        size = self._sizes[LAYER_SIZES[layers]]
+        ahead = np.array([math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))])
+        x, y = middle_mm - size.slant_mm / 3 * ahead
+        return self._thrower.piece(
+            player, lying(size, float(x), float(y), heading_deg % 360), size, layers
+        )
+
+
+def _free(state: State) -> list[Space]:
+    """Spaces on which no nest lies."""
+    taken = {nest.space for nest in state.left.values()} | {*state.dice}
+    return [space for space in SPACES if space not in taken]
+
+
+def _clear_of_dice(nest: Body, bodies: Bodies) -> bool:
+    return all(
+        _gap_mm(nest, body) > COVER_CLEAR_MM
+        for name, body in bodies.items()
+        if name.startswith("cover ")
+    )
+
+
+def _gap_mm(one: Body, other: Body) -> float:
+    """How far two bodies are apart in plan, at least: by the line that parts their outlines
+    best.
+    """
+    outlines = [convex_hull(body.vertices_mm[:, :2]) for body in (one, other)]
+    gaps = []
+    for near, far in (outlines, outlines[::-1]):
+        sides = np.roll(near, -1, axis=0) - near
+        out = np.column_stack([sides[:, 1], -sides[:, 0]]) / np.hypot(*sides.T)[:, None]
+        gaps.append(((far[None] - near[:, None]) * out[:, None]).sum(axis=2).min(axis=1).max())
+    return float(max(gaps))

@@ -1,0 +1,1 @@
+"""Pictures of made-up tables, ray by ray."""

@@ -1,0 +1,391 @@
+"""Files that people and programs exchange: read with the place of every mistake, written whole or
+not at all.
+
+Every text file that a command is handed is read here, so the limits below hold for all of them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import stat
+import tempfile
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+import msgspec
+
+from table.errors import InputError
+from table.text import check_unicode
+
+T = TypeVar("T")
+
+MOST_TEXT_BYTES = 4 << 20
+"""No JSON file and no inputs.jsonl is larger; a table.json has 10 kB, one with 50 fiducials and
+their covariance 500 kB.
+"""
+MOST_TOML_BYTES = 256 << 10
+MOST_DEPTH = 32
+"""Lists and objects inside each other."""
+MOST_NUMBER = 2**53
+"""Numbers are no larger: beyond it JSON's are not exact everywhere, and no length, time or count
+comes near.
+"""
+MOST_SHOWN = 60
+"""Characters of a file that a message quotes."""
+
+_AT = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<path>[^`]*)`)?$", re.DOTALL)
+_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
+_TYPES = {
+    "float": "a number",
+    "int": "a whole number",
+    "str": "text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+_LIMITS = {">=": "{} or more", ">": "more than {}", "<=": "{} or less", "<": "less than {}"}
+_KEY = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rf"(?<![^\s{{,\[]){_KEY}(?:[ \t]*+\.[ \t]*+{_KEY}){{15}}")
+"""A TOML key of 16 parts (`a.b.c`): Python's parser takes time by the square of their number, hours
+for a file of 100 kB.
+"""
+
+
+def read_bytes(path: Path, expected: str, most_bytes: int) -> bytes:
+    """All of a file that should be `expected`.
+
+    Raises InputError where it cannot be read, is larger than `most_bytes`, or is no regular file: a
+    pipe may never give anything, a device may never end.
+    """
+    try:
+        handle = os.open(
+            path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+        )  # a pipe without a writer would block
+    except OSError as error:
+        raise InputError(
+            f"{path}: expected {expected}, but it cannot be read ({error.strerror})"
+        ) from error
+    except ValueError as error:  # a null byte or half a character in the name
+        raise InputError(f"{path}: expected the name of a file ({error})") from error
+    try:
+        about = os.fstat(handle)
+        if not stat.S_ISREG(about.st_mode):
+            raise InputError(f"{path}: expected {expected}, got {_kind(about.st_mode)}")
+        with open(handle, "rb", closefd=False) as file:
+            data = file.read(about.st_size + 1) if about.st_size <= most_bytes else b""
+    except OSError as error:
+        raise InputError(
+            f"{path}: expected {expected}, but it cannot be read ({error.strerror})"
+        ) from error
+    finally:
+        os.close(handle)
+    if max(about.st_size, len(data)) > most_bytes:
+        raise InputError(
+            f"{path}: expected {expected}, {_size(most_bytes)} at most, got a larger file"
+        )
+    return data
+
+
+def _kind(mode: int) -> str:
+    kinds = {
+        stat.S_IFDIR: "a folder",
+        stat.S_IFIFO: "a pipe",
+        stat.S_IFCHR: "a device",
+        stat.S_IFBLK: "a device",
+        stat.S_IFSOCK: "a socket",
+    }
+    return kinds.get(stat.S_IFMT(mode), "something else")
+
+
+def _size(count: int) -> str:
+    return f"{count >> 20} MB" if count >= 1 << 20 else f"{count >> 10} kB"
+
+
+def read_text(path: Path, expected: str, most_bytes: int = MOST_TEXT_BYTES) -> str:
+    """The text of a file that should be `expected`, a mark of byte order left out; raises
+    InputError.
+    """
+    try:
+        return read_bytes(path, expected, most_bytes).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}: expected {expected}, but it cannot be read (it is not text)"
+        ) from error
+
+
+def read_json(path: Path) -> Any:
+    """The document in a JSON file; raises InputError where there is none."""
+    return parse_json(read_text(path, "a JSON file"), str(path), path.name)
+
+
+def read_json_lines(path: Path, expected: str) -> Iterator[tuple[str, Any]]:
+    """Each line of a file with JSON in it: where it is (`inputs.jsonl: line 3`), and what it says.
+    Raises InputError.
+    """
+    for number, line in enumerate(read_text(path, expected).split("\n"), 1):
+        if line.strip():
+            where = f"{path.name}: line {number}"
+            yield where, parse_json(line, where)
+
+
+def read_toml(path: Path, expected: str = "a TOML file") -> dict[str, Any]:
+    """The document in a TOML file; raises InputError where there is none."""
+    return parse_toml(read_text(path, expected, MOST_TOML_BYTES), str(path), path.name)
+
+
+def parse_json(text: str | bytes, where: str, place: str = "") -> Any:
+    """The document in JSON, checked as `check_plain` does; `where` names the text in messages,
+    `place` what is inside it.
+    """
+    try:
+        document = json.loads(text)
+    except RecursionError as error:
+        raise InputError(
+            f"{where}: expected JSON, got lists or objects inside each other without end"
+        ) from error
+    except ValueError as error:
+        raise InputError(f"{where}: expected JSON: {short(str(error))}") from error
+    check_plain(document, place or where)
+    return document
+
+
+def parse_toml(text: str, where: str, place: str = "") -> dict[str, Any]:
+    """The document in TOML, checked as `check_plain` does; `where` names the text in messages,
+    `place` what is inside it.
+    """
+    if _LONG_KEY.search(text):
+        raise InputError(f"{where}: expected TOML: a key has 15 parts at most (a.b.c has 3)")
+    try:
+        document = tomllib.loads(text)
+    except RecursionError as error:
+        raise InputError(
+            f"{where}: expected TOML, got lists or tables inside each other without end"
+        ) from error
+    except ValueError as error:  # TOMLDecodeError, and numbers of too many digits
+        raise InputError(f"{where}: expected TOML: {short(str(error))}") from error
+    check_plain(document, place or where)
+    return document
+
+
+def check_plain(document: Any, where: str, most_depth: int = MOST_DEPTH) -> None:
+    """Raises InputError unless plain data is harmless to all that follows.
+
+    Harmless are at most `most_depth` lists and objects inside each other, finite numbers, whole
+    ones up to MOST_NUMBER, and text without half characters.
+    """
+    for path, node in _walk(document):
+        if isinstance(node, dict | list) and len(path) >= most_depth:
+            raise InputError(
+                f"{where}: expected {most_depth} lists or objects inside each other at most, got"
+                " more"
+            )
+        if isinstance(node, float) and not math.isfinite(node):
+            raise InputError(f"{where}: {_place(path)}: expected a finite number, got {node}")
+        if isinstance(node, int) and abs(node) > MOST_NUMBER:
+            raise InputError(
+                f"{where}: {_place(path)}: expected a number up to {MOST_NUMBER}, got one of"
+                f" {node.bit_length()} bits"
+            )
+    check_unicode(document, where)
+
+
+def _walk(document: Any) -> Iterator[tuple[list[str | int], Any]]:
+    """Every value in plain data, and the keys and numbers that lead to it, a list that changes as
+    it goes on.
+
+    Iterators on a stack of its own: data can be nested deeper than Python's calls, and have a
+    million values.
+    """
+    path: list[str | int] = []
+    yield path, document
+    stack = [_parts(document)]
+    while stack:
+        for key, node in stack[-1]:
+            path.append(key)
+            yield path, node
+            stack.append(_parts(node))
+            break
+        else:
+            stack.pop()
+            if path:
+                path.pop()
+
+
+def _parts(node: Any) -> Iterator[tuple[str | int, Any]]:
+    if isinstance(node, dict):
+        return iter(node.items())
+    return iter(enumerate(node) if isinstance(node, list | tuple) else ())
+
+
+def _place(path: Sequence[str | int]) -> str:
+    """Keys and numbers that lead to a value, as people read it: `board.outline_mm[2]`."""
+    place = "".join(f"[{step}]" if isinstance(step, int) else f".{short(step)}" for step in path)
+    return _short_place(place.lstrip(".")) or "document"
+
+
+def short(text: str, most: int = MOST_SHOWN) -> str:
+    """Text from a file, short enough for one line of a message."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def _short_place(place: str) -> str:
+    """A place in a file; of a long one, which only keys of nonsense make, the end."""
+    return place if len(place) <= 2 * MOST_SHOWN else f"...{place[3 - 2 * MOST_SHOWN :]}"
+
+
+def check_output(out: Path, *inputs: Path | None) -> None:
+    """Raises InputError where `out` could not be written, or is one of the files that are read for
+    it, before any work is done.
+    """
+    if out.is_dir() or not out.parent.is_dir():
+        raise InputError(f"{out}: expected the name of a file in a folder that exists")
+    _check_regular(out)
+    for path in inputs:
+        if path is not None and (
+            out.resolve() == path.resolve()
+            or (out.exists() and path.exists() and out.samefile(path))
+        ):
+            raise InputError(
+                f"{out}: expected another file to write than {path}, which is read for it"
+            )
+
+
+def _check_regular(out: Path) -> None:
+    """Raises InputError for a device or a pipe: renaming a file over one would take it away."""
+    if out.exists() and not (out.is_file() or out.is_dir()):
+        raise InputError(
+            f"{out}: expected the name of a file to write, got {_kind(out.stat().st_mode)}"
+        )
+
+
+def write_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
+    """Write a file as `whole_file` does."""
+    with whole_file(path, mode) as file:
+        file.write(data)
+
+
+@contextmanager
+def whole_file(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
+    """A file to write beside `path`, which is flushed to disk and then renamed: a reader sees the
+    old file or the new one.
+
+    `mode` says who may read it; before the end only its owner can.  Whatever is raised leaves
+    `path` as it was; OSError becomes InputError.
+    """
+    _check_regular(path)
+    try:
+        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+    except OSError as error:
+        raise InputError(
+            f"{path}: expected a folder that can be written to ({error.strerror})"
+        ) from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(beside, mode)
+        os.replace(beside, path)
+    except BaseException as error:  # also Ctrl-C, and too little memory
+        Path(beside).unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
+        raise InputError(
+            f"{path}: could not be written ({error.strerror}); nothing was changed"
+        ) from error
+
+
+def convert(raw: Any, kind: type[T], where: str, at: str = "") -> T:
+    """`raw`, found at the place `at` of the file `where`, as `kind`.
+
+    Raises InputError such as `table.json: board.square_mm: expected 5 mm or more, got -3`; NaN,
+    infinity and text that is no valid Unicode are never let in.
+    """
+    if not _sound(raw):
+        check_unicode(raw, where)
+        for steps, value in _walk(raw):
+            if isinstance(value, float) and not math.isfinite(value):
+                raise InputError(
+                    f"{where}: {_place([*([at] if at else []), *steps])}: expected a finite number,"
+                    f" got {value}"
+                )
+    try:
+        return msgspec.convert(raw, kind)
+    except msgspec.ValidationError as error:
+        found = _AT.match(str(error))
+        what, path = (found["what"], found["path"] or "") if found else (str(error), "")
+        got, place = _look_up(raw, path)
+        if field := re.match(r"Object (missing required|contains unknown) field `(.*)`", what):
+            missing = field[1] == "missing required" or not isinstance(got, dict)
+            place = f"{place}.{short(field[2])}"
+            expected, came = (
+                ("a value", "none")
+                if missing
+                else ("no field of this name", shown(got.get(field[2])))
+            )
+        else:
+            expected, came = (
+                _expected(what, " mm" if re.search(r"_mm[^.]*$", place) else ""),
+                shown(got),
+            )
+        place = _short_place(f"{at}{place}".lstrip(".")) or "document"
+        raise InputError(f"{where}: {place}: expected {expected}, got {came}") from error
+
+
+def _sound(raw: Any) -> bool:
+    """Can it be written as JSON in UTF-8?  Quick, as it decides nothing: what cannot is walked to
+    find out where and why, if for any reason.
+    """
+    try:
+        json.dumps(raw, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, TypeError, RecursionError):
+        return False
+    return True
+
+
+def _expected(what: str, unit: str) -> str:
+    """msgspec's "Expected `float` >= 5.0" in people's words: "5 mm or more"."""
+    if limit := re.match(r"Expected `(?:float|int)` ([<>]=?) (\S+)$", what):
+        return _LIMITS[limit[1]].format(f"{float(limit[2]):g}{unit}")
+    if length := re.match(r"Expected `array` of length (?:([<>]=?) )?(\d+)", what):
+        return f"a list of {_LIMITS[length[1]].format(length[2]) if length[1] else length[2]}"
+    if length := re.match(r"Expected `str` of length ([<>]=?) (\d+)", what):
+        return f"text of {_LIMITS[length[1]].format(length[2])} characters"
+    if types := re.match(r"Expected `([a-z |]+)`", what):
+        return " or ".join(_TYPES.get(name, name) for name in types[1].split(" | "))
+    return "a value that is known"
+
+
+def shown(value: Any) -> str:
+    """A value as JSON, short enough for one line of a message."""
+    try:
+        return short(json.dumps(value, default=str))
+    except (ValueError, RecursionError):  # a number of thousands of digits, or nested without end
+        return "something too large to show"
+
+
+def quoted(text: str, most: int = MOST_SHOWN) -> str:
+    """Text from a file in quotation marks, short enough for one line of a message."""
+    return repr(short(text, most))
+
+
+def _look_up(raw: Any, path: str) -> tuple[Any, str]:
+    """The value at msgspec's path; where the path says `[...]` (any element) the container is
+    quoted.
+    """
+    place = ""
+    for step in _STEP.finditer(path):
+        key, index = step.groups()
+        if key is not None and isinstance(raw, dict) and key in raw:
+            raw, place = raw[key], f"{place}.{short(key)}"
+        elif index not in (None, "...") and isinstance(raw, list | tuple) and int(index) < len(raw):
+            raw, place = raw[int(index)], f"{place}[{index}]"
+        else:
+            break
+    return raw, place

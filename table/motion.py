@@ -1,0 +1,58 @@
+"""Did a piece move between two settled observations?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from table.observation import SURE, SeenPiece
+
+STILL_MM = 1.0
+"""A piece that was read this near to where it was did not move, however sure each reading is:
+pictures of a still piece differ by less.
+"""
+CARRIED_MM = 5.0
+"""A piece read farther than this from where it was has surely been moved, whatever the pictures
+were like.
+"""
+TURNED_BASES = 0.6
+"""A piece that fell over, or was stood up, lies farther from where it was: one that is nearer was
+read otherwise.
+
+The middle of one that fell over an edge is 1.3 bases off; that of a lying one whose outline is that
+of the standing one, 0.4.
+"""
+
+
+def travel_mm(a: SeenPiece, b: SeenPiece) -> float:
+    """How far the base or the tip went, whichever went farther."""
+    return float(max(np.hypot(*(b.base_mm - a.base_mm)), np.hypot(*(b.tip_mm - a.tip_mm))))
+
+
+def moved(a: SeenPiece, b: SeenPiece) -> bool:
+    """Does a piece lie elsewhere, or otherwise, than before, by more than pictures differ?"""
+    noise_mm = 3 * float(np.sqrt(np.trace(a.covariance[:2, :2] + b.covariance[:2, :2])))
+    return a.pose != b.pose or travel_mm(a, b) > max(STILL_MM, noise_mm)
+
+
+def middles_mm(was: SeenPiece, now: SeenPiece) -> float:
+    """How far apart two readings of a piece are, seen from above."""
+    return float(np.hypot(*(now.base_mm + now.tip_mm - was.base_mm - was.tip_mm))) / 2
+
+
+def as_good_as_there(was: SeenPiece, now: SeenPiece) -> bool:
+    """Is something read so near to where a piece lay that it is that piece, in whatever pose or
+    size?
+    """
+    return middles_mm(was, now) < TURNED_BASES * was.solid.base_mm
+
+
+def surely_another(was: SeenPiece, now: SeenPiece) -> bool:
+    """Are these two pieces: of two sizes, and not where one of them may have been misread?  In a
+    stack sizes may be.
+    """
+    surely = (
+        min(was.size_probability, now.size_probability) >= SURE
+        and was.on is None
+        and now.on is None
+    )
+    return surely and was.size != now.size and not as_good_as_there(was, now)

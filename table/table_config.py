@@ -1,0 +1,443 @@
+"""`table.json` (`rinkside-table/1`): what a calibrated table knows about its camera, fiducials,
+board and game.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+import numpy as np
+
+from table.boards import MOST_CORNERS, WORDS, Board, Open, Point
+from table.errors import InputError
+from table.files import convert, quoted, read_json, short, shown, write_whole
+from table.pieces import COLOURS, PieceSet, PieceSize, Word, load_piece_set
+from table.solids import Array, signed_area
+
+FORMAT: Literal["rinkside-table/1"] = "rinkside-table/1"
+SMALLEST_GROUND_MM2 = 1000
+MOST_MARKERS = 1000
+"""No ArUco dictionary has more."""
+Parameter = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
+Row = tuple[Parameter, Parameter, Parameter]
+Orientation = Literal["sensor", "upright"]
+"""Which way up a camera's pictures are read: as the sensor wrote them, or turned as the file's
+rotation flag says.
+"""
+Square = tuple[tuple[Annotated[float, msgspec.Meta(ge=-1e12, le=1e12)], ...], ...]
+"""A square matrix, row by row."""
+
+
+def rows_of(matrix: Array) -> Square:
+    """An array (n, n) as it is written."""
+    return tuple(tuple(row) for row in matrix.tolist())
+
+
+class Lens(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """A camera's optics, for the full-size picture.
+
+    `model` says what `distortion` means, in OpenCV's words: `pinhole` (k1, k2, p1, p2, k3 ...), or
+    `fisheye`, whose distance from the middle grows with the angle (k1 to k4).  `covariance` (p, p)
+    is that of the first p of fx, fy, cx, cy and distortion; without it they are taken as exact.
+    """
+
+    width: Annotated[int, msgspec.Meta(ge=64, le=20000)]
+    height: Annotated[int, msgspec.Meta(ge=64, le=20000)]
+    matrix: tuple[Row, Row, Row]
+    distortion: Annotated[tuple[Parameter, ...], msgspec.Meta(min_length=4, max_length=14)]
+    model: Literal["pinhole", "fisheye"] = "pinhole"
+    covariance: Square = ()
+    first_estimate: bool = False
+    """Made from one photograph of the table, or from what the camera's maker says; a calibration of
+    the lens is better.
+    """
+    focus_dpt: Annotated[float, msgspec.Meta(ge=0, le=100)] | None = None
+    """Where the lens was focused when it was calibrated, one over metres, if the camera told."""
+    orientation: Orientation = "sensor"
+    """Which way up the pictures were that the lens was calibrated from; all others are read the
+    same way.
+    """
+
+
+class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A printed fiducial; corners clockwise from its own top left as printed, in the table
+    frame.
+    """
+
+    id: Annotated[int, msgspec.Meta(ge=0, le=1023)]
+    corners_mm: tuple[Point, Point, Point, Point]
+
+    def around_mm(self, times: float) -> Array:
+        """Corners (4, 2) of a square about the same middle, so many times as large."""
+        corners = np.array(self.corners_mm)
+        middle = corners.mean(axis=0)
+        return np.asarray(middle + times * (corners - middle))
+
+
+class Fiducials(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All fiducials lie in one plane, `z_mm` above where pieces stand (below 0: the board is
+    thicker than the card).
+
+    `covariance` (3 n, 3 n) is that of the n markers' places: x and y of the middle in mm, heading
+    in rad, of each in turn; without it they are taken as exact.
+    """
+
+    markers: Annotated[tuple[Marker, ...], msgspec.Meta(min_length=1, max_length=MOST_MARKERS)]
+    dictionary: str = "DICT_4X4_50"
+    z_mm: Annotated[float, msgspec.Meta(ge=-100, le=100)] = 0.0
+    covariance: Square | msgspec.UnsetType = msgspec.UNSET
+
+
+class Counters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Flat round counters, Icebreaker's icebergs."""
+
+    colour: str
+    diameter_mm: Annotated[float, msgspec.Meta(ge=3, le=100)]
+
+
+class Game(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What may lie on this table: the players' colours, the sizes in play, the target's colour in
+    Ice Boule.
+    """
+
+    name: Word
+    colours: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=20)]
+    sizes: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=20)]
+    pieces: Annotated[str, msgspec.Meta(max_length=255)] = "looney"
+    target: str | None = None
+    counters: Counters | None = None
+
+
+Level = Annotated[float, msgspec.Meta(gt=0, le=4)]
+
+
+class LearnedColour(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a colour is on this table, in its light: `light` is what comes off its plastic, (red,
+    green, blue), linear, relative to white paper.
+    """
+
+    colour: str
+    light: tuple[Level, Level, Level]
+
+
+class DiceCorner(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """Where a six-sided die is rolled, `outline_mm` (n, 2), on a surface `z_mm` over z = 0, that of
+    the fiducials where it is not told; and how large the die is.
+    """
+
+    outline_mm: Annotated[tuple[Point, ...], msgspec.Meta(min_length=3, max_length=MOST_CORNERS)]
+    edge_mm: Annotated[float, msgspec.Meta(ge=8, le=40)] = 16.0
+    z_mm: Annotated[float, msgspec.Meta(ge=-100, le=100)] | None = None
+
+
+class CoverDice(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """Six-sided dice that lie on the board as cover in Zamboni Wars, whatever is on their faces:
+    the edge of each.
+    """
+
+    edge_mm: Annotated[float, msgspec.Meta(ge=8, le=30)] = 16.0
+
+
+class _TableFile(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    format: Literal["rinkside-table/1"]
+    camera: Lens
+    fiducials: Fiducials
+    board: Board
+    game: Game
+    learned_colours: tuple[LearnedColour, ...] = ()
+    dice_corner: DiceCorner | None = None
+    cover_dice: CoverDice | None = None
+
+
+class Setup(msgspec.Struct, frozen=True, kw_only=True):
+    """A table, read and checked."""
+
+    camera: Lens
+    fiducials: Fiducials
+    board: Board
+    game: Game
+    pieces: PieceSet
+    learned_colours: tuple[LearnedColour, ...] = ()
+    dice_corner: DiceCorner | None = None
+    cover_dice: CoverDice | None = None
+
+    @property
+    def sizes(self) -> tuple[PieceSize, ...]:
+        """Sizes that may lie on this table."""
+        return tuple(self.pieces[name] for name in self.game.sizes)
+
+    @property
+    def colours(self) -> tuple[str, ...]:
+        """Colours that pieces on this table may have, the target's included."""
+        return self.game.colours + ((self.game.target,) if self.game.target else ())
+
+    def outline_mm(self) -> Array:
+        """Outline of the play area, (n, 2)."""
+        return self.board.outline()
+
+
+def load_table(path: Path) -> Setup:
+    """Read and check a `table.json`; raises InputError with the place of the first mistake."""
+    return parse_table(read_json(path), path.name, beside=path.parent)
+
+
+def parse_table(raw: object, where: str = "table.json", beside: Path | None = None) -> Setup:
+    """Check a table that was read already; `beside` is the folder for piece sets of the user's
+    own.
+    """
+    if isinstance(raw, dict):
+        _check_words(raw, where)
+    file = convert(raw, _TableFile, where)
+    _check_lens(file.camera, where)
+    _check_fiducials(file.fiducials, where)
+    _check_board(file.board, where)
+    _check_game(file.game, where)
+    _check_learned(file.learned_colours, where)
+    try:
+        pieces = load_piece_set(file.game.pieces, beside)
+    except InputError as error:
+        raise InputError(f"{where}: game.pieces: {error}") from error
+    for index, name in enumerate(file.game.sizes):
+        if name not in pieces:
+            known = f"{pieces.name} ({short(', '.join(map(str, pieces.sizes)))})"
+            raise InputError(
+                f"{where}: game.sizes[{index}]: expected a size of {known}, got {quoted(name)}"
+            )
+    return Setup(
+        camera=file.camera,
+        fiducials=file.fiducials,
+        board=file.board,
+        game=file.game,
+        pieces=pieces,
+        learned_colours=file.learned_colours,
+        dice_corner=file.dice_corner,
+        cover_dice=file.cover_dice,
+    )
+
+
+def save_table(setup: Setup, path: Path) -> None:
+    """Write a `table.json`, whole or not at all; raises InputError rather than write one that could
+    not be read back.
+    """
+    document = table_document(setup)
+    parse_table(document, path.name, beside=path.parent)
+    write_whole(path, msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")
+
+
+def table_document(setup: Setup) -> dict[str, Any]:
+    """A table as plain data, which `parse_table` reads back."""
+    fields = {
+        name: getattr(setup, name)
+        for name in (
+            "camera",
+            "fiducials",
+            "board",
+            "game",
+            "learned_colours",
+            "dice_corner",
+            "cover_dice",
+        )
+    }
+    document: dict[str, Any] = msgspec.to_builtins(_TableFile(format=FORMAT, **fields))
+    return document
+
+
+def _check_words(raw: dict[str, Any], where: str) -> None:
+    """Words that say what the rest means; asked first, so that the message can list them."""
+    if raw.get("format", FORMAT) != FORMAT:
+        raise InputError(
+            f"{where}: format: expected {FORMAT!r}, got {shown(raw['format'])}; a newer Rinkside"
+            " may have written it"
+        )
+    board = raw.get("board")
+    for field, words in WORDS.items():
+        if (
+            isinstance(board, dict)
+            and isinstance(said := board.get(field), str)
+            and said not in words
+        ):
+            raise InputError(
+                f"{where}: board.{field}: expected {', '.join(words[:-1])} or {words[-1]}, got"
+                f" {quoted(said)}"
+            )
+
+
+def _check_lens(lens: Lens, where: str) -> None:
+    (fx, skew, cx), (zero, fy, cy), last = lens.matrix
+    if not (
+        fx > 0
+        and fy > 0
+        and skew == zero == 0
+        and last == (0, 0, 1)
+        and 0 < cx < lens.width
+        and 0 < cy < lens.height
+    ):
+        shape = (
+            "[[fx, 0, cx], [0, fy, cy], [0, 0, 1]] with fx and fy above 0 and (cx, cy) inside the"
+            " picture"
+        )
+        raise InputError(
+            f"{where}: camera.matrix: expected {shape}, got {[list(row) for row in lens.matrix]}"
+        )
+    counts, said = (
+        ((4,), "4 numbers for a fisheye lens")
+        if lens.model == "fisheye"
+        else ((4, 5, 8, 12, 14), "4, 5, 8, 12 or 14 numbers")
+    )
+    if (count := len(lens.distortion)) not in counts:
+        raise InputError(f"{where}: camera.distortion: expected {said}, got {count}")
+    if (size := len(lens.covariance)) > 4 + count:
+        raise InputError(
+            f"{where}: camera.covariance: expected {4 + count} rows or fewer, one a parameter, got"
+            f" {size}"
+        )
+    _check_covariance(lens.covariance, f"{where}: camera.covariance")
+
+
+def _check_covariance(rows: Square, place: str) -> None:
+    """A covariance is square, symmetric and has no negative variance in any direction."""
+    size = len(rows)
+    if any(len(row) != size for row in rows):
+        raise InputError(
+            f"{place}: expected {size} numbers in each of its {size} rows, got"
+            f" {short(', '.join(str(len(row)) for row in rows))}"
+        )
+    matrix = np.array(rows).reshape(size, size)
+    scale = (
+        np.sqrt(np.outer(np.abs(np.diag(matrix)), np.abs(np.diag(matrix)))) + np.finfo(float).tiny
+    )
+    if (np.abs(matrix - matrix.T) > 1e-6 * scale).any() or (
+        size and np.linalg.eigvalsh(matrix / scale).min() < -1e-6
+    ):
+        raise InputError(
+            f"{place}: expected a covariance (symmetric, no negative variances), got another matrix"
+        )
+
+
+def _check_fiducials(fiducials: Fiducials, where: str) -> None:
+    named = re.fullmatch(r"DICT_([4-7])X\1_(50|100|250|1000)", fiducials.dictionary)
+    if not named:
+        got = quoted(fiducials.dictionary)
+        raise InputError(
+            f"{where}: fiducials.dictionary: expected the name of an ArUco dictionary such as"
+            f" DICT_4X4_50, got {got}"
+        )
+    for index, marker in enumerate(fiducials.markers):
+        place = f"{where}: fiducials.markers[{index}]"
+        if marker.id >= int(named[2]):
+            raise InputError(
+                f"{place}.id: expected an id of {fiducials.dictionary}, below {named[2]}, got"
+                f" {marker.id}"
+            )
+        _check_square(np.array(marker.corners_mm), f"{place}.corners_mm")
+    if fiducials.covariance is not msgspec.UNSET:
+        if (size := len(fiducials.covariance)) != 3 * len(fiducials.markers):
+            raise InputError(
+                f"{where}: fiducials.covariance: expected {3 * len(fiducials.markers)} rows, 3 a"
+                f" marker, got {size}"
+            )
+        _check_covariance(fiducials.covariance, f"{where}: fiducials.covariance")
+    ids = [marker.id for marker in fiducials.markers]
+    middles = np.array([marker.corners_mm for marker in fiducials.markers]).mean(axis=1)
+    sides_mm = np.array(
+        [
+            np.hypot(*np.subtract(marker.corners_mm[0], marker.corners_mm[1]))
+            for marker in fiducials.markers
+        ]
+    )
+    for other in range(1, len(ids)):
+        place = f"{where}: fiducials.markers[{other}]"
+        if ids[other] in ids[:other]:
+            raise InputError(
+                f"{place}.id: expected an id of its own, got {ids[other]}, which marker"
+                f" [{ids.index(ids[other])}] has too"
+            )
+        apart_mm = np.hypot(*(middles[:other] - middles[other]).T)
+        if len(near := np.flatnonzero(apart_mm < (sides_mm[:other] + sides_mm[other]) / 2)):
+            raise InputError(
+                f"{place}.corners_mm: expected a place of its own, got one {apart_mm[near[0]]:.1f}"
+                f" mm from marker [{near[0]}]"
+            )
+
+
+def _check_square(corners_mm: Array, place: str) -> None:
+    sides = np.hypot(*(np.roll(corners_mm, -1, axis=0) - corners_mm).T)
+    diagonals = np.hypot(*(corners_mm[2:] - corners_mm[:2]).T)
+    if (
+        sides.min() < 5
+        or np.ptp(sides) > 0.02 * sides.max()
+        or np.ptp(diagonals) > 0.02 * diagonals.max()
+    ):
+        got = " and diagonals of ".join(
+            ", ".join(f"{length:.1f}" for length in lengths) for lengths in (sides, diagonals)
+        )
+        raise InputError(
+            f"{place}: expected the corners of a square of 5 mm or more, got sides of {got} mm"
+        )
+    if signed_area(corners_mm) > 0:
+        raise InputError(
+            f"{place}: expected corners clockwise from the marker's own top left, got them"
+            " counter-clockwise"
+        )
+
+
+def _check_board(board: Board, where: str) -> None:
+    if (
+        isinstance(board, Open)
+        and abs(area_mm2 := signed_area(board.outline())) < SMALLEST_GROUND_MM2
+    ):
+        raise InputError(
+            f"{where}: board.outline_mm: expected an outline around {SMALLEST_GROUND_MM2} mm² or"
+            f" more, got {abs(area_mm2):.0f} mm²"
+        )
+
+
+def _check_game(game: Game, where: str) -> None:
+    named = [(f"colours[{index}]", colour) for index, colour in enumerate(game.colours)]
+    if game.target is not None:
+        named.append(("target", game.target))
+    if game.counters is not None:
+        named.append(("counters.colour", game.counters.colour))
+    for place, colour in named:
+        if colour not in COLOURS:
+            raise InputError(
+                f"{where}: game.{place}: expected a colour ({', '.join(COLOURS)}), got"
+                f" {quoted(colour)}"
+            )
+    for field, names in (("colours", game.colours), ("sizes", game.sizes)):
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                raise InputError(
+                    f"{where}: game.{field}[{index}]: expected each of the {field} once, got"
+                    f" {quoted(name)} again"
+                )
+    if game.target in game.colours:
+        raise InputError(
+            f"{where}: game.target: expected a colour that no player has, got {quoted(game.target)}"
+        )
+
+
+def _check_learned(learned: tuple[LearnedColour, ...], where: str) -> None:
+    names = [one.colour for one in learned]
+    for index, name in enumerate(names):
+        if name not in COLOURS:
+            raise InputError(
+                f"{where}: learned_colours[{index}].colour: expected a colour"
+                f" ({', '.join(COLOURS)}), got {quoted(name)}"
+            )
+        if name in names[:index]:
+            raise InputError(
+                f"{where}: learned_colours[{index}].colour: expected each colour once, got"
+                f" {quoted(name)} again"
+            )

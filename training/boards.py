@@ -1,0 +1,131 @@
+"""Practice sheets cut from whole made-up cases: the boards of all five games, as
+`vision.networks.detector` sees them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from simulation.generate.cases import random_case, resized
+from simulation.generate.layouts import Layout, random_layout
+from simulation.generate.tables import KINDS, Kind
+from simulation.render.renderer import PicturesOf, Renderer
+from simulation.render.scene import Scene
+from table.pieces import COLOURS
+from table.solids import POSES
+from training.sheets import SHEET_PX, Sheet, arms_seen, disc_px, plastic
+from vision.cameras.frame import swapped
+from vision.cameras.image_files import decode_image
+from vision.geometry.piece_pose import cast_down
+from vision.geometry.rectified_view import FlatView, Photo
+from vision.networks.detector import view_of
+
+LAYOUTS, CUTS = 3, 2
+"""Positions drawn on one table, and sheets cut from each picture."""
+WIDTHS_PX = (900, 1400)
+
+
+def board_sheets(seed: int) -> Iterator[Sheet]:
+    """Sheets of one made-up table of one of the five games."""
+    rng = np.random.default_rng([seed, 9])
+    for photo, layout, scene in photographs(KINDS[seed % len(KINDS)], seed, WIDTHS_PX, rng):
+        yield from sheets_of(photo, layout, scene, rng)
+
+
+def sheets_of(
+    photo: Photo, layout: Layout, scene: Scene, rng: np.random.Generator
+) -> Iterator[Sheet]:
+    """Sheets cut from a photograph of a board."""
+    view = view_of(photo)
+    yield from _cut(view, photo, layout, _arms(scene, photo, view), rng)
+
+
+def photographs(
+    kind: Kind,
+    seed: int,
+    widths_px: tuple[int, int],
+    rng: np.random.Generator,
+    before: PicturesOf = Renderer,
+) -> Iterator[tuple[Photo, Layout, Scene]]:
+    """LAYOUTS photographs of one made-up table of a game, with what lies there, in plastic of one
+    kind.
+    """
+    case = random_case(kind, seed)
+    setup = resized(case.setup, int(rng.integers(*widths_px)))
+    ids = tuple(marker.id for marker in setup.fiducials.markers if marker.id not in case.covered)
+    camera = replace(case.camera, fiducials_seen=ids)
+    renderer, made_of = before(setup, camera), plastic(rng)
+    for k in range(LAYOUTS):
+        layout, limbs = (case.layout, case.limbs) if k == 0 else (random_layout(setup, rng), ())
+        scene = Scene(
+            case.stage,
+            tuple(replace(place.piece, **made_of) for place in layout.placed),
+            limbs,
+            layout.slabs,
+        )
+        _, packed = cv2.imencode(
+            ".jpg",
+            renderer.picture(scene, rng),
+            [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 97))],
+        )
+        yield (
+            Photo(swapped(decode_image(packed.tobytes(), "a drawn picture")), camera, setup),
+            layout,
+            scene,
+        )
+
+
+def _arms(scene: Scene, photo: Photo, view: FlatView) -> NDArray[np.uint8]:
+    seen = arms_seen(scene.limbs, scene.stage, photo.camera, photo.setup.camera)
+    return (
+        replace(photo, image=255 * seen[..., None].repeat(3, axis=2))
+        .flat(view.step_mm)
+        .code[..., 0]
+        > 127
+    ).astype(np.uint8)
+
+
+def _cut(
+    view: FlatView, photo: Photo, layout: Layout, arms: NDArray[np.uint8], rng: np.random.Generator
+) -> Iterator[Sheet]:
+    eye = photo.camera.eye_mm
+    corners = np.array(
+        [view.pixels(cast_down(place.piece.solid.vertices_mm, eye)) for place in layout.placed]
+    ).reshape(-1, 5, 2)
+    pose = np.array([POSES.index(place.pose) for place in layout.placed], int)
+    colour = np.array([COLOURS.index(place.piece.colour) for place in layout.placed], int)
+    base = np.array([place.piece.solid.base_mm for place in layout.placed]) / view.step_mm
+    counters = layout.slabs if photo.setup.game.counters is not None else ()
+    rims = np.array(
+        [disc_px(slab, lambda points: view.pixels(cast_down(points, eye))) for slab in counters]
+    ).reshape(-1, 3)
+    code = view.code
+    covered = np.zeros(code.shape[:2], np.uint8)
+    for body in corners:
+        cv2.fillConvexPoly(covered, cv2.convexHull(np.rint(body * 16).astype(np.int32)), 1, shift=4)
+    for x, y, radius in rims:
+        cv2.circle(covered, (round(x * 16), round(y * 16)), round(radius * 16), 1, -1, shift=4)
+    masks = np.stack([covered, arms])
+    pad = [(0, max(0, SHEET_PX - size)) for size in code.shape[:2]]
+    code, masks = np.pad(code, (*pad, (0, 0)), mode="edge"), np.pad(masks, ((0, 0), *pad))
+    for _ in range(CUTS):
+        top, left = (int(rng.integers(0, size - SHEET_PX + 1)) for size in code.shape[:2])
+        shift = np.array([left, top])
+        here = corners - shift
+        middle = (here[:, :4].mean(axis=1) + here[:, 4]) / 2
+        keep = ((middle > 2) & (middle < SHEET_PX - 3)).all(axis=1)
+        cut = (slice(top, top + SHEET_PX), slice(left, left + SHEET_PX))
+        yield Sheet(
+            code[cut],
+            here[keep],
+            pose[keep],
+            colour[keep],
+            base[keep],
+            rims - [left, top, 0],
+            masks[:, *cut],
+        )

@@ -1,0 +1,53 @@
+"""Writing a taught network as ONNX Runtime reads it, and OpenCV can too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+import torch
+from torch import nn
+
+from training.weights import in_bytes
+
+
+def export(
+    net: nn.Module, example: tuple[int, ...], free_sides: dict[str, dict[int, str]], path: Path
+) -> None:
+    """Write a network that takes `image`, like one of shape `example`, and gives `answer`;
+    `free_sides` names axes of any length.
+    """
+    beside = path.with_suffix(".part")
+    names = {"input_names": ["image"], "output_names": ["answer"], "dynamic_axes": free_sides}
+    torch.onnx.export(
+        net.cpu().eval(),
+        (torch.zeros(example),),
+        str(beside),
+        opset_version=13,
+        dynamo=False,
+        **names,
+    )
+    model = onnx.load(beside)
+    in_bytes(model.graph)
+    _name_shortly(model.graph)
+    onnx.save(model, beside)
+    beside.rename(path)
+
+
+def _name_shortly(graph: onnx.GraphProto) -> None:
+    """Count what the network has, but for what it is asked and answers, instead of naming it."""
+    names = {door.name: door.name for door in (*graph.input, *graph.output)}
+
+    def short(name: str) -> str:
+        return (
+            names.setdefault(name, f"{len(names):x}") if name else ""
+        )  # an input that is left out
+
+    for node in graph.node:
+        node.name = node.doc_string = ""
+        node.input[:], node.output[:] = (
+            [short(name) for name in side] for side in (node.input, node.output)
+        )
+    for weights in graph.initializer:
+        weights.name = short(weights.name)
+    del graph.value_info[:]

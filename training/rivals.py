@@ -1,0 +1,161 @@
+"""Lessons for the verification: drawn pieces, and all that the eyes might take them for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from simulation.generate.layouts import Layout
+from simulation.generate.tables import Kind
+from table.solids import Array, Pose, Solid
+from training.boards import photographs
+from training.close import WIDTHS_PX, picture_around, seen_as
+from vision.geometry.piece_pose import cast_down
+from vision.geometry.rectified_view import FlatView, Photo
+from vision.networks.detector import search, view_of
+from vision.networks.pose_refiner import BASE_PX, straight
+from vision.pipeline import lay_out
+from vision.pose.candidates import Tried, doubted, on_edges
+from vision.pose.initial_poses import COUNTED
+from vision.pose.priors import habit_of
+
+BOARDS: tuple[Kind, ...] = (
+    "storm",
+    "boule",
+    "zamboni",
+    "icebreaker",
+    "storm",
+    "icefloe",
+    "zamboni",
+    "boule",
+)
+RIGHT_BASES, WRONG_BASES = 0.12, 0.35
+"""A guess of the true size and pose whose vertices are off by less than the first, in bases, is
+right; by more than the second, wrong; between them it is not asked about.
+"""
+SAME_BASES, OTHER_BASES = 0.5, 0.9
+"""What lies nearer to a piece than this, in bases, is that piece; what lies farther than that from
+all, is nothing.
+"""
+MOST = 6
+"""So many guesses of a place are asked about in a round."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attempt:
+    """What something may be taken for, on its edges, and whether it is that."""
+
+    solid: Solid
+    pose: Pose
+    right: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """The picture around something, laid flat, the eye (3,) mm that saw it, how badly the second
+    look sees it, in bases, and what it may be.
+    """
+
+    view: FlatView
+    eye_mm: Array
+    blur: float
+    attempts: tuple[Attempt, ...]
+
+
+def board_places(seed: int) -> Iterator[Place]:
+    """All that the eyes take for pieces on one made-up table of a game."""
+    rng = np.random.default_rng([seed, 29])
+    for photo, layout, _ in photographs(BOARDS[seed % len(BOARDS)], seed, WIDTHS_PX, rng):
+        yield from places(photo, layout)
+
+
+def places(photo: Photo, layout: Layout) -> Iterator[Place]:
+    """All that the eyes take for pieces on a photograph."""
+    sight, habit = search(view_of(photo), photo.setup.colours), habit_of(photo.setup).poses
+    there = [(place.piece.solid, place.pose) for place in layout.placed]
+    for one in (doubted(laid, habit, photo) for laid in lay_out(sight, photo)):
+        true = _piece_at(one.best.solid, [solid for solid, _ in there], photo)
+        if true is None:
+            continue
+        others = [photo.silhouette(solid) for k, (solid, _) in enumerate(there) if k != true]
+        tried = on_edges(one.rivals, photo, others, None)
+        solid, pose = there[true] if true >= 0 else (one.best.solid, one.best.pose)
+        attempts = [
+            _attempt(guess, there[true] if true >= 0 else None, photo.camera.eye_mm)
+            for guess in tried
+        ]
+        view = picture_around(solid, pose, photo, photo.paper)
+        if view is not None:
+            yield Place(
+                view,
+                photo.camera.eye_mm,
+                one.looked.blur,
+                tuple(asked for asked in attempts if asked is not None),
+            )
+
+
+def _piece_at(solid: Solid, there: Sequence[Solid], photo: Photo) -> int | None:
+    """The number of the piece that a guess is at; -1 where it is at none, None where it is hard to
+    say.
+    """
+    guess, *cuts = (
+        straight(one, "upright", photo.camera.eye_mm) for one in (solid, *there)
+    )  # only where it is and its scale count, not its turn
+    away = [
+        float(np.linalg.norm(cut.middle_mm - guess.middle_mm)) / (cut.step_mm * BASE_PX)
+        for cut in cuts
+    ]
+    if not away or min(away) > OTHER_BASES:
+        return -1
+    return int(np.argmin(away)) if min(away) < SAME_BASES else None
+
+
+def _attempt(tried: Tried, true: tuple[Solid, Pose] | None, eye_mm: Array) -> Attempt | None:
+    guess, solid = tried.guess, tried.guess.solid
+    if true is None or guess.pose != true[1]:
+        return Attempt(solid, guess.pose, False)
+    seen, asked = (cast_down(one.vertices_mm, eye_mm) for one in (true[0], solid))
+    orders = COUNTED if guess.pose == "upright" else COUNTED[:1]
+    off = (
+        min(float(np.linalg.norm(asked[order] - seen, axis=1).mean()) for order in orders)
+        / guess.size.base_mm
+    )
+    same_size = abs(true[0].base_mm / guess.size.base_mm - 1) < 0.02
+    if not same_size or off > WRONG_BASES:
+        return Attempt(solid, guess.pose, False)
+    return Attempt(solid, guess.pose, True) if off < RIGHT_BASES else None
+
+
+def lesson(place: Place, rng: np.random.Generator) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+    """What is seen (n, 5, CROP_PX, CROP_PX) by what a place is taken for, and what of that is right
+    (n,).
+    """
+    asked = [one for one in place.attempts if one.right]
+    wrong = [one for one in place.attempts if not one.right]
+    asked += [wrong[k] for k in rng.permutation(len(wrong))[: MOST - len(asked)]]
+    seen = [seen_as(one.solid, one.pose, place.view, place.eye_mm, rng)[0] for one in asked]
+    return np.stack(seen), np.array([one.right for one in asked], np.float32)
+
+
+def loss(odds: Tensor, right: Tensor, place: Tensor) -> Tensor:
+    """Minus the logarithm of the chance that what is told is right, by the log odds (n,) of
+    guesses, each against nothing's being there, of which `right` (n,) says 1 for right ones;
+    `place` (n,) counts the places that they are of.
+    """
+    count = int(place.max()) + 1
+    level = odds.new_zeros(count).scatter_reduce(0, place, odds, "amax").detach()
+
+    def chances(weights: Tensor) -> Tensor:
+        return odds.new_zeros(count).scatter_add(0, place, torch.exp(odds - level[place]) * weights)
+
+    nothing = torch.exp(-level)
+    known = odds.new_zeros(count).scatter_reduce(0, place, right, "amax")
+    told = torch.where(known > 0, chances(right), nothing)
+    return (
+        torch.log(nothing + chances(torch.ones_like(odds))) - torch.log(told.clamp(min=1e-20))
+    ).mean()

@@ -1,0 +1,228 @@
+"""Lessons for the look at dice: drawn rolls on made-up tables, of dice of all colours, flat,
+cocked, two or none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import cv2
+import msgspec
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from simulation.generate.cases import random_case, resized
+from simulation.generate.tables import Kind
+from simulation.render.dice import die_at
+from simulation.render.ground import table_z_mm
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Rgb, Scene, SceneDie
+from table.table_config import DiceCorner, Setup
+from vision.cameras.frame import swapped
+from vision.cameras.image_files import decode_image
+from vision.dice.classifier import crop
+from vision.dice.cube_fit import Cube
+from vision.dice.reader import maybe_flat
+from vision.dice.top_view import TopView
+from vision.geometry.rectified_view import Photo
+
+ROLLS = 24
+"""On one table."""
+TABLES: tuple[Kind, ...] = ("zamboni", "storm", "icebreaker", "boule")
+WIDTHS_PX = (1000, 2000)
+SIDE_MM, EDGES_MM = (40.0, 80.0), (11.0, 20.0)
+CORNERS = 4
+"""Places of the corner on one table, one after the other, somewhere in sight."""
+FLAT, COCKED, TWO = 0.55, 0.35, 0.05
+"""Shares of rolls that lie flat, that are cocked, and with two dice that lie flat; in the rest none
+is there.
+"""
+COCKED_DEG = (5.0, 45.0)
+SHADES = (0.02, 0.85)
+"""Of dice and of their pips, in linear light; LEAST_APART is how much the logarithms of the two
+differ at least, in one channel.
+"""
+LEAST_APART = 0.9
+GREY = 0.5
+"""Share of dice, and of pips, without a hue."""
+RIGHT, WRONG, TURNED_DEG = 0.16, 0.4, 14.0
+"""Nearer than the first to a die that lies flat, in its edges, and turned by no more, a place is
+that die; farther than the second it is not.
+"""
+AROUND = 1.7
+"""Of a die's edge: what is kept around it, each way."""
+OFF, OFF_DEG, TIMES = 0.03, 2.5, 4
+"""How far crops are beside where edges have the die, 1 sigma, in edges, and turned; and how many
+are made of a place.
+"""
+
+
+Lessons = tuple[NDArray[np.uint8], NDArray[np.int64]]
+"""What is seen (n, 4, CROP_PX, CROP_PX), and the pips (n,) that it shows, as in `Roll`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Roll:
+    """A place where a die may lie flat, the picture around it (h, w, 3), and the pips that show; 0
+    for none, or where none lies flat.
+    """
+
+    view: TopView
+    shown: NDArray[np.uint8]
+    cube: Cube
+    pips: int
+
+
+def rolls(seed: int) -> Iterator[Roll]:
+    """All that may be taken for dice in rolls on one made-up table."""
+    rng = np.random.default_rng([seed, 31])
+    case = random_case(TABLES[seed % len(TABLES)], seed)
+    setup = resized(case.setup, int(rng.integers(*WIDTHS_PX)))
+    camera = replace(
+        case.camera, fiducials_seen=tuple(marker.id for marker in setup.fiducials.markers)
+    )
+    renderer = Renderer(setup, camera)
+    for k in range(ROLLS):
+        if k % (ROLLS // CORNERS) == 0:
+            setup = msgspec.structs.replace(setup, dice_corner=_corner(setup, rng))
+        assert setup.dice_corner is not None
+        dice, flat = _thrown(setup, setup.dice_corner, rng)
+        _, packed = cv2.imencode(
+            ".jpg",
+            renderer.picture(Scene(case.stage, dice=dice), rng),
+            [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 97))],
+        )
+        photo = Photo(swapped(decode_image(packed.tobytes(), "a drawn picture")), camera, setup)
+        cubes, _, view = maybe_flat(photo, setup.dice_corner)
+        for cube in cubes:
+            if (pips := _pips_at(cube, flat)) is not None:
+                yield _kept(cube, view, pips)
+
+
+def _corner(setup: Setup, rng: np.random.Generator) -> DiceCorner:
+    """Somewhere on or beside the board."""
+    low, high = setup.outline_mm().min(axis=0), setup.outline_mm().max(axis=0)
+    side = float(rng.uniform(*SIDE_MM))
+    x, y = (float(value) for value in low - side + (high - low + side) * rng.random(2))
+    outline = ((x, y), (x + side, y), (x + side, y + side), (x, y + side))
+    return DiceCorner(outline_mm=outline, edge_mm=float(rng.uniform(*EDGES_MM)))
+
+
+def _thrown(
+    setup: Setup, corner: DiceCorner, rng: np.random.Generator
+) -> tuple[tuple[SceneDie, ...], list[tuple[SceneDie, int, float]]]:
+    """Dice in the corner; and those that lie flat, with their pips and turn in degrees."""
+    kind = rng.random()
+    count = 1 if kind < FLAT + COCKED else 2 if kind < FLAT + COCKED + TWO else 0
+    low = np.array(corner.outline_mm).min(axis=0)
+    side = float(np.array(corner.outline_mm).max(axis=0)[0] - low[0])
+    rgb, ink = _shades(rng)
+    pip_share, spread_share = float(rng.uniform(0.075, 0.13)), float(rng.uniform(0.21, 0.29))
+    worded = bool(rng.random() < 0.03)
+    thrown, flat = [], []
+    for _ in range(count):
+        top, turn_deg = int(rng.integers(1, 7)), float(rng.uniform(0, 90))
+        tilt_deg = float(rng.uniform(*COCKED_DEG)) if FLAT <= kind < FLAT + COCKED else 0.0
+        x, y = (float(value) for value in low + side * rng.uniform(0.15, 0.85, 2))
+        at, rotation = die_at(
+            top,
+            (x, y),
+            turn_deg,
+            corner.edge_mm,
+            table_z_mm(setup),
+            tilt_deg,
+            float(rng.uniform(0, 360)),
+        )
+        die = SceneDie(
+            at,
+            rotation,
+            corner.edge_mm,
+            rgb,
+            ink,
+            pip_share,
+            spread_share,
+            float(rng.choice([0.0, 0.2, 0.6])),
+            worded,
+        )
+        thrown.append(die)
+        if not tilt_deg and not worded:
+            flat.append((die, top, turn_deg))
+    return tuple(thrown), flat
+
+
+def _shades(rng: np.random.Generator) -> tuple[Rgb, Rgb]:
+    """Of a die and its pips."""
+    while True:
+        die, pips = (_shade(rng) for _ in range(2))
+        if np.abs(np.log(np.array(die) / np.array(pips))).max() > LEAST_APART:
+            return die, pips
+
+
+def _shade(rng: np.random.Generator) -> Rgb:
+    low, high = np.log(SHADES)
+    level = np.full(3, np.exp(rng.uniform(low, high)))
+    shade = level if rng.random() < GREY else np.exp(rng.uniform(low, high, 3))
+    r, g, b = (float(value) for value in shade)
+    return r, g, b
+
+
+def _pips_at(cube: Cube, flat: list[tuple[SceneDie, int, float]]) -> int | None:
+    """What a die that lies flat there shows; 0 where none does, None where it is hard to say."""
+    for die, pips, turn_deg in flat:
+        away = float(np.hypot(*(cube.middle_mm - die.middle_mm[:2]))) / die.edge_mm
+        turned_deg = abs((cube.turn_deg - turn_deg + 45) % 90 - 45)
+        if away < WRONG:
+            return pips if away < RIGHT and turned_deg < TURNED_DEG else None
+    return 0
+
+
+def _kept(cube: Cube, view: TopView, pips: int) -> Roll:
+    middle, reach = view.pixels(cube.middle_mm[None])[0], AROUND * cube.edge_mm / view.step_mm
+    left, top = (max(0, int(value)) for value in np.floor(middle - reach))
+    shown = view.shown[top : int(middle[1] + reach) + 2, left : int(middle[0] + reach) + 2]
+    nothing = np.zeros((0, 0, 3), np.float32)
+    start_mm = view.start_mm + view.step_mm * np.array([left, -top])
+    return Roll(
+        TopView(nothing, nothing, nothing, start_mm, view.step_mm),
+        np.rint(255 * shown).astype(np.uint8),
+        cube,
+        pips,
+    )
+
+
+def lessons(seed: int) -> Iterator[Lessons]:
+    """What is learned from rolls on one made-up table, if anything is."""
+    rng = np.random.default_rng([seed, 32])
+    taught = [lesson(roll, rng) for roll in rolls(seed) for _ in range(TIMES)]
+    if taught:
+        seen, pips = zip(*taught, strict=True)
+        yield np.stack(seen), np.array(pips)
+
+
+def lesson(roll: Roll, rng: np.random.Generator) -> tuple[NDArray[np.uint8], int]:
+    """What is seen (4, CROP_PX, CROP_PX) a little beside where edges have a die, and its pips."""
+    by = rng.normal(0, [OFF * roll.cube.edge_mm, OFF * roll.cube.edge_mm, OFF_DEG])
+    seen = crop(
+        roll.cube.moved(by),
+        replace(roll.view, shown=np.asarray(roll.shown / np.float32(255), np.float32)),
+    )
+    return np.rint(255 * seen).astype(np.uint8), roll.pips
+
+
+def from_all_sides(seen: Tensor) -> Tensor:
+    """Crops (n, 4, h, w), each eighth of them turned or mirrored otherwise: a die shows the
+    same.
+    """
+    turned = [part.rot90(k, (2, 3)) for k, part in enumerate(seen.chunk(8))]
+    return torch.cat([part.flip(3) if k >= 4 else part for k, part in enumerate(turned)])
+
+
+def loss(said: Tensor, pips: Tensor) -> tuple[Tensor, dict[str, float]]:
+    """What is wrong with what the network said of pips (n,)."""
+    total = cross_entropy(said, pips)
+    wrong = float((said.detach().argmax(dim=1) != pips).float().mean())
+    return total, {"loss": float(total.detach()), "wrong": wrong}

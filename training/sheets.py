@@ -1,0 +1,405 @@
+"""Practice sheets: small tables with pieces at known places, on ground of every kind, drawn by this
+project's renderer.
+
+A sheet is a square piece of the table as `vision.networks.detector` sees it, STEPS_A_BASE pixels to
+the smallest base, in light relative to white paper, and for each piece on it its pose, colour and
+vertices.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from simulation.generate.rest_poses import leaning_on, slid_against
+from simulation.generate.tables import random_stage, square_marker
+from simulation.render.arms import draw_limbs, hidden_by
+from simulation.render.board_art import counter
+from simulation.render.ground import Colours, draw_ground
+from simulation.render.rays import Grid, make_grid
+from simulation.render.renderer import Pictures, Renderer
+from simulation.render.scene import (
+    ALBEDO,
+    ALWAYS_OPAQUE,
+    SKINS,
+    SLEEVES,
+    Limb,
+    Rgb,
+    Scene,
+    ScenePiece,
+    Slab,
+    Stage,
+    look_at,
+    reaching_arm,
+)
+from simulation.render.shadows import irradiance
+from table.boards import Open
+from table.clearance import is_free
+from table.observation import Camera
+from table.pieces import COLOURS, PieceSet, PieceSize, load_piece_set
+from table.solids import POSES, Array, Pose, Solid, lying, upright
+from table.table_config import Fiducials, Game, Lens, Setup
+from training.prints import PRINT_PX, printed
+from vision.cameras.frame import Image, swapped
+from vision.cameras.image_files import decode_image
+from vision.geometry.camera_model import project
+from vision.geometry.piece_pose import cast_down
+from vision.networks.detector import STEPS_A_BASE, relative
+
+SHEET_PX = 256
+"""Side of a sheet."""
+LENS_PX = 400
+"""Side of the picture that a sheet is cut from."""
+GLITTER, GLOSS, DEPTH = (0.2, 1.3), (0.0, 1.0), (0.3, 1.6)
+GRAIN, BENT, RIMS = (0.0, 0.6), (0.0, 0.7), (0.0, 1.0)
+CLEAR, RIMLESS = 0.35, 0.4
+"""Plastics differ far more than one maker's: this share of tables has some without grain, that
+share of the others some without shining edges.
+"""
+THROWS = 6
+"""Sheets of one table: only the pieces change."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sheet:
+    """`image` (SHEET_PX, SHEET_PX, 3) as `vision.networks.detector` takes it; a row a piece:
+    vertices (n, 5, 2) in pixels of the sheet, pose (n,) and colour (n,) as indices of POSES and
+    COLOURS, base (n,) in pixels; discs (m, 3): middle and radius; `masks` (2, SHEET_PX, SHEET_PX):
+    1 where a piece or disc is seen, and where an arm is.
+    """
+
+    image: NDArray[np.uint8]
+    vertices: Array
+    pose: NDArray[np.int64]
+    colour: NDArray[np.int64]
+    base: Array
+    discs: Array
+    masks: NDArray[np.uint8]
+
+
+def sheets(seed: int) -> Iterator[Sheet]:
+    """The sheets of one made-up table."""
+    rng = np.random.default_rng([seed, 7])
+    table = Table(rng)
+    for _ in range(THROWS):
+        table.throw()
+        yield table.sheet(table.picture())
+
+
+class Table:
+    """One table, its lamps and its camera, on which pieces are thrown again and again."""
+
+    def __init__(self, rng: np.random.Generator, lens_px: int = LENS_PX) -> None:
+        self.rng, self.lens_px = rng, lens_px
+        pieces: PieceSet = load_piece_set("looney" if rng.random() < 0.7 else "piecepack")
+        count = len(pieces.sizes)
+        self.sizes: list[PieceSize] = (
+            [pieces.sizes[int(rng.integers(count))]]
+            if rng.random() < 0.5 and count == 3
+            else list(pieces.sizes)
+        )
+        self.base_mm = min(size.base_mm for size in self.sizes)
+        self.step_mm = self.base_mm / STEPS_A_BASE
+        self.half_mm = self.step_mm * SHEET_PX / 2
+        self.setup, self.camera = _setup(self.half_mm, lens_px, rng), _camera(self.half_mm, rng)
+        self.at_px = self._pixels_of_sheet()
+        stage = random_stage(self.setup, rng)
+        self.stage: Stage = replace(
+            stage, sensor=replace(stage.sensor, blur_px=float(rng.uniform(0.5, 1.5)))
+        )
+        self.solid_plastic = rng.random() < 0.35
+        self.plastic = plastic(rng)
+        self.dyes = {colour: _dye(ALBEDO[colour], rng) for colour in COLOURS}
+        self.print = printed(rng, float(rng.uniform(22, 52))) if rng.random() < 0.55 else None
+        self.discs = self._discs() if rng.random() < 0.3 else ()
+        self.renderer: Pictures = Renderer(self.setup, self.camera, self.ground)
+        self.placed: list[tuple[ScenePiece, int]] = []
+        self.hidden: list[ScenePiece] = []
+        self.limbs: tuple[Limb, ...] = ()
+
+    def _discs(self) -> tuple[Slab, ...]:
+        """Counters, none over another."""
+        diameter, thick = (
+            self.base_mm * float(self.rng.uniform(0.8, 1.7)),
+            float(self.rng.uniform(1.5, 6)),
+        )
+        colour = str(self.rng.choice(["white", "white", *COLOURS]))
+        middles: list[Array] = []
+        for _ in range(int(self.rng.integers(1, 25))):
+            middle = self.rng.uniform(-self.half_mm, self.half_mm, 2)
+            if all(np.hypot(*(middle - other)) > 1.05 * diameter for other in middles):
+                middles.append(middle)
+        return tuple(counter(middle, diameter, thick, self.dyes[colour]) for middle in middles)
+
+    def ground(self, stage: Stage, setup: Setup, grid: Grid) -> Colours:
+        out = draw_ground(stage, setup, grid)
+        x, y = grid.on_plane(0.0)
+        lit = irradiance((x, y), 0.0, stage)
+        if self.print is not None:
+            scale = np.float32(PRINT_PX / (3.2 * self.half_mm))
+            art = cv2.remap(
+                self.print,
+                x * scale + PRINT_PX / 2,
+                y * scale + PRINT_PX / 2,
+                cv2.INTER_AREA,
+                borderMode=cv2.BORDER_REFLECT,
+            )
+            out = np.asarray(art * lit, np.float32)
+        return out
+
+    def throw(self) -> None:
+        """New pieces, and now and then an arm; nothing that is asked for lies under it."""
+        self.placed, self.hidden, self.limbs = [], [], ()
+        if self.rng.random() < 0.15:
+            side = self.half_mm * self.rng.uniform(-1.0, 1.0, 2)
+            skin = SKINS[int(self.rng.integers(len(SKINS)))]
+            sleeve = _dye(SLEEVES[int(self.rng.integers(len(SLEEVES)))], self.rng)
+            self.limbs = reaching_arm(
+                np.array([*side, 15.0]), float(self.rng.uniform(0, 360)), skin, sleeve
+            )
+        for _ in range(
+            int(self.rng.integers(0, 4))
+            if self.rng.random() < 0.15
+            else int(self.rng.integers(4, 24))
+        ):
+            self._lay()
+        spare = 0.5 * self.base_mm
+        self.placed = [
+            one
+            for one in self.placed
+            if not hidden_by(self.limbs, one[0].solid.vertices_mm, self.camera, spare).any()
+        ]
+
+    def _lay(self) -> None:
+        rng, solids = self.rng, [one[0].solid for one in self.placed]
+        size = self.sizes[int(rng.integers(len(self.sizes)))]
+        colour = COLOURS[int(rng.integers(len(COLOURS)))]
+        for _ in range(20):
+            x, y = rng.uniform(-1.1, 1.1, 2) * self.half_mm
+            if solids and rng.random() < 0.4:
+                x, y = solids[int(rng.integers(len(solids)))].vertices_mm[:, :2].mean(
+                    axis=0
+                ) + rng.normal(0, 1.3 * size.base_mm, 2)
+            heading, kind = float(rng.uniform(0, 360)), rng.random()
+            pose: Pose = "upright" if kind < 0.45 else "lying" if kind < 0.9 else "leaning"
+            solid: Solid | None
+            if pose == "leaning":
+                support = solids[int(rng.integers(len(solids)))] if solids else None
+                if support is None or support.vertices_mm[:, 2].max() > 2.5 * size.base_mm:
+                    continue
+                ahead = np.array([math.cos(math.radians(heading)), math.sin(math.radians(heading))])
+                away = float(rng.uniform(0.3, 1.0)) * size.slant_mm + size.base_mm / 2
+                edge = support.vertices_mm[:, :2].mean(axis=0) - away * ahead + rng.normal(0, 3, 2)
+                solid = leaning_on(size, edge, heading, support)
+                others = [other for other in solids if other is not support]
+            else:
+                solid = (upright if pose == "upright" else lying)(size, float(x), float(y), heading)
+                others = solids
+                if solids and rng.random() < 0.3 and is_free(solid, others):
+                    solid = slid_against(solid, solids[int(rng.integers(len(solids)))]) or solid
+            if solid is None or not is_free(solid, others, 0.01) or self._on_disc(solid):
+                continue
+            self._place(solid, pose, colour, size)
+            return
+
+    def _on_disc(self, solid: Solid) -> bool:
+        rims = [disc.outline_mm for disc in self.discs]
+        return any(
+            np.hypot(*(solid.vertices_mm[:, :2] - rim.mean(axis=0)).T).min()
+            < 0.6 * np.ptp(rim[:, 0])
+            for rim in rims
+        )
+
+    def _place(self, solid: Solid, pose: Pose, colour: str, size: PieceSize) -> None:
+        see_through = not self.solid_plastic and colour not in ALWAYS_OPAQUE
+        self.placed.append((self._made(solid, colour, see_through, size), POSES.index(pose)))
+        if see_through and len(self.sizes) == 3 and self.rng.random() < 0.3:
+            # A nest: smaller pieces of the colour inside, their bases level with this one's.
+            middle = solid.vertices_mm[:4].mean(axis=0)
+            for inner in self.sizes[: self.sizes.index(size)]:
+                shrunk = Solid(
+                    middle + (solid.vertices_mm - middle) * (inner.base_mm / size.base_mm)
+                )
+                self.hidden.append(self._made(shrunk, colour, see_through, inner))
+
+    def _made(self, solid: Solid, colour: str, see_through: bool, size: PieceSize) -> ScenePiece:
+        return ScenePiece(
+            solid, colour, see_through, size.wall_mm, dye=self.dyes[colour], **self.plastic
+        )
+
+    def _pieces(self) -> tuple[ScenePiece, ...]:
+        return tuple(self.hidden) + tuple(one[0] for one in self.placed)
+
+    def picture(self) -> Image:
+        """A photograph of what lies there now."""
+        picture = self.renderer.picture(
+            Scene(self.stage, self._pieces(), self.limbs, self.discs), self.rng
+        )
+        _, packed = cv2.imencode(
+            ".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, int(self.rng.integers(70, 97))]
+        )
+        return swapped(decode_image(packed.tobytes(), "a drawn picture"))
+
+    def sheet(self, picture: Image) -> Sheet:
+        """The sheet cut from a photograph of what lies there now."""
+        rng = self.rng
+        fine = cv2.remap(
+            picture,
+            self.at_px[..., 0],
+            self.at_px[..., 1],
+            cv2.INTER_LINEAR,
+            borderMode=cv2.BORDER_REPLICATE,
+        )
+        code = np.asarray(
+            cv2.resize(fine, (SHEET_PX, SHEET_PX), interpolation=cv2.INTER_AREA), np.uint8
+        )
+        light = self.stage.ambient + sum(lamp.power for lamp in self.stage.lamps)
+        paper = (
+            0.8
+            * light
+            * np.array(self.stage.sensor.exposure)
+            * rng.uniform(0.85, 1.1)
+            * rng.uniform(0.96, 1.04, 3)
+        )
+        seen = [one for one in self.placed if self._in_sheet(one[0].solid)]
+        discs = np.array([disc_px(disc, self._pixels) for disc in self.discs]).reshape(-1, 3)
+        return Sheet(
+            relative(code, paper),
+            np.array([self._pixels(one[0].solid.vertices_mm) for one in seen]).reshape(-1, 5, 2),
+            np.array([one[1] for one in seen], int),
+            np.array([COLOURS.index(one[0].colour) for one in seen], int),
+            np.array([one[0].solid.base_mm / self.step_mm for one in seen]),
+            discs,
+            np.stack([self._piece_mask(self._pieces()), self._arm_mask()]),
+        )
+
+    def _piece_mask(self, pieces: tuple[ScenePiece, ...]) -> NDArray[np.uint8]:
+        mask = np.zeros((SHEET_PX, SHEET_PX), np.uint8)
+        bodies = [
+            *(piece.solid.vertices_mm for piece in pieces),
+            *(disc.vertices_mm for disc in self.discs),
+        ]
+        for body in bodies:
+            hull = cv2.convexHull(np.rint(self._pixels(body) * 16).astype(np.int32))
+            cv2.fillConvexPoly(mask, hull, 1, shift=4)
+        return mask
+
+    def _arm_mask(self) -> NDArray[np.uint8]:
+        arms = arms_seen(self.limbs, self.stage, self.camera, self.setup.camera)
+        return np.asarray(
+            cv2.remap(arms, self.at_px[::2, ::2, 0], self.at_px[::2, ::2, 1], cv2.INTER_NEAREST),
+            np.uint8,
+        )
+
+    def _pixels_of_sheet(self) -> NDArray[np.float32]:
+        """Where the camera sees the pixels of a sheet twice as fine, (2 SHEET_PX, 2 SHEET_PX,
+        2).
+        """
+        along = (np.arange(2 * SHEET_PX) + 0.5) / 2 - 0.5
+        x, y = np.meshgrid(along * self.step_mm - self.half_mm, self.half_mm - along * self.step_mm)
+        at = project(
+            np.column_stack([x.ravel(), y.ravel(), np.zeros(x.size)]),
+            self.camera,
+            self.setup.camera,
+        )
+        return at.astype(np.float32).reshape(2 * SHEET_PX, 2 * SHEET_PX, 2)
+
+    def _pixels(self, points_mm: Array) -> Array:
+        flat = cast_down(points_mm, self.camera.eye_mm)
+        return (
+            np.column_stack([flat[:, 0] + self.half_mm, self.half_mm - flat[:, 1]]) / self.step_mm
+        )
+
+    def _in_sheet(self, solid: Solid) -> bool:
+        middle = self._pixels(solid.vertices_mm).mean(axis=0)
+        return bool((middle > 2).all() and (middle < SHEET_PX - 3).all())
+
+
+def plastic(rng: np.random.Generator) -> dict[str, Any]:
+    """What the pieces of a table are made of, as `ScenePiece` has it."""
+    made_of: dict[str, Any] = {
+        name: float(rng.uniform(*span))
+        for name, span in (("glitter", GLITTER), ("gloss", GLOSS), ("depth", DEPTH))
+    }
+    if rng.random() < CLEAR:
+        return made_of
+    rims = 0.0 if rng.random() < RIMLESS else float(rng.uniform(*RIMS))
+    return made_of | {
+        "grain": float(rng.uniform(*GRAIN)),
+        "bent": float(rng.uniform(*BENT)),
+        "rims": rims,
+    }
+
+
+def arms_seen(
+    limbs: tuple[Limb, ...], stage: Stage, camera: Camera, lens: Lens
+) -> NDArray[np.uint8]:
+    """1 in the pixels (height, width) of a photograph that show an arm."""
+    seen = np.zeros((lens.height, lens.width, 3), np.float32)
+    if limbs:
+        draw_limbs(
+            seen,
+            tuple(replace(limb, rgb=(1.0, 1.0, 1.0)) for limb in limbs),
+            stage,
+            make_grid(camera, lens),
+        )
+    return (seen.max(axis=2) > 0).astype(np.uint8)
+
+
+def disc_px(disc: Slab, pixels: Callable[[Array], Array]) -> Array:
+    """Middle and radius (3,) of a counter's face; `pixels` says where points (n, 3) mm are seen."""
+    face = pixels(np.column_stack([disc.outline_mm, np.full(len(disc.outline_mm), disc.top_mm)]))
+    return np.append(face.mean(axis=0), np.sqrt(np.ptp(face[:, 0]) * np.ptp(face[:, 1])) / 2)
+
+
+def _dye(rgb: Rgb, rng: np.random.Generator) -> Rgb:
+    """A colour as another maker mixes it: lighter or darker, and a little off in hue."""
+    r, g, b = (
+        float(min(share * math.exp(rng.normal(0, 0.2)), 0.9))
+        for share in np.array(rgb) * math.exp(rng.normal(0, 0.2))
+    )
+    return r, g, b
+
+
+def _setup(half_mm: float, lens_px: int, rng: np.random.Generator) -> Setup:
+    reach = 1.6 * half_mm
+    outline = ((-reach, -reach), (reach, -reach), (reach, reach), (-reach, reach))
+    focal = lens_px * 3.0
+    lens = Lens(
+        width=lens_px,
+        height=lens_px,
+        matrix=((focal, 0.0, lens_px / 2), (0.0, focal, lens_px / 2), (0.0, 0.0, 1.0)),
+        distortion=(0.0,) * 5,
+    )
+    x, y = rng.uniform(0.5, 1.3, 2) * half_mm
+    card = square_marker(
+        int(rng.integers(50)), float(x), float(-y), float(rng.uniform(0.15, 0.35)) * half_mm
+    )
+    return Setup(
+        camera=lens,
+        fiducials=Fiducials(markers=(card,), z_mm=0.15),
+        board=Open(outline_mm=outline),
+        game=Game(name="ice_boule", colours=("red", "blue"), sizes=("large",), target="black"),
+        pieces=load_piece_set("looney"),
+    )
+
+
+def _camera(half_mm: float, rng: np.random.Generator) -> Camera:
+    """A camera that sees the whole sheet, straight from above or as askew as the corner of a table
+    may be seen.
+    """
+    tilt, turn = math.radians(rng.uniform(0, 45)), math.radians(rng.uniform(0, 360))
+    back = np.array(
+        [math.sin(tilt) * math.cos(turn), math.sin(tilt) * math.sin(turn), math.cos(tilt)]
+    )
+    return look_at(
+        half_mm * 3.0 * 2.5 * float(rng.uniform(1.0, 1.25)) * back,
+        np.zeros(3),
+        float(rng.uniform(0, 360)),
+    )

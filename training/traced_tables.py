@@ -1,0 +1,87 @@
+"""Lessons on path-traced tables: sheets, pieces and rivals, cut from the same pictures, as light is
+dear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulation.generate.tables import Kind
+from table.observation import Camera
+from table.solids import POSES
+from table.table_config import Setup
+from training.boards import photographs, sheets_of
+from training.close import LENSES_PX, Near, near_pieces
+from training.rivals import Place, places
+from training.sheets import Sheet, Table
+from training.traced import Tracer
+from vision.geometry.rectified_view import Photo
+
+THROWS = 4
+FEWEST, TRIES = 9, 6
+"""Pieces that a throw should have, and how often it is tried: light costs as much on an empty
+table.
+"""
+PATHS = (10, 40)
+"""Paths a pixel."""
+WIDTHS_PX = (900, 1500)
+BOARDS: tuple[Kind, ...] = ("storm", "boule", "zamboni", "storm", "icebreaker", "boule", "icefloe")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Traced:
+    """What is learned from one picture."""
+
+    sheets: tuple[Sheet, ...]
+    pieces: tuple[Near, ...]
+    rivals: tuple[Place, ...] = ()
+
+
+def traced_free(seed: int) -> Iterator[Traced]:
+    """Pictures of one made-up table with random print."""
+    rng = np.random.default_rng([seed, 31])
+    table = Table(rng, lens_px=round(float(np.exp(rng.uniform(*np.log(LENSES_PX))))))
+    table.renderer = Tracer(table.setup, table.camera, _paths(rng), table.ground)
+    for _ in range(THROWS):
+        for _ in range(TRIES):
+            table.throw()
+            if len(table.placed) >= FEWEST:
+                break
+        picture = table.picture()
+        light = table.stage.ambient + sum(lamp.power for lamp in table.stage.lamps)
+        paper = (
+            0.8
+            * light
+            * np.array(table.stage.sensor.exposure)
+            * rng.uniform(0.85, 1.1)
+            * rng.uniform(0.96, 1.04, 3)
+        )
+        placed = [(piece.solid, POSES[pose]) for piece, pose in table.placed]
+        yield Traced(
+            (table.sheet(picture),),
+            tuple(near_pieces(placed, Photo(picture, table.camera, table.setup), paper, rng)),
+        )
+
+
+def traced_board(seed: int) -> Iterator[Traced]:
+    """Pictures of one made-up table of a game."""
+    rng = np.random.default_rng([seed, 37])
+
+    def tracer(setup: Setup, camera: Camera) -> Tracer:
+        return Tracer(setup, camera, _paths(rng))
+
+    for photo, layout, scene in photographs(
+        BOARDS[seed % len(BOARDS)], seed, WIDTHS_PX, rng, tracer
+    ):
+        placed = [(one.piece.solid, one.pose) for one in layout.placed]
+        pieces = tuple(near_pieces(placed, photo, photo.paper, rng))
+        yield Traced(
+            tuple(sheets_of(photo, layout, scene, rng)), pieces, tuple(places(photo, layout))
+        )
+
+
+def _paths(rng: np.random.Generator) -> int:
+    return round(float(np.exp(rng.uniform(*np.log(PATHS)))))

@@ -1,0 +1,1 @@
+"""Pictures for people: photographs with what was read drawn on them."""

@@ -1,0 +1,72 @@
+"""Words as masks, the same size under every OpenCV: its two lines of versions draw their letters
+differently, and one has no ±.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import cv2
+import numpy as np
+
+from table.solids import Array
+from table.text import printable
+
+FONT, SCALE, THICKNESS = cv2.FONT_HERSHEY_DUPLEX, 2.0, 4
+"""Letters are drawn large, cut out by their ink and then shrunk."""
+MOST_LETTERS = 300
+BASELINE, TALL = 80, 120
+"""Row of the baseline and number of rows that large letters are drawn in."""
+
+
+def letter_mask(text: str, capital_px: float) -> Array:
+    """One line of words as ink, (h, w) from 0 to 1; its capitals are `capital_px` high.  ASCII and
+    ± only.
+
+    Of more than MOST_LETTERS, which only names of nonsense have, the first are drawn.
+    """
+    parts = printable(text[:MOST_LETTERS]).split("±")
+    masks = [_drawn(parts[0])]
+    for part in parts[1:]:
+        masks += [_plus_minus(), _drawn(part)]
+    large = np.concatenate(masks, axis=1)
+    rows = np.flatnonzero(large.any(axis=1))
+    large = large[rows[0] : rows[-1] + 1] if len(rows) else large
+    shrink = capital_px / _capital_px()
+    size = (max(1, round(large.shape[1] * shrink)), max(1, round(large.shape[0] * shrink)))
+    return np.asarray(cv2.resize(large, size, interpolation=cv2.INTER_AREA), float)
+
+
+@functools.cache
+def _capital_px() -> int:
+    """Height of a large digit's ink."""
+    return int(np.count_nonzero(_drawn("0").any(axis=1)))
+
+
+@functools.cache
+def _plus_minus() -> Array:
+    height = _capital_px()
+    size = round(0.6 * height)
+    left, top, middle = (
+        round(0.5 * height),
+        BASELINE - round(0.95 * height),
+        round(0.5 * height) + size // 2,
+    )
+    canvas = np.zeros((TALL, size + 2 * left), np.uint8)
+    stroke = max(2, round(0.13 * height))
+    for a, b in (
+        ((left, top + size // 2), (left + size, top + size // 2)),
+        ((middle, top), (middle, top + size)),
+        ((left, BASELINE - stroke // 2), (left + size, BASELINE - stroke // 2)),
+    ):
+        cv2.line(canvas, a, b, 255, stroke, cv2.LINE_AA)
+    return canvas / 255.0
+
+
+def _drawn(text: str) -> Array:
+    """Large letters, (TALL, w), cut to the columns that have ink."""
+    words = text.strip()
+    canvas = np.zeros((TALL, 80 * len(words) + 80), np.uint8)
+    cv2.putText(canvas, words, (40, BASELINE), FONT, SCALE, 255, THICKNESS, cv2.LINE_AA)
+    columns = np.flatnonzero(canvas.any(axis=0))
+    return canvas[:, columns[0] : columns[-1] + 1] / 255.0 if len(columns) else np.zeros((TALL, 0))

@@ -1,0 +1,1 @@
+"""All pieces of a table together: colours, nesting, and what the game has."""

@@ -1,0 +1,219 @@
+"""Which colour a pyramid has, from the light that comes off it and the ground that may shine
+through it.
+
+A piece's light is modelled as haze (gloss, the lamp's colour) plus sheen (the table, which steep
+faces mirror) plus body colour plus the ground seen through dyed plastic, all relative to white
+paper.  Colours are compared by chromaticity, black, white and grey by level.  The body colour is
+the palette's, or, closer to what is there, the one that was learned on this table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from table.solids import Array
+from table.table_config import Setup
+from vision.geometry.piece_pose import Hypothesis, silhouette
+from vision.geometry.rectified_view import SUB_BITS, Photo
+from vision.networks.detector import STRIDE, Sight, light_of
+from vision.pose.candidates import Spot
+
+PALETTE: dict[str, tuple[float, float, float]] = {
+    "red": (0.45, 0.03, 0.03),
+    "orange": (0.58, 0.17, 0.03),
+    "yellow": (0.75, 0.50, 0.05),
+    "green": (0.04, 0.25, 0.08),
+    "cyan": (0.06, 0.32, 0.42),
+    "blue": (0.03, 0.07, 0.35),
+    "purple": (0.18, 0.05, 0.30),
+    "pink": (0.75, 0.25, 0.35),
+    "white": (0.72, 0.72, 0.70),
+    "clear": (0.60, 0.62, 0.62),
+    "grey": (0.20, 0.20, 0.20),
+    "black": (0.03, 0.03, 0.03),
+}
+"""Body colours in linear light relative to white paper."""
+NEUTRAL, OPAQUE = ("white", "grey", "black", "clear"), ("white", "grey", "black")
+FLOOR = 0.006
+"""Light that is always there: flare and noise; keeps logarithms of dark pixels quiet."""
+CHROMA_SIGMA, LEVEL_SIGMA, NEUTRAL_LEVEL_SIGMA = 0.28, 1.1, 0.5
+"""How far real pieces stray from the model, in natural logarithms: in chromaticity, and in
+level.
+"""
+LEARNED_CHROMA_SIGMA, LEARNED_LEVEL_SIGMA = 0.25, 0.7
+"""The same where the body colour was learned on this table."""
+HAZE = (0.0, 0.02, 0.08, 0.22)
+SHEEN = (0.0, 0.04, 0.1)
+"""Share of the table's light that a face sends on: 4 % of plastic is Fresnel's, more where it is
+seen aslant.
+"""
+THROUGH = (0.0, 0.4, 0.8)
+MOST_APART, LOOKS = 40.0, 3.0
+"""The most that a pixel may speak against a colour, and how many independent looks the pixels of a
+piece are worth.
+"""
+DRAWN_DYES = 0.5
+"""The second look knows drawn dyes: what it says of colours is believed to this power."""
+PIXELS, RING_PX, LEAST_RING = 80, 13, 10
+"""Pixels of a piece that are looked at, at most; width of the window round it in which the ground
+is; fewest pixels for that.
+"""
+EVERY_PX = 8
+"""Of every so many pixels one is enough for the light of a whole table."""
+
+
+class BareGround(NamedTuple):
+    """Pixels (h, w) of the view where no piece shows, and the light (3,) of most of them, relative
+    to white paper.
+    """
+
+    shows: NDArray[np.bool_]
+    light: Array
+
+
+def bare_ground(sight: Sight, pieces: list[Hypothesis], photo: Photo) -> BareGround:
+    """The ground where neither the finder sees a piece nor one of the pieces is."""
+    h, w = sight.view.code.shape[:2]
+    shown = np.repeat(np.repeat(sight.pieces, STRIDE, axis=0), STRIDE, axis=1)[:h, :w].astype(
+        np.uint8
+    )
+    for piece in pieces:
+        cv2.fillConvexPoly(
+            shown,
+            sight.view.polygon(silhouette(piece.solid, photo.camera.eye_mm)),
+            1,
+            shift=SUB_BITS,
+        )
+    shows = np.asarray(shown == 0)
+    few = light_of(sight.view.code[::EVERY_PX, ::EVERY_PX])[shows[::EVERY_PX, ::EVERY_PX]]
+    return BareGround(shows, np.median(few, axis=0) if len(few) else np.ones(3))
+
+
+class Body(NamedTuple):
+    """A colour as the model has it: linear light (3,) of its plastic relative to white paper,
+    whether it is always opaque, and how far pieces stray from that, in natural logarithms.
+    """
+
+    light: Array
+    opaque: bool
+    chroma_sigma: float
+    level_sigma: float
+
+
+def palette_body(name: str) -> Body:
+    """A colour as it is sold."""
+    return Body(
+        np.array(PALETTE[name]),
+        name in OPAQUE,
+        CHROMA_SIGMA,
+        NEUTRAL_LEVEL_SIGMA if name in NEUTRAL else LEVEL_SIGMA,
+    )
+
+
+def learned_body(name: str, light: Array) -> Body:
+    """A colour whose light (3,) was learned on this table."""
+    palette = palette_body(name)
+    return Body(
+        light, palette.opaque, LEARNED_CHROMA_SIGMA, min(palette.level_sigma, LEARNED_LEVEL_SIGMA)
+    )
+
+
+def bodies_of(setup: Setup) -> tuple[Body, ...]:
+    """The table's colours, learned or, where they were not, as they are sold."""
+    learned = {
+        one.colour: learned_body(one.colour, np.array(one.light)) for one in setup.learned_colours
+    }
+    return tuple(learned.get(name) or palette_body(name) for name in setup.colours)
+
+
+def coloured(spot: Spot, bare: BareGround, sight: Sight, photo: Photo) -> Spot:
+    """The spot with chances of the table's colours by the light that comes off it and the bare
+    ground beside it.
+    """
+    shown = piece_light(spot, bare, sight, photo)
+    if shown is None:
+        return spot
+    score = light_score(*shown, bodies_of(photo.setup)) + DRAWN_DYES * np.log(
+        spot.looked.colours + 1e-9
+    )
+    weight = np.exp(score - score.max())
+    return replace(spot, colours=np.asarray(weight / weight.sum()))
+
+
+def piece_light(
+    spot: Spot, bare: BareGround, sight: Sight, photo: Photo
+) -> tuple[Array, Array] | None:
+    """Light of some pixels (n, 3) of a piece, and of the bare ground (2, 3) beside it and all over
+    the table, relative to white paper; None where it does not show.
+    """
+    outline = sight.view.polygon(silhouette(spot.best.solid, photo.camera.eye_mm))[:, 0]
+    low = np.maximum((outline.min(axis=0) >> SUB_BITS) - RING_PX, 0)
+    high = (outline.max(axis=0) >> SUB_BITS) + RING_PX + 2
+    window = (slice(low[1], high[1]), slice(low[0], high[0]))
+    part = np.zeros(bare.shows[window].shape, np.uint8)
+    if part.size == 0:
+        return None
+    cv2.fillConvexPoly(part, outline - (low << SUB_BITS), 1, shift=SUB_BITS)
+    inside = cv2.erode(part, np.ones((3, 3), np.uint8)) > 0
+    ring = (cv2.dilate(part, np.ones((RING_PX, RING_PX), np.uint8)) > 0) & bare.shows[window]
+    light = light_of(sight.view.code[window])
+    body = light[inside]
+    if not len(body):
+        return None
+    ground = np.median(light[ring], axis=0) if ring.sum() > LEAST_RING else np.ones(3)
+    return body[:: len(body) // PIXELS + 1], np.array([ground, bare.light])
+
+
+def light_score(light: Array, ground: Array, bodies: tuple[Body, ...]) -> Array:
+    """Logarithm (c,), but for a constant, of how likely the light (n, 3) of a piece over ground (2,
+    3) is, were it of each colour.
+    """
+    score: Array = (
+        -0.5 * LOOKS * np.minimum(colour_distances(light, ground, bodies), MOST_APART).mean(axis=0)
+    )
+    return score
+
+
+def colour_distances(light: Array, ground: Array, bodies: tuple[Body, ...]) -> Array:
+    """Squared distances (n, c), in sigmas, of n pixels' light (n, 3) over ground (2, 3) from each
+    of c colours, relative to paper.
+    """
+    seen = np.log(np.maximum(light, 0) + FLOOR)
+    models, cost = body_models(bodies, ground)
+    of_seen, of_models = seen.mean(axis=1), models.mean(axis=2)
+    seen, models = seen - of_seen[:, None], models - of_models[..., None]
+    both = np.einsum("nk,cmk->ncm", seen, models, optimize=True)
+    chroma = (seen**2).sum(axis=1)[:, None, None] + (models**2).sum(axis=2) - 2 * both
+    level = of_seen[:, None, None] - of_models
+    chroma_sigma, level_sigma = np.array(
+        [(body.chroma_sigma, body.level_sigma) for body in bodies]
+    ).T[..., None]
+    return np.asarray((chroma / chroma_sigma**2 + (level / level_sigma) ** 2 + cost).min(axis=2))
+
+
+def body_models(bodies: tuple[Body, ...], ground: Array) -> tuple[Array, Array]:
+    """Logarithms (c, m, 3) of the light that colours may have over a ground (2, 3), beside a piece
+    and all over the table, and what each way of having it costs (c, m); through what is opaque no
+    light comes.
+    """
+    beside, around = ground
+    body, opaque = (
+        np.array([one.light for one in bodies])[:, None],
+        np.array([one.opaque for one in bodies])[:, None],
+    )
+    dye = (body / body.max(axis=2, keepdims=True)) ** 0.8
+    haze, sheen, through = np.array(list(product(HAZE, SHEEN, THROUGH))).T
+    through = np.where(opaque, 0.0, through)
+    light = (
+        haze[:, None]
+        + sheen[:, None] * around
+        + (1 - through)[..., None] * body
+        + through[..., None] * dye * beside
+    )
+    return np.log(light + FLOOR), through + 12 * (haze + sheen)

@@ -1,0 +1,75 @@
+"""What shows of a piece under another: where it is seen from aside its rim sticks out, and has a
+colour of its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from table.solids import Array, Solid
+from vision.assignment.colour import FLOOR, LOOKS, MOST_APART, PIXELS, Body, colour_distances
+from vision.geometry.rectified_view import Photo
+from vision.geometry.srgb import linear
+from vision.pose.region_likelihood import outside
+
+CLEAR_PX = 1.0
+"""Nearer to an outline pixels show some of both sides."""
+AROUND_PX, NOT_NEAR_PX = 13, 6
+"""Ground is learned from so far around, but not nearer than that."""
+LEAST_PX = 10
+"""A rim of fewer pixels says nothing."""
+SHADED = 0.7
+"""Light of the ground beside a piece, as a share of that farther off."""
+CHROMA_SIGMA, LEVEL_SIGMA = 0.2, 0.6
+"""How far a thing strays from what is seen of it beside, in natural logarithms: faces differ in
+level, and so does shade.
+"""
+
+
+def rim_gain(above: Solid, below: Solid, body: Body, photo: Photo, hidden_by: list[Array]) -> float:
+    """Logarithm of how much likelier what sticks out of `below` under `above` is a piece of the
+    colour `body` than a part of the piece above or of the ground; 0 where nothing sticks out.
+    `hidden_by` are outlines (n, 2) px of other pieces.
+    """
+    outer, inner = photo.silhouette(below), photo.silhouette(above)
+    left, top = np.maximum(outer.min(axis=0).astype(int) - AROUND_PX, 0)
+    right, bottom = outer.max(axis=0).astype(int) + AROUND_PX + 1
+    code = photo.image[top:bottom, left:right]
+    rows, columns = np.ogrid[top : top + code.shape[0], left : left + code.shape[1]]
+    out, away = outside(columns, rows, outer), outside(columns, rows, inner)
+    free = np.ones(code.shape[:2], bool)
+    for outline in hidden_by:
+        free &= outside(columns, rows, outline) > CLEAR_PX
+    rim, ring = (
+        free & (out < -CLEAR_PX) & (away > CLEAR_PX),
+        free & (out > NOT_NEAR_PX) & (away > NOT_NEAR_PX),
+    )
+    if min(rim.sum(), ring.sum()) < LEAST_PX:
+        return 0.0
+    light = linear(code) / photo.paper
+    seen, ground = light[rim], light[ring]
+    of_body = colour_distances(seen, np.tile(np.median(ground, axis=0), (2, 1)), (body,))[:, 0]
+    of_above, of_ground = (
+        _distances(seen, light[away < -CLEAR_PX]),
+        _distances(seen, SHADED * ground),
+    )
+    score, *others = (
+        -0.5 * LOOKS * float(np.minimum(apart, MOST_APART).mean())
+        for apart in (of_body, of_above, of_ground)
+    )
+    return score - max(others)
+
+
+def _distances(seen: Array, known: Array) -> Array:
+    """Squared distances (n,), in sigmas, of pixels' light (n, 3) from the likest of what is known
+    to look so (m, 3).
+    """
+    if not len(known):
+        return np.full(len(seen), MOST_APART)
+    apart = np.log(np.maximum(seen, 0) + FLOOR)[:, None] - np.log(
+        np.maximum(known[:: len(known) // PIXELS + 1], 0) + FLOOR
+    )
+    level = apart.mean(axis=2)
+    chroma = ((apart - level[..., None]) ** 2).sum(axis=2)
+    distances: Array = (chroma / CHROMA_SIGMA**2 + (level / LEVEL_SIGMA) ** 2).min(axis=1)
+    return distances

@@ -1,0 +1,1 @@
+"""The empty table: its reference picture, shadows and what is left over."""

@@ -1,0 +1,322 @@
+"""What the picture of the empty table knows: where nothing has changed there is no piece, whatever
+it looks like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from table.boards import within
+from table.observation import Camera
+from table.solids import Array
+from vision.assignment.colour import bodies_of
+from vision.background.residuals import least_patch_mm2
+from vision.background.shadows import in_shadow
+from vision.cameras.frame import Frame, Image
+from vision.geometry.change_mask import changed, shaded
+from vision.geometry.piece_pose import silhouette
+from vision.geometry.rectified_view import Photo
+from vision.localization.fiducials import locate
+from vision.networks.detector import Found, Sight, light_of, search, view_of
+from vision.pose.candidates import LEAST_CHANCE, SURE_CHANCE, Laid
+
+SIGMAS = 4.0
+"""A pixel has changed if it differs from most by so many standard deviations."""
+CHANGED_SHARE = 0.08
+"""A piece changes at least this share of what it covers; one of the ground's own colour shows by
+its faces' light and its shadow.
+"""
+
+CHANGED_ODDS, LEAST_DOUBT = 3.0, 1e-6
+"""Log odds that all of what a piece hides would speak for it, if it has changed, and half of it not
+at all: of 791 pieces of Icebreaker and Ice Storm that hid changed ground all but one were there,
+also those that the second look thought to be as likely as not.  It is held to be less than that
+says, as hands and cups change a table too.  And the least doubt that is left.
+"""
+
+SHADOW_ODDS = 6.0
+"""Log odds against a piece where all that it changes may be a shadow.  Of 1,195 drawn pieces with a
+hue of their own 7 changed mostly such, red ones on a red board in dim light; and all of 18 shadows
+that were taken for pieces.  On ground of its own hue any may look so: against it speaks only what
+lies where others throw their shadows.
+"""
+DARK_LEVEL, MAY_BE_SHADED = 140, ("grey", "clear")
+"""Black plastic is no lighter than this level, of 255 for white paper, where it has no more than
+the ground's own hue: of 242 black pieces none was, but one that leaned, on a grey square, was
+lighter than 100.  What is see-through or grey may look like any shadow.
+"""
+
+OWN_HUE = 0.12
+"""Shares of red, green and blue in the light of a piece's body and of shaded ground differ by no
+more than this where the ground has the piece's
+own hue, and a shadow on it looks as the piece does: of 26 pieces that were mostly so none differed
+by more than 0.08, of 30 shadows one by less than
+0.17.
+"""
+
+MIDDLE_SHARE = 0.35
+"""Of what is within half a base of a middle so much has to have changed, for a piece that was not
+seen at first.
+"""
+LEAST_LEFT, MOSTLY = 0.5, 0.9
+"""Share of what such a piece hides that has changed and that nothing else explains, and of what has
+changed there.
+"""
+BLOTTED = np.uint8(110)
+"""Level of what is blotted out: a grey."""
+AROUND, GAPS = np.ones((3, 3), np.uint8), np.ones((5, 5), np.uint8)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EmptyTable:
+    """The picture of the empty table, the same laid flat like `Sight.view`, (h, w, 3), in light
+    relative to white paper, and the print on it that is taken for discs.
+    """
+
+    photo: Photo
+    code: Image
+    discs: tuple[Found, ...] = ()
+
+
+def empty_table(reference: Frame | None, photo: Photo) -> EmptyTable | None:
+    """What `photo` would show of the empty table, if there is a picture of this size in which the
+    camera's place can be found.
+    """
+    if reference is None or reference.image.shape != photo.image.shape:
+        return None
+    camera = locate(reference.image, photo.setup)
+    if not isinstance(camera, Camera):
+        return None
+    bare = replace(photo, image=reference.image, camera=camera)
+    view = view_of(bare)
+    found = search(view, photo.setup.colours).found if photo.setup.game.counters is not None else ()
+    return EmptyTable(bare, view.code, tuple(one for one in found if one.is_disc))
+
+
+def only_changed(sight: Sight, empty: EmptyTable) -> Sight:
+    """The sight without what was there when the table was empty, and without what was taken for an
+    arm there.
+    """
+    mask = changed(sight.view.code, empty.code, SIGMAS)
+    cells = (
+        cv2.resize(mask.astype(np.float32), sight.pieces.shape[::-1], interpolation=cv2.INTER_AREA)
+        > CHANGED_SHARE
+    )
+    found = tuple(
+        one for one in sight.found if _is_changed(one, mask, sight) or _is_new_disc(one, empty)
+    )
+    return replace(
+        sight,
+        found=found,
+        pieces=sight.pieces & cells,
+        arms=sight.arms & cells,
+        changed=mask,
+        shaded=shaded(sight.view.code, empty.code),
+    )
+
+
+def surer_where_changed(
+    laid: list[Laid], known: Collection[Laid], sight: Sight, photo: Photo
+) -> list[Laid]:
+    """Pieces on the board that are not `known`, surer the more of what they hide differs from the
+    empty table and is hidden by no surer one, no disc and no arm: something is there.  What may be
+    a shadow, where a piece of its colour would look otherwise, does not speak for it, and where
+    there is nothing else, against it (on ground of its own hue where others throw their shadows);
+    what is hardly likely any more is left out. Among cover dice all this says little, as one of
+    them that was not found has changed the table too.
+    """
+    if sight.changed is None or photo.setup.cover_dice is not None:
+        return laid
+    left = _but_for_arms_and_discs(sight.changed, sight)
+    sure = [one for one in laid if one.chance > SURE_CHANCE]
+    surer: dict[Laid, Laid] = {}
+    for one in sorted(laid, key=lambda one: -one.chance):
+        here = _hidden_by(one, sight, photo)
+        speaks = _speaks_for(one, left, here, sure, sight, photo)
+        left[here] = 0
+        odds = one.chance / max(1 - one.chance, LEAST_DOUBT) * np.exp(speaks)
+        beside = not within(photo.setup.outline_mm(), one.best.middle_mm)
+        surer[one] = (
+            one if one in known or beside else replace(one, chance=float(odds / (1 + odds)))
+        )
+    return [surer[one] for one in laid if one in known or surer[one].chance > LEAST_CHANCE]
+
+
+def _speaks_for(
+    one: Laid,
+    left: NDArray[np.uint8],
+    here: NDArray[np.bool_],
+    sure: Sequence[Laid],
+    sight: Sight,
+    photo: Photo,
+) -> float:
+    """What the changes that are `left`, (h, w), say for a piece that hides what is `here`, (h, w),
+    in log odds; the `sure` ones throw shadows.
+    """
+    assert sight.shaded is not None
+    changes = left[here] > 0
+    if not changes.any():
+        return 0.0
+    shade = changes & sight.shaded[here]
+    light = shade & (sight.view.code[here].max(axis=1) > DARK_LEVEL)
+    hues = _hues(shade, here, sight, photo)
+    chances = dict(zip(photo.setup.colours, map(float, one.looked.colours), strict=True))
+    black, own = (
+        chances.get("black", 0.0),
+        sum(chance for name, chance in chances.items() if name in hues),
+    )
+    other = sum(
+        chance for name, chance in chances.items() if name not in (*hues, *MAY_BE_SHADED, "black")
+    )
+    shadowy = _beyond_half(((own + other) * shade.sum() + black * light.sum()) / changes.sum())
+    if not shadowy:
+        return CHANGED_ODDS * _beyond_half(changes.mean())
+    others = [other.best.solid for other in sure if other is not one]
+    thrown = shade & in_shadow(others, photo.setup.outline_mm(), here, sight)[here]
+    shadow = other * shade.sum() + own * thrown.sum() + black * light.sum()
+    return (1 - shadowy) * CHANGED_ODDS * _beyond_half(changes.mean()) - SHADOW_ODDS * _beyond_half(
+        shadow / changes.sum()
+    )
+
+
+def _hues(
+    shade: NDArray[np.bool_], here: NDArray[np.bool_], sight: Sight, photo: Photo
+) -> set[str]:
+    """The colours, but black and those that may look like any shadow, whose hue ground has that is
+    shaded, (n,), of what is `here`.
+    """
+    if not shade.any():
+        return set()
+    mean = light_of(sight.view.code[here][shade]).mean(axis=0)
+    bodies = zip(photo.setup.colours, bodies_of(photo.setup), strict=True)
+    return {
+        name
+        for name, body in bodies
+        if name not in (*MAY_BE_SHADED, "black")
+        and np.abs(mean / mean.sum() - body.light / body.light.sum()).max() < OWN_HUE
+    }
+
+
+def _beyond_half(share: float) -> float:
+    """0 for half of a whole or less, 1 for all of it."""
+    return max(0.0, 2 * float(share) - 1)
+
+
+def changes_alone(laid: list[Laid], sight: Sight, photo: Photo) -> Sight | None:
+    """The sight with what the finder sees once all is blotted out that has not changed: there a
+    piece on ground of its own colour can be seen.
+
+    It is asked only where something as large as a piece has changed on the board, and no sure
+    piece, disc or arm explains it; else None. Its `changed` is what they leave unexplained.
+    """
+    if sight.changed is None:
+        return None
+    left = _but_for_arms_and_discs(sight.changed, sight)
+    for one in laid:
+        if one.chance > SURE_CHANCE:
+            left[_hidden_by(one, sight, photo)] = 0
+    left = np.asarray(
+        cv2.morphologyEx(
+            left & sight.view.inside(photo.setup.outline_mm()), cv2.MORPH_OPEN, AROUND
+        ),
+        np.uint8,
+    )
+    _, _, boxes, _ = cv2.connectedComponentsWithStats(left, connectivity=4)
+    if boxes[1:, cv2.CC_STAT_AREA].max(initial=0) * sight.view.step_mm**2 < least_patch_mm2(
+        photo.setup
+    ):
+        return None
+    shown = cv2.dilate(
+        cv2.morphologyEx(sight.changed.astype(np.uint8), cv2.MORPH_CLOSE, GAPS), AROUND
+    )
+    alone = search(
+        replace(sight.view, code=np.where(shown[..., None] > 0, sight.view.code, BLOTTED)),
+        photo.setup.colours,
+    )
+    new = tuple(
+        one
+        for one in alone.found
+        if not one.is_disc and share_of(left, _within_half_a_base(one, sight)) > MIDDLE_SHARE
+    )
+    return (
+        replace(sight, found=new, pieces=sight.pieces | alone.pieces, changed=left > 0)
+        if new
+        else None
+    )
+
+
+def changed_patches(alone: Sight, photo: Photo) -> list[Array]:
+    """Middles (2,) in mm of what `changes_alone` leaves unexplained on the board, is as large as a
+    piece, and was not so in the picture before.
+    """
+    assert alone.changed is not None
+    count, labels, boxes, middles = cv2.connectedComponentsWithStats(
+        np.asarray(alone.changed, np.uint8), connectivity=4
+    )
+    large = boxes[:, cv2.CC_STAT_AREA] * alone.view.step_mm**2 >= least_patch_mm2(photo.setup)
+    new = [k for k in range(1, count) if large[k] and alone.fresh[labels == k].any()]
+    return list(alone.view.millimetres(np.asarray(middles[new], float)))
+
+
+def told_by_changes(new: list[Laid], alone: Sight, sight: Sight, photo: Photo) -> list[Laid]:
+    """Of the pieces that were laid on `changes_alone` those of which half or more has changed, and
+    nearly all of that by nothing else: beside others it is shadows and light that change.
+    """
+    assert sight.changed is not None
+    assert alone.changed is not None
+    told = []
+    for one in new:
+        here = _hidden_by(one, sight, photo)
+        if share_of(alone.changed, here) >= max(LEAST_LEFT, MOSTLY * share_of(sight.changed, here)):
+            told.append(one)
+    return told
+
+
+def _but_for_arms_and_discs(mask: NDArray[np.bool_], sight: Sight) -> NDArray[np.uint8]:
+    """A mask (h, w) without what is seen to be something else than a piece."""
+    arms = cv2.resize(
+        sight.arms.astype(np.uint8), mask.shape[::-1], interpolation=cv2.INTER_NEAREST
+    )
+    left = np.asarray(mask & (arms == 0), np.uint8)
+    for disc in (one for one in sight.found if one.is_disc and one.chance > SURE_CHANCE):
+        left[_within_half_a_base(disc, sight)] = 0
+    return left
+
+
+def _hidden_by(one: Laid, sight: Sight, photo: Photo) -> NDArray[np.bool_]:
+    """What a piece hides of the view, (h, w)."""
+    return sight.view.inside(silhouette(one.best.solid, photo.camera.eye_mm))
+
+
+def _is_changed(found: Found, mask: NDArray[np.bool_], sight: Sight) -> bool:
+    """Does anything change there?  Beyond the view nothing is known."""
+    here = _within_half_a_base(found, sight)
+    return not here.any() or share_of(mask, here) > CHANGED_SHARE
+
+
+def _within_half_a_base(found: Found, sight: Sight) -> NDArray[np.bool_]:
+    """What is so near to a middle, (h, w)."""
+    x, y = sight.view.pixels(found.middle_mm[None])[0]
+    here = np.zeros(sight.view.code.shape[:2], np.uint8)
+    cv2.circle(here, (round(x), round(y)), round(found.base_mm / sight.view.step_mm / 2), 1, -1)
+    return here > 0
+
+
+def share_of(mask: NDArray[Any], here: NDArray[np.bool_]) -> float:
+    """Share of what is `here` that is in a mask, both (h, w); none of nothing."""
+    return float(mask[here].mean()) if here.any() else 0.0
+
+
+def _is_new_disc(found: Found, empty: EmptyTable) -> bool:
+    """Is it a disc where there was none?  A flat one on a ground as pale as itself changes no more
+    than a thin rim.
+    """
+    return found.is_disc and all(
+        np.hypot(*(found.middle_mm - other.middle_mm)) > found.base_mm / 2 for other in empty.discs
+    )

@@ -1,0 +1,1 @@
+"""What lies on boards besides pyramids: tiles and counters."""

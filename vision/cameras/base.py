@@ -1,0 +1,111 @@
+"""Where frames come from: one file a source, each behind `CameraPort`, chosen by name and imported
+when chosen.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Protocol, runtime_checkable
+
+from table.errors import InputError
+from table.table_config import Setup
+from vision.cameras.frame import Frame
+
+SOURCES = {
+    "picamera": "vision.cameras.picamera:open_camera",
+    "rpicam": "vision.cameras.rpicam:open_camera",
+    "v4l2": "vision.cameras.opencv:open_v4l2",
+    "stream": "vision.cameras.stream:open_camera",
+    "video": "vision.cameras.video:open_camera",
+    "folder": "vision.cameras.image_files:open_camera",
+    "simulated": "simulation.camera:open_camera",
+}
+"""Name before the colon, and the module and function (argument, setup) that make that camera."""
+
+RECORDINGS = ("video", "folder")
+"""Sources that give the same pictures whenever they are read."""
+
+
+def other_size(width: int, height: int, setup: Setup) -> str:
+    """What is wrong with pictures of a size that is not the table's; empty where it is."""
+    expected = setup.camera.width, setup.camera.height
+    if (width, height) == expected:
+        return ""
+    return (
+        f"expected {expected[0]} x {expected[1]} px as table.json says, got {width} x {height} px"
+    )
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a text can be given to OpenCV, which ends the process over bytes that Python could
+    not decode.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class CameraLost(Exception):  # noqa: N818 - a fact about the world, not a mistake of the program
+    """The camera gives no pictures for now; the text says why in one line.  A later `read` tries to
+    reach it again.
+    """
+
+
+class CameraPort(Protocol):
+    """A source of frames.
+
+    `name` is what people are shown; `simulated` is true where no real table is looked at.
+    """
+
+    name: str
+    simulated: bool
+
+    def read(self) -> Frame | None:
+        """The next frame, or None when there will be no more (the end of a folder).
+
+        `Frame.seq` counts from 0; `Frame.at_ms` never goes back.  Live cameras stamp frames with
+        the monotonic clock, and with the wall clock (`Frame.utc_ms`) for people to read. Raises
+        CameraLost, after which reading again tries to reach the camera again; the caller does the
+        waiting.
+        """
+
+    def close(self) -> None:
+        """Let go of the device; closing twice is allowed, reading afterwards is a mistake
+        (ValueError).
+        """
+
+
+@runtime_checkable
+class Recording(Protocol):
+    """A camera whose pictures are in a file, which says how many there should be."""
+
+    @property
+    def missing(self) -> str:
+        """After the last picture: what of the recording could not be read, in one line; empty where
+        all of it was.
+        """
+
+
+def missing_in(camera: CameraPort) -> str:
+    """What of a recording could not be read, in one line; empty where all of it was, and for
+    cameras that record nothing.
+    """
+    return camera.missing if isinstance(camera, Recording) else ""
+
+
+def open_camera(spec: str, setup: Setup | None) -> CameraPort:
+    """The camera called `v4l2:0`, `folder:PATH`, ...; raises InputError for a name that is not
+    known.
+
+    What stands after the first colon goes to the source's own module as it is.  Without a `setup`,
+    before anything is known of the table, pictures may have any size.
+    """
+    name, colon, argument = spec.partition(":")
+    if name not in SOURCES or not colon:
+        known = ", ".join(f"{source}:..." for source in SOURCES)
+        raise InputError(f"camera: expected one of {known}, got {spec!r}")
+    module, function = SOURCES[name].split(":")
+    camera: CameraPort = getattr(import_module(module), function)(argument, setup)
+    return camera

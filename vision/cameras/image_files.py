@@ -1,0 +1,229 @@
+"""Pictures in files: one photograph, or a folder of frames named by their time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import cv2
+
+from table.errors import InputError
+from table.files import read_bytes
+from table.table_config import Orientation, Setup
+from vision.cameras.base import other_size
+from vision.cameras.frame import Frame, Image, swapped
+from vision.cameras.jpeg import JPEG, damaged, decode_jpeg, jpeg_size
+from vision.cameras.orientation import exif_flag, half_turned, is_half_turned, jpeg_exif
+from vision.cameras.png import PNG, decode_png, png_exif
+
+MOST_DIGITS = 15
+"""Milliseconds beyond these are 30,000 years; what reads them as JSON, or keeps them in 64 bits,
+must not have to round.
+"""
+_SUFFIXES = (".jpg", ".jpeg", ".png")
+MOST_MEGAPIXELS = 13.0
+"""Of one picture, where RINKSIDE_MOST_MEGAPIXELS does not say otherwise.  Reading one with another
+of the empty table, and drawing what was read, has to stay under 600 MB even where all is noise;
+phones take 12 or more, the largest camera for the Raspberry Pi in common use 12.3.
+"""
+MOST_MEGAPIXELS_TOGETHER = 52.0
+"""Of all pictures of a folder that have to be in memory at once."""
+MEGAPIXELS_NAME = "RINKSIDE_MOST_MEGAPIXELS"
+
+
+def read_image(path: Path, setup: Setup | None = None) -> Frame:
+    """A JPEG or PNG as a frame (seq 0, at 0 ms), the way up that `setup` says; without it, pixels
+    stay where the sensor had them.
+
+    Raises InputError for a file that cannot be read, is no picture, is cut short or damaged, is
+    turned, is larger than MOST_MEGAPIXELS, or, with `setup`, is of another size than `table.json`
+    says.  The size is that in the file's header: what is too large is never decoded.
+    """
+    data = _read(path)
+    width, height = _size(data, str(path))
+    if setup is not None and (wrong := other_size(width, height, setup)):
+        raise InputError(f"{path}: {wrong}")
+    orientation = setup.camera.orientation if setup is not None else "sensor"
+    return Frame(0, 0, decode_image(data, str(path), orientation))
+
+
+def image_size(path: Path) -> tuple[int, int]:
+    """Width and height of a JPEG or PNG as its header says, without decoding it.  Raises InputError
+    as `read_image` does.
+    """
+    return _size(_read(path), str(path))
+
+
+def read_pixels(path: Path, orientation: Orientation) -> Image:
+    """The pixels of a JPEG or PNG file, R-G-B; raises InputError as `read_image` does."""
+    return decode_image(_read(path), str(path), orientation)
+
+
+def decode_image(data: bytes, where: str, orientation: Orientation = "sensor") -> Image:
+    """The pixels of a JPEG or PNG file, R-G-B; `where` names it in messages.  Raises InputError as
+    `read_image` does.
+    """
+    _size(data, where)
+    exif, decode = (
+        (jpeg_exif(data), decode_jpeg) if data.startswith(JPEG) else (png_exif(data), decode_png)
+    )
+    image = decode(data, where)
+    return half_turned(image) if is_half_turned(*exif_flag(exif), orientation, where) else image
+
+
+def most_pixels() -> int:
+    """Pixels that a picture may have; raises InputError where RINKSIDE_MOST_MEGAPIXELS is no number
+    from 1 to 1000.
+    """
+    said = os.environ.get(MEGAPIXELS_NAME, "")
+    try:
+        megapixels = float(said) if said else MOST_MEGAPIXELS
+    except ValueError:
+        megapixels = 0.0
+    if not 1 <= megapixels <= 1000:
+        raise InputError(
+            f"{MEGAPIXELS_NAME}: expected a number of megapixels from 1 to 1000, got {said!r}"
+        )
+    return round(megapixels * 1e6)
+
+
+def _read(path: Path) -> bytes:
+    return read_bytes(path, "a picture", 3 * most_pixels() + (1 << 20))
+
+
+def _size(data: bytes, where: str) -> tuple[int, int]:
+    """Width and height in the header; raises InputError for what is no JPEG or PNG, and for more
+    pixels than are decoded.
+    """
+    sizes: dict[bytes, Callable[[bytes], tuple[int, int] | None]] = {
+        JPEG: jpeg_size,
+        PNG: _png_size,
+    }
+    size_of = next((size for start, size in sizes.items() if data.startswith(start)), None)
+    if size_of is None:
+        raise InputError(f"{where}: expected a picture (JPEG or PNG), got {_other_kind(data)}")
+    size = size_of(data)
+    if size is None or 0 in size:
+        raise damaged(where)
+    check_pixels(*size, where)
+    return size
+
+
+def check_pixels(width: int, height: int, where: str) -> None:
+    """Raises InputError for more pixels than are decoded."""
+    if width * height > (most := most_pixels()):
+        raise InputError(
+            f"{where}: expected a picture of {most / 1e6:g} megapixels at most ({MEGAPIXELS_NAME}),"
+            f" got {width} x {height} px"
+        )
+
+
+def _other_kind(data: bytes) -> str:
+    """What a file is that is neither JPEG nor PNG, and what to do about it."""
+    if not data:
+        return "an empty file"
+    if data[4:8] == b"ftyp":
+        if any(brand in data[8:64] for brand in (b"heic", b"heix", b"mif1", b"avif")):
+            return (
+                "HEIC or AVIF; let the phone take JPEGs (iPhone: Settings, Camera, Formats, Most"
+                " Compatible)"
+            )
+        return "a film; give it as --camera video:FILE"
+    known = {
+        b"GIF8": "GIF",
+        b"BM": "BMP",
+        b"II*\0": "TIFF",
+        b"MM\0*": "TIFF",
+        b"RIFF": "WebP or another RIFF file",
+    }
+    kind = next((name for start, name in known.items() if data.startswith(start)), "")
+    return f"{kind}; save it as JPEG or PNG" if kind else "something else"
+
+
+def encode_jpeg(image: Image, quality: int) -> bytes:
+    """An R-G-B image as a JPEG file with the colour of every pixel (4:4:4), as pieces are found by
+    it; `quality` is 1 to 100.
+    """
+    words = [
+        cv2.IMWRITE_JPEG_QUALITY,
+        quality,
+        cv2.IMWRITE_JPEG_SAMPLING_FACTOR,
+        cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444,
+    ]
+    done, data = cv2.imencode(".jpg", swapped(image), words)
+    assert done
+    return data.tobytes()
+
+
+class FolderCamera:
+    """Frames from the files of a folder, in order of the milliseconds that are their names; reads
+    them one by one.
+    """
+
+    simulated = False
+
+    def __init__(self, folder: Path, setup: Setup | None) -> None:
+        """Raises InputError for no such folder, no pictures in it, or a picture whose name is no
+        time of its own.
+        """
+        if not folder.is_dir():
+            raise InputError(f"camera: expected a folder of pictures, got {folder}")
+        self.name = f"folder {folder.name}"
+        self._setup = setup
+        self._closed = False
+        self._seq = 0
+        paths: dict[int, Path] = {}
+        for path in sorted(folder.iterdir()):
+            if path.suffix.lower() not in _SUFFIXES or path.name.startswith("."):
+                continue
+            if not (
+                path.stem.isascii()
+                and path.stem.isdigit()
+                and len(path.stem.lstrip("0")) <= MOST_DIGITS
+            ):
+                raise InputError(
+                    f"{path}: expected a file name of milliseconds such as 000010250.jpg, of"
+                    f" {MOST_DIGITS} digits at most"
+                )
+            if (at_ms := int(path.stem)) in paths:
+                raise InputError(
+                    f"{path}: expected a time of its own, but {paths[at_ms].name} has the same"
+                )
+            paths[at_ms] = path
+        if not paths:
+            raise InputError(f"{folder}: expected pictures such as 000010250.jpg, found none")
+        self._frames = sorted(paths.items())
+
+    def read(self) -> Frame | None:
+        """The next picture; None after the last.  Raises InputError for one that is broken or of
+        the wrong size.
+        """
+        if self._closed:
+            raise ValueError("the camera was closed")
+        if self._seq == len(self._frames):
+            return None
+        at_ms, path = self._frames[self._seq]
+        frame = Frame(self._seq, at_ms, read_image(path, self._setup).image)
+        self._seq += 1
+        return frame
+
+    def close(self) -> None:
+        """No more reading."""
+        self._closed = True
+
+
+def open_camera(argument: str, setup: Setup | None) -> FolderCamera:
+    """`folder:PATH`: every JPEG and PNG of a folder in order of time; file names are milliseconds,
+    `000010250.jpg`.
+    """
+    return FolderCamera(Path(argument), setup)
+
+
+def _png_size(data: bytes) -> tuple[int, int] | None:
+    """Width and height in the first chunk, IHDR; None where that is another.  (PNG specification,
+    11.2.1)
+    """
+    if data[12:16] != b"IHDR" or len(data) < 24:
+        return None
+    return int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")

@@ -1,0 +1,281 @@
+"""Reading a camera frame after frame: a picture in which nothing has changed is not read again.
+
+Reading a table takes some tenths of a second; seeing that it is still the same table takes
+milliseconds.  So a frame is read when it has come to rest and differs from the one read last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from table.clearance import clearance
+from table.observation import SURE, Observation, SeenPiece, Unusable
+from table.table_config import Setup
+from vision.cameras.frame import Frame, Image
+from vision.geometry.camera_model import outline_px, shift_over_board
+from vision.geometry.uncertainty import SIGMAS_A_MEDIAN
+from vision.observe import observe
+from vision.pipeline import TableReader
+
+THUMB_PX, COLOUR_PX = 480, 280
+"""Width of the small grey picture that is compared; the coloured one is halved while it stays so
+wide.
+"""
+CHANGED_LEVELS, CHANGED_SIGMAS = 3.0, 3.5
+"""A small pixel and those around it, nine in all, have changed if they differ by this much on
+average, in grey levels and in standard deviations of one pixel's noise.
+"""
+SHAKEN = 0.1
+"""And by this share of the contrast around it: a camera that trembles by a third of a pixel moves
+edges, and nothing has changed.
+"""
+WHITE, CLIPPED = 255.0, 250.0
+"""The brightest level, and that from which a pixel does not show how bright the table is."""
+EVERY_PX, FITS, LEAST_RANGE, LEAST_NOISE = 6, 3, 16.0, 1.0
+"""Light and noise are learned from every sixth pixel, so many times from those that agree with what
+was learned; how light grows is only told where there are so many levels.
+"""
+MOST_GAIN = 1.25
+"""A picture that is so many times as bright is another one."""
+READ_AGAIN = 2
+"""Where there is doubt so many more pictures of the same table are read: each has its own noise."""
+APART_SIGMAS = 4.0
+"""Readings of a piece that are farther apart than this, in place and heading, are not one."""
+MOVED_PX = 2.0
+"""A camera has moved if a corner of the board is seen so far from where it was."""
+NOT_AT_REST = "the picture has not come to rest yet"
+"""Why a picture that changes is not read."""
+CHANGED_PIXELS = 6
+"""So many changed pixels in one spot are a change; a small piece covers twenty."""
+COLOUR_LEVELS, COLOUR_PIXELS = 10.0, 4
+"""The same of red, green or blue: a piece may be as light as what it lies on, and JPEG keeps
+colours only roughly.
+"""
+
+Grey = NDArray[np.float32]
+
+
+class Thumb(NamedTuple):
+    """What is compared of a picture: grey (h, w) and coloured (h', w', 3), means of what each pixel
+    covers.
+    """
+
+    grey: Grey
+    colour: Image
+
+
+class Watch:
+    """Call it like `observe`, with every frame of one camera in order.
+
+    While the picture changes it answers with the last observation marked `moving`, or Unusable
+    before the first.  By another setup all is read anew.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[Thumb, int] | None = None
+        self._read: tuple[Thumb, Setup, Observation | Unusable] | None = None
+        self._still_since_ms: int | None = None
+        """Since when the picture has not changed; None while it does."""
+        self._more = 0
+        """So many more times it is worth reading the picture that was read last."""
+        self._reader = TableReader()
+
+    def __call__(
+        self, frame: Frame, setup: Setup, reference: Frame | None = None
+    ) -> Observation | Unusable:
+        thumb, last = _thumb(frame), self._last
+        self._last = thumb, frame.at_ms
+        before = self._read[2] if self._read is not None and self._read[1] == setup else None
+        if self._read is not None and before is not None and _same(self._read[0], thumb):
+            if (
+                isinstance(before, Observation)
+                and self._more
+                and _doubt(before)
+                and not before.hand
+            ):
+                before = self._read_again(before, frame, setup, reference)
+                self._read = self._read[0], setup, before
+            return self._told(before, frame)
+        if last is not None and not _same(last[0], thumb):
+            self._still_since_ms = None
+            if isinstance(before, Observation):
+                return replace(before, frame_seq=frame.seq, at_ms=frame.at_ms, moving=True)
+            return Unusable(frame.seq, frame.at_ms, NOT_AT_REST)
+        seen = _with_note(observe(frame, setup, reference, self._reader), before, setup)
+        self._read, self._more = (thumb, setup, seen), READ_AGAIN
+        self._still_since_ms = last[1] if last is not None else frame.at_ms
+        return self._told(seen, frame)
+
+    def _read_again(
+        self, before: Observation, frame: Frame, setup: Setup, reference: Frame | None
+    ) -> Observation:
+        """The surer one of two readings of a table on which nothing has changed, with what the
+        other says otherwise of pieces in doubt.
+        """
+        self._more -= 1
+        again = observe(frame, setup, reference, self._reader)
+        if not isinstance(again, Observation) or again.hand or _things(again) < _things(before):
+            return before
+        surer, other = (again, before) if _doubt(again) < _doubt(before) else (before, again)
+        pieces = tuple(_or_as(piece, other.pieces) for piece in surer.pieces)
+        # Where nothing is told besides it stays the same reading:
+        # `referee.live.stability.read_once` does not compare, it looks whether it is.
+        return replace(
+            surer, pieces=surer.pieces if pieces == surer.pieces else pieces, notes=before.notes
+        )
+
+    def _told(self, read: Observation | Unusable, frame: Frame) -> Observation | Unusable:
+        """What was read of this picture, or of one like it before, as it is told now."""
+        told = replace(read, frame_seq=frame.seq, at_ms=frame.at_ms)
+        if not isinstance(told, Observation):
+            return told
+        if self._still_since_ms is None:
+            self._still_since_ms = frame.at_ms
+        return replace(told, still_ms=max(0, frame.at_ms - self._still_since_ms))
+
+
+def _doubt(seen: Observation) -> float:
+    """What is not read at all, and of how many pieces it is in doubt whether and how they lie."""
+    return len(seen.unread_mm) + sum(
+        1 - piece.pose_probability for piece in seen.pieces if piece.pose_probability < SURE
+    )
+
+
+def _things(seen: Observation) -> int:
+    return len(seen.unread_mm) + len(seen.pieces) + len(seen.off_board)
+
+
+def _or_as(piece: SeenPiece, others: tuple[SeenPiece, ...]) -> SeenPiece:
+    """A piece that is in doubt may be what another picture of the same table shows in its place."""
+    if piece.pose_probability >= SURE or not others:
+        return piece
+    apart = [
+        float(
+            np.linalg.norm(
+                other.solid.vertices_mm.mean(axis=0) - piece.solid.vertices_mm.mean(axis=0)
+            )
+        )
+        for other in others
+    ]
+    other = others[int(np.argmin(apart))]
+    if clearance(piece.solid, other.solid).mm > 0 or any(
+        _lies_as(one, other) for one in (piece, *piece.rivals)
+    ):
+        return piece
+    return replace(piece, rivals=(*piece.rivals, other))
+
+
+def _lies_as(piece: SeenPiece, other: SeenPiece) -> bool:
+    """Are two readings one, for all that they doubt?"""
+    if (piece.size, piece.pose) != (other.size, other.pose):
+        return False
+    away, doubt = other.away_from(piece), piece.covariance + other.covariance
+    return float(away @ np.linalg.solve(doubt, away)) < APART_SIGMAS**2
+
+
+def _with_note(
+    seen: Observation | Unusable, before: Observation | Unusable | None, setup: Setup
+) -> Observation | Unusable:
+    """What was seen, with a note if the camera is not where it was when the table was read
+    before.
+    """
+    if not isinstance(seen, Observation) or not isinstance(before, Observation):
+        return seen
+    shift = outline_px(seen.camera, setup) - outline_px(before.camera, setup)
+    if np.hypot(*shift.T).max() < MOVED_PX:
+        return seen
+    away_mm, _ = shift_over_board(seen.camera, before.camera, setup)
+    return replace(
+        seen,
+        notes=(
+            *seen.notes,
+            f"the camera has moved {away_mm:.1f} mm over the board since the table was read last",
+        ),
+    )
+
+
+def _thumb(frame: Frame) -> Thumb:
+    half = _halved(frame.image)
+    # In floating point before it is made small: whole levels are too coarse for the noise that is
+    # left.
+    grey = cv2.cvtColor(half, cv2.COLOR_RGB2GRAY).astype(np.float32)
+    height = max(1, round(grey.shape[0] * THUMB_PX / grey.shape[1]))
+    colour = half
+    while colour.shape[1] >= 2 * COLOUR_PX:
+        colour = _halved(colour)
+    return Thumb(
+        np.asarray(cv2.resize(grey, (THUMB_PX, height), interpolation=cv2.INTER_AREA), np.float32),
+        colour,
+    )
+
+
+def _halved(image: Image) -> Image:
+    """Each two by two pixels as one: quick, other sizes take many times as long."""
+    height, width = image.shape[0] // 2, image.shape[1] // 2
+    return np.asarray(
+        cv2.resize(image[: 2 * height, : 2 * width], (width, height), interpolation=cv2.INTER_AREA),
+        np.uint8,
+    )
+
+
+def _same(a: Thumb, b: Thumb) -> bool:
+    """Do two pictures show the same, but for noise, a common change of light and a tremble of the
+    camera?
+    """
+    if a.colour.shape != b.colour.shape:
+        return False
+    gain, offset, noise = _light(
+        a.grey[::EVERY_PX, ::EVERY_PX].ravel(), b.grey[::EVERY_PX, ::EVERY_PX].ravel()
+    )
+    if not 1 / MOST_GAIN < gain < MOST_GAIN:
+        return False
+    apart = _beyond_tremble(a.grey, b.grey, gain, offset)
+    if _has_spot(apart > max(CHANGED_LEVELS, CHANGED_SIGMAS * noise), CHANGED_PIXELS):
+        return False
+    apart = _beyond_tremble(a.colour.astype(np.float32), b.colour.astype(np.float32), gain, offset)
+    noises = SIGMAS_A_MEDIAN * np.median(np.abs(apart[::EVERY_PX, ::EVERY_PX]), axis=(0, 1))
+    most = np.maximum(COLOUR_LEVELS, CHANGED_SIGMAS * noises)
+    return not _has_spot(cv2.inRange(apart, np.full_like(most, -WHITE), most) == 0, COLOUR_PIXELS)
+
+
+def _has_spot(changed: NDArray[np.bool_], pixels: int) -> bool:
+    """Is one spot of those (h, w) that have changed so large?  A camera that trembles changes a
+    pixel here and one there.
+    """
+    if np.count_nonzero(changed) < pixels:
+        return False
+    _, _, spots, _ = cv2.connectedComponentsWithStats(changed.astype(np.uint8))
+    return bool(spots[1:, cv2.CC_STAT_AREA].max() >= pixels)
+
+
+def _beyond_tremble(a: Grey, b: Grey, gain: float, offset: float) -> Grey:
+    """By how many levels pixels (h, w) or (h, w, 3) and those around them differ after a change of
+    light, beyond what a tremble does to edges.
+    """
+    apart = b - np.minimum(gain * a + offset, WHITE)
+    apart[(a >= CLIPPED) & (apart > 0)] = 0
+    around = np.ones((3, 3), np.uint8)
+    contrast = cv2.dilate(a, around) - cv2.erode(a, around)
+    return np.asarray(np.abs(cv2.blur(apart, (3, 3))) - SHAKEN * contrast, np.float32)
+
+
+def _light(a: Grey, b: Grey) -> tuple[float, float, float]:
+    """How much brighter pixels (n,) have become, as a factor and in levels, and the standard
+    deviation of their noise.
+    """
+    dim = np.maximum(a, b) < CLIPPED
+    a, b = (a[dim], b[dim]) if dim.any() else (a, b)
+    gain, offset = 1.0, float(np.median(b - a))
+    for _ in range(FITS):
+        apart = np.abs(b - gain * a - offset)
+        noise = SIGMAS_A_MEDIAN * float(np.median(apart))
+        alike = apart <= max(LEAST_NOISE, 3 * noise)
+        if np.ptp(a[alike]) < LEAST_RANGE:
+            break
+        gain, offset = map(float, np.polyfit(a[alike], b[alike], 1))
+    return gain, offset, noise

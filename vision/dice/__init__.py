@@ -1,0 +1,1 @@
+"""Dice read in the picture."""

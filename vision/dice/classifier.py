@@ -1,0 +1,76 @@
+"""What a die shows, and whether it lies flat: a small network looks at the picture around each
+place where a die may lie.
+
+It is shown the picture laid flat in the plane of the die's top, the top upright, and which faces of
+a die that lies flat would be seen where, and answers the chances of 1 to 6 pips on top of a die
+that lies flat there, and of anything else: a cocked die, one that lies elsewhere, none.
+`data/dice.onnx` is taught on drawn dice of all colours, see `training.rolls`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from table.solids import Array
+from vision.dice.cube_fit import Cube
+from vision.dice.top_view import TopView
+from vision.geometry.rectified_view import SUB_BITS
+from vision.networks.keypoints import QUARTERS
+from vision.networks.runtime import answers
+
+CROP_PX, EDGE_PX = 64, 28
+"""Side of what is shown, and of a die's edge in it."""
+CHANNELS, ANSWERS = 4, 7
+"""The picture's three and which faces would be where; nothing that lies flat here, and 1 to 6
+pips.
+"""
+TOP, SIDE = 1.0, 0.5
+"""How the faces of a die are drawn."""
+
+
+def chances(cubes: Sequence[Cube], view: TopView) -> Array:
+    """(n, ANSWERS) for dice that may lie flat in a view: the mean, as logarithms, of what is said
+    of each from four sides and in the mirror.
+    """
+    if not cubes:
+        return np.zeros((0, ANSWERS))
+    turned = np.stack(
+        [
+            crop(cube.moved(np.array([0.0, 0.0, quarter])), view)
+            for cube in cubes
+            for quarter in QUARTERS
+        ]
+    )
+    said = (
+        answers("dice", np.concatenate([turned, turned[:, :, ::-1]]))
+        .astype(float)
+        .reshape(2, len(cubes), len(QUARTERS), ANSWERS)
+    )
+    return np.asarray(softmax(said.mean(axis=(0, 2)), axis=1))
+
+
+def crop(cube: Cube, view: TopView) -> NDArray[np.float32]:
+    """What the network is shown of a die that may lie flat, (CHANNELS, CROP_PX, CROP_PX) in
+    0..1.
+    """
+    right, up = cube.axes()
+    ahead = (np.arange(CROP_PX) - (CROP_PX - 1) / 2) * cube.edge_mm / EDGE_PX
+    places = cube.middle_mm + ahead[None, :, None] * right - ahead[:, None, None] * up
+    at = view.pixels(places.reshape(-1, 2)).reshape(CROP_PX, CROP_PX, 2)
+    seen = cv2.remap(
+        view.shown, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+    )
+    faces = np.zeros((CROP_PX, CROP_PX), np.float32)
+    for face, level in [*((side, SIDE) for side in cube.sides()), (cube.top(), TOP)]:
+        away = (face - cube.middle_mm) @ np.column_stack([right, -up]) * EDGE_PX / cube.edge_mm + (
+            CROP_PX - 1
+        ) / 2
+        cv2.fillConvexPoly(
+            faces, np.rint(away * (1 << SUB_BITS)).astype(np.int32), level, cv2.LINE_8, SUB_BITS
+        )
+    return np.concatenate([np.asarray(seen, np.float32).transpose(2, 0, 1), faces[None]])

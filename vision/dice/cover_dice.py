@@ -1,0 +1,188 @@
+"""Cover dice on a board: cubes of a known size that lie flat on it, whatever their faces show.
+
+A square of the right size may be printed there, and the sides of two dice make one between them;
+but a die changes all that it hides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from table.boards import within
+from table.observation import SeenDie
+from table.solids import Array, Solid, convex_hull
+from table.table_config import CoverDice, DiceCorner
+from vision.background.background_model import SIGMAS, EmptyTable, share_of
+from vision.dice.cube_fit import Cube, edge_map
+from vision.dice.reader import COARSE, FINE, TURN_STEP_DEG, at_peaks, inside, lines_in, lying_flat
+from vision.dice.top_view import TopView, level_mm, top_view
+from vision.geometry.change_mask import changed
+from vision.geometry.piece_pose import cast_down
+from vision.geometry.rectified_view import SUB_BITS, Photo
+from vision.networks.detector import Sight
+
+TRIED = 16
+"""So many squares are measured, the likeliest."""
+AGREES = 0.65
+"""How well a die has to agree with the picture, 0 to 1: between nests more looks like a die than in
+a corner.
+"""
+COVERS = 0.6
+"""A die changes at least this share of what it hides."""
+BEYOND, TAKEN = 0.25, 0.5
+"""What the finder takes for a piece by this chance is none that only looks like one, if it reaches
+so far beyond the die, of its edge.
+"""
+PRINT_MM = 4.0
+"""What is printed is looked at so far around a die."""
+REACH_PX = 2
+"""Edges of a die may be seen so far outside of what has changed."""
+SIGMA_MM = 0.5
+"""How well the middle of a die is known, 1 sigma."""
+
+
+def find_dice(photo: Photo, kind: CoverDice, sight: Sight, empty: EmptyTable) -> list[Cube]:
+    """Dice on the board, which is `empty` without them and everything else, the likeliest first."""
+    board = DiceCorner(
+        outline_mm=tuple((float(x), float(y)) for x, y in photo.setup.outline_mm()),
+        edge_mm=kind.edge_mm,
+        z_mm=0.0,
+    )
+    fresh = changed(sight.view.code, empty.code, SIGMAS)
+    views = (top_view(photo, board, kind.edge_mm / pixels) for pixels in (COARSE, FINE))
+    coarse, fine = (
+        _only_fresh(view, fresh, photo.camera.eye_mm, kind.edge_mm, sight) for view in views
+    )
+    edges = edge_map(fine)
+    dice: list[Cube] = []
+    for die in lying_flat(_squares(coarse, photo, board), edges, AGREES):
+        apart = all(np.hypot(*(die.middle_mm - other.middle_mm)) > kind.edge_mm for other in dice)
+        covers = apart and share_of(fresh, sight.view.inside(die.outline())) >= COVERS
+        if covers and not _is_of_piece(die, sight) and not _is_printed(die, photo, empty):
+            dice.append(die)
+    return dice
+
+
+def _squares(view: TopView, photo: Photo, board: DiceCorner) -> list[Cube]:
+    """Where the top of a die may be, of pixels (h, w), the likeliest first: four lines at the right
+    distance.
+
+    The other edges of a cube say little here: those of a lying nest look like them.
+    """
+    lines = lines_in(view)
+    h, w = view.shown.shape[:2]
+    best, turns = np.zeros((h, w), np.float32), np.zeros((h, w), np.float32)
+    for turn_deg in range(0, 90, TURN_STEP_DEG):
+        sides = []
+        for normal_deg in (turn_deg, turn_deg + 90):
+            across = (
+                COARSE
+                / 2
+                * np.array([np.cos(np.radians(normal_deg)), np.sin(np.radians(normal_deg))])
+            )
+            for side in (1, -1):
+                moved = np.array([[1, 0, -side * across[0]], [0, 1, side * across[1]]], np.float32)
+                sides.append(cv2.warpAffine(lines[normal_deg], moved, (w, h)))
+        # The side of a top towards another face that is as bright can hardly be seen: the weakest
+        # counts half.
+        ordered = np.sort(np.stack(sides), axis=0)
+        score = ordered[1:].sum(axis=0) + 0.5 * ordered[0]
+        turns, best = np.where(score > best, np.float32(turn_deg), turns), np.maximum(score, best)
+    return at_peaks(best, turns, inside(view, board), view, photo, board)[:TRIED]
+
+
+def without_dice(sight: Sight, dice: list[Cube], photo: Photo) -> Sight:
+    """The sight with nothing to be taken for a piece where a die lies, nor where dice are
+    rolled.
+    """
+    outlines = [die.outline() for die in dice]
+    if (corner := photo.setup.dice_corner) is not None:
+        low_mm = level_mm(photo, corner)
+        outline = [
+            (x, y, z_mm) for x, y in corner.outline_mm for z_mm in (low_mm, low_mm + corner.edge_mm)
+        ]
+        outlines.append(convex_hull(cast_down(np.array(outline), photo.camera.eye_mm)))
+    hidden = np.zeros(sight.pieces.shape, np.uint8)
+    for outline_mm in outlines:
+        cv2.fillPoly(hidden, [sight.polygon(outline_mm)], 1, shift=SUB_BITS)
+    found = tuple(
+        one
+        for one in sight.found
+        if not any(within(outline_mm, one.middle_mm) for outline_mm in outlines)
+    )
+    changed = sight.changed
+    if changed is not None:
+        changed = changed & (
+            cv2.resize(hidden, changed.shape[::-1], interpolation=cv2.INTER_NEAREST) == 0
+        )
+    return replace(sight, found=found, pieces=sight.pieces & (hidden == 0), changed=changed)
+
+
+def beside_pieces(dice: list[Cube], solids: list[Solid]) -> list[Cube]:
+    """The dice without those whose middle is where a solid touches the table: no die can lie
+    there.
+    """
+    covered = [outline_mm for solid in solids if len(outline_mm := solid.footprint_mm()) > 2]
+    return [
+        die for die in dice if not any(within(outline_mm, die.middle_mm) for outline_mm in covered)
+    ]
+
+
+def told_die(die: Cube) -> SeenDie:
+    """A die as it is told."""
+    x, y = die.middle_mm
+    return SeenDie(float(x), float(y), SIGMA_MM)
+
+
+def _only_fresh(
+    view: TopView, fresh: NDArray[np.bool_], eye_mm: Array, top_mm: float, sight: Sight
+) -> TopView:
+    """The view, in the plane of the dice's tops, without edges where nothing has changed."""
+    h, w = view.shown.shape[:2]
+    x, y = np.meshgrid(
+        view.start_mm[0] + view.step_mm * np.arange(w),
+        view.start_mm[1] - view.step_mm * np.arange(h),
+    )
+    down = cast_down(np.stack([x, y, np.full_like(x, top_mm)], axis=-1), eye_mm)
+    at = sight.view.pixels(down.reshape(-1, 2)).astype(np.float32).reshape(h, w, 2)
+    near = cv2.dilate(
+        fresh.astype(np.uint8), np.ones((2 * REACH_PX + 1, 2 * REACH_PX + 1), np.uint8)
+    )
+    mask = cv2.remap(near, at[..., 0], at[..., 1], cv2.INTER_NEAREST)[..., None]
+    return replace(view, along_x=view.along_x * mask, along_y=view.along_y * mask)
+
+
+def _is_of_piece(die: Cube, sight: Sight) -> bool:
+    """Is it the base of a piece that looks like a die?  The finder takes many a die for a piece
+    too, but for none that is longer.
+    """
+    outline = die.outline()
+    around = outline.mean(axis=0) + (1 + 2 * BEYOND) * (outline - outline.mean(axis=0))
+    here = [
+        one
+        for one in sight.found
+        if not one.is_disc and one.chance > TAKEN and within(outline, one.middle_mm)
+    ]
+    return any(
+        not within(around, one.middle_mm + end * one.axis_mm) for one in here for end in (-0.5, 0.5)
+    )
+
+
+def _is_printed(die: Cube, photo: Photo, empty: EmptyTable) -> bool:
+    """Do edges of the empty table agree with it as well as those that are there now?  A nest on a
+    printed square leaves some of it to be seen.
+    """
+    outline = die.outline()
+    low, high = outline.min(axis=0) - PRINT_MM, outline.max(axis=0) + PRINT_MM
+    around = DiceCorner(
+        outline_mm=((low[0], low[1]), (high[0], low[1]), (high[0], high[1]), (low[0], high[1])),
+        edge_mm=die.edge_mm,
+        z_mm=die.z_mm,
+    )
+    views = (top_view(one, around, die.edge_mm / FINE) for one in (photo, empty.photo))
+    now, before = (die.agreement(edge_map(view)) for view in views)
+    return before >= now

@@ -1,0 +1,285 @@
+"""A six-sided die in the dice corner: where it lies flat, and the pips on its top; or why nothing
+is read.
+
+The corner is laid flat in the plane of the die's top.  The edges that a cube of known size would
+show are looked for there; where they agree with the picture, a small network looks whether a die
+lies flat there, and how many pips it shows.  Nothing is guessed: what is not plainly one of six is
+not read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import product
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+
+from table.observation import SURE
+from table.solids import Array
+from table.table_config import DiceCorner
+from vision.dice.classifier import chances
+from vision.dice.cube_fit import (
+    BESIDE,
+    REACHES_PX,
+    SIDE_SHARE,
+    Cube,
+    EdgeMap,
+    edge_map,
+    laid_flat,
+    laid_flat_from_around,
+)
+from vision.dice.top_view import TopView, level_mm, top_view
+from vision.geometry.rectified_view import Photo
+from vision.geometry.uncertainty import SIGMAS_A_MEDIAN
+
+COARSE, FINE = 20, 40
+"""Pixels of the flat view to an edge of the die: where dice are looked for, and where they are
+measured.
+"""
+TURN_STEP_DEG = 6
+ALIKE = 5
+"""Dice so far from one another, in their edges, are seen from the same side."""
+TRIED, APART = 4, 0.15
+"""So many places are measured, the likeliest; those nearer to one another than this, in edges of
+the die, are one.
+"""
+WORTH = 0.4
+"""A place is not measured where less of a die's edges, 0 to 1, are seen near by."""
+MAYBE = 0.4
+"""How well a die has to agree with the edges of the picture, 0 to 1, to be looked at."""
+EDGES_COUNT, USUAL = 8.0, 0.75
+"""Beside what the network says of a die's lying flat, log odds, how much better than as usual its
+edges agree counts so much.  A die is taken to lie flat where that is likelier than not.
+"""
+AROUND = tuple(way for way in product((-BESIDE, 0.0, BESIDE), repeat=2) if any(way))
+"""Where none lies flat, the network looks so far beside the likeliest, in edges, all around: a
+shadow's edges may be sharper than the die's.
+"""
+ANOTHER = 0.5
+"""Two dice are farther apart than this, in their edges."""
+STRANGE, STRANGE_SPREADS, STRANGE_SHARE = 0.12, 4.0, 0.25
+"""Something lies there if this share of a die's top or more differs from the corner by the first,
+of 1 from black to white, and by so many times what the corner itself varies.
+"""
+SHADE = 0.5
+"""So far around a die, in edges, its shadows are no other die."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Die:
+    """A die that lies flat: the pips on its top, the middle of what it stands on, (2,) mm, and how
+    it is turned, 0 to 90 degrees.
+    """
+
+    pips: int
+    middle_mm: Array
+    turn_deg: float
+
+
+@dataclass(frozen=True, slots=True)
+class NoDie:
+    """No die was read, and why; no reason where nothing lies there.  It is false."""
+
+    reason: str = ""
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def read_dice(photo: Photo) -> Die | NoDie:
+    """The die in the dice corner of a photograph; raises ValueError for a table without such a
+    corner.
+    """
+    corner = photo.setup.dice_corner
+    if corner is None:
+        raise ValueError("table.json tells of no dice corner")
+    cubes, edges, fine = maybe_flat(photo, corner)
+    told, flat = _looked_at(cubes, edges, fine)
+    if cubes and not (flat > 0).any():
+        cubes = [cubes[0].beside(*way) for way in AROUND]
+        told, flat = _looked_at(cubes, edges, fine)
+    there = [k for k in np.argsort(-flat) if flat[k] > 0]
+    if not there:
+        return NoDie(
+            "something lies there, but no die that lies flat and shows its pips"
+            if _holds_something(fine, corner)
+            else ""
+        )
+    best, *others = there
+    apart = any(
+        np.hypot(*(cubes[best].middle_mm - cubes[k].middle_mm)) > ANOTHER * corner.edge_mm
+        for k in others
+    )
+    if apart or _holds_something(fine, corner, cubes[best]):
+        return NoDie("more than one die may lie there")
+    pips = int(told[best, 1:].argmax()) + 1
+    if told[best, pips] < SURE * (1 - told[best, 0]):
+        return NoDie("its pips are not plain")
+    return Die(pips, cubes[best].middle_mm, cubes[best].turn_deg % 90)
+
+
+def _looked_at(cubes: list[Cube], edges: EdgeMap, view: TopView) -> tuple[Array, Array]:
+    """What the network says of places, (n, 7), and the log odds that a die lies flat there,
+    (n,).
+    """
+    told = chances(cubes, view)
+    return told, logit(1 - told[:, 0]) + EDGES_COUNT * (
+        np.array([cube.agreement(edges) for cube in cubes]) - USUAL
+    )
+
+
+def maybe_flat(photo: Photo, corner: DiceCorner) -> tuple[list[Cube], EdgeMap, TopView]:
+    """All that may be dice that lie flat in a corner, by its edges, which are given too, as is the
+    view of it.
+    """
+    coarse, fine = (top_view(photo, corner, corner.edge_mm / pixels) for pixels in (COARSE, FINE))
+    edges = edge_map(fine)
+    return (
+        lying_flat(likely_cubes(coarse, photo, corner), edges, MAYBE, laid_flat_from_around),
+        edges,
+        fine,
+    )
+
+
+def lying_flat(
+    cubes: Iterable[Cube],
+    edges: EdgeMap,
+    agrees: float,
+    lay: Callable[[Cube, EdgeMap], Cube] = laid_flat,
+) -> list[Cube]:
+    """Dice that lie flat, each once, moved on to the edges of a picture where these agree by so
+    much, 0 to 1; the likeliest first.
+    """
+    laid = [lay(cube, edges) for cube in cubes if cube.agreement(edges, REACHES_PX[0]) >= WORTH]
+    agreed = sorted(((cube.agreement(edges), k) for k, cube in enumerate(laid)), reverse=True)
+    kept: list[Cube] = []
+    for agreement, k in agreed:
+        if agreement >= agrees and all(
+            np.hypot(*(laid[k].middle_mm - other.middle_mm)) > APART * laid[k].edge_mm
+            for other in kept
+        ):
+            kept.append(laid[k])
+    return kept
+
+
+def likely_cubes(view: TopView, photo: Photo, corner: DiceCorner) -> list[Cube]:
+    """Where a die may lie flat in a corner, the likeliest first: by the edges that it would show,
+    wherever it is.
+    """
+    where = inside(view, corner)
+    lines, z_mm, eye_mm = lines_in(view), level_mm(photo, corner), photo.camera.eye_mm
+    h, w = where.shape
+    best, turns = np.zeros((h, w), np.float32), np.zeros((h, w), np.float32)
+    for top, left in product(range(0, h, ALIKE * COARSE), range(0, w, ALIKE * COARSE)):
+        here = np.s_[top : top + ALIKE * COARSE, left : left + ALIKE * COARSE]
+        if not where[here].any():
+            continue
+        rows, columns = where[here].shape
+        middle_mm = view.start_mm + view.step_mm * np.array([left + columns / 2, -top - rows / 2])
+        for turn_deg in range(0, 90, TURN_STEP_DEG):
+            cube = Cube(middle_mm, float(turn_deg), corner.edge_mm, z_mm, eye_mm)
+            score = _seen_of(cube, lines, view.step_mm, (left, top), (columns, rows))
+            turns[here], best[here] = (
+                np.where(score > best[here], np.float32(turn_deg), turns[here]),
+                np.maximum(score, best[here]),
+            )
+    return at_peaks(best, turns, where, view, photo, corner)[:TRIED]
+
+
+def at_peaks(
+    score: NDArray[np.float32],
+    turns_deg: NDArray[np.float32],
+    where: NDArray[np.bool_],
+    view: TopView,
+    photo: Photo,
+    corner: DiceCorner,
+) -> list[Cube]:
+    """Dice where a score (h, w) of pixels is higher than around, turned as it says there, the
+    highest first.
+    """
+    rows, columns = np.nonzero((score == cv2.dilate(score, np.ones((5, 5)))) & where)
+    order = np.argsort(-score[rows, columns])
+    places = view.start_mm + view.step_mm * np.column_stack([columns, -rows])[order]
+    z_mm, eye_mm = level_mm(photo, corner), photo.camera.eye_mm
+    return [
+        Cube(place, float(turns_deg[rows[k], columns[k]]), corner.edge_mm, z_mm, eye_mm)
+        for k, place in zip(order, places, strict=True)
+    ]
+
+
+def _seen_of(
+    cube: Cube,
+    lines: dict[int, NDArray[np.float32]],
+    step_mm: float,
+    start_px: tuple[int, int],
+    size_px: tuple[int, int],
+) -> NDArray[np.float32]:
+    """How much is seen of the edges of a die if it were at each pixel of a part of a view instead.
+
+    Edges between faces that are as bright can hardly be seen: the weakest count nothing.
+    """
+    starts, ends = cube.seen_edges()
+    seen = []
+    for start, end in zip(starts, ends, strict=True):
+        across, up = ((start + end) / 2 - cube.middle_mm) / step_mm
+        normal_deg = math.degrees(math.atan2(*(end - start)[::-1])) + 90
+        line = lines[round(normal_deg / TURN_STEP_DEG) * TURN_STEP_DEG % 180]
+        moved = np.array([[1, 0, start_px[0] + across], [0, 1, start_px[1] - up]], np.float32)
+        seen.append(
+            cv2.warpAffine(line, moved, size_px, flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP)
+        )
+    return np.asarray(np.sort(np.stack(seen), axis=0)[len(seen) // 4 :].mean(axis=0), np.float32)
+
+
+def lines_in(view: TopView) -> dict[int, NDArray[np.float32]]:
+    """By the direction across them in degrees: how much of a line as long as a die's edge runs
+    through each pixel, (h, w) 0..1.
+    """
+    length = round(SIDE_SHARE * COARSE)
+    lines = {}
+    for turn_deg in range(0, 180, TURN_STEP_DEG):
+        c, s = np.cos(np.radians(turn_deg)), np.sin(np.radians(turn_deg))
+        steep = np.minimum(1.0, np.linalg.norm(view.along_x * c + view.along_y * s, axis=2)).astype(
+            np.float32
+        )
+        kernel = np.zeros((length + 2, length + 2), np.float32)
+        middle, reach = (length + 1) / 2, length / 2
+        ends = [
+            (round(16 * (middle - side * reach * s)), round(16 * (middle - side * reach * c)))
+            for side in (1, -1)
+        ]
+        cv2.line(kernel, ends[0], ends[1], 1.0, 1, cv2.LINE_8, 4)
+        lines[turn_deg] = np.asarray(cv2.filter2D(steep, -1, kernel / kernel.sum()), np.float32)
+    return lines
+
+
+def inside(view: TopView, corner: DiceCorner) -> NDArray[np.bool_]:
+    """Pixels (h, w) inside the corner's outline."""
+    mask = np.zeros(view.shown.shape[:2], np.uint8)
+    cv2.fillPoly(mask, [np.rint(view.pixels(np.array(corner.outline_mm))).astype(np.int32)], 1)
+    return mask > 0
+
+
+def _holds_something(view: TopView, corner: DiceCorner, beside: Cube | None = None) -> bool:
+    """Is a good part of a die's size of another colour than the corner, `beside` a die and the
+    shadows around it?
+    """
+    here = inside(view, corner)
+    if beside is not None:
+        die = np.zeros(here.shape, np.uint8)
+        for face in (beside.top(), *beside.sides()):
+            cv2.fillConvexPoly(die, np.rint(view.pixels(face)).astype(np.int32), 1)
+        shade = 2 * round(SHADE * FINE) + 1
+        here = here & (cv2.dilate(die, np.ones((shade, shade), np.uint8)) == 0)
+    usual = np.median(view.shown[here], axis=0)
+    apart = np.linalg.norm(view.shown - usual, axis=2)
+    spread = SIGMAS_A_MEDIAN * float(np.median(apart[here]))
+    return bool(
+        np.count_nonzero(here & (apart > max(STRANGE, STRANGE_SPREADS * spread)))
+        > STRANGE_SHARE * FINE**2
+    )

@@ -1,0 +1,1 @@
+"""Cameras, poses and colours as geometry: projection, rectified views, uncertainty."""

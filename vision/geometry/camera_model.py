@@ -1,0 +1,207 @@
+"""The camera as geometry: table millimetres to pixels and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import cv2
+import msgspec
+import numpy as np
+
+from table.errors import InputError
+from table.observation import Camera
+from table.solids import Array
+from table.table_config import Lens, Setup
+
+FOCUS_STEP_DPT = 0.1
+"""A focus that differs by more changes the focal length: by 0.05 % for a lens of 5 mm."""
+
+Pose = tuple[Array, Array]
+"""Rotation vector (3,) and translation (3,) in mm that lead from the table's frame, or a target's,
+to the camera's.
+"""
+
+
+def project(points_mm: Array, camera: Camera, lens: Lens) -> Array:
+    """Pixels (n, 2) of table points (n, 3), lens distortion included."""
+    return project_with(camera.rotation, camera.translation_mm, points_mm, lens)
+
+
+def project_with(rotation: Array, translation_mm: Array, points_mm: Array, lens: Lens) -> Array:
+    """As `project`, for a pose that is not yet a Camera."""
+    rvec, _ = cv2.Rodrigues(np.asarray(rotation, float))
+    return project_posed(
+        points_mm, (np.asarray(rvec, float).reshape(3), np.asarray(translation_mm, float)), lens
+    )[0]
+
+
+def project_posed(points_mm: Array, pose: Pose, lens: Lens) -> tuple[Array, Array]:
+    """Pixels (n, 2) of points (n, 3), and their derivatives (2 n, 10 + d): by the pose, by fx, fy,
+    cx, cy, and by d numbers of distortion.
+    """
+    points = np.ascontiguousarray(points_mm, float).reshape(-1, 1, 3)
+    matrix, distortion = np.array(lens.matrix), np.array(lens.distortion)
+    if lens.model == "fisheye":
+        pixels, by_lens_first = cv2.fisheye.projectPoints(points, *pose, matrix, distortion)
+        # OpenCV's order here is f, c, k, rotation, translation, skew.
+        derivatives = np.asarray(by_lens_first, float)[:, [*range(8, 14), *range(8)]]
+    else:
+        pixels, by_pose_first = cv2.projectPoints(points, *pose, matrix, distortion)
+        derivatives = np.asarray(by_pose_first, float)
+    return np.asarray(pixels, float).reshape(-1, 2), derivatives
+
+
+def undistort(pixels: Array, lens: Lens) -> Array:
+    """Where the rays of pixels (n, 2) meet the plane z = 1 before the camera, (n, 2)."""
+    raw = np.ascontiguousarray(pixels, float).reshape(-1, 1, 2)
+    by_model = cv2.fisheye.undistortPoints if lens.model == "fisheye" else cv2.undistortPoints
+    return np.asarray(
+        by_model(raw, np.array(lens.matrix), np.array(lens.distortion)), float
+    ).reshape(-1, 2)
+
+
+def pose_of(points_mm: Array, pixels: Array, lens: Lens, method: int = cv2.SOLVEPNP_SQPNP) -> Pose:
+    """The pose in which points (n, 3), four of a plane or more, are seen at pixels (n, 2).
+
+    Raises InputError where there is none: a lens of nonsense sees all of them in one direction.
+    """
+    rays = undistort(pixels, lens).reshape(-1, 1, 2)
+    try:
+        found, rvec, tvec = cv2.solvePnP(
+            np.ascontiguousarray(points_mm, float).reshape(-1, 1, 3),
+            rays,
+            np.eye(3),
+            None,
+            flags=method,
+        )
+    except cv2.error:
+        found = False
+    if not found:
+        raise InputError(
+            "camera: expected a lens with which the fiducials are seen from somewhere, got one that"
+            " does not fit the picture"
+        )
+    return np.asarray(rvec, float).reshape(3), np.asarray(tvec, float).reshape(3)
+
+
+def rays(pixels: Array, camera: Camera, lens: Lens) -> Array:
+    """Directions (n, 3) in the table frame, third component -1 for a camera that looks down, of
+    pixels (n, 2).
+    """
+    flat = undistort(pixels, lens)
+    directions: Array = np.column_stack([flat, np.ones(len(flat))]) @ camera.rotation
+    return directions
+
+
+def on_plane(pixels: Array, camera: Camera, lens: Lens, z_mm: float | Array = 0.0) -> Array:
+    """Table points (n, 2) in mm where the rays of pixels (n, 2) meet the plane z = `z_mm`, or each
+    its own (n,).
+    """
+    directions = rays(pixels, camera, lens)
+    eye = camera.eye_mm
+    points: Array = eye[:2] + directions[:, :2] * ((z_mm - eye[2]) / directions[:, 2])[:, None]
+    return points
+
+
+def moved_lens(lens: Lens, by: Array) -> Lens:
+    """The lens with the first of (fx, fy, cx, cy, k1, k2 ...) changed by so much each, (p,)."""
+    fx, fy, cx, cy = (lens.matrix[0][0], lens.matrix[1][1], lens.matrix[0][2], lens.matrix[1][2])
+    moved = np.array([fx, fy, cx, cy, *lens.distortion])
+    moved[: len(by)] += by
+    fx, fy, cx, cy, *distortion = moved.tolist()
+    return msgspec.structs.replace(
+        lens, matrix=((fx, 0.0, cx), (0.0, fy, cy), (0.0, 0.0, 1.0)), distortion=tuple(distortion)
+    )
+
+
+def place_covariance(point_mm: Array, camera: Camera, lens: Lens) -> Array:
+    """How the uncertainty of the camera's place, and of its lens, moves what is seen at a table
+    point (3,): (2, 2) mm2, at its height.
+    """
+    return np.asarray(place_covariances(point_mm[None], camera, lens)[0])
+
+
+def place_covariances(points_mm: Array, camera: Camera, lens: Lens) -> Array:
+    """`place_covariance` of many points (n, 3): (n, 2, 2) mm2."""
+    shifts = place_shifts(points_mm[:, :2], points_mm[:, 2], camera, lens)
+    return np.asarray(shifts @ shifts.transpose(0, 2, 1))
+
+
+def place_shifts(points_mm: Array, z_mm: float | Array, camera: Camera, lens: Lens) -> Array:
+    """How far table points (n, 2) at a height, or each at its own (n,), are read elsewhere by each
+    independent cause, 1 sigma, in the camera's place and its lens: (n, 2, k) mm.
+    """
+    pixels = project(
+        np.column_stack([points_mm, np.broadcast_to(z_mm, len(points_mm))]), camera, lens
+    )
+    return np.stack(
+        [
+            on_plane(pixels, there, other, z_mm) - points_mm
+            for there, other in _one_sigma_away(camera, lens)
+        ],
+        axis=2,
+    )
+
+
+def _one_sigma_away(camera: Camera, lens: Lens) -> Iterator[tuple[Camera, Lens]]:
+    """Camera and lens moved by one sigma along each axis of what is not known of them, all
+    parameters together.
+    """
+    sigmas = np.sqrt(np.diag(camera.covariance))
+    scale = np.where(sigmas > 0, sigmas, 1.0)  # what is exact stays where it is
+    variances, axes = np.linalg.eigh(camera.covariance / np.outer(scale, scale))
+    turn = np.asarray(cv2.Rodrigues(camera.rotation)[0], float).reshape(3)
+    for step in (scale[:, None] * axes * np.sqrt(np.clip(variances, 0, None))).T:
+        rotation = np.asarray(cv2.Rodrigues(turn + step[:3])[0], float)
+        moved = replace(camera, rotation=rotation, translation_mm=camera.translation_mm + step[3:6])
+        yield moved, moved_lens(lens, step[6:]) if len(step) > 6 else lens
+
+
+def mm_per_pixel(camera: Camera, lens: Lens, at_mm: Array) -> float:
+    """Length of table that one pixel shows near the table point (2,): the geometric mean of both
+    directions.
+    """
+    x, y = at_mm
+    corners = project(np.array([[x, y, 0.0], [x + 1, y, 0.0], [x, y + 1, 0.0]]), camera, lens)
+    area = abs(np.linalg.det(corners[1:] - corners[0]))
+    return float(1 / np.sqrt(area))
+
+
+def refocused(focus_dpt: float | None, lens: Lens) -> str:
+    """What is to say of a camera whose focus is not where its lens was calibrated; empty where it
+    is, or where either is not known.
+    """
+    if (
+        focus_dpt is None
+        or lens.focus_dpt is None
+        or abs(focus_dpt - lens.focus_dpt) <= FOCUS_STEP_DPT
+    ):
+        return ""
+    advice = "lock the focus there, or calibrate the lens again"
+    return (
+        f"the camera is focused at {focus_dpt:.2f} dioptres, its lens was calibrated at"
+        f" {lens.focus_dpt:.2f}; {advice}"
+    )
+
+
+def outline_px(camera: Camera, setup: Setup) -> Array:
+    """Where the corners of the play area are seen, (n, 2) pixels."""
+    outline = setup.outline_mm()
+    return project(np.column_stack([outline, np.zeros(len(outline))]), camera, setup.camera)
+
+
+def shift_over_board(camera: Camera, before: Camera, setup: Setup) -> tuple[float, float]:
+    """How far, in mm over the play area, a camera sees things from where it saw them before, and 1
+    sigma of it, at the corner where it is most.
+    """
+    outline = setup.outline_mm()
+    away = np.linalg.norm(
+        on_plane(outline_px(before, setup), camera, setup.camera) - outline, axis=1
+    )
+    most = int(away.argmax())
+    place = np.array([*outline[most], 0.0])
+    variance = sum(
+        float(np.trace(place_covariance(place, one, setup.camera))) for one in (camera, before)
+    )
+    return float(away[most]), float(np.sqrt(variance))

@@ -1,0 +1,161 @@
+"""The camera's pose from the corners of fiducials as the detector has them: coarser than their
+edges, and hard to mislead.
+
+The detector's corners lie about a pixel inside the true ones, by the same amount on all fiducials
+of a picture, and farther in where the picture is blurred.  The middle of a fiducial does not move
+with that: it is right to 0.2 px, blur or not (docs/ROBUSTNESS.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from table.solids import Array
+from table.table_config import Lens
+from vision.geometry.camera_model import Pose, project_posed
+
+CORNER_PX, MIDDLE_PX, SIZE_PX, COMMON_SIZE_PX = 0.35, 0.1, 0.12, 2.0
+"""Noise of detected corners, 1 sigma a coordinate: of each by itself, common to a fiducial's four,
+outwards from its middle, and outwards in common to all fiducials of the picture.  Of 1,800
+fiducials in pictures blurred, noisy, small and dark: see docs/ROBUSTNESS.md.
+"""
+WRONG_PX, WRONG_SHARE = 1.0, 0.01
+"""Middles of fiducials farther off than this, in px and shares of a side, were measured at wrong
+edges: five times their noise.
+"""
+LEAST_SEEN = 0.02
+"""Of a displaced marker's squared displacement at least this share is left to be seen; a guard
+where there are few markers.
+"""
+ONE_ALONE = 2.0
+"""As a rule one marker is displaced and the others are not: the variance near it is larger than if
+all shared what is seen.
+"""
+STEPS, SETTLED_PX = 8, 1e-3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PoseFit:
+    """A pose fitted to n numbers that a picture shows, and its covariance (6, 6) by what the
+    picture leaves open.
+
+    `follows` (6, n): how the pose follows each number; `derivatives` (n, 10 + d) of each by pose
+    and lens; `points_mm` (n, 3) the place on the table that it is of, and `owner` (n,) the marker.
+    `rms_px`: what is left of them.
+    """
+
+    pose: Pose
+    covariance: Array
+    follows: Array
+    derivatives: Array
+    points_mm: Array
+    owner: NDArray[np.intp]
+    rms_px: float
+
+
+def by_displaced(
+    squares: float,
+    follows: Array,
+    design: Array,
+    displaced: Array,
+    squares_of: Callable[[Array], float],
+) -> Array:
+    """Covariance (6, 6) of a pose if what is left of the fit, `squares` px^2, is because markers
+    are displaced: bent, moved, or seen at a wrong edge.
+
+    `displaced` (n, 2 m): what shows of a displacement of each of m markers by a pixel.  The pose
+    follows it, so that little of it is left to be seen, of three markers less than of four.
+    """
+    moved = follows @ displaced
+    seen = sum(squares_of(column) for column in (displaced - design @ moved).T)
+    return np.asarray(
+        ONE_ALONE * squares / max(seen, LEAST_SEEN * displaced.shape[1]) * moved[:6] @ moved[:6].T
+    )
+
+
+def fit_corners(points_mm: Array, pixels: Array, lens: Lens, pose: Pose) -> PoseFit:
+    """The pose in which corners (4 n, 3) of n fiducials are seen at pixels (4 n, 2), from a first
+    guess; generalised least squares.
+
+    The covariance is widened where the corners fit worse than their noise allows.
+    """
+    weight, outwards = _weight(pixels)
+    found, size = np.concatenate(pose), 0.0
+    for _ in range(STEPS):
+        there, derivatives = project_posed(points_mm, (found[:3], found[3:]), lens)
+        design = np.column_stack([derivatives[:, :6], outwards])
+        normal = design.T @ weight @ design
+        normal[6, 6] += COMMON_SIZE_PX**-2
+        left = (pixels - there).ravel() - outwards * size
+        right = design.T @ weight @ left
+        right[6] -= size * COMMON_SIZE_PX**-2
+        change = np.linalg.solve(normal, right)
+        found, size = found + change[:6], size + float(change[6])
+        left = left - design @ change
+        if float(np.abs(design @ change).max()) < SETTLED_PX:
+            break
+    excess = max(1.0, float(left @ weight @ left) / (len(left) - len(change)))
+    follows = np.asarray(np.linalg.solve(normal, design.T @ weight), float)
+    owner = np.repeat(np.arange(len(pixels) // 4), 8)
+    rms = float(np.sqrt(np.mean(left**2)))
+    displaced = np.asarray(np.kron(np.eye(len(pixels) // 4), np.tile(np.eye(2), (4, 1))), float)
+    expected = MIDDLE_PX**2 + CORNER_PX**2 / 4
+    squares = max(
+        0.0,
+        _middles_off(left)
+        - expected
+        * sum(_middles_off(column) for column in (displaced - design @ follows @ displaced).T),
+    )
+    covariance = np.linalg.inv(normal)[:6, :6] * excess + by_displaced(
+        squares, follows, design, displaced, _middles_off
+    )
+    return PoseFit(
+        (found[:3], found[3:]),
+        covariance,
+        follows[:6],
+        derivatives,
+        np.repeat(points_mm, 2, axis=0),
+        owner,
+        rms,
+    )
+
+
+def at_wrong_edges(there_px: Array, pixels: Array) -> NDArray[np.bool_]:
+    """Of n fiducials whether edges put their corners `there_px` (4 n, 2) elsewhere than the
+    detector's (4 n, 2) allow, by their middles.
+    """
+    quads = pixels.reshape(-1, 4, 2)
+    off = np.linalg.norm((there_px.reshape(-1, 4, 2) - quads).mean(axis=1), axis=1)
+    sides = np.linalg.norm(quads - np.roll(quads, 1, axis=1), axis=2).mean(axis=1)
+    return np.asarray(off > WRONG_PX + WRONG_SHARE * sides)
+
+
+def _middles_off(left: Array) -> float:
+    """Sum of squares of how far the middles of markers are off, by what is left (8 n,) of their
+    corners.
+    """
+    return float(np.sum(left.reshape(-1, 4, 2).mean(axis=1) ** 2))
+
+
+def _weight(pixels: Array) -> tuple[Array, Array]:
+    """Inverse covariance (8 n, 8 n) of corners (4 n, 2), and how they move (8 n,) where each lies a
+    pixel farther out.
+    """
+    quads = pixels.reshape(-1, 4, 2)
+    out = quads - quads.mean(axis=1, keepdims=True)
+    out = out / np.linalg.norm(out, axis=2, keepdims=True)
+    weight = np.zeros((pixels.size, pixels.size))
+    middle = np.tile(np.eye(2), (4, 1))
+    for index, outwards in enumerate(out.reshape(-1, 8)):
+        covariance = (
+            CORNER_PX**2 * np.eye(8)
+            + MIDDLE_PX**2 * middle @ middle.T
+            + SIZE_PX**2 * np.outer(outwards, outwards)
+        )
+        rows = slice(8 * index, 8 * index + 8)
+        weight[rows, rows] = np.linalg.inv(covariance)
+    return weight, out.reshape(-1)

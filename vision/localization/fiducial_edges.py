@@ -1,0 +1,273 @@
+"""The pose fitted to the black-to-white edges of every marker's border, all markers in one
+adjustment.
+
+Edges are measured in linear light along their normals.  Further unknowns, the blooms, are outward
+shifts of those edges, one common to all and one a marker: over-exposed paper spreads, and the shift
+would otherwise read as a smaller marker farther away.  Edges of one side err together, as lens,
+print and blur shift them alike; how much is measured from how far sides are off, and widens the
+covariance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from table.solids import Array
+from table.table_config import Marker, Setup
+from vision.cameras.frame import Image
+from vision.geometry.camera_model import Pose, project_posed
+from vision.geometry.srgb import read_light
+from vision.geometry.uncertainty import SIGMAS_A_MEDIAN
+from vision.localization.corner_pose import PoseFit, by_displaced
+from vision.localization.markers import NoPose
+
+LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+"""Share of red, green and blue light in grey."""
+SAMPLES_PER_SIDE = 24
+SIDE_MARGIN = 0.12
+"""Share of a side next to each corner that is not measured: the other side's blur reaches there."""
+REACH_MODULES = 0.42
+"""Half length of the profile across an edge, in modules (a sixth of a 4x4 marker's side)."""
+CLIPPED = 0.9
+"""Paper brighter than this (linear light) is over-exposed, and its edges spread."""
+COMMON_BLOOM_PX, BLOOM_PX, CLIPPED_BLOOM_PX = 0.5, 0.02, 0.3
+"""What is expected of blooms, 1 sigma: common to all, and of one marker beyond that, exposed well
+or clipped.
+"""
+STEPS, SETTLED_PX = 5, 0.01
+"""So many times the pose is fitted at most; it need not be again once that moves no edge by more
+than this.
+"""
+LEAST_EDGES = 60
+FLOOR_PX, FLOOR_SIDES = 0.03, 4
+"""What lens and print leave of a side's place when edge noise has averaged out, and how many sides'
+worth of evidence that is.
+"""
+BLUR_SHIFT, SHARP_PX = 0.1, 1.0
+"""Edges whose light spreads over more than this, 1 sigma, are moved by such a share of the rest."""
+LEAST_OF_SIDE, FREE = 6, 7
+"""A side of which fewer edges were measured does not say how far sides scatter; so many numbers are
+fitted to all of them.
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Edges:
+    """Edges of one picture as a pose has them: `offset` (n,) px from there outwards, `normal_px`
+    (n, 2), derivatives (2 n, 10 + d) of where they are, levels of the paper (n,), over how much
+    each edge's light spreads (n,), 1 sigma, and which can be trusted (n,).
+    """
+
+    offset: Array
+    normal_px: Array
+    derivatives: Array
+    paper: Array
+    width_px: Array
+    good: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EdgeFit(PoseFit):
+    """As PoseFit; `scatter_px` is how far whole sides are off, 1 sigma, beyond what the noise of
+    their edges explains.
+    """
+
+    scatter_px: float
+
+
+def fit_edges(image: Image, setup: Setup, pose: Pose, markers: list[Marker]) -> EdgeFit | NoPose:
+    """Fit the pose to the border edges of the markers seen; Gauss-Newton with Huber weights,
+    measured anew at each step.
+
+    Sides that show of a half-covered marker are left alone: an arm's edge beside them pulls more
+    than they add.
+    """
+    edge_mm, normal_mm, module_mm = _border_samples(markers, setup.fiducials.z_mm)
+    owner = np.repeat(np.arange(len(markers)), 4 * SAMPLES_PER_SIDE)
+    rvec, tvec = pose
+    bloom = np.zeros(1 + len(markers))
+    for _ in range(STEPS):
+        shift = bloom[0] + bloom[1 + owner]
+        edges = _measure(image, setup, (rvec, tvec), (edge_mm, normal_mm, module_mm), shift)
+        good = edges.good
+        if good.sum() < LEAST_EDGES:
+            return NoPose(
+                "the fiducials are too blurred or too dark to be measured; focus the camera or turn"
+                " up the light"
+            )
+        by_pose = np.einsum(
+            "nk,nkp->np", edges.normal_px, edges.derivatives[:, :6].reshape(-1, 2, 6)
+        )
+        design = np.column_stack(
+            [by_pose, np.ones(len(owner)), owner[:, None] == np.arange(len(markers))]
+        )[good]
+        residual = (edges.offset - shift)[good]
+        left = residual - np.median(residual)
+        spread = max(SIGMAS_A_MEDIAN * float(np.median(np.abs(left))), 0.02)
+        weight = np.minimum(1.0, 1.5 * spread / np.maximum(np.abs(left), 1e-9))
+        tie = (spread / _bloom_sigmas(edges, owner)) ** 2
+        normal = design.T @ (design * weight[:, None])
+        normal[6:, 6:] += np.diag(tie)
+        right = design.T @ (weight * residual)
+        right[6:] -= tie * bloom
+        change = np.linalg.solve(normal, right)
+        rvec, tvec, bloom = rvec + change[:3], tvec + change[3:6], bloom + change[6:]
+        if np.abs(design @ change).max() < SETTLED_PX:
+            break
+    left = residual - design @ change
+    rms = float(np.sqrt(np.average(left**2, weights=weight)))
+    follows = np.linalg.solve(normal, (design * weight[:, None]).T)
+    side = np.flatnonzero(good) // SAMPLES_PER_SIDE
+    freedom = max(int((np.bincount(side, weight) >= LEAST_OF_SIDE).sum()) - FREE, 1)
+    squares = _off_together(left, weight, side)
+    floor = (FLOOR_SIDES * FLOOR_PX**2 + squares) / (
+        FLOOR_SIDES + freedom - 2
+    )  # variance of Student's t: few sides tell little
+    covariance = np.linalg.inv(normal)[:6, :6] * (rms**2 + floor * SAMPLES_PER_SIDE)
+    displaced = np.zeros((len(side), len(markers), 2))
+    displaced[np.arange(len(side)), owner[good]] = edges.normal_px[good]
+    every = np.ones(
+        len(side)
+    )  # sides of a displaced marker have little weight in the fit, and tell the most
+    off = max(
+        0.0, _off_together(left, every, side) - 2 * FLOOR_PX**2 * len(np.unique(side))
+    )  # by chance up to twice what lens and print leave
+    covariance += by_displaced(
+        off,
+        follows,
+        design,
+        displaced.reshape(len(side), -1),
+        lambda column: _off_together(column, every, side),
+    )
+    by_all = follows[:6] @ edges.normal_px[good]
+    covariance += _blur_shift_px(edges) ** 2 * by_all @ by_all.T
+    rows = np.einsum("nk,nkp->np", edges.normal_px, edges.derivatives.reshape(len(owner), 2, -1))[
+        good
+    ]
+    return EdgeFit(
+        (rvec, tvec),
+        covariance,
+        follows[:6],
+        rows,
+        edge_mm[good],
+        owner[good],
+        rms,
+        float(np.sqrt(squares / freedom)),
+    )
+
+
+def _measure(
+    image: Image, setup: Setup, pose: Pose, samples: tuple[Array, Array, float], shift: Array
+) -> _Edges:
+    edge_mm, normal_mm, module_mm = samples
+    edge_px, derivatives = project_posed(edge_mm, pose, setup.camera)
+    beside, _ = project_posed(edge_mm + normal_mm, pose, setup.camera)
+    step = beside - edge_px
+    scale = np.linalg.norm(step, axis=1)
+    normal_px = step / scale[:, None]
+    reach_px = REACH_MODULES * module_mm * float(np.median(scale))
+    offset, paper, width, good = _edge_profiles(image, edge_px, normal_px, reach_px, shift)
+    return _Edges(offset, normal_px, derivatives, paper, width, good)
+
+
+def _blur_shift_px(edges: _Edges) -> float:
+    """How far blur moves all edges of a picture alike, 1 sigma: a shaken hand does not move
+    evenly.
+    """
+    return BLUR_SHIFT * max(0.0, float(np.median(edges.width_px[edges.good])) - SHARP_PX)
+
+
+def _bloom_sigmas(edges: _Edges, owner: NDArray[np.intp]) -> Array:
+    """What is expected of the blooms (1 + n,), 1 sigma."""
+    beside_each = [edges.paper[edges.good & (owner == k)] for k in range(owner[-1] + 1)]
+    clipped = np.array(
+        [len(levels) > 0 and np.median(levels) > CLIPPED for levels in beside_each]
+    )  # none of a border may be good
+    return np.array([COMMON_BLOOM_PX, *np.where(clipped, CLIPPED_BLOOM_PX, BLOOM_PX)])
+
+
+def _off_together(left: Array, weight: Array, side: NDArray[np.intp]) -> float:
+    """Sum of squares, px^2, of how far whole sides are off beyond what the noise of their edges
+    (n,) explains.
+    """
+    count = np.bincount(side, weight)
+    mean = np.bincount(side, weight * left) / np.maximum(count, 1e-9)
+    noise = float(np.average((left - mean[side]) ** 2, weights=weight))
+    many = count >= LEAST_OF_SIDE
+    return max(0.0, float(np.sum(mean[many] ** 2 - noise / count[many])))
+
+
+def _border_samples(markers: list[Marker], z_mm: float) -> tuple[Array, Array, float]:
+    """Points (n, 3) along all markers' borders, outward unit normals (n, 3), and a module's length
+    in mm.
+    """
+    corners = np.array([marker.corners_mm for marker in markers])
+    corners = np.dstack([corners, np.full(corners.shape[:2], z_mm)])
+    along = np.linspace(SIDE_MARGIN, 1 - SIDE_MARGIN, SAMPLES_PER_SIDE)[None, None, :, None]
+    ahead = np.roll(corners, -1, axis=1) - corners
+    samples = corners[:, :, None] + along * ahead[:, :, None]
+    # Corners run clockwise seen from above, so the paper is to the left of each side.
+    outward = np.stack([-ahead[..., 1], ahead[..., 0], ahead[..., 2]], axis=-1) / np.linalg.norm(
+        ahead, axis=-1, keepdims=True
+    )
+    normal = np.broadcast_to(outward[:, :, None], samples.shape)
+    return (
+        samples.reshape(-1, 3),
+        normal.reshape(-1, 3),
+        float(np.linalg.norm(ahead, axis=-1).mean()) / 6,
+    )
+
+
+def edge_offsets(
+    image: Image, edge_px: Array, normal_px: Array, reach_px: float, centre_px: Array
+) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """How far along its normal (n, 2), to the white side, each edge (n, 2) is from where it was
+    thought, in pixels.
+
+    Looked for within `reach_px` of `centre_px` (n,) along the normal.  Also the level of the paper
+    (n,), linear light, and which can be trusted.
+    """
+    offset, paper, _, good = _edge_profiles(image, edge_px, normal_px, reach_px, centre_px)
+    return offset, paper, good
+
+
+def _edge_profiles(
+    image: Image, edge_px: Array, normal_px: Array, reach_px: float, centre_px: Array
+) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+    """As `edge_offsets`, with how far each edge's light spreads (n,) px, 1 sigma, before which can
+    be trusted.
+    """
+    reach_px = max(reach_px, 2.0)
+    steps = (
+        np.linspace(-reach_px, reach_px, max(17, 2 * int(4 * reach_px) + 1)) + centre_px[:, None]
+    )
+    xy = edge_px[:, None] + normal_px[:, None] * steps[..., None]
+    # A part at a time, neighbours in the picture: light is decoded only around each.
+    light = np.concatenate(
+        [
+            read_light(image, part)
+            for part in np.array_split(xy, -(-len(xy) // (4 * SAMPLES_PER_SIDE)))
+        ]
+    )
+    profile = light @ LUMA
+    x, y = xy[..., 0], xy[..., 1]
+    profile[(x < 0) | (y < 0) | (x > image.shape[1] - 1) | (y > image.shape[0] - 1)] = np.nan
+    rise = np.diff(profile, axis=1)
+    middle = (steps[:, 1:] + steps[:, :-1]) / 2
+    quarter = max(2, steps.shape[1] // 5)
+    paper = profile[:, -quarter:].mean(axis=1)
+    contrast = paper - profile[:, :quarter].mean(axis=1)
+    with np.errstate(invalid="ignore"):
+        weight = np.clip(rise, 0, None)
+        weight = np.where(weight < 0.15 * weight.max(axis=1, keepdims=True), 0, weight)
+        offset = (weight * middle).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-12)
+        width = np.sqrt(
+            (weight * (middle - offset[:, None]) ** 2).sum(axis=1)
+            / np.maximum(weight.sum(axis=1), 1e-12)
+        )
+        usual = np.nanmedian(contrast) if np.isfinite(contrast).any() else np.inf
+        good = (contrast > 0.5 * usual) & (width < 0.45 * reach_px) & np.isfinite(offset)
+    return np.nan_to_num(offset), paper, width, good

@@ -1,0 +1,252 @@
+"""Where the camera is, from all fiducials together, and how far that may be trusted.
+
+The pose is measured twice: by the edges of all markers (`fiducial_edges`), to hundredths of a
+pixel, and by the detector's corners (`corner_pose`), to a third of one.  In a blurred picture edges
+can settle beside the true ones and still fit each other; corners do not.  So both have to agree;
+where they do not, the corners' pose is taken, with its larger covariance.
+"""
+
+from __future__ import annotations
+
+import cv2
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from table.errors import InputError
+from table.observation import Camera
+from table.solids import Array
+from table.table_config import Fiducials, Marker, Setup
+from vision.cameras.frame import Image
+from vision.geometry.camera_model import place_covariances, pose_of, project_posed
+from vision.localization.corner_pose import PoseFit, fit_corners
+from vision.localization.fiducial_edges import EdgeFit, fit_edges
+from vision.localization.markers import (
+    DISAGREES_SHARE,
+    Detected,
+    NoPose,
+    corner_points,
+    detect_markers,
+    own_fiducials,
+    side_px,
+)
+
+AGREE = 17.0
+"""Edges and corners disagree if the square of their difference, in its own covariance, is more than
+this: chi-square of six numbers is so in one of 100 pictures.
+"""
+UNFIT_PX = 0.12
+"""People are told where whole sides of markers are off by more than this, 1 sigma; where nothing is
+wrong it is 0.04 at most.
+"""
+SURE_MM, MOST_MM = 0.4, 3.0
+"""A pose is sure if it is known to this at every corner of the play area, 1 sigma, and of no use
+beyond that.
+"""
+
+
+def locate(image: Image, setup: Setup, before: Camera | None = None) -> Camera | NoPose:
+    """The camera's pose from the markers in a picture (h, w, 3).
+
+    `before`, where the camera was if that is known, tells the table's own fiducials from copies in
+    view, as on a telephone's screen.
+    """
+    return locate_by(detect_markers(image, setup.fiducials), image, setup, before)
+
+
+def locate_by(
+    detected: Detected, image: Image, setup: Setup, before: Camera | None = None
+) -> Camera | NoPose:
+    """As `locate`, for markers that were detected in the picture already; those that the table does
+    not have are left out.
+    """
+    try:
+        return _locate(detected, image, setup, before)
+    except InputError as error:  # of a lens with which nothing can be seen so
+        return NoPose(str(error))
+
+
+def _locate(
+    detected: Detected, image: Image, setup: Setup, before: Camera | None
+) -> Camera | NoPose:
+    own = own_fiducials(detected, setup, before)
+    if isinstance(own, NoPose):
+        return own
+    seen = [marker for marker in setup.fiducials.markers if marker.id in own.corners_px]
+    hidden = sorted(
+        marker.id for marker in setup.fiducials.markers if marker.id not in own.corners_px
+    )
+    if len(seen) < 2:
+        count = "no fiducial is" if not seen else "only one fiducial is"
+        return NoPose(
+            f"{count} in view, at least two are needed; uncover {_listed(hidden)} or turn up the"
+            " light"
+        )
+    if (stranger := _stranger(own, seen, setup)) is not None:
+        return stranger
+    notes = [f"fiducial {id_} is covered" for id_ in hidden]
+    notes += [
+        f"another fiducial {id_} is in view, as on a screen; it is not used"
+        for id_ in own.twice
+        if id_ in {one.id for one in setup.fiducials.markers}
+    ]
+    return _camera(_measured(image, setup, own, seen), setup, seen, notes)
+
+
+def _measured(image: Image, setup: Setup, own: Detected, seen: list[Marker]) -> PoseFit:
+    """The pose by edges, if corners agree with it, and do not tell more where edges tell little;
+    else that by corners.
+    """
+    points = corner_points(seen, setup.fiducials.z_mm)
+    pixels = np.concatenate([own.corners_px[marker.id] for marker in seen])
+    first = pose_of(points, pixels, setup.camera)
+    corners = fit_corners(points, pixels, setup.camera, first)
+    edges = fit_edges(image, setup, first, seen)
+    if not isinstance(edges, EdgeFit) or _apart(edges, corners) > AGREE:
+        return corners
+    # Where markers do not fit each other edges say so better than corners.
+    edges_mm, unfit = _sigma_mm(edges, setup), edges.scatter_px > UNFIT_PX
+    return (
+        edges if edges_mm <= SURE_MM or unfit or edges_mm < _sigma_mm(corners, setup) else corners
+    )
+
+
+def _apart(edges: PoseFit, corners: PoseFit) -> float:
+    """Squared distance between two independent poses, in its own covariance."""
+    away = np.concatenate(edges.pose) - np.concatenate(corners.pose)
+    return float(away @ np.linalg.solve(edges.covariance + corners.covariance, away))
+
+
+def _sigma_mm(fit: PoseFit, setup: Setup) -> float:
+    """How well a pose is known at the corner of the play area where it is known least, 1 sigma
+    along the worst direction.
+    """
+    outline = setup.outline_mm()
+    camera = Camera(
+        np.asarray(cv2.Rodrigues(fit.pose[0])[0], float), fit.pose[1], fit.covariance, 0.0, ()
+    )
+    covariances = place_covariances(
+        np.column_stack([outline, np.zeros(len(outline))]), camera, setup.camera
+    )
+    return float(np.sqrt(np.linalg.eigvalsh(covariances).max()))
+
+
+def _listed(ids: list[int]) -> str:
+    return "fiducial " + " and ".join(str(id_) for id_ in ids)
+
+
+def _stranger(own: Detected, seen: list[Marker], setup: Setup) -> NoPose | None:
+    """The reason if the markers do not agree on one pose, naming the one that the others fit best
+    without.
+    """
+    points = corner_points(seen, setup.fiducials.z_mm)
+    pixels = np.concatenate([own.corners_px[marker.id] for marker in seen])
+    blocks = [np.arange(4 * k, 4 * k + 4) for k in range(len(seen))]
+
+    def misfits(used: NDArray[np.intp]) -> list[float]:
+        there, _ = project_posed(
+            points, pose_of(points[used], pixels[used], setup.camera), setup.camera
+        )
+        off = np.hypot(*(there - pixels).T)
+        return [float(off[rows].max()) / side_px(pixels[rows]) for rows in blocks]
+
+    every = np.concatenate(blocks)
+    if max(misfits(every)) <= DISAGREES_SHARE:
+        return None
+    worst, names = (
+        -1.0,
+        f"fiducials {seen[0].id} and {seen[-1].id} do not agree on where the camera is",
+    )
+    for k in range(len(seen)) if len(seen) > 2 else ():
+        off = misfits(np.setdiff1d(every, blocks[k]))
+        rest = max(off[:k] + off[k + 1 :])
+        if rest <= DISAGREES_SHARE and off[k] > worst:
+            worst, names = (
+                off[k],
+                (
+                    f"fiducial {seen[k].id} does not fit the others: its corners are off by"
+                    f" {100 * off[k]:.0f} % of its side"
+                ),
+            )
+    return NoPose(f"{names}; check its size and place in table.json, and that nobody has moved it")
+
+
+def _camera(fit: PoseFit, setup: Setup, used: list[Marker], notes: list[str]) -> Camera | NoPose:
+    """A pose with all that is not known of it: what the picture leaves open, where the markers lie,
+    and the lens.
+    """
+    sigma_mm, unfit = _sigma_mm(fit, setup), isinstance(fit, EdgeFit) and fit.scatter_px > UNFIT_PX
+    if sigma_mm > MOST_MM:
+        said = f"the camera's place would be known to ± {2 * sigma_mm:.0f} mm only"
+        if unfit:
+            return NoPose(
+                f"the fiducials do not fit each other, {said}; check that none is bent or has"
+                " moved, and the lens",
+                unsure=True,
+            )
+        hidden = len(used) < len(setup.fiducials.markers)
+        advice = "uncover the fiducials" if hidden else "turn up the light"
+        return NoPose(
+            f"the picture is too blurred to measure, {said}; hold the camera still, focus it, or"
+            f" {advice}",
+            unsure=True,
+        )
+    if sigma_mm > SURE_MM:
+        notes = [
+            *notes,
+            (
+                f"the camera's place is known to ± {2 * sigma_mm:.1f} mm only; hold it still, focus"
+                " it and uncover all fiducials"
+            ),
+        ]
+    if unfit:
+        notes = [
+            *notes,
+            "the fiducials do not fit each other; is one bent, moved or partly covered?",
+        ]
+    rotation = np.asarray(cv2.Rodrigues(fit.pose[0])[0], float)
+    covariance, ids = fit.covariance, tuple(marker.id for marker in used)
+    if setup.fiducials.covariance is not msgspec.UNSET:
+        by_markers = fit.follows @ _by_markers(fit.derivatives[:, 3:6] @ rotation, fit, used)
+        covariance = (
+            covariance + by_markers @ _places_covariance(setup.fiducials, ids) @ by_markers.T
+        )
+    if setup.camera.covariance:
+        lens = np.array(setup.camera.covariance)
+        covariance = _with_lens(
+            covariance, -fit.follows @ fit.derivatives[:, 6 : 6 + len(lens)], lens
+        )
+    return Camera(rotation, fit.pose[1], covariance, fit.rms_px, ids, tuple(notes), sigma_mm)
+
+
+def _by_markers(by_mm: Array, fit: PoseFit, used: list[Marker]) -> Array:
+    """How what is seen (n,) moves with the places [x, y, heading] of the markers, (n, 3 m); `by_mm`
+    (n, 3): with its own point.
+    """
+    middles = np.array([np.mean(marker.corners_mm, axis=0) for marker in used])
+    x, y = (fit.points_mm[:, :2] - middles[fit.owner]).T
+    moved = np.zeros((len(x), len(used), 3))
+    moved[np.arange(len(x)), fit.owner] = np.column_stack(
+        [by_mm[:, :2], by_mm[:, 1] * x - by_mm[:, 0] * y]
+    )
+    return moved.reshape(len(x), -1)
+
+
+def _places_covariance(fiducials: Fiducials, ids: tuple[int, ...]) -> Array:
+    """Covariance (3 m, 3 m) of the places of the markers that are seen."""
+    rows = np.concatenate(
+        [
+            np.arange(3 * k, 3 * k + 3)
+            for k, marker in enumerate(fiducials.markers)
+            if marker.id in ids
+        ]
+    )
+    return np.asarray(np.array(fiducials.covariance, float)[np.ix_(rows, rows)])
+
+
+def _with_lens(pose: Array, by_lens: Array, lens: Array) -> Array:
+    """Covariance (6 + p, 6 + p) of a pose (6, 6) together with the lens (p, p) that it was found
+    with, and follows by `by_lens` (6, p).
+    """
+    together = by_lens @ lens
+    return np.block([[pose + together @ by_lens.T, together], [together.T, lens]])

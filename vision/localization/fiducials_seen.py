@@ -1,0 +1,20 @@
+"""A table is learned from and checked by pictures that show every fiducial."""
+
+from __future__ import annotations
+
+from table.errors import InputError
+from table.observation import Camera
+from table.table_config import Setup
+
+
+def expect_every_fiducial(camera: Camera, setup: Setup) -> None:
+    """Raises InputError where one of the table's fiducials was not seen."""
+    missing = [
+        marker.id for marker in setup.fiducials.markers if marker.id not in camera.fiducials_seen
+    ]
+    if missing:
+        said = f"fiducial {missing[0]} is covered, too dark or too small"
+        raise InputError(
+            f"expected to see every fiducial, but {said}; uncover it or give it more light, and"
+            " take another picture"
+        )

@@ -1,0 +1,3 @@
+"""The neural networks: what finds pieces, their keypoints and poses, and the runtime that runs
+them.
+"""

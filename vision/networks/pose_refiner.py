@@ -1,0 +1,193 @@
+"""A close look at a piece that was laid: how far is it from where it is thought to be?
+
+The photograph around it is cut out in its full detail, laid flat, brought to one scale and turned
+as the piece lies, and the outline and the edges that it would have there are drawn beside it.  A
+small network of its own (`data/close_look.onnx`, taught like the others, see `training.close`)
+answers how far the piece is off, and how well it can tell.  Unlike votes of single edges it has
+learned what gloss, sparkle and tinted shadows of see-through plastic look like. Source of the idea:
+Li et al., DeepIM: Deep Iterative Matching for 6D Pose Estimation, ECCV 2018.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from table.solids import EDGES, Array, Pose, Solid
+from vision.cameras.frame import Image
+from vision.geometry.piece_pose import Hypothesis, cast_down, visible_faces
+from vision.geometry.rectified_view import SUB_BITS, Photo
+from vision.networks.detector import relative
+from vision.networks.runtime import Pictures, answers, as_pictures
+
+CROP_PX, BASE_PX = 96, 32.0
+"""Side of a crop, and pixels of it to the width of the base."""
+MIDDLE_PX = (CROP_PX - 1) / 2
+OFF = 0.05
+"""Answers count shifts in this share of the base, and turns in this share of a radian."""
+IN_A_MIRROR = np.array([1.0, -1.0, -1.0])
+"""What is seen in a mirror of how far a piece is off: along the rows, up the columns, and its
+turn.
+"""
+HIDDEN_EDGE = 110
+"""Grey value of edges that no face turned to the camera has; see-through pieces show them."""
+TOGETHER = 1.25
+"""The network was taught on drawn and on traced tables: on photographs it is believed to this
+root.
+"""
+SHIFT, TURN = slice(0, 2), 2
+LOG_SCALES, SLANTS = slice(3, 6), slice(6, 9)
+ANSWERS = SLANTS.stop
+"""Of the answer: how far the piece is off along the rows of the crop and up its columns, and how
+far it is to be turned counter-clockwise about its middle, in OFF; and W, lower triangular, by the
+logarithms of its diagonal and its other figures by rows: W times an error has the unit matrix for
+covariance.
+"""
+Look = tuple[Hypothesis, Array]
+"""Where a close look has a piece, and the covariance (3, 3) of that."""
+ToPixels = Callable[[Array], Array]
+"""Where a picture shows points (n, 2) of a plane: (n, 2) px."""
+
+
+class Straight(NamedTuple):
+    """Where a crop lies on the plane z = 0: its middle (2,) mm, the direction of its rows in
+    radians, counter-clockwise, and mm to a pixel.
+    """
+
+    middle_mm: Array
+    turn_rad: float
+    step_mm: float
+
+    @property
+    def turned(self) -> Array:
+        """(2, 2): vectors along the rows and up the columns of the crop to vectors on the table."""
+        return rotation(self.turn_rad)
+
+    def pixels(self, points_mm: Array) -> Array:
+        """Pixels (n, 2) of the crop as (column, row) of table points (n, 2)."""
+        return (points_mm - self.middle_mm) @ self.turned / self.step_mm * [1, -1] + MIDDLE_PX
+
+    def millimetres(self, pixels: Array) -> Array:
+        """Table points (n, 2) of pixels (n, 2) of the crop."""
+        return (pixels - MIDDLE_PX) * [1, -1] * self.step_mm @ self.turned.T + self.middle_mm
+
+    def of(self, image: Image, pixels: ToPixels) -> Image:
+        """The crop of a picture."""
+        return laid_flat(
+            image, CROP_PX, lambda corners: pixels(self.millimetres(corners)), cv2.INTER_LINEAR
+        )
+
+
+def rotation(turn_rad: float) -> Array:
+    """The matrix (2, 2) that turns counter-clockwise."""
+    c, s = np.cos(turn_rad), np.sin(turn_rad)
+    return np.array([[c, -s], [s, c]])
+
+
+def laid_flat(image: Image, side_px: int, there: ToPixels, interpolation: int) -> Image:
+    """A square part of a plane, (side_px, side_px, 3); `there` says where a picture shows its
+    pixels (n, 2).
+    """
+    corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * (side_px - 1.0)
+    warp = cv2.getPerspectiveTransform(
+        corners.astype(np.float32), there(corners).astype(np.float32)
+    )
+    flags = interpolation | cv2.WARP_INVERSE_MAP
+    return np.asarray(
+        cv2.warpPerspective(
+            image, warp, (side_px, side_px), flags=flags, borderMode=cv2.BORDER_REPLICATE
+        ),
+        np.uint8,
+    )
+
+
+def straight(solid: Solid, pose: Pose, eye_mm: Array) -> Straight:
+    """The crop in which a piece lies in the middle and points to the right, or stands on a level
+    base.
+    """
+    corners = solid.vertices_mm
+    flat = cast_down(corners, eye_mm)
+    way = (
+        corners[1] - corners[0] if pose == "upright" else corners[4] - (corners[1] + corners[2]) / 2
+    )
+    base_mm = float(np.linalg.norm(corners[1] - corners[0]))
+    return Straight(
+        (flat[:4].mean(axis=0) + flat[4]) / 2, float(np.arctan2(way[1], way[0])), base_mm / BASE_PX
+    )
+
+
+def drawn(solid: Solid, where: Straight, eye_mm: Array) -> NDArray[np.uint8]:
+    """What a solid covers in a crop, and its edges, (2, CROP_PX, CROP_PX)."""
+    outline, edges = (np.zeros((CROP_PX, CROP_PX), np.uint8) for _ in range(2))
+    corners = np.rint(where.pixels(cast_down(solid.vertices_mm, eye_mm)) * (1 << SUB_BITS)).astype(
+        np.int32
+    )
+    cv2.fillConvexPoly(outline, cv2.convexHull(corners), 255, cv2.LINE_AA, SUB_BITS)
+    faces = visible_faces(solid, eye_mm)
+    shown = [any(i in face and j in face for face in faces) for i, j in EDGES]
+    for (i, j), shows in sorted(zip(EDGES, shown, strict=True), key=lambda one: one[1]):
+        ends = (corners[i].tolist(), corners[j].tolist())
+        cv2.line(edges, *ends, 255 if shows else HIDDEN_EDGE, 1, cv2.LINE_AA, SUB_BITS)
+    return np.stack([outline, edges])
+
+
+def crops(guesses: Sequence[Hypothesis], photo: Photo) -> tuple[list[Straight], Pictures]:
+    """Where the crops of pieces lie, and what they show (n, 5, CROP_PX, CROP_PX) in 0..1: the
+    picture, the outline and the edges.
+    """
+    eye = photo.camera.eye_mm
+    cuts = [straight(one.solid, one.pose, eye) for one in guesses]
+    pictures = [
+        cut.of(photo.image, lambda flat: photo.pixels(np.column_stack([flat, np.zeros(len(flat))])))
+        for cut in cuts
+    ]
+    in_light = relative(np.concatenate(pictures), photo.paper).reshape(-1, CROP_PX, CROP_PX, 3)
+    solids = np.stack([drawn(one.solid, cut, eye) for one, cut in zip(guesses, cuts, strict=True)])
+    return cuts, as_pictures(np.concatenate([in_light, solids.transpose(0, 2, 3, 1)], axis=3))
+
+
+def look_closely(guesses: Sequence[Hypothesis], photo: Photo) -> list[Look]:
+    """Where pieces that stand or lie really are, and the covariances (3, 3) of their parameters, by
+    one look at each, as it is and in a mirror.
+    """
+    if not guesses:
+        return []
+    cuts, shown = crops(guesses, photo)
+    plain, mirrored = (
+        answers("close_look", np.concatenate([shown, shown[:, :, ::-1]]))
+        .astype(float)
+        .reshape(2, len(guesses), ANSWERS)
+    )
+    return [_moved(*told) for told in zip(guesses, cuts, plain, mirrored, strict=True)]
+
+
+def _moved(
+    guess: Hypothesis, cut: Straight, plain: Array, mirrored: Array
+) -> tuple[Hypothesis, Array]:
+    """What the answers to a crop and to its mirror image say of a piece."""
+    trust, other = _trust(plain), IN_A_MIRROR[:, None] * _trust(mirrored) * IN_A_MIRROR
+    off = OFF * np.linalg.solve(
+        trust + other, trust @ plain[:3] + other @ (IN_A_MIRROR * mirrored[:3])
+    )
+    base_mm = cut.step_mm * BASE_PX
+    arm = rotation(float(off[TURN])) @ ([guess.x_mm, guess.y_mm] - cut.middle_mm)
+    place = cut.middle_mm + arm + base_mm * cut.turned @ off[SHIFT]
+    jacobian = np.zeros((3, 3))
+    jacobian[:2, :2], jacobian[:2, 2], jacobian[2, 2] = (
+        base_mm * cut.turned,
+        (-arm[1], arm[0]),
+        np.degrees(1.0),
+    )
+    spread = TOGETHER * OFF**2 * jacobian @ np.linalg.inv((trust + other) / 2) @ jacobian.T
+    return guess.at(np.array([*place, guess.heading_deg + np.degrees(off[TURN])])), spread
+
+
+def _trust(answer: Array) -> Array:
+    """The inverse (3, 3) of the covariance that an answer tells."""
+    whiten = np.diag(np.exp(answer[LOG_SCALES]))
+    whiten[[1, 2, 2], [0, 0, 1]] = answer[SLANTS]
+    return np.asarray(whiten.T @ whiten)

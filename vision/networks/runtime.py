@@ -1,0 +1,61 @@
+"""The small networks that come with Rinkside, as ONNX Runtime runs them; how they were taught:
+`training`.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from importlib import import_module, resources
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+Pictures = NDArray[np.float32]
+"""(n, c, h, w) in 0..1."""
+AT_ONCE = 8
+"""Pictures that are looked at together: more need more memory and are no quicker."""
+
+
+def answers(name: str, seen: Pictures) -> NDArray[np.float32]:
+    """What one of the networks says of pictures (n, c, h, w); what it is asked and answers is
+    written where it is used.
+    """
+    network = _network(name)
+    told = [
+        network.run(None, {"image": seen[k : k + AT_ONCE]})[0] for k in range(0, len(seen), AT_ONCE)
+    ]
+    return np.concatenate(told)
+
+
+def as_pictures(images: NDArray[np.uint8]) -> Pictures:
+    """Images (n, h, w, c) as networks see them."""
+    return np.divide(images.transpose(0, 3, 1, 2), 255, dtype=np.float32, order="C")
+
+
+@cache
+def _network(name: str) -> Any:
+    weights = resources.files("vision").joinpath(f"data/{name}.onnx").read_bytes()
+    runtime = _runtime()
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = cv2.getNumThreads()
+    # Threads that wait for more to do without sleeping take as much of a Pi as those that work.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return runtime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+
+
+@cache
+def _runtime() -> Any:
+    """ONNX Runtime; while it is loaded it warns of every graphics card that it does not know, as a
+    Raspberry Pi's, and no setting stops it.
+    """
+    shown = os.dup(2)
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        return import_module("onnxruntime")
+    finally:
+        os.dup2(shown, 2)
+        os.close(shown)

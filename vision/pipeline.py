@@ -1,0 +1,355 @@
+"""Reading a table: the finder names places, the second look says what may stand there, edges say
+exactly where, and what the rules of the game know of its pieces decides what is left open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from table.boards import Tiles, within
+from table.observation import SURE, SeenCounter
+from table.pieces import PieceSize
+from table.solids import POSES, Array, Pose
+from table.table_config import Setup
+from vision.assignment.colour import bare_ground, coloured
+from vision.assignment.inventory import as_the_game_has_them, likeliest_of_one, with_one_target
+from vision.background.background_model import (
+    EmptyTable,
+    changed_patches,
+    changes_alone,
+    empty_table,
+    only_changed,
+    surer_where_changed,
+    told_by_changes,
+)
+from vision.background.residuals import RIM_CELLS, hand_over, left_over, unread
+from vision.boards.counters import counters
+from vision.boards.tiles import standing
+from vision.cameras.frame import Frame
+from vision.dice.cover_dice import beside_pieces, find_dice, told_die, without_dice
+from vision.dice.cube_fit import Cube
+from vision.geometry.camera_model import outline_px
+from vision.geometry.piece_pose import cast_down, silhouette
+from vision.geometry.rectified_view import Photo
+from vision.localization.camera_tracker import StillCamera
+from vision.networks.detector import Found, Sight, search, view_of
+from vision.networks.keypoints import (
+    BASE_PX,
+    BLURRED,
+    QUARTERS,
+    UNCLEAR,
+    WORTH_ANOTHER,
+    Cut,
+    Looked,
+    cut_along,
+    cut_of,
+    cuts_as,
+    look_again,
+    look_from_all_sides,
+    look_twice,
+)
+from vision.pose.candidates import (
+    SURE_CHANCE,
+    Company,
+    Laid,
+    Spot,
+    Tried,
+    doubted,
+    each_once,
+    lay,
+    on_their_edges,
+    surer_where_they_fit,
+)
+from vision.pose.pose_search import as_it_lies
+from vision.pose.priors import habit_of, lie_as_a_rule, stand_alike
+from vision.results import Reading, TableRead
+
+AROUND_BOARD = 1.05
+"""A die at the edge of the board is seen so far beyond it, of the board's size."""
+FIT_ODDS, SHARE_RIGHT = (-9.0, -4.5, -1.5, 1.0), (0.15, 0.5, 0.85, 1.0)
+"""Share of pieces that are what they are read as, by the log odds of the verification.
+
+Of 22,000 rendered pieces 19 % of those below -6, 54 % from there to -3, and of those otherwise
+confidently read 84 % up to 0, 91 % up to 1, and 99 % above.
+"""
+MOVED_PX = 0.3
+"""A camera has moved if corners of the board are seen farther than this from where they were."""
+
+
+class TableReader:
+    """Reads pieces, counters and tiles on any board, one photograph after the other; `reference` is
+    the same table without pieces, if there is a picture of it.  What lies as it lay when it was
+    measured, seen by a camera that did not move, is not measured again; the answer is what reading
+    the photograph alone would give, but for the noise of pictures.
+
+    `camera` finds the place of the camera whose photographs are read.
+    """
+
+    def __init__(self) -> None:
+        self.camera = StillCamera()
+        self._last: _Last | None = None
+        self._empty: tuple[Frame, Setup, EmptyTable | None] | None = None
+
+    def __call__(self, photo: Photo, reference: Frame | None = None) -> TableRead:
+        setup = photo.setup
+        last = self._last if self._last is not None and self._last.is_where(photo) else None
+        sight = seen = search(view_of(photo), setup.colours, last.sight if last else None)
+        if (empty := self._empty_table(reference, photo)) is not None:
+            sight = only_changed(sight, empty)
+        dice = None
+        if setup.cover_dice is not None and empty is not None:
+            dice = (
+                last.dice
+                if last and last.dice is not None and last.board_is_still(sight)
+                else find_dice(photo, setup.cover_dice, sight, empty)
+            )
+        sight = without_dice(sight, dice or [], photo)
+        still = last.still(sight) if last else []
+        known = last.spots if last else {}
+        laid = lay_out(sight, photo, still)
+        sure = [one for one in laid if one.chance > SURE_CHANCE]
+        measured = on_their_edges(sure, photo, known)
+        if measured.keys() - known.keys():
+            bare = bare_ground(sight, [spot.best for spot in measured.values()], photo)
+            measured = {
+                company: spot if company in known else coloured(spot, bare, sight, photo)
+                for company, spot in measured.items()
+            }
+        discs = counters(sight, photo, last.counters if last else ())
+        self._last = _Last(last.photo if last else photo, seen, laid, measured, dice, discs)
+        spots, beyond = as_the_game_has_them(list(measured.values()), photo)
+        if setup.game.target is not None:
+            spots = with_one_target(spots, photo)
+        pieces = [spot.best for spot in spots]
+        tiles = standing(photo, pieces, sight) if isinstance(setup.board, Tiles) else None
+        doubtful = [one.best for one in laid if one.chance <= SURE_CHANCE]
+        unexplained = left_over(sight, [*pieces, *(spot.best for spot in beyond)], photo, RIM_CELLS)
+        left = unread(unexplained, doubtful, pieces, photo)
+        left = (*left, *(spot.middle_mm for spot in beyond))
+        readings = [_reading(spot) for spot in spots]
+        lie = [one.guess.solid for one in readings if one.probability >= SURE]
+        told = None if dice is None else tuple(map(told_die, beside_pieces(dice, lie)))
+        return TableRead(readings, discs, hand_over(sight, setup), left, tiles, told)
+
+    def _empty_table(self, reference: Frame | None, photo: Photo) -> EmptyTable | None:
+        """Made once: the camera's picture of the empty table stays the same while it plays."""
+        if reference is None:
+            return None
+        if self._empty is None or self._empty[0] is not reference or self._empty[1] != photo.setup:
+            self._empty = reference, photo.setup, empty_table(reference, photo)
+        return self._empty[2]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Last:
+    """What was seen and measured, from where `photo` was taken."""
+
+    photo: Photo
+    sight: Sight
+    laid: list[Laid]
+    spots: dict[Company, Spot]
+    dice: list[Cube] | None
+    counters: tuple[SeenCounter, ...]
+
+    def is_where(self, photo: Photo) -> bool:
+        """Does a photograph show the same table from the same place?"""
+        if photo.setup != self.photo.setup or photo.image.shape != self.photo.image.shape:
+            return False
+        moved_px = np.abs(
+            outline_px(photo.camera, photo.setup) - outline_px(self.photo.camera, photo.setup)
+        ).max()
+        return bool(moved_px < MOVED_PX)
+
+    def board_is_still(self, sight: Sight) -> bool:
+        """Has nothing on the board changed, nor beside it by as much as a die is seen to stick
+        out?
+        """
+        outline = self.photo.setup.outline_mm()
+        middle = outline.mean(axis=0)
+        return not _any_in(
+            sight.fresh, sight.view.pixels(middle + AROUND_BOARD * (outline - middle))
+        )
+
+    def still(self, sight: Sight) -> list[Laid]:
+        """The pieces around which nothing has changed.  Where nothing has at all it is the same
+        table once more: then not those of which it is in doubt whether and how they lie, as another
+        picture has other noise.
+        """
+        eye, mask = self.photo.camera.eye_mm, sight.fresh
+        if not mask.any():
+            doubtful = [
+                company[0]
+                for company, spot in self.spots.items()
+                if _reading(spot).probability < SURE
+            ]
+            return [one for one in self.laid if one not in doubtful]
+        return [
+            one
+            for one in self.laid
+            if not _any_in(mask, sight.view.pixels(silhouette(one.best.solid, eye)))
+        ]
+
+
+def _any_in(mask: NDArray[np.bool_], outline_px: Array) -> bool:
+    """Is the mask set anywhere in a convex outline (n, 2)?"""
+    corners = np.rint(outline_px).astype(np.int32)
+    left, top = np.maximum(corners.min(axis=0), 0)
+    right, bottom = np.maximum(corners.max(axis=0) + 1, 0)
+    part = mask[top:bottom, left:right]
+    inside = np.zeros(part.shape, np.uint8)
+    cv2.fillPoly(inside, [corners - np.array([left, top], np.int32)], 1)
+    return bool(part[inside > 0].any())
+
+
+def _is_set(mask: NDArray[np.uint8], pixel: Array) -> bool:
+    """Is the mask set at a pixel (2,)?  Beyond it nothing is."""
+    column, row = (int(value) for value in np.rint(pixel))
+    return 0 <= row < mask.shape[0] and 0 <= column < mask.shape[1] and bool(mask[row, column])
+
+
+def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid]:
+    """Pieces where the finder names a place and where something is left over that it does not, the
+    surest first.
+
+    Where one is known to lie `still`, nothing is looked for.
+    """
+    setup, habit = photo.setup, habit_of(photo.setup).poses
+    taken = np.zeros(sight.view.code.shape[:2], bool)
+    for one in still:
+        taken |= sight.view.inside(silhouette(one.best.solid, photo.camera.eye_mm))
+    found = [
+        one
+        for one in sight.found
+        if not one.is_disc and not _is_set(taken, sight.view.pixels(one.middle_mm[None])[0])
+    ]
+    looked = _looked_at(found, habit, sight, photo)
+    laid = _made_out(each_once(lay(looked, habit, photo, sight), still), still, photo, sight)
+    laid = surer_where_changed(laid, still, sight, photo)
+    if (alone := changes_alone(laid, sight, photo)) is not None:
+        looked = _looked_at(alone.found, habit, sight, photo)
+        if lie_as_a_rule(setup) and _colours_on_board(laid, setup) < len(setup.colours):
+            looked += _looked_at_as_they_lie(changed_patches(alone, photo), sight, photo)
+        new = told_by_changes(lay(looked, habit, photo, alone), alone, sight, photo)
+        more = each_once(new, laid)
+        laid = surer_where_changed(_made_out(more, laid, photo, alone), laid, sight, photo)
+    left = left_over(sight, [one.best for one in laid if one.chance > SURE_CHANCE], photo)
+    if len(left):
+        zoom = float(np.mean([size.base_mm for size in setup.sizes])) / sight.view.step_mm / BASE_PX
+        cuts = [
+            Cut(place, quarter, zoom) for place in sight.view.pixels(left) for quarter in QUARTERS
+        ]
+        more = each_once(
+            lay(look_twice(cuts, sight.view, setup.colours), habit, photo, sight), laid
+        )
+        laid = surer_where_changed(_made_out(more, laid, photo, sight), laid, sight, photo)
+    told = likeliest_of_one(surer_where_they_fit(laid, still, photo), photo)
+    return [
+        doubted(one, habit, photo) if one.looked.blur > UNCLEAR and one not in still else one
+        for one in told
+    ]
+
+
+def _looked_at(found: Sequence[Found], habit: Array, sight: Sight, photo: Photo) -> list[Looked]:
+    """What the second look sees where the finder names places; where nearly all pieces of the game
+    stand alike, also as if they did.
+    """
+    colours = photo.setup.colours
+    looked = look_twice([cut_of(one, sight.view) for one in found], sight.view, colours)
+    if stand_alike(photo.setup):
+        usual = POSES[int(habit.argmax())]
+        unusual = [
+            one
+            for one in looked
+            if one.there > WORTH_ANOTHER and POSES[int(one.poses.argmax())] != usual
+        ]
+        looked += look_again(
+            [cut for one in unusual for cut in cuts_as(usual, one, sight.view)], sight.view, colours
+        )
+    return looked
+
+
+def _colours_on_board(laid: list[Laid], setup: Setup) -> int:
+    """Of how many colours pieces are surely there."""
+    return len(
+        {
+            int(one.looked.colours.argmax())
+            for one in laid
+            if one.chance >= SURE and within(setup.outline_mm(), one.best.middle_mm)
+        }
+    )
+
+
+def _looked_at_as_they_lie(middles_mm: list[Array], sight: Sight, photo: Photo) -> list[Looked]:
+    """What the second look sees of the pieces that fit about places (2,): it takes a printed square
+    for a base, unless it is shown a piece as that lies.
+    """
+    lie = [guess for middle_mm in middles_mm if (guess := as_it_lies(middle_mm, photo)) is not None]
+    cuts = [
+        cut_along(
+            cast_down(guess.solid.vertices_mm, photo.camera.eye_mm), guess.size.base_mm, sight.view
+        )
+        for guess in lie
+    ]
+    return look_again(cuts, sight.view, photo.setup.colours)
+
+
+def _made_out(laid: list[Laid], known: Sequence[Laid], photo: Photo, sight: Sight) -> list[Laid]:
+    """Pieces as they were laid, those that are seen badly and are not `known` looked at from all
+    sides.
+    """
+    kept = [one for one in laid if one.looked.blur <= BLURRED or one in known]
+    clearer = []
+    for one in (one for one in laid if one not in kept):
+        looked = look_from_all_sides(one.looked, sight.view, photo.setup.colours)
+        again = lay([looked], habit_of(photo.setup).poses, photo, sight)
+        clearer += again if again and again[0].chance > SURE_CHANCE else [one]
+    return each_once(clearer, kept) if clearer else laid
+
+
+def _reading(spot: Spot) -> Reading:
+    """The likeliest of a spot, with the doubt that the others leave about where it is and what, and
+    whether it is.
+    """
+    best = spot.tried[0]
+    weights = np.exp([min(one.evidence - best.evidence, 0.0) for one in spot.tried])
+    weights /= weights.sum()
+    covariance = best.covariance[:3, :3].copy()
+    for one, weight in zip(spot.tried, weights, strict=True):
+        away = one.guess.away_from(best.guess)
+        covariance += weight * np.outer(away, away)
+    there = spot.chance * (
+        1.0 if best.fit is None else float(np.interp(best.fit, FIT_ODDS, SHARE_RIGHT))
+    )
+    told, *rivals = (
+        Reading(
+            one.guess,
+            one.covariance[:3, :3],
+            there * _share(spot, weights, one, _stands),
+            _share(spot, weights, one, _size),
+            spot.colours,
+        )
+        for one, weight in zip(spot.tried, weights, strict=True)
+        if one is best or weight >= 1 - SURE
+    )
+    under = None if spot.under is None else _reading(spot.under)
+    return replace(
+        told, covariance=covariance, under=under, rivals=tuple(rivals), if_right=told.covariance
+    )
+
+
+def _share(spot: Spot, weights: Array, one: Tried, of: Callable[[Tried], object]) -> float:
+    """Of all that a spot may be, the share of what is alike in this."""
+    return float(weights[[of(other) == of(one) for other in spot.tried]].sum())
+
+
+def _stands(one: Tried) -> tuple[Pose, float]:
+    return one.guess.pose, one.guess.z_mm
+
+
+def _size(one: Tried) -> PieceSize:
+    return one.guess.size

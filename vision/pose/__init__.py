@@ -1,0 +1,1 @@
+"""The pose of one piece: first guesses, search, edge alignment and likelihoods."""

@@ -1,0 +1,183 @@
+"""Server-sent events: every record once and in order, the moment's status between them, a beat when
+nothing happens.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from threading import Lock
+from typing import Any
+
+from referee.sessions.events import Record, record_document
+from webui.interfaces import LivePort, SessionPort
+from webui.security.client_addresses import client_of, is_this_machine
+
+POLL_S = 0.2
+"""How long streams wait for a record before they look at the camera's side again."""
+
+BEAT_S = 15.0
+"""A stream that is silent for longer is broken; pages reconnect after twice this and a half."""
+
+RETRY_MS = 1000
+"""A page that lost its stream asks for it again so soon, and as often."""
+
+MOST_RECORDS = 32
+"""Who catches up is told so many records at a time, so that nobody else waits for it."""
+
+CARRY = "rinkside.carry"
+"""A server that has a thread of its own for all streams puts this into `environ`: a listener -> the
+body of its answer.
+"""
+
+MOST_OF_ONE = 32
+"""Streams at once of one address; each page that is open has one."""
+
+WRITTEN_KEPT = 4 * MOST_RECORDS
+"""So many of the newest records are kept as they were written, for the next who listens."""
+
+
+def moment(live: LivePort) -> dict[str, Any]:
+    """What the referee does now, as plain data: in the state, and told as `live`."""
+    now = live.latest
+    names = ("status", "said", "frame_seq", "at_ms", "moved", "held", "trouble")
+    return {name: getattr(now, name) for name in names} | {"pointed": now.pointed._asdict()}
+
+
+class Bulletin:
+    """What there is to tell, written once however many listen.  From any thread."""
+
+    def __init__(self, session: SessionPort, live: LivePort, instance: str) -> None:
+        """`instance` names this run of the panel; every stream begins with it (`hello`)."""
+        self._session, self._live = session, live
+        self.hello = _event("hello", {"instance": instance}).replace(
+            b"\n\n", b"\nretry: %d\n\n" % RETRY_MS
+        )
+        self._written: dict[int, bytes] = {}
+        self._moment: tuple[dict[str, Any], bytes] = ({}, b"")
+        self._lock = Lock()
+
+    def wait(self, after: int, timeout_s: float) -> int:
+        """The number of a record, as soon as there is one after number `after`; `after` when the
+        time is over.
+        """
+        records = self._session.wait(after, timeout_s)
+        return records[-1].seq if records else after
+
+    @property
+    def newest(self) -> int:
+        """The number of the newest record."""
+        return self._session.seq
+
+    def since(self, after: int) -> list[tuple[int, bytes]]:
+        """The first MOST_RECORDS records after number `after`, each with its number, as events."""
+        records = self._session.records(after, MOST_RECORDS)
+        with self._lock:
+            return [(record.seq, self._write(record)) for record in records]
+
+    def _write(self, record: Record) -> bytes:
+        if record.seq not in self._written:
+            self._written[record.seq] = _event("record", record_document(record), record.seq)
+            while len(self._written) > WRITTEN_KEPT:
+                del self._written[next(iter(self._written))]
+        return self._written[record.seq]
+
+    def moment(self) -> bytes:
+        """What the referee does now, as an event."""
+        state = moment(self._live)
+        with self._lock:
+            if state != self._moment[0]:
+                self._moment = state, _event("live", state)
+            return self._moment[1]
+
+    @property
+    def closed(self) -> bool:
+        """Was the session closed?"""
+        return self._session.closed
+
+
+class Listener:
+    """One who listens, and how far it has heard."""
+
+    def __init__(self, bulletin: Bulletin, after: int, address: str = "") -> None:
+        """It knows all records up to number `after`."""
+        self._bulletin, self.after, self.address = bulletin, after, address
+        self._told = b""
+        self._silent_s = 0.0
+        self.carried = False
+        """Was its connection taken over by the thread of all streams?"""
+
+    def news(self, newest: int, moment: bytes, passed_s: float) -> list[bytes]:
+        """Events that are new to it, `passed_s` after it was asked last; `newest` is the number of
+        the newest record that is known of.
+
+        `record` has the record's number as its id, which a browser sends back as Last-Event-ID;
+        `live` (as `moment` has it) and `beat` have none, so that they never count as caught up.
+        """
+        records = self._bulletin.since(self.after) if newest > self.after else []
+        self.after = records[-1][0] if records else self.after
+        events = [event for _, event in records]
+        if moment != self._told:
+            self._told = moment
+            events.append(moment)
+        self._silent_s = 0.0 if events else self._silent_s + passed_s
+        if self._silent_s >= BEAT_S:
+            self._silent_s = 0.0
+            events.append(_event("beat", {}))
+        return events
+
+
+class Streams:
+    """Counts the streams that are open, and knows what to tell them."""
+
+    def __init__(self, bulletin: Bulletin, limit: int = 8) -> None:
+        self.bulletin = bulletin
+        self.limit = limit
+        self.closed = False
+        self._open: Counter[str] = Counter()
+        self._lock = Lock()
+
+    def enter(self, address: str) -> bool:
+        """Take a place for an address; False where all are taken, or its share, which programs of
+        this machine do not have.
+        """
+        client = client_of(address)
+        with self._lock:
+            if self._open.total() >= self.limit:
+                return False
+            if self._open[client] >= MOST_OF_ONE and not is_this_machine(address):
+                return False
+            self._open[client] += 1
+            return True
+
+    def leave(self, address: str) -> None:
+        """Give a place back."""
+        client = client_of(address)
+        with self._lock:
+            self._open[client] -= 1
+            self._open += Counter()  # forgets who has none left
+
+    def close(self) -> None:
+        """Let every stream end at its next look, because the server is being stopped."""
+        self.closed = True
+
+    @property
+    def ending(self) -> bool:
+        """Is there nothing more to come?"""
+        return self.closed or self.bulletin.closed
+
+
+def follow(listener: Listener, streams: Streams) -> Iterator[bytes]:
+    """The events of one listener, until the session or the server is closed; holds the thread that
+    asks for as long.
+    """
+    yield streams.bulletin.hello
+    while not streams.ending:
+        newest = streams.bulletin.wait(listener.after, POLL_S)
+        yield from listener.news(newest, streams.bulletin.moment(), POLL_S)
+
+
+def _event(name: str, data: dict[str, Any], number: int | None = None) -> bytes:
+    head = f"id: {number}\n" if number is not None else ""
+    return f"{head}event: {name}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n".encode()

@@ -1,0 +1,67 @@
+"""Pages as they were written last: who looks at the same moment in the same role and language is
+given the same page, written once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import fields
+from threading import Lock
+from typing import Any
+
+from flask import Response, current_app, make_response, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from referee.sessions.status import Live
+from table.table_config import Setup
+from webui.i18n import language
+from webui.security.login import visitor
+
+MOST = 24
+"""So many pages are kept: each role and seat at the table, in a language or two."""
+UNSEEN = {"stamp", "frame_seq", "at_ms", "observation"}
+"""What changes with every picture; a page shows what was read in it, and that is another object
+only where the picture is another one.
+"""
+
+
+class Kept:
+    """Some pages with their marks (ETag), the newest last.  Safe to use from many threads; one page
+    is written at a time.
+    """
+
+    def __init__(self) -> None:
+        self._pages: OrderedDict[tuple[Hashable, ...], tuple[tuple[object, ...], str, str]] = (
+            OrderedDict()
+        )
+        self._lock = Lock()
+
+    def page(
+        self, view: dict[str, Any], live: Live, setup: Setup, shown: str, write: Callable[[], str]
+    ) -> AnyResponse:
+        """The page of this moment for who asks; nothing but its mark where they have it already.
+
+        `view` is the session's, the same object as long as nothing has happened; `shown` is how the
+        table is to be drawn.
+        """
+        seen = live.observation
+        objects = (view, setup, *((seen.pieces, seen.off_board, seen.counters) if seen else ()))
+        words = tuple(
+            getattr(live, field.name) for field in fields(live) if field.name not in UNSEEN
+        )
+        who, held = visitor(), frozenset(current_app.extensions["seats"].held())
+        key = (request.path, shown, language(), who.role, who.seat, held, words, *map(id, objects))
+        with self._lock:
+            if key not in self._pages:
+                page = write()
+                # The objects are kept with it, so that no other ones can have their numbers.
+                self._pages[key] = objects, page, hashlib.sha256(page.encode()).hexdigest()[:32]
+                if len(self._pages) > MOST:
+                    self._pages.popitem(last=False)
+            self._pages.move_to_end(key)
+            _, page, mark = self._pages[key]
+        response: Response = make_response(page)
+        response.set_etag(mark)
+        return response.make_conditional(request)

@@ -1,0 +1,147 @@
+"""JSON under /api/v1: the state, the records, the newest observation, pictures, commands, and the
+stream of events.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+
+from flask import Blueprint, Response, current_app, jsonify, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from referee.presentation.view_model import choice_document
+from referee.sessions.commands import parse_command
+from referee.sessions.event_store import LogFailed
+from referee.sessions.events import Choice as Alternative
+from referee.sessions.events import Record, record_document
+from table.errors import InputError
+from table.observation import observation_document
+from webui.api.events import CARRY, Listener, Streams, follow, moment
+from webui.api.openapi import MOST_RECORDS
+from webui.interfaces import LivePort, SessionPort
+from webui.security.login import visitor
+from webui.security.permissions import allowed
+from webui.security.requests import Refusal, json_body, number
+
+
+def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
+    """The routes under /api/v1."""
+    routes = Blueprint("api", __name__)
+
+    @routes.get("/state")
+    def state() -> Response:
+        return jsonify(session.view() | {"live": moment(live)})
+
+    @routes.get("/records")
+    def records() -> Response:
+        after = number(request.args.get("after", "0"), "after")
+        return jsonify(
+            records=[record_document(record) for record in session.records(after, MOST_RECORDS)]
+        )
+
+    @routes.get("/observation")
+    def observation() -> Response:
+        seen = live.latest.observation
+        if seen is None:
+            raise Refusal(404, "nothing_seen", "No picture of the table could be read yet.")
+        return jsonify(observation_document(seen))
+
+    @routes.get("/camera.jpg")
+    def camera() -> AnyResponse:
+        if not current_app.extensions["pictures"].take():
+            raise Refusal(
+                503,
+                "too_many_pictures",
+                "Too many ask for the camera's picture at once; try again in a second.",
+                1,
+            )
+        return picture(live.jpeg(), "The camera has given no picture yet.")
+
+    @routes.get("/frame/<seq:seq>.jpg")
+    def frame(seq: int) -> AnyResponse:
+        return picture(session.frame(seq), f"No picture is kept with record {seq}.")
+
+    @routes.get("/alternatives/<seq:seq>")
+    def alternatives(seq: int) -> Response:
+        return jsonify(record=seq, choices=list(map(choice_document, offered(session, seq))))
+
+    @routes.post("/command")
+    def command() -> tuple[Response, int]:
+        return jsonify(record=record_document(obey(session, json_body()))), 201
+
+    @routes.get("/stream")
+    def stream() -> Response:
+        after = number(
+            request.headers.get("Last-Event-ID") or request.args.get("after", "0"), "Last-Event-ID"
+        )
+        if after > session.seq:
+            after = 0
+        address = request.remote_addr or ""
+        if not streams.enter(address):
+            full = (
+                f"All {streams.limit} live connections are taken; close a page that shows this"
+                " panel, or try again later."
+            )
+            raise Refusal(503, "too_many_streams", full)
+        listener = Listener(streams.bulletin, after, address)
+        carry = request.environ.get(CARRY)
+        body = carry(listener) if carry else follow(listener, streams)
+        response = Response(body, mimetype="text/event-stream", headers={"X-Accel-Buffering": "no"})
+        response.call_on_close(lambda: None if listener.carried else streams.leave(address))
+        return response
+
+    return routes
+
+
+def obey(session: SessionPort, document: object) -> Record:
+    """Give the session a command of the visitor at hand; raises Refusal, in one line for people,
+    where it cannot be obeyed, or not for them.
+    """
+    try:
+        command = parse_command(document)
+    except InputError as error:
+        raise Refusal(400, "bad_command", str(error)) from error
+    who, seats = visitor(), current_app.extensions["seats"]
+    try:
+        return session.command(command, lambda given: allowed(who, given, session, seats.held()))
+    except LogFailed as error:
+        raise Refusal(507, "not_kept", str(error)) from error
+    except InputError as error:
+        raise Refusal(409, "not_now", str(error)) from error
+
+
+def offered(session: SessionPort, seq: int) -> tuple[Alternative, ...]:
+    """What else may have happened where record `seq` was ruled, nearest first; raises Refusal where
+    that cannot be said now.
+
+    What is offered agrees with all that came since: while votes are secret it would tell something
+    of them.
+    """
+    if session.view()["hidden"]:
+        raise Refusal(
+            409,
+            "secret",
+            "Votes are secret now: what agrees with them is offered once all have voted.",
+        )
+    try:
+        return session.alternatives(seq)
+    except InputError as error:
+        raise Refusal(409, "not_now", str(error)) from error
+
+
+@lru_cache(maxsize=4)
+def _mark(jpeg: bytes) -> str:
+    """Of a picture that many ask for: bytes remember their hash, so that it is looked through
+    once.
+    """
+    return hashlib.sha256(jpeg).hexdigest()[:32]
+
+
+def picture(jpeg: bytes | None, missing: str) -> AnyResponse:
+    """A JPEG as an answer; raises Refusal where there is none, and says what is `missing`."""
+    if jpeg is None:
+        raise Refusal(404, "no_picture", missing)
+    response = Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-cache"})
+    response.set_etag(_mark(jpeg))
+    return response.make_conditional(request)

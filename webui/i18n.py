@@ -1,0 +1,185 @@
+"""The language of a page: its words by gettext, its numbers as they are written there.
+
+Templates mark what they say themselves with `_`, `ngettext` and `{% trans %}`.  What comes from
+below (verdicts, refusals, colours, states) is English in the whole house and in its log, and passes
+through `said`, or `word` where no markup may stand.  Programs are answered in English.
+"""
+
+from __future__ import annotations
+
+import gettext
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import Blueprint, Flask, current_app, g, redirect, request
+from markupsafe import Markup
+from werkzeug.wrappers import Response
+
+from referee.presentation.announcements import SAID_BY_HAND, call
+from webui.wording import read, sentences, write
+
+LANGUAGES = {"en": "English", "de": "Deutsch", "es": "Español"}
+"""By their codes, as they call themselves; the first is the one that everything is written in."""
+TRANSLATIONS = Path(__file__).with_name("translations")
+SAID = "said"
+"""Context in the catalogues of everything that comes from below."""
+COOKIE, COOKIE_S = "language", 365 * 24 * 3600
+
+
+def speak(app: Flask) -> None:
+    """Let the templates of `app` speak the language of who asks, and let people choose it on every
+    page.
+    """
+    jinja = app.jinja_env
+    jinja.add_extension("jinja2.ext.i18n")
+    jinja.policies["ext.i18n.trimmed"] = True
+    jinja.install_gettext_callables(  # type: ignore[attr-defined]  # the extension adds it
+        lambda text: _catalogue(language()).gettext(text),
+        lambda one, many, count: _catalogue(language()).ngettext(one, many, count),
+        newstyle=True,
+        pgettext=lambda context, text: _catalogue(language()).pgettext(context, text),
+    )
+    jinja.filters.update(
+        said=said, word=word, called=called, cited=cited, capital=capital, number=number
+    )
+    app.context_processor(lambda: {"language": language(), "languages": LANGUAGES})
+    app.register_blueprint(_routes())
+
+
+def language() -> str:
+    """The code of the language that the request is to be answered in: the one chosen on a page,
+    else the best of those that the browser wants.
+    """
+    if "language" not in g:
+        chosen = request.cookies.get(COOKIE, "")
+        g.language = (
+            chosen
+            if chosen in LANGUAGES
+            else request.accept_languages.best_match(LANGUAGES, default="en")
+        )
+    code: str = g.language
+    return code
+
+
+def said(text: str) -> str | Markup:
+    """Sentences from below in the language of the page; those that nobody has translated are marked
+    as English.
+    """
+    if (whole := translated(text, language())) is not None:
+        return whole
+    each = [(sentence, translated(sentence, language())) for sentence in sentences(text)]
+    return Markup(" ").join(
+        found if found is not None else Markup('<span lang="en">{}</span>').format(sentence)
+        for sentence, found in each
+    )
+
+
+def word(text: str, context: str = SAID) -> str:
+    """As `said`, where no markup may stand: in attributes, in drawings, in lists of options.  Words
+    of other contexts are looked up as they are.
+    """
+    return translated(text, language(), context) or text
+
+
+def called(verdict: Mapping[str, Any]) -> dict[str, str]:
+    """What a caller says of a line of a view's verdicts, `call`, and the code of the language that
+    it is in, `lang`.
+    """
+    code, kind = language(), verdict["kind"]
+    found = translated(SAID_BY_HAND.get(kind, verdict["said"]), code)
+    if code == "en" or found is None:
+        return {"call": verdict.get("call", ""), "lang": "en"}
+    return {
+        "call": (
+            found if kind in SAID_BY_HAND else call(kind, found, word("millimetres"), word("to"))
+        ),
+        "lang": code,
+    }
+
+
+def translated(text: str, code: str, context: str = SAID) -> str | None:
+    """Sentences or a word from below in a language; None where nobody has translated all of it."""
+    if code == "en" or not text:
+        return text
+    catalogue = _catalogue(code)
+    if (whole := catalogue.pgettext(context, text)) != text or context != SAID:
+        return whole
+    written = []
+    for sentence in sentences(text):
+        if (words := read(sentence)) is None:
+            return None
+        found = write(words, lambda english, form: catalogue.pgettext(form or SAID, english))
+        written.append(str(capital(found)) if sentence[0].isupper() else found)
+    return decimals(" ".join(written), code)
+
+
+def number(value: float, places: int = 0) -> str:
+    """A number with so many decimals, with a decimal comma where it is written so."""
+    return decimals(f"{value:.{places}f}", language())
+
+
+def decimals(text: str, code: str) -> str:
+    """A text with its decimal points written as in a language: `12.3` is `12,3` in German and
+    Spanish.
+    """
+    return text if code == "en" else re.sub(r"(?<=\d)\.(?=\d)", ",", text)
+
+
+def cited(rests_on: str) -> str:
+    """What a verdict rests on; sections keep the names that they have in the printed rules."""
+    return "; ".join(
+        word(part) if part.startswith("ruling") else part for part in rests_on.split("; ")
+    )
+
+
+def capital(text: str | Markup) -> str | Markup:
+    """With a capital letter at its beginning; the rest stays."""
+    return type(text)(
+        re.sub(r"^((?:<[^>]*>)?)(\w)", lambda found: found[1] + found[2].upper(), str(text))
+    )
+
+
+@cache
+def _catalogue(code: str) -> gettext.NullTranslations:
+    return (
+        gettext.NullTranslations()
+        if code == "en"
+        else gettext.translation("rinkside", TRANSLATIONS, [code])
+    )
+
+
+def _routes() -> Blueprint:
+    routes = Blueprint("language", __name__)
+
+    @routes.post("/language")
+    def choose() -> Response:
+        """Keep a language in the browser and go back to the page that it was chosen on; with one
+        that is not known the browser's own counts again.
+        """
+        code = request.form.get("language", "")
+        try:
+            page = urlsplit(request.referrer or "")
+        except ValueError:  # brackets that hold no address
+            page = urlsplit("")
+        back = current_app.url_map.bind("").test(page.path, "GET")
+        response = redirect(
+            f"/{page.path.lstrip('/')}?{page.query}".rstrip("?") if back else "/", 303
+        )
+        if code in LANGUAGES:
+            response.set_cookie(
+                COOKIE,
+                code,
+                max_age=COOKIE_S,
+                httponly=True,
+                samesite="Strict",
+                secure=request.is_secure,
+            )
+        else:
+            response.delete_cookie(COOKIE, httponly=True, samesite="Strict")
+        return response
+
+    return routes

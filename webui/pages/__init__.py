@@ -1,0 +1,1 @@
+"""The pages of the panel, one file a page."""

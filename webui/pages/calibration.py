@@ -1,0 +1,148 @@
+"""Pages of a calibration at work: a lens with its target held before the camera, and a table whose
+board's corners people put by hand.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict
+
+from flask import (
+    Blueprint,
+    Flask,
+    Response,
+    current_app,
+    jsonify,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+from werkzeug.wrappers import Response as AnyResponse
+
+from webui.api.routes import picture
+from webui.app import bare_app, guarded
+from webui.interfaces import CornersPort, LensPort
+from webui.security.codes import Codes
+from webui.security.permissions import Access
+from webui.security.requests import Refusal
+
+CORNERS = ("far left", "far right", "near right", "near left")
+
+
+def create_lens_app(
+    lens: LensPort, hosts: Collection[str] = (), access: Access | None = None
+) -> Flask:
+    """The page of a lens that is being calibrated, for hosts; `access` as in `create_app`."""
+    return _app(lens_pages(lambda: lens, "", secrets.token_hex(8)), hosts, access)
+
+
+def lens_pages(lens: Callable[[], LensPort | None], at: str, instance: str) -> Blueprint:
+    """The routes of a lens that is being calibrated, if any is; its page is `at` an address, from
+    which one goes back to /.
+    """
+    routes = Blueprint("guide", __name__)
+
+    def begun() -> LensPort:
+        if (now := lens()) is None:
+            raise Refusal(404, "no_lens", "No lens is being calibrated.")
+        return now
+
+    @routes.get(at or "/")
+    def page() -> str:
+        return render_template(
+            "lens.html",
+            now=begun().look(),
+            back=at != "",
+            instance=instance,
+            token=current_app.config["FORM_TOKEN"],
+        )
+
+    @routes.get("/api/v1/lens")
+    def state() -> Response:
+        return jsonify(asdict(begun().look()))
+
+    @routes.get("/api/v1/camera.jpg")
+    def camera() -> AnyResponse:
+        return picture(begun().jpeg(), "The camera has given no picture yet.")
+
+    @routes.post(f"{at}/end")
+    def end() -> AnyResponse:
+        begun().end()
+        return redirect(url_for("guide.page"), 303)
+
+    return routes
+
+
+def create_corners_app(
+    table: CornersPort, hosts: Collection[str] = (), access: Access | None = None
+) -> Flask:
+    """The page on which the board's corners are dragged to their places in a photograph, for hosts;
+    `access` as in `create_app`.
+    """
+    routes, instance = Blueprint("guide", __name__), secrets.token_hex(8)
+
+    @routes.get("/")
+    def page() -> str:
+        return _page()
+
+    @routes.get("/api/v1/corners")
+    def state() -> Response:
+        return jsonify(asdict(table.look()))
+
+    @routes.get("/api/v1/camera.jpg")
+    def photograph() -> AnyResponse:
+        return picture(table.jpeg(), "There is no photograph.")
+
+    @routes.post("/corners")
+    def put() -> AnyResponse:
+        try:
+            if not table.put([_corner(request.form, name) for name in CORNERS]):
+                raise Refusal(
+                    409,
+                    "not_now",
+                    "Expected four corners inside the photograph, once; nothing was done.",
+                )
+        except Refusal as refusal:
+            response: Response = make_response(_page(refusal.said))
+            response.status_code = refusal.status
+            return response
+        return redirect(url_for("guide.page"), 303)
+
+    def _page(notice: str = "") -> str:
+        now = table.look()
+        corners = list(zip(CORNERS, now.corners_px, strict=True))
+        return render_template(
+            "corners.html",
+            now=now,
+            corners=corners,
+            notice=notice,
+            instance=instance,
+            token=current_app.config["FORM_TOKEN"],
+        )
+
+    return _app(routes, hosts, access)
+
+
+def _app(routes: Blueprint, hosts: Collection[str], access: Access | None) -> Flask:
+    app = bare_app(hosts)
+    guarded(app, access or Access(Codes()))
+    app.register_blueprint(routes)
+    return app
+
+
+def _corner(form: Mapping[str, str], name: str) -> tuple[float, float]:
+    """A corner in a form, such as `412, 96.5`."""
+    text = form.get(name, "")
+    number = r"\s*(-?[0-9]{1,5}(?:\.[0-9]{1,3})?)\s*"
+    if not (match := re.fullmatch(f"{number},{number}", text)):
+        raise Refusal(
+            400,
+            "bad_corner",
+            f"Expected the {name} corner as x, y in pixels, such as 412, 96.5, got {text[:40]!r};"
+            " nothing was done.",
+        )
+    return float(match[1]), float(match[2])

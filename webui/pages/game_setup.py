@@ -1,0 +1,165 @@
+"""The page on which a session is set up: what is known of the table, then game, players and
+options.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Collection, Mapping
+
+from flask import (
+    Blueprint,
+    Flask,
+    Response,
+    current_app,
+    make_response,
+    redirect,
+    render_template,
+    request,
+)
+from werkzeug.wrappers import Response as AnyResponse
+
+from calibration.sheets.catalogue import PAPER_NAMES, SHEETS, sheet_pdf
+from calibration.wizard import JOBS
+from referee.live.game_setup import Choice, beginnings, options, playable
+from referee.sessions.start import parse_names
+from table.errors import InputError
+from webui.api.routes import picture
+from webui.app import bare_app, guarded
+from webui.interfaces import SetUpPort, TablePort
+from webui.pages.calibration import lens_pages
+from webui.pages.host import table_facts
+from webui.security.permissions import Access
+from webui.security.ration import MOST_PICTURES_S, Ration
+from webui.security.requests import Refusal
+
+PLAYS, PLACE, NAME, RULING = "plays ", "place ", "name ", "ruling "
+"""Form fields begin with these; what follows is a colour, or an option of the game."""
+
+
+def create_set_up_app(
+    setting: SetUpPort, table: TablePort, access: Access, hosts: Collection[str] = ()
+) -> Flask:
+    """The page of a session that is being set up, at /; hosts make the table ready and fill the
+    page in, others see that it goes on.
+    """
+    routes, instance = Blueprint("set_up", __name__), secrets.token_hex(8)
+
+    @routes.get("/")
+    @routes.get("/play")
+    def page() -> str:
+        return _page(request.args.get("game", table.setup.game.name))
+
+    @routes.post("/begin")
+    def begin() -> AnyResponse:
+        try:
+            setting.begin(choice(request.form, table.setup.game.colours))
+        except InputError as error:
+            refused: Response = make_response(_page(request.form.get("game", ""), str(error)))
+            refused.status_code = 409
+            return refused
+        return redirect("/", 303)
+
+    def _page(game: str, notice: str = "") -> str:
+        games = playable(table.setup)
+        chosen = (
+            game
+            if games.get(game) == ""
+            else next((name for name, why in games.items() if not why), "")
+        )
+        return render_template(
+            "set_up.html",
+            begun=setting.look(),
+            games=games,
+            chosen=chosen,
+            rulings=options(chosen) if chosen else (),
+            beginnings=beginnings(chosen),
+            steps=table.steps(),
+            frame_seq=table.frame_seq,
+            lens=table.setup.camera,
+            sheets=SHEETS,
+            papers=PAPER_NAMES,
+            facts=table_facts(table.setup),
+            colours=table.setup.game.colours,
+            form=request.form,
+            notice=notice,
+            instance=instance,
+            token=current_app.config["FORM_TOKEN"],
+        )
+
+    app = bare_app(hosts)
+    guarded(app, access)
+    app.register_blueprint(routes)
+    app.register_blueprint(making_ready(table))
+    app.register_blueprint(lens_pages(lambda: table.lens, "/lens", instance))
+    return app
+
+
+def making_ready(table: TablePort) -> Blueprint:
+    """What the page shows of the table, and what is done for it."""
+    routes, pictures = Blueprint("table", __name__), Ration(MOST_PICTURES_S)
+
+    @routes.post("/table")
+    def make_ready() -> AnyResponse:
+        job = next((one for one in JOBS if one == request.form.get("job")), None)
+        if job is None:
+            raise Refusal(400, "bad_job", f"Expected {', '.join(JOBS)}; nothing was done.")
+        try:
+            table.wish(job)
+        except InputError as error:
+            raise Refusal(409, "not_now", str(error)) from error
+        return redirect("/lens" if job == "lens" else "/", 303)
+
+    @routes.get("/table.jpg")
+    def camera() -> AnyResponse:
+        if not pictures.take():
+            raise Refusal(
+                503,
+                "too_many_pictures",
+                "Too many ask for the camera's picture at once; try again in a second.",
+                1,
+            )
+        return picture(table.jpeg(), "The camera has given no picture yet.")
+
+    @routes.get("/print/<sheet>-<paper>.pdf")
+    def sheet(sheet: str, paper: str) -> AnyResponse:
+        try:
+            return Response(sheet_pdf(sheet, paper), mimetype="application/pdf")
+        except InputError as error:
+            raise Refusal(404, "no_sheet", str(error)) from error
+
+    return routes
+
+
+def choice(form: Mapping[str, str], colours: Collection[str]) -> Choice:
+    """What a form chose; raises InputError or Refusal where it makes no sense."""
+    players = sorted(
+        (colour for colour in colours if PLAYS + colour in form),
+        key=lambda colour: _place(form.get(PLACE + colour, "")),
+    )
+    names = [
+        f"{colour}={name}" for colour in players if (name := form.get(NAME + colour, "").strip())
+    ]
+    rulings = {
+        name.removeprefix(RULING): value for name, value in form.items() if name.startswith(RULING)
+    }
+    begins = form.get("begins", "hand")
+    return Choice(
+        form.get("game", ""),
+        tuple(players),
+        rulings,
+        parse_names(",".join(names)) if names else {},
+        "" if begins == "hand" else begins,
+    )
+
+
+def _place(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,3}", text):
+        raise Refusal(
+            400,
+            "bad_place",
+            f"Expected a place in the order of turns, such as 1, got {text[:40]!r}; nothing was"
+            " done.",
+        )
+    return int(text)

@@ -1,0 +1,223 @@
+"""For later: the sessions of the log, any moment of each, what can be counted in them, and what can
+be carried away.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Blueprint, Response, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from referee.sessions.archive import packed_session
+from referee.sessions.event_store import LogReader
+from referee.sessions.state import Ledger
+from referee.statistics.history import Step, Stories, Story
+from referee.statistics.players import Tally, tallies
+from referee.statistics.results import Played
+from referee.statistics.throws import Hit, Landing, hits, landings, squares_hit
+from table.errors import InputError
+from webui.api.routes import picture
+from webui.i18n import word
+from webui.security.requests import Refusal, number
+from webui.share import verdict_png
+from webui.svg.board import draw
+from webui.svg.charts import HeatMap, Strips, around_target, on_squares, strips
+
+SHOWN_SESSIONS = 200
+"""The list has the newest of so many sessions; all stay in the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What can be counted in some sessions: tables, and the drawings of games that have them."""
+
+    tallies: tuple[Tally, ...]
+    gaps: Strips | None
+    landings: tuple[tuple[str, HeatMap], ...]
+    squares: tuple[tuple[str, HeatMap], ...]
+    hits: tuple[tuple[int, Hit], ...]
+
+
+def later(stories: Stories) -> Blueprint:
+    """The routes under /sessions, and /statistics."""
+    routes = Blueprint("later", __name__)
+    instance = secrets.token_hex(8)
+
+    @routes.get("/sessions")
+    def sessions() -> str:
+        return render_template("sessions.html", sessions=stories.summaries()[:SHOWN_SESSIONS])
+
+    @routes.get("/sessions/<seq:session>")
+    def moment(session: int) -> str:
+        story = _story(stories, session)
+        at = request.args.get("at")
+        index = _index(story.steps, number(at, "at") if at else None)
+        return render_template(
+            "moment.html",
+            instance=instance,
+            **_shown(story, index, request.args.get("view") == "near"),
+        )
+
+    @routes.get("/sessions/<seq:session>/statistics")
+    def statistics(session: int) -> str:
+        counted = count([_story(stories, session)])
+        return render_template("statistics.html", session=session, counted=counted, left_out=())
+
+    @routes.get("/statistics")
+    def all_statistics() -> str:
+        simulated = request.args.get("simulated") == "1"
+        told, left_out = [], []
+        for summary in stories.summaries():
+            if summary.simulated and not simulated:
+                continue
+            try:
+                told.append(stories.of(summary.session))
+            except InputError as error:
+                left_out.append(str(error))
+        return render_template(
+            "statistics.html",
+            session=None,
+            simulated=simulated,
+            counted=count(told),
+            left_out=left_out,
+        )
+
+    _carry_away(routes, stories)
+    return routes
+
+
+def _carry_away(routes: Blueprint, stories: Stories) -> None:
+    """The routes that give files: pictures, a verdict to share, a whole session."""
+
+    @routes.get("/sessions/<seq:session>/frame/<seq:seq>.jpg")
+    def frame(session: int, seq: int) -> AnyResponse:
+        kept = any(
+            record.seq == seq and record.frame for record in _story(stories, session).records
+        )
+        return picture(
+            stories.frame(seq) if kept else None,
+            f"No picture is kept with record {seq} of session {session}.",
+        )
+
+    @routes.get("/sessions/<seq:session>/verdict/<seq:seq>.png")
+    def share(session: int, seq: int) -> AnyResponse:
+        story = _story(stories, session)
+        index = next((k for k, step in enumerate(story.steps) if step.seq == seq), None)
+        if index is None:
+            raise Refusal(
+                404, "no_verdict", f"Nothing was decided in record {seq} of session {session}."
+            )
+        shown = _shown(story, index, near=True)
+        jpeg = stories.frame(shown["frame"]) if shown["frame"] else None
+        return _file(
+            verdict_png(shown["view"], shown["drawing"], jpeg, word),
+            "image/png",
+            "inline",
+            f"rinkside-{session}-{seq}.png",
+        )
+
+    @routes.get("/sessions/<seq:session>/session.zip")
+    def export(session: int) -> AnyResponse:
+        if _story(stories, session).open_secret:
+            raise Refusal(
+                409,
+                "secret",
+                "Votes of this session are secret while it goes on; end it, then carry it away.",
+            )
+        with LogReader(stories.path) as log:
+            packed = packed_session(log, session)
+        return _file(packed, "application/zip", "attachment", f"rinkside-session-{session}.zip")
+
+
+def _file(data: bytes, mimetype: str, how: str, name: str) -> AnyResponse:
+    return Response(
+        data, mimetype=mimetype, headers={"Content-Disposition": f'{how}; filename="{name}"'}
+    )
+
+
+def _story(stories: Stories, session: int) -> Story:
+    try:
+        return stories.of(session)
+    except InputError as error:
+        raise Refusal(404, "no_session", str(error)) from error
+
+
+def count(told: Sequence[Story]) -> Counted:
+    """Statistics of sessions, by people's names where they were told."""
+    played = [(story, each) for story in told for each in story.games]
+    gaps: dict[str, list[float]] = {}
+    landed: dict[str, list[Landing]] = {}
+    squares: dict[str, list[dict[str, int]]] = {}
+    taken: list[tuple[int, Hit]] = []
+    for story, each in played:
+        for thrown in each.throws:
+            if thrown.lie and thrown.lie.measured:
+                gaps.setdefault(_name(each, thrown.player), []).append(
+                    0.0 if thrown.lie.on_target else thrown.lie.gap_mm
+                )
+        for landing in landings(each.throws, story.records):
+            landed.setdefault(_name(each, landing.player), []).append(landing)
+    for story in told:
+        for ledger in _last_ledgers(story):
+            taken += [(ledger.session, hit) for hit in hits(ledger, story.records)]
+            for player, counts in squares_hit(ledger).items():
+                squares.setdefault(ledger.started.names.get(player, player), []).append(counts)
+    maps = ((player, around_target(found)) for player, found in landed.items())
+    boards = ((player, on_squares(counts)) for player, counts in squares.items())
+    return Counted(
+        tallies(each for _, each in played),
+        strips(gaps),
+        tuple((player, heat) for player, heat in maps if heat),
+        tuple((player, heat) for player, heat in boards if heat),
+        tuple(taken),
+    )
+
+
+def _last_ledgers(story: Story) -> Iterable[Ledger]:
+    """The last ledger of each game of a session, the newest first."""
+    ledger: Ledger | None = story.ledgers[-1]
+    while ledger is not None:
+        yield ledger
+        ledger = ledger.earlier
+
+
+def _name(played: Played, player: str) -> str:
+    return played.names.get(player, player)
+
+
+def _index(steps: Sequence[Step], at: int | None) -> int:
+    """The last step up to a record; the last of all where none is named."""
+    return len(steps) - 1 if at is None else sum(step.seq <= at for step in steps) - 1
+
+
+def _shown(story: Story, index: int, near: bool) -> dict[str, Any]:
+    """Everything that a page or a picture shows of a moment; before the first step the table as it
+    was set up.
+    """
+    step = story.steps[index] if index >= 0 else None
+    seq = step.seq if step else story.records[0].seq
+    view = story.view(seq)
+    setup = story.setup(seq)
+    frames = [one.seq for one in story.steps[: index + 1] if one.frame]
+    drawing = (
+        draw(setup, view["observation"], view["ranking"], near, view | {"options": []})
+        if setup
+        else None
+    )
+    return {
+        "view": view,
+        "steps": story.steps,
+        "index": index,
+        "drawing": drawing,
+        "target": setup.game.target if setup else None,
+        "near": near,
+        "frame": frames[-1] if frames else None,
+        "running": not story.ledgers[-1].ended,
+        "secret": story.open_secret,
+        "frame_url": lambda number: url_for("later.frame", session=view["session"], seq=number),
+        "live": None,
+    }

@@ -1,0 +1,163 @@
+"""The host's page: the table's code to join by, who sits where, new codes, what is connected, and
+what is known of the table.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Mapping
+
+import segno
+from flask import (
+    Blueprint,
+    Response,
+    current_app,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+from markupsafe import Markup
+from werkzeug.wrappers import Response as AnyResponse
+
+from table.boards import Chessboard, Coasters, Hex, Open, Tiles
+from table.table_config import Setup
+from webui.interfaces import LivePort, SessionPort
+from webui.security.login import COOKIE, keep, visitor
+from webui.security.permissions import Access
+from webui.security.requests import Refusal, incoming
+from webui.security.seats import Seats
+
+Devices = Callable[[], Mapping[str, str]]
+"""What is wrong with each part that is connected, by its name; nothing where it works."""
+
+
+KINDS: dict[type, str] = {
+    Open: "open ground",
+    Chessboard: "chessboard",
+    Hex: "hexagons",
+    Coasters: "coasters",
+    Tiles: "tiles",
+}
+
+
+def host(
+    session: SessionPort,
+    live: LivePort,
+    access: Access,
+    seats: Seats,
+    address: str,
+    devices: Devices,
+) -> Blueprint:
+    """The routes for hosts only; `address` is where other machines find the panel, empty where they
+    do not.
+    """
+    routes = Blueprint("host", __name__, url_prefix="/host")
+
+    @routes.get("")
+    def page() -> str:
+        return _page()
+
+    @routes.post("/free")
+    def free() -> AnyResponse:
+        seats.free(request.form.get("seat", ""), by="the host")
+        return redirect(url_for("host.page"), 303)
+
+    @routes.post("/code")
+    def code() -> AnyResponse:
+        """A new code; who had the old one is thrown out, but for the host who asks."""
+        which = request.form.get("which", "")
+        if which == "table":
+            access.codes.renew("table")
+            seats.free(
+                *(colour for colour in seats.held() if colour != visitor().seat), by="the host"
+            )
+            return redirect(url_for("host.page"), 303)
+        if which != "host":
+            raise Refusal(
+                400,
+                "bad_code",
+                f"Expected the code of the host or the table, got {which[:40]!r}; nothing was"
+                " done.",
+            )
+        fresh = access.codes.renew("host")
+        response: Response = make_response(_page(fresh))
+        return keep(response, access.renewed(request.cookies.get(COOKIE, "")))
+
+    def _page(fresh: str = "") -> str:
+        view = session.view()
+        base = _base(address)
+        link = f"{base}{url_for('join.page')}#{access.codes.now.table}" if base else ""
+        return render_template(
+            "host.html",
+            view=view,
+            held=seats.held(),
+            table_code=access.codes.now.table,
+            fresh=fresh,
+            base=base,
+            qr=qr(link) if link else "",
+            live=live.latest,
+            devices=devices(),
+            facts=table_facts(live.setup),
+            token=current_app.config["FORM_TOKEN"],
+        )
+
+    return routes
+
+
+def table_facts(setup: Setup) -> list[tuple[str, str]]:
+    """What is known of the table and its camera: what it is, and how it is known."""
+    lens, game = setup.camera, setup.game
+    learned = [colour.colour for colour in setup.learned_colours]
+    lens_known = (
+        "a first estimate: calibrate it"
+        if lens.first_estimate
+        else "calibrated, with its ±"
+        if lens.covariance
+        else "taken as exact"
+    )
+    size_mm = setup.outline_mm().max(axis=0) - setup.outline_mm().min(axis=0)
+    return [
+        ("picture", f"{lens.width} × {lens.height} px"),
+        ("lens", lens_known),
+        ("cards", f"{len(setup.fiducials.markers)} fiducials"),
+        ("board", f"{KINDS[type(setup.board)]}, {size_mm[0]:.0f} × {size_mm[1]:.0f} mm"),
+        (
+            "colours",
+            (
+                f"learned in this light: {', '.join(learned)}"
+                if learned
+                else f"as sold: {', '.join(setup.colours)}"
+            ),
+        ),
+        ("pieces", f"{', '.join(game.sizes)} ({game.pieces})"),
+    ]
+
+
+def qr(text: str) -> Markup:
+    """A QR code as inline SVG, drawn by classes, without a style of its own."""
+    return Markup(
+        segno.make(text, error="m", micro=False).svg_inline(
+            border=3, omitsize=True, svgclass="qr", lineclass=None
+        )
+    )
+
+
+def _base(address: str) -> str:
+    """Where phones find the panel: as the host found it, unless that was by a name that means the
+    machine itself.
+    """
+    named = incoming().named
+    return (
+        address
+        if named is None or not request.host or _itself(named.name)
+        else request.host_url.rstrip("/")
+    )
+
+
+def _itself(name: str) -> bool:
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")

@@ -1,0 +1,224 @@
+"""The page, and the forms on it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from flask import (
+    Blueprint,
+    Response,
+    current_app,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+from werkzeug.wrappers import Response as AnyResponse
+
+from referee.live.table_monitor import WISHES
+from referee.sessions.status import Live
+from table.errors import InputError
+from table.observation import observation_document
+from webui.api.page_cache import Kept
+from webui.api.routes import obey
+from webui.interfaces import LivePort, SessionPort
+from webui.security.incoming import json_document
+from webui.security.login import visitor
+from webui.security.permissions import sayings
+from webui.security.requests import Refusal, number
+from webui.svg.board import draw
+from webui.svg.overlay import draw_over
+
+SHOWN = ("near", "photo")
+"""Ways to look at the table, beside the whole of it."""
+
+NOT_SAID: dict[str, Any] = {
+    "size": "",
+    "sigma_mm": None,
+    "on_target": False,
+    "touching": False,
+    "base_mm": None,
+    "points_mm": None,
+}
+"""What a ranking's row has where its game does not measure it."""
+
+BY_READINGS = "by the readings"
+"""Label of the button that lets a calliper's readings decide; the session finds the choice that
+they agree with.
+"""
+
+READING = "reading "
+"""Form fields that hold a calliper's reading begin with this; what follows is its name."""
+
+
+def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
+    """The routes that people see."""
+    routes, kept = Blueprint("pages", __name__), Kept()
+
+    @routes.get("/")
+    def panel() -> AnyResponse:
+        view, now, shown = session.view(), live.latest, _shown()
+        return kept.page(view, now, live.setup, shown, lambda: page(view, now, shown))
+
+    @routes.post("/command")
+    def command() -> AnyResponse:
+        try:
+            _refuse_late_undo(session, request.form)
+            for document in _commands(request.form, session):
+                obey(session, document)
+        except Refusal as refusal:
+            response: Response = make_response(
+                page(session.view(), live.latest, _shown(), refusal.said)
+            )
+            response.status_code = refusal.status
+            return response
+        return redirect(url_for("pages.panel", view=request.args.get("view")), 303)
+
+    @routes.post("/table")
+    def table() -> AnyResponse:
+        wish = next((one for one in WISHES if one == request.form.get("wish")), None)
+        if wish is None:
+            raise Refusal(400, "bad_wish", "Expected redo or play on; nothing was done.")
+        live.wish(wish)
+        return redirect(url_for("pages.panel", view=request.args.get("view")), 303)
+
+    def page(view: dict[str, Any], now: Live, shown: str, notice: str = "") -> str:
+        view = view | {"ranking": [NOT_SAID | row for row in view["ranking"]]}
+        seen = (
+            observation_document(now.observation)
+            if now.observation is not None
+            else view["observation"]
+        )
+        return render_template(
+            "panel.html",
+            view=view,
+            live=now,
+            shown=shown,
+            notice=notice,
+            seen=seen,
+            drawing=draw(live.setup, seen, view["ranking"], shown == "near", view),
+            overlay=(
+                draw_over(live.setup, now.observation, view["options"], view["trace"])
+                if shown == "photo" and now.observation
+                else None
+            ),
+            target=live.setup.game.target,
+            lens=live.setup.camera,
+            instance=instance,
+            token=current_app.config["FORM_TOKEN"],
+            reading=READING,
+            by_readings=BY_READINGS,
+            contested=contested(view),
+            saying=sayings(visitor(), session, view, current_app.extensions["seats"].held()),
+            frame_url=lambda seq: url_for("api.frame", seq=seq),
+        )
+
+    return routes
+
+
+def _shown() -> str:
+    """How whoever asks looks at the table; empty for the whole of it."""
+    shown = request.args.get("view", "")
+    return shown if shown in SHOWN else ""
+
+
+def command_document(form: Mapping[str, str]) -> dict[str, Any]:
+    """The command in a form, as `referee.sessions.commands.parse_command` reads it; empty fields
+    are left out.
+    """
+    filled = {
+        name: value.strip()
+        for name, value in form.items()
+        if value.strip() and name not in ("token", "seen")
+    }
+    readings = {
+        name.removeprefix(READING): _reading(filled.pop(name))
+        for name in list(filled)
+        if name.startswith(READING)
+    }
+    document: dict[str, Any] = dict(filled)
+    for name in ("said", "misread"):
+        if name in filled:
+            document[name] = _said(filled[name])
+    for name in ("question", "record", "appeal"):
+        if name in filled:
+            document[name] = number(filled[name], name)
+    for name, separator in (("moves", ";"), ("players", ",")):
+        if name in form:
+            document[name] = [part.strip() for part in form[name].split(separator) if part.strip()]
+    if readings:
+        document |= {"how": "calliper", "readings_mm": readings}
+    if document.get("label") == BY_READINGS:
+        del document["label"]
+    return document
+
+
+def contested(view: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Rows of the ranking that a calliper should measure, each with the name that the session knows
+    it by.
+
+    `blue` is blue's nearest, `blue 2` its second.  Those too close to call where the observation
+    says which, else the nearest four.
+    """
+    counted: Counter[str] = Counter()
+    named = []
+    for row in view["ranking"]:
+        counted[row["colour"]] += 1
+        number = counted[row["colour"]]
+        named.append((row["colour"] if number == 1 else f"{row['colour']} {number}", row))
+    pairs = (view["observation"] or {}).get("call", {}).get("pairs", [])
+    places = {place for pair in pairs for place in pair}
+    return [entry for place, entry in enumerate(named) if place in places] or named[:4]
+
+
+def _commands(form: Mapping[str, str], session: SessionPort) -> list[dict[str, Any]]:
+    """What a form asks for: one command, or for `rule` those that the button of that name sends, to
+    have the table judged afresh.
+    """
+    document = command_document(form)
+    if document.get("command") != "rule":
+        return [document]
+    looks = session.view()["phase"] != "paused"
+    return [document | {"command": name} for name in (["pause"] if looks else []) + ["resume"]]
+
+
+def _refuse_late_undo(session: SessionPort, form: Mapping[str, str]) -> None:
+    """Undo takes back the last thing that stands, so it must be the last thing that the page showed
+    (`seen`).
+    """
+    seen = form.get("seen", "")
+    if form.get("command") == "undo" and seen and session.records(number(seen, "seen")):
+        raise Refusal(
+            409,
+            "moved_on",
+            "Something happened since this page was drawn; look again, then repeat it if you still"
+            " want to.",
+        )
+
+
+def _said(text: str) -> Any:
+    """What a button says to the game: a JSON object of the state's `may_say`."""
+    try:
+        return json_document(text)
+    except InputError as error:
+        raise Refusal(
+            400,
+            "bad_saying",
+            f"Expected what was said as JSON, got {text[:40]!r}; nothing was done.",
+        ) from error
+
+
+def _reading(text: str) -> float:
+    number = re.fullmatch(r"\+?([0-9]{1,4}(?:[.,][0-9]{1,4})?) ?(?:mm)?", text)
+    if number is None:
+        raise Refusal(
+            400,
+            "bad_reading",
+            f"Expected a calliper's reading in mm, such as 12.35, got {text[:40]!r}; nothing was"
+            " done.",
+        )
+    return float(number[1].replace(",", "."))

@@ -1,0 +1,139 @@
+"""What comes in with a request, made safe in one place: texts, numbers and JSON documents.
+
+Texts are valid Unicode without control characters, numbers are bounded, documents are small and
+shallow.  Routes read `request.args`, `request.form`, `guard.json_body`, `guard.number` and
+addresses with the `seq` converter, and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from flask import Request
+from werkzeug.datastructures import ImmutableMultiDict
+from werkzeug.routing import BaseConverter
+
+from table.errors import InputError
+from table.files import check_plain
+from table.text import printable
+from webui.security.host_names import read_authority
+
+DIGITS = 15
+"""Numbers have so many digits at most: all of them are exact in JSON and fit into the log's
+columns.
+"""
+NO_NAME = "unknown.invalid"
+LAST_NUMBER = 10**DIGITS - 1
+MOST_DEEP = 16
+"""Lists and objects inside one another; no command has more than four."""
+
+
+class Texts(ImmutableMultiDict[str, str]):
+    """Fields of a form, a query or cookies, without control characters.  (Bytes that are no UTF-8
+    are replaced before.)
+    """
+
+    def __init__(self, mapping: Any = None) -> None:
+        pairs: Iterable[tuple[str, Any]] = ()
+        if isinstance(mapping, ImmutableMultiDict):
+            pairs = mapping.items(multi=True)
+        elif isinstance(mapping, Mapping):
+            pairs = mapping.items()
+        elif mapping is not None:
+            pairs = mapping
+        super().__init__([(printable(name), printable(value)) for name, value in pairs])
+
+
+class Incoming(Request):
+    """A request whose forms, queries and cookies are `Texts`; `named` is what its Host header
+    names, None where that is nothing.
+    """
+
+    parameter_storage_class = Texts
+    dict_storage_class = Texts
+
+    def __init__(
+        self, environ: dict[str, Any], populate_request: bool = True, shallow: bool = False
+    ) -> None:
+        self.host_as_sent = environ.get("HTTP_HOST", "")
+        self.named = read_authority(self.host_as_sent, environ["wsgi.url_scheme"])
+        if self.named is None:
+            environ["HTTP_HOST"] = (
+                NO_NAME  # what routing and pages work with until the request is refused
+            )
+        super().__init__(environ, populate_request, shallow)
+        self.query_string = re.sub(
+            rb"[^\x00-\x7f]", lambda found: b"%%%02X" % found[0][0], self.query_string
+        )
+
+
+class SeqConverter(BaseConverter):
+    """Numbers of sessions and records in addresses: `/sessions/<seq:session>`.  A longer one is no
+    address.
+    """
+
+    regex = rf"[0-9]{{1,{DIGITS}}}"
+    weight = 50
+
+    def to_python(self, value: str) -> int:
+        return int(value)
+
+
+def number_of(text: str, name: str) -> int:
+    """A number from a query or a header, 0 to LAST_NUMBER; raises InputError with its name."""
+    if not re.fullmatch(SeqConverter.regex, text):
+        raise InputError(
+            f"{name}: expected the number of a record, {DIGITS} digits at most, got {text[:40]!r}"
+        )
+    return int(text)
+
+
+def json_document(text: str | bytes) -> Any:
+    """A document in JSON that is safe to work with; raises InputError where it is none, in one
+    line.
+    """
+    try:
+        document = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+    except InputError:
+        raise
+    except RecursionError as error:
+        raise InputError(
+            f"expected JSON with at most {MOST_DEEP} brackets inside one another"
+        ) from error
+    except ValueError as error:
+        raise InputError("expected a document in JSON") from error
+    check_plain(document, "JSON", MOST_DEEP)
+    return _cleaned(document)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        raise InputError("expected each name once in an object of JSON, got one twice")
+    return document
+
+
+def _no_number(text: str) -> float:
+    raise InputError(f"expected numbers in JSON, got {text}")
+
+
+def _cleaned(node: Any) -> Any:
+    """Texts without control characters; raises InputError for numbers out of bounds."""
+    match node:
+        case str():
+            return printable(node)
+        case dict():
+            return {printable(name): _cleaned(value) for name, value in node.items()}
+        case list():
+            return [_cleaned(value) for value in node]
+        case bool() | None:
+            return node
+        case _:
+            if not abs(node) <= LAST_NUMBER:  # nor is NaN
+                raise InputError(
+                    f"expected numbers of at most {DIGITS} digits in JSON, got {str(node)[:20]}..."
+                )
+            return node

@@ -1,0 +1,271 @@
+"""Who may do what: the roles, how a code makes somebody a host or a player, and the one place that
+allows commands.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Literal, assert_never
+
+import msgspec
+from itsdangerous import BadSignature, URLSafeSerializer
+
+from referee.sessions.commands import (
+    Answer,
+    Appeal,
+    Command,
+    Correct,
+    Declare,
+    Hear,
+    NextGame,
+    Pause,
+    Resign,
+    Resume,
+    Roll,
+    Undo,
+    Uphold,
+)
+from referee.sessions.secret_votes import Touched
+from referee.sessions.verdict_events import HOST_DECIDES
+from webui.interfaces import SessionPort
+from webui.security.client_addresses import client_of
+from webui.security.codes import Codes, plain
+from webui.security.requests import Refusal
+from webui.security.wrong_codes import Guesses
+
+Role = Literal["host", "player", "spectator"]
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Somebody who asks for something: `seat` is the colour they speak for, `id` that of a browser
+    or program that gave a code.
+    """
+
+    role: Role = "spectator"
+    seat: str | None = None
+    id: str = ""
+
+
+class Ticket(msgspec.Struct, frozen=True):
+    """What a browser keeps, signed: who it is, and marks of the codes that it gave; a code that is
+    changed has another mark.
+    """
+
+    id: str
+    host: str = ""
+    table: str = ""
+
+
+class Access:
+    """Turns codes into tickets and tickets into visitors.  Safe to use from many threads."""
+
+    def __init__(self, codes: Codes, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock` gives seconds that never go back."""
+        self.codes = codes
+        self._guesses = Guesses(clock)
+        self._signer = URLSafeSerializer(
+            codes.now.key, salt="rinkside ticket", signer_kwargs={"digest_method": hashlib.sha256}
+        )
+        self._link = secrets.token_urlsafe(18)
+        self._lock = Lock()
+
+    @property
+    def link(self) -> str:
+        """What stands in the place of the host's code in the link of the terminal; it is good for
+        one browser, once.
+        """
+        return self._link
+
+    def enter(self, code: str, address: str, ticket: str = "") -> str:
+        """The ticket of somebody at `address` who gave a code, with what their old one was good
+        for.
+
+        Raises Refusal for a wrong code, and for every code while there were too many wrong ones
+        from this address.  A browser whose ticket is good is counted for itself: others at its
+        address, such as behind a proxy, do not lock it out.
+        """
+        known = self.visitor(ticket).id
+        role = self._role_of(code, f"ticket {known}" if known else client_of(address))
+        had = self._read(ticket)
+        kept = self.codes.now
+        mark = (
+            {"host": self._mark(kept.host)} if role == "host" else {"table": self._mark(kept.table)}
+        )
+        return self._write(msgspec.structs.replace(had or Ticket(id=secrets.token_hex(8)), **mark))
+
+    def renewed(self, ticket: str) -> str:
+        """The ticket of a host who has put another code in the place of theirs."""
+        had = self._read(ticket) or Ticket(id=secrets.token_hex(8))
+        return self._write(msgspec.structs.replace(had, host=self._mark(self.codes.now.host)))
+
+    def visitor(self, ticket: str) -> Visitor:
+        """Who shows this ticket; a spectator where it is none, or the code that it was given for
+        has been changed.
+        """
+        had, kept = self._read(ticket), self.codes.now
+        if had is None:
+            return Visitor()
+        if hmac.compare_digest(had.host, self._mark(kept.host)):
+            return Visitor("host", id=had.id)
+        return (
+            Visitor("player", id=had.id)
+            if hmac.compare_digest(had.table, self._mark(kept.table))
+            else Visitor()
+        )
+
+    def bearer(self, token: str, address: str) -> Visitor:
+        """Who sends this bearer token, a code or a ticket; raises Refusal where it is neither."""
+        if (visitor := self.visitor(token)).id:
+            return visitor
+        return Visitor(self._role_of(token, client_of(address)))
+
+    def _role_of(self, code: str, client: str) -> Role:
+        with (
+            self._lock
+        ):  # one code at a time: the link is good once, and nobody guesses in parallel
+            if self._link and hmac.compare_digest(code.strip().encode(), self._link.encode()):
+                self._link = ""
+                return "host"
+            self._guesses.check(client)
+            kept, given = self.codes.now, plain(code[:64]).encode()
+            for role, right in (("host", kept.host), ("player", kept.table)):
+                if hmac.compare_digest(given, plain(right).encode()):
+                    return "host" if role == "host" else "player"
+            self._guesses.wrong(client)
+        raise Refusal(
+            403,
+            "wrong_code",
+            "That is no code of this table: the host's stands in the terminal, the table's on the"
+            " host's page.",
+        )
+
+    def _mark(self, code: str) -> str:
+        return hmac.new(self.codes.now.key.encode(), code.encode(), hashlib.sha256).hexdigest()[:24]
+
+    def _write(self, ticket: Ticket) -> str:
+        text = self._signer.dumps(msgspec.to_builtins(ticket))
+        return text.decode() if isinstance(text, bytes) else text
+
+    def _read(self, text: str) -> Ticket | None:
+        try:
+            return msgspec.convert(self._signer.loads(text), Ticket)
+        except (BadSignature, msgspec.ValidationError):
+            return None
+
+
+def allowed(
+    visitor: Visitor, command: Command, session: SessionPort, held: Collection[str]
+) -> Command:
+    """The command as this visitor may give it now; raises Refusal where they may not.
+
+    `held` are the seats that somebody holds.  A player's commands say by themselves who decided.
+    """
+    if visitor.role == "spectator":
+        raise Refusal(
+            403,
+            "spectator",
+            "Who watches changes nothing: give the host's code, or the table's and take a seat.",
+        )
+    if visitor.role == "player":
+        view = session.view()
+        if visitor.seat is None:
+            raise Refusal(
+                403, "no_seat", "Take a seat first: players speak for their own pieces only."
+            )
+        if not _own(visitor.seat, command, view):
+            raise Refusal(
+                403,
+                "not_yours",
+                f"That is not for {visitor.seat} to say: ask the player whom it concerns, or the"
+                " host.",
+            )
+        command = msgspec.structs.replace(
+            command, decided_by=view["names"].get(visitor.seat, visitor.seat)
+        )
+    refuse_others_votes(visitor, session.touched(command), held)
+    return command
+
+
+def refuse_others_votes(visitor: Visitor, touched: Touched, held: Collection[str]) -> None:
+    """Raises Refusal where a hidden vote of a seat that somebody else holds would be touched, or
+    any would be shown.
+    """
+    others = sorted(
+        player for player in touched.voters if player in held and player != visitor.seat
+    )
+    if others:
+        said = (
+            f"{others[0].capitalize()} votes by phone: nobody else does, and nobody sees it. Free"
+            " the seat first if nobody is there."
+        )
+        raise Refusal(403, "secret", said)
+    if touched.aloud:
+        said = (
+            "Votes are secret now, and this would show one: use the buttons for votes, and say"
+            " other things one at a time."
+        )
+        raise Refusal(403, "secret", said)
+
+
+def sayings(
+    visitor: Visitor, session: SessionPort, view: Mapping[str, Any], held: Collection[str]
+) -> list[dict[str, Any]]:
+    """What of the `may_say` of a view's state this visitor may say now."""
+    waits = view["phase"] == "playing"
+    return [
+        one
+        for one in view["state"].get("may_say") or ()
+        if waits and _may_hear(visitor, Hear(said=one["said"]), session, held)
+    ]
+
+
+def takes_back(seat: str, view: Mapping[str, Any]) -> int | None:
+    """The record of a vote that this player may still change, because nobody has seen it yet."""
+    record: int | None = view["hidden"].get(seat)
+    return record
+
+
+def _own(seat: str, command: Command, view: Mapping[str, Any]) -> bool:
+    """Does this player speak for nobody else with it?"""
+    match command:
+        case Hear():
+            return command.said.get("player") == seat or command.said in _for_anybody(view)
+        case Answer():
+            return view["question"] is None or may_answer(seat, view["question"])
+        case Roll() | Appeal() | Resign():
+            return command.player == seat
+        case Undo():
+            return command.record is not None and command.record == takes_back(seat, view)
+        case Declare() | Correct() | Uphold() | Pause() | Resume() | NextGame():
+            return False
+        case _:
+            assert_never(command)
+
+
+def may_answer(seat: str | None, question: Mapping[str, Any]) -> bool:
+    """May who holds this seat answer the open question?  The host always may."""
+    return (
+        seat is not None
+        and not question["evidence"].get(HOST_DECIDES)
+        and question["player"] in (None, seat)
+    )
+
+
+def _for_anybody(view: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What any player may say now, whomever it is about."""
+    return [one["said"] for one in view["state"].get("may_say") or () if one.get("anybody")]
+
+
+def _may_hear(visitor: Visitor, hear: Hear, session: SessionPort, held: Collection[str]) -> bool:
+    try:
+        allowed(visitor, hear, session, held)
+    except Refusal:
+        return False
+    return True

@@ -1,0 +1,192 @@
+"""What every answer carries and what every request must pass: same site, small bodies, one shape
+for errors.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Collection
+from typing import Any
+
+from flask import Flask, Response, current_app, jsonify, make_response, render_template, request
+from werkzeug.exceptions import HTTPException, UnsupportedMediaType
+
+from referee.sessions.event_store import LogFailed
+from table.errors import InputError
+from webui.security.host_names import at_home, read_authority, read_origin
+from webui.security.incoming import Incoming, SeqConverter, json_document, number_of
+
+MAX_BODY_BYTES = 16 * 1024
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src"
+        " 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+SAID = {
+    404: "There is nothing here; the panel is at /.",
+    405: "This address does not take that kind of request.",
+    413: f"Expected at most {MAX_BODY_BYTES // 1024} KiB, and this is more; nothing was done.",
+    415: "Expected JSON (Content-Type: application/json); nothing was done.",
+    500: "The panel made a mistake of its own; the log on disk is not touched by it.",
+}
+
+
+class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
+    """An answer other than the one that was asked for: HTTP status, a code for programs, a sentence
+    for people.
+
+    With `retry_s` it is worth asking again after so many seconds.
+    """
+
+    def __init__(self, status: int, code: str, said: str, retry_s: int | None = None) -> None:
+        super().__init__(said)
+        self.status, self.code, self.said, self.retry_s = status, code, said, retry_s
+
+
+def guard(app: Flask, hosts: Collection[str]) -> None:
+    """Put the checks before and the headers after every request of `app`; `hosts` are names it also
+    answers to.
+    """
+    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
+    app.config["MAX_FORM_MEMORY_SIZE"] = MAX_BODY_BYTES
+    app.config["MAX_FORM_PARTS"] = 32
+    app.config["FORM_TOKEN"] = secrets.token_urlsafe(24)
+
+    app.request_class = Incoming
+    app.url_map.converters["seq"] = SeqConverter
+    ours = {name.lower() for name in hosts}
+
+    @app.before_request
+    def check() -> None:
+        asked = incoming()
+        if asked.named is None or not at_home(asked.named.name, ours):
+            name = asked.named.name if asked.named else asked.host_as_sent[:80]
+            said = (
+                f"This panel does not answer to the name {name!r}; use its IP address, or name it"
+                " at the start (--public-name)."
+            )
+            raise Refusal(421, "unknown_host", said)
+        if request.method not in ("GET", "HEAD", "OPTIONS"):
+            refuse_cross_site()
+
+    @app.after_request
+    def add_headers(response: Response) -> Response:
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)
+        response.headers.setdefault("Cache-Control", "no-store")
+        return response
+
+    @app.errorhandler(Refusal)
+    def refused(refusal: Refusal) -> Response:
+        response = error(refusal.status, refusal.code, refusal.said)
+        if refusal.retry_s is not None:
+            response.headers["Retry-After"] = str(refusal.retry_s)
+        return response
+
+    @app.errorhandler(LogFailed)
+    def not_kept(failed: LogFailed) -> Response:
+        return error(507, "not_kept", str(failed))
+
+    @app.errorhandler(InputError)
+    def not_now(wrong: InputError) -> Response:
+        return error(409, "not_now", str(wrong))
+
+    @app.errorhandler(HTTPException)
+    def http_error(exception: HTTPException) -> Response:
+        status = exception.code or 500
+        code = exception.name.lower().replace(" ", "_")
+        response = error(status, code, SAID.get(status, exception.description or exception.name))
+        response.headers.extend(
+            {
+                name: value
+                for name, value in exception.get_headers()
+                if name in ("Allow", "Retry-After")
+            }
+        )
+        return response
+
+    @app.errorhandler(Exception)
+    def failed(exception: Exception) -> Response:
+        current_app.logger.error("panel: %s %s", request.method, request.path, exc_info=exception)
+        return error(500, "internal_server_error", SAID[500])
+
+
+def error(status: int, code: str, said: str) -> Response:
+    """The one shape of errors; a page for people where a browser asked for one."""
+    wants_page = request.accept_mimetypes.best_match(
+        ["application/json", "text/html"]
+    ) == "text/html" and not request.path.startswith("/api/")
+    if wants_page:
+        response = make_response(render_template("error.html", said=said, status=status))
+    else:
+        response = jsonify({"error": {"code": code, "said": said}})
+    response.status_code = status
+    return response
+
+
+def incoming() -> Incoming:
+    """The request at hand."""
+    asked: Incoming = request._get_current_object()  # type: ignore[attr-defined]  # a proxy
+    return asked
+
+
+def json_body() -> Any:
+    """The document that a program sent; raises Refusal where it is none."""
+    if not request.is_json:
+        raise UnsupportedMediaType
+    try:
+        return json_document(request.get_data())
+    except InputError as error:
+        raise Refusal(400, "bad_request", f"{_capital(str(error))}; nothing was done.") from error
+
+
+def number(text: str, name: str) -> int:
+    """A number that was sent under this name; raises Refusal where it is none, or too long."""
+    try:
+        return number_of(text, name)
+    except InputError as error:
+        raise Refusal(400, "bad_number", str(error)) from error
+
+
+def _capital(said: str) -> str:
+    return said[:1].upper() + said[1:]
+
+
+def refuse_cross_site() -> None:
+    """Only this panel's own pages, or a program that is no browser, may change anything."""
+    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    foreign = Refusal(
+        403,
+        "cross_site",
+        "This request came from another site; nothing was done. Use the panel itself.",
+    )
+    if site == "same-origin":
+        # a browser says so itself; to a form sent without a script it may add "Origin: null"
+        return
+    if site is not None:
+        raise foreign
+    if origin is not None and read_origin(origin) != read_authority(
+        request.headers.get("Host", ""), origin.partition("://")[0]
+    ):
+        raise foreign
+    if (
+        origin is None
+        and not request.is_json
+        and not hmac.compare_digest(
+            request.form.get("token", "").encode(), current_app.config["FORM_TOKEN"].encode()
+        )
+    ):
+        raise Refusal(
+            403,
+            "no_token",
+            "This form is not one that this panel wrote, or the panel was started anew since; load"
+            " the page again.",
+        )

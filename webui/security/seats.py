@@ -1,0 +1,97 @@
+"""The seats of a session: which player's phone is which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+
+from referee.sessions.event_store import LogFailed
+from referee.sessions.events import SeatFreed, SeatTaken
+from webui.security.codes import Codes
+from webui.security.permissions import Visitor
+from webui.security.requests import Refusal
+
+
+class Seats:
+    """Who holds which seat, kept beside the codes; a colour has one holder, and a holder one
+    colour.  Safe to use from many threads.
+    """
+
+    def __init__(
+        self, codes: Codes, session: int, keep: Callable[[SeatTaken | SeatFreed], object]
+    ) -> None:
+        """Seats of another session than `session` (number) are nobody's any more; `keep` writes
+        down what changes.
+        """
+        self._codes, self._session, self._keep, self._lock = codes, session, keep, Lock()
+
+    def held(self) -> dict[str, str]:
+        """Holders' ids by colour."""
+        kept = self._codes.now
+        return dict(kept.seats) if kept.session == self._session else {}
+
+    def of(self, visitor_id: str) -> str | None:
+        """The colour that somebody holds."""
+        return next(
+            (
+                colour
+                for colour, holder in self.held().items()
+                if visitor_id and holder == visitor_id
+            ),
+            None,
+        )
+
+    def take(self, visitor: Visitor, colour: str) -> None:
+        """Take a free seat, and leave the one held before; raises Refusal where somebody else holds
+        it.
+        """
+        if not visitor.id:
+            raise Refusal(
+                403,
+                "no_ticket",
+                "Only who joined with a code takes a seat: programs keep the token that"
+                " /api/v1/join gives.",
+            )
+        with self._lock:
+            held = self.held()
+            if held.get(colour, visitor.id) != visitor.id:
+                raise Refusal(
+                    409,
+                    "seat_taken",
+                    f"Somebody else plays {colour} on another phone; the host can free the seat.",
+                )
+            if colour in held:
+                return
+            left = [one for one, holder in held.items() if holder == visitor.id]
+            others = {one: holder for one, holder in held.items() if one not in left}
+            taken = SeatTaken(player=colour, said=f"{colour.capitalize()}'s seat is taken.")
+            self._change(others | {colour: visitor.id}, *map(_freed, left), taken)
+
+    def free(self, *colours: str, by: str = "") -> None:
+        """Give seats back, or have them freed `by` somebody else; who held them is a player without
+        one.
+        """
+        with self._lock:
+            held = self.held()
+            left = {one: holder for one, holder in held.items() if one not in colours}
+            self._change(left, *(_freed(colour, by) for colour in held.keys() - left.keys()))
+
+    def _change(self, seats: dict[str, str], *events: SeatTaken | SeatFreed) -> None:
+        """All of it or nothing: beside the codes, and in the log."""
+        before = self._codes.now
+        self._codes.put(session=self._session, seats=seats)
+        try:
+            for event in events:
+                self._keep(event)
+        except LogFailed as error:
+            self._codes.put(session=before.session, seats=before.seats)
+            raise Refusal(507, "not_kept", str(error)) from error
+
+
+def _freed(colour: str, by: str = "") -> SeatFreed:
+    said = (
+        f"{by.capitalize()} frees {colour}'s seat."
+        if by
+        else f"{colour.capitalize()}'s seat is given back."
+    )
+    return SeatFreed(player=colour, decided_by=by or colour, said=said)

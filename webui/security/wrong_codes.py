@@ -1,0 +1,54 @@
+"""Wrong codes, counted for each client: who guesses has to wait, and nobody else does."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from threading import Lock
+
+from webui.security.requests import Refusal
+
+WINDOW_S, MOST_WRONG = 60.0, 5
+"""So many wrong codes of one client within the window, and no further code of that client is looked
+at.
+"""
+MOST_CLIENTS = 4096
+"""So many clients are remembered; of more, the one whose last wrong code is oldest is forgotten."""
+
+
+class Guesses:
+    """The wrong codes of the last WINDOW_S seconds.  Safe to use from many threads."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock` gives seconds that never go back."""
+        self._clock, self._lock = clock, Lock()
+        self._wrong: OrderedDict[str, deque[float]] = OrderedDict()
+
+    def check(self, client: str) -> None:
+        """Raises Refusal, with the time to wait, for a client that guessed too often."""
+        with self._lock:
+            now = self._clock()
+            times = self._wrong.get(client, ())
+            recent = [at for at in times if at > now - WINDOW_S]
+            if len(recent) < MOST_WRONG:
+                return
+            wait_s = math.ceil(recent[-MOST_WRONG] + WINDOW_S - now)
+        raise Refusal(
+            429,
+            "too_many_codes",
+            f"Too many wrong codes were given; try again in {wait_s} s.",
+            retry_s=wait_s,
+        )
+
+    def wrong(self, client: str) -> None:
+        """A client gave a wrong code."""
+        with self._lock:
+            self._wrong.setdefault(client, deque(maxlen=MOST_WRONG)).append(self._clock())
+            self._wrong.move_to_end(client)
+            if len(self._wrong) > MOST_CLIENTS:
+                self._wrong.popitem(last=False)
+
+    def __len__(self) -> int:
+        return len(self._wrong)

@@ -1,0 +1,302 @@
+"""The panel behind waitress."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from flask import Flask
+from waitress import wasyncore  # type: ignore[import-untyped]
+from waitress.adjustments import Adjustments  # type: ignore[import-untyped]
+from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
+from waitress.parser import HTTPRequestParser, ParsingError  # type: ignore[import-untyped]
+from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
+from waitress.task import ThreadedTaskDispatcher, WSGITask  # type: ignore[import-untyped]
+
+from table.errors import InputError
+from webui.api.events import CARRY, Listener, Streams
+from webui.api.fanout import Fanout
+from webui.security.client_addresses import client_of, is_this_machine
+
+MOST_STREAMS = 256
+"""Streams at once; each is a socket, and a process has 1024 of them where nobody asked for more."""
+MOST_CONNECTIONS, MOST_OF_ONE = 512, 64
+"""Connections at once beside the streams, of all and of one address (IPv6: one /64); for more the
+one that waits longest is closed.
+"""
+HEAD_S, BODY_S, IDLE_S = 10.0, 20.0, 60.0
+"""How long a connection may take to ask for the first time and to send the head of a request, or
+all of one; and to ask again.
+"""
+STALL_S, SLOWEST_BYTES_S = 20.0, 1024
+"""An answer must be taken within this time, and a second more for so many bytes that were taken."""
+MOST_HEAD_BYTES, MOST_BODY_BYTES = 32 * 1024, 64 * 1024
+"""Of a request; the panel takes no body that is nearly so large."""
+LOOK_S = 0.5
+"""How long a server without requests goes on before it looks whether it is to stop."""
+
+
+def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
+    """Take an address for the panel before anything else is begun; raises InputError where it
+    cannot be had.
+    """
+    try:
+        if not 0 <= port <= 65535:
+            raise OverflowError("ports go from 0 to 65535")
+        family, _, _, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        return socket.create_server(address[:2], family=family)
+    except (OSError, ValueError, OverflowError) as error:
+        raise InputError(_why(error, host, port)) from error
+
+
+@contextmanager
+def serving(app: Flask, listening: socket.socket, behind_proxy: bool = False) -> Iterator[None]:
+    """Serve in a thread of its own on an address from `listen`, and close it in the end;
+    `behind_proxy` as in `serve`.
+    """
+    stopping = threading.Event()
+    options = {"stopping": stopping, "behind_proxy": behind_proxy}
+    thread = threading.Thread(target=serve, args=(app, listening), kwargs=options, name="panel")
+    thread.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        thread.join()
+
+
+class Task(WSGITask):  # type: ignore[misc]  # waitress has no types
+    """A request that may give its connection away, once its answer is to begin: streams are told by
+    `Fanout`, and hold no thread.
+    """
+
+    carried = False
+
+    def get_environment(self) -> dict[str, Any]:
+        environ: dict[str, Any] = super().get_environment()
+        return environ | {CARRY: self.carry}
+
+    def carry(self, listener: Listener) -> Iterator[bytes]:
+        """The body of a stream's answer: here it has no more, and what waitress closes is not the
+        last hold of the connection.
+        """
+        head = self.build_response_header()
+        self.wrote_header = self.carried = self.close_on_finish = True
+        self.channel.server.fanout.carry(
+            self.channel.socket.dup(), head, self.chunked_response, listener
+        )
+        yield from ()
+
+    def finish(self) -> None:
+        if not self.carried:
+            super().finish()
+
+
+class Parser(HTTPRequestParser):  # type: ignore[misc]
+    """Reads requests; what it cannot read is answered with 400."""
+
+    def parse_header(self, header_plus: bytes) -> None:
+        try:
+            super().parse_header(header_plus)
+        except ValueError as error:  # a length of 5,000 digits, brackets that hold no address
+            raise ParsingError("Invalid request") from error
+
+
+class Channel(HTTPChannel):  # type: ignore[misc]
+    """A connection, which has only so much time for each step: to ask, to send all of a request, to
+    take the answer.
+    """
+
+    task_class = Task
+    parser_class = Parser
+
+    def __init__(
+        self, server: Server, sock: socket.socket, addr: Any, adj: Adjustments, map: Any = None
+    ) -> None:
+        self.client = client_of(addr[0])
+        self.asked = False
+        """Was a request of this connection answered before?"""
+        self.since_s = self.writing_since_s = time.monotonic()
+        self.sent_bytes = 0
+        super().__init__(server, sock, addr, adj, map=map)
+
+    def received(self, data: bytes) -> bool:
+        if self.request is None:
+            self.since_s = time.monotonic()
+        done: bool = super().received(data)
+        return done
+
+    def service(self) -> None:
+        super().service()
+        self.asked, self.since_s = True, time.monotonic()
+
+    def send(self, data: bytes, do_close: bool = True) -> int:
+        sent: int = super().send(data, do_close)
+        self.sent_bytes += sent
+        return sent
+
+    @property
+    def waits(self) -> bool:
+        """Is nothing done for it now?  Such a connection may be closed to make room."""
+        return not (self.requests or self.total_outbufs_len or self.will_close)
+
+    def overdue(self, now_s: float) -> bool:
+        """Has it had more time than its step may take?"""
+        if self.total_outbufs_len:
+            return now_s - self.writing_since_s > STALL_S + self.sent_bytes / SLOWEST_BYTES_S
+        self.writing_since_s, self.sent_bytes = now_s, 0
+        if self.requests:
+            return False
+        if self.request is None:
+            return now_s - self.since_s > (IDLE_S if self.asked else HEAD_S)
+        return now_s - self.since_s > (BODY_S if self.request.headers_finished else HEAD_S)
+
+
+class Server(TcpWSGIServer):  # type: ignore[misc]
+    """Takes connections, and closes those that hold places without asking for anything."""
+
+    channel_class = Channel
+    fanout: Fanout
+
+    def accept(self) -> tuple[socket.socket, Any] | None:
+        accepted: tuple[socket.socket, Any] | None = super().accept()
+        if accepted is not None and not self._make_room(accepted[1][0]):
+            accepted[0].close()
+            return None
+        return accepted
+
+    def _make_room(self, address: str) -> bool:
+        """Room for one more connection, by closing the one that has waited longest; False where all
+        are at work.
+
+        Each address has its share; programs of this machine have not, as a proxy brings everybody's
+        requests.
+        """
+        channels = list(self.active_channels.values())
+        own = [channel for channel in channels if channel.client == client_of(address)]
+        if len(own) >= MOST_OF_ONE and not is_this_machine(address):
+            return _close_longest_waiting(own)
+        return len(channels) < MOST_CONNECTIONS or _close_longest_waiting(channels)
+
+    def tidy(self) -> None:
+        """Close the connections whose time is over."""
+        now_s = time.monotonic()
+        for channel in list(self.active_channels.values()):
+            if channel.overdue(now_s):
+                # at once: `will_close` waits until there is room to write, which a stalled client
+                # never gives
+                channel.handle_close()
+
+    def maintenance(self, now: float) -> None:
+        """Waitress's own, by the wall clock and for idle connections only: see `tidy`."""
+
+
+def _close_longest_waiting(channels: list[Channel]) -> bool:
+    """Close one, those that never asked for anything first; False where none waits."""
+    waiting = [channel for channel in channels if channel.waits]
+    if waiting:
+        min(waiting, key=lambda channel: (channel.asked, channel.since_s)).handle_close()
+    return bool(waiting)
+
+
+def serve(
+    app: Flask,
+    listening: socket.socket,
+    threads: int = 16,
+    stopping: threading.Event | None = None,
+    behind_proxy: bool = False,
+) -> None:
+    """Serve the panel on an address from `listen` until the process is told to end, or `stopping`
+    is set; then close it.
+
+    With `behind_proxy` a proxy on this machine is believed who asks (X-Forwarded-For) and whether
+    by TLS (X-Forwarded-Proto); nobody else is, and without it nobody at all.
+    """
+    streams: Streams | None = app.extensions.get("streams")
+    # It warns of a queue when a page is asked for before all threads have begun; that there are
+    # enough is seen to here.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    open_sockets: dict[int, object] = {}
+    server = _server(app, open_sockets, listening, threads, behind_proxy)
+    if streams:
+        streams.limit = MOST_STREAMS
+        server.fanout = Fanout(streams)
+        server.fanout.start()
+    tidy_at_s = 0.0
+    try:
+        # server.run() would wait for the streams' threads before anybody could tell them to end.
+        while stopping is None or not stopping.is_set():
+            wasyncore.loop(map=open_sockets, timeout=LOOK_S, use_poll=True, count=1)
+            if time.monotonic() >= tidy_at_s:
+                server.tidy()
+                tidy_at_s = time.monotonic() + LOOK_S
+    except (KeyboardInterrupt, SystemExit):
+        pass
+    finally:
+        if streams:
+            streams.close()
+            server.fanout.join()
+        server.task_dispatcher.shutdown()
+        wasyncore.close_all(open_sockets)
+
+
+def _server(
+    app: Flask,
+    open_sockets: dict[int, object],
+    listening: socket.socket,
+    threads: int,
+    behind_proxy: bool,
+) -> Server:
+    proxy = {
+        "trusted_proxy": "::1" if listening.family == socket.AF_INET6 else "127.0.0.1",
+        "trusted_proxy_count": 1,
+        "trusted_proxy_headers": {"x-forwarded-for", "x-forwarded-proto"},
+    }
+    options = Adjustments(
+        sockets=[listening],
+        threads=threads,
+        ident="rinkside",
+        max_request_header_size=MOST_HEAD_BYTES,
+        max_request_body_size=MOST_BODY_BYTES,
+        connection_limit=2 * MOST_CONNECTIONS,  # not reached: see Server
+        log_socket_errors=False,
+        **(proxy if behind_proxy else {}),
+    )
+    dispatcher = ThreadedTaskDispatcher()
+    dispatcher.set_thread_count(threads)
+    place = (listening.family, listening.type, listening.proto, listening.getsockname())
+    return Server(
+        app,
+        map=open_sockets,
+        _sock=listening,
+        dispatcher=dispatcher,
+        adj=options,
+        bind_socket=False,
+        sockinfo=place,
+    )
+
+
+def _why(error: Exception, host: str, port: int) -> str:
+    number = error.errno if isinstance(error, OSError) else None
+    if number == errno.EADDRINUSE:
+        return (
+            f"port {port} on {host} is taken by another program: choose another one with --port,"
+            f" such as --port {port + 1}"
+        )
+    if number == errno.EACCES:
+        return (
+            f"port {port} needs rights that this program does not have: choose one above 1023 with"
+            " --port, such as --port 8000"
+        )
+    return (
+        f"{host}, port {port}: expected an address of this machine and a free port (--host,"
+        f" --port): {error}"
+    )

@@ -1,0 +1,276 @@
+"""A verdict as one picture to send to somebody: the photograph, the board, the sentence, and what
+was measured.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import cv2
+import numpy as np
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfbase.pdfmetrics import stringWidth
+from reportlab.pdfgen.canvas import Canvas
+
+from table.measured_text import shown_time
+from webui.filters import shown_game, shown_gap, shown_verdict
+from webui.svg.board import Drawing
+from webui.svg.labels import Label
+from webui.svg.marks import DrawnMark
+from webui.svg.palette import letter, paint
+
+WIDTH, EDGE, GAP = 1200.0, 40.0, 24.0
+"""Of the picture and its margins, in pixels."""
+PICTURES = 465.0
+"""Height of the photograph and of the drawing."""
+SAID, SMALL, ROWS, CHIP = 32.0, 20.0, 4, 25.0
+"""Heights of the sentence and of everything else, how many distances are told, and the side of a
+colour's letter.
+"""
+INK, QUIET, LINE, GROUND, DARK = "#12202b", "#556674", "#d5dfe6", "#e6eff5", "#c9d9e3"
+_pdfium = threading.Lock()
+"""PDFium serves one thread at a time."""
+
+
+def verdict_png(
+    view: Mapping[str, Any],
+    drawing: Drawing | None,
+    jpeg: bytes | None,
+    say: Callable[[str], str] = str,
+) -> bytes:
+    """The newest verdict of a view as a PNG, in the language of `say`; `jpeg` is the picture that
+    it rests on, if one is kept.
+    """
+    ruled = view["verdicts"][0] if view["verdicts"] else None
+    said = _wrapped(
+        say(ruled["said"] if ruled else "Nothing has been ruled yet."),
+        "Helvetica-Bold",
+        SAID,
+        WIDTH - 2 * EDGE,
+    )
+    rows = _measured(view, say)
+    height = (
+        EDGE
+        + 44
+        + PICTURES
+        + GAP
+        + SMALL * 2
+        + len(said) * SAID * 1.25
+        + (len(rows) + 2) * SMALL * 1.45
+        + EDGE
+    )
+    packed = io.BytesIO()
+    canvas = Canvas(packed, pagesize=(WIDTH, height), pageCompression=0)
+    y = height - EDGE - 22
+    _text(canvas, EDGE, y, "Rinkside", "Helvetica-Bold", 24)
+    begun = f"{shown_game(view['game'])}, game {view['game_number']}, session {view['session']}" + (
+        " - simulated table" * view["simulated"]
+    )
+    canvas.setFillColor(QUIET)
+    _text(canvas, WIDTH - EDGE, y, say(begun), "Helvetica", SMALL, right=True)
+    y -= 22 + PICTURES
+    _pictures(canvas, y, drawing, jpeg, say)
+    y -= GAP + SMALL
+    if ruled:
+        _text(
+            canvas,
+            EDGE,
+            y,
+            f"{say(shown_verdict(ruled)).upper()}   {say(shown_time(ruled['at_ms']))}",
+            "Helvetica-Bold",
+            SMALL * 0.85,
+        )
+    canvas.setFillColor(INK)
+    for line in said:
+        y -= SAID * 1.25
+        _text(canvas, EDGE, y, line, "Helvetica-Bold", SAID)
+    y -= SMALL * 0.6
+    for colour, words in rows:
+        y -= SMALL * 1.45
+        _chip(canvas, EDGE, y - 5, colour)
+        canvas.setFillColor(INK)
+        _text(canvas, EDGE + 34, y, words, "Helvetica", SMALL)
+    if ruled and ruled["rests_on"]:
+        canvas.setFillColor(QUIET)
+        _text(
+            canvas, EDGE, y - SMALL * 1.6, say(f"Rests on: {ruled['rests_on']}"), "Helvetica", SMALL
+        )
+    canvas.save()
+    return _png(packed.getvalue())
+
+
+def _measured(view: Mapping[str, Any], say: Callable[[str], str]) -> list[tuple[str, str]]:
+    """Colours and words of the distances next to the target."""
+    return [
+        (row["colour"], f"{say(row['colour'])} {say(row['size'])}: {say(shown_gap(row))}")
+        for row in view["ranking"][:ROWS]
+    ]
+
+
+def _pictures(
+    canvas: Canvas, y: float, drawing: Drawing | None, jpeg: bytes | None, say: Callable[[str], str]
+) -> None:
+    """Photograph and drawing beside each other, from y up; one alone has all the width."""
+    room = WIDTH - 2 * EDGE
+    halves = [room * 0.56 - GAP / 2, room * 0.44 - GAP / 2] if jpeg and drawing else [room, room]
+    if jpeg:
+        image = ImageReader(io.BytesIO(jpeg))
+        canvas.drawImage(
+            image,
+            EDGE,
+            y,
+            halves[0],
+            PICTURES,
+            preserveAspectRatio=True,
+            anchor="nw" if drawing else "n",
+        )
+    if drawing:
+        canvas.saveState()
+        _, _, width, height = drawing.view_box
+        scale = min(halves[1] / width, PICTURES / height)
+        left = WIDTH - EDGE - halves[1] + (halves[1] - scale * width) / 2
+        canvas.translate(
+            left - scale * drawing.view_box[0], y + PICTURES + scale * drawing.view_box[1]
+        )
+        canvas.scale(scale, -scale)
+        room_for_it = canvas.beginPath()
+        room_for_it.rect(*drawing.view_box)
+        canvas.clipPath(room_for_it, stroke=0, fill=0)
+        _board(canvas, drawing, 1.0 / scale, say)
+        canvas.restoreState()
+
+
+def _board(canvas: Canvas, drawing: Drawing, px: float, say: Callable[[str], str]) -> None:
+    """The drawing on a canvas that is scaled to it; `px` is a pixel in its units."""
+    canvas.setLineWidth(px)
+    canvas.setLineJoin(1)
+    _polygon(canvas, drawing.outline, GROUND, LINE)
+    for cell in drawing.cells:
+        canvas.setFillColor(DARK if cell.dark else GROUND)
+        canvas.rect(cell.x, cell.y, cell.side_mm, cell.side_mm, stroke=0, fill=1)
+    for hexagon in drawing.hexes:
+        _polygon(canvas, hexagon.points, GROUND, DARK)
+    for counter in drawing.counters:
+        canvas.setFillColor(paint(counter.colour)[0])
+        canvas.setStrokeColor(QUIET)
+        canvas.circle(counter.x, counter.y, counter.radius_mm, stroke=1, fill=1)
+    canvas.setLineWidth(2 * px)
+    for gap in drawing.gaps[:ROWS]:
+        canvas.setStrokeColor(INK if gap.leading else QUIET)
+        canvas.line(gap.x1, gap.y1, gap.x2, gap.y2)
+    canvas.setLineWidth(1.2 * px)
+    for piece in drawing.pieces:
+        _polygon(canvas, piece.outline, paint(piece.colour)[0], INK)
+        for face in piece.faces:
+            _polygon(
+                canvas,
+                face.points,
+                "#ffffff" if face.shade > 0 else "#000000",
+                INK,
+                min(1.0, abs(face.shade)),
+            )
+    for mark in drawing.trace:
+        _mark(canvas, mark, px)
+    for label in drawing.labels:
+        canvas.saveState()
+        canvas.translate(label.x - label.width_mm / 2, label.y + label.height_mm / 2)
+        canvas.scale(label.height_mm / CHIP, -label.height_mm / CHIP)
+        _label(canvas, label, say(label.text))
+        canvas.restoreState()
+
+
+def _mark(canvas: Canvas, mark: DrawnMark, px: float) -> None:
+    for colour, width in (("#ffffff", 6 * px), (INK, 3 * px)):
+        canvas.setStrokeColor(colour)
+        canvas.setLineWidth(width)
+        for line in re.findall(r"M([^MZ]+)(Z?)", mark.path):
+            path = canvas.beginPath()
+            for index, point in enumerate(line[0].split("L")):
+                x, y = map(float, point.split())
+                (path.lineTo if index else path.moveTo)(x, y)
+            if line[1]:
+                path.close()
+            canvas.drawPath(path, stroke=1, fill=0)
+
+
+def _label(canvas: Canvas, label: Label, text: str) -> None:
+    """A plate with the colour's letter, and the distance or name; as tall as a chip."""
+    canvas.setLineWidth(1)
+    canvas.setFillColor("#ffffff")
+    canvas.setStrokeColor(LINE)
+    canvas.roundRect(0, 0, CHIP * label.width_mm / label.height_mm, CHIP, 5, stroke=1, fill=1)
+    _chip(canvas, 0, 0, label.colour)
+    canvas.setFillColor(INK)
+    canvas.setFont("Helvetica-Bold", 15)
+    canvas.drawString(CHIP + 5, 7, text)
+
+
+def _polygon(canvas: Canvas, points: str, fill: str, stroke: str, alpha: float = 1.0) -> None:
+    path = canvas.beginPath()
+    for index, point in enumerate(points.split()):
+        x, y = map(float, point.split(","))
+        (path.lineTo if index else path.moveTo)(x, y)
+    path.close()
+    canvas.setFillColor(fill, alpha)
+    canvas.setStrokeColor(stroke)
+    canvas.drawPath(path, stroke=1, fill=1)
+
+
+def _chip(canvas: Canvas, x: float, y: float, colour: str) -> None:
+    fill, on = paint(colour)
+    canvas.setFillColor(fill)
+    canvas.setStrokeColor(INK)
+    canvas.roundRect(x, y, CHIP, CHIP, 5, stroke=1, fill=1)
+    canvas.setFillColor(on)
+    canvas.setFont("Helvetica-Bold", 15)
+    canvas.drawCentredString(x + CHIP / 2, y + 7, letter(colour))
+
+
+def _text(
+    canvas: Canvas, x: float, y: float, text: str, font: str, size: float, right: bool = False
+) -> None:
+    """One line; characters that the font has not are written `?`."""
+    canvas.setFont(font, size)
+    (canvas.drawRightString if right else canvas.drawString)(
+        x, y, text.encode("cp1252", "replace").decode("cp1252")
+    )
+
+
+def _wrapped(text: str, font: str, size: float, width: float) -> list[str]:
+    """Lines that fit; a number stays with its unit."""
+    return list(
+        _lines(
+            re.sub(r" (±|mm)", "\u00a0\\1", text).replace("± ", "±\u00a0").split(" "),
+            font,
+            size,
+            width,
+        )
+    )
+
+
+def _lines(words: list[str], font: str, size: float, width: float) -> Iterator[str]:
+    line = ""
+    for word in words:
+        longer = f"{line} {word}" if line else word
+        if line and stringWidth(longer, font, size) > width:
+            yield line
+            line = word
+        else:
+            line = longer
+    yield line
+
+
+def _png(pdf: bytes) -> bytes:
+    from pypdfium2 import (
+        PdfDocument,
+    )  # loads a library of 7 MB, which only sharing and printing need
+
+    with _pdfium:
+        document = PdfDocument(pdf)
+        image = np.asarray(document[0].render(scale=1.0).to_numpy()).copy()
+        document.close()
+    return cv2.imencode(".png", np.ascontiguousarray(image[:, :, :3]))[1].tobytes()

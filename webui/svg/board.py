@@ -1,0 +1,440 @@
+"""The table as seen from straight above, ready to be written as SVG: one unit is 1 mm, x right, y
+**down** (table y negated).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from table.boards import Board, Chessboard, Coasters, Hex, Open, Tiles
+from table.cells import cell_side_mm, cells_mm
+from table.solids import FACES, TIP, Array, Solid
+from table.table_config import Setup
+from webui.svg.labels import Label, place_labels
+from webui.svg.marks import DrawnMark, DrawnOption, crowded, draw_marks, draw_options, path, plan
+from webui.svg.names import names_of
+
+MARGIN_MM = 8.0
+FAR_BESIDE = 0.85
+"""What lies farther from the middle of a board than so many of its widths is left out of the
+drawing.
+"""
+SAME_PIECE_MM = 4.0
+"""A piece that lies farther than this from where it was measured has been moved since; its gap is
+not drawn.
+"""
+
+CHI2_95 = 5.991
+"""95 % quantile of chi-squared with two degrees of freedom: squared radius of the ellipse, in
+standard deviations.
+"""
+
+LIGHT = np.array([-0.42, 0.5, 0.76])
+"""Where the drawing's light comes from: the far left, as on most paper."""
+
+Row = Mapping[str, Any]
+"""A piece of `rinkside-observation/1`, or a row of a view's ranking."""
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """One face seen from above: SVG points, and its shade, below 0 darker than a level face, above
+    0 lighter.
+    """
+
+    points: str
+    shade: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ellipse:
+    """The 95 % region of a point: centre, half axes and direction of the longer one, mm and SVG
+    degrees.
+    """
+
+    x: float
+    y: float
+    a_mm: float
+    b_mm: float
+    turn_deg: float
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPiece:
+    """A piece in plan view with its inner edges; `name` is said aloud by a screen reader."""
+
+    name: str
+    colour: str
+    outline: str
+    faces: tuple[Face, ...]
+    tip: tuple[float, float]
+    middle: tuple[float, float]
+    ellipse: Ellipse
+    target: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnGap:
+    """The shortest way from a piece to the target, projected on the table."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    leading: bool
+    close: bool
+    """One of those that are too close to call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A square of a board; `dark` as a1 of a chessboard is, `colour` that of its coaster, `tile`
+    what lies there by the record.
+    """
+
+    x: float
+    y: float
+    side_mm: float
+    dark: bool
+    name: str
+    colour: str
+    tile: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hexagon:
+    """A cell of a hex board with its middle."""
+
+    points: str
+    x: float
+    y: float
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnCounter:
+    """A flat counter."""
+
+    x: float
+    y: float
+    radius_mm: float
+    colour: str
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnFiducial:
+    """A fiducial's square; `seen` where the picture was located by it."""
+
+    points: str
+    x: float
+    y: float
+    id: int
+    seen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Everything on the table; `view_box` is (x, y, width, height)."""
+
+    view_box: tuple[float, float, float, float]
+    text_mm: float
+    outline: str
+    cells: tuple[Cell, ...]
+    hexes: tuple[Hexagon, ...]
+    dice: tuple[Cell, ...]
+    start: str
+    counters: tuple[DrawnCounter, ...]
+    fiducials: tuple[DrawnFiducial, ...]
+    pieces: tuple[DrawnPiece, ...]
+    off_board: tuple[DrawnPiece, ...]
+    gaps: tuple[DrawnGap, ...]
+    labels: tuple[Label, ...]
+    ruler_mm: int
+    options: tuple[DrawnOption, ...]
+    crowded: bool
+    trace: tuple[DrawnMark, ...]
+
+
+def draw(
+    setup: Setup,
+    seen: Mapping[str, Any] | None,
+    ranking: Sequence[Row] = (),
+    near: bool = False,
+    told: Mapping[str, Any] = MappingProxyType({}),
+) -> Drawing:
+    """The table with what was seen on it (`rinkside-observation/1`) and measured (a view's
+    ranking).
+
+    `near` shows only the surroundings of the target and the pieces nearest to it; `told` is a view,
+    of which options, trace and what the state knows of the board (tiles, cover dice, the starting
+    line) are drawn, if it has them.
+    """
+    state: Mapping[str, Any] = told.get("state", {})
+    close = {place for pair in (seen or {}).get("call", {}).get("pairs", ()) for place in pair}
+    pieces: Sequence[Row] = seen["pieces"] if seen else ()
+    measured = {index: row for row in ranking if (index := _found(row, pieces)) is not None}
+    view_box = _near_box(pieces, measured, setup) if near and measured else _whole_box(setup, seen)
+    text_mm = min(view_box[2], 1.5 * view_box[3]) / (38 if near else 46)
+    fiducials_seen = seen["camera"]["fiducials_seen"] if seen else None
+    return Drawing(
+        view_box=view_box,
+        text_mm=round(text_mm, 2),
+        outline=_points(setup.outline_mm()),
+        cells=_cells(setup.board, seen.get("board_state", {}) if seen else {}, state.get("board")),
+        hexes=_hexes(setup.board),
+        dice=_dice(setup.board, state.get("dice", ())),
+        start=path(np.array(state["line"]), plan) if state.get("line") else "",
+        counters=_counters(setup, seen["counters"]) if seen else (),
+        fiducials=_fiducials(setup, fiducials_seen) if isinstance(setup.board, Open) else (),
+        pieces=tuple(_piece(piece, setup) for piece in sorted(pieces, key=_top_mm)),
+        off_board=tuple(_piece(piece, setup) for piece in seen["off_board"]) if seen else (),
+        gaps=tuple(
+            _gap(row, row["place"] - 1 in close) for row in measured.values() if row["points_mm"]
+        ),
+        labels=place_labels(
+            pieces,
+            measured,
+            names_of(setup.board, state, pieces),
+            setup.game.target,
+            text_mm,
+            view_box,
+        ),
+        ruler_mm=next(
+            (length for length in (500, 200, 100, 50, 20, 10) if length <= view_box[2] / 4), 5
+        ),
+        options=draw_options(setup.board, told.get("options", ())),
+        crowded=crowded(told.get("options", ())),
+        trace=draw_marks(setup.board, told.get("trace", ())),
+    )
+
+
+def ellipse_95(base_mm: Sequence[float], covariance_mm2: Any) -> Ellipse:
+    """The ellipse that holds the true point 95 times in 100, from its covariance (2, 2)."""
+    values, vectors = np.linalg.eigh(np.asarray(covariance_mm2, float))
+    b_mm, a_mm = np.sqrt(np.maximum(values, 0.0) * CHI2_95)
+    along = vectors[:, 1]
+    x, y = _flip(base_mm)
+    return Ellipse(
+        x,
+        y,
+        round(float(a_mm), 3),
+        round(float(b_mm), 3),
+        round(math.degrees(math.atan2(-along[1], along[0])), 1),
+    )
+
+
+def _found(row: Row, pieces: Sequence[Row]) -> int | None:
+    """Index of the piece that a row of the ranking is about, if it still lies there."""
+    if row["base_mm"] is None:
+        return None
+    alike = [index for index, piece in enumerate(pieces) if piece["colour"] == row["colour"]]
+    index = min(alike, key=lambda i: math.dist(pieces[i]["base_mm"], row["base_mm"]), default=None)
+    return (
+        index
+        if index is not None
+        and math.dist(pieces[index]["base_mm"], row["base_mm"]) <= SAME_PIECE_MM
+        else None
+    )
+
+
+def _piece(piece: Row, setup: Setup) -> DrawnPiece:
+    vertices = np.array(piece["vertices_mm"], float)
+    plan = Solid(vertices).plan_mm()
+    target = piece["colour"] == setup.game.target
+    return DrawnPiece(
+        name=(
+            f"{piece['colour']} {piece['size']}, {piece['pose']}{', the target' if target else ''}"
+        ),
+        colour=piece["colour"],
+        outline=_points(plan),
+        faces=_faces(vertices),
+        tip=_flip(vertices[TIP]),
+        middle=_flip(plan.mean(axis=0)),
+        ellipse=ellipse_95(piece["base_mm"], piece["base_cov_mm2"]),
+        target=target,
+    )
+
+
+def _faces(vertices_mm: Array) -> tuple[Face, ...]:
+    """Faces that look up, each with its light compared with a level one's."""
+    faces = []
+    light = LIGHT / np.linalg.norm(LIGHT)
+    for numbers in FACES:
+        corners = vertices_mm[list(numbers)]
+        normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
+        normal /= np.linalg.norm(normal)
+        if normal[2] > 1e-6:
+            faces.append(
+                Face(
+                    _points(corners[:, :2]),
+                    round(float(normal @ light - light[2]) * 0.55 + 0.12, 2),
+                )
+            )
+    return tuple(faces)
+
+
+def _gap(row: Row, close: bool) -> DrawnGap:
+    on_piece, on_target = row["points_mm"]
+    return DrawnGap(*_flip(on_piece), *_flip(on_target), row["place"] == 1, close)
+
+
+def _cells(board: Board, tiles: Mapping[str, bool], known: Any) -> tuple[Cell, ...]:
+    """The squares of a board that has some; those of coasters are as dark as the coaster beside is
+    not.
+
+    A place of a board of tiles is dark where none is; `tiles` says which have one, all that it does
+    not name have, and `known` what the record has there.
+    """
+    match board:
+        case Chessboard():
+            side, files, ranks, block = board.square_mm, board.files, board.ranks, 1
+        case Coasters():
+            side, files, ranks, block = board.cell_mm, board.cols, board.rows, 3
+        case Tiles():
+            side, files, ranks, block = board.cell_mm, board.cols, board.rows, 0
+        case _:
+            return ()
+    x0, y0 = board.origin_mm
+    cells = []
+    for rank in range(ranks):
+        for file in range(files):
+            name = f"{chr(97 + file)}{rank + 1}"
+            dark = (file // block + rank // block) % 2 == 0 if block else not tiles.get(name, True)
+            colour = _coaster(board, file, rank) if isinstance(board, Coasters) else ""
+            tile = (
+                known.get(name, {}).get("tile", "")
+                if isinstance(known, Mapping) and not dark
+                else ""
+            )
+            cells.append(
+                Cell(
+                    *_flip((x0 + file * side, y0 + (rank + 1) * side)),
+                    side,
+                    dark,
+                    name,
+                    colour,
+                    tile,
+                )
+            )
+    return tuple(cells)
+
+
+def _coaster(board: Coasters, file: int, rank: int) -> str:
+    """The colour of the coaster under a space; empty where it is not known."""
+    down, across = (board.rows - 1 - rank) // 3, file // 3
+    return (
+        board.layout[down][across]
+        if down < len(board.layout) and across < len(board.layout[down])
+        else ""
+    )
+
+
+def _hexes(board: Board) -> tuple[Hexagon, ...]:
+    """The cells of a hex board."""
+    if not isinstance(board, Hex):
+        return ()
+    return tuple(
+        Hexagon(_points(corners), *_flip(corners.mean(axis=0)), name)
+        for name, corners in cells_mm(board).items()
+    )
+
+
+def _dice(board: Board, spaces: Any) -> tuple[Cell, ...]:
+    """Cover dice in the middle of their spaces, half as wide."""
+    cells, side = cells_mm(board), cell_side_mm(board) / 2
+    far_left = np.array([-side / 2, side / 2])
+    middles = ((name, cells[name].mean(axis=0)) for name in spaces if name in cells)
+    return tuple(
+        Cell(*_flip(middle + far_left), side, False, name, "", "") for name, middle in middles
+    )
+
+
+def _counters(setup: Setup, seen: Sequence[Row]) -> tuple[DrawnCounter, ...]:
+    kind = setup.game.counters
+    return (
+        tuple(
+            DrawnCounter(*_flip((row["x_mm"], row["y_mm"])), kind.diameter_mm / 2, row["colour"])
+            for row in seen
+        )
+        if kind
+        else ()
+    )
+
+
+def _fiducials(setup: Setup, seen: Sequence[int] | None) -> tuple[DrawnFiducial, ...]:
+    drawn = []
+    for marker in setup.fiducials.markers:
+        corners = np.array(marker.corners_mm)
+        drawn.append(
+            DrawnFiducial(
+                _points(corners),
+                *_flip(corners.mean(axis=0)),
+                marker.id,
+                seen is None or marker.id in seen,
+            )
+        )
+    return tuple(drawn)
+
+
+def _whole_box(setup: Setup, seen: Mapping[str, Any] | None) -> tuple[float, float, float, float]:
+    """Open ground with its fiducials; of a board its cells, with their names and what lies beside
+    it.
+    """
+    if isinstance(setup.board, Open):
+        return _box(
+            np.vstack(
+                [
+                    setup.outline_mm(),
+                    *(np.array(marker.corners_mm) for marker in setup.fiducials.markers),
+                ]
+            ),
+            MARGIN_MM,
+        )
+    side_mm = cell_side_mm(setup.board)
+    outline = setup.outline_mm()
+    reach_mm = FAR_BESIDE * np.ptp(outline, axis=0).max()
+    beside = [
+        np.array(piece["vertices_mm"], float)[:, :2]
+        for piece in (seen["off_board"] if seen else ())
+    ]
+    near = [points for points in beside if np.abs(points - outline.mean(axis=0)).max() < reach_mm]
+    return _box(
+        np.vstack([outline, *near]), (0.35 if isinstance(setup.board, Hex) else 0.6) * side_mm
+    )
+
+
+def _near_box(
+    pieces: Sequence[Row], measured: Mapping[int, Row], setup: Setup
+) -> tuple[float, float, float, float]:
+    """Around the target and the four pieces nearest to it."""
+    nearest = sorted(measured, key=lambda index: measured[index]["place"])[:4]
+    shown = [pieces[index] for index in nearest] + [
+        piece for piece in pieces if piece["colour"] == setup.game.target
+    ]
+    return _box(
+        np.vstack([np.array(piece["vertices_mm"], float)[:, :2] for piece in shown]), 3 * MARGIN_MM
+    )
+
+
+def _box(points: Array, margin_mm: float) -> tuple[float, float, float, float]:
+    low, high = points.min(axis=0) - margin_mm, points.max(axis=0) + margin_mm
+    x, y = _flip((low[0], high[1]))
+    return x, y, round(float(high[0] - low[0]), 2), round(float(high[1] - low[1]), 2)
+
+
+def _top_mm(piece: Row) -> float:
+    return max(float(vertex[2]) for vertex in piece["vertices_mm"])
+
+
+def _flip(point: Sequence[float] | Array) -> tuple[float, float]:
+    return round(float(point[0]), 2), round(0.0 - float(point[1]), 2)
+
+
+def _points(points: Array) -> str:
+    return " ".join(f"{x:g},{y:g}" for x, y in map(_flip, points))

@@ -1,0 +1,142 @@
+"""Where the words beside the pieces go, so that they cover neither a piece nor each other.  SVG
+axes, mm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from table.measured_text import shown_mm
+from table.solids import Array
+from webui.svg.palette import letter
+
+CHARACTER = 0.66
+"""Width of a character of the widest of the usual typefaces, in heights of the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A box centred on (x, y): the colour's letter, then a length where one was measured, or its
+    name.
+    """
+
+    x: float
+    y: float
+    width_mm: float
+    height_mm: float
+    colour: str
+    letter: str
+    text: str
+    place: int
+    target: bool
+
+
+def place_labels(
+    pieces: Sequence[Mapping[str, Any]],
+    measured: Mapping[int, Mapping[str, Any]],
+    names: Mapping[int, str],
+    target: str | None,
+    text_mm: float,
+    view_box: tuple[float, float, float, float],
+) -> tuple[Label, ...]:
+    """A label for every piece inside the view box; `measured` are ranking rows and `names` what the
+    record calls them, by index of their piece.
+
+    Nearest pieces choose first; each takes the place about itself that covers least of pieces,
+    labels and gap lines.
+    """
+    x, y, width, height = view_box
+    frame = np.array([x, y, x + width, y + height])
+    solids = np.array([_bounds(piece["vertices_mm"]) for piece in pieces]).reshape(-1, 4)
+    lines = np.array(
+        [_samples(row["points_mm"]) for row in measured.values() if row["points_mm"]]
+    ).reshape(-1, 40, 2)
+    taken: list[Array] = []
+    labels: list[Label] = []
+    for index in sorted(
+        range(len(pieces)), key=lambda i: measured[i]["place"] if i in measured else len(pieces)
+    ):
+        colour, row, own = pieces[index]["colour"], measured.get(index), solids[index]
+        if not ((frame[:2] < own[:2]).all() and (own[2:] < frame[2:]).all()):
+            continue
+        text = "target" if colour == target else _words(row) if row else names.get(index, "")
+        size = (text_mm * (1.6 + (CHARACTER * len(text) + 0.5 if text else 0.0)), 1.6 * text_mm)
+        box = _cheapest(size, own, solids, np.reshape(taken, (-1, 4)), lines, frame)
+        taken.append(box)
+        middle = (round(float(box[0] + box[2]) / 2, 2), round(float(box[1] + box[3]) / 2, 2))
+        place = row["place"] if row else 0
+        labels.append(
+            Label(
+                *middle,
+                round(size[0], 2),
+                round(size[1], 2),
+                colour,
+                letter(colour),
+                text,
+                place,
+                colour == target,
+            )
+        )
+    return tuple(labels)
+
+
+def _words(row: Mapping[str, Any]) -> str:
+    if row["on_target"] or row["touching"]:
+        return "on it" if row["on_target"] else "touching"
+    return shown_mm(row["gap_mm"], row["sigma_mm"])
+
+
+def _cheapest(
+    size: tuple[float, float], own: Array, solids: Array, taken: Array, lines: Array, frame: Array
+) -> Array:
+    """The best box, (4,), of 16 directions on four rings about the piece's own bounds."""
+    width, height = size
+    ring, step = np.divmod(np.arange(64), 16)
+    clear = (0.3 + 0.8 * ring) * height
+    away = np.column_stack([np.cos(math.tau * step / 16), np.sin(math.tau * step / 16)])
+    middle = (own[:2] + own[2:]) / 2 + away * (
+        (own[2:] - own[:2]) / 2 + np.divide(size, 2) + clear[:, None]
+    )
+    boxes = np.hstack([middle - np.divide(size, 2), middle + np.divide(size, 2)])
+    area = width * height
+    covered = 3.0 * _overlap(boxes, solids).sum(axis=1) + 4.0 * _overlap(boxes, taken).sum(axis=1)
+    crossed = 0.5 * area * _crossed(boxes, lines).sum(axis=1)
+    outside = 6.0 * (area - _overlap(boxes, frame[None])[:, 0])
+    best: Array = boxes[np.argmin(covered + crossed + outside + 0.1 * area * clear / height)]
+    return best
+
+
+def _samples(points_mm: Any) -> Array:
+    ends = np.array(points_mm, float)[:, :2] * (1, -1)
+    line: Array = np.linspace(ends[0], ends[1], 40)
+    return line
+
+
+def _crossed(boxes: Array, lines: Array) -> Array:
+    """For boxes (n, 4) and lines (m, 40, 2): 1 where a box covers a quarter or more of a line, less
+    where it only nicks it, (n, m).
+    """
+    low, high = boxes[:, None, None, :2], boxes[:, None, None, 2:]
+    share: Array = ((lines > low) & (lines < high)).all(axis=3).mean(axis=2)
+    return np.minimum(1.0, 4.0 * share)
+
+
+def _overlap(boxes: Array, others: Array) -> Array:
+    """Common areas of boxes (n, 4) and others (m, 4), (n, m) mm2."""
+    low, high = (
+        np.maximum(boxes[:, None, :2], others[None, :, :2]),
+        np.minimum(boxes[:, None, 2:], others[None, :, 2:]),
+    )
+    areas: Array = np.maximum(0.0, high - low).prod(axis=2)
+    return areas
+
+
+def _bounds(vertices_mm: Any) -> Array:
+    """Left, top, right, bottom of what is seen from above, (4,)."""
+    points = np.array(vertices_mm, float)[:, :2] * (1, -1)
+    return np.concatenate([points.min(axis=0), points.max(axis=0)])
