@@ -77,7 +77,11 @@ def pyramids(vertices: Tensor, wall_mm: Tensor, blunt: Tensor) -> Polyhedra:
     height = axis.norm(dim=-1)
     normals, offsets = [-unit(axis)], [dot(-unit(axis), middle)]
     for a, b, c in SIDES:
-        out = unit(torch.linalg.cross(vertices[..., b, :] - vertices[..., a, :], vertices[..., c, :] - vertices[..., a, :]))
+        out = unit(
+            torch.linalg.cross(
+                vertices[..., b, :] - vertices[..., a, :], vertices[..., c, :] - vertices[..., a, :]
+            )
+        )
         normals.append(out)
         offsets.append(dot(out, vertices[..., a, :]))
     normals.append(unit(axis))
@@ -85,9 +89,24 @@ def pyramids(vertices: Tensor, wall_mm: Tensor, blunt: Tensor) -> Polyhedra:
     n, c = torch.stack(normals, dim=-2), torch.cat(offsets, dim=-1)[..., None]
     nothing = (height < LEAST)[..., None, None]
     inwards = torch.tensor([-OPEN_MM, 1, 1, 1, 1, 1], device=n.device)[:, None]
-    walls = torch.where(torch.tensor([True] + [False] * 5, device=n.device)[:, None], 1.0, wall_mm[..., None, None]) * inwards
+    walls = (
+        torch.where(
+            torch.tensor([True] + [False] * 5, device=n.device)[:, None],
+            1.0,
+            wall_mm[..., None, None],
+        )
+        * inwards
+    )
     hollow = torch.where((wall_mm <= 0)[..., None] | nothing[..., 0], -NEVER, (c - walls)[..., 0])
-    ball = torch.cat([vertices.mean(dim=-2), (vertices - vertices.mean(dim=-2, keepdim=True)).norm(dim=-1).amax(dim=-1, keepdim=True)], dim=-1)
+    ball = torch.cat(
+        [
+            vertices.mean(dim=-2),
+            (vertices - vertices.mean(dim=-2, keepdim=True))
+            .norm(dim=-1)
+            .amax(dim=-1, keepdim=True),
+        ],
+        dim=-1,
+    )
     return Polyhedra(torch.where(nothing, nowhere(n), torch.cat([n, c], dim=-1)), hollow, ball)
 
 
@@ -95,10 +114,16 @@ def boxes(middle: Tensor, turn: Tensor, half: Tensor) -> Polyhedra:
     """Boxes around (b, k, 3), whose axes are the columns of `turn` (b, k, 3, 3), with half sides (b, k, 3); 0 for none."""
     axes = turn.transpose(-1, -2)
     n = torch.cat([axes, -axes], dim=-2)
-    c = (n * middle[..., None, :]).sum(dim=-1, keepdim=True) + torch.cat([half, half], dim=-1)[..., None]
+    c = (n * middle[..., None, :]).sum(dim=-1, keepdim=True) + torch.cat([half, half], dim=-1)[
+        ..., None
+    ]
     nothing = (half.amin(dim=-1) <= 0)[..., None, None]
     planes = torch.where(nothing, nowhere(n), torch.cat([n, c], dim=-1))
-    return Polyhedra(planes, torch.full_like(planes[..., 0], -NEVER), torch.cat([middle, half.norm(dim=-1, keepdim=True)], dim=-1))
+    return Polyhedra(
+        planes,
+        torch.full_like(planes[..., 0], -NEVER),
+        torch.cat([middle, half.norm(dim=-1, keepdim=True)], dim=-1),
+    )
 
 
 def nowhere(normals: Tensor) -> Tensor:
@@ -113,13 +138,23 @@ def together(first: Polyhedra, second: Polyhedra) -> Polyhedra:
     return Polyhedra(*(torch.cat(parts, dim=1) for parts in zip(first, second, strict=True)))
 
 
-def round_things(middle: Tensor, turn: Tensor, half: Tensor, shape: Tensor, hollow: Tensor) -> Rounds:
+def round_things(
+    middle: Tensor, turn: Tensor, half: Tensor, shape: Tensor, hollow: Tensor
+) -> Rounds:
     """Round things around (b, k, 3); columns of `turn` (b, k, 3, 3) are their axes, `half` (b, k, 3) radii and half height, 0 for none."""
     inwards = turn.transpose(-1, -2) / half.clamp(min=1e-4)[..., None]
-    return Rounds(inwards, middle, shape, hollow, torch.cat([middle, half.norm(dim=-1, keepdim=True) * 1.3], dim=-1))
+    return Rounds(
+        inwards,
+        middle,
+        shape,
+        hollow,
+        torch.cat([middle, half.norm(dim=-1, keepdim=True) * 1.3], dim=-1),
+    )
 
 
-def _between_planes(faceted: Polyhedra, at: Tensor, way: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def _between_planes(
+    faceted: Polyhedra, at: Tensor, way: Tensor
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Where rays (b, r, 3) go in and out of bodies and their hollows, (b, r, k) each; out before in where they miss."""
     found: list[Tensor] = []
     for face in range(faceted.planes.shape[2]):
@@ -127,17 +162,24 @@ def _between_planes(faceted: Polyhedra, at: Tensor, way: Tensor) -> tuple[Tensor
         speed, along = torch.bmm(way, normals), torch.bmm(at, normals)
         slow = 1 / torch.where(speed.abs() < LEAST, LEAST, speed)
         inwards = speed < 0
-        for k, level in enumerate((faceted.planes[:, None, :, face, 3], faceted.hollow[:, None, :, face])):
+        for k, level in enumerate(
+            (faceted.planes[:, None, :, face, 3], faceted.hollow[:, None, :, face])
+        ):
             there = (level - along) * slow
             into, out = torch.where(inwards, there, -FAR), torch.where(inwards, FAR, there)
             if face == 0:
                 found += [into, out]
             else:
-                found[2 * k], found[2 * k + 1] = torch.maximum(found[2 * k], into), torch.minimum(found[2 * k + 1], out)
+                found[2 * k], found[2 * k + 1] = (
+                    torch.maximum(found[2 * k], into),
+                    torch.minimum(found[2 * k + 1], out),
+                )
     return found[0], found[1], found[2], found[3]
 
 
-def _between_roots(rounds: Rounds, at: Tensor, way: Tensor, share: Tensor | float, floor: Tensor | None) -> tuple[Tensor, Tensor]:
+def _between_roots(
+    rounds: Rounds, at: Tensor, way: Tensor, share: Tensor | float, floor: Tensor | None
+) -> tuple[Tensor, Tensor]:
     """The same for round things whose radius is taken at a share (b, 1, k) and whose pz begins at `floor` (b, 1, k), or -1 if None."""
     matrix = rounds.turn
     p = torch.einsum("bkij,brkj->brki", matrix, at[:, :, None] - rounds.middle[:, None])
@@ -145,7 +187,12 @@ def _between_roots(rounds: Rounds, at: Tensor, way: Tensor, share: Tensor | floa
     ball, taper = rounds.shape[:, None, :, 0], rounds.shape[:, None, :, 1]
     wide = share * (1 + taper * p[..., 2])
     a = v[..., 0] ** 2 + v[..., 1] ** 2 + ball * v[..., 2] ** 2 - (share * taper * v[..., 2]) ** 2
-    half_b = p[..., 0] * v[..., 0] + p[..., 1] * v[..., 1] + ball * p[..., 2] * v[..., 2] - wide * share * taper * v[..., 2]
+    half_b = (
+        p[..., 0] * v[..., 0]
+        + p[..., 1] * v[..., 1]
+        + ball * p[..., 2] * v[..., 2]
+        - wide * share * taper * v[..., 2]
+    )
     c = p[..., 0] ** 2 + p[..., 1] ** 2 + ball * p[..., 2] ** 2 - wide**2
     a = torch.where(a.abs() < LEAST, LEAST, a)
     inside = half_b**2 - a * c
@@ -157,7 +204,9 @@ def _between_roots(rounds: Rounds, at: Tensor, way: Tensor, share: Tensor | floa
     low = (-1.0 if floor is None else floor) - p[..., 2]
     high = (1.0 if floor is None else 1.2) - p[..., 2]
     first, second = low / speed, high / speed
-    return torch.maximum(into, torch.minimum(first, second)), torch.minimum(out, torch.maximum(first, second))
+    return torch.maximum(into, torch.minimum(first, second)), torch.minimum(
+        out, torch.maximum(first, second)
+    )
 
 
 class Ends(NamedTuple):
@@ -177,7 +226,9 @@ def ends(bodies: Bodies, at: Tensor, way: Tensor) -> Ends:
         into, out = _between_roots(rounds, at, way, 1.0, None)
         share, floor = rounds.hollow[:, None, :, 0], rounds.hollow[:, None, :, 1]
         empty, full = _between_roots(rounds, at, way, share.clamp(min=0.01), floor)
-        parts.append((into, out, torch.where(share > 0, empty, FAR), torch.where(share > 0, full, -FAR)))
+        parts.append(
+            (into, out, torch.where(share > 0, empty, FAR), torch.where(share > 0, full, -FAR))
+        )
     return Ends(*(torch.cat(side, dim=2) for side in zip(*parts, strict=True)))
 
 
@@ -205,9 +256,13 @@ def first_met(all_ends: Ends, least_mm: float) -> Met:
         told(b0, solid & hollow & (a0 < b0) & (b0 < a1)),
         told(b1, solid & hollow & (a0 < b1) & (b1 < a1)),
     ]
-    nearest = torch.minimum(torch.minimum(choices[0], choices[1]), torch.minimum(choices[2], choices[3]))
+    nearest = torch.minimum(
+        torch.minimum(choices[0], choices[1]), torch.minimum(choices[2], choices[3])
+    )
     far, body = nearest.min(dim=2)
-    which = torch.stack([choice.gather(2, body[..., None])[..., 0] for choice in choices], dim=-1).argmin(dim=-1)
+    which = torch.stack(
+        [choice.gather(2, body[..., None])[..., 0] for choice in choices], dim=-1
+    ).argmin(dim=-1)
     return Met(far, body, (which == 0) | (which == 3), which >= 2)
 
 
@@ -232,10 +287,16 @@ def facing(bodies: Bodies, met: Met, points: Tensor, bevel_mm: Tensor) -> tuple[
     room = (level - (planes[..., :3] * points[..., None, :]).sum(dim=-1)).abs()
     face = room.argmin(dim=-1)
     weight = (1 - room / bevel_mm[..., None].clamp(min=1e-3)).clamp(min=0)
-    weight = torch.where(torch.nn.functional.one_hot(face, FACES) > 0, weight.clamp(min=0.5), weight)
+    weight = torch.where(
+        torch.nn.functional.one_hot(face, FACES) > 0, weight.clamp(min=0.5), weight
+    )
     away = unit((weight[..., None] * planes[..., :3]).sum(dim=-2))
     if rounds.middle.shape[1]:
-        away = torch.where((met.body >= count)[..., None], _round_facing(rounds, (met.body - count).clamp(min=0), points), away)
+        away = torch.where(
+            (met.body >= count)[..., None],
+            _round_facing(rounds, (met.body - count).clamp(min=0), points),
+            away,
+        )
     return torch.where(met.hollow[..., None], -away, away), face
 
 
@@ -268,8 +329,12 @@ def near_any(balls: Tensor, at: Tensor, way: Tensor) -> Tensor:
     """Which rays (b, r) pass through the ball (b, k, 4) of any body."""
     middle, radius = balls[..., :3], balls[..., 3]
     along = torch.bmm(way, middle.transpose(1, 2)) - dot(way, at)
-    apart = dot(at, at) - 2 * torch.bmm(at, middle.transpose(1, 2)) + (middle**2).sum(dim=-1)[:, None]
-    within = (apart - along**2 < ((radius + 0.5) ** 2)[:, None]) & ((along > 0) | (apart < (radius**2)[:, None]))
+    apart = (
+        dot(at, at) - 2 * torch.bmm(at, middle.transpose(1, 2)) + (middle**2).sum(dim=-1)[:, None]
+    )
+    within = (apart - along**2 < ((radius + 0.5) ** 2)[:, None]) & (
+        (along > 0) | (apart < (radius**2)[:, None])
+    )
     return (within & (radius > 0.01)[:, None]).any(dim=2)
 
 

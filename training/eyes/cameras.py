@@ -42,7 +42,10 @@ def random_views(draw: Draw, side: int) -> View:
     right = torch.tensor([1.0, 0.0, 0.0], device=draw.device).expand(b, 3)
     roll = draw.uniform(0, 2 * math.pi)[:, None]
     down = torch.linalg.cross(ahead, right)
-    right, down = torch.cos(roll) * right + torch.sin(roll) * down, torch.cos(roll) * down - torch.sin(roll) * right
+    right, down = (
+        torch.cos(roll) * right + torch.sin(roll) * down,
+        torch.cos(roll) * down - torch.sin(roll) * right,
+    )
     off = draw.uniform(-1, 1, 2) * OFF_AXIS * draw.uniform(0, 1, 1)
     aim = unit(torch.cat([off, torch.ones(b, 1, device=draw.device)], dim=-1))
     basis = torch.stack([right, down, ahead], dim=1)
@@ -73,21 +76,28 @@ def towards(view: View, pixels: Tensor) -> Tensor:
 
 def averaged(light: Tensor, side: int, each: int) -> Tensor:
     """Pictures (b, c, side, side) of what the rays of `rays` see (b, r, c)."""
-    return light.reshape(len(light), side, each, side, each, -1).mean(dim=(2, 4)).permute(0, 3, 1, 2)
+    return (
+        light.reshape(len(light), side, each, side, each, -1).mean(dim=(2, 4)).permute(0, 3, 1, 2)
+    )
 
 
 def project(view: View, points: Tensor) -> Tensor:
     """Pixels (b, ..., 2) of points (b, ..., 3)."""
     flat = points.reshape(len(points), -1, 3)
     seen = (flat - view.eye[:, None]) @ view.turn.transpose(1, 2)
-    pixels = seen[..., :2] / seen[..., 2:].clamp(min=1.0) * view.focal[:, None, None] + view.centre[:, None]
+    pixels = (
+        seen[..., :2] / seen[..., 2:].clamp(min=1.0) * view.focal[:, None, None]
+        + view.centre[:, None]
+    )
     return pixels.reshape(*points.shape[:-1], 2)
 
 
 def on_table(view: View, pixels: Tensor) -> Tensor:
     """Table points (b, r, 2) of pixels (b, r, 2)."""
     way = towards(view, pixels)
-    return (view.eye[:, None] - way * (view.eye[:, None, 2:] / way[..., 2:].clamp(max=-0.05)))[..., :2]
+    return (view.eye[:, None] - way * (view.eye[:, None, 2:] / way[..., 2:].clamp(max=-0.05)))[
+        ..., :2
+    ]
 
 
 def slopes(view: View, points: Tensor) -> Tensor:
@@ -102,7 +112,10 @@ def slopes(view: View, points: Tensor) -> Tensor:
 def scale_and_lean(by_point: Tensor) -> tuple[Tensor, Tensor]:
     """Of slopes (..., 2, 3): pixels (...) to a millimetre of table across the line of sight, and the lean (..., 2)."""
     x, y, z = by_point.unbind(-1)
-    square, product = (x**2).sum(-1) + (y**2).sum(-1), (x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]).abs()
+    square, product = (
+        (x**2).sum(-1) + (y**2).sum(-1),
+        (x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]).abs(),
+    )
     largest = ((square + (square**2 - 4 * product**2).clamp(min=0).sqrt()) / 2).sqrt()
     return largest, z / largest[..., None]
 
@@ -113,16 +126,29 @@ def view_channels(view: View, side: int) -> Tensor:
     y, x = torch.meshgrid(steps, steps, indexing="ij")
     pixels = torch.stack([x, y], dim=-1).reshape(1, -1, 2).expand(len(view.eye), -1, 2)
     flat = on_table(view, pixels)
-    scale, lean = scale_and_lean(slopes(view, torch.cat([flat, torch.zeros_like(flat[..., :1])], dim=-1)))
+    scale, lean = scale_and_lean(
+        slopes(view, torch.cat([flat, torch.zeros_like(flat[..., :1])], dim=-1))
+    )
     told = torch.cat([lean, torch.log(scale * SCALE_MM / SCALE_PX)[..., None]], dim=-1)
     coarse = told.transpose(1, 2).reshape(len(flat), 3, len(steps), len(steps))
-    return torch.nn.functional.interpolate(coarse, size=(side, side), mode="bilinear", align_corners=False)
+    return torch.nn.functional.interpolate(
+        coarse, size=(side, side), mode="bilinear", align_corners=False
+    )
 
 
 def corners_on_table(view: View, side: int) -> tuple[Tensor, Tensor]:
     """The least and the greatest (b, 2) of table points that the picture shows, with some margin."""
     s = side - 1.0
-    outline = [[0.0, 0.0], [s, 0.0], [s, s], [0.0, s], [s / 2, 0.0], [0.0, s / 2], [s, s / 2], [s / 2, s]]
+    outline = [
+        [0.0, 0.0],
+        [s, 0.0],
+        [s, s],
+        [0.0, s],
+        [s / 2, 0.0],
+        [0.0, s / 2],
+        [s, s / 2],
+        [s / 2, s],
+    ]
     pixels = torch.tensor(outline, device=view.eye.device).expand(len(view.eye), -1, 2)
     flat = on_table(view, pixels)
     low, high = flat.amin(dim=1), flat.amax(dim=1)
@@ -133,4 +159,6 @@ def corners_on_table(view: View, side: int) -> tuple[Tensor, Tensor]:
 def angle_to(view: View, points: Tensor) -> Tensor:
     """Degrees from the vertical (b, r) at which points (b, r, 3) are seen."""
     way = unit(view.eye[:, None] - points)
-    return torch.rad2deg(torch.acos(dot(way, torch.tensor([0.0, 0.0, 1.0], device=way.device))[..., 0].clamp(-1, 1)))
+    return torch.rad2deg(
+        torch.acos(dot(way, torch.tensor([0.0, 0.0, 1.0], device=way.device))[..., 0].clamp(-1, 1))
+    )

@@ -57,23 +57,41 @@ def lying_along(angle: Tensor) -> Tensor:
 def random_things(draw: Draw, places: Tensor, free: Tensor) -> Things:
     """Things at places (b, BOXES + ROUNDS, 2); `free` (b, BOXES + ROUNDS) is the radius, mm, that is free of pieces there."""
     cluttered = draw.chance(IN_A_THIRD)[:, None]
-    box, box_kind, box_middle, box_size = _boxes(draw, places[:, :BOXES], free[:, :BOXES], cluttered)
-    rounds, round_kind, round_middle, round_size, counters = _rounds(draw, places[:, BOXES:], free[:, BOXES:], cluttered)
+    box, box_kind, box_middle, box_size = _boxes(
+        draw, places[:, :BOXES], free[:, :BOXES], cluttered
+    )
+    rounds, round_kind, round_middle, round_size, counters = _rounds(
+        draw, places[:, BOXES:], free[:, BOXES:], cluttered
+    )
     kind = torch.cat([box_kind, round_kind], dim=1)
     count = BOXES + ROUNDS
     names = draw.pick([1.0] * 12, count)
-    names[:, BOXES : BOXES + DISCS] = torch.where(counters, torch.where(draw.chance(0.6, 1), 8, names[:, BOXES : BOXES + 1]), names[:, BOXES : BOXES + DISCS])
+    names[:, BOXES : BOXES + DISCS] = torch.where(
+        counters,
+        torch.where(draw.chance(0.6, 1), 8, names[:, BOXES : BOXES + 1]),
+        names[:, BOXES : BOXES + DISCS],
+    )
     clear = draw.chance(0.12, count)
     clear[:, BOXES : BOXES + DISCS] &= ~counters
     clear[:, BOXES + GLASS] = True
-    made = plastics(names, draw.whole(3, 1).expand(-1, count), clear, draw.log_uniform(0.4, 1.6, count), draw.normal(0.12, count, 3))
+    made = plastics(
+        names,
+        draw.whole(3, 1).expand(-1, count),
+        clear,
+        draw.log_uniform(0.4, 1.6, count),
+        draw.normal(0.12, count, 3),
+    )
     plain = draw.chance(0.5, count)[..., None] & (kind != COUNTER)[..., None]
     colour = torch.where(plain, inks(draw, count), made.colour)
     absorbs = made.absorbs.clone()
     absorbs[:, BOXES + GLASS] = draw.uniform(0.0005, 0.004, 1)
-    metal = torch.tensor([[0.55, 0.42, 0.22], [0.45, 0.22, 0.12], [0.5, 0.5, 0.48]], device=draw.device)[draw.whole(3, DISCS)]
+    metal = torch.tensor(
+        [[0.55, 0.42, 0.22], [0.45, 0.22, 0.12], [0.5, 0.5, 0.48]], device=draw.device
+    )[draw.whole(3, DISCS)]
     discs = slice(BOXES, BOXES + DISCS)
-    colour[:, discs] = torch.where((draw.chance(0.6, DISCS) & ~counters)[..., None], metal, colour[:, discs])
+    colour[:, discs] = torch.where(
+        (draw.chance(0.6, DISCS) & ~counters)[..., None], metal, colour[:, discs]
+    )
     skin = torch.tensor([0.50, 0.30, 0.20], device=draw.device) * draw.log_uniform(0.25, 1.3, 1)
     sleeve = torch.where(draw.chance(0.5, 1), skin, inks(draw, 1)[:, 0])
     for k, tone in ((FOREARM, sleeve), (HAND, skin), (FINGER, skin)):
@@ -82,29 +100,60 @@ def random_things(draw: Draw, places: Tensor, free: Tensor) -> Things:
     gloss = draw.uniform(0, 1, count) ** 2
     gloss[:, BOXES + FOREARM :] = 0.0
     opaque = (kind == ARM) | (absorbs[..., 0] > 100)
-    return Things(box, rounds, kind, torch.cat([box_middle, round_middle], dim=1), torch.cat([box_size, round_size], dim=1), colour, absorbs, (~opaque).float(), gloss, names)
+    return Things(
+        box,
+        rounds,
+        kind,
+        torch.cat([box_middle, round_middle], dim=1),
+        torch.cat([box_size, round_size], dim=1),
+        colour,
+        absorbs,
+        (~opaque).float(),
+        gloss,
+        names,
+    )
 
 
-def _boxes(draw: Draw, places: Tensor, free: Tensor, cluttered: Tensor) -> tuple[Polyhedra, Tensor, Tensor, Tensor]:
+def _boxes(
+    draw: Draw, places: Tensor, free: Tensor, cluttered: Tensor
+) -> tuple[Polyhedra, Tensor, Tensor, Tensor]:
     """Dice and cubes, erasers and dominoes, now and then a phone or a deck."""
     which = draw.pick([0.55, 0.25, 0.2], BOXES)
     cube = draw.uniform(3.5, 10, BOXES, 1).expand(-1, -1, 3)
-    brick = torch.stack([draw.uniform(6, 22, BOXES), draw.uniform(4, 12, BOXES), draw.uniform(2, 8, BOXES)], dim=-1)
-    phone = torch.stack([draw.uniform(30, 80, BOXES), draw.uniform(22, 40, BOXES), draw.uniform(0.3, 9, BOXES)], dim=-1)
-    half = torch.where((which == 0)[..., None], cube, torch.where((which == 1)[..., None], brick, phone))
+    brick = torch.stack(
+        [draw.uniform(6, 22, BOXES), draw.uniform(4, 12, BOXES), draw.uniform(2, 8, BOXES)], dim=-1
+    )
+    phone = torch.stack(
+        [draw.uniform(30, 80, BOXES), draw.uniform(22, 40, BOXES), draw.uniform(0.3, 9, BOXES)],
+        dim=-1,
+    )
+    half = torch.where(
+        (which == 0)[..., None], cube, torch.where((which == 1)[..., None], brick, phone)
+    )
     there = cluttered & draw.chance(0.6, BOXES) & (half[..., :2].norm(dim=-1) < free)
     half = torch.where(there[..., None], half, 0.0)
     middle = torch.cat([places, half[..., 2:] + 0.03], dim=-1)
     kind = torch.where(there, ELSE, NOTHING)
-    return boxes(middle, turned_about_z(draw.uniform(0, 2 * math.pi, BOXES)), half), kind, middle, 2 * half[..., :2].mean(dim=-1)
+    return (
+        boxes(middle, turned_about_z(draw.uniform(0, 2 * math.pi, BOXES)), half),
+        kind,
+        middle,
+        2 * half[..., :2].mean(dim=-1),
+    )
 
 
-def _rounds(draw: Draw, places: Tensor, free: Tensor, cluttered: Tensor) -> tuple[Rounds, Tensor, Tensor, Tensor, Tensor]:
+def _rounds(
+    draw: Draw, places: Tensor, free: Tensor, cluttered: Tensor
+) -> tuple[Rounds, Tensor, Tensor, Tensor, Tensor]:
     """Counters, all alike, or coins and caps; cup, glass and pen; an arm."""
     b, device = draw.count, draw.device
     counters = draw.chance(WITH_COUNTERS, 1) & ~cluttered
-    radius = torch.where(counters, draw.uniform(6.5, 12.5, 1).expand(-1, DISCS), draw.uniform(6, 16, DISCS))
-    thick = torch.where(counters, draw.uniform(0.7, 2.2, 1).expand(-1, DISCS), draw.log_uniform(0.6, 7, DISCS))
+    radius = torch.where(
+        counters, draw.uniform(6.5, 12.5, 1).expand(-1, DISCS), draw.uniform(6, 16, DISCS)
+    )
+    thick = torch.where(
+        counters, draw.uniform(0.7, 2.2, 1).expand(-1, DISCS), draw.log_uniform(0.6, 7, DISCS)
+    )
     half = torch.zeros(b, ROUNDS, 3, device=device)
     half[:, :DISCS] = torch.stack([radius, radius, thick], dim=-1)
     cup, glass, pen = draw.uniform(22, 44), draw.uniform(22, 38), draw.uniform(3, 6)
@@ -122,7 +171,10 @@ def _rounds(draw: Draw, places: Tensor, free: Tensor, cluttered: Tensor) -> tupl
     middle[:, PEN, 2] = half[:, PEN, 0] + 0.03
     _put_arm(draw, half, turn, middle, there)
     half = torch.where(there[..., None], half, 0.0)
-    shape, hollow = torch.zeros(b, ROUNDS, 2, device=device), torch.zeros(b, ROUNDS, 2, device=device)
+    shape, hollow = (
+        torch.zeros(b, ROUNDS, 2, device=device),
+        torch.zeros(b, ROUNDS, 2, device=device),
+    )
     shape[:, CUP, 1], shape[:, GLASS, 1] = draw.uniform(0, 0.2), draw.uniform(0, 0.15)
     shape[:, FOREARM, 1] = draw.uniform(-0.25, 0.0)
     shape[:, HAND, 0] = 1.0
@@ -145,11 +197,22 @@ def _put_arm(draw: Draw, half: Tensor, turn: Tensor, middle: Tensor, there: Tens
     long, high = draw.uniform(100, 160), draw.uniform(55, 100)
     thick = draw.uniform(22, 42)
     half[:, FOREARM] = torch.stack([thick, thick, long], dim=-1)
-    half[:, HAND] = torch.stack([draw.uniform(28, 42), draw.uniform(28, 42), draw.uniform(14, 22)], dim=-1)
-    half[:, FINGER] = torch.stack([draw.uniform(6, 9), draw.uniform(6, 9), draw.uniform(25, 40)], dim=-1)
-    turn[:, FOREARM], turn[:, FINGER] = lying_along(angle), lying_along(angle + draw.uniform(-0.6, 0.6))
+    half[:, HAND] = torch.stack(
+        [draw.uniform(28, 42), draw.uniform(28, 42), draw.uniform(14, 22)], dim=-1
+    )
+    half[:, FINGER] = torch.stack(
+        [draw.uniform(6, 9), draw.uniform(6, 9), draw.uniform(25, 40)], dim=-1
+    )
+    turn[:, FOREARM], turn[:, FINGER] = (
+        lying_along(angle),
+        lying_along(angle + draw.uniform(-0.6, 0.6)),
+    )
     middle[:, FOREARM, :2] = wrist - ahead * (long + 20)[:, None]
     middle[:, HAND, :2] = wrist + ahead * 15
     middle[:, FINGER, :2] = wrist + ahead * draw.uniform(55, 75, 1)
     middle[:, FOREARM, 2], middle[:, HAND, 2], middle[:, FINGER, 2] = high, high - 8, high - 18
-    there[:, FOREARM], there[:, HAND], there[:, FINGER] = some, some & draw.chance(0.8), some & draw.chance(0.6)
+    there[:, FOREARM], there[:, HAND], there[:, FINGER] = (
+        some,
+        some & draw.chance(0.8),
+        some & draw.chance(0.6),
+    )

@@ -33,9 +33,13 @@ class Draw:
 
     def whole(self, end: int, *shape: int) -> Tensor:
         """(count, *shape) of the whole numbers 0 .. end - 1."""
-        return torch.randint(end, (self.count, *shape), generator=self.generator, device=self.device)
+        return torch.randint(
+            end, (self.count, *shape), generator=self.generator, device=self.device
+        )
 
     def pick(self, weights: list[float], *shape: int) -> Tensor:
         """(count, *shape) of numbers 0 .. len(weights) - 1, each as often as its weight says."""
         bounds = torch.tensor(weights, device=self.device).cumsum(0)
-        return torch.searchsorted(bounds / bounds[-1], self.uniform(0, 1, *shape)).clamp(max=len(weights) - 1)
+        return torch.searchsorted(bounds / bounds[-1], self.uniform(0, 1, *shape)).clamp(
+            max=len(weights) - 1
+        )

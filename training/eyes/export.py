@@ -20,7 +20,14 @@ def export(net: EyesNet, path: Path) -> None:
     free = {"image": {0: "n", 2: "h", 3: "w"}, "answer": {0: "n", 2: "h", 3: "w"}}
     example = torch.zeros(1, CHANNELS_IN, 2 * WHOLE, 2 * WHOLE)
     torch.onnx.export(
-        plain, (example,), str(beside), opset_version=13, dynamo=False, input_names=["image"], output_names=["answer"], dynamic_axes=free
+        plain,
+        (example,),
+        str(beside),
+        opset_version=13,
+        dynamo=False,
+        input_names=["image"],
+        output_names=["answer"],
+        dynamic_axes=free,
     )
     model = onnx.load(beside)
     _halved(model.graph)

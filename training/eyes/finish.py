@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import avg_pool2d, conv2d, interpolate, pad
 
 from training.eyes.draw import Draw
-from vision.finder import BRIGHTEST
+from training.eyes.product import BRIGHTEST
 
 KERNEL = 11
 """Side of the spot that a lens makes of a point, px."""
@@ -25,13 +25,106 @@ SMALLER = (1.0, 1.0, 1.0, 0.75, 0.5)
 GREY = 0.03
 """Share of cameras that see no colours."""
 LUMINANCE = (
-    (16, 11, 10, 16, 24, 40, 51, 61, 12, 12, 14, 19, 26, 58, 60, 55, 14, 13, 16, 24, 40, 57, 69, 56, 14, 17, 22, 29, 51, 87, 80, 62)
-    + (18, 22, 37, 56, 68, 109, 103, 77, 24, 35, 55, 64, 81, 104, 113, 92, 49, 64, 78, 87, 103, 121, 120, 101, 72, 92, 95, 98, 112, 100, 103, 99)
+    16,
+    11,
+    10,
+    16,
+    24,
+    40,
+    51,
+    61,
+    12,
+    12,
+    14,
+    19,
+    26,
+    58,
+    60,
+    55,
+    14,
+    13,
+    16,
+    24,
+    40,
+    57,
+    69,
+    56,
+    14,
+    17,
+    22,
+    29,
+    51,
+    87,
+    80,
+    62,
+) + (
+    18,
+    22,
+    37,
+    56,
+    68,
+    109,
+    103,
+    77,
+    24,
+    35,
+    55,
+    64,
+    81,
+    104,
+    113,
+    92,
+    49,
+    64,
+    78,
+    87,
+    103,
+    121,
+    120,
+    101,
+    72,
+    92,
+    95,
+    98,
+    112,
+    100,
+    103,
+    99,
 )
 CHROMINANCE = (
-    (17, 18, 24, 47, 99, 99, 99, 99, 18, 21, 26, 66, 99, 99, 99, 99, 24, 26, 56, 99, 99, 99, 99, 99, 47, 66, 99, 99, 99, 99, 99, 99)
-    + (99,) * 32
-)
+    17,
+    18,
+    24,
+    47,
+    99,
+    99,
+    99,
+    99,
+    18,
+    21,
+    26,
+    66,
+    99,
+    99,
+    99,
+    99,
+    24,
+    26,
+    56,
+    99,
+    99,
+    99,
+    99,
+    99,
+    47,
+    66,
+    99,
+    99,
+    99,
+    99,
+    99,
+    99,
+) + (99,) * 32
 """Quantisation tables of ITU-T T.81, annex K."""
 
 
@@ -53,7 +146,9 @@ class Camera(NamedTuple):
 
 def random_cameras(draw: Draw) -> Camera:
     """Good and bad ones."""
-    exposure = torch.where(draw.chance(0.25, 1), draw.log_uniform(0.9, 2.2, 1), draw.log_uniform(0.25, 0.95, 1))
+    exposure = torch.where(
+        draw.chance(0.25, 1), draw.log_uniform(0.9, 2.2, 1), draw.log_uniform(0.25, 0.95, 1)
+    )
     noise = torch.cat([draw.log_uniform(1e-5, 2e-3, 1), draw.log_uniform(3e-4, 1.2e-2, 1)], dim=-1)
     return Camera(
         spot=spots(draw),
@@ -74,8 +169,14 @@ def spots(draw: Draw) -> Tensor:
     y, x = (side.float()[None] for side in torch.meshgrid(steps, steps, indexing="ij"))
     sharp = draw.log_uniform(0.35, 1.1, 1, 1)
     sharp = torch.where(draw.chance(0.12, 1, 1), draw.uniform(1.1, 2.2, 1, 1), sharp)
-    angle, length = draw.uniform(0, math.pi, 1, 1), draw.uniform(0.3, 3.5, 1, 1) * draw.chance(0.12, 1, 1)
-    along, across = x * torch.cos(angle) + y * torch.sin(angle), y * torch.cos(angle) - x * torch.sin(angle)
+    angle, length = (
+        draw.uniform(0, math.pi, 1, 1),
+        draw.uniform(0.3, 3.5, 1, 1) * draw.chance(0.12, 1, 1),
+    )
+    along, across = (
+        x * torch.cos(angle) + y * torch.sin(angle),
+        y * torch.cos(angle) - x * torch.sin(angle),
+    )
     drawn_out = (along.abs() - length).clamp(min=0)
     bell = torch.exp(-(drawn_out**2 + across**2) / (2 * sharp**2))
     radius = draw.uniform(1.0, 3.5, 1, 1)
@@ -94,24 +195,36 @@ def blurred(light: Tensor, spot: Tensor) -> Tensor:
 
 def encoded(light: Tensor) -> Tensor:
     """sRGB values 0..1 of light 0..1 (IEC 61966-2-1)."""
-    return torch.where(light <= 0.0031308, 12.92 * light, 1.055 * light.clamp(min=0.0031308) ** (1 / 2.4) - 0.055)
+    return torch.where(
+        light <= 0.0031308, 12.92 * light, 1.055 * light.clamp(min=0.0031308) ** (1 / 2.4) - 0.055
+    )
 
 
 def decoded(code: Tensor) -> Tensor:
     """Light 0..1 of sRGB values 0..1."""
-    return torch.where(code <= 0.04045, code / 12.92, ((code.clamp(min=0.04045) + 0.055) / 1.055) ** 2.4)
+    return torch.where(
+        code <= 0.04045, code / 12.92, ((code.clamp(min=0.04045) + 0.055) / 1.055) ** 2.4
+    )
 
 
 def photographed(light: Tensor, camera: Camera, smaller: float, draw: Draw) -> Tensor:
     """Encoded pictures (b, 3, h, w), 0..1, that cameras make of light, at the size that it has here."""
     side = light.shape[-1]
     light = blurred(light.clamp(0, 50), camera.spot)
-    wide = interpolate(avg_pool2d(pad(light, (32,) * 4, mode="replicate"), 65, 8), size=(side, side), mode="bilinear")
+    wide = interpolate(
+        avg_pool2d(pad(light, (32,) * 4, mode="replicate"), 65, 8),
+        size=(side, side),
+        mode="bilinear",
+    )
     veil = camera.veil[..., None, None]
     light = light + veil * (wide - light)
     steps = torch.linspace(-1, 1, side, device=light.device)
     fall = camera.fall[..., None, None]
-    light = light * torch.exp(fall[:, :1] * steps[:, None] + fall[:, 1:2] * steps[None] - fall[:, 2:].abs() * (steps[:, None] ** 2 + steps[None] ** 2) / 2)
+    light = light * torch.exp(
+        fall[:, :1] * steps[:, None]
+        + fall[:, 1:2] * steps[None]
+        - fall[:, 2:].abs() * (steps[:, None] ** 2 + steps[None] ** 2) / 2
+    )
     light = light * camera.white[..., None, None]
     small = max(WHOLE, round(side * smaller / WHOLE) * WHOLE)
     if small != side:
@@ -120,7 +233,9 @@ def photographed(light: Tensor, camera: Camera, smaller: float, draw: Draw) -> T
     noise = 0.6 * noise + 0.9 * avg_pool2d(noise, 3, 1, 1)
     of_light, of_dark = camera.noise[:, :1, None, None], camera.noise[:, 1:, None, None]
     light = (light + noise * (of_light * light.clamp(0, 1) + of_dark**2).sqrt()).clamp(0, 1)
-    level = (light * torch.tensor([0.3, 0.59, 0.11], device=light.device)[:, None, None]).sum(dim=1, keepdim=True)
+    level = (light * torch.tensor([0.3, 0.59, 0.11], device=light.device)[:, None, None]).sum(
+        dim=1, keepdim=True
+    )
     light = torch.where(camera.grey[:, None, None, None], level, light)
     code = encoded(light) ** camera.curve[..., None, None]
     code = jpeg(code, camera.quality)
@@ -155,9 +270,13 @@ def jpeg(code: Tensor, quality: Tensor) -> Tensor:
     chroma = torch.stack([0.5643 * (blue - luma), 0.7133 * (r - luma)], dim=1)
     scale = torch.where(quality < 50, 50 / quality, (2 - quality / 50)).clamp(min=0.02)
     luma = _quantised(luma[:, None] - 128, LUMINANCE, scale)[:, 0] + 128
-    chroma = interpolate(_quantised(avg_pool2d(chroma, 2), CHROMINANCE, scale), scale_factor=2, mode="bilinear")
+    chroma = interpolate(
+        _quantised(avg_pool2d(chroma, 2), CHROMINANCE, scale), scale_factor=2, mode="bilinear"
+    )
     cb, cr = chroma.unbind(1)
-    rgb = torch.stack([luma + 1.402 * cr, luma - 0.344136 * cb - 0.714136 * cr, luma + 1.772 * cb], dim=1)
+    rgb = torch.stack(
+        [luma + 1.402 * cr, luma - 0.344136 * cb - 0.714136 * cr, luma + 1.772 * cb], dim=1
+    )
     return (rgb.round() / 255).clamp(0, 1)
 
 

@@ -32,7 +32,10 @@ def glyphs(device: torch.device) -> Tensor:
     """A sheet (1, 1, h, w) of signs and shapes, GLYPHS_A_ROW to a row, 1 where there is ink."""
     drawn = [_sign(sign) for sign in SIGNS] + _shapes()
     drawn += [np.zeros((GLYPH_PX, GLYPH_PX), np.float32)] * (-len(drawn) % GLYPHS_A_ROW)
-    rows = [np.concatenate(drawn[k : k + GLYPHS_A_ROW], axis=1) for k in range(0, len(drawn), GLYPHS_A_ROW)]
+    rows = [
+        np.concatenate(drawn[k : k + GLYPHS_A_ROW], axis=1)
+        for k in range(0, len(drawn), GLYPHS_A_ROW)
+    ]
     return torch.from_numpy(np.concatenate(rows)).to(device)[None, None]
 
 
@@ -44,34 +47,87 @@ def glyph_count() -> int:
 def _sign(sign: str) -> np.ndarray:
     picture = np.zeros((GLYPH_PX, GLYPH_PX), np.uint8)
     size = cv2.getTextSize(sign, cv2.FONT_HERSHEY_DUPLEX, 1.3, 4)[0]
-    cv2.putText(picture, sign, ((GLYPH_PX - size[0]) // 2, (GLYPH_PX + size[1]) // 2), cv2.FONT_HERSHEY_DUPLEX, 1.3, 255, 4, cv2.LINE_AA)
+    cv2.putText(
+        picture,
+        sign,
+        ((GLYPH_PX - size[0]) // 2, (GLYPH_PX + size[1]) // 2),
+        cv2.FONT_HERSHEY_DUPLEX,
+        1.3,
+        255,
+        4,
+        cv2.LINE_AA,
+    )
     return picture.astype(np.float32) / 255
 
 
 def _shapes() -> list[np.ndarray]:
     """Triangles, kites, arrows, squares with diagonals, stars, suits: much that looks like a pyramid from above and is print."""
+
     def filled(*polygons: list[tuple[float, float]]) -> np.ndarray:
         picture = np.zeros((GLYPH_PX, GLYPH_PX), np.uint8)
-        cv2.fillPoly(picture, [np.rint(np.array(one) * GLYPH_PX * 16).astype(np.int32) for one in polygons], 255, cv2.LINE_AA, 4)
+        cv2.fillPoly(
+            picture,
+            [np.rint(np.array(one) * GLYPH_PX * 16).astype(np.int32) for one in polygons],
+            255,
+            cv2.LINE_AA,
+            4,
+        )
         return picture.astype(np.float32) / 255
 
     def lined(*polygons: list[tuple[float, float]], width: int = 2) -> np.ndarray:
         picture = np.zeros((GLYPH_PX, GLYPH_PX), np.uint8)
-        cv2.polylines(picture, [np.rint(np.array(one) * GLYPH_PX * 16).astype(np.int32) for one in polygons], True, 255, width, cv2.LINE_AA, 4)
+        cv2.polylines(
+            picture,
+            [np.rint(np.array(one) * GLYPH_PX * 16).astype(np.int32) for one in polygons],
+            True,
+            255,
+            width,
+            cv2.LINE_AA,
+            4,
+        )
         return picture.astype(np.float32) / 255
 
     square = [(0.15, 0.15), (0.85, 0.15), (0.85, 0.85), (0.15, 0.85)]
     slim, wide = [(0.5, 0.08), (0.75, 0.92), (0.25, 0.92)], [(0.5, 0.15), (0.9, 0.85), (0.1, 0.85)]
     diagonals = [[(0.15, 0.15), (0.85, 0.85)], [(0.85, 0.15), (0.15, 0.85)]]
     round_ = [(0.5 + 0.4 * math.cos(k / 4), 0.5 + 0.4 * math.sin(k / 4)) for k in range(25)]
-    star = [(0.5 + r * math.sin(k * math.pi / 5), 0.5 - r * math.cos(k * math.pi / 5)) for k, r in enumerate([0.45, 0.2] * 5)]
-    arrow = [(0.5, 0.05), (0.85, 0.45), (0.62, 0.45), (0.62, 0.95), (0.38, 0.95), (0.38, 0.45), (0.15, 0.45)]
+    star = [
+        (0.5 + r * math.sin(k * math.pi / 5), 0.5 - r * math.cos(k * math.pi / 5))
+        for k, r in enumerate([0.45, 0.2] * 5)
+    ]
+    arrow = [
+        (0.5, 0.05),
+        (0.85, 0.45),
+        (0.62, 0.45),
+        (0.62, 0.95),
+        (0.38, 0.95),
+        (0.38, 0.45),
+        (0.15, 0.45),
+    ]
     crown = [(0.1, 0.85), (0.1, 0.2), (0.3, 0.5), (0.5, 0.15), (0.7, 0.5), (0.9, 0.2), (0.9, 0.85)]
     kite = [(0.5, 0.05), (0.8, 0.35), (0.5, 0.95), (0.2, 0.35)]
     half = [(0.15, 0.15), (0.85, 0.15), (0.5, 0.5)]
     return [
-        *(filled(slim), filled(wide), filled(kite), filled(square), filled(half), filled(round_), filled(star), filled(arrow), filled(crown)),
-        *(lined(slim), lined(square, *diagonals), lined(wide, width=4), lined(kite), lined(round_, width=4), lined(square, width=4), lined(star)),
+        *(
+            filled(slim),
+            filled(wide),
+            filled(kite),
+            filled(square),
+            filled(half),
+            filled(round_),
+            filled(star),
+            filled(arrow),
+            filled(crown),
+        ),
+        *(
+            lined(slim),
+            lined(square, *diagonals),
+            lined(wide, width=4),
+            lined(kite),
+            lined(round_, width=4),
+            lined(square, width=4),
+            lined(star),
+        ),
     ]
 
 
@@ -82,17 +138,24 @@ def glyph_at(number: Tensor, u: Tensor, v: Tensor) -> Tensor:
     column, row = number % GLYPHS_A_ROW, torch.div(number, GLYPHS_A_ROW, rounding_mode="floor")
     x = (column + u.clamp(0.02, 0.98)) / GLYPHS_A_ROW * 2 - 1
     y = (row + v.clamp(0.02, 0.98)) / rows * 2 - 1
-    ink = grid_sample(sheet, torch.stack([x, y], dim=-1).reshape(1, -1, u.shape[-1], 2), align_corners=False).reshape(u.shape)
+    ink = grid_sample(
+        sheet, torch.stack([x, y], dim=-1).reshape(1, -1, u.shape[-1], 2), align_corners=False
+    ).reshape(u.shape)
     return ink * ((u > 0) & (u < 1) & (v > 0) & (v < 1))
 
 
-def field(places: Tensor, size_mm: Tensor, draw: Draw, octaves: int = 4, rough: float = 0.5) -> Tensor:
+def field(
+    places: Tensor, size_mm: Tensor, draw: Draw, octaves: int = 4, rough: float = 0.5
+) -> Tensor:
     """A smooth field of chance (b, h, w), around 0, about 1 high, with blobs of a size (b,) mm and finer ones."""
     total, weight, norm = torch.zeros_like(places[..., 0]), 1.0, 0.0
     for octave in range(octaves):
         values = draw.normal(1.0, 1, CELLS, CELLS)
         at = places * (2 ** (octave + 1) / (CELLS * size_mm))[:, None, None, None]
-        total = total + weight * grid_sample(values, at, padding_mode="reflection", align_corners=False)[:, 0]
+        total = (
+            total
+            + weight * grid_sample(values, at, padding_mode="reflection", align_corners=False)[:, 0]
+        )
         norm += weight**2
         weight *= rough
     return total / norm**0.5 * 1.5
@@ -131,7 +194,10 @@ def chessboard(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
     contrast = draw.chance(0.6, 1)
     first = torch.where(contrast, (colours[:, 0] * 3).clamp(0.3, 0.85), colours[:, 0])
     second = torch.where(contrast, colours[:, 1].clamp(max=0.2), colours[:, 1])
-    ways = [2 * stripes(places[..., k], 2 * square, torch.full_like(square, 0.5), texel) - 1 for k in (0, 1)]
+    ways = [
+        2 * stripes(places[..., k], 2 * square, torch.full_like(square, 0.5), texel) - 1
+        for k in (0, 1)
+    ]
     return speckled(mix(first, second, 0.5 - 0.5 * ways[0] * ways[1]), places, draw)
 
 
@@ -142,11 +208,15 @@ def hexes(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
     p = places / cell[..., None]
     a, b = torch.remainder(p, unit) - unit / 2, torch.remainder(p - unit / 2, unit) - unit / 2
     near = torch.where((a.norm(dim=-1) < b.norm(dim=-1))[..., None], a, b)
-    reach = torch.maximum(near[..., 0].abs(), 0.5 * near[..., 0].abs() + math.sqrt(3) / 2 * near[..., 1].abs())
+    reach = torch.maximum(
+        near[..., 0].abs(), 0.5 * near[..., 0].abs() + math.sqrt(3) / 2 * near[..., 1].abs()
+    )
     ink = ((line / 2 - (0.5 - reach) * cell) / texel[:, None, None] + 0.5).clamp(0, 1)
     middle = ((p - near) * torch.tensor([2.0, 2 / math.sqrt(3)], device=p.device)).round()
     colours = inks(draw, 4)
-    shade = torch.where(draw.chance(0.5, 1, 1), torch.remainder(middle[..., 0] + middle[..., 1], 3) / 2, 0.0)
+    shade = torch.where(
+        draw.chance(0.5, 1, 1), torch.remainder(middle[..., 0] + middle[..., 1], 3) / 2, 0.0
+    )
     fill = mix(colours[:, 0], colours[:, 0] + 0.4 * (colours[:, 1] - colours[:, 0]), shade)
     return speckled(mix(fill, colours[:, 2], ink), places, draw, 0.06)
 
@@ -162,7 +232,9 @@ def tiles(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
     chance = hashed(cell)
     colours, number = inks(draw, 6), (chance * 7919).long() % glyph_count()
     suit = (chance * 104729).long() % 4
-    ink_colour = colours[:, :4][torch.arange(len(places), device=places.device)[:, None, None], suit]
+    ink_colour = colours[:, :4][
+        torch.arange(len(places), device=places.device)[:, None, None], suit
+    ]
     size = draw.uniform(0.35, 0.85)[:, None, None]
     u, v = ((at[..., k] - cell[..., k] - 0.5) / size + 0.5 for k in (0, 1))
     ink = glyph_at(number, u, 1 - v) * tile
@@ -196,12 +268,23 @@ def coasters(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
     shown = paper[:, None, None] + (tone - paper[:, None, None]) * fill[..., None]
     shown = mix(shown, colours[:, 5], frame)
     middle = (small == 1).all(dim=-1)
-    rings = stripes(reach, draw.uniform(4, 7), torch.full((len(places),), 0.3, device=places.device), texel) * middle * (reach < 0.75 * half)
+    rings = (
+        stripes(
+            reach, draw.uniform(4, 7), torch.full((len(places),), 0.3, device=places.device), texel
+        )
+        * middle
+        * (reach < 0.75 * half)
+    )
     shown = mix(shown, colours[:, 6], rings)
     side, size = (hashed(cell * 3 + small) * 997).long() % 4, draw.uniform(3, 7)[:, None, None]
     turns = torch.tensor([[1.0, 0], [0, 1], [-1, 0], [0, -1]], device=p.device)[side]
-    ahead, across = (p * turns).sum(dim=-1) - half, p[..., 0] * -turns[..., 1] + p[..., 1] * turns[..., 0]
-    arrow = ((size * 0.5 - ahead.abs() - across.abs() * 0.8) / soft + 0.5).clamp(0, 1) * (ahead > -0.2 * size)
+    ahead, across = (
+        (p * turns).sum(dim=-1) - half,
+        p[..., 0] * -turns[..., 1] + p[..., 1] * turns[..., 0],
+    )
+    arrow = ((size * 0.5 - ahead.abs() - across.abs() * 0.8) / soft + 0.5).clamp(0, 1) * (
+        ahead > -0.2 * size
+    )
     return speckled(mix(shown, colours[:, 7], arrow), places, draw, 0.06)
 
 
@@ -212,7 +295,12 @@ def cloth(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
     bands = [stripes(places[..., k], period[:, k], share[:, k], texel) for k in (0, 1)]
     second = torch.where(draw.chance(0.5, 1, 1), bands[1], 0.0)
     dots = torch.remainder(places / period[:, :1, None, None], 1) - 0.5
-    dotted = ((share[:, 0, None, None] * 0.5 - dots.norm(dim=-1)) * period[:, 0, None, None] / texel[:, None, None] + 0.5).clamp(0, 1)
+    dotted = (
+        (share[:, 0, None, None] * 0.5 - dots.norm(dim=-1))
+        * period[:, 0, None, None]
+        / texel[:, None, None]
+        + 0.5
+    ).clamp(0, 1)
     some = draw.chance(0.25, 1, 1)
     shown = mix(colours[:, 0], colours[:, 1], torch.where(some, dotted, bands[0]))
     shown = mix(shown, colours[:, 2], torch.where(some, 0.0, 0.6 * second))
@@ -234,12 +322,16 @@ def wood(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
     far = torch.hypot((x - kx) / 2.2, y - ky) / size
     has = (hashed(cell + 5) < draw.uniform(0, 0.7)[:, None, None]).float()
     pull = has * torch.exp(-(far**2) / 6)
-    stretched = torch.stack([x / draw.uniform(8, 25)[:, None, None], y + 0.9 * size * pull * (y - ky).sign()], dim=-1)
+    stretched = torch.stack(
+        [x / draw.uniform(8, 25)[:, None, None], y + 0.9 * size * pull * (y - ky).sign()], dim=-1
+    )
     grain = field(stretched, draw.log_uniform(2.0, 14, 1)[:, 0], draw, 4, 0.65)
     rings = torch.sin(far * 4 + grain) * 0.5
     tone = (0.45 + 0.3 * grain + 0.5 * (shift - 0.5) + pull * (0.3 + rings)).clamp(0, 1)
     shown = mix(light, dark, tone) * (1 - 0.85 * has * torch.exp(-(far**2) * 1.5))[..., None]
-    joint = stripes(places[..., 1] + wide / 2, wide[:, 0, 0], 0.8 / wide[:, 0, 0], texel) * draw.chance(0.5, 1, 1)
+    joint = stripes(
+        places[..., 1] + wide / 2, wide[:, 0, 0], 0.8 / wide[:, 0, 0], texel
+    ) * draw.chance(0.5, 1, 1)
     return shown * (1 - 0.6 * joint[..., None])
 
 
@@ -247,9 +339,14 @@ def plain(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
     """One colour, often nearly white or black, hardly uneven."""
     colour = inks(draw, 1)[:, 0]
     kind = draw.pick([0.4, 0.3, 0.2, 0.1], 1)
-    white, black = draw.uniform(0.6, 0.85, 1) * torch.exp(draw.normal(0.04, 3)), draw.log_uniform(0.008, 0.04, 1).expand(-1, 3)
+    white, black = (
+        draw.uniform(0.6, 0.85, 1) * torch.exp(draw.normal(0.04, 3)),
+        draw.log_uniform(0.008, 0.04, 1).expand(-1, 3),
+    )
     blue = torch.tensor([0.03, 0.10, 0.30], device=draw.device) * torch.exp(draw.normal(0.4, 3))
-    colour = torch.where(kind == 0, colour, torch.where(kind == 1, white, torch.where(kind == 2, black, blue)))
+    colour = torch.where(
+        kind == 0, colour, torch.where(kind == 1, white, torch.where(kind == 2, black, blue))
+    )
     return speckled(colour[:, None, None].expand(*places.shape[:3], 3), places, draw)
 
 
@@ -262,14 +359,25 @@ def cloudy(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
 
 
 TABLES: tuple[tuple[Make, float], ...] = ((wood, 3.0), (cloth, 2.0), (plain, 2.5), (cloudy, 2.0))
-BOARDS: tuple[tuple[Make, float], ...] = ((chessboard, 3.0), (hexes, 2.0), (tiles, 2.0), (coasters, 2.0), (plain, 1.2), (cloth, 0.4))
+BOARDS: tuple[tuple[Make, float], ...] = (
+    (chessboard, 3.0),
+    (hexes, 2.0),
+    (tiles, 2.0),
+    (coasters, 2.0),
+    (plain, 1.2),
+    (cloth, 0.4),
+)
 BARE = 0.22
 """Share of scenes without a board."""
 
 
-def _each(makes: tuple[tuple[Make, float], ...], places: Tensor, texel: Tensor, seed: int) -> Tensor:
+def _each(
+    makes: tuple[tuple[Make, float], ...], places: Tensor, texel: Tensor, seed: int
+) -> Tensor:
     """Every scene's ground of a kind of its own; scenes of one kind are made together."""
-    rng = np.random.default_rng(seed)  # which kind is settled on the processor: the device is not to be waited for
+    rng = np.random.default_rng(
+        seed
+    )  # which kind is settled on the processor: the device is not to be waited for
     weights = np.array([weight for _, weight in makes])
     kinds = rng.choice(len(makes), len(places), p=weights / weights.sum())
     out = torch.zeros(*places.shape[:3], 3, device=places.device)
@@ -277,7 +385,9 @@ def _each(makes: tuple[tuple[Make, float], ...], places: Tensor, texel: Tensor, 
         of = np.flatnonzero(kinds == kind)
         if len(of):
             numbers = torch.from_numpy(of).to(places.device)
-            out[numbers] = make(places[numbers], texel[numbers], Draw(seed * 31 + kind, len(of), places.device))
+            out[numbers] = make(
+                places[numbers], texel[numbers], Draw(seed * 31 + kind, len(of), places.device)
+            )
     return out
 
 
@@ -305,7 +415,9 @@ def ground_picture(low: Tensor, high: Tensor, side: int, seed: int) -> tuple[Ten
     beyond = ((own - middle[:, None, None]).abs() - half[:, None, None]).amax(dim=-1)
     frame = draw.uniform(-4, 14)[:, None, None]
     share = (0.5 - beyond / texel[:, None, None]).clamp(0, 1) * (~draw.chance(BARE))[:, None, None]
-    framed = (0.5 - (beyond - frame) / texel[:, None, None]).clamp(0, 1) * (~draw.chance(BARE))[:, None, None]
+    framed = (0.5 - (beyond - frame) / texel[:, None, None]).clamp(0, 1) * (~draw.chance(BARE))[
+        :, None, None
+    ]
     shown = mix(table, inks(draw, 1)[:, 0], framed * (share.amax(dim=(1, 2), keepdim=True) > 0))
     shown = shown + (board - shown) * share[..., None]
     shown = _with_decals(shown, places, draw)

@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, one_hot, smooth_l1_loss
+from torch.nn.functional import (
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    one_hot,
+    smooth_l1_loss,
+)
 
 from training.eyes.model import KINDS, UNIT_PX, Answer
 from training.eyes.targets import Lesson, cells_of, relative_turn, targets
 
 LEAST_DOUBT, MOST_DOUBT = -5.0, 2.0
 WEIGHTS = {
-    "centre": 1.0, "offset": 0.5, "points": 0.35, "turn": 0.5, "size": 0.3, "colour": 0.6, "clear": 0.15, "raised": 0.15, "visible": 0.1, "mask": 1.0,
+    "centre": 1.0,
+    "offset": 0.5,
+    "points": 0.35,
+    "turn": 0.5,
+    "size": 0.3,
+    "colour": 0.6,
+    "clear": 0.15,
+    "raised": 0.15,
+    "visible": 0.1,
+    "mask": 1.0,
 }
 """Of the parts in the whole: so that at the end of training none is more than half of it."""
 TURNS = [[(k + turn) % 4 for k in range(4)] + [4] for turn in range(4)]
@@ -37,17 +51,39 @@ def loss(said: Tensor, lesson: Lesson) -> tuple[Tensor, dict[str, Tensor]]:
     def mean(values: Tensor, by: Tensor) -> Tensor:
         return (values * by).sum() / by.sum().clamp(min=1)
 
-    offset = smooth_l1_loss(here[:, Answer.OFFSET], cells_of(objects.centre) - cell, reduction="none", beta=0.05).sum(dim=-1)
+    offset = smooth_l1_loss(
+        here[:, Answer.OFFSET], cells_of(objects.centre) - cell, reduction="none", beta=0.05
+    ).sum(dim=-1)
     parts["offset"] = mean(offset, weight)
-    parts["points"] = mean(_points(here, objects.points - objects.centre[:, None], upright > 0), piece)
-    turn = smooth_l1_loss(here[:, Answer.TURN], relative_turn(objects.slopes, objects.edge), reduction="none", beta=0.1).sum(dim=-1)
+    parts["points"] = mean(
+        _points(here, objects.points - objects.centre[:, None], upright > 0), piece
+    )
+    turn = smooth_l1_loss(
+        here[:, Answer.TURN],
+        relative_turn(objects.slopes, objects.edge),
+        reduction="none",
+        beta=0.1,
+    ).sum(dim=-1)
     parts["turn"] = mean(turn, upright)
     size = (objects.base_px.clamp(min=1) / UNIT_PX).log()
-    parts["size"] = mean(laplace((here[:, Answer.SIZE.start] - size).abs(), here[:, Answer.SIZE_DOUBT.start], 1), coloured)
-    parts["colour"] = mean(cross_entropy(here[:, Answer.COLOUR], objects.name, reduction="none"), coloured)
-    for name, channel, value in (("clear", Answer.CLEAR, objects.clear), ("raised", Answer.RAISED, objects.raised), ("visible", Answer.VISIBLE, objects.visible)):
-        parts[name] = mean(binary_cross_entropy_with_logits(here[:, channel.start], value, reduction="none"), piece)
-    whole = sum((WEIGHTS[name] * part for name, part in parts.items()), torch.zeros((), device=said.device))
+    parts["size"] = mean(
+        laplace((here[:, Answer.SIZE.start] - size).abs(), here[:, Answer.SIZE_DOUBT.start], 1),
+        coloured,
+    )
+    parts["colour"] = mean(
+        cross_entropy(here[:, Answer.COLOUR], objects.name, reduction="none"), coloured
+    )
+    for name, channel, value in (
+        ("clear", Answer.CLEAR, objects.clear),
+        ("raised", Answer.RAISED, objects.raised),
+        ("visible", Answer.VISIBLE, objects.visible),
+    ):
+        parts[name] = mean(
+            binary_cross_entropy_with_logits(here[:, channel.start], value, reduction="none"), piece
+        )
+    whole = sum(
+        (WEIGHTS[name] * part for name, part in parts.items()), torch.zeros((), device=said.device)
+    )
     return whole, {name: part.detach() for name, part in parts.items()}
 
 

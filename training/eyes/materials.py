@@ -7,8 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from table.pieces import COLOURS
 from training.eyes.draw import Draw
+from training.eyes.product import COLOURS
 
 BODY: dict[str, tuple[tuple[float, float, float], ...]] = {
     "red": ((0.45, 0.03, 0.03), (0.55, 0.05, 0.04), (0.30, 0.015, 0.02)),
@@ -53,10 +53,16 @@ def plastics(names: Tensor, make: Tensor, clear: Tensor, depth: Tensor, off: Ten
     bodies = torch.tensor([BODY[name] for name in COLOURS], device=device)
     colour = (bodies[names, make] * torch.exp(off)).clamp(0.004, 0.93)
     softened = (colour / colour.amax(dim=-1, keepdim=True)) ** DEEP
-    grey = torch.tensor([name in ("black", "grey") for name in COLOURS], device=device)[names][..., None]
-    through = THROUGH * torch.where(grey, colour.clamp(min=0.02) ** 0.5, softened.clamp(LEAST_THROUGH, MOST_THROUGH))
+    grey = torch.tensor([name in ("black", "grey") for name in COLOURS], device=device)[names][
+        ..., None
+    ]
+    through = THROUGH * torch.where(
+        grey, colour.clamp(min=0.02) ** 0.5, softened.clamp(LEAST_THROUGH, MOST_THROUGH)
+    )
     absorbs = -torch.log(through) / WALL_MM * depth[..., None]
-    colourless = torch.tensor([name == "clear" for name in COLOURS], device=device)[names][..., None]
+    colourless = torch.tensor([name == "clear" for name in COLOURS], device=device)[names][
+        ..., None
+    ]
     absorbs = torch.where(colourless, 0.02 * depth[..., None] * torch.exp(3 * off), absorbs)
     return Plastic(colour, torch.where(clear[..., None], absorbs, 1e3), clear.float())
 
@@ -71,7 +77,9 @@ def inks(draw: Draw, count: int) -> Tensor:
     """Colours (b, count, 3) of print and cloth: dark, pale or strong."""
     strong = torch.exp(draw.normal(1.0, count, 3)) * 0.18
     grey = draw.log_uniform(0.01, 0.9, count, 1) * torch.exp(draw.normal(0.2, count, 3))
-    body = torch.tensor([BODY[name][0] for name in COLOURS], device=draw.device)[draw.whole(len(COLOURS), count)] * torch.exp(draw.normal(0.2, count, 3))
+    body = torch.tensor([BODY[name][0] for name in COLOURS], device=draw.device)[
+        draw.whole(len(COLOURS), count)
+    ] * torch.exp(draw.normal(0.2, count, 3))
     kind = draw.pick([0.2, 0.5, 0.3], count)[..., None]
     return torch.where(kind == 0, strong, torch.where(kind == 1, grey, body)).clamp(0.008, 0.88)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from table.pieces import COLOURS
+from training.eyes.product import COLOURS
 
 STRIDE = 4
 """Pixels to a cell of the answer."""
@@ -19,7 +19,13 @@ UNIT_PX = 16.0
 SCALE_PX, SCALE_MM = 24.0, 20.0
 """The scale channel is the logarithm of pixels to SCALE_MM over SCALE_PX."""
 
-SEEN, DIFFERENCE, KNOWN, LEAN, SCALE = slice(0, 3), slice(3, 6), slice(6, 7), slice(7, 9), slice(9, 10)
+SEEN, DIFFERENCE, KNOWN, LEAN, SCALE = (
+    slice(0, 3),
+    slice(3, 6),
+    slice(6, 7),
+    slice(7, 9),
+    slice(9, 10),
+)
 """Channels that go in: light relative to white paper, encoded, 0..1; how it differs from the bare table; where the bare table is
 known; the way on the picture of a point that rises by a millimetre, over that of a millimetre across the line of sight; and the scale."""
 CHANNELS_IN = SCALE.stop
@@ -62,7 +68,9 @@ CENTRE_BIAS = -4.0
 """At first the network sees nothing anywhere."""
 
 
-def layer(inputs: int, outputs: int, size: int = 3, stride: int = 1, groups: int = 1) -> nn.Sequential:
+def layer(
+    inputs: int, outputs: int, size: int = 3, stride: int = 1, groups: int = 1
+) -> nn.Sequential:
     """A convolution, normalised, and what is positive of it."""
     convolution = nn.Conv2d(inputs, outputs, size, stride, size // 2, groups=groups, bias=False)
     return nn.Sequential(convolution, nn.BatchNorm2d(outputs), nn.ReLU(inplace=True))
@@ -93,7 +101,13 @@ class EyesNet(nn.Module):
         self.to_eighth = self._stage(quarter, eighth, depths[1])
         self.to_sixteenth = self._stage(eighth, sixteenth, depths[2])
         self.to_last = self._stage(sixteenth, last, depths[3])
-        self.down = nn.ModuleList([nn.Conv2d(last, sixteenth, 1), nn.Conv2d(sixteenth, eighth, 1), nn.Conv2d(eighth, 56, 1)])
+        self.down = nn.ModuleList(
+            [
+                nn.Conv2d(last, sixteenth, 1),
+                nn.Conv2d(sixteenth, eighth, 1),
+                nn.Conv2d(eighth, 56, 1),
+            ]
+        )
         self.at_sixteenth = Bottleneck(sixteenth, sixteenth // 2)
         self.at_eighth = Bottleneck(eighth, eighth // 2)
         self.across = nn.Conv2d(quarter, 56, 1)
@@ -106,7 +120,9 @@ class EyesNet(nn.Module):
 
     @staticmethod
     def _stage(inputs: int, outputs: int, depth: int) -> nn.Sequential:
-        return nn.Sequential(layer(inputs, outputs, 3, 2), *(Bottleneck(outputs, outputs // 2) for _ in range(depth)))
+        return nn.Sequential(
+            layer(inputs, outputs, 3, 2), *(Bottleneck(outputs, outputs // 2) for _ in range(depth))
+        )
 
     def forward(self, image: Tensor) -> Tensor:
         quarter = self.to_quarter(self.to_half(image))
@@ -114,5 +130,7 @@ class EyesNet(nn.Module):
         sixteenth = self.to_sixteenth(eighth)
         deep = self.at_sixteenth(sixteenth + self.grow(self.down[0](self.to_last(sixteenth))))
         wide = self.at_eighth(eighth + self.grow(self.down[1](deep)))
-        answer: Tensor = self.head(self.at_quarter(self.across(quarter) + self.grow(self.down[2](wide))))
+        answer: Tensor = self.head(
+            self.at_quarter(self.across(quarter) + self.grow(self.down[2](wide)))
+        )
         return answer

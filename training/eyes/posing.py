@@ -20,7 +20,9 @@ def standing_tilt(base: Tensor, height: Tensor) -> Tensor:
     return torch.atan2(height, base / 2)
 
 
-def posed(base: Tensor, height: Tensor, place: Tensor, heading: Tensor, tilt: Tensor, roll: Tensor) -> Tensor:
+def posed(
+    base: Tensor, height: Tensor, place: Tensor, heading: Tensor, tilt: Tensor, roll: Tensor
+) -> Tensor:
     """Corners (..., 5, 3) of pieces, corners 1 and 2 on the table, whose middle seen from above is `place` (..., 2).
 
     `base`, `height` (...) mm; `heading` of the tip, `tilt` up from lying, `roll` about the heading, radians (...).
@@ -39,7 +41,10 @@ def posed(base: Tensor, height: Tensor, place: Tensor, heading: Tensor, tilt: Te
     middle = (along[..., :4].mean(dim=-1, keepdim=True) + along[..., 4:]) / 2
     along = along - middle
     c, s = torch.cos(heading)[..., None], torch.sin(heading)[..., None]
-    return torch.stack([along * c - across * s + place[..., :1], along * s + across * c + place[..., 1:], over], dim=-1)
+    return torch.stack(
+        [along * c - across * s + place[..., :1], along * s + across * c + place[..., 1:], over],
+        dim=-1,
+    )
 
 
 def apart_mm(first: Tensor, second: Tensor) -> Tensor:
@@ -57,12 +62,16 @@ def apart_mm(first: Tensor, second: Tensor) -> Tensor:
     def edges(corners: Tensor) -> Tensor:
         return corners[..., [b for _, b in EDGES], :] - corners[..., [a for a, _ in EDGES], :]
 
-    crossed = torch.linalg.cross(edges(first)[..., :, None, :], edges(second)[..., None, :, :]).flatten(-3, -2)
+    crossed = torch.linalg.cross(
+        edges(first)[..., :, None, :], edges(second)[..., None, :, :]
+    ).flatten(-3, -2)
     axes = torch.cat([normals(first), normals(second), crossed], dim=-2)
     length = axes.norm(dim=-1, keepdim=True)
     axes = axes / length.clamp(min=1e-6)
     one, other = axes @ first.transpose(-1, -2), axes @ second.transpose(-1, -2)
-    gap = torch.maximum(one.amin(dim=-1) - other.amax(dim=-1), other.amin(dim=-1) - one.amax(dim=-1))
+    gap = torch.maximum(
+        one.amin(dim=-1) - other.amax(dim=-1), other.amin(dim=-1) - one.amax(dim=-1)
+    )
     return torch.where(length[..., 0] > 1e-4, gap, -torch.inf).amax(dim=-1)
 
 
@@ -76,7 +85,15 @@ def accepted(wanted: Tensor, corners: Tensor, ignored: Tensor, least_mm: float) 
     return stays
 
 
-def touching_place(base: Tensor, height: Tensor, way: Tensor, heading: Tensor, tilt: Tensor, anchor: Tensor, gap_mm: Tensor) -> Tensor:
+def touching_place(
+    base: Tensor,
+    height: Tensor,
+    way: Tensor,
+    heading: Tensor,
+    tilt: Tensor,
+    anchor: Tensor,
+    gap_mm: Tensor,
+) -> Tensor:
     """Places (..., 2) of pieces moved along `way` (...), radians, away from anchors (..., 5, 3) until they are `gap_mm` (...) from them."""
     middle = (anchor[..., :4, :2].mean(dim=-2) + anchor[..., 4, :2]) / 2
     ahead = torch.stack([torch.cos(way), torch.sin(way)], dim=-1)
@@ -90,7 +107,9 @@ def touching_place(base: Tensor, height: Tensor, way: Tensor, heading: Tensor, t
     return middle + high[..., None] * ahead
 
 
-def leaning_tilt(base: Tensor, height: Tensor, pivot: Tensor, heading: Tensor, anchor: Tensor) -> Tensor:
+def leaning_tilt(
+    base: Tensor, height: Tensor, pivot: Tensor, heading: Tensor, anchor: Tensor
+) -> Tensor:
     """How far pieces (...) that lie with a base edge at `pivot` (..., 2) are to be tipped up until they are free of anchors (..., 5, 3), radians."""
     low, high = torch.zeros_like(base), standing_tilt(base, height)
     for _ in range(STEPS):

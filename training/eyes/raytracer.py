@@ -16,7 +16,20 @@ import torch
 from torch import Tensor
 from torch.nn.functional import avg_pool2d, grid_sample
 
-from training.eyes.bodies import Bodies, Ends, dot, ends, facing, first_met, near_any, of_bodies, picked, plastic_mm, taken, unit
+from training.eyes.bodies import (
+    Bodies,
+    Ends,
+    dot,
+    ends,
+    facing,
+    first_met,
+    near_any,
+    of_bodies,
+    picked,
+    plastic_mm,
+    taken,
+    unit,
+)
 from training.eyes.draw import Draw
 
 LEAST_MM = 0.02
@@ -103,13 +116,18 @@ def without_empty(world: World) -> tuple[World, Tensor]:
     kept = []
     for balls, first in ((faceted.ball, 0), (rounds.ball, count)):
         there = balls[..., 3] > 0.01
-        kept.append(torch.argsort(~there, dim=1, stable=True)[:, : max(1, int(there.sum(dim=1).max()))] + first)
+        kept.append(
+            torch.argsort(~there, dim=1, stable=True)[:, : max(1, int(there.sum(dim=1).max()))]
+            + first
+        )
     bodies = Bodies(
         type(faceted)(*(of_bodies(part, kept[0]) for part in faceted)),
         type(rounds)(*(of_bodies(part, kept[1] - count) for part in rounds)),
     )
     numbers = torch.cat(kept, dim=1)
-    return world._replace(bodies=bodies, stuff=Stuff(*(of_bodies(part, numbers) for part in world.stuff))), numbers
+    return world._replace(
+        bodies=bodies, stuff=Stuff(*(of_bodies(part, numbers) for part in world.stuff))
+    ), numbers
 
 
 def over(lights: Lights, points: Tensor) -> Tensor:
@@ -121,7 +139,10 @@ def over(lights: Lights, points: Tensor) -> Tensor:
     phase = (down[..., 0] * cosine + down[..., 1] * sine) / period
     wave = (phase - phase.floor() - 0.5).abs() * 2
     lets = ((share - wave) * period / 6.0 + 0.5).clamp(0, 1) * 0.92 + 0.08
-    return torch.cat([torch.ones_like(way[..., :1]).expand(-1, -1, lights.at.shape[1] - 1), lets[..., None]], dim=-1)
+    return torch.cat(
+        [torch.ones_like(way[..., :1]).expand(-1, -1, lights.at.shape[1] - 1), lets[..., None]],
+        dim=-1,
+    )
 
 
 def lamp_light(lights: Lights, points: Tensor, normals: Tensor, places: Tensor) -> Tensor:
@@ -142,14 +163,30 @@ def reaching(world: World, at: Tensor, places: Tensor, asked: Tensor | None = No
     out = torch.ones_like(at)
     near = near_any(world.bodies.balls, at, way)
     numbers, filled = picked(near if asked is None else near & asked)
-    few, there = taken(torch.cat([at, way, whole.norm(dim=-1, keepdim=True)], dim=-1), numbers), filled[..., None]
+    few, there = (
+        taken(torch.cat([at, way, whole.norm(dim=-1, keepdim=True)], dim=-1), numbers),
+        filled[..., None],
+    )
     length = plastic_mm(ends(world.bodies, few[..., :3], few[..., 3:6]), few[..., 6:], LEAST_MM)
-    lost = torch.bmm(length, world.stuff.absorbs) + SHELL_SHADOW * (length > 0).float().sum(dim=-1, keepdim=True)
+    lost = torch.bmm(length, world.stuff.absorbs) + SHELL_SHADOW * (length > 0).float().sum(
+        dim=-1, keepdim=True
+    )
     through = torch.where(there, torch.exp(-lost), 1.0)
-    return out.scatter_reduce(1, numbers[..., None].expand(-1, -1, 3), through, "prod", include_self=True)
+    return out.scatter_reduce(
+        1, numbers[..., None].expand(-1, -1, 3), through, "prod", include_self=True
+    )
 
 
-def light_map(bodies: Bodies, stuff: Stuff, lights: Lights, low: Tensor, high: Tensor, side: int, samples: int, draw: Draw) -> tuple[Tensor, Tensor]:
+def light_map(
+    bodies: Bodies,
+    stuff: Stuff,
+    lights: Lights,
+    low: Tensor,
+    high: Tensor,
+    side: int,
+    samples: int,
+    draw: Draw,
+) -> tuple[Tensor, Tensor]:
     """Light on the table between two corners, (b, 3, side, side), with the shadows of bodies and without any."""
     b, device = len(low), low.device
     steps = (torch.arange(side, device=device) + 0.5) / side
@@ -168,17 +205,25 @@ def light_map(bodies: Bodies, stuff: Stuff, lights: Lights, low: Tensor, high: T
         light = lamp_light(lights, points, up, places) * lets
         plain += light / samples
         for k in range(count):
-            shaded[:, :, k] += light[:, :, k, None] * reaching(world, points, places[:, :, k]) / samples
+            shaded[:, :, k] += (
+                light[:, :, k, None] * reaching(world, points, places[:, :, k]) / samples
+            )
     soft = shaded.permute(0, 2, 3, 1).reshape(b * count, 3, side, side)
     soft = avg_pool2d(soft, 3, 1, 1, count_include_pad=False).reshape(b, count, 3, side, side)
     lit = (soft * lights.power[..., None, None]).sum(dim=1) + lights.around[..., None, None]
-    bare = torch.einsum("brl,blc->bcr", plain, lights.power).reshape(b, 3, side, side) + lights.around[..., None, None]
+    bare = (
+        torch.einsum("brl,blc->bcr", plain, lights.power).reshape(b, 3, side, side)
+        + lights.around[..., None, None]
+    )
     return lit, bare
 
 
 def places_on(lights: Lights, count: int, draw: Draw, sample: int = 0, samples: int = 1) -> Tensor:
     """Places (b, count, l, 3) by chance on lamps, in the `sample`-th of so many strips of each."""
-    a, c = draw.uniform(-1, 1, count, lights.at.shape[1], 1), draw.uniform(-1, 1, count, lights.at.shape[1], 1)
+    a, c = (
+        draw.uniform(-1, 1, count, lights.at.shape[1], 1),
+        draw.uniform(-1, 1, count, lights.at.shape[1], 1),
+    )
     a = (a + 1 + 2 * sample) / samples - 1
     return lights.at[:, None] + a * lights.across[:, None] + c * lights.up[:, None]
 
@@ -186,7 +231,9 @@ def places_on(lights: Lights, count: int, draw: Draw, sample: int = 0, samples: 
 def of_map(picture: Tensor, ground: Ground, points: Tensor) -> Tensor:
     """Of a picture (b, c, h, w) of the ground what is at points (b, r, 2 or 3): (b, r, c)."""
     at = (points[..., :2] - ground.low[:, None]) / (ground.high - ground.low)[:, None] * 2 - 1
-    got = grid_sample(picture, at[:, :, None], mode="bilinear", padding_mode="border", align_corners=False)
+    got = grid_sample(
+        picture, at[:, :, None], mode="bilinear", padding_mode="border", align_corners=False
+    )
     return got[..., 0].transpose(1, 2)
 
 
@@ -202,11 +249,23 @@ def room(world: World, at: Tensor, way: Tensor, blur: Tensor) -> Tensor:
         speed = dot(way, face)
         far = dot(middle - at, face) / torch.where(speed.abs() < 1e-4, 1e-4, speed)
         hit = at + far * way - middle
-        a, c = (dot(hit, half) / dot(half, half) for half in (lights.across[:, None, k], lights.up[:, None, k]))
+        a, c = (
+            dot(hit, half) / dot(half, half)
+            for half in (lights.across[:, None, k], lights.up[:, None, k])
+        )
         soft = SOFT + blur * 1.5
-        inside = torch.sigmoid((1 - a.abs()) / soft) * torch.sigmoid((1 - c.abs()) / soft) * (far > 0)
-        angle = 4 * lights.across[:, None, k].norm(dim=-1) * lights.up[:, None, k].norm(dim=-1) / dot(middle, middle)[..., 0]
-        bright = (3.14 * lights.power[:, None, k] / angle[..., None].clamp(min=1e-3)).clamp(max=BRIGHTEST_LAMP)
+        inside = (
+            torch.sigmoid((1 - a.abs()) / soft) * torch.sigmoid((1 - c.abs()) / soft) * (far > 0)
+        )
+        angle = (
+            4
+            * lights.across[:, None, k].norm(dim=-1)
+            * lights.up[:, None, k].norm(dim=-1)
+            / dot(middle, middle)[..., 0]
+        )
+        bright = (3.14 * lights.power[:, None, k] / angle[..., None].clamp(min=1e-3)).clamp(
+            max=BRIGHTEST_LAMP
+        )
         light = light + inside * bright / (1 + 4 * blur)
     return light
 
@@ -214,7 +273,9 @@ def room(world: World, at: Tensor, way: Tensor, blur: Tensor) -> Tensor:
 def around(world: World, at: Tensor, way: Tensor, blur: Tensor) -> Tensor:
     """Light (b, r, 3) that comes to points (b, r, 3) from directions (b, r, 3) past all bodies: of the table, or of the room."""
     falls = way[..., 2:] < -0.02
-    far = torch.where(falls, -at[..., 2:] / torch.where(falls, way[..., 2:], -1.0), 0.0).clamp(0, 2000)
+    far = torch.where(falls, -at[..., 2:] / torch.where(falls, way[..., 2:], -1.0), 0.0).clamp(
+        0, 2000
+    )
     ground = world.ground
     points = at + far * way
     table = of_map(ground.colour, ground, points) * of_map(ground.lit, ground, points)
@@ -276,10 +337,14 @@ class _Rays(NamedTuple):
     alive: Tensor
 
 
-def _followed(world: World, at: Tensor, way: Tensor, alive: Tensor, draw: Draw) -> tuple[Tensor, Tensor, Tensor]:
+def _followed(
+    world: World, at: Tensor, way: Tensor, alive: Tensor, draw: Draw
+) -> tuple[Tensor, Tensor, Tensor]:
     """Light (b, m, 3) that rays bring, the body (b, m) that each meets first, -1 for none, and how many would meet each (b, k)."""
     all_ends = ends(world.bodies, at, way)
-    hits = ((all_ends.into < all_ends.out) & (all_ends.out > 0) & alive[..., None]).float().sum(dim=1)
+    hits = (
+        ((all_ends.into < all_ends.out) & (all_ends.out > 0) & alive[..., None]).float().sum(dim=1)
+    )
     light, rays, first = _turn(world, _Rays(at, way, torch.ones_like(at), alive), all_ends, draw, 0)
     own = torch.arange(at.shape[1], device=at.device).expand(len(at), -1)
     for turn in range(1, MOST_TURNS + 1):
@@ -290,11 +355,15 @@ def _followed(world: World, at: Tensor, way: Tensor, alive: Tensor, draw: Draw) 
             got, rays, _ = _turn(world, rays, ends(world.bodies, rays.at, rays.way), draw, turn)
         else:
             got = rays.carry * around(world, rays.at, rays.way, torch.zeros_like(rays.at[..., :1]))
-        light = light.scatter_add(1, own[..., None].expand(-1, -1, 3), torch.where(filled[..., None], got, 0.0))
+        light = light.scatter_add(
+            1, own[..., None].expand(-1, -1, 3), torch.where(filled[..., None], got, 0.0)
+        )
     return light, first, hits
 
 
-def _turn(world: World, rays: _Rays, all_ends: Ends, draw: Draw, turn: int) -> tuple[Tensor, _Rays, Tensor]:
+def _turn(
+    world: World, rays: _Rays, all_ends: Ends, draw: Draw, turn: int
+) -> tuple[Tensor, _Rays, Tensor]:
     """One surface on: the light (b, m, 3) that it adds, the rays behind it, and the body (b, m) that was met, -1 for none."""
     at, way, carry, alive = rays
     met = first_met(all_ends, LEAST_MM)
@@ -306,7 +375,9 @@ def _turn(world: World, rays: _Rays, all_ends: Ends, draw: Draw, turn: int) -> t
         light = torch.where((alive & ~hit)[..., None], past, light)
     points = at + torch.where(hit, met.far, 0.0)[..., None] * way
     stuff = Stuff(*(of_bodies(part, met.body) for part in world.stuff))
-    away, face = facing(world.bodies, met, points, torch.where(met.hollow, 0.3 * stuff.bevel_mm, stuff.bevel_mm))
+    away, face = facing(
+        world.bodies, met, points, torch.where(met.hollow, 0.3 * stuff.bevel_mm, stuff.bevel_mm)
+    )
     normal = torch.where(met.into[..., None], away, -away)
     cosine = (-dot(way, normal)).clamp(0.02, 1)
     pip = _on_pip(stuff, points, face) & met.into & ~met.hollow
@@ -314,7 +385,11 @@ def _turn(world: World, rays: _Rays, all_ends: Ends, draw: Draw, turn: int) -> t
     ratio = torch.where(met.into, 1 / stuff.bends, stuff.bends)[..., None]
     share = mirrored(cosine, torch.where(clear, ratio, 1 / 1.49))
     back = unit(way + 2 * cosine * normal)
-    carry = torch.where((clear & ~met.into[..., None]), carry * torch.exp(-stuff.absorbs * torch.where(hit, met.far, 0.0)[..., None]), carry)
+    carry = torch.where(
+        (clear & ~met.into[..., None]),
+        carry * torch.exp(-stuff.absorbs * torch.where(hit, met.far, 0.0)[..., None]),
+        carry,
+    )
     blur = (1 - stuff.gloss)[..., None]
     glance = share * around(world, points, back, blur) * (0.15 + 0.85 * stuff.gloss[..., None])
     colour = torch.where(pip[..., None], stuff.pips[..., 5:], stuff.colour)
@@ -335,16 +410,25 @@ def _on_pip(stuff: Stuff, points: Tensor, face: Tensor) -> Tensor:
     count, gap, height, radius, shift = stuff.pips[..., :5].unbind(-1)
     side = (face - 1).clamp(0, 3)
     first = stuff.corners.gather(2, side[..., None, None].expand(-1, -1, 1, 3))[:, :, 0]
-    second = stuff.corners.gather(2, ((side + 1) % 4)[..., None, None].expand(-1, -1, 1, 3))[:, :, 0]
+    second = stuff.corners.gather(2, ((side + 1) % 4)[..., None, None].expand(-1, -1, 1, 3))[
+        :, :, 0
+    ]
     middle, along = (first + second) / 2, unit(second - first)
     upward = unit(stuff.corners[:, :, 4] - middle)
-    u, v = dot(points - middle, along)[..., 0] - shift, dot(points - middle, upward)[..., 0] - height
+    u, v = (
+        dot(points - middle, along)[..., 0] - shift,
+        dot(points - middle, upward)[..., 0] - height,
+    )
     half = (count - 1) / 2
-    nearest = ((u / gap.clamp(min=1e-3) + half).round().clamp(min=0).minimum(count - 1) - half) * gap
+    nearest = (
+        (u / gap.clamp(min=1e-3) + half).round().clamp(min=0).minimum(count - 1) - half
+    ) * gap
     return (count > 0) & (face >= 1) & (face <= 4) & ((u - nearest) ** 2 + v**2 < radius**2)
 
 
-def _falling(world: World, points: Tensor, normals: Tensor, hollow: Tensor, draw: Draw, turn: int) -> Tensor:
+def _falling(
+    world: World, points: Tensor, normals: Tensor, hollow: Tensor, draw: Draw, turn: int
+) -> Tensor:
     """Light (b, m, 3) that falls on surfaces; shadows are looked for on what is seen first only."""
     lights, ground = world.lights, world.ground
     places = places_on(lights, points.shape[1], draw)
@@ -352,7 +436,11 @@ def _falling(world: World, points: Tensor, normals: Tensor, hollow: Tensor, draw
     total = torch.zeros_like(points)
     for k in range(lights.at.shape[1]):
         part = light[..., k, None] * lights.power[:, None, k]
-        total = total + (part * reaching(world, points, places[:, :, k], part.amax(dim=-1) > LITTLE) if turn == 0 else 0.7 * part)
+        total = total + (
+            part * reaching(world, points, places[:, :, k], part.amax(dim=-1) > LITTLE)
+            if turn == 0
+            else 0.7 * part
+        )
     upward = normals[..., 2:]
     below = of_map(ground.colour, ground, points) * of_map(ground.bare, ground, points)
     even = lights.around[:, None] * (0.5 + 0.5 * upward) + 0.6 * below * (0.5 - 0.5 * upward)

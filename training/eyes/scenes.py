@@ -12,17 +12,34 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from table.pieces import COLOURS, load_piece_set
 from training.eyes import bodies as solid
-from training.eyes.cameras import View, angle_to, averaged, corners_on_table, on_table, project, random_views, rays, scale_and_lean, slopes
+from training.eyes.cameras import (
+    View,
+    averaged,
+    corners_on_table,
+    on_table,
+    project,
+    random_views,
+    rays,
+    scale_and_lean,
+    slopes,
+)
 from training.eyes.distractors import ARM, BOXES, COUNTER, NOTHING, ROUNDS, Things, random_things
 from training.eyes.draw import Draw
 from training.eyes.grounds import ground_picture
 from training.eyes.lighting import random_lights
 from training.eyes.materials import WEIGHTS, plastics, see_through
 from training.eyes.model import KINDS
-from training.eyes.posing import accepted, apart_mm, at_pivot, leaning_tilt, posed, standing_tilt, touching_place
-from training.eyes.raytracer import Ground, Lights, Stuff, World, light_map, of_map, seen
+from training.eyes.posing import (
+    accepted,
+    at_pivot,
+    leaning_tilt,
+    posed,
+    standing_tilt,
+    touching_place,
+)
+from training.eyes.product import COLOURS, sizes_of
+from training.eyes.raytracer import Ground, Stuff, World, light_map, of_map, seen
 
 PIECES = 12
 SIDE_PX = 192
@@ -102,8 +119,9 @@ class Shown(NamedTuple):
 
 def random_sizes(draw: Draw) -> tuple[Tensor, Tensor, Tensor]:
     """Bases and heights (b, PIECES) mm of pieces of a set, and how many pips each has."""
-    sets = [load_piece_set(name).sizes for name in ("looney", "piecepack")]
-    table = torch.tensor([[(one.base_mm, one.height_mm) for one in (*sizes, *[sizes[-1]] * (6 - len(sizes)))] for sizes in sets], device=draw.device)
+    sets = [sizes_of(name) for name in ("looney", "piecepack")]
+    rows = [[*sizes, *[sizes[-1]] * (6 - len(sizes))] for sizes in sets]
+    table = torch.tensor(rows, device=draw.device)
     piecepack = draw.chance(0.2, 1)
     own = torch.where(piecepack, draw.whole(6, PIECES), draw.whole(3, PIECES))
     alike = draw.chance(0.55, 1)
@@ -111,13 +129,22 @@ def random_sizes(draw: Draw) -> tuple[Tensor, Tensor, Tensor]:
     size = table[piecepack.long().expand(-1, PIECES), own]
     stretched = torch.exp(draw.normal(0.012, 1, 2))
     odd = draw.chance(0.08, 1, 1)
-    size = torch.where(odd, torch.stack([draw.uniform(12, 28, PIECES), draw.uniform(16, 46, PIECES)], dim=-1), size) * stretched
+    size = (
+        torch.where(
+            odd,
+            torch.stack([draw.uniform(12, 28, PIECES), draw.uniform(16, 46, PIECES)], dim=-1),
+            size,
+        )
+        * stretched
+    )
     return size[..., 0], size[..., 1], own + 1
 
 
 def _kinds(draw: Draw, second: Tensor, role: Tensor) -> Tensor:
     """Standing or lying, (b, PIECES), as the mode of the scene and the pair have it."""
-    lying_share = torch.tensor([0.06, 0.5, 0.9], device=draw.device)[draw.pick([0.33, 0.34, 0.33])][:, None]
+    lying_share = torch.tensor([0.06, 0.5, 0.9], device=draw.device)[draw.pick([0.33, 0.34, 0.33])][
+        :, None
+    ]
     lying = draw.uniform(0, 1, PIECES) < lying_share
     wants_standing, wants_lying = role == STANDS_ON, role == IS_IN
     partner = wants_lying.roll(-1, 1) | (wants_lying & second)
@@ -136,7 +163,9 @@ def random_pieces(draw: Draw, view: View, side: int) -> Pieces:
     upright_tilt = standing_tilt(base, height)
     tilt = torch.where(lying, 0.0, upright_tilt)
     tipped = draw.chance(TILTS, PIECES) & ~second
-    tilt = torch.where(tipped, (LEAST_LEAN + draw.uniform(0, 1, PIECES) * (upright_tilt - 2 * LEAST_LEAN)), tilt)
+    tilt = torch.where(
+        tipped, (LEAST_LEAN + draw.uniform(0, 1, PIECES) * (upright_tilt - 2 * LEAST_LEAN)), tilt
+    )
     roll = torch.where(draw.chance(ROLLS, PIECES) & ~second, draw.normal(0.35, PIECES), 0.0)
     heading = draw.uniform(0, 2 * math.pi, PIECES)
     aligned = draw.chance(0.25, 1) & (tilt >= upright_tilt - 1e-4)
@@ -145,8 +174,12 @@ def random_pieces(draw: Draw, view: View, side: int) -> Pieces:
     pixels = (side - 1) / 2 + draw.uniform(-1, 1, PIECES, 2) * reach * side
     place = on_table(view, pixels)
     corners = posed(base, height, place, heading, tilt, roll)
-    corners, tilt, raised, hidden, stack = _paired(draw, corners, (base, height, wall), heading, tilt, role)
-    many = ((side / (base[:, 0] * view.focal / view.eye.norm(dim=-1))) ** 2 / 4).clamp(1.5, PIECES) / PIECES
+    corners, tilt, raised, hidden, stack = _paired(
+        draw, corners, (base, height, wall), heading, tilt, role
+    )
+    many = ((side / (base[:, 0] * view.focal / view.eye.norm(dim=-1))) ** 2 / 4).clamp(
+        1.5, PIECES
+    ) / PIECES
     wanted = draw.uniform(0, 1, PIECES) < (many * draw.uniform(0.2, 1.3))[:, None]
     wanted = wanted & (~second | (role == ALONE) | wanted.roll(1, 1)) & (tilt < upright_tilt + 1e-3)
     together = ((role == STANDS_ON) | (role == IS_IN)) & second
@@ -154,30 +187,67 @@ def random_pieces(draw: Draw, view: View, side: int) -> Pieces:
     ignored = (pair[:, None] == pair[None])[None] & (together | together.roll(-1, 1))[:, :, None]
     there = accepted(wanted, corners, ignored, CLEARANCE_MM)
     there = there & (~together & (role != LEANS) | there.roll(1, 1))
-    kind = torch.where(tilt < LEAST_LEAN, LYING, torch.where(tilt > upright_tilt - LEAST_LEAN, UPRIGHT, LEANING))
+    kind = torch.where(
+        tilt < LEAST_LEAN, LYING, torch.where(tilt > upright_tilt - LEAST_LEAN, UPRIGHT, LEANING)
+    )
     kind = torch.where(roll.abs() > LEAST_LEAN, LEANING, kind)
-    below_nest = torch.cat([hidden[:, 1:] & there[:, 1:] & (role[:, 1:] == STANDS_ON), hidden[:, :1] & False], dim=1)
+    below_nest = torch.cat(
+        [hidden[:, 1:] & there[:, 1:] & (role[:, 1:] == STANDS_ON), hidden[:, :1] & False], dim=1
+    )
     own_hidden = hidden & (role == IS_IN)
     name, clear = _colours(draw)
     partner_there = torch.cat([there[:, 1:], there[:, :1] & False], dim=1)
-    outer_of_lying = torch.cat([own_hidden[:, 1:], own_hidden[:, :1] & False], dim=1) & partner_there
+    outer_of_lying = (
+        torch.cat([own_hidden[:, 1:], own_hidden[:, :1] & False], dim=1) & partner_there
+    )
     under = torch.cat([raised[:, 1:], raised[:, :1] & False], dim=1) & partner_there
     covers = hidden & (role == STANDS_ON)
     shows = (outer_of_lying & clear) | under | (covers & clear)
-    return Pieces(corners * there[..., None, None], there, there & ~own_hidden & ~below_nest, kind, shows & stack, raised & there, base, wall, name, clear, pips)
+    return Pieces(
+        corners * there[..., None, None],
+        there,
+        there & ~own_hidden & ~below_nest,
+        kind,
+        shows & stack,
+        raised & there,
+        base,
+        wall,
+        name,
+        clear,
+        pips,
+    )
 
 
-def _paired(draw: Draw, corners: Tensor, size: tuple[Tensor, Tensor, Tensor], heading: Tensor, tilt: Tensor, role: Tensor) -> tuple[Tensor, ...]:
+def _paired(
+    draw: Draw,
+    corners: Tensor,
+    size: tuple[Tensor, Tensor, Tensor],
+    heading: Tensor,
+    tilt: Tensor,
+    role: Tensor,
+) -> tuple[Tensor, ...]:
     """Corners and tilts with the second of each pair moved as its role has it; which are raised, which are hidden or hide the other,
     and which may be told as part of a stack."""
     base, height, wall = size
     anchor = corners.roll(1, 1)
     none = torch.zeros_like(base)
-    touching = touching_place(base, height, draw.uniform(0, 2 * math.pi, PIECES), heading, tilt, anchor, draw.uniform(0.03, 1.2, PIECES))
+    touching = touching_place(
+        base,
+        height,
+        draw.uniform(0, 2 * math.pi, PIECES),
+        heading,
+        tilt,
+        anchor,
+        draw.uniform(0.03, 1.2, PIECES),
+    )
     by_touch = posed(base, height, touching, heading, tilt, none)
     middle = (anchor[..., :4, :2].mean(dim=-2) + anchor[..., 4, :2]) / 2
     way = torch.stack([torch.cos(heading), torch.sin(heading)], dim=-1)
-    pivot = middle - way * (base * draw.uniform(0.5, 1.7, PIECES))[..., None] + draw.normal(2.5, PIECES, 2)
+    pivot = (
+        middle
+        - way * (base * draw.uniform(0.5, 1.7, PIECES))[..., None]
+        + draw.normal(2.5, PIECES, 2)
+    )
     leaning = leaning_tilt(base, height, pivot, heading, anchor)
     by_leaning = at_pivot(base, height, pivot, heading, leaning)
     step = wall * torch.hypot(height, base / 2) / (base / 2)
@@ -186,16 +256,20 @@ def _paired(draw: Draw, corners: Tensor, size: tuple[Tensor, Tensor, Tensor], he
     on_it = upright + torch.nn.functional.pad((lift + 0.05)[..., None, None], (2, 0))
     ratio = (base / base.roll(1, 1))[..., None, None]
     anchor_base = anchor[..., :4, :].mean(dim=-2, keepdim=True)
-    room = 1 - (wall * torch.hypot(height, base / 2) / (base / 2) / height.roll(1, 1))[..., None, None]
+    room = (
+        1 - (wall * torch.hypot(height, base / 2) / (base / 2) / height.roll(1, 1))[..., None, None]
+    )
     inside = anchor_base + torch.minimum(ratio, room * 0.99) * (anchor - anchor_base)
-    fits = (ratio[..., 0, 0] < 0.97)
+    fits = ratio[..., 0, 0] < 0.97
     second_of = lambda wanted: (role == wanted)[..., None, None]  # noqa: E731
     out = torch.where(second_of(TOUCHES), by_touch, corners)
     out = torch.where(second_of(LEANS), by_leaning, out)
     out = torch.where(second_of(STANDS_ON), on_it, out)
     out = torch.where(second_of(IS_IN), inside, out)
     tilt = torch.where(role == LEANS, leaning, tilt)
-    tilt = torch.where((role == IS_IN) & ~fits, torch.inf, tilt)  # what does not fit in is not there
+    tilt = torch.where(
+        (role == IS_IN) & ~fits, torch.inf, tilt
+    )  # what does not fit in is not there
     raised = (role == STANDS_ON) & (lift > 1.0)
     hidden = ((role == STANDS_ON) & (lift <= 1.0)) | (role == IS_IN)
     return out, tilt, raised, hidden, torch.ones_like(raised)
@@ -203,11 +277,15 @@ def _paired(draw: Draw, corners: Tensor, size: tuple[Tensor, Tensor, Tensor], he
 
 def _colours(draw: Draw) -> tuple[Tensor, Tensor]:
     """Names of colours (b, PIECES) of a few in play, and which pieces are see-through."""
-    weights = torch.tensor(WEIGHTS, device=draw.device).log() - torch.log(-torch.log(draw.uniform(1e-6, 1 - 1e-6, len(COLOURS))))
+    weights = torch.tensor(WEIGHTS, device=draw.device).log() - torch.log(
+        -torch.log(draw.uniform(1e-6, 1 - 1e-6, len(COLOURS)))
+    )
     order = weights.argsort(dim=1, descending=True)
     name = order.gather(1, (draw.uniform(0, 1, PIECES) * (1 + draw.whole(5, 1)).float()).long())
     one_set = draw.chance(0.75, 1)
-    return name, see_through(name, torch.where(one_set, draw.uniform(0, 1, 1), draw.uniform(0, 1, PIECES)))
+    return name, see_through(
+        name, torch.where(one_set, draw.uniform(0, 1, 1), draw.uniform(0, 1, PIECES))
+    )
 
 
 def random_scenes(seed: int, count: int, device: torch.device, side: int = SIDE_PX) -> Scene:
@@ -220,18 +298,27 @@ def random_scenes(seed: int, count: int, device: torch.device, side: int = SIDE_
     reach = (pieces.corners[..., :2] - middles[..., None, :]).norm(dim=-1).amax(dim=-1)
     apart = (places[:, :, None] - middles[:, None]).norm(dim=-1) - reach[:, None] - 0.5
     free = torch.where(pieces.there[:, None], apart, 1e3).amin(dim=2)
-    others = (places[:, :, None] - places[:, None]).norm(dim=-1) + 1e3 * torch.eye(BOXES + ROUNDS, device=device)
+    others = (places[:, :, None] - places[:, None]).norm(dim=-1) + 1e3 * torch.eye(
+        BOXES + ROUNDS, device=device
+    )
     things = random_things(draw, places, torch.minimum(free, 0.45 * others.amin(dim=2)))
     walls = torch.where(pieces.there, pieces.wall_mm, 0.0)
     walls = torch.where((pieces.clear | draw.chance(0.9, 1)), walls, 0.0)
     blunt = draw.uniform(0.0, 0.05, 1).expand(-1, PIECES)
-    shells = solid.pyramids(pieces.corners + torch.tensor([0.0, 0.0, 0.03], device=device) * pieces.there[..., None, None], walls, blunt)
+    shells = solid.pyramids(
+        pieces.corners
+        + torch.tensor([0.0, 0.0, 0.03], device=device) * pieces.there[..., None, None],
+        walls,
+        blunt,
+    )
     all_bodies = solid.Bodies(solid.together(shells, things.boxes), things.rounds)
     stuff = _stuff(draw, pieces, things)
     lights = random_lights(draw)
     low, high = corners_on_table(view, side)
     colour, board = ground_picture(low, high, GROUND_PX * side // SIDE_PX, seed * 5 + 3)
-    lit, bare = light_map(all_bodies, stuff, lights, low, high, LIGHT_PX * side // SIDE_PX, LIGHT_SAMPLES, draw)
+    lit, bare = light_map(
+        all_bodies, stuff, lights, low, high, LIGHT_PX * side // SIDE_PX, LIGHT_SAMPLES, draw
+    )
     gloss = draw.uniform(0, 1) ** 3
     world = World(all_bodies, stuff, lights, Ground(low, high, colour, lit, bare, gloss))
     return Scene(view, pieces, things, world, board)
@@ -242,16 +329,30 @@ def _stuff(draw: Draw, pieces: Pieces, things: Things) -> Stuff:
     b, device = draw.count, draw.device
     rest = BOXES + ROUNDS
     make = draw.whole(3, 1).expand(-1, PIECES)
-    made = plastics(pieces.name, make, pieces.clear, draw.log_uniform(0.25, 1.5, 1).expand(-1, PIECES), draw.normal(0.14, 1, 1) + draw.normal(0.07, PIECES, 3))
+    made = plastics(
+        pieces.name,
+        make,
+        pieces.clear,
+        draw.log_uniform(0.25, 1.5, 1).expand(-1, PIECES),
+        draw.normal(0.14, 1, 1) + draw.normal(0.07, PIECES, 3),
+    )
     gloss = (draw.uniform(0, 1, 1) ** 0.7).expand(-1, PIECES)
     milk = (draw.uniform(0, 1, 1) ** 2 * 0.3).expand(-1, PIECES)
-    bevel = torch.cat([draw.uniform(0.15, 1.1, 1).expand(-1, PIECES), draw.uniform(0.2, 1.5, rest)], dim=1)
+    bevel = torch.cat(
+        [draw.uniform(0.15, 1.1, 1).expand(-1, PIECES), draw.uniform(0.2, 1.5, rest)], dim=1
+    )
     base = pieces.base_mm
     pale = (made.colour.mean(dim=-1) > 0.3) ^ draw.chance(0.1, 1)
     ink = torch.where(pale, draw.uniform(0.01, 0.06, 1), draw.uniform(0.4, 0.85, 1))
     count = torch.where(draw.chance(0.7, 1), pieces.pips.clamp(max=6), 0).float()
-    low, shift, wide = draw.uniform(0.09, 0.3, 1), draw.uniform(-0.3, 0.3, 1), draw.uniform(0.025, 0.05, 1)
-    pips = torch.stack([count, base * 0.13, base * low, base * wide, base * shift * (count < 3), ink], dim=-1)
+    low, shift, wide = (
+        draw.uniform(0.09, 0.3, 1),
+        draw.uniform(-0.3, 0.3, 1),
+        draw.uniform(0.025, 0.05, 1),
+    )
+    pips = torch.stack(
+        [count, base * 0.13, base * low, base * wide, base * shift * (count < 3), ink], dim=-1
+    )
     none = torch.zeros(b, rest, 6, device=device)
     return Stuff(
         colour=torch.cat([made.colour, things.colour], dim=1),
@@ -273,7 +374,9 @@ def shown(scene: Scene, seed: int, side: int = SIDE_PX, each: int = EACH) -> Sho
     saw = seen(world, view.eye, rays(view, side, each), draw)
     flat = on_table(view, _pixels(side, view))
     points = torch.cat([flat, torch.zeros_like(flat[..., :1])], dim=-1)
-    printed = of_map(world.ground.colour, world.ground, points).transpose(1, 2).reshape(-1, 3, side, side)
+    printed = (
+        of_map(world.ground.colour, world.ground, points).transpose(1, 2).reshape(-1, 3, side, side)
+    )
     board = of_map(scene.board, world.ground, points).transpose(1, 2).reshape(-1, 1, side, side)
     light, bare = averaged(saw.light, side, each), averaged(saw.bare, side, each)
     masks, visible = _masks(scene, saw.body, saw.alone, side, each)
@@ -286,7 +389,9 @@ def _pixels(side: int, view: View) -> Tensor:
     return torch.stack([x, y], dim=-1).reshape(1, -1, 2).expand(len(view.eye), -1, 2)
 
 
-def _masks(scene: Scene, body: Tensor, alone: Tensor, side: int, each: int) -> tuple[Tensor, Tensor]:
+def _masks(
+    scene: Scene, body: Tensor, alone: Tensor, side: int, each: int
+) -> tuple[Tensor, Tensor]:
     """Masks (b, 3, side / 4, side / 4), and how much of each body (b, k) shows of what would if it were alone."""
     kinds = torch.cat([scene.pieces.kind, scene.things.kind], dim=1)
     group = torch.where(kinds == ARM, 2, torch.where((kinds <= LEANING) | (kinds == COUNTER), 0, 1))
@@ -295,7 +400,9 @@ def _masks(scene: Scene, body: Tensor, alone: Tensor, side: int, each: int) -> t
     cells = of_ray.reshape(len(body), side // 4, step, side // 4, step)
     masks = torch.stack([(cells == k).float().mean(dim=(2, 4)) for k in range(3)], dim=1)
     shows = torch.zeros(len(body), kinds.shape[1] + 1, device=body.device)
-    shows.scatter_add_(1, torch.where(body >= 0, body, kinds.shape[1]), torch.ones_like(body, dtype=torch.float32))
+    shows.scatter_add_(
+        1, torch.where(body >= 0, body, kinds.shape[1]), torch.ones_like(body, dtype=torch.float32)
+    )
     return masks, (shows[:, :-1] / alone.clamp(min=1)).clamp(0, 1)
 
 
@@ -311,7 +418,9 @@ def _objects(scene: Scene, visible: Tensor) -> Objects:
     by_point = slopes(view, torch.cat([foot[..., :2], torch.zeros_like(foot[..., 2:])], dim=-1))
     scale, _ = scale_and_lean(by_point)
     kind = torch.cat([torch.where(pieces.told, pieces.kind, NOTHING), things.kind], dim=1)
-    edge = torch.nn.functional.pad(corners[:, :PIECES, 1, :2] - corners[:, :PIECES, 0, :2], (0, 0, 0, rest))
+    edge = torch.nn.functional.pad(
+        corners[:, :PIECES, 1, :2] - corners[:, :PIECES, 0, :2], (0, 0, 0, rest)
+    )
     nothing = torch.zeros(b, rest, device=visible.device)
     return Objects(
         kind=kind,

@@ -13,8 +13,8 @@ from training.eyes import finish
 from training.eyes.cameras import view_channels
 from training.eyes.draw import Draw
 from training.eyes.model import KINDS, LEAN, STRIDE
+from training.eyes.product import BRIGHTEST, HILL_CELLS
 from training.eyes.scenes import Objects, Shown
-from vision.finder import BRIGHTEST, HILL_CELLS
 
 UNKNOWN, EMPTY, PRINTED = range(3)
 KNOWN_SHARES = (0.35, 0.3, 0.35)
@@ -38,7 +38,11 @@ def each_part(tree: Any, change: Callable[[Tensor], Tensor]) -> Any:
 
 def all_parts(tree: Any) -> list[Tensor]:
     """Every tensor of such a tuple."""
-    return [tree] if isinstance(tree, Tensor) else [tensor for part in tree for tensor in all_parts(part)]
+    return (
+        [tree]
+        if isinstance(tree, Tensor)
+        else [tensor for part in tree for tensor in all_parts(part)]
+    )
 
 
 class Lesson(NamedTuple):
@@ -49,7 +53,9 @@ class Lesson(NamedTuple):
     masks: Tensor
 
 
-def lesson(shown: Shown, seed: int, smaller: float | None = None, kind: int | None = None) -> Lesson:
+def lesson(
+    shown: Shown, seed: int, smaller: float | None = None, kind: int | None = None
+) -> Lesson:
     """One photograph of each scene; `smaller` and `kind` say how coarse the camera is and what is known of the bare table, else chance does."""
     side = shown.light.shape[-1]
     draw = Draw(seed, len(shown.light), shown.light.device)
@@ -60,11 +66,21 @@ def lesson(shown: Shown, seed: int, smaller: float | None = None, kind: int | No
     later = shown.bare * torch.exp(draw.normal(0.03, 1, 1, 1))
     empty = finish.relative(finish.photographed(later, camera, coarse, draw), paper)
     printed = _print(shown, camera, draw)
-    how = draw.pick(list(KNOWN_SHARES)) if kind is None else torch.full((draw.count,), kind, device=draw.device)
+    how = (
+        draw.pick(list(KNOWN_SHARES))
+        if kind is None
+        else torch.full((draw.count,), kind, device=draw.device)
+    )
     how = how[:, None, None, None]
-    known = torch.where(how == EMPTY, 1.0, torch.where(how == PRINTED, (shown.board > 0.5).float(), 0.0))
+    known = torch.where(
+        how == EMPTY, 1.0, torch.where(how == PRINTED, (shown.board > 0.5).float(), 0.0)
+    )
     difference = (seen - torch.where(how == EMPTY, empty, printed)) * known
-    return Lesson(torch.cat([seen, difference, known, view_channels(shown.view, side)], dim=1), shown.objects, shown.masks)
+    return Lesson(
+        torch.cat([seen, difference, known, view_channels(shown.view, side)], dim=1),
+        shown.objects,
+        shown.masks,
+    )
 
 
 def _print(shown: Shown, camera: finish.Camera, draw: Draw) -> Tensor:
@@ -73,10 +89,14 @@ def _print(shown: Shown, camera: finish.Camera, draw: Draw) -> Tensor:
     light = finish.blurred(shown.print, camera.spot)
     off = draw.uniform(-PRINT_OFF_PX, PRINT_OFF_PX, 2) * 2 / side
     turn = torch.eye(2, device=off.device).expand(len(off), 2, 2)
-    grid = affine_grid(torch.cat([turn, off[..., None]], dim=-1), list(light.shape), align_corners=False)
+    grid = affine_grid(
+        torch.cat([turn, off[..., None]], dim=-1), list(light.shape), align_corners=False
+    )
     light = grid_sample(light, grid, padding_mode="border", align_corners=False)
     light = light * torch.exp(draw.normal(0.12, 1, 1, 1) + draw.normal(0.05, 3, 1, 1))
-    level = (light * torch.tensor([0.3, 0.59, 0.11], device=light.device)[:, None, None]).sum(dim=1, keepdim=True)
+    level = (light * torch.tensor([0.3, 0.59, 0.11], device=light.device)[:, None, None]).sum(
+        dim=1, keepdim=True
+    )
     light = torch.where(camera.grey[:, None, None, None], level, light)
     return (light / BRIGHTEST).clamp(1e-6, 1) ** (1 / 2.2)
 
@@ -90,7 +110,11 @@ def turned(one: Lesson, way: int) -> Lesson:
             picture, masks = picture.flip(3 - axis), masks.flip(3 - axis)
             sign = torch.ones(2, device=picture.device)
             sign[axis] = -1.0
-            objects = _moved(objects, lambda places, sign=sign: torch.where(sign < 0, side - 1 - places, places), lambda ways, sign=sign: ways * sign[:, None])
+            objects = _moved(
+                objects,
+                lambda places, sign=sign: torch.where(sign < 0, side - 1 - places, places),
+                lambda ways, sign=sign: ways * sign[:, None],
+            )
             picture = _leaning(picture, lambda lean, sign=sign: lean * sign[:, None, None])
     if way & 4:
         picture, masks = picture.transpose(2, 3), masks.transpose(2, 3)
@@ -99,13 +123,17 @@ def turned(one: Lesson, way: int) -> Lesson:
     return Lesson(picture, objects, masks)
 
 
-def _moved(objects: Objects, place: Callable[[Tensor], Tensor], way: Callable[[Tensor], Tensor]) -> Objects:
+def _moved(
+    objects: Objects, place: Callable[[Tensor], Tensor], way: Callable[[Tensor], Tensor]
+) -> Objects:
     points = place(objects.points)[:, :, list(OTHER_WAY_ROUND)]
     return objects._replace(centre=place(objects.centre), points=points, slopes=way(objects.slopes))
 
 
 def _leaning(picture: Tensor, change: Callable[[Tensor], Tensor]) -> Tensor:
-    return torch.cat([picture[:, : LEAN.start], change(picture[:, LEAN]), picture[:, LEAN.stop :]], dim=1)
+    return torch.cat(
+        [picture[:, : LEAN.start], change(picture[:, LEAN]), picture[:, LEAN.stop :]], dim=1
+    )
 
 
 class Targets(NamedTuple):
@@ -141,11 +169,15 @@ def targets(objects: Objects, cells: int) -> Targets:
     top = (dy.abs() <= 0.5)[..., :, None] & (dx.abs() <= 0.5)[..., None, :]
     hill = torch.where(top, 1.0, hill) * told[..., None, None]
     stack = KINDS.index("stack")
-    members = [objects.stack > 0.5 if kind == stack else objects.kind == kind for kind in range(len(KINDS))]
+    members = [
+        objects.stack > 0.5 if kind == stack else objects.kind == kind for kind in range(len(KINDS))
+    ]
     hills = torch.stack([(hill * member[..., None, None]).amax(dim=1) for member in members], dim=1)
     left = (inside & ~told)[..., None, None] & (squared < 2 * NEAR_CELLS2)
     weight = 1 - left.any(dim=1, keepdim=True).float()
-    ranked = torch.where(told[..., None, None], squared - 0.5 * objects.raised[..., None, None], torch.inf)
+    ranked = torch.where(
+        told[..., None, None], squared - 0.5 * objects.raised[..., None, None], torch.inf
+    )
     nearest, owner = ranked.min(dim=1)
     counts = torch.where(nearest < NEAR_CELLS2, torch.exp(-nearest.clamp(min=0)), 0.0)
     return Targets(hills, weight, owner, counts)

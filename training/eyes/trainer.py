@@ -49,8 +49,8 @@ class Plan:
     def of(cls, device: torch.device) -> Plan:
         """What a card with 40 GB and more, or one processor core, is best used by."""
         if device.type == "cuda":
-            return cls(made=48, batch=64, kept=12_000, shows=4.0, first=480)
-        return cls(made=4, batch=12, kept=1_500, shows=20.0, first=24)
+            return cls(made=64, batch=64, kept=12_000, shows=6.0, first=512)
+        return cls(made=1, batch=12, kept=1_500, shows=14.0, first=24)
 
 
 class Pool:
@@ -66,7 +66,10 @@ class Pool:
         parts = [_small(part) for part in all_parts(scenes)]
         if self.like is None:
             self.like = scenes
-            self.parts = [torch.empty(self.kept, *part.shape[1:], dtype=part.dtype, device=part.device) for part in parts]
+            self.parts = [
+                torch.empty(self.kept, *part.shape[1:], dtype=part.dtype, device=part.device)
+                for part in parts
+            ]
         numbers = (self.next + torch.arange(len(parts[0]))) % self.kept
         for stored, part in zip(self.parts, parts, strict=True):
             stored[numbers.to(part.device)] = part
@@ -82,7 +85,11 @@ class Pool:
 
 
 def _small(part: Tensor) -> Tensor:
-    return part.clamp(-6e4, 6e4).half() if part.dtype == torch.float32 and part.dim() == 4 and part.shape[-1] > 8 else part
+    return (
+        part.clamp(-6e4, 6e4).half()
+        if part.dtype == torch.float32 and part.dim() == 4 and part.shape[-1] > 8
+        else part
+    )
 
 
 @dataclass
@@ -101,11 +108,18 @@ class State:
     def new(cls, device: torch.device, rate: float) -> State:
         torch.manual_seed(1)
         net = EyesNet().to(device, memory_format=torch.channels_last)
-        optimiser = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=0.02, betas=(0.9, 0.99))
+        optimiser = torch.optim.AdamW(
+            net.parameters(), lr=rate, weight_decay=0.02, betas=(0.9, 0.99)
+        )
         return cls(net, copy.deepcopy(net).eval().requires_grad_(False), optimiser)
 
     def save(self, path: Path) -> None:
-        told = {"format": FORMAT, "net": self.net.state_dict(), "ema": self.ema.state_dict(), "optimiser": self.optimiser.state_dict()}
+        told = {
+            "format": FORMAT,
+            "net": self.net.state_dict(),
+            "ema": self.ema.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+        }
         counts = {"step": self.step, "made": self.made, "seconds": self.seconds}
         beside = path.with_suffix(".part")
         torch.save(told | counts, beside)
@@ -134,7 +148,9 @@ def made_scenes(seed: int, count: int, device: torch.device, side: int) -> Shown
         return shown(random_scenes(seed, count, device, side), seed, side)
 
 
-def one_step(state: State, pool: Pool, plan: Plan, generator: torch.Generator, device: torch.device) -> dict[str, Tensor]:
+def one_step(
+    state: State, pool: Pool, plan: Plan, generator: torch.Generator, device: torch.device
+) -> dict[str, Tensor]:
     """The network learns from one batch; what was wrong, by part."""
     with torch.no_grad():
         seed = int(torch.randint(2**40, (1,), generator=generator))
@@ -161,7 +177,14 @@ def _follow(state: State) -> None:
     torch._foreach_lerp_([a for a, _ in floats], [b for _, b in floats], 1 - share)
 
 
-def train(folder: Path, seconds: float, device: torch.device, rate: float, plan: Plan | None = None, clock: Callable[[], float] = time.monotonic) -> State:
+def train(
+    folder: Path,
+    seconds: float,
+    device: torch.device,
+    rate: float,
+    plan: Plan | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> State:
     """The network after so many more seconds, going on from the folder's checkpoint if there is one; writes it and the curve there."""
     plan = plan or Plan.of(device)
     folder.mkdir(parents=True, exist_ok=True)
@@ -182,7 +205,9 @@ def train(folder: Path, seconds: float, device: torch.device, rate: float, plan:
             for group in state.optimiser.param_groups:
                 group["lr"] = rate_at(share, state.step - first_step, rate)
             parts = one_step(state, pool, plan, generator, device)
-            state.sums = {name: value.lerp(state.sums.get(name, value), 0.98) for name, value in parts.items()}
+            state.sums = {
+                name: value.lerp(state.sums.get(name, value), 0.98) for name, value in parts.items()
+            }
             shows += plan.batch
         state.seconds = before + clock() - begun
         if clock() - said > SAY_S and state.sums:
@@ -198,7 +223,11 @@ def train(folder: Path, seconds: float, device: torch.device, rate: float, plan:
 
 
 def _tell(folder: Path, state: State) -> None:
-    row: dict[str, Any] = {"seconds": round(state.seconds, 1), "step": state.step, "scenes": state.made}
+    row: dict[str, Any] = {
+        "seconds": round(state.seconds, 1),
+        "step": state.step,
+        "scenes": state.made,
+    }
     row |= {name: round(float(value), 4) for name, value in state.sums.items()}
     with (folder / CURVE).open("a") as file:
         file.write(json.dumps(row) + "\n")
