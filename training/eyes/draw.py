@@ -14,6 +14,12 @@ class Draw:
         self.generator.manual_seed(seed)
         self.count, self.device = count, device
 
+    def of(self, count: int) -> Draw:
+        """The same source of chance for another number of scenes."""
+        other = object.__new__(Draw)
+        other.generator, other.count, other.device = self.generator, count, self.device
+        return other
+
     def uniform(self, low: float, high: float, *shape: int) -> Tensor:
         """(count, *shape) between low and high."""
         drawn = torch.rand(self.count, *shape, generator=self.generator, device=self.device)

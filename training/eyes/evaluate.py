@@ -38,7 +38,7 @@ def validation(folder: Path, count: int, device: torch.device, side: int = SIDE_
         if stored["count"] >= count:
             groups: list[Shown] = stored["groups"]
             return groups[: -(-count // stored["group"])]
-    group = 8 if device.type == "cpu" else 64
+    group = 1 if device.type == "cpu" else 64
     made = [
         made_scenes(VALIDATION_SEEDS + first, group, device, side)
         for first in range(0, count, group)

@@ -10,7 +10,7 @@ Light is counted so that 1 is what white paper in the middle of the table sends 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -298,8 +298,32 @@ def bent(way: Tensor, normal: Tensor, cosine: Tensor, ratio: Tensor) -> Tensor:
     return unit(ratio * way + (ratio * cosine - within) * normal)
 
 
+GROUPS = 4
+"""Many scenes are seen in so many groups of alike many rays that meet bodies: each has as much to do as its fullest scene."""
+
+
 def seen(world: World, eye: Tensor, way: Tensor, draw: Draw) -> Seen:
     """What rays from eyes (b, 3) along (b, r, 3) see."""
+    if len(eye) < 4 * GROUPS:
+        return _seen_together(world, eye, way, draw)
+    near = near_any(world.bodies.balls, eye[:, None].expand_as(way), way).sum(dim=1)
+    order = near.argsort()
+    parts = []
+    for some in order.chunk(GROUPS):
+        there = _of_scenes(world, some)
+        parts.append(_seen_together(there, eye[some], way[some], draw.of(len(some))))
+    back = order.argsort()
+    return Seen(*(torch.cat(side)[back] for side in zip(*parts, strict=True)))
+
+
+def _of_scenes(tree: Any, scenes: Tensor) -> Any:
+    """Of tuples of tensors, or of such tuples, the same for some scenes only."""
+    if isinstance(tree, Tensor):
+        return tree[scenes]
+    return type(tree)(*(_of_scenes(part, scenes) for part in tree))
+
+
+def _seen_together(world: World, eye: Tensor, way: Tensor, draw: Draw) -> Seen:
     b, r, _ = way.shape
     at = eye[:, None].expand(b, r, 3)
     places = world.stuff.clear.shape[1]
@@ -307,7 +331,6 @@ def seen(world: World, eye: Tensor, way: Tensor, draw: Draw) -> Seen:
     bodies, ground = world.bodies, world.ground
     points = at - (at[..., 2:] / way[..., 2:].clamp(max=-0.05)) * way
     colour = of_map(ground.colour, ground, points)
-    sheen = torch.zeros_like(colour)
     gloss = ground.gloss[:, None, None]
     back = way * torch.tensor([1.0, 1.0, -1.0], device=way.device)
     mirror = mirrored(-way[..., 2:], torch.full_like(way[..., :1], 1 / 1.5))
