@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 
 import click
-import torch
 
-from training.eyes.evaluate import evaluated, validation
-from training.eyes.trainer import Plan, train
+os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")  # before PyTorch
+
+import torch  # noqa: E402
+
+from training.eyes.evaluate import evaluated, validation  # noqa: E402
+from training.eyes.trainer import Plan, train  # noqa: E402
 
 RATE = 2e-3
-LEFT_S = {"cuda": 25.0, "cpu": 60.0}
+LEFT_S = {"cuda": 35.0, "cpu": 60.0}
 """So much of the time is kept for the evaluation and the export."""
 NETWORK, FIGURES = "eyes.onnx", "evaluation.json"
 
@@ -25,7 +29,7 @@ NETWORK, FIGURES = "eyes.onnx", "evaluation.json"
 @click.option("--rate", default=RATE, show_default=True, help="How fast it learns at most.")
 @click.option("--threads", default=0, help="Processor threads; 0 leaves it to PyTorch.")
 @click.option(
-    "--validation", "validated", default=0, help="Scenes to evaluate on; 0: 512 on a card, 64 else."
+    "--validation", "validated", default=0, help="Scenes to evaluate on; 0: 256 on a card, 64 else."
 )
 @click.option(
     "--shows", default=0.0, help="How often each scene is shown; 0 leaves it to the device."
@@ -47,7 +51,7 @@ def main(
         torch.set_num_threads(threads)
     if where.type == "cuda":
         torch.backends.cudnn.benchmark = True
-    groups = validation(folder, validated or (512 if where.type == "cuda" else 64), where)
+    groups = validation(folder, validated or (256 if where.type == "cuda" else 64), where)
     plan = Plan.of(where)
     if shows:
         plan = Plan(plan.made, plan.batch, plan.kept, shows, plan.first, plan.side)

@@ -117,7 +117,9 @@ def without_empty(world: World) -> tuple[World, Tensor]:
     for balls, first in ((faceted.ball, 0), (rounds.ball, count)):
         there = balls[..., 3] > 0.01
         kept.append(
-            torch.argsort(~there, dim=1, stable=True)[:, : max(1, int(there.sum(dim=1).max()))]
+            torch.argsort((~there).int(), dim=1, stable=True)[
+                :, : max(1, int(there.sum(dim=1).max()))
+            ]
             + first
         )
     bodies = Bodies(

@@ -186,7 +186,7 @@ def targets(objects: Objects, cells: int) -> Targets:
 def relative_turn(slopes: Tensor, edge: Tensor) -> Tensor:
     """Cosine and sine (..., 2) of four times the angle on the table from where rows of the picture run to a base edge (..., 2).
 
-    Seen in a mirror the angle turns the other way, so that a picture and its mirror image are told alike.
+    In a mirror the angle turns the other way, as it does in the picture of a scene that looks like the mirror image.
     """
     a, b, c, d = slopes[..., 0, 0], slopes[..., 0, 1], slopes[..., 1, 0], slopes[..., 1, 1]
     turn = (a * d - b * c).sign()

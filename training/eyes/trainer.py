@@ -20,7 +20,7 @@ from training.eyes.scenes import SIDE_PX, Shown, random_scenes, shown
 from training.eyes.targets import all_parts, each_part, lesson, turned
 
 FORMAT = "rinkside-eyes/1"
-CHECKPOINT, CURVE = "eyes.pt", "curve.jsonl"
+CHECKPOINT, OPTIMISER, CURVE = "eyes.pt", "optimiser.pt", "curve.jsonl"
 TRAINING_SEEDS, VALIDATION_SEEDS = 1_000_000, 9_000_000_000
 """Where the seeds of scenes begin that are trained on, and of those that never are."""
 WARM_UP = 300
@@ -50,7 +50,7 @@ class Plan:
         """What a card with 40 GB and more, or one processor core, is best used by."""
         if device.type == "cuda":
             return cls(made=64, batch=64, kept=12_000, shows=6.0, first=512)
-        return cls(made=1, batch=12, kept=1_500, shows=14.0, first=24)
+        return cls(made=1, batch=12, kept=1_500, shows=14.0, first=24, side=128)
 
 
 class Pool:
@@ -113,27 +113,32 @@ class State:
         )
         return cls(net, copy.deepcopy(net).eval().requires_grad_(False), optimiser)
 
-    def save(self, path: Path) -> None:
-        told = {
-            "format": FORMAT,
-            "net": self.net.state_dict(),
-            "ema": self.ema.state_dict(),
-            "optimiser": self.optimiser.state_dict(),
-        }
+    def save(self, folder: Path) -> None:
+        """Two files, each small enough to be brought back from a rented card."""
+        weights = {"format": FORMAT, "net": self.net.state_dict(), "ema": self.ema.state_dict()}
         counts = {"step": self.step, "made": self.made, "seconds": self.seconds}
-        beside = path.with_suffix(".part")
-        torch.save(told | counts, beside)
-        beside.replace(path)
+        for name, told in (
+            (CHECKPOINT, weights | counts),
+            (OPTIMISER, self.optimiser.state_dict()),
+        ):
+            beside = folder / f"{name}.part"
+            torch.save(told, beside)
+            beside.replace(folder / name)
 
-    def load(self, path: Path, device: torch.device) -> None:
-        """Raises ValueError where the file is not such a checkpoint."""
-        told = torch.load(path, map_location=device, weights_only=True)
+    def load(self, folder: Path, device: torch.device) -> None:
+        """Go on from what is there; without the optimiser's file it begins anew.
+
+        Raises ValueError where the file is not such a checkpoint.
+        """
+        told = torch.load(folder / CHECKPOINT, map_location=device, weights_only=True)
         if told.get("format") != FORMAT:
-            raise ValueError(f"{path}: expected a checkpoint of {FORMAT}")
+            raise ValueError(f"{folder / CHECKPOINT}: expected a checkpoint of {FORMAT}")
         self.net.load_state_dict(told["net"])
         self.ema.load_state_dict(told["ema"])
-        self.optimiser.load_state_dict(told["optimiser"])
         self.step, self.made, self.seconds = told["step"], told["made"], told["seconds"]
+        if (folder / OPTIMISER).exists():
+            own = torch.load(folder / OPTIMISER, map_location=device, weights_only=True)
+            self.optimiser.load_state_dict(own)
 
 
 def rate_at(share: float, steps: int, rate: float) -> float:
@@ -190,7 +195,7 @@ def train(
     folder.mkdir(parents=True, exist_ok=True)
     state = State.new(device, rate)
     if (folder / CHECKPOINT).exists():
-        state.load(folder / CHECKPOINT, device)
+        state.load(folder, device)
     state.net.train()
     pool, generator = Pool(plan.kept), torch.Generator().manual_seed(state.step * 2 + 1)
     begun, before, first_step = clock(), state.seconds, state.step
@@ -215,10 +220,10 @@ def train(
             _tell(folder, state)
         if clock() - saved > SAVE_S:
             saved = clock()
-            state.save(folder / CHECKPOINT)
+            state.save(folder)
     if state.sums:
         _tell(folder, state)
-    state.save(folder / CHECKPOINT)
+    state.save(folder)
     return state
 
 
