@@ -1,4 +1,6 @@
-"""Rays meet what they must meet, light is not made of nothing, and pieces are not in one another."""
+"""Rays meet what they must meet, light is not made of nothing, and pieces are not in one
+another.
+"""
 
 import math
 
@@ -11,7 +13,7 @@ from training.eyes.cameras import averaged, project, rays  # noqa: E402
 from training.eyes.draw import Draw  # noqa: E402
 from training.eyes.posing import apart_mm, posed, standing_tilt, touching_place  # noqa: E402
 from training.eyes.raytracer import bent, mirrored, seen  # noqa: E402
-from training.eyes.scenes import (
+from training.eyes.scenes import (  # noqa: E402
     BOXES,
     PIECES,
     ROUNDS,
@@ -19,14 +21,16 @@ from training.eyes.scenes import (
     random_scenes,
     random_views,
     shown,
-)  # noqa: E402
+)
 
 CPU = torch.device("cpu")
 SIDE = 64
 
 
 def some_bodies(draw: Draw) -> solid.Bodies:
-    """A standing hollow pyramid, a lying solid one, a box, a cup and a ball, and some that are not there."""
+    """A standing hollow pyramid, a lying solid one, a box, a cup and a ball, and some that are not
+    there.
+    """
     base, height = torch.tensor([[19.8, 14.3, 20.0]]), torch.tensor([[34.9, 25.4, 30.0]])
     place = torch.tensor([[[0.0, 0.0], [40.0, 10.0], [90.0, 0.0]]])
     tilt = standing_tilt(base, height) * torch.tensor([[1.0, 0.0, 1.0]])
@@ -51,7 +55,9 @@ def some_bodies(draw: Draw) -> solid.Bodies:
 
 
 def within(bodies: solid.Bodies, points: torch.Tensor) -> torch.Tensor:
-    """Which bodies (r, k) points (r, 3) are in the stuff of, by what the planes and the quadrics say."""
+    """Which bodies (r, k) points (r, 3) are in the stuff of, by what the planes and the quadrics
+    say.
+    """
     faceted, rounds = bodies
     levels = torch.einsum("kfj,rj->rkf", faceted.planes[0, ..., :3], points)
     outer, hollow = (
@@ -113,7 +119,9 @@ def test_rays_are_bent_as_snell_says() -> None:
 
 
 def test_plastic_brings_no_more_light_than_there_is_and_less_the_more_it_is_dyed() -> None:
-    """In even light, before a white table, whatever a see-through piece shows comes from the room or the table."""
+    """In even light, before a white table, whatever a see-through piece shows comes from the room
+    or the table.
+    """
     scene = random_scenes(11, 2, CPU, SIDE)
     lights = scene.world.lights
     even = lights._replace(

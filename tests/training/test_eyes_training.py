@@ -1,4 +1,6 @@
-"""What the network is taught agrees with what is seen, it learns, and what is written says the same."""
+"""What the network is taught agrees with what is seen, it learns, and what is written says the
+same.
+"""
 
 import itertools
 import json
@@ -122,8 +124,9 @@ def test_a_perfect_answer_is_found_and_counted_as_right(taught: Lesson) -> None:
         one = [part[scene, own] for part in taught.objects]
         told = type(taught.objects)(*one)
         here = answer[scene, :, row, column]
+        middle = (torch.tensor([column, row]) + 0.5) * STRIDE - 0.5
         here[Answer.OFFSET] = cells_of(told.centre) - torch.tensor([column, row])
-        here[Answer.POINTS] = ((told.points - told.centre) / UNIT_PX).flatten()
+        here[Answer.POINTS] = ((told.points - middle) / UNIT_PX).flatten()
         here[Answer.SIZE] = (told.base_px / UNIT_PX).log()
         here[Answer.COLOUR.start + int(told.name)] = 20.0
     rows = rows_of(taught, seen_scene.view, finds(answer))
@@ -219,7 +222,9 @@ def test_the_validation_is_not_trained_on() -> None:
 
 
 class _Watched(TorchFunctionMode):
-    """Notes tensors that are made without saying on which device, and those brought to the processor."""
+    """Notes tensors that are made without saying on which device, and those brought to the
+    processor.
+    """
 
     MADE = frozenset(
         {

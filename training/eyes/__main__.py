@@ -1,4 +1,6 @@
-"""`python -m training.eyes FOLDER`: train the network, write it as ONNX, and say how well it does."""
+"""`python -m training.eyes FOLDER`: train the network, write it as ONNX, and say how well it
+does.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,10 @@ import click
 
 os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")  # before PyTorch
 
-import torch  # noqa: E402
+import torch
 
-from training.eyes.evaluate import evaluated, validation  # noqa: E402
-from training.eyes.trainer import Plan, train  # noqa: E402
+from training.eyes.evaluate import evaluated, validation
+from training.eyes.trainer import Plan, train
 
 RATE = 2e-3
 LEFT_S = {"cuda": 35.0, "cpu": 60.0}
@@ -43,8 +45,10 @@ def main(
     validated: int,
     shows: float,
 ) -> None:
-    """Train the network for some minutes on scenes that are made on the device, going on from the checkpoint in FOLDER
-    if there is one, and write there the checkpoint, the curve, the network as ONNX and its evaluation."""
+    """Train the network for some minutes on scenes that are made on the device, going on from the
+    checkpoint in FOLDER if there is one, and write there the checkpoint, the curve, the network as
+    ONNX and its evaluation.
+    """
     begun = time.monotonic()
     where = torch.device(device)
     if threads:

@@ -1,7 +1,8 @@
 """Bodies that rays meet: convex polyhedra and round things, solid or hollow, many scenes at a time.
 
-A solid is an outer convex body without an inner one, its hollow, that may reach beyond it where it is open.  All is in
-millimetres in the table frame, z = 0 is the table.  `b` counts scenes, `k` bodies of a scene, `r` rays.
+A solid is an outer convex body without an inner one, its hollow, that may reach beyond it where it
+is open. All is in millimetres in the table frame, z = 0 is the table. `b` counts scenes, `k` bodies
+of a scene, `r` rays.
 """
 
 from __future__ import annotations
@@ -15,15 +16,19 @@ FAR = 1e9
 NEVER = 1e6
 LEAST = 1e-9
 FACES = 6
-"""Planes of a polyhedron: a pyramid's base, four sides, and what its tip is blunted by; or a box's six."""
+"""Planes of a polyhedron: a pyramid's base, four sides, and what its tip is blunted by; or a box's
+six.
+"""
 SIDES = ((0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4))
 OPEN_MM = 1.0
 """So far a pyramid's hollow reaches out of its base."""
 
 
 class Polyhedra(NamedTuple):
-    """`planes` (b, k, FACES, 4): outward normals n and c with n x <= c inside; `hollow` (b, k, FACES): c of the hollow, whose normals are the
-    same, far below for none; `ball` (b, k, 4) holds the body."""
+    """`planes` (b, k, FACES, 4): outward normals n and c with n x <= c inside; `hollow` (b, k,
+    FACES): c of the hollow, whose normals are the same, far below for none; `ball` (b, k, 4) holds
+    the body.
+    """
 
     planes: Tensor
     hollow: Tensor
@@ -31,10 +36,12 @@ class Polyhedra(NamedTuple):
 
 
 class Rounds(NamedTuple):
-    """Cylinders, cups and balls: points p = `turn` (x - `middle`) with |pxy|^2 + round pz^2 <= (1 + taper pz)^2, |pz| <= 1.
+    """Cylinders, cups and balls: points p = `turn` (x - `middle`) with |pxy|^2 + round pz^2 <= (1 +
+    taper pz)^2, |pz| <= 1.
 
-    `turn` (b, k, 3, 3), `middle` (b, k, 3), `shape` (b, k, 2) of round and taper; `hollow` (b, k, 2): the share of the radius that
-    is hollow, 0 for none, and where its floor is in pz; `ball` (b, k, 4).
+    `turn` (b, k, 3, 3), `middle` (b, k, 3), `shape` (b, k, 2) of round and taper; `hollow` (b, k,
+    2): the share of the radius that is hollow, 0 for none, and where its floor is in pz; `ball` (b,
+    k, 4).
     """
 
     turn: Tensor
@@ -67,7 +74,8 @@ def unit(a: Tensor) -> Tensor:
 
 
 def pyramids(vertices: Tensor, wall_mm: Tensor, blunt: Tensor) -> Polyhedra:
-    """Pyramids with corners (b, k, 5, 3), walls (b, k) mm thick, 0 for solid ones, and tips cut off for a share (b, k) of the height.
+    """Pyramids with corners (b, k, 5, 3), walls (b, k) mm thick, 0 for solid ones, and tips cut off
+    for a share (b, k) of the height.
 
     Corners that are all nought make a body that no ray meets.
     """
@@ -111,7 +119,9 @@ def pyramids(vertices: Tensor, wall_mm: Tensor, blunt: Tensor) -> Polyhedra:
 
 
 def boxes(middle: Tensor, turn: Tensor, half: Tensor) -> Polyhedra:
-    """Boxes around (b, k, 3), whose axes are the columns of `turn` (b, k, 3, 3), with half sides (b, k, 3); 0 for none."""
+    """Boxes around (b, k, 3), whose axes are the columns of `turn` (b, k, 3, 3), with half sides
+    (b, k, 3); 0 for none.
+    """
     axes = turn.transpose(-1, -2)
     n = torch.cat([axes, -axes], dim=-2)
     c = (n * middle[..., None, :]).sum(dim=-1, keepdim=True) + torch.cat([half, half], dim=-1)[
@@ -141,7 +151,9 @@ def together(first: Polyhedra, second: Polyhedra) -> Polyhedra:
 def round_things(
     middle: Tensor, turn: Tensor, half: Tensor, shape: Tensor, hollow: Tensor
 ) -> Rounds:
-    """Round things around (b, k, 3); columns of `turn` (b, k, 3, 3) are their axes, `half` (b, k, 3) radii and half height, 0 for none."""
+    """Round things around (b, k, 3); columns of `turn` (b, k, 3, 3) are their axes, `half` (b, k,
+    3) radii and half height, 0 for none.
+    """
     inwards = turn.transpose(-1, -2) / half.clamp(min=1e-4)[..., None]
     return Rounds(
         inwards,
@@ -155,7 +167,9 @@ def round_things(
 def _between_planes(
     faceted: Polyhedra, at: Tensor, way: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Where rays (b, r, 3) go in and out of bodies and their hollows, (b, r, k) each; out before in where they miss."""
+    """Where rays (b, r, 3) go in and out of bodies and their hollows, (b, r, k) each; out before in
+    where they miss.
+    """
     found: list[Tensor] = []
     for face in range(faceted.planes.shape[2]):
         normals = faceted.planes[:, :, face, :3].transpose(1, 2)
@@ -180,7 +194,9 @@ def _between_planes(
 def _between_roots(
     rounds: Rounds, at: Tensor, way: Tensor, share: Tensor | float, floor: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """The same for round things whose radius is taken at a share (b, 1, k) and whose pz begins at `floor` (b, 1, k), or -1 if None."""
+    """The same for round things whose radius is taken at a share (b, 1, k) and whose pz begins at
+    `floor` (b, 1, k), or -1 if None.
+    """
     matrix = rounds.turn
     p = torch.einsum("bkij,brkj->brki", matrix, at[:, :, None] - rounds.middle[:, None])
     v = torch.einsum("bkij,brj->brki", matrix, way)
@@ -210,7 +226,9 @@ def _between_roots(
 
 
 class Ends(NamedTuple):
-    """Where along rays (b, r, k) bodies begin and end, and their hollows: nothing is met where an end comes before its beginning."""
+    """Where along rays (b, r, k) bodies begin and end, and their hollows: nothing is met where an
+    end comes before its beginning.
+    """
 
     into: Tensor
     out: Tensor
@@ -233,8 +251,9 @@ def ends(bodies: Bodies, at: Tensor, way: Tensor) -> Ends:
 
 
 class Met(NamedTuple):
-    """What rays meet first: distance `far` (b, r), FAR for nothing; which `body` (b, r); whether they go `into` its stuff, and
-    whether it is the wall of its `hollow`."""
+    """What rays meet first: distance `far` (b, r), FAR for nothing; which `body` (b, r); whether
+    they go `into` its stuff, and whether it is the wall of its `hollow`.
+    """
 
     far: Tensor
     body: Tensor
@@ -267,7 +286,9 @@ def first_met(all_ends: Ends, least_mm: float) -> Met:
 
 
 def plastic_mm(all_ends: Ends, most_mm: Tensor, least_mm: float) -> Tensor:
-    """Length (b, r, k) of rays, from `least_mm` up to (b, r, 1), that runs in the stuff of each body."""
+    """Length (b, r, k) of rays, from `least_mm` up to (b, r, 1), that runs in the stuff of each
+    body.
+    """
     a0, a1, b0, b1 = all_ends
     start, stop = a0.clamp(min=least_mm), torch.minimum(a1, most_mm)
     in_hollow = (torch.minimum(stop, b1) - torch.maximum(start, b0)).clamp(min=0)
@@ -275,7 +296,8 @@ def plastic_mm(all_ends: Ends, most_mm: Tensor, least_mm: float) -> Tensor:
 
 
 def facing(bodies: Bodies, met: Met, points: Tensor, bevel_mm: Tensor) -> tuple[Tensor, Tensor]:
-    """How surfaces face, (b, r, 3), away from the stuff, and the number of the face (b, r) of a polyhedron, at points (b, r, 3).
+    """How surfaces face, (b, r, 3), away from the stuff, and the number of the face (b, r) of a
+    polyhedron, at points (b, r, 3).
 
     Within `bevel_mm` (b, r) of an edge the faces beside it are mixed, as if it were round.
     """
@@ -339,7 +361,9 @@ def near_any(balls: Tensor, at: Tensor, way: Tensor) -> Tensor:
 
 
 def picked(mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Numbers (b, m) of the true ones of each row of (b, r), and which of these (b, m) are not fillings."""
+    """Numbers (b, m) of the true ones of each row of (b, r), and which of these (b, m) are not
+    fillings.
+    """
     most = max(1, int(mask.sum(dim=1).max()))
     place = torch.where(mask, mask.long().cumsum(dim=1) - 1, most)
     numbers = torch.zeros(len(mask), most + 1, dtype=torch.long, device=mask.device)

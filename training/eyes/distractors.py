@@ -1,6 +1,8 @@
-"""What lies on real tables beside pieces: dice, cubes, phones, coins, caps, counters, cups, glasses, pens, arms and hands.
+"""What lies on real tables beside pieces: dice, cubes, phones, coins, caps, counters, cups,
+glasses, pens, arms and hands.
 
-The first rounds are counters or coins; the last ones are those of an arm, which has a mask of its own and no middle.
+The first rounds are counters or coins; the last ones are those of an arm, which has a mask of its
+own and no middle.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from training.eyes.materials import inks, plastics
 from training.eyes.model import KINDS
 
 BOXES, DISCS, ROUNDS = 4, 8, 14
-"""Places for boxes; of the round things so many are flat discs, then come a cup, a glass, a pen, a forearm, a hand and a finger."""
+"""Places for boxes; of the round things so many are flat discs, then come a cup, a glass, a pen, a
+forearm, a hand and a finger.
+"""
 CUP, GLASS, PEN, FOREARM, HAND, FINGER = range(DISCS, ROUNDS)
 COUNTER, ELSE, ARM = KINDS.index("counter"), KINDS.index("else"), -2
 NOTHING = -1
@@ -27,8 +31,10 @@ WITH_COUNTERS, WITH_ARM = 0.25, 0.1
 
 
 class Things(NamedTuple):
-    """Things that are no pieces, (b, k, ...): boxes first, then round ones: `kind`, `middle` (3) mm, `size_mm`, what they are made of
-    (`colour`, `absorbs`, `clear`, `gloss`) and the number of a counter's `name` among COLOURS."""
+    """Things that are no pieces, (b, k, ...): boxes first, then round ones: `kind`, `middle` (3)
+    mm, `size_mm`, what they are made of (`colour`, `absorbs`, `clear`, `gloss`) and the number of a
+    counter's `name` among COLOURS.
+    """
 
     boxes: Polyhedra
     rounds: Rounds
@@ -55,7 +61,9 @@ def lying_along(angle: Tensor) -> Tensor:
 
 
 def random_things(draw: Draw, places: Tensor, free: Tensor) -> Things:
-    """Things at places (b, BOXES + ROUNDS, 2); `free` (b, BOXES + ROUNDS) is the radius, mm, that is free of pieces there."""
+    """Things at places (b, BOXES + ROUNDS, 2); `free` (b, BOXES + ROUNDS) is the radius, mm, that
+    is free of pieces there.
+    """
     cluttered = draw.chance(IN_A_THIRD)[:, None]
     box, box_kind, box_middle, box_size = _boxes(
         draw, places[:, :BOXES], free[:, :BOXES], cluttered

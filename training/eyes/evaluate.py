@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +26,18 @@ EDGE_PX = 6.0
 NEAR_BASES, NEAR_PX = 0.5, 2.0
 """A find as near as this to a thing's middle is of that thing."""
 SURE, SURELY_THERE = 0.98, 0.8
-"""Chances from which on something counts as told as sure: of pose and colour, and of being there at all."""
+"""Chances from which on something counts as told as sure: of pose and colour, and of being there at
+all.
+"""
 STEEP_DEG = (0.0, 20.0, 38.0, 90.0)
 """Figures are told for views of these angles from the vertical by themselves."""
 CACHE = "validation.pt"
 
 
 def validation(folder: Path, count: int, device: torch.device, side: int = SIDE_PX) -> list[Shown]:
-    """Scenes of seeds that are not trained on, in groups; kept in the folder, where the same may be read again."""
+    """Scenes of seeds that are not trained on, in groups; kept in the folder, where the same may be
+    read again.
+    """
     path = folder / CACHE
     if path.exists():
         stored = torch.load(path, map_location=device, weights_only=False)
@@ -81,10 +87,14 @@ def rows_of(shown: Lesson, view: View, told: list[list[Find]]) -> list[dict[str,
     steep = angle_to(place, foot)
     rows = []
     for scene, some in enumerate(told):
-        one = each_part(objects, lambda part, scene=scene: part[scene])
-        here = each_part(place, lambda part, scene=scene: part[scene : scene + 1])
+        one = each_part(objects, partial(_at, scene))
+        here = each_part(place, partial(_at, slice(scene, scene + 1)))
         rows += _rows_of_one(one, here, some, steep[scene], side)
     return rows
+
+
+def _at(where: int | slice, part: torch.Tensor) -> torch.Tensor:
+    return part[where]
 
 
 def _rows_of_one(
@@ -195,7 +205,9 @@ def _piece_row(objects: Objects, k: int, found: Find, view: View) -> dict[str, A
 
 
 def _size_row(base_px: float, said_px: float, base_mm: float | None) -> dict[str, Any]:
-    """Which Looney size a piece comes nearest to, and which it is said to come nearest to: by ratio, as the true scale is known."""
+    """Which Looney size a piece comes nearest to, and which it is said to come nearest to: by
+    ratio, as the true scale is known.
+    """
     sizes = np.log([base for base, _ in sizes_of("looney")])
     true = np.log(base_mm) if base_mm else sizes[1]
     own = int(np.abs(sizes - true).argmin())
@@ -206,7 +218,9 @@ def _size_row(base_px: float, said_px: float, base_mm: float | None) -> dict[str
 
 
 def _on_table(found: Find, truth: Floats, kind: int, view: View) -> dict[str, Any]:
-    """How far a piece is off on the table, mm, and its heading, degrees, where what touches it is cast down on to it."""
+    """How far a piece is off on the table, mm, and its heading, degrees, where what touches it is
+    cast down on to it.
+    """
 
     def down(points: Floats) -> Floats:
         return on_table(view, torch.from_numpy(points).float()[None])[0].double().numpy()
@@ -272,8 +286,7 @@ def figures(rows: list[dict[str, Any]]) -> dict[str, Any]:
     sure = [row for row in rows if row.get("sure")]
     out["sure"] = {"told": len(sure), "wrong": sum(bool(row.get("wrong", True)) for row in sure)}
     out["by_steepness"] = {
-        f"{low:g}-{high:g}": _steep(pieces, low, high)
-        for low, high in zip(STEEP_DEG, STEEP_DEG[1:], strict=False)
+        f"{low:g}-{high:g}": _steep(pieces, low, high) for low, high in pairwise(STEEP_DEG)
     }
     return out
 

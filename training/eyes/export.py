@@ -1,4 +1,6 @@
-"""Writing the network as OpenCV and ONNX Runtime read it: normalisation folded into the weights, weights as half floats."""
+"""Writing the network as OpenCV and ONNX Runtime read it: normalisation folded into the weights,
+weights as half floats.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from training.eyes.model import CHANNELS_IN, WHOLE, EyesNet
 
 
 def export(net: EyesNet, path: Path) -> None:
-    """Write a network that takes `image` (n, CHANNELS_IN, h, w), sides multiples of WHOLE, and gives `answer`."""
+    """Write a network that takes `image` (n, CHANNELS_IN, h, w), sides multiples of WHOLE, and
+    gives `answer`.
+    """
     plain = folded(copy.deepcopy(net).cpu().float().eval())
     beside = path.with_suffix(".part")
     free = {"image": {0: "n", 2: "h", 3: "w"}, "answer": {0: "n", 2: "h", 3: "w"}}
@@ -49,7 +53,9 @@ def folded(net: EyesNet) -> EyesNet:
 
 
 def _halved(graph: onnx.GraphProto) -> None:
-    """Large weights are stored as half floats, and cast back when the network is loaded: half the file, and the sums stay exact."""
+    """Large weights are stored as half floats, and cast back when the network is loaded: half the
+    file, and the sums stay exact.
+    """
     casts = []
     for weights in list(graph.initializer):
         values = numpy_helper.to_array(weights)

@@ -1,4 +1,6 @@
-"""What an answer of the network says is there: the peaks of its hills, each with all that it tells."""
+"""What an answer of the network says is there: the peaks of its hills, each with all that it
+tells.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Find:
-    """Something with its middle at `centre` (2,) px: `chances` (kinds,), of the three poses, of a stack, a counter, something else;
-    `points` (5, 2) px, corners of the base and tip, and the Laplace scales `doubts` (5,) px; `turn` (2,); `base_px` and the scale of the
-    doubt about its logarithm; `colours` (c,), chances; `clear`, `raised`, `visible`, chances and a share."""
+    """Something with its middle at `centre` (2,) px: `chances` (kinds,), of the three poses, of a
+    stack, a counter, something else; `points` (5, 2) px, corners of the base and tip, and the
+    Laplace scales `doubts` (5,) px; `turn` (2,); `base_px` and the scale of the doubt about its
+    logarithm; `colours` (c,), chances; `clear`, `raised`, `visible`, chances and a share.
+    """
 
     centre: Floats
     chances: Floats
@@ -58,7 +62,9 @@ class Find:
 
 
 def finds(answer: Tensor) -> list[list[Find]]:
-    """All that is there in each of some pictures, answers (b, CHANNELS_OUT, h, w), the surest first."""
+    """All that is there in each of some pictures, answers (b, CHANNELS_OUT, h, w), the surest
+    first.
+    """
     answer = answer.float()
     chances = _in_hills(answer[:, Answer.CENTRE].sigmoid())
     whole = torch.stack(
@@ -87,7 +93,8 @@ def _in_hills(chances: Tensor) -> Tensor:
 
 
 def _find(values: Floats, chances: Floats, cell: NDArray[np.int64]) -> Find:
-    centre = (cell + values[Answer.OFFSET] + 0.5) * STRIDE - 0.5
+    middle = (cell.astype(np.float64) + 0.5) * STRIDE - 0.5
+    centre = middle + values[Answer.OFFSET] * STRIDE
     weights = np.exp(values[Answer.COLOUR] - values[Answer.COLOUR].max())
     clear, raised, visible = (
         1 / (1 + np.exp(-values[part.start]))
@@ -96,7 +103,7 @@ def _find(values: Floats, chances: Floats, cell: NDArray[np.int64]) -> Find:
     return Find(
         centre,
         chances,
-        centre + values[Answer.POINTS].reshape(5, 2) * UNIT_PX,
+        middle + values[Answer.POINTS].reshape(5, 2) * UNIT_PX,
         np.exp(values[Answer.POINT_DOUBT].clip(-5, 2)) * UNIT_PX,
         values[Answer.TURN],
         float(np.exp(values[Answer.SIZE.start]) * UNIT_PX),

@@ -1,4 +1,5 @@
-"""What a lens, a sensor and a file make of light: blur, veil, noise, white, clipped highlights, JPEG; all on the device.
+"""What a lens, a sensor and a file make of light: blur, veil, noise, white, clipped highlights,
+JPEG; all on the device.
 
 Pictures are (b, 3, h, w); light is counted as in `raytracer`.
 """
@@ -19,119 +20,30 @@ from training.eyes.product import BRIGHTEST
 KERNEL = 11
 """Side of the spot that a lens makes of a point, px."""
 WHOLE = 16
-"""JPEG needs pictures whose sides are multiples of this: blocks of 8, colours at half the resolution."""
+"""JPEG needs pictures whose sides are multiples of this: blocks of 8, colours at half the
+resolution.
+"""
 SMALLER = (1.0, 1.0, 1.0, 0.75, 0.5)
 """Resolution of the camera over that of the picture; one for a batch."""
 GREY = 0.03
 """Share of cameras that see no colours."""
-LUMINANCE = (
-    16,
-    11,
-    10,
-    16,
-    24,
-    40,
-    51,
-    61,
-    12,
-    12,
-    14,
-    19,
-    26,
-    58,
-    60,
-    55,
-    14,
-    13,
-    16,
-    24,
-    40,
-    57,
-    69,
-    56,
-    14,
-    17,
-    22,
-    29,
-    51,
-    87,
-    80,
-    62,
-) + (
-    18,
-    22,
-    37,
-    56,
-    68,
-    109,
-    103,
-    77,
-    24,
-    35,
-    55,
-    64,
-    81,
-    104,
-    113,
-    92,
-    49,
-    64,
-    78,
-    87,
-    103,
-    121,
-    120,
-    101,
-    72,
-    92,
-    95,
-    98,
-    112,
-    100,
-    103,
-    99,
-)
-CHROMINANCE = (
-    17,
-    18,
-    24,
-    47,
-    99,
-    99,
-    99,
-    99,
-    18,
-    21,
-    26,
-    66,
-    99,
-    99,
-    99,
-    99,
-    24,
-    26,
-    56,
-    99,
-    99,
-    99,
-    99,
-    99,
-    47,
-    66,
-    99,
-    99,
-    99,
-    99,
-    99,
-    99,
-) + (99,) * 32
-"""Quantisation tables of ITU-T T.81, annex K."""
+LUMINANCE = """
+16 11 10 16 24 40 51 61 12 12 14 19 26 58 60 55 14 13 16 24 40 57 69 56 14 17 22 29 51 87 80 62
+18 22 37 56 68 109 103 77 24 35 55 64 81 104 113 92 49 64 78 87 103 121 120 101
+72 92 95 98 112 100 103 99
+"""
+CHROMINANCE = """
+17 18 24 47 99 99 99 99 18 21 26 66 99 99 99 99 24 26 56 99 99 99 99 99 47 66 99 99 99 99 99 99
+"""
+"""Quantisation tables of ITU-T T.81, annex K, by rows; what is left out is 99."""
 
 
 class Camera(NamedTuple):
-    """One camera's habits, (b, ...): `spot` (KERNEL, KERNEL), `veil` (1), `white` (3) what paper in the light of the table's middle
-    gives, `fall` (3) how light falls off, `noise` (2) of light and of darkness, `grey`, `curve` (1), `quality` (1), and `paper`
-    (3), how far the white that is read off the paper is from that."""
+    """One camera's habits, (b, ...): `spot` (KERNEL, KERNEL), `veil` (1), `white` (3) what paper in
+    the light of the table's middle gives, `fall` (3) how light falls off, `noise` (2) of light and
+    of darkness, `grey`, `curve` (1), `quality` (1), and `paper` (3), how far the white that is read
+    off the paper is from that.
+    """
 
     spot: Tensor
     veil: Tensor
@@ -208,7 +120,9 @@ def decoded(code: Tensor) -> Tensor:
 
 
 def photographed(light: Tensor, camera: Camera, smaller: float, draw: Draw) -> Tensor:
-    """Encoded pictures (b, 3, h, w), 0..1, that cameras make of light, at the size that it has here."""
+    """Encoded pictures (b, 3, h, w), 0..1, that cameras make of light, at the size that it has
+    here.
+    """
     side = light.shape[-1]
     light = blurred(light.clamp(0, 50), camera.spot)
     wide = interpolate(
@@ -243,7 +157,9 @@ def photographed(light: Tensor, camera: Camera, smaller: float, draw: Draw) -> T
 
 
 def paper_of(camera: Camera) -> Tensor:
-    """Light (b, 3) that the paper of the fiducials seems to give, as the product reads it off the picture."""
+    """Light (b, 3) that the paper of the fiducials seems to give, as the product reads it off the
+    picture.
+    """
     white = (camera.white * camera.paper).clamp(0.02, 1.0)
     level = (white * torch.tensor([0.3, 0.59, 0.11], device=white.device)).sum(dim=1, keepdim=True)
     white = torch.where(camera.grey[:, None], level, white)
@@ -264,7 +180,9 @@ def _waves(device: torch.device) -> Tensor:
 
 
 def jpeg(code: Tensor, quality: Tensor) -> Tensor:
-    """What is left of encoded pictures (b, 3, h, w), sides multiples of WHOLE, after JPEG of a quality (b, 1), colours at half the resolution."""
+    """What is left of encoded pictures (b, 3, h, w), sides multiples of WHOLE, after JPEG of a
+    quality (b, 1), colours at half the resolution.
+    """
     r, g, blue = (255 * code).unbind(1)
     luma = 0.299 * r + 0.587 * g + 0.114 * blue
     chroma = torch.stack([0.5643 * (blue - luma), 0.7133 * (r - luma)], dim=1)
@@ -280,11 +198,17 @@ def jpeg(code: Tensor, quality: Tensor) -> Tensor:
     return (rgb.round() / 255).clamp(0, 1)
 
 
-def _quantised(plane: Tensor, table: tuple[int, ...], scale: Tensor) -> Tensor:
+@cache
+def _table(table: str, device: torch.device) -> Tensor:
+    figures = [float(figure) for figure in table.split()]
+    return torch.tensor(figures + [99.0] * (64 - len(figures)), device=device).reshape(8, 8)
+
+
+def _quantised(plane: Tensor, table: str, scale: Tensor) -> Tensor:
     b, c, h, w = plane.shape
     waves = _waves(plane.device)
     blocks = plane.reshape(b, c, h // 8, 8, w // 8, 8).permute(0, 1, 2, 4, 3, 5)
-    steps = torch.tensor(table, dtype=torch.float32, device=plane.device).reshape(8, 8)
+    steps = _table(table, plane.device)
     steps = (steps * scale[..., None]).round().clamp(1, 255)[:, None, None, None]
     kept = ((waves @ blocks @ waves.T) / steps).round() * steps
     return (waves.T @ kept @ waves).permute(0, 1, 2, 4, 3, 5).reshape(b, c, h, w)

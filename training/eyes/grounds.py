@@ -1,7 +1,8 @@
-"""Tables, boards and what is printed on them: pictures of the ground, made anew for every scene, on the device.
+"""Tables, boards and what is printed on them: pictures of the ground, made anew for every scene, on
+the device.
 
-Places are millimetres on the table, (b, h, w, 2); colours (b, h, w, 3) are light that comes back.  Edges of print are as soft as a
-texel.
+Places are millimetres on the table, (b, h, w, 2); colours (b, h, w, 3) are light that comes back.
+Edges of print are as soft as a texel.
 """
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ def _sign(sign: str) -> np.ndarray:
 
 
 def _shapes() -> list[np.ndarray]:
-    """Triangles, kites, arrows, squares with diagonals, stars, suits: much that looks like a pyramid from above and is print."""
+    """Triangles, kites, arrows, squares with diagonals, stars, suits: much that looks like a
+    pyramid from above and is print.
+    """
 
     def filled(*polygons: list[tuple[float, float]]) -> np.ndarray:
         picture = np.zeros((GLYPH_PX, GLYPH_PX), np.uint8)
@@ -132,7 +135,9 @@ def _shapes() -> list[np.ndarray]:
 
 
 def glyph_at(number: Tensor, u: Tensor, v: Tensor) -> Tensor:
-    """Ink (b, h, w) of signs `number` (b, h, w) at places u, v (b, h, w) in 0..1 of them; none beyond."""
+    """Ink (b, h, w) of signs `number` (b, h, w) at places u, v (b, h, w) in 0..1 of them; none
+    beyond.
+    """
     sheet = glyphs(u.device)
     rows = sheet.shape[2] // GLYPH_PX
     column, row = number % GLYPHS_A_ROW, torch.div(number, GLYPHS_A_ROW, rounding_mode="floor")
@@ -147,7 +152,9 @@ def glyph_at(number: Tensor, u: Tensor, v: Tensor) -> Tensor:
 def field(
     places: Tensor, size_mm: Tensor, draw: Draw, octaves: int = 4, rough: float = 0.5
 ) -> Tensor:
-    """A smooth field of chance (b, h, w), around 0, about 1 high, with blobs of a size (b,) mm and finer ones."""
+    """A smooth field of chance (b, h, w), around 0, about 1 high, with blobs of a size (b,) mm and
+    finer ones.
+    """
     total, weight, norm = torch.zeros_like(places[..., 0]), 1.0, 0.0
     for octave in range(octaves):
         values = draw.normal(1.0, 1, CELLS, CELLS)
@@ -335,7 +342,7 @@ def wood(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
     return shown * (1 - 0.6 * joint[..., None])
 
 
-def plain(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
+def plain(places: Tensor, _texel: Tensor, draw: Draw) -> Tensor:
     """One colour, often nearly white or black, hardly uneven."""
     colour = inks(draw, 1)[:, 0]
     kind = draw.pick([0.4, 0.3, 0.2, 0.1], 1)
@@ -350,7 +357,7 @@ def plain(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
     return speckled(colour[:, None, None].expand(*places.shape[:3], 3), places, draw)
 
 
-def cloudy(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
+def cloudy(places: Tensor, _texel: Tensor, draw: Draw) -> Tensor:
     """Two colours in clouds: stone, felt, worn paint."""
     colours = inks(draw, 2)
     near = colours[:, 0] + draw.uniform(0.15, 1, 1) * (colours[:, 1] - colours[:, 0])
@@ -401,7 +408,9 @@ def turned(places: Tensor, draw: Draw, reach_mm: float) -> Tensor:
 
 
 def ground_picture(low: Tensor, high: Tensor, side: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Colours (b, 3, side, side) of the table between two corners (b, 2) mm, and which of it is printed board, (b, 1, side, side)."""
+    """Colours (b, 3, side, side) of the table between two corners (b, 2) mm, and which of it is
+    printed board, (b, 1, side, side).
+    """
     b, device = len(low), low.device
     draw = Draw(seed, b, device)
     steps = (torch.arange(side, device=device) + 0.5) / side

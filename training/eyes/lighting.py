@@ -16,7 +16,9 @@ ROOMS = (0.45, 0.2, 0.15, 0.2)
 
 
 def random_lights(draw: Draw) -> Lights:
-    """Four rectangles that shine: a ceiling, a window, a lamp, and the sun, with bars of shadow now and then."""
+    """Four rectangles that shine: a ceiling, a window, a lamp, and the sun, with bars of shadow now
+    and then.
+    """
     far = torch.stack(
         [
             draw.uniform(1500, 2600),

@@ -11,16 +11,20 @@ from torch.nn.functional import (
     smooth_l1_loss,
 )
 
-from training.eyes.model import KINDS, UNIT_PX, Answer
+from training.eyes.model import KINDS, STRIDE, UNIT_PX, Answer
 from training.eyes.targets import Lesson, cells_of, relative_turn, targets
 
 LEAST_DOUBT, MOST_DOUBT = -5.0, 2.0
+SURER = 0.5
+"""Power of the doubt that a likelihood is weighed by: 0 for the likelihood itself, 1 for
+distances.
+"""
 WEIGHTS = {
     "centre": 1.0,
-    "offset": 0.5,
-    "points": 0.35,
+    "offset": 1.0,
+    "points": 0.5,
     "turn": 0.5,
-    "size": 0.3,
+    "size": 0.5,
     "colour": 0.6,
     "clear": 0.15,
     "raised": 0.15,
@@ -55,9 +59,8 @@ def loss(said: Tensor, lesson: Lesson) -> tuple[Tensor, dict[str, Tensor]]:
         here[:, Answer.OFFSET], cells_of(objects.centre) - cell, reduction="none", beta=0.05
     ).sum(dim=-1)
     parts["offset"] = mean(offset, weight)
-    parts["points"] = mean(
-        _points(here, objects.points - objects.centre[:, None], upright > 0), piece
-    )
+    ways = objects.points - ((cell + 0.5) * STRIDE - 0.5)[:, None]
+    parts["points"] = mean(_points(here, ways, upright > 0), piece)
     turn = smooth_l1_loss(
         here[:, Answer.TURN],
         relative_turn(objects.slopes, objects.edge),
@@ -97,9 +100,14 @@ def focal(said: Tensor, hills: Tensor, weight: Tensor) -> Tensor:
 
 
 def laplace(off: Tensor, doubt: Tensor, figures: int) -> Tensor:
-    """Minus the logarithm of the likelihood of distances, summed over so many figures, but for a constant."""
+    """Minus the logarithm of the likelihood of distances, summed over so many figures, but for a
+    constant, times the root of the doubt.
+
+    Without that root what is told surest would drown all else that the network learns (Seitzer et
+    al., On the Pitfalls of Heteroscedastic Uncertainty Estimation, ICLR 2022).
+    """
     doubt = doubt.clamp(LEAST_DOUBT, MOST_DOUBT)
-    return off * torch.exp(-doubt) + figures * doubt
+    return (off * torch.exp(-doubt) + figures * doubt) * torch.exp(SURER * doubt.detach())
 
 
 def _points(here: Tensor, ways: Tensor, standing: Tensor) -> Tensor:

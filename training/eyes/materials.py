@@ -1,4 +1,6 @@
-"""What things are made of: several makes of each colour, see-through and opaque; inks, woods and cloths."""
+"""What things are made of: several makes of each colour, see-through and opaque; inks, woods and
+cloths.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ BODY: dict[str, tuple[tuple[float, float, float], ...]] = {
     "pink": ((0.75, 0.25, 0.35), (0.80, 0.35, 0.45), (0.70, 0.18, 0.32)),
     "grey": ((0.20, 0.20, 0.20), (0.26, 0.26, 0.27), (0.16, 0.16, 0.17)),
 }
-"""Light that comes back from opaque plastic of a colour, in makes that are sold; a see-through make has its dye from the same figures."""
+"""Light that comes back from opaque plastic of a colour, in makes that are sold; a see-through make
+has its dye from the same figures.
+"""
 CLEAR_SHARE = {"clear": 1.0, "white": 0.05, "black": 0.25, "grey": 0.5}
 """How often a colour is see-through, where it is not half of the time."""
 HALF = 0.5
@@ -33,14 +37,18 @@ WEIGHTS = (1.6, 1.5, 1.5, 1.6, 1.5, 1.0, 1.0, 1.0, 1.5, 0.6, 0.35, 0.4)
 WALL_MM = 1.5
 """A dye is told by what comes through a wall of this."""
 THROUGH, LEAST_THROUGH, MOST_THROUGH, DEEP = 0.85, 0.035, 0.93, 0.7
-"""Share of light that comes through a wall at all; the least and the most of it in a colour; and how much a body colour is softened
-for a dye.  As `vision.scene_pieces.tint` has it."""
+"""Share of light that comes through a wall at all; the least and the most of it in a colour; and
+how much a body colour is softened for a dye. As `vision.scene_pieces.tint` has it.
+"""
 JITTER, HUE_JITTER = 0.18, 0.10
-"""Makes differ by so much, 1 sigma in natural logarithms: all colours together, and each by itself."""
+"""Makes differ by so much, 1 sigma in natural logarithms: all colours together, and each by itself.
+"""
 
 
 class Plastic(NamedTuple):
-    """`colour` (..., 3), light that comes back; `absorbs` (..., 3), 1/mm; `clear` (...), 1 for see-through."""
+    """`colour` (..., 3), light that comes back; `absorbs` (..., 3), 1/mm; `clear` (...), 1 for
+    see-through.
+    """
 
     colour: Tensor
     absorbs: Tensor
@@ -48,7 +56,9 @@ class Plastic(NamedTuple):
 
 
 def plastics(names: Tensor, make: Tensor, clear: Tensor, depth: Tensor, off: Tensor) -> Plastic:
-    """Plastic of colours `names` (b, k), numbers of COLOURS, in `make` (b, k) of three; `depth` (b, k) of the dye; how the colour is off (b, k, 3)."""
+    """Plastic of colours `names` (b, k), numbers of COLOURS, in `make` (b, k) of three; `depth` (b,
+    k) of the dye; how the colour is off (b, k, 3).
+    """
     device = names.device
     bodies = torch.tensor([BODY[name] for name in COLOURS], device=device)
     colour = (bodies[names, make] * torch.exp(off)).clamp(0.004, 0.93)

@@ -1,7 +1,9 @@
-"""The one network: a small convolutional one that answers for every fourth pixel of a picture what has its middle there.
+"""The one network: a small convolutional one that answers for every fourth pixel of a picture what
+has its middle there.
 
-CenterNet style (Zhou et al., Objects as Points, 2019): heat maps of middles, and beside them, where a middle is, everything
-else that is to be known of the thing.  `CHANNELS_IN` and `Answer` name what goes in and what comes out.
+CenterNet style (Zhou et al., Objects as Points, 2019): heat maps of middles, and beside them, where
+a middle is, everything else that is to be known of the thing. `CHANNELS_IN` and `Answer` name what
+goes in and what comes out.
 """
 
 from __future__ import annotations
@@ -26,12 +28,16 @@ SEEN, DIFFERENCE, KNOWN, LEAN, SCALE = (
     slice(7, 9),
     slice(9, 10),
 )
-"""Channels that go in: light relative to white paper, encoded, 0..1; how it differs from the bare table; where the bare table is
-known; the way on the picture of a point that rises by a millimetre, over that of a millimetre across the line of sight; and the scale."""
+"""Channels that go in: light relative to white paper, encoded, 0..1; how it differs from the bare
+table; where the bare table is known; the way on the picture of a point that rises by a millimetre,
+over that of a millimetre across the line of sight; and the scale.
+"""
 CHANNELS_IN = SCALE.stop
 
 KINDS = ("upright", "lying", "leaning", "stack", "counter", "else")
-"""What may have its middle at a cell.  `stack` stands beside the pose: several pieces, one on or in another."""
+"""What may have its middle at a cell. `stack` stands beside the pose: several pieces, one on or in
+another.
+"""
 
 
 class Answer:
@@ -42,13 +48,19 @@ class Answer:
     OFFSET = slice(CENTRE.stop, CENTRE.stop + 2)
     """From the cell's middle to the thing's, (column, row), cells."""
     POINTS = slice(OFFSET.stop, OFFSET.stop + 10)
-    """From the thing's middle to corners 0..3 of its base and its tip, (column, row) each, UNIT_PX."""
+    """From the cell's middle to corners 0..3 of the thing's base and its tip, (column, row) each,
+    UNIT_PX.
+    """
     POINT_DOUBT = slice(POINTS.stop, POINTS.stop + 5)
     """Logarithm of the scale of a Laplace distribution of each point, in UNIT_PX."""
     TURN = slice(POINT_DOUBT.stop, POINT_DOUBT.stop + 2)
-    """Cosine and sine of four times the heading of a base that stands, counted from where the table's plane shows the picture's rows."""
+    """Cosine and sine of four times the heading of a base that stands, counted from where the
+    table's plane shows the picture's rows.
+    """
     SIZE = slice(TURN.stop, TURN.stop + 1)
-    """Logarithm of the base, or of a diameter, over UNIT_PX, as large as it would show on the table across the line of sight."""
+    """Logarithm of the base, or of a diameter, over UNIT_PX, as large as it would show on the table
+    across the line of sight.
+    """
     SIZE_DOUBT = slice(SIZE.stop, SIZE.stop + 1)
     COLOUR = slice(SIZE_DOUBT.stop, SIZE_DOUBT.stop + len(COLOURS))
     CLEAR = slice(COLOUR.stop, COLOUR.stop + 1)
@@ -63,7 +75,8 @@ class Answer:
 
 CHANNELS_OUT = Answer.MASK.stop
 WIDTHS, DEPTHS = (16, 40, 80, 144, 240), (1, 3, 4, 4)
-"""Channels at half the resolution, a quarter and so on; and blocks in each of the last four stages."""
+"""Channels at half the resolution, a quarter and so on; and blocks in each of the last four stages.
+"""
 CENTRE_BIAS = -4.0
 """At first the network sees nothing anywhere."""
 
@@ -91,7 +104,9 @@ class Bottleneck(nn.Module):
 
 
 class EyesNet(nn.Module):
-    """(n, CHANNELS_IN, h, w), h and w multiples of WHOLE, to (n, CHANNELS_OUT, h / STRIDE, w / STRIDE)."""
+    """(n, CHANNELS_IN, h, w), h and w multiples of WHOLE, to (n, CHANNELS_OUT, h / STRIDE, w /
+    STRIDE).
+    """
 
     def __init__(self, widths: tuple[int, ...] = WIDTHS, depths: tuple[int, ...] = DEPTHS) -> None:
         super().__init__()

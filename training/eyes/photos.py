@@ -1,7 +1,9 @@
-"""The network on photographs of tables with known truth: `python -m training.eyes.photos NETWORK FOLDER...`.
+"""The network on photographs of tables with known truth: `python -m training.eyes.photos NETWORK
+FOLDER...`.
 
-Nothing is trained or tuned on these.  The product's own way from a photograph to the camera's place is used; what the network says
-of a piece is laid on the table by its corners alone, without a fit, which is the product's work.
+Nothing is trained or tuned on these. The product's own way from a photograph to the camera's place
+is used; what the network says of a piece is laid on the table by its corners alone, without a fit,
+which is the product's work.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ SAME_MM, SAME_COUNTER_MM = 15.0, 8.0
 
 
 class Look(NamedTuple):
-    """`picture` (1, CHANNELS_IN, h, w), and where pixel (0, 0) of it is in the photograph, (2,), `zoom` of its pixels to one of it."""
+    """`picture` (1, CHANNELS_IN, h, w), and where pixel (0, 0) of it is in the photograph, (2,),
+    `zoom` of its pixels to one of it.
+    """
 
     picture: NDArray[np.float32]
     start: Array
@@ -52,7 +56,9 @@ class Look(NamedTuple):
 
 
 def look_at(photo: Photo, empty: NDArray[np.uint8] | None) -> Look:
-    """What the network is shown of a photograph, with a picture of the empty table from the same place if there is one."""
+    """What the network is shown of a photograph, with a picture of the empty table from the same
+    place if there is one.
+    """
     low, high = photo.area_mm
     edge = np.linspace(0, 1, 9)[:, None]
     corners = [low, np.array([high[0], low[1]]), high, np.array([low[0], high[1]])]

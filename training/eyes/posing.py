@@ -1,7 +1,7 @@
 """Where pieces stand, lie and lean, so that no two are in one place; many scenes at a time.
 
-`b` counts scenes, `n` places for pieces.  A piece is tipped up about one edge of its base: by nothing it lies, by the angle of
-its side to its base it stands, between the two it leans.
+`b` counts scenes, `n` places for pieces. A piece is tipped up about one edge of its base: by
+nothing it lies, by the angle of its side to its base it stands, between the two it leans.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ def standing_tilt(base: Tensor, height: Tensor) -> Tensor:
 def posed(
     base: Tensor, height: Tensor, place: Tensor, heading: Tensor, tilt: Tensor, roll: Tensor
 ) -> Tensor:
-    """Corners (..., 5, 3) of pieces, corners 1 and 2 on the table, whose middle seen from above is `place` (..., 2).
+    """Corners (..., 5, 3) of pieces, corners 1 and 2 on the table, whose middle seen from above is
+    `place` (..., 2).
 
-    `base`, `height` (...) mm; `heading` of the tip, `tilt` up from lying, `roll` about the heading, radians (...).
+    `base`, `height` (...) mm; `heading` of the tip, `tilt` up from lying, `roll` about the heading,
+    radians (...).
     """
     slant, half = torch.hypot(height, base / 2), base / 2
     back, up = base * half / slant, base * height / slant
@@ -48,7 +50,8 @@ def posed(
 
 
 def apart_mm(first: Tensor, second: Tensor) -> Tensor:
-    """How far pyramids (..., 5, 3) are apart at least, below 0 where they are in one another (separating axes); two shapes that broadcast.
+    """How far pyramids (..., 5, 3) are apart at least, below 0 where they are in one another
+    (separating axes); two shapes that broadcast.
 
     Exact for whether they meet; the distance is that between two parallel planes that part them.
     """
@@ -76,11 +79,12 @@ def apart_mm(first: Tensor, second: Tensor) -> Tensor:
 
 
 def accepted(wanted: Tensor, corners: Tensor, ignored: Tensor, least_mm: float) -> Tensor:
-    """Which of the wanted (b, n) may stay, the first ones first: those that are `least_mm` from all that stay; pairs `ignored` (b, n, n) may meet."""
-    b, n = wanted.shape
+    """Which of the wanted (b, n) may stay, the first ones first: those that are `least_mm` from all
+    that stay; pairs `ignored` (b, n, n) may meet.
+    """
     clash = (apart_mm(corners[:, :, None], corners[:, None]) < least_mm) & ~ignored
     stays = torch.zeros_like(wanted)
-    for k in range(n):
+    for k in range(wanted.shape[1]):
         stays[:, k] = wanted[:, k] & ~(clash[:, k] & stays).any(dim=1)
     return stays
 
@@ -94,7 +98,9 @@ def touching_place(
     anchor: Tensor,
     gap_mm: Tensor,
 ) -> Tensor:
-    """Places (..., 2) of pieces moved along `way` (...), radians, away from anchors (..., 5, 3) until they are `gap_mm` (...) from them."""
+    """Places (..., 2) of pieces moved along `way` (...), radians, away from anchors (..., 5, 3)
+    until they are `gap_mm` (...) from them.
+    """
     middle = (anchor[..., :4, :2].mean(dim=-2) + anchor[..., 4, :2]) / 2
     ahead = torch.stack([torch.cos(way), torch.sin(way)], dim=-1)
     low, high = torch.zeros_like(base), torch.full_like(base, 120.0)
@@ -110,7 +116,9 @@ def touching_place(
 def leaning_tilt(
     base: Tensor, height: Tensor, pivot: Tensor, heading: Tensor, anchor: Tensor
 ) -> Tensor:
-    """How far pieces (...) that lie with a base edge at `pivot` (..., 2) are to be tipped up until they are free of anchors (..., 5, 3), radians."""
+    """How far pieces (...) that lie with a base edge at `pivot` (..., 2) are to be tipped up until
+    they are free of anchors (..., 5, 3), radians.
+    """
     low, high = torch.zeros_like(base), standing_tilt(base, height)
     for _ in range(STEPS):
         tilt = (low + high) / 2

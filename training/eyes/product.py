@@ -1,4 +1,5 @@
-"""What training shares with the product, without importing it: a rented card has PyTorch and OpenCV and little else.
+"""What training shares with the product, without importing it: a rented card has PyTorch and OpenCV
+and little else.
 
 Tests hold these figures to those of `table.pieces` and `vision.networks.detector`.
 """

@@ -1,7 +1,9 @@
-"""Scenes by chance: pieces that stand, lie, lean, touch, are stacked and nested, other things, light, a table and a view.
+"""Scenes by chance: pieces that stand, lie, lean, touch, are stacked and nested, other things,
+light, a table and a view.
 
-Two scenes of one seed are the same on one kind of device.  `b` counts scenes, `n` places for pieces.  Places come in pairs: the second piece of a
-pair may touch the first, lean on it, stand on it or be in it.
+Two scenes of one seed are the same on one kind of device. `b` counts scenes, `n` places for pieces.
+Places come in pairs: the second piece of a pair may touch the first, lean on it, stand on it or be
+in it.
 """
 
 from __future__ import annotations
@@ -55,12 +57,16 @@ LEAST_LEAN = math.radians(3.0)
 WALLS_MM = (1.2, 2.3)
 CLEARANCE_MM = 0.02
 ROLLS, TILTS = 0.03, 0.04
-"""Share of pieces that are turned any way, held by nothing that shows; and of those that are tipped up so."""
+"""Share of pieces that are turned any way, held by nothing that shows; and of those that are tipped
+up so.
+"""
 
 
 class Pieces(NamedTuple):
-    """(b, n, ...): `corners` (5, 3) mm; `there`; `told`, whether it is to be found; `kind`; `stack`, whether another is on or in it
-    and shows; `raised`, whether it stands on another; `base_mm`, `wall_mm`; `name`, the number of its colour; `pips`, how many."""
+    """(b, n, ...): `corners` (5, 3) mm; `there`; `told`, whether it is to be found; `kind`;
+    `stack`, whether another is on or in it and shows; `raised`, whether it stands on another;
+    `base_mm`, `wall_mm`; `name`, the number of its colour; `pips`, how many.
+    """
 
     corners: Tensor
     there: Tensor
@@ -76,9 +82,12 @@ class Pieces(NamedTuple):
 
 
 class Objects(NamedTuple):
-    """All that is to be found or to be left alone, (b, k, ...): `kind`, -1 for nothing and -2 for arms; `centre` (2) and `points`
-    (5, 2) px; `base_px` across the line of sight on the table; `slopes` (2, 2), how pixels move along the table there; `edge` (2), the
-    direction of a base edge on the table; `name`, `clear`, `stack`, `raised`, and `visible`, the share of it that nothing hides."""
+    """All that is to be found or to be left alone, (b, k, ...): `kind`, -1 for nothing and -2 for
+    arms; `centre` (2) and `points` (5, 2) px; `base_px` across the line of sight on the table;
+    `slopes` (2, 2), how pixels move along the table there; `edge` (2), the direction of a base edge
+    on the table; `name`, `clear`, `stack`, `raised`, and `visible`, the share of it that nothing
+    hides.
+    """
 
     kind: Tensor
     centre: Tensor
@@ -104,9 +113,10 @@ class Scene(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """A scene as it is seen: light (b, 3, side, side) of all, `light`, of the `bare` table and of its print in even light, `print`;
-    where there is a `board` (b, 1, side, side); `masks` (b, 3, side / 4, side / 4) of pieces and counters, other things, arms; and
-    the objects."""
+    """A scene as it is seen: light (b, 3, side, side) of all, `light`, of the `bare` table and of
+    its print in even light, `print`; where there is a `board` (b, 1, side, side); `masks` (b, 3,
+    side / 4, side / 4) of pieces and counters, other things, arms; and the objects.
+    """
 
     light: Tensor
     bare: Tensor
@@ -226,8 +236,9 @@ def _paired(
     tilt: Tensor,
     role: Tensor,
 ) -> tuple[Tensor, ...]:
-    """Corners and tilts with the second of each pair moved as its role has it; which are raised, which are hidden or hide the other,
-    and which may be told as part of a stack."""
+    """Corners and tilts with the second of each pair moved as its role has it; which are raised,
+    which are hidden or hide the other, and which may be told as part of a stack.
+    """
     base, height, wall = size
     anchor = corners.roll(1, 1)
     none = torch.zeros_like(base)
@@ -261,15 +272,17 @@ def _paired(
     )
     inside = anchor_base + torch.minimum(ratio, room * 0.99) * (anchor - anchor_base)
     fits = ratio[..., 0, 0] < 0.97
-    second_of = lambda wanted: (role == wanted)[..., None, None]  # noqa: E731
-    out = torch.where(second_of(TOUCHES), by_touch, corners)
-    out = torch.where(second_of(LEANS), by_leaning, out)
-    out = torch.where(second_of(STANDS_ON), on_it, out)
-    out = torch.where(second_of(IS_IN), inside, out)
+    out = corners
+    for own, there in (
+        (TOUCHES, by_touch),
+        (LEANS, by_leaning),
+        (STANDS_ON, on_it),
+        (IS_IN, inside),
+    ):
+        out = torch.where((role == own)[..., None, None], there, out)
     tilt = torch.where(role == LEANS, leaning, tilt)
-    tilt = torch.where(
-        (role == IS_IN) & ~fits, torch.inf, tilt
-    )  # what does not fit in is not there
+    # what does not fit in is not there
+    tilt = torch.where((role == IS_IN) & ~fits, torch.inf, tilt)
     raised = (role == STANDS_ON) & (lift > 1.0)
     hidden = ((role == STANDS_ON) & (lift <= 1.0)) | (role == IS_IN)
     return out, tilt, raised, hidden, torch.ones_like(raised)
@@ -392,7 +405,9 @@ def _pixels(side: int, view: View) -> Tensor:
 def _masks(
     scene: Scene, body: Tensor, alone: Tensor, side: int, each: int
 ) -> tuple[Tensor, Tensor]:
-    """Masks (b, 3, side / 4, side / 4), and how much of each body (b, k) shows of what would if it were alone."""
+    """Masks (b, 3, side / 4, side / 4), and how much of each body (b, k) shows of what would if it
+    were alone.
+    """
     kinds = torch.cat([scene.pieces.kind, scene.things.kind], dim=1)
     group = torch.where(kinds == ARM, 2, torch.where((kinds <= LEANING) | (kinds == COUNTER), 0, 1))
     of_ray = torch.where(body >= 0, group.gather(1, body.clamp(min=0)), -1)

@@ -1,4 +1,6 @@
-"""From scenes that were seen to lessons: what a camera makes of them this time, and what the network must answer."""
+"""From scenes that were seen to lessons: what a camera makes of them this time, and what the
+network must answer.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from training.eyes.scenes import Objects, Shown
 
 UNKNOWN, EMPTY, PRINTED = range(3)
 KNOWN_SHARES = (0.35, 0.3, 0.35)
-"""How often nothing is known of the bare table, a picture of it, or what is printed on the board."""
+"""How often nothing is known of the bare table, a picture of it, or what is printed on the board.
+"""
 PRINT_OFF_PX = 0.8
 """What is printed lies so far from where it is thought to be, at most."""
 LEAST_VISIBLE = 0.2
@@ -46,7 +49,9 @@ def all_parts(tree: Any) -> list[Tensor]:
 
 
 class Lesson(NamedTuple):
-    """`picture` (b, CHANNELS_IN, side, side), what is on it, and `masks` (b, 3, side / STRIDE, side / STRIDE)."""
+    """`picture` (b, CHANNELS_IN, side, side), what is on it, and `masks` (b, 3, side / STRIDE, side
+    / STRIDE).
+    """
 
     picture: Tensor
     objects: Objects
@@ -56,7 +61,9 @@ class Lesson(NamedTuple):
 def lesson(
     shown: Shown, seed: int, smaller: float | None = None, kind: int | None = None
 ) -> Lesson:
-    """One photograph of each scene; `smaller` and `kind` say how coarse the camera is and what is known of the bare table, else chance does."""
+    """One photograph of each scene; `smaller` and `kind` say how coarse the camera is and what is
+    known of the bare table, else chance does.
+    """
     side = shown.light.shape[-1]
     draw = Draw(seed, len(shown.light), shown.light.device)
     camera = finish.random_cameras(draw)
@@ -103,42 +110,51 @@ def _print(shown: Shown, camera: finish.Camera, draw: Draw) -> Tensor:
 
 def turned(one: Lesson, way: int) -> Lesson:
     """The lesson in a mirror or turned by quarters, one of eight ways."""
-    picture, objects, masks = one
-    side = picture.shape[-1]
     for bit, axis in ((1, 0), (2, 1)):
         if way & bit:
-            picture, masks = picture.flip(3 - axis), masks.flip(3 - axis)
-            sign = torch.ones(2, device=picture.device)
-            sign[axis] = -1.0
-            objects = _moved(
-                objects,
-                lambda places, sign=sign: torch.where(sign < 0, side - 1 - places, places),
-                lambda ways, sign=sign: ways * sign[:, None],
-            )
-            picture = _leaning(picture, lambda lean, sign=sign: lean * sign[:, None, None])
-    if way & 4:
-        picture, masks = picture.transpose(2, 3), masks.transpose(2, 3)
-        objects = _moved(objects, lambda places: places.flip(-1), lambda ways: ways.flip(-2))
-        picture = _leaning(picture, lambda lean: lean.flip(1))
-    return Lesson(picture, objects, masks)
+            one = _mirrored(one, axis)
+    return _transposed(one) if way & 4 else one
 
 
-def _moved(
-    objects: Objects, place: Callable[[Tensor], Tensor], way: Callable[[Tensor], Tensor]
-) -> Objects:
-    points = place(objects.points)[:, :, list(OTHER_WAY_ROUND)]
-    return objects._replace(centre=place(objects.centre), points=points, slopes=way(objects.slopes))
+def _mirrored(one: Lesson, axis: int) -> Lesson:
+    """With columns, axis 0, or rows the other way round."""
+    picture, masks = one.picture.flip(3 - axis), one.masks.flip(3 - axis)
+    side, objects = picture.shape[-1], one.objects
+    sign = torch.ones(2, device=picture.device)
+    sign[axis] = -1.0
 
+    def place(pixels: Tensor) -> Tensor:
+        return torch.where(sign < 0, side - 1 - pixels, pixels)
 
-def _leaning(picture: Tensor, change: Callable[[Tensor], Tensor]) -> Tensor:
-    return torch.cat(
-        [picture[:, : LEAN.start], change(picture[:, LEAN]), picture[:, LEAN.stop :]], dim=1
+    moved = objects._replace(
+        centre=place(objects.centre),
+        points=place(objects.points)[:, :, list(OTHER_WAY_ROUND)],
+        slopes=objects.slopes * sign[:, None],
     )
+    return Lesson(_leaning(picture, picture[:, LEAN] * sign[:, None, None]), moved, masks)
+
+
+def _transposed(one: Lesson) -> Lesson:
+    """With columns for rows."""
+    picture, objects = one.picture.transpose(2, 3), one.objects
+    moved = objects._replace(
+        centre=objects.centre.flip(-1),
+        points=objects.points.flip(-1)[:, :, list(OTHER_WAY_ROUND)],
+        slopes=objects.slopes.flip(-2),
+    )
+    return Lesson(_leaning(picture, picture[:, LEAN].flip(1)), moved, one.masks.transpose(2, 3))
+
+
+def _leaning(picture: Tensor, lean: Tensor) -> Tensor:
+    """With another lean."""
+    return torch.cat([picture[:, : LEAN.start], lean, picture[:, LEAN.stop :]], dim=1)
 
 
 class Targets(NamedTuple):
-    """`hills` (b, kinds, h, w) in 0..1 and their `weight` (b, 1, h, w); the number of the object that each cell answers for, `owner`
-    (b, h, w), and how much its answer counts, `counts` (b, h, w)."""
+    """`hills` (b, kinds, h, w) in 0..1 and their `weight` (b, 1, h, w); the number of the object
+    that each cell answers for, `owner` (b, h, w), and how much its answer counts, `counts` (b, h,
+    w).
+    """
 
     hills: Tensor
     weight: Tensor
@@ -184,9 +200,11 @@ def targets(objects: Objects, cells: int) -> Targets:
 
 
 def relative_turn(slopes: Tensor, edge: Tensor) -> Tensor:
-    """Cosine and sine (..., 2) of four times the angle on the table from where rows of the picture run to a base edge (..., 2).
+    """Cosine and sine (..., 2) of four times the angle on the table from where rows of the picture
+    run to a base edge (..., 2).
 
-    In a mirror the angle turns the other way, as it does in the picture of a scene that looks like the mirror image.
+    In a mirror the angle turns the other way, as it does in the picture of a scene that looks like
+    the mirror image.
     """
     a, b, c, d = slopes[..., 0, 0], slopes[..., 0, 1], slopes[..., 1, 0], slopes[..., 1, 1]
     turn = (a * d - b * c).sign()

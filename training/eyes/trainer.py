@@ -1,4 +1,6 @@
-"""Training by the clock: scenes are made on the device, photographed anew each time they are shown, and the network learns from them."""
+"""Training by the clock: scenes are made on the device, photographed anew each time they are shown,
+and the network learns from them.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,9 @@ EMA = 0.999
 
 @dataclass(frozen=True)
 class Plan:
-    """How much at a time: scenes made together and pictures in a step; how many scenes are kept, how often each is shown, and how
-    many there are before the first step."""
+    """How much at a time: scenes made together and pictures in a step; how many scenes are kept,
+    how often each is shown, and how many there are before the first step.
+    """
 
     made: int
     batch: int
@@ -81,7 +84,8 @@ class Pool:
         assert self.like is not None
         numbers = torch.randint(self.count, (count,), generator=generator).to(self.parts[0].device)
         parts = iter(self.parts)
-        return each_part(self.like, lambda like: next(parts)[numbers].to(like.dtype))  # type: ignore[no-any-return]
+        some: Shown = each_part(self.like, lambda like: next(parts)[numbers].to(like.dtype))
+        return some
 
 
 def _small(part: Tensor) -> Tensor:
@@ -142,7 +146,9 @@ class State:
 
 
 def rate_at(share: float, steps: int, rate: float) -> float:
-    """The rate after a share 0..1 of the time and so many steps of this run: a short rise, then a cosine."""
+    """The rate after a share 0..1 of the time and so many steps of this run: a short rise, then a
+    cosine.
+    """
     fall = LEAST_RATE + (1 - LEAST_RATE) * 0.5 * (1 + math.cos(math.pi * min(1.0, share)))
     return rate * fall * min(1.0, (steps + 1) / WARM_UP)
 
@@ -165,7 +171,7 @@ def one_step(
         said = state.net(taught.picture.contiguous(memory_format=torch.channels_last))
     whole, parts = loss(said.float(), taught)
     state.optimiser.zero_grad(set_to_none=True)
-    whole.backward()  # type: ignore[no-untyped-call]
+    whole.backward()
     torch.nn.utils.clip_grad_norm_(state.net.parameters(), MOST_STEP)
     state.optimiser.step()
     _follow(state)
@@ -173,13 +179,13 @@ def one_step(
     return parts | {"whole": whole.detach()}
 
 
-@torch.no_grad()
 def _follow(state: State) -> None:
     """The mean of the weights goes a little way to the weights."""
     share = min(EMA, (1 + state.step) / (10 + state.step))
     own, their = list(state.ema.state_dict().values()), list(state.net.state_dict().values())
     floats = [(a, b) for a, b in zip(own, their, strict=True) if a.is_floating_point()]
-    torch._foreach_lerp_([a for a, _ in floats], [b for _, b in floats], 1 - share)
+    with torch.no_grad():
+        torch._foreach_lerp_([a for a, _ in floats], [b for _, b in floats], 1 - share)
 
 
 def train(
@@ -190,7 +196,9 @@ def train(
     plan: Plan | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> State:
-    """The network after so many more seconds, going on from the folder's checkpoint if there is one; writes it and the curve there."""
+    """The network after so many more seconds, going on from the folder's checkpoint if there is
+    one; writes it and the curve there.
+    """
     plan = plan or Plan.of(device)
     folder.mkdir(parents=True, exist_ok=True)
     state = State.new(device, rate)
