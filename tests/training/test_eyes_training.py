@@ -4,6 +4,7 @@ same.
 
 import itertools
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import cv2
@@ -12,10 +13,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="training needs PyTorch: pip install '.[training]'")
 
-from torch.overrides import TorchFunctionMode  # noqa: E402
-
 from table.pieces import COLOURS, load_piece_set  # noqa: E402
-from training.eyes import finish, product, trainer  # noqa: E402
+from training.eyes import finish, product, raytracer, trainer  # noqa: E402
 from training.eyes.cameras import scale_and_lean, slopes, view_channels  # noqa: E402
 from training.eyes.draw import Draw  # noqa: E402
 from training.eyes.evaluate import figures, rows_of  # noqa: E402
@@ -23,7 +22,15 @@ from training.eyes.finds import finds  # noqa: E402
 from training.eyes.losses import loss  # noqa: E402
 from training.eyes.model import CHANNELS_IN, CHANNELS_OUT, KINDS, STRIDE, UNIT_PX, Answer, EyesNet  # noqa: E402
 from training.eyes.scenes import SIDE_PX, random_scenes, random_views, shown  # noqa: E402
-from training.eyes.targets import EMPTY, Lesson, cells_of, lesson, relative_turn, targets, turned  # noqa: E402
+from training.eyes.targets import (  # noqa: E402
+    Lesson,
+    all_parts,
+    cells_of,
+    lesson,
+    relative_turn,
+    targets,
+    turned,
+)
 from vision.networks import detector  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -221,45 +228,44 @@ def test_the_validation_is_not_trained_on() -> None:
     assert trainer.VALIDATION_SEEDS > trainer.TRAINING_SEEDS
 
 
-class _Watched(TorchFunctionMode):
-    """Notes tensors that are made without saying on which device, and those brought to the
-    processor.
+def without_generator(own: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """The same, but that it is not told where chance comes from."""
+
+    def drawn(*shape: object, **options: object) -> torch.Tensor:
+        return own(*shape, **{key: value for key, value in options.items() if key != "generator"})
+
+    return drawn
+
+
+def test_scenes_lessons_and_the_loss_are_made_on_the_device_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a device that holds no values every tensor made elsewhere, or asked for its values, is an
+    error; what has to be counted, and chance, are stood in for.
     """
+    for name in ("rand", "randn", "randint"):
+        monkeypatch.setattr(torch, name, without_generator(getattr(torch, name)))
+    monkeypatch.setattr(torch, "Generator", lambda **_: torch.random.default_generator)
 
-    MADE = frozenset(
-        {
-            torch.arange,
-            torch.tensor,
-            torch.zeros,
-            torch.ones,
-            torch.full,
-            torch.linspace,
-            torch.empty,
-            torch.rand,
-            torch.randn,
-            torch.randint,
-            torch.eye,
-        }
-    )
-    BROUGHT = frozenset({torch.Tensor.numpy, torch.Tensor.cpu, torch.Tensor.tolist})
+    def every_third(mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        shape = (len(mask), max(1, mask.shape[1] // 3))
+        numbers = torch.zeros(shape, dtype=torch.long, device=mask.device)
+        return numbers, torch.ones(shape, dtype=torch.bool, device=mask.device)
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.wrong: list[str] = []
+    def all_places(world: raytracer.World) -> tuple[raytracer.World, torch.Tensor]:
+        b, k = world.stuff.clear.shape
+        return world, torch.arange(k, device=world.stuff.clear.device).expand(b, k)
 
-    def __torch_function__(self, function, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
-        kwargs = kwargs or {}
-        if (function in self.MADE and "device" not in kwargs) or function in self.BROUGHT:
-            self.wrong.append(function.__name__)
-        return function(*args, **kwargs)
-
-
-def test_scenes_and_lessons_are_made_on_the_device_alone() -> None:
-    with _Watched() as watched, torch.no_grad():
-        scenes = shown(random_scenes(8, 2, CPU, SIDE), 8, SIDE, 1)
-        made = turned(lesson(scenes, 3, kind=EMPTY), 5)
-        loss(torch.zeros(2, CHANNELS_OUT, SIDE // STRIDE, SIDE // STRIDE, device=CPU), made)
-    assert watched.wrong == []
+    monkeypatch.setattr(raytracer, "picked", every_third)
+    monkeypatch.setattr(raytracer, "without_empty", all_places)
+    nowhere = torch.device("meta")
+    with torch.no_grad():
+        scenes = shown(random_scenes(8, 4 * raytracer.GROUPS, nowhere, SIDE), 8, SIDE, 1)
+        taught = turned(lesson(scenes, 3), 7)
+        hills = targets(taught.objects, SIDE // STRIDE).hills
+        said = EyesNet().to(nowhere)(taught.picture)
+    assert {part.device.type for part in all_parts(taught)} == {"meta"}
+    assert hills.shape[2:] == said.shape[2:]
 
 
 def test_there_is_a_heat_map_for_every_kind() -> None:

@@ -24,6 +24,7 @@ GLYPH_PX = 48
 GLYPHS_A_ROW = 8
 SIGNS = "ABCDEFGHKMNPRSTVWXYZ23456789?!&@"
 """Letters and digits that boards, tiles and cards show."""
+FIDUCIALS = 4
 CELLS = 32
 """Cells to a side of a field of chance; beyond it is mirrored."""
 
@@ -111,6 +112,7 @@ def _shapes() -> list[np.ndarray]:
     kite = [(0.5, 0.05), (0.8, 0.35), (0.5, 0.95), (0.2, 0.35)]
     half = [(0.15, 0.15), (0.85, 0.15), (0.5, 0.5)]
     return [
+        *_fiducials(),
         *(
             filled(slim),
             filled(wide),
@@ -132,6 +134,13 @@ def _shapes() -> list[np.ndarray]:
             lined(star),
         ),
     ]
+
+
+def _fiducials() -> list[np.ndarray]:
+    """Some of the fiducials that lie around every table."""
+    dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
+    drawn = [cv2.aruco.generateImageMarker(dictionary, k, GLYPH_PX) for k in range(FIDUCIALS)]
+    return [1 - one.astype(np.float32) / 255 for one in drawn]
 
 
 def glyph_at(number: Tensor, u: Tensor, v: Tensor) -> Tensor:
@@ -429,7 +438,7 @@ def ground_picture(low: Tensor, high: Tensor, side: int, seed: int) -> tuple[Ten
     ]
     shown = mix(table, inks(draw, 1)[:, 0], framed * (share.amax(dim=(1, 2), keepdim=True) > 0))
     shown = shown + (board - shown) * share[..., None]
-    shown = _with_decals(shown, places, draw)
+    shown = _with_cards(_with_decals(shown, places, draw), places, texel, draw)
     return shown.permute(0, 3, 1, 2).clamp(0.003, 0.92), share[:, None]
 
 
@@ -443,4 +452,31 @@ def _with_decals(shown: Tensor, places: Tensor, draw: Draw, most: int = 5) -> Te
         number = draw.whole(glyph_count(), 1, 1).expand(own.shape[:3])
         ink = glyph_at(number, own[..., 0] / size + 0.5, own[..., 1] / size + 0.5) * there
         shown = mix(shown, inks(draw, 1)[:, 0], ink)
+    return shown
+
+
+def _with_cards(shown: Tensor, places: Tensor, texel: Tensor, draw: Draw, most: int = 3) -> Tensor:
+    """With fiducials on paper and playing cards, in some scenes."""
+    for _ in range(most):
+        there = draw.chance(0.25)[:, None, None]
+        fiducial = draw.chance(0.5)[:, None, None]
+        own = turned(places + draw.uniform(-120, 120, 1, 1, 2), draw, 0.0)
+        side = draw.uniform(24, 40)[:, None, None]
+        half = torch.where(
+            fiducial,
+            side * draw.uniform(0.53, 0.68)[:, None, None],
+            draw.uniform(26, 34)[:, None, None],
+        )
+        tall = torch.where(fiducial, half, 1.4 * half)
+        beyond = torch.maximum(own[..., 0].abs() - half, own[..., 1].abs() - tall)
+        paper = (0.5 - beyond / texel[:, None, None]).clamp(0, 1) * there
+        shown = mix(shown, draw.uniform(0.6, 0.85, 1).expand(-1, 3), paper)
+        number = torch.where(
+            fiducial, draw.whole(FIDUCIALS, 1, 1) + len(SIGNS), draw.whole(glyph_count(), 1, 1)
+        )
+        ink = glyph_at(
+            number.expand(own.shape[:3]), own[..., 0] / side + 0.5, own[..., 1] / side + 0.5
+        )
+        colour = torch.where(fiducial[..., 0], 0.03, inks(draw, 1)[:, 0])
+        shown = mix(shown, colour, ink * paper)
     return shown

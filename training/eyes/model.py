@@ -74,6 +74,8 @@ class Answer:
 
 
 CHANNELS_OUT = Answer.MASK.stop
+HEAD = 56
+"""Channels that the answer is made of."""
 WIDTHS, DEPTHS = (16, 40, 80, 144, 240), (1, 3, 4, 4)
 """Channels at half the resolution, a quarter and so on; and blocks in each of the last four stages.
 """
@@ -120,14 +122,14 @@ class EyesNet(nn.Module):
             [
                 nn.Conv2d(last, sixteenth, 1),
                 nn.Conv2d(sixteenth, eighth, 1),
-                nn.Conv2d(eighth, 56, 1),
+                nn.Conv2d(eighth, HEAD, 1),
             ]
         )
         self.at_sixteenth = Bottleneck(sixteenth, sixteenth // 2)
         self.at_eighth = Bottleneck(eighth, eighth // 2)
-        self.across = nn.Conv2d(quarter, 56, 1)
-        self.at_quarter = Bottleneck(56, 28)
-        self.head = nn.Conv2d(56, CHANNELS_OUT, 1)
+        self.across = nn.Conv2d(quarter, HEAD, 1)
+        self.at_quarter = Bottleneck(HEAD, HEAD // 2)
+        self.head = nn.Conv2d(HEAD, CHANNELS_OUT, 1)
         nn.init.normal_(self.head.weight, std=0.02)
         nn.init.zeros_(self.head.bias)
         nn.init.constant_(self.head.bias[Answer.CENTRE], CENTRE_BIAS)
@@ -139,13 +141,17 @@ class EyesNet(nn.Module):
             layer(inputs, outputs, 3, 2), *(Bottleneck(outputs, outputs // 2) for _ in range(depth))
         )
 
-    def forward(self, image: Tensor) -> Tensor:
+    def features(self, image: Tensor) -> Tensor:
+        """What the head answers from, (n, HEAD, h / STRIDE, w / STRIDE)."""
         quarter = self.to_quarter(self.to_half(image))
         eighth = self.to_eighth(quarter)
         sixteenth = self.to_sixteenth(eighth)
-        deep = self.at_sixteenth(sixteenth + self.grow(self.down[0](self.to_last(sixteenth))))
+        grown = self.grow(self.down[0](self.to_last(sixteenth)))
+        deep = self.at_sixteenth(sixteenth + grown)
         wide = self.at_eighth(eighth + self.grow(self.down[1](deep)))
-        answer: Tensor = self.head(
-            self.at_quarter(self.across(quarter) + self.grow(self.down[2](wide)))
-        )
+        fine: Tensor = self.at_quarter(self.across(quarter) + self.grow(self.down[2](wide)))
+        return fine
+
+    def forward(self, image: Tensor) -> Tensor:
+        answer: Tensor = self.head(self.features(image))
         return answer

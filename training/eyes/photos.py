@@ -33,7 +33,7 @@ from vision.geometry.rectified_view import Photo
 from vision.localization.fiducials import locate
 from vision.networks.detector import relative
 
-BASE_PX = 20.0
+BASE_PX = 18.0
 """Pixels to the base of the smallest piece in play, at the middle of the table."""
 EVERY_PX = 8
 """The view channels are worked out at every so many pixels."""

@@ -52,7 +52,7 @@ class Plan:
     def of(cls, device: torch.device) -> Plan:
         """What a card with 40 GB and more, or one processor core, is best used by."""
         if device.type == "cuda":
-            return cls(made=64, batch=64, kept=12_000, shows=6.0, first=512)
+            return cls(made=64, batch=64, kept=12_000, shows=10.0, first=512)
         return cls(made=1, batch=12, kept=1_500, shows=14.0, first=24, side=128)
 
 
@@ -168,8 +168,9 @@ def one_step(
         taught = turned(lesson(pool.some(plan.batch, generator), seed), seed % 8)
     half = torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda")
     with half:
-        said = state.net(taught.picture.contiguous(memory_format=torch.channels_last))
-    whole, parts = loss(said.float(), taught)
+        fine = state.net.features(taught.picture.contiguous(memory_format=torch.channels_last))
+    said = state.net.head(fine.float())  # half floats are too coarse for places
+    whole, parts = loss(said, taught)
     state.optimiser.zero_grad(set_to_none=True)
     whole.backward()
     torch.nn.utils.clip_grad_norm_(state.net.parameters(), MOST_STEP)
