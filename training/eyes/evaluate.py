@@ -32,6 +32,7 @@ all.
 STEEP_DEG = (0.0, 20.0, 38.0, 90.0)
 """Figures are told for views of these angles from the vertical by themselves."""
 CACHE = "validation.pt"
+UNITS = {"base_mm": "mm", "tip_mm": "mm", "heading_deg": "degrees"}
 
 
 def validation(folder: Path, count: int, device: torch.device, side: int = SIDE_PX) -> list[Shown]:
@@ -250,8 +251,8 @@ def figures(rows: list[dict[str, Any]]) -> dict[str, Any]:
         good = [row for row in said if "kind" in row and _group(row["kind"]) == group]
         out[name] = {
             "there": len(must),
-            "recall": _share(len(right), len(must)),
-            "precision": _share(len(good), len(said)),
+            "recall": share_of(len(right), len(must)),
+            "precision": share_of(len(good), len(said)),
         }
     pieces = [row for row in rows if "as_pose" in row and row["must"] and row["as"] == 0]
     out["pose"] = {
@@ -260,28 +261,28 @@ def figures(rows: list[dict[str, Any]]) -> dict[str, Any]:
         ]
         for k in range(POSES)
     }
-    out["pose_right"] = _share(sum(row["as_pose"] == row["kind"] for row in pieces), len(pieces))
+    out["pose_right"] = share_of(sum(row["as_pose"] == row["kind"] for row in pieces), len(pieces))
     for name, clear in (("colour_right_opaque", False), ("colour_right_clear", True)):
         some = [row for row in pieces if row["clear"] == clear]
-        out[name] = _share(sum(row["as_name"] == row["name"] for row in some), len(some))
+        out[name] = share_of(sum(row["as_name"] == row["name"] for row in some), len(some))
     wrong_names: dict[str, int] = {}
     for row in pieces:
         if row["as_name"] != row["name"]:
             pair = f"{COLOURS[row['name']]} as {COLOURS[row['as_name']]}"
             wrong_names[pair] = wrong_names.get(pair, 0) + 1
     out["colours_mistaken"] = dict(sorted(wrong_names.items(), key=lambda one: -one[1])[:8])
-    out["size_right"] = _share(sum(row["as_size"] == row["size"] for row in pieces), len(pieces))
-    out["size_error"] = _spread([100 * abs(row["log_size"]) for row in pieces], "percent")
-    out["points_bases"] = _spread(
+    out["size_right"] = share_of(sum(row["as_size"] == row["size"] for row in pieces), len(pieces))
+    out["size_error"] = spread_of([100 * abs(row["log_size"]) for row in pieces], "percent")
+    out["points_bases"] = spread_of(
         [value for row in pieces for value in row["points_bases"]], "bases"
     )
     out |= {
-        name: _spread([row[name] for row in pieces if name in row], name[-3:])
+        name: spread_of([row[name] for row in pieces if name in row], UNITS[name])
         for name in ("base_mm", "tip_mm", "heading_deg")
     }
     off = np.array([value for row in pieces for value in row["points_doubts"].ravel()])
     out["points_inside"] = {
-        f"{p}": _share(int((off < -np.log(1 - p / 100)).sum()), len(off)) for p in (50, 95)
+        f"{p}": share_of(int((off < -np.log(1 - p / 100)).sum()), len(off)) for p in (50, 95)
     }
     sure = [row for row in rows if row.get("sure")]
     out["sure"] = {"told": len(sure), "wrong": sum(bool(row.get("wrong", True)) for row in sure)}
@@ -293,19 +294,19 @@ def figures(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _steep(pieces: list[dict[str, Any]], low: float, high: float) -> dict[str, Any]:
     some = [row for row in pieces if low <= row["steep"] < high]
-    right = _share(sum(row["as_pose"] == row["kind"] for row in some), len(some))
+    right = share_of(sum(row["as_pose"] == row["kind"] for row in some), len(some))
     return {
         "pieces": len(some),
         "pose_right": right,
-        "base_mm": _spread([row["base_mm"] for row in some if "base_mm" in row], "mm"),
+        "base_mm": spread_of([row["base_mm"] for row in some if "base_mm" in row], "mm"),
     }
 
 
-def _share(part: int, whole: int) -> float | None:
+def share_of(part: int, whole: int) -> float | None:
     return round(part / whole, 4) if whole else None
 
 
-def _spread(values: list[float], unit: str) -> dict[str, Any]:
+def spread_of(values: list[float], unit: str) -> dict[str, Any]:
     if not values:
         return {"unit": unit, "p50": None, "p95": None}
     p50, p95 = np.percentile(np.array(values), [50, 95])

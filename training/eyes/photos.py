@@ -24,7 +24,7 @@ from table.pieces import COLOURS
 from table.solids import POSES, Array
 from table.table_config import load_table
 from training.eyes.cameras import scale_and_lean
-from training.eyes.evaluate import SURE, SURELY_THERE, _share, _spread
+from training.eyes.evaluate import SURE, SURELY_THERE, UNITS, share_of, spread_of
 from training.eyes.finds import COUNTER, Find, finds
 from training.eyes.model import SCALE_MM, SCALE_PX, WHOLE
 from vision.cameras.image_files import read_image
@@ -285,10 +285,10 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     )
     there = [row for row in pieces if row["there"]]
     found = [row for row in there if row.get("found")]
-    out: dict[str, Any] = {"pieces": len(there), "recall": _share(len(found), len(there))}
-    out["precision"] = _share(len(found), len(found) + sum(not row["there"] for row in pieces))
+    out: dict[str, Any] = {"pieces": len(there), "recall": share_of(len(found), len(there))}
+    out["precision"] = share_of(len(found), len(found) + sum(not row["there"] for row in pieces))
     out |= {
-        name: _share(sum(row[name] for row in found), len(found))
+        name: share_of(sum(row[name] for row in found), len(found))
         for name in ("colour", "size", "pose")
     }
     wrong = [
@@ -303,7 +303,7 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     out["tables_without_a_mistake"] = f"{len(cases - bad)}/{len(cases)}"
     out["told_as_sure_and_wrong"] = sum(bool(row.get("sure")) for row in wrong)
     out |= {
-        name: _spread([row[name] for row in found if name in row], name[-3:])
+        name: spread_of([row[name] for row in found if name in row], UNITS[name])
         for name in ("base_mm", "tip_mm", "heading_deg")
     }
     out["counters"] = [

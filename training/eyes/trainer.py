@@ -9,7 +9,7 @@ import json
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -173,9 +173,10 @@ def one_step(
     whole, parts = loss(said, taught)
     state.optimiser.zero_grad(set_to_none=True)
     whole.backward()
-    torch.nn.utils.clip_grad_norm_(state.net.parameters(), MOST_STEP)
-    state.optimiser.step()
-    _follow(state)
+    length = torch.nn.utils.clip_grad_norm_(state.net.parameters(), MOST_STEP)
+    if bool(length.isfinite()):  # one bad picture is no reason to lose all
+        state.optimiser.step()
+        _follow(state)
     state.step += 1
     return parts | {"whole": whole.detach()}
 
@@ -213,7 +214,13 @@ def train(
     while (share := (clock() - begun) / max(seconds, 1e-9)) < 1 or state.step == first_step:
         new = state.made - at_once
         if new < plan.first or shows > new * plan.shows:
-            pool.put(made_scenes(TRAINING_SEEDS + state.made, plan.made, device, plan.side))
+            try:
+                made = made_scenes(TRAINING_SEEDS + state.made, plan.made, device, plan.side)
+            except torch.OutOfMemoryError:
+                plan = replace(plan, made=max(1, plan.made // 2))
+                torch.cuda.empty_cache()
+                continue
+            pool.put(made)
             state.made += plan.made
         else:
             for group in state.optimiser.param_groups:
@@ -226,22 +233,24 @@ def train(
         state.seconds = before + clock() - begun
         if clock() - said > SAY_S and state.sums:
             said = clock()
-            _tell(folder, state)
+            _tell(folder, state, (said - begun) / 60, (first_step, at_once))
         if clock() - saved > SAVE_S:
             saved = clock()
             state.save(folder)
     if state.sums:
-        _tell(folder, state)
+        _tell(folder, state, (clock() - begun) / 60, (first_step, at_once))
     state.save(folder)
     return state
 
 
-def _tell(folder: Path, state: State) -> None:
-    row: dict[str, Any] = {
-        "seconds": round(state.seconds, 1),
-        "step": state.step,
-        "scenes": state.made,
-    }
+def _tell(folder: Path, state: State, minutes: float, before: tuple[int, int]) -> None:
+    """Add a row to the curve; `minutes` of this run so far, and the steps and scenes `before`
+    it.
+    """
+    row: dict[str, Any] = {"seconds": round(state.seconds, 1), "step": state.step}
+    row["scenes"] = state.made
+    for name, value, first in (("steps", state.step, before[0]), ("scenes", state.made, before[1])):
+        row[f"{name}_a_minute"] = round((value - first) / max(minutes, 1e-3), 1)
     row |= {name: round(float(value), 4) for name, value in state.sums.items()}
     with (folder / CURVE).open("a") as file:
         file.write(json.dumps(row) + "\n")
