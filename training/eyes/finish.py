@@ -23,7 +23,7 @@ WHOLE = 16
 """JPEG needs pictures whose sides are multiples of this: blocks of 8, colours at half the
 resolution.
 """
-SMALLER = (1.0, 1.0, 1.0, 0.75, 0.5)
+SMALLER = (1.0, 1.0, 1.0, 1.0, 1.0, 0.75, 0.5)
 """Resolution of the camera over that of the picture; one for a batch."""
 GREY = 0.03
 """Share of cameras that see no colours."""
@@ -70,7 +70,7 @@ def random_cameras(draw: Draw) -> Camera:
         noise=noise,
         grey=draw.chance(GREY),
         curve=torch.exp(draw.normal(0.08, 1)),
-        quality=draw.uniform(30, 97, 1),
+        quality=97 - 67 * draw.uniform(0, 1, 1) ** 2,
         paper=torch.exp(draw.normal(0.15, 1) + draw.normal(0.03, 3)),
     )
 
@@ -79,8 +79,8 @@ def spots(draw: Draw) -> Tensor:
     """What lenses make of a point (b, KERNEL, KERNEL): sharp, defocused or moved."""
     steps = torch.arange(KERNEL, device=draw.device) - KERNEL // 2
     y, x = (side.float()[None] for side in torch.meshgrid(steps, steps, indexing="ij"))
-    sharp = draw.log_uniform(0.35, 1.1, 1, 1)
-    sharp = torch.where(draw.chance(0.12, 1, 1), draw.uniform(1.1, 2.2, 1, 1), sharp)
+    sharp = draw.log_uniform(0.25, 0.75, 1, 1)
+    sharp = torch.where(draw.chance(0.15, 1, 1), draw.uniform(0.75, 2.2, 1, 1), sharp)
     angle, length = (
         draw.uniform(0, math.pi, 1, 1),
         draw.uniform(0.3, 3.5, 1, 1) * draw.chance(0.12, 1, 1),

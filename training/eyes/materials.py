@@ -30,8 +30,8 @@ BODY: dict[str, tuple[tuple[float, float, float], ...]] = {
 has its dye from the same figures.
 """
 CLEAR_SHARE = {"clear": 1.0, "white": 0.05, "black": 0.25, "grey": 0.5}
-"""How often a colour is see-through, where it is not half of the time."""
-HALF = 0.5
+"""How often a colour is see-through, where it is not HALF."""
+HALF = 0.45
 WEIGHTS = (1.6, 1.5, 1.5, 1.6, 1.5, 1.0, 1.0, 1.0, 1.5, 0.6, 0.35, 0.4)
 """How often each of COLOURS is in play: those that sets are sold in most, more."""
 WALL_MM = 1.5

@@ -346,7 +346,7 @@ def _stuff(draw: Draw, pieces: Pieces, things: Things) -> Stuff:
         pieces.name,
         make,
         pieces.clear,
-        draw.log_uniform(0.25, 1.5, 1).expand(-1, PIECES),
+        draw.log_uniform(0.2, 1.2, 1).expand(-1, PIECES),
         draw.normal(0.14, 1, 1) + draw.normal(0.07, PIECES, 3),
     )
     gloss = (draw.uniform(0, 1, 1) ** 0.7).expand(-1, PIECES)
