@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import click
 import cv2
@@ -39,6 +39,12 @@ EVERY_PX = 8
 """The view channels are worked out at every so many pixels."""
 SAME_MM, SAME_COUNTER_MM = 15.0, 8.0
 """As the scorer of the photographs pairs what is said with what is there."""
+
+
+class HasPixels(Protocol):
+    """What tells where table points are seen."""
+
+    def pixels(self, points_mm: Array) -> Array: ...
 
 
 class Look(NamedTuple):
@@ -73,7 +79,7 @@ def look_at(photo: Photo, empty: NDArray[np.uint8] | None) -> Look:
     zoom = (
         BASE_PX
         / min(size.base_mm for size in photo.setup.sizes)
-        / _scale(photo, (low + high)[None] / 2)[0][0]
+        / scale_at(photo, (low + high)[None] / 2)[0][0]
     )
     zoom = min(zoom, 2.0)
     x0, y0, x1, y1 = (int(v) for v in (*start, *stop))
@@ -101,7 +107,7 @@ def _scaled(code: NDArray[np.uint8], zoom: float, size: tuple[int, ...]) -> NDAr
     )
 
 
-def _scale(photo: Photo, places: Array) -> tuple[Array, Array]:
+def scale_at(photo: HasPixels, places: Array) -> tuple[Array, Array]:
     """Pixels of the photograph to a millimetre (n,) and the lean (n, 2) at table points (n, 2)."""
     points = np.column_stack([places, np.zeros(len(places))])
     steps = [photo.pixels(points + step) - photo.pixels(points - step) for step in 0.5 * np.eye(3)]
@@ -114,7 +120,7 @@ def _view(photo: Photo, look: Look, size: tuple[int, ...]) -> NDArray[np.float32
     columns, rows = (np.arange(EVERY_PX / 2, side, EVERY_PX) - 0.5 for side in size)
     x, y = np.meshgrid(columns, rows)
     pixels = look.pixels(np.column_stack([x.ravel(), y.ravel()]))
-    scale, lean = _scale(photo, on_plane(pixels, photo.camera, photo.setup.camera))
+    scale, lean = scale_at(photo, on_plane(pixels, photo.camera, photo.setup.camera))
     told = np.column_stack([lean, np.log(scale * look.zoom * SCALE_MM / SCALE_PX)]).reshape(
         len(rows), len(columns), 3
     )
@@ -143,7 +149,9 @@ def laid(find: Find, look: Look, photo: Photo) -> Said:
     pixels = look.pixels(find.points)
     pose = POSES[int(find.poses.argmax())]
     scale = (
-        _scale(photo, on_plane(look.pixels(find.points[:4].mean(axis=0)[None]), camera, lens))[0][0]
+        scale_at(photo, on_plane(look.pixels(find.points[:4].mean(axis=0)[None]), camera, lens))[0][
+            0
+        ]
         * look.zoom
     )
     names = sorted(setup.sizes, key=lambda size: abs(np.log(size.base_mm * scale / find.base_px)))
