@@ -26,7 +26,12 @@ NETWORK, FIGURES = "eyes.onnx", "evaluation.json"
 
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--minutes", default=9.0, show_default=True, help="How long all of it may take.")
+@click.option(
+    "--minutes",
+    default=9.0,
+    show_default=True,
+    help="How long all of it may take; 0: evaluate and write what is there.",
+)
 @click.option("--device", default="cuda" if torch.cuda.is_available() else "cpu", show_default=True)
 @click.option("--rate", default=RATE, show_default=True, help="How fast it learns at most.")
 @click.option("--threads", default=0, help="Processor threads; 0 leaves it to PyTorch.")
@@ -60,7 +65,10 @@ def main(
     if shows:
         plan = Plan(plan.made, plan.batch, plan.kept, shows, plan.first, plan.side)
     left = 60 * minutes - (time.monotonic() - begun) - LEFT_S[where.type]
-    state = train(folder, max(1.0, left), where, rate, plan)
+    if minutes > 0:
+        state = train(folder, max(1.0, left), where, rate, plan)
+    else:
+        state = State.of(folder, where, rate)
     told = {
         "step": state.step,
         "scenes": state.made,

@@ -19,6 +19,8 @@ from training.eyes.product import BRIGHTEST
 
 KERNEL = 11
 """Side of the spot that a lens makes of a point, px."""
+SMEAR = 49
+"""Pixels that a smear draws light out to."""
 WHOLE = 16
 """JPEG needs pictures whose sides are multiples of this: blocks of 8, colours at half the
 resolution.
@@ -39,7 +41,9 @@ CHROMINANCE = """
 
 
 class Camera(NamedTuple):
-    """One camera's habits, (b, ...): `spot` (KERNEL, KERNEL), `veil` (1), `white` (3) what paper in
+    """One camera's habits, (b, ...): `spot` (KERNEL, KERNEL), `veil` (1), `smear` (1), the
+    share of light that a finger's trace draws out, `dust` (4): place, size and darkness of a
+    speck, `white` (3) what paper in
     the light of the table's middle gives, `fall` (3) how light falls off, `noise` (2) of light and
     of darkness, `grey`, `curve` (1), `quality` (1), and `paper` (3), how far the white that is read
     off the paper is from that.
@@ -47,6 +51,8 @@ class Camera(NamedTuple):
 
     spot: Tensor
     veil: Tensor
+    smear: Tensor
+    dust: Tensor
     white: Tensor
     fall: Tensor
     noise: Tensor
@@ -65,6 +71,15 @@ def random_cameras(draw: Draw) -> Camera:
     return Camera(
         spot=spots(draw),
         veil=torch.where(draw.chance(0.3, 1), draw.uniform(0, 0.3, 1), draw.uniform(0, 0.03, 1)),
+        smear=draw.uniform(0.05, 0.4, 1) * draw.chance(0.08, 1),
+        dust=torch.cat(
+            [
+                draw.uniform(-1, 1, 2),
+                draw.log_uniform(0.02, 0.2, 1),
+                draw.uniform(0.1, 0.8, 1) * draw.chance(0.1, 1),
+            ],
+            dim=-1,
+        ),
         white=exposure * torch.exp(draw.normal(0.12, 3)),
         fall=draw.normal(0.12, 3),
         noise=noise,
@@ -132,7 +147,9 @@ def photographed(light: Tensor, camera: Camera, smaller: float, draw: Draw) -> T
     )
     veil = camera.veil[..., None, None]
     light = light + veil * (wide - light)
+    light = light + camera.smear[..., None, None] * (_drawn_out(light) - light)
     steps = torch.linspace(-1, 1, side, device=light.device)
+    light = light * _without_speck(camera.dust, steps)
     fall = camera.fall[..., None, None]
     light = light * torch.exp(
         fall[:, :1] * steps[:, None]
@@ -154,6 +171,21 @@ def photographed(light: Tensor, camera: Camera, smaller: float, draw: Draw) -> T
     code = encoded(light) ** camera.curve[..., None, None]
     code = jpeg(code, camera.quality)
     return interpolate(code, size=(side, side), mode="bilinear") if small != side else code
+
+
+def _drawn_out(light: Tensor) -> Tensor:
+    """Light spread along rows, as through grease that was wiped."""
+    wide = pad(light, (SMEAR // 2, SMEAR // 2, 0, 0), mode="replicate")
+    return avg_pool2d(wide, (1, SMEAR), stride=1)
+
+
+def _without_speck(dust: Tensor, steps: Tensor) -> Tensor:
+    """Share (b, 1, side, side) of light that a speck of dust lets through; steps run from -1 to
+    1.
+    """
+    x, y, size, dark = dust[..., None, None].unbind(1)
+    far = ((steps - x) ** 2 + (steps[:, None] - y) ** 2) / size**2
+    return (1 - dark * torch.exp(-far))[:, None]
 
 
 def paper_of(camera: Camera) -> Tensor:

@@ -25,6 +25,7 @@ GLYPHS_A_ROW = 8
 SIGNS = "ABCDEFGHKMNPRSTVWXYZ23456789?!&@"
 """Letters and digits that boards, tiles and cards show."""
 FIDUCIALS = 4
+CRUMBS = 3
 CELLS = 32
 """Cells to a side of a field of chance; beyond it is mirrored."""
 
@@ -443,7 +444,7 @@ def ground_picture(low: Tensor, high: Tensor, side: int, seed: int) -> tuple[Ten
 
 
 def _with_decals(shown: Tensor, places: Tensor, draw: Draw, most: int = 5) -> Tensor:
-    """With printed signs and triangles in the colours of pieces, in some scenes."""
+    """With crumbs, and printed signs and triangles in the colours of pieces, in some scenes."""
     some = draw.chance(0.4)
     for _ in range(most):
         there = (some & draw.chance(0.6))[:, None, None]
@@ -452,6 +453,11 @@ def _with_decals(shown: Tensor, places: Tensor, draw: Draw, most: int = 5) -> Te
         number = draw.whole(glyph_count(), 1, 1).expand(own.shape[:3])
         ink = glyph_at(number, own[..., 0] / size + 0.5, own[..., 1] / size + 0.5) * there
         shown = mix(shown, inks(draw, 1)[:, 0], ink)
+    for _ in range(CRUMBS):
+        there = (some & draw.chance(0.3))[:, None, None]
+        far = (places - draw.uniform(-110, 110, 1, 1, 2)).norm(dim=-1)
+        soft = (draw.uniform(0.5, 2.5)[:, None, None] - far).clamp(0, 1) * there
+        shown = mix(shown, inks(draw, 1)[:, 0], soft)
     return shown
 
 

@@ -117,6 +117,14 @@ class State:
         )
         return cls(net, copy.deepcopy(net).eval().requires_grad_(False), optimiser)
 
+    @classmethod
+    def of(cls, folder: Path, device: torch.device, rate: float) -> State:
+        """What the folder's checkpoint holds, or a new network."""
+        state = cls.new(device, rate)
+        if (folder / CHECKPOINT).exists():
+            state.load(folder, device)
+        return state
+
     def save(self, folder: Path) -> None:
         """Two files, each small enough to be brought back from a rented card."""
         weights = {"format": FORMAT, "net": self.net.state_dict(), "ema": self.ema.state_dict()}
@@ -203,9 +211,7 @@ def train(
     """
     plan = plan or Plan.of(device)
     folder.mkdir(parents=True, exist_ok=True)
-    state = State.new(device, rate)
-    if (folder / CHECKPOINT).exists():
-        state.load(folder, device)
+    state = State.of(folder, device, rate)
     state.net.train()
     pool, generator = Pool(plan.kept), torch.Generator().manual_seed(state.step * 2 + 1)
     begun, before, first_step = clock(), state.seconds, state.step
