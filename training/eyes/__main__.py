@@ -16,7 +16,7 @@ os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")  # 
 import torch
 
 from training.eyes.evaluate import evaluated, validation
-from training.eyes.trainer import Plan, train
+from training.eyes.trainer import Plan, State, train
 
 RATE = 2e-3
 LEFT_S = {"cuda": 35.0, "cpu": 60.0}
