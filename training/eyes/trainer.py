@@ -25,7 +25,7 @@ FORMAT = "rinkside-eyes/1"
 CHECKPOINT, OPTIMISER, CURVE = "eyes.pt", "optimiser.pt", "curve.jsonl"
 TRAINING_SEEDS, VALIDATION_SEEDS = 1_000_000, 9_000_000_000
 """Where the seeds of scenes begin that are trained on, and of those that never are."""
-WARM_UP = 300
+WARM_UP = 100
 """Steps until the full rate."""
 LEAST_RATE = 0.02
 """Share of the full rate at the end."""
