@@ -61,7 +61,7 @@ class Find:
         return kind, float(rivals[kind])
 
 
-def finds(answer: Tensor) -> list[list[Find]]:
+def finds(answer: Tensor, least: float = LEAST_CHANCE) -> list[list[Find]]:
     """All that is there in each of some pictures, answers (b, CHANNELS_OUT, h, w), the surest
     first.
     """
@@ -70,7 +70,7 @@ def finds(answer: Tensor) -> list[list[Find]]:
     whole = torch.stack(
         [chances[:, :POSES].sum(dim=1), chances[:, COUNTER], chances[:, ELSE]], dim=1
     ).amax(dim=1)
-    peak = (whole >= max_pool2d(whole[:, None], 3, 1, 1)[:, 0]) & (whole > LEAST_CHANCE)
+    peak = (whole >= max_pool2d(whole[:, None], 3, 1, 1)[:, 0]) & (whole > least)
     scene, row, column = (part.cpu() for part in peak.nonzero(as_tuple=True))
     cpu = answer.cpu()
     here = cpu[scene, :, row, column].double().numpy()

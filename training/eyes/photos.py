@@ -24,7 +24,7 @@ from table.pieces import COLOURS
 from table.solids import POSES, Array
 from table.table_config import load_table
 from training.eyes.cameras import scale_and_lean
-from training.eyes.evaluate import SURE, SURELY_THERE, UNITS, share_of, spread_of
+from training.eyes.evaluate import SURE, SURELY_THERE, TOLD_CHANCE, UNITS, share_of, spread_of
 from training.eyes.finds import COUNTER, Find, finds
 from training.eyes.model import SCALE_MM, SCALE_PX, WHOLE
 from vision.cameras.image_files import read_image
@@ -195,7 +195,9 @@ def rows_of_case(case: Path, network: Any, with_empty: bool = False) -> list[dic
     network.setInput(look.picture, "image")
     told = finds(torch.from_numpy(network.forward("answer")))[0]
     outline = setup.outline_mm()
-    said = [laid(one, look, photo) for one in told if one.best[0] == 0 and one.best[1] > 0.4]
+    said = [
+        laid(one, look, photo) for one in told if one.best[0] == 0 and one.best[1] > TOLD_CHANCE
+    ]
     said = [one for one in said if _within(outline, one.middle_mm)]
     rows = _piece_rows(truth["pieces"], said)
     rows += _counter_rows(truth.get("counters") or [], told, look, photo, outline)
@@ -265,7 +267,7 @@ def _match_row(true: dict[str, Any], said: Said) -> dict[str, Any]:
 def _counter_rows(
     there: list[dict[str, Any]], told: list[Find], look: Look, photo: Photo, outline: Array
 ) -> list[dict[str, Any]]:
-    counters = [one for one in told if one.best[0] == COUNTER and one.best[1] > 0.4]
+    counters = [one for one in told if one.best[0] == COUNTER and one.best[1] > TOLD_CHANCE]
     places = [
         on_plane(look.pixels(one.centre[None]), photo.camera, photo.setup.camera)[0]
         for one in counters
