@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from table.observation import Camera
-from table.pieces import COLOURS
+from table.pieces import COLOURS, PieceSize
 from table.solids import POSES, Array
-from table.table_config import load_table
+from table.table_config import Lens, load_table
 from training.eyes.cameras import scale_and_lean
 from training.eyes.evaluate import SURE, SURELY_THERE, TOLD_CHANCE, UNITS, share_of, spread_of
 from training.eyes.finds import COUNTER, Find, finds
 from training.eyes.model import SCALE_MM, SCALE_PX, WHOLE
+from vision.cameras.frame import Image
 from vision.cameras.image_files import read_image
 from vision.geometry.camera_model import on_plane
 from vision.geometry.rectified_view import Photo
@@ -47,6 +48,32 @@ class HasPixels(Protocol):
     def pixels(self, points_mm: Array) -> Array: ...
 
 
+class InPlay(Protocol):
+    """What is known of the lens and of the pieces."""
+
+    @property
+    def camera(self) -> Lens: ...
+    @property
+    def sizes(self) -> tuple[PieceSize, ...]: ...
+    @property
+    def colours(self) -> tuple[str, ...]: ...
+
+
+class Shows(HasPixels, Protocol):
+    """What is asked of a photograph."""
+
+    @property
+    def image(self) -> Image: ...
+    @property
+    def camera(self) -> Camera: ...
+    @property
+    def setup(self) -> InPlay: ...
+    @property
+    def area_mm(self) -> tuple[Array, Array]: ...
+    @property
+    def paper(self) -> Array: ...
+
+
 class Look(NamedTuple):
     """`picture` (1, CHANNELS_IN, h, w), and where pixel (0, 0) of it is in the photograph, (2,),
     `zoom` of its pixels to one of it.
@@ -61,7 +88,7 @@ class Look(NamedTuple):
         return np.asarray((places + 0.5) / self.zoom - 0.5 + self.start)
 
 
-def look_at(photo: Photo, empty: NDArray[np.uint8] | None) -> Look:
+def look_at(photo: Shows, empty: NDArray[np.uint8] | None) -> Look:
     """What the network is shown of a photograph, with a picture of the empty table from the same
     place if there is one.
     """
@@ -115,7 +142,7 @@ def scale_at(photo: HasPixels, places: Array) -> tuple[Array, Array]:
     return scale.numpy(), lean.numpy()
 
 
-def _view(photo: Photo, look: Look, size: tuple[int, ...]) -> NDArray[np.float32]:
+def _view(photo: Shows, look: Look, size: tuple[int, ...]) -> NDArray[np.float32]:
     """The lean and the scale (h, w, 3) of every pixel of a picture of a size (w, h)."""
     columns, rows = (np.arange(EVERY_PX / 2, side, EVERY_PX) - 0.5 for side in size)
     x, y = np.meshgrid(columns, rows)
@@ -143,7 +170,7 @@ class Said(NamedTuple):
     colour_chance: float
 
 
-def laid(find: Find, look: Look, photo: Photo) -> Said:
+def laid(find: Find, look: Look, photo: Shows) -> Said:
     """A find on the table, in the sizes and colours that are in play."""
     lens, camera, setup = photo.setup.camera, photo.camera, photo.setup
     pixels = look.pixels(find.points)

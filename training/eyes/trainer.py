@@ -52,7 +52,7 @@ class Plan:
     def of(cls, device: torch.device) -> Plan:
         """What a card with 40 GB and more, or one processor core, is best used by."""
         if device.type == "cuda":
-            return cls(made=64, batch=64, kept=12_000, shows=10.0, first=512)
+            return cls(made=128, batch=64, kept=12_000, shows=10.0, first=512)
         return cls(made=1, batch=12, kept=1_500, shows=14.0, first=24, side=128)
 
 
