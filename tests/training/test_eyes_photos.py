@@ -1,5 +1,6 @@
 """The network is shown a photograph as it was shown scenes in training."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,11 +14,11 @@ from simulation.generate.cases import write_case  # noqa: E402
 from table.observation import Camera  # noqa: E402
 from table.solids import Array  # noqa: E402
 from table.table_config import load_table  # noqa: E402
-from training.eyes import photos  # noqa: E402
+from training.eyes import photos, unmarked  # noqa: E402
 from training.eyes.cameras import View, project, random_views, scale_and_lean, slopes, view_channels  # noqa: E402
 from training.eyes.draw import Draw  # noqa: E402
 from training.eyes.finds import Find  # noqa: E402
-from training.eyes.model import CHANNELS_IN, WHOLE  # noqa: E402
+from training.eyes.model import CHANNELS_IN, CHANNELS_OUT, WHOLE, Answer  # noqa: E402
 from vision.cameras.image_files import read_image  # noqa: E402
 from vision.geometry.rectified_view import Photo  # noqa: E402
 from vision.localization.fiducials import locate  # noqa: E402
@@ -77,7 +78,6 @@ def test_the_network_is_shown_all_of_the_table_at_its_scale(photo: Photo) -> Non
 
 
 def test_a_perfect_find_is_laid_where_the_piece_is(photo: Photo, case: Path) -> None:
-    import json
 
     look = photos.look_at(photo, None)
     told = json.loads((case / "truth.json").read_text())["pieces"]
@@ -126,3 +126,40 @@ def test_there_is_no_look_beyond_the_photograph(photo: Photo) -> None:
         )
         >= 0
     )
+
+
+class Network:
+    """Sees nothing, or one thing in the middle; notes what it was shown."""
+
+    def __init__(self, there: bool) -> None:
+        self.there, self.shape = there, (0, 0, 0, 0)
+
+    def setInput(self, picture: np.ndarray, name: str) -> None:  # noqa: N802  (OpenCV's word)
+        assert name == "image"
+        self.shape = picture.shape
+
+    def forward(self, name: str) -> np.ndarray:
+        assert name == "answer"
+        answer = np.full(
+            (1, CHANNELS_OUT, self.shape[2] // 4, self.shape[3] // 4), -9.0, np.float32
+        )
+        answer[:, Answer.POINTS] = 0.0
+        if self.there:
+            answer[0, 1, answer.shape[2] // 2, answer.shape[3] // 2] = 9.0
+        return answer
+
+
+def test_a_photograph_without_fiducials_is_read_with_its_own_camera(tmp_path: Path) -> None:
+    picture, camera = tmp_path / "table.png", tmp_path / "camera.json"
+    cv2.imwrite(str(picture), np.full((240, 320, 3), 180, np.uint8))
+    turn = [[1, 0, 0], [0, -0.8, -0.6], [0, 0.6, -0.8]]
+    told = {"f": 400.0, "R": turn, "t": [0, 0, 500.0], "lo": [-80.0, -60.0], "hi": [80.0, 60.0]}
+    camera.write_text(json.dumps(told))
+    photo = unmarked.read(picture, camera, ("red", "green"))
+    assert np.allclose(photo.pixels(np.zeros((1, 3))), [[159.5, 119.5]])
+    assert unmarked.said_of(photo, Network(False))[1] == []
+    look, (said,) = unmarked.said_of(photo, Network(True))
+    assert said.pose == "lying"
+    assert said.colour in ("red", "green")
+    assert np.abs(said.middle_mm).max() < 80
+    assert unmarked.drawn(photo, look, [said]).shape == (720, 960, 3)
