@@ -13,13 +13,16 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-evening bench-panel pictures rules words clean
+.PHONY: demo test test-quick lint bench bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-evening bench-panel pictures rules words diagram clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
 
 test: $(VENV)/ready-dev  ## run every test, on all cores; style and types are tests too
 	@$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
+
+test-quick: $(VENV)/ready-dev  ## run what is not slow, on all cores
+	@$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m "not slow"
 
 lint: $(VENV)/ready-dev  ## style and types only
 	@$(BIN)/ruff check .
@@ -83,7 +86,7 @@ bench-dice: $(VENV)/ready-dev  ## read drawn dice and write docs/DICE.md
 
 bench-panel: $(VENV)/ready-dev  ## load the panel with listeners, time its pages, ask it anything; writes the end of docs/PANEL.md
 	@$(BIN)/python -m benchmarks.panel
-	@$(BIN)/python -m pytest -q tests/webui/test_openapi.py --hypothesis-profile=explore
+	@$(BIN)/python -m pytest -q tests/webui/api/test_openapi.py --hypothesis-profile=explore
 
 pictures: $(VENV)/ready-dev  ## photograph every page of the panel at three widths into docs/pictures/pages
 	@$(BIN)/python -m benchmarks.pages
@@ -92,9 +95,12 @@ rules: $(VENV)/ready-dev  ## run the tests that hold the sentences of the printe
 	@$(BIN)/python -m benchmarks.rules
 
 words: $(VENV)/ready-dev  ## bring the catalogues in webui/translations in step with what templates and code say, and compile them
-	@PYTHONPATH=. $(BIN)/pybabel -q extract -F pyproject.toml --no-location --no-wrap --project Rinkside --version 0.1 -o $(VENV)/rinkside.pot .
+	@PYTHONPATH=. $(BIN)/pybabel -q extract -F pyproject.toml --no-location --no-wrap --project Rinkside --version 0.2 -o $(VENV)/rinkside.pot .
 	@$(BIN)/pybabel -q update -i $(VENV)/rinkside.pot -d webui/translations -D rinkside --no-wrap --ignore-obsolete --ignore-pot-creation-date
 	@$(BIN)/pybabel -q compile -d webui/translations -D rinkside
+
+diagram: $(VENV)/ready-dev  ## draw who imports whom into docs/architecture.md
+	@$(BIN)/python -m tests.support.import_graph
 
 clean:  ## remove the environment and all that was built
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -20,7 +20,7 @@ from typing import Any
 import click
 
 from engines import GAMES, Rules
-from simulation.players.alphabeta import SearchPlayer
+from simulation.players.icebreaker_search import SearchPlayer
 from simulation.players.policies import GreedyPlayer, Player, RandomPlayer, playout
 
 ROOT = Path(__file__).parents[1]

@@ -196,7 +196,8 @@ class Film:
     @classmethod
     def read(cls, folder: Path, scorer: Any) -> Film:
         """All of its pictures, read as a camera's are, and what a referee must say of them."""
-        setup = as_played(load_table(folder / "table.json"), {})
+        setup = load_table(folder / "table.json")
+        setup = as_played(setup.game.name, setup, {})
         empty, watch, readings = read_image(folder / "empty.jpg", setup), Watch(), []
         with closing(open_camera(f"folder:{folder / 'frames'}", setup)) as camera:
             while (frame := camera.read()) is not None:

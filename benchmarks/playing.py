@@ -35,7 +35,7 @@ from simulation.players.ice_boule import true_layout
 from simulation.players.ice_boule_table import demo_place, demo_setup
 from simulation.render.renderer import PicturesOf, Renderer
 from simulation.render.scene import Scene
-from simulation.tables import KINDS, WIDTH_PX, game_table, seat
+from simulation.tables import WIDTH_PX, game_table, seat
 from table.errors import InputError
 from table.observation import Camera
 from table.table_config import Setup
@@ -43,7 +43,7 @@ from vision.cameras.base import CameraPort
 from vision.cameras.frame import Frame
 from vision.change_gate import Watch
 
-GAMES = ("ice_boule", *KINDS)
+GAMES = ("ice_boule", "icebreaker", "icefloe", "zamboni_wars", "ice_storm")
 PERIOD_MS = 500
 """Between two pictures: as long as a table has to be at rest, so that nobody draws and reads
 pictures that only pass the time.

@@ -20,11 +20,11 @@ it a sentence:
 Levels: `engine` is the rules alone; `judge` hand-made observations, or words, to the judge;
 `referee` a session, with a simulated camera or with observations in its place.  Under a level
 stand the names of tests, or a text: why that level cannot hold the sentence.  `at_table` is a
-script of what happens at a table (`tests/rules/scripts.py`), which is played to the judge and to
+script of what happens at a table (`tests/support/table_scripts.py`), which is played to the judge and to
 the whole referee, and holds at both levels.  A sentence that no program can hold has `beyond`, the
 reason, and none of these.  Names of tests:
 
-- `test_judge.py::test_name`, beside the tests of the game; `referee/test_loop.py::test_name`,
+- `test_judge.py::test_name`, beside the tests of the game; `referee/live/test_referee.py::test_name`,
   elsewhere in `tests/`; with all that it is run with, unless one of these follows in brackets;
 - `violation CODE`: the rows of `violations.txt` with that code; `play_NAME`: a playthrough in
   `data/`.

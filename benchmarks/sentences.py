@@ -44,17 +44,21 @@ def clauses(
         yield 1, "pgettext", (CONTEXT, said), [name]
 
 
-def rulings(
+def code(
     file: BinaryIO,
     keywords: Any,  # noqa: ARG001
     comment_tags: Any,  # noqa: ARG001
     options: Any,  # noqa: ARG001
 ) -> Iterator[Found]:  # as Babel calls it
-    """What a game's options are called, which values they have and what they mean: `Ruling(name,
-    cites, values, said)` in its code.
+    """What a module says: the templates of messages, `msg("{player} throws next.", ...)`, and the
+    options of a game, `Ruling(name, cites, values, said)`: names, values and meaning.
     """
     for node in ast.walk(ast.parse(file.read())):
         match node:
+            case ast.Call(func=ast.Name(id="msg" | "phrase"), args=[template]):
+                for text in ast.walk(template):
+                    if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                        yield node.lineno, "pgettext", (CONTEXT, text.value), []
             case ast.Call(
                 func=ast.Name(id="Ruling"),
                 args=[ast.Constant(str(name)), _, values, ast.Constant(str(said))],

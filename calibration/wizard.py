@@ -4,6 +4,7 @@ each made better while people look at a page.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
@@ -26,6 +27,7 @@ from calibration.quality.gap_error import gaps_here
 from calibration.table.drift import Checked, recheck
 from calibration.table.remeasure import redo
 from table.errors import InputError, said_of
+from table.games import table_facts
 from table.listing import listed
 from table.measured_text import Z_95, fine_margin
 from table.table_config import Lens, Setup, save_table
@@ -33,6 +35,8 @@ from vision.cameras.base import CameraLost, CameraPort
 from vision.cameras.frame import Frame
 from vision.cameras.preview import LivePicture
 from vision.cameras.reconnect import CannotGoOn, frames
+
+logger = logging.getLogger(__name__)
 
 LOOK_S = 0.1
 """A camera that gives pictures as fast as it is asked is asked this often."""
@@ -184,6 +188,7 @@ class Preparing:
             try:
                 self._check(frame)
             except Exception as error:
+                logger.info("a picture of %s cannot be looked at", self.name, exc_info=True)
                 self._lost = f"Its picture cannot be looked at ({said_of(error)})."
         self._work()
 
@@ -192,7 +197,7 @@ class Preparing:
         are gaps read from there?
         """
         checked = recheck(frame.image, self._setup)
-        measures = self._gap_mm is None and self._setup.game.name == "ice_boule"
+        measures = self._gap_mm is None and table_facts(self._setup.game.name).measuring is not None
         gaps = (
             gaps_here(Errors(checked.camera, self._setup, EDGE_PX))
             if measures and checked.camera
@@ -222,6 +227,7 @@ class Preparing:
         except InputError as error:
             self._end(str(error))
         except Exception as error:
+            logger.info("%s went wrong", job, exc_info=True)
             self._end(f"that went wrong: {said_of(error)}")
         else:
             self._end("")

@@ -17,6 +17,7 @@ from cli.options import complain
 from cli.paths import log_path, ready_folder
 from cli.terminal import console, say, say_json
 from engines import GAMES
+from engines.statistics import Thrown
 from referee.sessions.archive import MOST_BYTES, export_session, import_session
 from referee.sessions.event_store import Log, LogReader
 from referee.sessions.event_tables import damaged
@@ -24,9 +25,10 @@ from referee.sessions.events import record_document
 from referee.sessions.rescue import rescue as save_what_can_be_read
 from referee.statistics.csv_export import write_gaps, write_scores
 from referee.statistics.players import Tally, tallies
-from referee.statistics.results import Played, Thrown, games_of
+from referee.statistics.results import Played, games_of
 from table.errors import InputError
 from table.files import check_output
+from table.games import measuring
 from table.measured_text import called, shown_date, shown_mm, shown_time
 
 
@@ -226,11 +228,14 @@ def scores(target: Path, path: Path | None) -> None:
     say(f"{len(games)} games are in {target}")
 
 
-@log.command()
+@log.command(
+    help=f"Write all throws of {measuring()[0]} with their distances to a CSV file, one row a"
+    " throw."
+)
 @_csv
 @which_log
 def gaps(target: Path, path: Path | None) -> None:
-    """Write all throws of Ice Boule with their distances to a CSV file, one row a throw."""
+    """Throws whose distance counts."""
     check_output(target)
     count = write_gaps(target, _played(path))
     say(f"{count} throws are in {target}")

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 import click
 
+from cli.logs import log_native_output, set_up
 from cli.terminal import ready, say
 from table.errors import InputError
 
@@ -147,6 +148,16 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
     callback=_print_version,
     help="Show the version and exit.",
 )
-def main() -> None:
+@click.option(
+    "-v", "--verbose", count=True, help="Tell on stderr what happens inside; twice: every step."
+)
+def main(verbose: int) -> None:
     """A referee for games played with pyramids on a real table."""
     ready()
+    set_up(verbose)
+
+
+def run() -> None:
+    """The program as it is installed: a process of its own."""
+    log_native_output()
+    main()

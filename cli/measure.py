@@ -15,12 +15,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from cli.terminal import console, say_json
-from engines.ice_boule.measure import Measurement, measurement_document
-from engines.ice_boule.measure import measure as measure_gaps
-from engines.verdict import CannotSee
-from referee.presentation.gap_summary import sentence
 from table.errors import InputError
 from table.files import check_output
+from table.game_facts import Measured, Measuring
+from table.games import measuring, table_facts
 from table.measured_text import with_margin
 from table.observation import SURE, Observation, SeenPiece, observation_document
 from table.pieces import COLOURS
@@ -85,18 +83,21 @@ def measure(
     """Rank the pieces in PHOTO by their gap to the target, and say who leads."""
     setup = aimed(load_table(table_path), target)
     image, seen = _look(photo, table_path, setup, empty, picture, debug)
-    measured = measure_gaps(seen, str(setup.game.target))
-    if isinstance(measured, CannotSee):
-        raise InputError(f"{photo}: {measured.said.rstrip('.')}")
+    _, ruler = measuring()
+    measured = ruler.measure(seen, str(setup.game.target))
+    if isinstance(measured, str):
+        raise InputError(f"{photo}: {measured.rstrip('.')}")
     if picture:
         write_picture(
             picture,
-            annotate(image, seen, setup.camera, _gap_notes(measured, seen), sentence(measured)),
+            annotate(
+                image, seen, setup.camera, _gap_notes(measured, seen), ruler.sentence(measured)
+            ),
         )
     if as_json:
-        say_json(json.dumps(measurement_document(measured)))
+        say_json(json.dumps(ruler.document(measured)))
     else:
-        _print_ranking(measured)
+        _print_ranking(measured, ruler)
 
 
 def aimed(setup: Setup, target: str | None) -> Setup:
@@ -142,7 +143,7 @@ def _look(
     raise InputError(f"{photo}: {seen.reason}")
 
 
-def _gap_notes(measured: Measurement, seen: Observation) -> list[Note]:
+def _gap_notes(measured: Measured, seen: Observation) -> list[Note]:
     """What is written into the picture: every gap, nearest first; what counts, or may count, in a
     tone of its own.
     """
@@ -176,7 +177,7 @@ def _gap_notes(measured: Measurement, seen: Observation) -> list[Note]:
     return [*notes, Note(target, "target", "target")]
 
 
-def _print_ranking(measured: Measurement) -> None:
+def _print_ranking(measured: Measured, ruler: Measuring) -> None:
     table = Table(box=SIMPLE_HEAD, caption="± holds 95 % of true gaps", caption_justify="left")
     for heading in ("", "piece", "pose", "gap, mm", "remarks"):
         table.add_column(heading, justify="right" if heading in ("", "gap, mm") else "left")
@@ -196,7 +197,7 @@ def _print_ranking(measured: Measurement) -> None:
     output = console()
     if measured.gaps:
         output.print(table)
-    output.print(escape(sentence(measured)), highlight=False)
+    output.print(escape(ruler.sentence(measured)), highlight=False)
 
 
 @click.command()
@@ -221,10 +222,11 @@ def observe(
 
 
 def _document(seen: Observation, setup: Setup) -> dict[str, Any]:
-    """`rinkside-observation/1`, with gaps and call on an Ice Boule table."""
+    """`rinkside-observation/1`, with gaps and call where the table's game measures."""
     document = observation_document(seen)
-    if setup.game.name == "ice_boule" and setup.game.target:
-        document |= measurement_document(measure_gaps(seen, setup.game.target))
+    ruler = table_facts(setup.game.name).measuring
+    if ruler and setup.game.target:
+        document |= ruler.document(ruler.measure(seen, setup.game.target))
     return document
 
 

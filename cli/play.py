@@ -4,6 +4,7 @@ one place that knows `webui`.
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import socket
@@ -44,10 +45,9 @@ from referee.sessions.start import as_played, opening, parse_names, parse_ruling
 from referee.sessions.status import LiveState
 from referee.statistics.history import Stories
 from simulation.camera import real_time
-from simulation.players.ice_boule import simulated_table
-from simulation.players.ice_boule_table import demo_setup
-from simulation.tables import camera_over, game_table, seat
+from simulation.tables import demo_table
 from table.errors import InputError
+from table.games import usual_game
 from table.table_config import Setup, load_table
 from vision.cameras.base import CameraPort, open_camera
 from vision.cameras.image_files import read_image
@@ -56,6 +56,8 @@ from webui import create_app, create_set_up_app
 from webui.security.codes import Codes
 from webui.security.permissions import Access
 from webui.server import listen, serve, serving
+
+logger = logging.getLogger(__name__)
 
 SIMULATED_FRAMES_BYTES = 200_000_000
 """Room for pictures of simulated games: the temporary folder may be in memory."""
@@ -83,7 +85,7 @@ def _data_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., A
 @click.option(
     "--game",
     type=click.Choice([*engines.GAMES]),
-    default="ice_boule",
+    default=usual_game(),
     show_default=True,
     help="The game that is played.",
 )
@@ -104,18 +106,17 @@ def demo(
     """Referee a simulated game, with its panel in the browser."""
     start_ms = round(1000 * time.time())
     seed = random.SystemRandom().randrange(1000) if seed is None else seed
-    table = None if game == "ice_boule" else game_table(game, seed)
-    setup = demo_setup() if table is None else table.setup
+    table = demo_table(game, seed)
+    setup = table.setup
     with ExitStack() as stack:
         ending = stack.enter_context(stopped_by_one_signal())
         listening = stack.enter_context(closing(listen(host, port)))
         rig = stack.enter_context(closing(rig_of(settings, setup)))
         log, access = _kept_in(stack, data, throw_away=data is None)
-        rulings = {} if table is None else table.rulings
         started = opening(
             game,
             setup.game.colours,
-            rulings,
+            table.rulings,
             setup,
             f"simulated table {seed}",
             datetime.now(UTC),
@@ -124,16 +125,12 @@ def demo(
         session = stack.enter_context(closing(Session.begin(log, started, start_ms)))
         live, stopping = LiveState(), Event()
         patient, pace = PatientSession(session, live, stopping, complain), real_time(start_ms)
-        if table is None:
-            camera = simulated_table(patient, seed, start_ms=start_ms, pace=pace)
-        else:
-            camera = camera_over(table, seat(patient, table), start_ms=start_ms, pace=pace)
-        stack.enter_context(closing(camera))
+        camera = stack.enter_context(closing(table.camera(patient, start_ms, pace)))
         maker = RefereeMaker(camera, patient, live, stopping)
         _referee(
             session,
             maker,
-            maker.referee(setup, table.empty if table else None),
+            maker.referee(setup, table.empty),
             listening,
             rig,
             access,
@@ -173,7 +170,7 @@ def _kept_in(stack: ExitStack, data: Path | None, throw_away: bool) -> tuple[Log
 @click.option(
     "--empty", type=click.Path(path_type=Path), help="A picture of the same table before play."
 )
-@click.option("--game", default="ice_boule", show_default=True, help="The game that is played.")
+@click.option("--game", default=usual_game(), show_default=True, help="The game that is played.")
 @click.option(
     "--players", help="Colours in turn order, as in blue,yellow [default: those in table.json]."
 )
@@ -289,7 +286,7 @@ def play(
                 new_lens,
             )
         stack.enter_context(closing(session))
-        setup = as_played(setup, session.ledger.started.rulings)
+        setup = as_played(session.ledger.started.game, setup, session.ledger.started.rulings)
         live, stopping = LiveState(), Event()
         patient = PatientSession(session, live, stopping, complain)
         maker = RefereeMaker(
@@ -382,6 +379,7 @@ def _referee(
             supervisor.run()
         except Exception as error:
             failed.append(error)
+            logger.info("the referee had to stop", exc_info=True)
             complain(f"the referee had to stop: {error}")
 
     worker = Thread(target=work, name="referee", daemon=True)

@@ -29,6 +29,7 @@ from referee.sessions.events import Asked, Noted, Record, Ruled
 from referee.sessions.session import Session
 from referee.sessions.start import as_played, opening, parse_names, parse_rulings
 from referee.sessions.status import LiveState
+from table.games import usual_game
 from table.table_config import load_table
 from vision.cameras.base import RECORDINGS, open_camera
 from vision.cameras.image_files import read_image
@@ -54,7 +55,7 @@ read.
 @click.option(
     "--empty", type=click.Path(path_type=Path), help="A picture of the same table before play."
 )
-@click.option("--game", default="ice_boule", show_default=True, help="The game that is played.")
+@click.option("--game", default=usual_game(), show_default=True, help="The game that is played.")
 @click.option("--players", required=True, help="Colours in turn order, as in blue,yellow.")
 @click.option(
     "--ruling",
@@ -102,7 +103,7 @@ def referee(
     not all could be read; a live camera until Ctrl-C.
     """
     chosen = parse_rulings(rulings)
-    setup = as_played(load_table(table_path), chosen)
+    setup = as_played(game, load_table(table_path), chosen)
     reference = read_image(empty, setup) if empty else None
     heard = read_inputs(inputs) if inputs else ()
     with ExitStack() as stack:

@@ -10,17 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType, SimpleNamespace
-from typing import Annotated, Any, Literal, get_args
+from types import SimpleNamespace
+from typing import Annotated, Any
 
 import msgspec
 
-from engines import Game
+from engines import facts_of
 from engines.announcements import read_heard
 from engines.board_marks import Mark, Option
 from engines.errors import InvalidNotation, Violation
+from engines.game import Game, GameFacts, Printed, facts
 from engines.house_rules import Ruling
 from engines.move_notation import Notation, parse_colour
+from engines.resigned import RESIGNED, in_order, read_resigned, write_resigned
 from engines.state_notation import NONE, read_line, read_state, write_line
 from engines.verdict import Accepted, Ambiguous, Choice, Noted, Verdict, Waiting, refusal
 from table.boards import Board
@@ -28,51 +30,14 @@ from table.errors import InputError
 from table.listing import listed
 from table.observation import Observation
 
-How = Literal["hand", "lot", "roll"]
-"""By hand: people say who begins, the first named where they do not.  By lot: the referee draws.
-Rolled: `RolledFirst`.
-"""
-ALL_WAYS: tuple[How, ...] = get_args(How)
 NULL = 0
 """The empty face of a piecepack's die, whose other faces are 1 (the ace) to 5."""
 SIX = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Printed:
-    """What the rules of a game say: `usual` is how they have it decided, and `cites` the section.
-
-    `ways` are all that may be chosen, and `rests_on_it` those that the section allows.
-    """
-
-    usual: How = "hand"
-    cites: str = ""
-    ways: tuple[How, ...] = ALL_WAYS
-    rests_on_it: tuple[How, ...] = ()
-    has_null: bool = False
-    """May the dice of the game show nothing?"""
-
-    def rests_on(self, how: How) -> str:
-        """The section that decides where it is done in this way; empty where none does, and people
-        chose it.
-        """
-        return self.cites if how in self.rests_on_it else ""
-
-
-PRINTED: Mapping[str, Printed] = MappingProxyType(
-    {
-        "ice_boule": Printed("lot", "Setup", rests_on_it=("lot", "roll")),
-        "icefloe": Printed("roll", "Roll The Die", rests_on_it=("roll",), has_null=True),
-        "icebreaker": Printed("hand", "Rules", ways=("hand",), rests_on_it=("hand",)),
-    }
-)
-"""By the name of the game; the others leave it open."""
-OPEN = Printed()
-
-
 def printed(game: str) -> Printed:
     """What the rules of a game say of who begins."""
-    return PRINTED.get(game, OPEN)
+    return facts_of(game).first_player
 
 
 def turn_order(players: Sequence[str], first: str) -> tuple[str, ...]:
@@ -130,6 +95,12 @@ def decides_first(move: str) -> bool:
     return move.split()[:1] in (["begin-roll"], ["begin-with"])
 
 
+def begins(move: str) -> str | None:
+    """The player who a move, in notation, says begins; None for any other move."""
+    found = re.fullmatch(r"begin-with (\w+)", move.strip())
+    return found[1] if found else None
+
+
 Round = tuple[tuple[str, int | None], ...]
 """What everybody who rolls shows, clockwise; None for who is yet to roll."""
 
@@ -143,6 +114,8 @@ class Rolling:
     players: tuple[str, ...]
     rounds: tuple[Round, ...]
     rulings: tuple[tuple[str, str], ...] = ()
+    resigned: tuple[str, ...] = ()
+    """Who rolls no more, and does not begin."""
 
     @property
     def due(self) -> tuple[str, ...]:
@@ -170,17 +143,17 @@ class Rolling:
             for one in self.rounds
         )
         rulings = " ".join(f"{name}={value}" for name, value in self.rulings)
-        return write_line(
-            {
-                "who_begins": " ".join(self.players),
-                "rolls": ", ".join(rounds),
-                "rulings": rulings or NONE,
-            }
-        )
+        words = {
+            "who_begins": " ".join(self.players),
+            **write_resigned(self.resigned),
+            "rolls": ", ".join(rounds),
+            "rulings": rulings or NONE,
+        }
+        return write_line(words)
 
 
 def _parse_rolling(text: str) -> Rolling:
-    words = read_line(text, ("who_begins", "rolls", "rulings"))
+    words = read_line(text, ("who_begins", RESIGNED, "rolls", "rulings"), (RESIGNED,))
     players = tuple(map(parse_colour, words["who_begins"].split(" ")))
     rounds = tuple(tuple(map(_read_roll, one.split(" "))) for one in words["rolls"].split(", "))
     pairs = (
@@ -188,8 +161,13 @@ def _parse_rolling(text: str) -> Rolling:
         if words["rulings"] == NONE
         else [word.partition("=") for word in words["rulings"].split(" ")]
     )
-    state = Rolling(players, rounds, tuple((name, value) for name, _, value in pairs))
-    expected: tuple[str, ...] = players
+    state = Rolling(
+        players,
+        rounds,
+        tuple((name, value) for name, _, value in pairs),
+        read_resigned(words, players),
+    )
+    expected = tuple(player for player in players if player not in state.resigned)
     for one in rounds:
         if tuple(player for player, _ in one) != expected:
             raise InvalidNotation(
@@ -245,6 +223,10 @@ class RolledFirst:
         return self.game.RULINGS
 
     @property
+    def FACTS(self) -> GameFacts:  # noqa: N802
+        return facts(self.game)
+
+    @property
     def State(self) -> Any:  # noqa: N802
         return SimpleNamespace(parse=self._parse_state)
 
@@ -268,7 +250,10 @@ class RolledFirst:
 
     def begun(self, state: Rolling, first: str) -> Any:
         """The first state of the game itself."""
-        return self.game.set_up(turn_order(state.players, first), dict(state.rulings), self.board)
+        begun = self.game.set_up(turn_order(state.players, first), dict(state.rulings), self.board)
+        for player in state.resigned:
+            begun = self.game.resign(begun, player)
+        return begun
 
     def parse_move(self, text: str) -> Any:
         return _NOTATION.parse(text) if decides_first(text) else self.game.parse_move(text)
@@ -287,10 +272,10 @@ class RolledFirst:
             for pips in range(NULL, SIX + 1)
         )
         yield from (roll for roll in rolls if self.violation(state, roll) is None)
-        yield from map(BeginWith, state.players)
+        yield from (BeginWith(player) for player in state.players if player not in state.resigned)
 
     def violation(self, state: Any, move: Any) -> Violation | None:
-        rule = printed(self.game.NAME)
+        rule = facts(self.game).first_player
         clause = rule.rests_on("roll")
         if not isinstance(state, Rolling):
             if not isinstance(move, BeginMove):
@@ -303,6 +288,10 @@ class RolledFirst:
         if move.player not in state.players:
             return Violation(
                 "begins.player", clause, f"{move.player.capitalize()} does not play. {turn(state)}"
+            )
+        if move.player in state.resigned:
+            return Violation(
+                "begins.resigned", clause, f"{move.player.capitalize()} has resigned. {turn(state)}"
             )
         return (
             _cannot_roll(state, move, clause, rule.has_null)
@@ -317,13 +306,28 @@ class RolledFirst:
             raise wrong.error(move)
         if isinstance(move, BeginWith):
             return self.begun(state, move.player)
-        after = state.with_roll(move.player, move.pips)
-        if after.due:
-            return after
-        highest = _highest(after.rounds[-1])
+        return self._counted(state.with_roll(move.player, move.pips))
+
+    def _counted(self, state: Rolling) -> Any:
+        """After a roll, or after somebody resigned: who rolled the highest number begins, or those
+        who did roll again.
+        """
+        if len(state.rounds[-1]) > 1 and state.due:
+            return state
+        highest = _highest(state.rounds[-1]) if not state.due else state.due
         if len(highest) == 1:
             return self.begun(state, highest[0])
-        return replace(after, rounds=(*after.rounds, tuple((player, None) for player in highest)))
+        return replace(state, rounds=(*state.rounds, tuple((player, None) for player in highest)))
+
+    def resign(self, state: Any, player: str) -> Any:
+        if not isinstance(state, Rolling):
+            return self.game.resign(state, player)
+        rounds = tuple(tuple(roll for roll in one if roll[0] != player) for one in state.rounds)
+        return self._counted(
+            replace(
+                state, rounds=rounds, resigned=in_order(state.players, (*state.resigned, player))
+            )
+        )
 
     def outcome(self, state: Any) -> Any:
         return None if isinstance(state, Rolling) else self.game.outcome(state)
@@ -337,7 +341,7 @@ class RolledFirst:
             return self.game.state_document(state)
         document = self.game.state_document(self.begun(state, ""))
         nobody = dict.fromkeys(("next", "attacker", "starter", "leading"))
-        has_null = printed(self.game.NAME).has_null
+        has_null = facts(self.game).first_player.has_null
         return (
             document
             | {key: value for key, value in nobody.items() if key in document}
@@ -376,7 +380,7 @@ class RolledFirst:
         return Waiting(
             code="begins.roll",
             said=turn(state),
-            rests_on=printed(self.game.NAME).rests_on("roll"),
+            rests_on=facts(self.game).first_player.rests_on("roll"),
             player=state.due[0],
         )
 
@@ -386,7 +390,7 @@ class RolledFirst:
         """
         if not isinstance(state, Rolling):
             return self.game.hear(state, said, in_doubt)
-        rests_on = printed(self.game.NAME).rests_on("roll")
+        rests_on = facts(self.game).first_player.rests_on("roll")
         if "die" not in said:
             self.game.hear(
                 self.begun(state, ""), said, in_doubt

@@ -1,8 +1,8 @@
 """What a verdict rests on, in our own words: the sections of the printed rules and the rulings of
 every game.
 
-Each game keeps its words in `clauses.toml`; a test sees to it that every clause that its code cites
-is there.
+Each game keeps its words in `clauses.toml` in its package; a test sees to it that every clause that
+its code cites is there.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from functools import cache
 from importlib import resources
 from types import MappingProxyType
 from typing import NamedTuple
+
+from engines import GAMES
+from engines.game import package_of
 
 _RANGE = re.compile(r"rulings ([a-z_]+)\.(\d+) (to|and) \1\.(\d+)")
 
@@ -27,17 +30,25 @@ class Clause(NamedTuple):
     said: str
 
 
-@cache
 def words(game: str) -> Mapping[str, str]:
     """What every clause of a game says, by its name; empty for a game that has no words."""
-    file = resources.files(__package__) / game / "clauses.toml"
+    found = GAMES.get(game)
+    return MappingProxyType({}) if found is None else _words_of(package_of(found))
+
+
+@cache
+def _words_of(package: str) -> Mapping[str, str]:
+    try:
+        file = resources.files(package) / "clauses.toml"
+    except TypeError:  # a module that is no package keeps no files
+        return MappingProxyType({})
     return MappingProxyType(
         tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     )
 
 
 def explain(game: str, rests_on: str) -> tuple[Clause, ...]:
-    """The clauses that a verdict rests on (`Attack; rulings ice_storm.3 to ice_storm.5`), each with
+    """The clauses that a verdict rests on (`Attack; rulings GAME.3 to GAME.5`), each with
     its words.
 
     One that nobody has words for, as another version's log may cite, has empty ones.

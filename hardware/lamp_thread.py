@@ -4,6 +4,7 @@ device, and opens it again.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,6 +14,8 @@ from typing import Protocol
 from hardware.cues import DARK, Scene
 from hardware.interfaces import DeviceLost
 from table.errors import InputError, said_of
+
+logger = logging.getLogger(__name__)
 
 RETRY_S = 1.0
 """A lost device is tried again this often."""
@@ -97,6 +100,8 @@ class Shown:
         except Exception as error:  # whatever a driver raises, the device is lost and tried again
             self._leave()
             trouble, wait_s = why_lost(error), RETRY_S
+        if trouble != self._trouble:
+            logger.info("lamps: %s", trouble or "working")
         with self._lock:
             self._trouble = trouble
         return max(0.0, wait_s)

@@ -4,11 +4,14 @@ count.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from table.errors import said_of
+
+logger = logging.getLogger(__name__)
 
 Step = TypeVar("Step")
 
@@ -75,6 +78,7 @@ class Latest(Generic[Step]):
         try:
             act(*what)
         except Exception as error:
+            logger.info("a device failed", exc_info=True)
             self.failed = said_of(error)
             return False
         return True

@@ -4,34 +4,28 @@ lay the same one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib import metadata
+from importlib.util import find_spec
+from typing import Any
 
 import msgspec
 import numpy as np
 
-from engines.zamboni_wars.board import Board as Arrows
 from simulation.camera import PERIOD_MS, Pace, SimulatedCamera, as_fast_as_asked
 from simulation.generate.cases import resized
-from simulation.generate.tables import (
-    Kind,
-    random_camera,
-    random_setup,
-    random_stage,
-    square_marker,
-)
-from simulation.players.driver import MISTAKES, Play, Players, Watched
-from simulation.players.ice_storm import StormPlay
-from simulation.players.icebreaker import IcebreakerPlay
-from simulation.players.icefloe import IcefloePlay
-from simulation.players.zamboni_wars import ZamboniPlay
+from simulation.generate.tables import random_camera, random_stage, square_marker
+from simulation.players.driver import MISTAKES, BoardPlayers, DemoTable, Players, Watched
 from simulation.render.board_art import SHEET_MARGIN_MM
 from simulation.render.renderer import PicturesOf, Renderer
 from simulation.render.scene import Scene, Sensor, Stage
-from table.boards import Chessboard, Coasters, Tiles
+from table.boards import Chessboard, Tiles
 from table.errors import InputError
+from table.games import announced, found_games, log_broken
 from table.observation import Camera
-from table.table_config import CoverDice, DiceCorner, Setup
+from table.table_config import Setup
 from vision.cameras.frame import Frame
 
 WIDTH_PX = 1640
@@ -39,15 +33,45 @@ WIDTH_PX = 1640
 
 CARD_MARGIN_MM = 7.0
 """White round a fiducial, and a little room."""
-DICE_BESIDE_MM, DICE_CORNER_MM = 8.0, 50.0
-"""How far the dice corner is from the board, and its sides."""
 
-KINDS: dict[str, tuple[Kind, Callable[[Setup, np.random.Generator], Play]]] = {
-    "icebreaker": ("icebreaker", IcebreakerPlay),
-    "icefloe": ("icefloe", IcefloePlay),
-    "zamboni_wars": ("zamboni", ZamboniPlay),
-    "ice_storm": ("storm", StormPlay),
-}
+PLAYERS_GROUP = "rinkside.players"
+
+
+@cache
+def found_players() -> Mapping[str, BoardPlayers | Callable[[int], DemoTable]]:
+    """Simulated players by the name of their game, this project's first: for games on a board how
+    they are played, for others what makes a table of a seed.  Those that cannot be loaded are
+    logged and left out.
+    """
+    found: dict[str, Any] = {}
+    for entry, package in announced(PLAYERS_GROUP, _own_players):
+        try:
+            found.setdefault(entry.name, entry.load())
+        except (Exception, SystemExit) as error:
+            log_broken("the players of", entry.name, package, error)
+    return found
+
+
+def _own_players() -> Iterator[metadata.EntryPoint]:
+    for game in found_games().games:
+        if find_spec(module := f"simulation.players.{game}"):
+            yield metadata.EntryPoint(game, f"{module}:PLAYERS", PLAYERS_GROUP)
+
+
+def board_players() -> dict[str, BoardPlayers]:
+    """Those of games on a board."""
+    found = found_players().items()
+    return {game: players for game, players in found if isinstance(players, BoardPlayers)}
+
+
+def demo_table(game: str, seed: int) -> DemoTable:
+    """The table of a game and seed, and who plays at it; raises InputError for a game that nobody
+    plays here.
+    """
+    players = found_players().get(game)
+    if players is None or isinstance(players, BoardPlayers):
+        return game_table(game, seed)
+    return players(seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +90,11 @@ class GameTable:
     @property
     def rulings(self) -> dict[str, str]:
         """Options that the game is played with, where they are not the usual ones."""
-        return {"cover": "on"} if self.setup.cover_dice is not None else {}
+        return board_players()[self.game].rulings(self.setup)
+
+    def camera(self, session: Watched, start_ms: int, pace: Pace) -> SimulatedCamera:
+        """A camera over it, and players who play for a session."""
+        return camera_over(self, seat(session, self), start_ms=start_ms, pace=pace)
 
 
 def game_table(
@@ -77,13 +105,12 @@ def game_table(
 
     Raises InputError for a game that nobody plays here.
     """
-    if game not in KINDS:
-        raise InputError(f"demo: game: expected {', '.join(KINDS)}, got {game!r}")
-    kind, _ = KINDS[game]
+    known = board_players()
+    if game not in known:
+        raise InputError(f"demo: game: expected {', '.join(known)}, got {game!r}")
+    players = known[game]
     rng = np.random.default_rng([seed, 5])
-    setup = _with_dice(
-        _seated(_near_cards(resized(random_setup(kind, rng), width_px)), rng), cover=seed % 2 == 1
-    )
+    setup = players.finish(_near_cards(resized(players.random_setup(rng), width_px)), rng, seed)
     place, stage = random_camera(setup, rng), _well_taken(random_stage(setup, rng))
     empty = (
         None
@@ -126,38 +153,11 @@ def _well_taken(stage: Stage) -> Stage:
     )
 
 
-def _seated(setup: Setup, rng: np.random.Generator) -> Setup:
-    """In Zamboni Wars players are some of the coasters' colours, clockwise, two of them
-    opposite.
-    """
-    if not isinstance(setup.board, Coasters):
-        return setup
-    colours = tuple(Arrows.usual(setup.board.layout).colours.values()) if setup.board.layout else ()
-    count = int(rng.integers(2, 5))
-    players = colours[::2] if count == 2 else colours[:count]
-    return msgspec.structs.replace(setup, game=msgspec.structs.replace(setup.game, colours=players))
-
-
-def _with_dice(setup: Setup, cover: bool) -> Setup:
-    """In Zamboni Wars a die is rolled to the right of the board, between the cards, and there may
-    be cover dice.
-    """
-    if not isinstance(setup.board, Coasters):
-        return setup
-    low, high = setup.outline_mm().min(axis=0), setup.outline_mm().max(axis=0)
-    x, y = float(high[0]) + DICE_BESIDE_MM, float(low[1] + high[1]) / 2
-    half = DICE_CORNER_MM / 2
-    outline = ((x, y - half), (x + 2 * half, y - half), (x + 2 * half, y + half), (x, y + half))
-    return msgspec.structs.replace(
-        setup, dice_corner=DiceCorner(outline_mm=outline), cover_dice=CoverDice() if cover else None
-    )
-
-
 def seat(session: Watched, table: GameTable, mistakes: float = MISTAKES) -> Players:
     """Players at a table."""
     rng = np.random.default_rng([table.seed, 6])
-    _, play = KINDS[table.game]
-    return Players(session, table.setup, table.stage, play(table.setup, rng), rng, mistakes)
+    play = board_players()[table.game].play(table.setup, rng)
+    return Players(session, table.setup, table.stage, play, rng, mistakes)
 
 
 def camera_over(

@@ -59,6 +59,15 @@ def cells_mm(board: Board) -> Mapping[str, Array]:
     )
 
 
+def cell_middle_mm(board: Board, name: str) -> tuple[float, float] | None:
+    """The middle of the cell of a name; None for one that the board has not."""
+    corners_mm = cells_mm(board).get(name)
+    if corners_mm is None:
+        return None
+    x, y = corners_mm.mean(axis=0).tolist()
+    return x, y
+
+
 def cell_at(board: Board, point_mm: Array) -> str:
     """The name of the cell under a point (2,); empty beside the board, and on open ground."""
     cells = cells_mm(board).items()

@@ -13,7 +13,7 @@ import re
 import stat
 import tempfile
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -301,8 +301,15 @@ def whole_file(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
         ) from error
 
 
-def convert(raw: Any, kind: type[T], where: str, at: str = "") -> T:
-    """`raw`, found at the place `at` of the file `where`, as `kind`.
+def convert(
+    raw: Any,
+    kind: type[T],
+    where: str,
+    at: str = "",
+    restored: Callable[[type, Any], Any] | None = None,
+) -> T:
+    """`raw`, found at the place `at` of the file `where`, as `kind`; `restored` makes types that
+    JSON does not have.
 
     Raises InputError such as `table.json: board.square_mm: expected 5 mm or more, got -3`; NaN,
     infinity and text that is no valid Unicode are never let in.
@@ -316,7 +323,7 @@ def convert(raw: Any, kind: type[T], where: str, at: str = "") -> T:
                     f" got {value}"
                 )
     try:
-        return msgspec.convert(raw, kind)
+        return msgspec.convert(raw, kind, dec_hook=restored)
     except msgspec.ValidationError as error:
         found = _AT.match(str(error))
         what, path = (found["what"], found["path"] or "") if found else (str(error), "")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from table.messages import Message, msg, sentences
+
 
 def listed(things: Iterable[object], joint: str = "and", none: str = "nobody") -> str:
     """`red`, `red and blue`, `red, yellow and blue`; `none` where there are none."""
@@ -11,10 +13,13 @@ def listed(things: Iterable[object], joint: str = "and", none: str = "nobody") -
     return f"{', '.join(first)} {joint} {last}" if first else last
 
 
-def cannot_be_read(place_mm: Iterable[float]) -> str:
+def cannot_be_read(place_mm: Iterable[float]) -> Message:
     """Of what lies at a place (2,)."""
-    x, y = place_mm
-    return f"Something lies at ({x:.0f}, {y:.0f}) mm that cannot be read. Show it more clearly."
+    x, y = (f"{mm:.0f}" for mm in place_mm)
+    return sentences(
+        msg("Something lies at ({n}, {n2}) mm that cannot be read.", n=x, n2=y),
+        msg("Show it more clearly."),
+    )
 
 
 def as_recorded(mm: float, decimals: int = 1) -> str:

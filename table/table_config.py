@@ -4,6 +4,7 @@ board and game.
 
 from __future__ import annotations
 
+import logging
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,6 +17,8 @@ from table.errors import InputError
 from table.files import convert, quoted, read_json, short, shown, write_whole
 from table.pieces import COLOURS, PieceSet, PieceSize, Word, load_piece_set
 from table.solids import Array, signed_area
+
+logger = logging.getLogger(__name__)
 
 FORMAT: Literal["rinkside-table/1"] = "rinkside-table/1"
 SMALLEST_GROUND_MM2 = 1000
@@ -94,15 +97,15 @@ class Fiducials(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Counters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Flat round counters, Icebreaker's icebergs."""
+    """Flat round counters."""
 
     colour: str
     diameter_mm: Annotated[float, msgspec.Meta(ge=3, le=100)]
 
 
 class Game(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What may lie on this table: the players' colours, the sizes in play, the target's colour in
-    Ice Boule.
+    """What may lie on this table: the players' colours, the sizes in play, the target's
+    colour in games that have one.
     """
 
     name: Word
@@ -140,9 +143,8 @@ class DiceCorner(
 class CoverDice(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Six-sided dice that lie on the board as cover in Zamboni Wars, whatever is on their faces:
-    the edge of each.
-    """
+    """Six-sided dice that lie on the board as cover, whatever is on their faces: the edge of
+    each."""
 
     edge_mm: Annotated[float, msgspec.Meta(ge=8, le=30)] = 16.0
 
@@ -232,6 +234,7 @@ def save_table(setup: Setup, path: Path) -> None:
     """
     document = table_document(setup)
     parse_table(document, path.name, beside=path.parent)
+    logger.info("writing %s", path)
     write_whole(path, msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")
 
 

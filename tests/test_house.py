@@ -51,10 +51,6 @@ MAY_IMPORT = {
 imports `webui`.
 """
 CROSSING = {
-    ("calibration/quality/gap_error.py", "engines.ice_boule.measure"),
-    ("calibration/quality/gap_error.py", "engines.verdict"),
-    ("calibration/sheets/catalogue.py", "engines.zamboni_wars.board"),
-    ("calibration/sheets/boards.py", "simulation.render.board_art"),
     ("referee/sessions/session.py", "hardware.dice_display"),
     ("referee/sessions/session.py", "referee.presentation"),
     ("referee/sessions/status.py", "vision.cameras.frame"),
@@ -138,6 +134,16 @@ def test_nothing_is_imported_from_the_tests() -> None:
     ]
 
 
+def test_no_test_module_imports_another() -> None:
+    """What they share is in tests/support."""
+    assert not [
+        f"{path}:{line}"
+        for path, text in sources("tests")
+        for line, name in imports(text)
+        if re.search(r"\.(?:test_\w+|conftest)$", name)
+    ]
+
+
 def test_files_are_under_800_lines() -> None:
     assert not [
         f"{path}: {lines} lines"
@@ -192,6 +198,7 @@ def test_style() -> None:
         pytest.fail(said, pytrace=False)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     sys.version_info[:2] != (3, 11),
     reason="types are checked on Python 3.11, where NumPy's own types stand still",
@@ -224,6 +231,7 @@ def wheel_names(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return zipfile.ZipFile(wheel).namelist()
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_every_file_of_the_rooms(wheel_names: list[str]) -> None:
     """Templates, styles and piece sizes too: what is missing here works in the checkout and fails
     for everybody else.
@@ -232,6 +240,7 @@ def test_the_wheel_holds_every_file_of_the_rooms(wheel_names: list[str]) -> None
     assert expected - set(wheel_names) == set()
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_nothing_else(wheel_names: list[str]) -> None:
     others = {name.split("/")[0] for name in wheel_names} - {*PRODUCT}
     assert [name for name in others if not name.endswith(".dist-info")] == []

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 
 OLD = '[ "$1" = --version ] && echo "Python 3.9.2"; exit 1'

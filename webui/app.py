@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 
 from flask import Flask
 
+from referee.presentation.shown_games import declarations, options_in_order, title, together
 from referee.sessions.events import SeatFreed, SeatTaken
 from referee.statistics.history import Stories
 from table.measured_text import shown_date, shown_mm, shown_time
@@ -16,7 +17,6 @@ from webui.api.routes import api
 from webui.filters import (
     before_the_list,
     evidence_rows,
-    shown_game,
     shown_gap,
     shown_verb,
     shown_verdict,
@@ -123,8 +123,11 @@ def bare_app(hosts: Collection[str]) -> Flask:
     app.jinja_env.filters.update(
         unbroken=unbroken,
         before_the_list=before_the_list,
-        game=shown_game,
+        game=title,
         verb=shown_verb,
+        in_order=options_in_order,
+        together=lambda view: together(view["game"], view["state"].get("phase")),
+        declarations=lambda view: declarations(view["game"], view["state"]),
         kind=shown_verdict,
     )
     speak(app)

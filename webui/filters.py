@@ -7,39 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from referee.presentation.shown_games import verb
 from referee.sessions.misreadings import KEY
 from referee.sessions.verdict_events import LIKELIEST
 from table.measured_text import shown_mm
 
 UNITS = {"_mm": "mm", "_mm2": "mm²", "_deg": "°", "_ms": "ms", "_px": "px"}
-
-
-DOES = {
-    "target": "throws the target",
-    "throw": "throws",
-    "attack": "fires",
-    "begins": "rolls",
-    "roll-off": "rolls",
-    "roll": "rolls",
-    "fire": "may fire",
-    "shot": "rolls for the shot",
-    "hit": "hits",
-    "place": "places",
-    "decide": "decides",
-    "remove": "removes a tile",
-    "extra": "may remove a tile",
-    "score": "scores",
-    "torch": "hands on the torch",
-    "name": "names the winner",
-}
-"""What the player whose turn it is does, by the phase of a state; in others, and in games without
-phases, they are to move.
-"""
-
-
-def shown_game(name: str) -> str:
-    """A game's name as people write it."""
-    return name.replace("_", " ").title().replace("Icefloe", "IceFloe")
 
 
 VERDICTS = {
@@ -62,8 +35,7 @@ def shown_verdict(verdict: Mapping[str, Any]) -> str:
 
 def shown_verb(view: Mapping[str, Any]) -> str:
     """What the player whose turn it is does now."""
-    phase = view["state"].get("phase")
-    return DOES.get(phase or "", "to move")
+    return verb(view["game"], view["state"].get("phase"))
 
 
 def shown_gap(row: Mapping[str, Any]) -> str:

@@ -20,6 +20,7 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response
 
 from referee.presentation.announcements import SAID_BY_HAND, call
+from table.messages import PLAIN, Listing, Message, Plain, written
 from webui.wording import read, sentences, write
 
 LANGUAGES = {"en": "English", "de": "Deutsch", "es": "Español"}
@@ -69,6 +70,8 @@ def said(text: str) -> str | Markup:
     """Sentences from below in the language of the page; those that nobody has translated are marked
     as English.
     """
+    if isinstance(text, Message):
+        return _message(text)
     if (whole := translated(text, language())) is not None:
         return whole
     each = [(sentence, translated(sentence, language())) for sentence in sentences(text)]
@@ -76,6 +79,16 @@ def said(text: str) -> str | Markup:
         found if found is not None else Markup('<span lang="en">{}</span>').format(sentence)
         for sentence, found in each
     )
+
+
+def _message(message: Message) -> str | Markup:
+    """A message in the language of the page; parts that have no template are read as `said`."""
+    content, code = message.content, language()
+    if isinstance(content, Listing) and content.sentences:
+        return Markup(" ").join(_message(Message(item)) for item in content.items)
+    if isinstance(content, Plain):
+        return said(content.text)
+    return translated(message, code) or message
 
 
 def word(text: str, context: str = SAID) -> str:
@@ -106,15 +119,24 @@ def translated(text: str, code: str, context: str = SAID) -> str | None:
     if code == "en" or not text:
         return text
     catalogue = _catalogue(code)
+    if isinstance(text, Message) and not isinstance(text.content, Plain):
+
+        def say(english: str, form: str) -> str:
+            if form == PLAIN:
+                return translated(english, code) or english
+            return catalogue.pgettext(form or SAID, english)
+
+        whole = written(text.content, say)
+        return decimals(str(capital(whole)) if text[0].isupper() else whole, code)
     if (whole := catalogue.pgettext(context, text)) != text or context != SAID:
         return whole
-    written = []
+    each = []
     for sentence in sentences(text):
         if (words := read(sentence)) is None:
             return None
         found = write(words, lambda english, form: catalogue.pgettext(form or SAID, english))
-        written.append(str(capital(found)) if sentence[0].isupper() else found)
-    return decimals(" ".join(written), code)
+        each.append(str(capital(found)) if sentence[0].isupper() else found)
+    return decimals(" ".join(each), code)
 
 
 def number(value: float, places: int = 0) -> str:

@@ -24,6 +24,8 @@ from webui.api.events import CARRY, Listener, Streams
 from webui.api.fanout import Fanout
 from webui.security.client_addresses import client_of, is_this_machine
 
+logger = logging.getLogger(__name__)
+
 MOST_STREAMS = 256
 """Streams at once; each is a socket, and a process has 1024 of them where nobody asked for more."""
 MOST_CONNECTIONS, MOST_OF_ONE = 512, 64
@@ -220,6 +222,7 @@ def serve(
     With `behind_proxy` a proxy on this machine is believed who asks (X-Forwarded-For) and whether
     by TLS (X-Forwarded-Proto); nobody else is, and without it nobody at all.
     """
+    logger.info("serving at %s, %d threads", listening.getsockname(), threads)
     streams: Streams | None = app.extensions.get("streams")
     # It warns of a queue when a page is asked for before all threads have begun; that there are
     # enough is seen to here.

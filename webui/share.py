@@ -16,8 +16,9 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
+from referee.presentation.shown_games import title
 from table.measured_text import shown_time
-from webui.filters import shown_game, shown_gap, shown_verdict
+from webui.filters import shown_gap, shown_verdict
 from webui.svg.board import Drawing
 from webui.svg.labels import Label
 from webui.svg.marks import DrawnMark
@@ -67,7 +68,7 @@ def verdict_png(
     canvas = Canvas(packed, pagesize=(WIDTH, height), pageCompression=0)
     y = height - EDGE - 22
     _text(canvas, EDGE, y, "Rinkside", "Helvetica-Bold", 24)
-    begun = f"{shown_game(view['game'])}, game {view['game_number']}, session {view['session']}" + (
+    begun = f"{title(view['game'])}, game {view['game_number']}, session {view['session']}" + (
         " - simulated table" * view["simulated"]
     )
     canvas.setFillColor(QUIET)

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibration.quality.error_model import Errors
-from engines.ice_boule.measure import Z95, difference_sigma_mm, measure
-from engines.verdict import CannotSee
 from table.boards import within
 from table.clearance import clearance
+from table.games import measuring
 from table.observation import Observation, SeenPiece
 from table.solids import Array
 from vision.geometry.piece_pose import Hypothesis
@@ -45,6 +44,7 @@ def gaps_here(errors: Errors) -> GapsHere | None:
     seen; where they differ by 1.96 s +
     1.645 s in truth, that is so in 95 of 100 pictures.
     """
+    _, ruler = measuring()
     rng, outline = np.random.default_rng(1), errors.setup.outline_mm()
     size = min(errors.setup.sizes, key=lambda one: one.base_mm)
     sigmas: list[float] = []
@@ -59,16 +59,16 @@ def gaps_here(errors: Errors) -> GapsHere | None:
             _seen(one, colour, errors)
             for one, colour in zip(pieces, ("green", "red", "blue"), strict=True)
         )
-        measured = measure(Observation(0, 0, errors.camera, seen), "green")
-        assert not isinstance(measured, CannotSee), "the target is among the pieces"
+        measured = ruler.measure(Observation(0, 0, errors.camera, seen), "green")
+        assert not isinstance(measured, str), "the target is among the pieces"
         first, second = measured.gaps
         sigmas += [first.sigma_mm, second.sigma_mm]
-        differences.append(difference_sigma_mm(first, second, measured.target))
+        differences.append(ruler.difference_sigma_mm(measured, 0, 1))
         if len(differences) == THROWS:
             break
     if len(differences) < THROWS:
         return None
-    apart = (Z95 + Z_ONE_SIDED_95) * np.array(differences)
+    apart = (ruler.z + Z_ONE_SIDED_95) * np.array(differences)
     return GapsHere(
         float(np.median(sigmas)), float(np.median(apart)), float(np.quantile(apart, 0.95))
     )

@@ -4,33 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from calibration.sheets.boards import chessboard, coasters, hexes, mat, tiles
+from calibration.sheets.boards import board_sheet
 from calibration.sheets.cards import charuco, colours, fiducials
 from calibration.sheets.layout import PAPERS, Paper, lay_out
 from calibration.sheets.pdf import write_pdf
 from calibration.sheets.sheet import Sheet
-from engines.zamboni_wars.board import USUAL
 from table.errors import InputError
-
-
-def _coasters() -> Sheet:
-    colours = USUAL.colours
-    layout = (colours["NW"], colours["NE"]), (colours["SW"], colours["SE"])
-    return coasters({(space.file, space.row): ways for space, ways in USUAL.arrows.items()}, layout)
-
+from table.game_facts import DefaultTable
+from table.games import all_table_facts
 
 FOR_ANY_TABLE: dict[str, Callable[[Paper], Sheet]] = {
     "charuco": charuco,
     "fiducials": fiducials,
     "colours": colours,
 }
-FIXED: dict[str, Callable[[], Sheet]] = {"coasters": _coasters, "mat": mat}
-WITH_CELLS: dict[str, tuple[Callable[..., Sheet], float, float]] = {
-    "chessboard": (chessboard, 20.0, 100.0),
-    "hex": (hexes, 20.0, 60.0),
-    "tiles": (tiles, 50.8, 60.0),
-}
-"""Boards whose cells may be of another size, with the least and the most mm."""
+
+
+def _boards() -> dict[str, DefaultTable]:
+    """The tables of games that have a sheet, by its name; of two of one name, the first."""
+    tables = [facts.default for facts in all_table_facts().values() if facts.default]
+    return {one.sheet.name: one for one in reversed(tables) if one.sheet}
+
+
+_BOARDS = _boards()
+WITH_CELLS = tuple(sorted(name for name, one in _BOARDS.items() if one.cells_mm))
+"""Boards whose cells may be of another size."""
+FIXED = tuple(sorted(_BOARDS.keys() - set(WITH_CELLS)))
 PAPER_NAMES = tuple(PAPERS)
 SHEETS = (*FOR_ANY_TABLE, *WITH_CELLS, *FIXED)
 
@@ -53,18 +52,19 @@ def make_sheet(name: str, paper: Paper, cell_mm: float | None = None) -> Sheet:
     """
     if name not in SHEETS:
         raise InputError(f"expected a sheet ({', '.join(SHEETS)}), got {name!r}")
-    if name in WITH_CELLS:
-        builder, least, most = WITH_CELLS[name]
-        if cell_mm is None:
-            return builder()
-        if not least <= cell_mm <= most:
-            raise InputError(
-                f"--cell-mm: expected {least:g} to {most:g} mm for {name}, got {cell_mm:g}"
-            )
-        return builder(cell_mm)
-    if cell_mm is not None:
+    if name in FOR_ANY_TABLE and cell_mm is None:
+        return FOR_ANY_TABLE[name](paper)
+    if name not in WITH_CELLS and cell_mm is not None:
         raise InputError(
             f"--cell-mm: expected with {', '.join(WITH_CELLS)} only, got it with {name}, whose"
             " sizes are fixed"
         )
-    return FOR_ANY_TABLE[name](paper) if name in FOR_ANY_TABLE else FIXED[name]()
+    table = _BOARDS[name]
+    assert table.sheet is not None, "tables without a sheet are not among them"
+    if table.cells_mm and cell_mm is not None:
+        least, most = table.cells_mm
+        if not least <= cell_mm <= most:
+            raise InputError(
+                f"--cell-mm: expected {least:g} to {most:g} mm for {name}, got {cell_mm:g}"
+            )
+    return board_sheet(table.sheet, table.board(table.cell_mm if cell_mm is None else cell_mm))

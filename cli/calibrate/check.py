@@ -36,6 +36,7 @@ from cli.terminal import console, say
 from table.errors import InputError
 from table.files import check_output, write_whole
 from table.formatting import beside
+from table.games import measuring
 from table.measured_text import Z_95, with_margin
 from table.table_config import Setup, load_table
 from vision.annotate.photo import check_picture_path
@@ -308,6 +309,7 @@ def _verdict(found: Found) -> tuple[str, Tone]:
             ),
             "good",
         )
+    game, _ = measuring()
     told = (
         f"two gaps that differ by more than {found.gaps.apart_mm:.1f} mm are told apart here in 95"
         " of 100"
@@ -316,13 +318,13 @@ def _verdict(found: Found) -> tuple[str, Tone]:
     if found.gaps.apart_mm > COARSE_MM:
         return (
             (
-                f"Ice Boule calls are honest here, but coarse: {told}{wide}; closer ones are left"
+                f"{game} calls are honest here, but coarse: {told}{wide}; closer ones are left"
                 f" to the players. {NEARER}"
             ),
             "doubtful",
         )
     return (
-        f"Ice Boule calls can be trusted here: {told}{wide}; closer ones are left to the players.",
+        f"{game} calls can be trusted here: {told}{wide}; closer ones are left to the players.",
         "good",
     )
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import msgspec
@@ -24,22 +24,15 @@ from calibration.table.placement import Placed, check_size, detect_cards, place_
 from calibration.table.single_image import FirstLens, first_lens
 from cli.serve_options import page_options, served
 from cli.terminal import say
-from table.boards import Board, Chessboard, Coasters, Hex, Tiles
+from table.boards import WORDS, Board
 from table.errors import InputError
 from table.files import MOST_TEXT_BYTES, check_output, read_bytes, read_json, write_whole
+from table.game_facts import DefaultTable
+from table.games import all_table_facts, played_on, titles_with_target
 from table.measured_text import Z_95, fine_margin
 from table.observation import Camera
 from table.solids import Array
-from table.table_config import (
-    FORMAT,
-    Counters,
-    Game,
-    Lens,
-    Setup,
-    load_table,
-    parse_table,
-    save_table,
-)
+from table.table_config import FORMAT, Game, Lens, Setup, load_table, parse_table, save_table
 from vision.cameras.frame import Image
 from vision.cameras.image_files import read_image
 from vision.cameras.reconnect import take_pictures
@@ -47,28 +40,28 @@ from vision.geometry.camera_model import place_covariance
 from vision.localization.fiducials import locate
 from webui import create_corners_app
 
-PLAYED = {
-    "open": ("ice_boule", "looney", "medium"),
-    "chessboard": ("ice_storm", "looney", "medium"),
-    "hex": ("icebreaker", "looney", "medium"),
-    "coasters": ("zamboni_wars", "looney", "small,medium,large"),
-    "tiles": ("icefloe", "piecepack", "A,B,C,D,E,F"),
+KINDS = WORDS["kind"]
+CELLS: dict[str, tuple[float, float]] = {
+    "chessboard": (20.0, 100.0),
+    "hex": (20.0, 60.0),
+    "tiles": (50.0, 60.0),
 }
-"""What is played on each kind of board, with which pieces, and their usual sizes."""
-CELLS: dict[str, tuple[float, float, Callable[[float], Board]]] = {
-    "chessboard": (20.0, 100.0, lambda cell_mm: Chessboard(square_mm=cell_mm)),
-    "hex": (20.0, 60.0, lambda cell_mm: Hex(size=5, cell_mm=cell_mm)),
-    "tiles": (50.0, 60.0, lambda cell_mm: Tiles(cell_mm=cell_mm)),
-}
-"""Boards whose cells are measured: the least and the most mm, and the board."""
-COASTER_MM, COASTERS = 101.6, (("yellow", "red"), ("green", "blue"))
+"""Kinds of boards whose cells are measured, with the least and the most mm."""
 MOST_THICK_MM = 60.0
-COUNTER = Counters(colour="white", diameter_mm=22.0)
 PICTURES = 4
 """How many are taken with a camera."""
 HIGH_MM = 30.0
 """Height at which the doubt about what stands on the table is told: that of most pyramids."""
 Options = Callable[..., Any]
+
+
+class Wanted(NamedTuple):
+    """What is to be played on the table, as the options of `_game_options` say it."""
+
+    colours: str
+    target: str
+    sizes: str | None = None
+    game: str | None = None
 
 
 def _game_options(command: Options) -> Options:
@@ -80,7 +73,7 @@ def _game_options(command: Options) -> Options:
             "--target",
             default="green",
             show_default=True,
-            help="Colour of the target, in Ice Boule.",
+            help=f"Colour of the target, in {titles_with_target()}.",
         ),
         click.option(
             "--colours",
@@ -88,23 +81,40 @@ def _game_options(command: Options) -> Options:
             show_default=True,
             help="The players' colours, in turn order.",
         ),
+        click.option(
+            "--game", help="The game that is played; the usual one on such a board without it."
+        ),
     ):
         command = option(command)
     return command
 
 
-def _game(board: Board, colours: str, target: str, sizes: str | None) -> Game:
-    """What is played on a board."""
-    kind = str(board.__struct_config__.tag)
-    name, pieces, usual = PLAYED[kind]
+def _game(board: Board, wanted: Wanted) -> Game:
+    """What is played on a board, with its usual pieces; raises InputError where no game is."""
+    name, usual = _played_on(str(board.__struct_config__.tag), wanted.game)
     return Game(
         name=name,
-        colours=tuple(colours.split(",")),
-        sizes=tuple((sizes or usual).split(",")),
-        pieces=pieces,
-        target=target if kind == "open" else None,
-        counters=COUNTER if kind == "hex" else None,
+        colours=tuple(wanted.colours.split(",")),
+        sizes=tuple(wanted.sizes.split(",")) if wanted.sizes else usual.sizes,
+        pieces=usual.pieces,
+        target=wanted.target if usual.target else None,
+        counters=usual.counters,
     )
+
+
+def _played_on(kind: str, game: str | None) -> tuple[str, DefaultTable]:
+    """The game that is named, or the usual one on a kind of board, and its table."""
+    if game is None:
+        played = played_on(kind)
+        if played is None:
+            raise InputError(f"--board: expected one that a game is played on, got {kind!r}")
+        return played
+    tables = {name: facts.default for name, facts in all_table_facts().items()}
+    usual = tables.get(game)
+    if usual is None or usual.kind != kind:
+        fitting = ", ".join(name for name, one in tables.items() if one and one.kind == kind)
+        raise InputError(f"--game: expected one for this board ({fitting}), got {game!r}")
+    return game, usual
 
 
 @click.command()
@@ -142,7 +152,7 @@ def _game(board: Board, colours: str, target: str, sizes: str | None) -> Game:
 @click.option(
     "--board",
     "kind",
-    metavar="|".join(PLAYED),
+    metavar="|".join(KINDS),
     default="open",
     show_default=True,
     help="What lies between the cards.",
@@ -185,7 +195,8 @@ def table(
         )
     folder: Path | None = words["folder"]
     check_output(out, Path(lens_said), *(folder.iterdir() if folder and folder.is_dir() else ()))
-    board = _board(words["kind"], words["cell_mm"])
+    wanted = Wanted(words["colours"], words["target"], words["sizes"], words["game"])
+    board = _board(words["kind"], words["cell_mm"], words["game"])
     corners = _corners_px(words["corners_px"]) if words["corners_px"] else None
     if corners is not None and words["panel"]:
         raise InputError("--corners-px: expected this or --panel, which asks for the corners")
@@ -209,7 +220,7 @@ def table(
             "camera": camera,
             "fiducials": placed.fiducials,
             "board": placed.board,
-            "game": _game(placed.board, words["colours"], words["target"], words["sizes"]),
+            "game": _game(placed.board, wanted),
         }
         setup = parse_table(msgspec.to_builtins(document), out.name)
         kept = keep_last(out)
@@ -294,25 +305,22 @@ def _told(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[s
     return told
 
 
-def _board(kind: str, cell_mm: float | None) -> Board | None:
+def _board(kind: str, cell_mm: float | None, game: str | None) -> Board | None:
     """The board of a kind, with cells as measured; None for open ground."""
-    if kind not in PLAYED:
-        raise InputError(f"--board: expected {', '.join(PLAYED)}, got {kind!r}")
+    if kind not in KINDS:
+        raise InputError(f"--board: expected {', '.join(KINDS)}, got {kind!r}")
+    _, usual = _played_on(kind, game)
     if kind in CELLS:
-        least, most, build = CELLS[kind]
+        least, most = CELLS[kind]
         if cell_mm is None or not least <= cell_mm <= most:
             raise InputError(
                 f"--cell-mm: expected {least:g} to {most:g} mm for {kind}, got"
                 f" {'none' if cell_mm is None else f'{cell_mm:g}'}"
             )
-        return build(cell_mm)
+        return usual.board(cell_mm)
     if cell_mm is not None:
         raise InputError(f"--cell-mm: expected with {', '.join(CELLS)} only, got it with {kind}")
-    return (
-        Coasters(cell_mm=2 * COASTER_MM / 6, coaster_mm=COASTER_MM, layout=COASTERS)
-        if kind == "coasters"
-        else None
-    )
+    return None if kind == "open" else usual.board(usual.cell_mm)
 
 
 def _corners_px(words: tuple[str, ...]) -> Array:
@@ -348,9 +356,7 @@ def _written(out: Path, kept: Path | None) -> str:
     required=True,
     help="The file to write; what was there is kept as OUT.bak.",
 )
-def frame(
-    photo: Path, draft_path: Path, colours: str, target: str, sizes: str | None, out: Path
-) -> None:
+def frame(photo: Path, draft_path: Path, out: Path, **wanted: Any) -> None:
     """Estimate the lens from PHOTO alone, which shows the fiducials of a table: a first table.json
     without a calibrated lens.
     """
@@ -363,7 +369,7 @@ def frame(
         (0.0, 0.0, 1.0),
     )
     unknown = Lens(width=width, height=height, matrix=matrix, distortion=(0.0,) * 5)
-    draft = read_draft(draft_path, unknown, (colours, target, sizes))
+    draft = read_draft(draft_path, unknown, Wanted(**wanted))
     try:
         first = first_lens(image, draft.fiducials, draft.board)
     except InputError as error:
@@ -378,9 +384,7 @@ def frame(
     say(_written(out, kept))
 
 
-def read_draft(
-    path: Path, lens: Lens, words: tuple[str, str, str | None], scale: float = 1.0
-) -> Setup:
+def read_draft(path: Path, lens: Lens, wanted: Wanted, scale: float = 1.0) -> Setup:
     """The table of a file that may lack camera and game, with this lens, and all that is printed so
     much longer than it says.
     """
@@ -400,10 +404,10 @@ def read_draft(
         return _scaled(
             parse_table(document | {"game": raw["game"]}, path.name, beside=path.parent), scale
         )
-    boule = Game(name="ice_boule", colours=("red",), sizes=("medium",))
-    board = parse_table(document | {"game": msgspec.to_builtins(boule)}, path.name).board
+    any_game = Game(name="any", colours=("red",), sizes=("medium",))
+    board = parse_table(document | {"game": msgspec.to_builtins(any_game)}, path.name).board
     return _scaled(
-        parse_table(document | {"game": msgspec.to_builtins(_game(board, *words))}, path.name),
+        parse_table(document | {"game": msgspec.to_builtins(_game(board, wanted))}, path.name),
         scale,
     )
 
@@ -454,14 +458,7 @@ def _scaled(setup: Setup, scale: float) -> Setup:
     help="The file to write; what was there is kept as OUT.bak.",
 )
 def printed(
-    board_path: Path,
-    lens_said: str,
-    size: str | None,
-    bar_mm: float,
-    colours: str,
-    target: str,
-    sizes: str | None,
-    out: Path,
+    board_path: Path, lens_said: str, size: str | None, bar_mm: float, out: Path, **wanted: Any
 ) -> None:
     """Make a table.json of a board that was printed with its fiducials; BOARD.json is what rinkside
     print --json printed.
@@ -472,9 +469,7 @@ def printed(
             " at 100 % (actual size)"
         )
     check_output(out, board_path, Path(lens_said))
-    setup = read_draft(
-        board_path, lens_for(lens_said, size), (colours, target, sizes), bar_mm / BAR_MM
-    )
+    setup = read_draft(board_path, lens_for(lens_said, size), Wanted(**wanted), bar_mm / BAR_MM)
     kept = keep_last(out)
     save_table(setup, out)
     if bar_mm != BAR_MM:

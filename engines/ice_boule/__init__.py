@@ -5,6 +5,7 @@ rulings ice_boule.1 to .10.
 from engines.ice_boule.alternatives import alternatives
 from engines.ice_boule.announcements import hear, judge_stop
 from engines.ice_boule.board_marks import options, trace
+from engines.ice_boule.facts import FACTS
 from engines.ice_boule.judge import judge, judge_answer
 from engines.ice_boule.rules import (
     RULINGS,
@@ -13,6 +14,7 @@ from engines.ice_boule.rules import (
     outcome,
     parse_move,
     play,
+    resign,
     set_up,
     start,
     turn,
@@ -25,6 +27,7 @@ from engines.secret_inputs import no_secret_voter as secret_voter
 NAME = "ice_boule"
 
 __all__ = [
+    "FACTS",
     "NAME",
     "RULINGS",
     "State",
@@ -40,6 +43,7 @@ __all__ = [
     "outcome",
     "parse_move",
     "play",
+    "resign",
     "secret_voter",
     "set_up",
     "start",

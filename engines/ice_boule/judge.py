@@ -70,8 +70,15 @@ def judge(
     whole = with_target(state, seen, known)
     if whole is None:
         return _target_gone(state, seen, before, known)
-    hidden, whole = whole is not seen, as_toppled(state, whole, known)
+    hidden, (whole, *others) = whole is not seen, as_toppled(state, whole, known)
     verdict = _judge_throw(look(state, whole, known))
+    if others:
+        return _which_fell(
+            state,
+            seen,
+            [verdict, *(_judge_throw(look(state, other, known)) for other in others)],
+            [whole, *others],
+        )
     if whole is seen or not isinstance(verdict, Accepted | Ambiguous):
         return verdict
     verdict = replace(verdict, table=verdict.table or whole)
@@ -87,6 +94,50 @@ def judge(
         )
         return replace(verdict, said=said)
     return verdict
+
+
+def _which_fell(
+    state: State, seen: Observation, verdicts: Sequence[Verdict], ways: Sequence[Observation]
+) -> Verdict:
+    """Which of several pieces fell from the target, and touches it by ruling, is asked if something
+    hangs on it (ruling ice_boule.9).
+    """
+    outcomes = [
+        (type(verdict), getattr(verdict, "moves", ()), getattr(verdict, "choices", ()))
+        for verdict in verdicts
+    ]
+    if all(outcome == outcomes[0] for outcome in outcomes):
+        return (
+            replace(verdicts[0], table=ways[0])
+            if isinstance(verdicts[0], Accepted | Ambiguous)
+            else verdicts[0]
+        )
+    choices = []
+    for verdict, way in zip(verdicts, ways, strict=True):
+        fell = [
+            now
+            for was, now in zip(seen.pieces, way.pieces, strict=False)
+            if was.on is None and now.on is not None
+        ]
+        lies = " and ".join(
+            f"the {piece.colour} piece at ({piece.base_mm[0]:.0f}, {piece.base_mm[1]:.0f}) mm"
+            for piece in fell
+        )
+        choices += [
+            Choice(f"It was {lies}. {text}", moves) for text, moves in _happened(state, verdict)
+        ]
+    said = (
+        "Which piece stood on the target and was pushed over? It touches the target, by ruling,"
+        " wherever it lies."
+    )
+    asked = (*choices, NONE_OF_THESE)
+    return Ambiguous(
+        code="boule.toppled",
+        said=said,
+        rests_on="ruling ice_boule.9",
+        player=state.next,
+        choices=asked,
+    )
 
 
 def _judge_throw(found: Look | CannotSee) -> Verdict:
@@ -334,7 +385,7 @@ def _target_gone(
     whole = guessed(state, seen, known)
     if whole is None:
         return _never_seen(state, seen, known, Ambiguous(**common, choices=(LEFT, back)))
-    verdict = _judge_throw(look(state, as_toppled(state, whole, known), known))
+    verdict = _judge_throw(look(state, as_toppled(state, whole, known)[0], known))
     targets = [piece for piece in (known.pieces if known else ()) if piece.colour == state.target]
     if isinstance(verdict, Waiting) and any(piece.place_sigma_mm > GUESSED_MM for piece in targets):
         return verdict  # that nobody sees it was asked already
@@ -387,22 +438,21 @@ def _thrown(choice: Choice) -> Throw:
 
 def _in_play(state: State, verdict: Verdict) -> Iterator[Choice]:
     """What may have happened if the target that nobody sees is still in play."""
-    choices = (
-        [choice for choice in verdict.choices if choice.moves]
-        if isinstance(verdict, Ambiguous)
-        else []
-    )
-    if isinstance(verdict, Accepted):
-        move = parse_move(verdict.moves[-1])
-        assert isinstance(move, Throw)
-        choices = [
-            Choice(
-                label(state, move, move.layout) if move.layout.lies else "Nobody leads",
-                verdict.moves,
-            )
-        ]
-    for choice in choices:
-        yield Choice(f"The target is still in play. {choice.label}", choice.moves)
+    for text, moves in _happened(state, verdict):
+        yield Choice(f"The target is still in play. {text}", moves)
+
+
+def _happened(state: State, verdict: Verdict) -> list[tuple[str, tuple[str, ...]]]:
+    """What may have happened by a verdict: its sentence, and the moves."""
+    if isinstance(verdict, Ambiguous):
+        return [(choice.label, choice.moves) for choice in verdict.choices if choice.moves]
+    if not isinstance(verdict, Accepted):
+        return []
+    move = parse_move(verdict.moves[-1])
+    assert isinstance(move, Throw)
+    return [
+        (label(state, move, move.layout) if move.layout.lies else "Nobody leads", verdict.moves)
+    ]
 
 
 def _unseen(state: State) -> str:

@@ -4,6 +4,7 @@ the order.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 from engines.ice_boule.changes import NEVER_MM, Changes, compare
 from engines.ice_boule.layout import Lie
-from engines.ice_boule.measure import Measurement, measure, measurement_document
+from engines.ice_boule.measure import Z95, Gap, Measurement, measure, measurement_document
 from engines.ice_boule.ranking import Ranking, rank_measurement
 from engines.ice_boule.stack import hold
 from engines.ice_boule.state import State
@@ -267,8 +268,9 @@ def _kept(
     the state's layout.
 
     A nudge may be too small to be seen of one piece, and yet change its gap by more than a picture
-    does.  Which of several pieces of a colour that are about as near is which in the layout nobody
-    knows: they are kept together or not at all.
+    does; several small ones add up, so the gap is set beside the one on record too.  Which of
+    several pieces of a colour that are about as near is which in the layout nobody knows: they are
+    kept together or not at all.
     """
     earlier = measure(before, measured.target.colour, state.ruling("on_target") == "lowest")
     if (
@@ -297,11 +299,19 @@ def _kept(
     still = {
         k: place
         for k, place in still.items()
-        if measured.gaps[k].on_target == state.layout.lies[place].on_target
+        if _as_on_record(measured.gaps[k], state.layout.lies[place])
     }
     kept = {then[measured.gaps[k].index] for k in still}
     lost = {index for alike in _alike(earlier) if not kept.issuperset(alike) for index in alike}
     return {k: place for k, place in still.items() if then[measured.gaps[k].index] not in lost}
+
+
+def _as_on_record(gap: Gap, lie: Lie) -> bool:
+    """Is a gap still the one on record, which people's word may have made another than was read, by
+    as much as two that are too close differ?
+    """
+    crept_mm = abs(gap.mm - lie.gap_mm) - math.sqrt(2) * Z95 * gap.sigma_mm
+    return gap.on_target == lie.on_target and (not lie.measured or crept_mm <= STILL_MM)
 
 
 def _target_moved(seen: Observation, changes: Changes, target: SeenPiece) -> bool:

@@ -28,9 +28,11 @@ from engines.ice_boule.moves import (
     Void,
     parse_move,
 )
-from engines.ice_boule.state import PROJECTILES, RULINGS, End, Last, State, fresh
+from engines.ice_boule.state import PROJECTILES, RULINGS, End, Last, State, fresh, touching
 from engines.legal_moves import Legal
+from engines.resigned import in_order, next_left
 from table.boards import Board
+from table.errors import InputError
 from table.listing import listed
 from table.pieces import COLOURS
 
@@ -92,11 +94,11 @@ class LegalMoves(Legal[State, Move]):
                 f"line X,Y X,Y | target COLOUR, thrown by {state.starter}, a colour other than"
                 f" {', '.join(state.players)}"
             )
-        sizes = Sizes(tuple((player, SIZES[0]) for player in state.players)) in self
+        sizes = Sizes(tuple((player, SIZES[0]) for player in _left(state))) in self
         unsaid = " or ".join(player for player in state.players if Size(player, SIZES[0]) in self)
         throw = f"throw {state.next} {state.size(state.next) or 'SIZE'} DISTANCE: PIECES"
         allowed = {
-            "sizes " + " ".join(f"{player}=SIZE" for player in state.players): sizes,
+            "sizes " + " ".join(f"{player}=SIZE" for player in _left(state)): sizes,
             f"size {unsaid} SIZE": bool(unsaid) and not sizes,
             f"{throw} | throw {state.next} {OUT}: PIECES": not state.undeclared,
             f"stop {state.next}": state.may_stop,
@@ -133,7 +135,7 @@ def play(state: State, move: Move) -> State:
             return replace(begun, last=None, leading=None, layout=Layout(), end=None)
         case Sizes():
             chosen = dict(move.chosen)
-            return replace(state, sizes=tuple(chosen[player] for player in state.players))
+            return replace(state, sizes=tuple(map(chosen.get, state.players)))
         case Size():
             sizes = tuple(
                 move.size if player == move.player else state.size(player)
@@ -149,6 +151,28 @@ def play(state: State, move: Move) -> State:
             return _end(replace(state, layout=Layout(), leading=None))
         case _:
             assert_never(move)
+
+
+def resign(state: State, player: str) -> State:
+    """The state without a player who gave the game up, while others play on; an end in which nobody
+    else has a piece left is scored.
+
+    Raises InputError where its score is too close to call.
+    """
+    resigned = in_order(state.players, (*state.resigned, player))
+    after = replace(
+        state, resigned=resigned, starter=next_left(state.players, resigned, state.starter)
+    )
+    if state.target is None or after.next:
+        return after
+    if wrong := _doubt_violation(after):
+        raise InputError(f"resign: the end would be over. {wrong.said}")
+    return _end(after)
+
+
+def _left(state: State) -> tuple[str, ...]:
+    """Who has not resigned."""
+    return tuple(player for player in state.players if player not in state.resigned)
 
 
 def violation(state: State, move: Move) -> Violation | None:
@@ -201,7 +225,7 @@ def _throw(state: State, move: Throw) -> State:
         (move.size or size) if seat == here else size for seat, size in enumerate(state.sizes)
     )
     leading = _leading(state, move)
-    return replace(
+    after = replace(
         state,
         thrown=thrown,
         sizes=sizes,
@@ -209,6 +233,29 @@ def _throw(state: State, move: Throw) -> State:
         leading=leading,
         layout=move.layout,
     )
+    return (
+        replace(after, toppled=_toppled(state, move))
+        if state.ruling("toppled") == "always"
+        else after
+    )
+
+
+def _toppled(state: State, move: Throw) -> tuple[str, ...]:
+    """The colours of all that was pushed over on the target in this end and still touches it, by
+    ruling.
+    """
+    fallen = list(state.toppled)
+    for player in state.players:
+        before, after = state.layout.of(player), list(move.layout.of(player))
+        if player == move.player and move.lie in after:
+            after.remove(move.lie)
+        stood, stand = (sum(lie.on_target for lie in lies) for lies in (before, after))
+        touched, touch = (
+            sum(not lie.gap_mm and not lie.on_target for lie in lies) for lies in (before, after)
+        )
+        gone = len(before) - len(after)
+        fallen += [player] * max(stood - stand - gone, min(stood - stand, touch - touched))
+    return touching(replace(state, layout=move.layout), fallen)
 
 
 def _leading(state: State, move: Throw) -> str | None:
@@ -240,11 +287,14 @@ def _end(state: State) -> State:
         starter = (
             state.starter if state.ruling("repeat") == "same" else state.after(state.starter)[0]
         )
+    starter = next_left(state.players, state.resigned, starter)
     scores = tuple(
         score + (end.points if player == end.winner else 0)
         for player, score in zip(state.players, state.scores, strict=True)
     )
-    return replace(state, scores=scores, starter=starter, line=None, target=None, end=end)
+    return replace(
+        state, scores=scores, starter=starter, line=None, target=None, end=end, toppled=()
+    )
 
 
 def _no_target(state: State, code: str, tried: str) -> Violation | None:
@@ -292,10 +342,10 @@ def _sizes_violation(state: State, move: Sizes) -> Violation | None:
             f" the first piece. {turn(state)}"
         )
         return Violation("boule.sizes.time", SETUP, said)
-    if sorted(player for player, _ in move.chosen) != sorted(state.players):
+    if sorted(player for player, _ in move.chosen) != sorted(_left(state)):
         said = (
             f"Sizes were told for {listed(player for player, _ in move.chosen)}; each player"
-            f" chooses one: {listed(state.players)}."
+            f" chooses one: {listed(_left(state))}."
         )
         return Violation("boule.sizes.players", SETUP, said)
     return None
@@ -309,7 +359,12 @@ def _size_violation(state: State, move: Size) -> Violation | None:
             SETUP,
             f"{name} chose a size, and nobody plays {move.player}. {turn(state)}",
         )
-    if state.target is None or any(state.thrown) or state.size(move.player):
+    if (
+        state.target is None
+        or any(state.thrown)
+        or state.size(move.player)
+        or move.player in state.resigned
+    ):
         said = (
             f"{name} cannot choose a size now: it is said once an end, after the target is thrown"
             f" and before the first piece. {turn(state)}"
@@ -468,7 +523,7 @@ def _examples(state: State) -> Iterator[Move]:
         yield from (Target(colour) for colour in COLOURS)
         return
     player = state.next
-    yield from (Sizes(tuple((other, size) for other in state.players)) for size in SIZES)
+    yield from (Sizes(tuple((other, size) for other in _left(state))) for size in SIZES)
     for size in [state.size(player)] if state.size(player) else SIZES:
         for lie in _places(player, state.layout):
             yield Throw(player, size, lie, _with(state.layout, lie))

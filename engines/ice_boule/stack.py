@@ -4,16 +4,24 @@ ice_boule.9 and ice_boule.10).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from engines.ice_boule.changes import compare
 from engines.ice_boule.state import State
+from table.clearance import clearance
+from table.motion import CARRIED_MM
 from table.observation import Observation, SeenPiece
 
+MISSING_MM = 100.0
+"""What a piece of the record that is not there counts for, where distances are set beside the
+record's.
+"""
 Hold = Literal["stands", "touches"]
 """How a piece that is on the target counts there."""
 
@@ -62,12 +70,25 @@ def stacked(pieces: Sequence[SeenPiece], target: SeenPiece) -> list[int]:
     return found
 
 
-def as_toppled(state: State, seen: Observation, before: Observation | None) -> Observation:
+def as_toppled(state: State, seen: Observation, before: Observation | None) -> list[Observation]:
     """What was seen, with what stood on the target in this end still on it, wherever it lies, if
     that was ruled before play.
+
+    Several where the table before does not tell which piece that is, and what is on record of the
+    distances does not, either.
     """
-    if state.ruling("toppled") != "always" or before is None:
-        return seen
+    if state.ruling("toppled") != "always" or all(
+        piece.colour != state.target for piece in seen.pieces
+    ):
+        return [seen]
+    ways = [_pushed_over(state, seen, before) if before else seen]
+    for player in state.players:
+        ways = [way for one in ways for way in _by_record(state, one, before, player)]
+    return ways
+
+
+def _pushed_over(state: State, seen: Observation, before: Observation) -> Observation:
+    """With what stood on the target on the table before, or counted so, still on it."""
     now, was = (
         next((k for k, piece in enumerate(table.pieces) if piece.colour == state.target), None)
         for table in (seen, before)
@@ -84,11 +105,68 @@ def as_toppled(state: State, seen: Observation, before: Observation | None) -> O
     }
     if not fell:
         return seen
+    return _on(seen, now, fell)
+
+
+def _on(seen: Observation, lower: int, upper: Collection[int]) -> Observation:
     return replace(
         seen,
         pieces=tuple(
-            replace(piece, on=now) if k in fell else piece for k, piece in enumerate(seen.pieces)
+            replace(piece, on=lower) if k in upper else piece for k, piece in enumerate(seen.pieces)
         ),
+    )
+
+
+def _by_record(
+    state: State, seen: Observation, before: Observation | None, player: str
+) -> list[Observation]:
+    """With pieces of a player on the target that fell from it, by the record, and of which the
+    table before knows nothing.
+
+    The others of that player are about as far away as is on record; every way that fits about as
+    well as the best.
+    """
+    target = next(k for k, piece in enumerate(seen.pieces) if piece.colour == state.target)
+    own = [
+        k
+        for k, piece in enumerate(seen.pieces)
+        if piece.colour == player and k not in (compare(before, seen).appeared if before else ())
+    ]
+    held = [k for k in own if hold(seen.pieces, k, seen.pieces[target], False)]
+    lies, toppled = state.layout.of(player), state.toppled.count(player)
+    missing = toppled + sum(lie.on_target for lie in lies) * (before is None) - len(held)
+    if missing <= 0 or (before and _knows(state, before, player) >= toppled):
+        return [seen]
+    free = {
+        k: clearance(seen.pieces[k].solid, seen.pieces[target].solid).mm
+        for k in own
+        if k not in held
+    }
+    far = [lie.gap_mm for lie in lies if lie.gap_mm]
+    apart = {
+        fell: _misfit_mm(far, [mm for k, mm in free.items() if k not in fell])
+        for fell in combinations(free, min(missing, len(free)))
+    }
+    fits = [
+        fell for fell, misfit_mm in apart.items() if misfit_mm <= min(apart.values()) + CARRIED_MM
+    ]
+    return [_on(seen, target, fell) for fell in fits]
+
+
+def _knows(state: State, before: Observation, player: str) -> int:
+    """How many pieces of a player counted as touching by what they are on, on a table."""
+    target = next((piece for piece in before.pieces if piece.colour == state.target), None)
+    own = (k for k, piece in enumerate(before.pieces) if piece.colour == player)
+    return sum(
+        target is not None and hold(before.pieces, k, target, False) == "touches" for k in own
+    )
+
+
+def _misfit_mm(recorded_mm: Sequence[float], seen_mm: Sequence[float]) -> float:
+    """How otherwise pieces lie than is on record, in all; one that is missing is far off."""
+    apart = np.abs(np.subtract.outer(recorded_mm, seen_mm)).reshape(len(recorded_mm), len(seen_mm))
+    return float(apart[linear_sum_assignment(apart)].sum()) + MISSING_MM * max(
+        0, len(recorded_mm) - len(seen_mm)
     )
 
 

@@ -11,6 +11,7 @@ from engines.errors import InvalidNotation
 from engines.house_rules import Chosen, Ruling, read_rulings, seat, write_rulings
 from engines.ice_boule.layout import Layout, Lie
 from engines.ice_boule.moves import MARKED, OUT, Line, LineMarked, parse_line, parse_size
+from engines.resigned import RESIGNED, read_resigned, write_resigned
 from engines.state_notation import NONE, read_counts, read_line, read_state, write_line
 from table.pieces import COLOURS
 
@@ -132,8 +133,11 @@ class Last:
 class State:
     """All of a game.  `scores`, `sizes` and `thrown` go with `players`, who are in turn order.
 
-    Between ends `target` is None, `starter` starts the next one, and `end`, `layout` and the rest
-    still show the last.
+    `toppled` are the colours of what was pushed over on the target in this end and touches it
+    wherever it lies, a colour a piece, in turn order (ruling ice_boule.9, `always`): where such a
+    piece lies the layout does not say. Who `resigned` throws no more; what lies there of theirs
+    stays and counts as it lies, and they cannot win. Between ends `target` is None, `starter`
+    starts the next one, and `end`, `layout` and the rest still show the last.
     """
 
     players: tuple[str, ...]
@@ -148,6 +152,8 @@ class State:
     leading: str | None = None
     layout: Layout = Layout()  # noqa: RUF009 - frozen
     end: End | None = None
+    resigned: tuple[str, ...] = ()
+    toppled: tuple[str, ...] = ()
 
     def ruling(self, name: str) -> str:
         """The value in force of a ruling."""
@@ -173,7 +179,11 @@ class State:
         """
         if self.target is None or self.ruling("sizes") != "declared" or any(self.thrown):
             return ()
-        return tuple(player for player in self.players if self.size(player) is None)
+        return tuple(
+            player
+            for player in self.players
+            if self.size(player) is None and player not in self.resigned
+        )
 
     @property
     def next(self) -> str | None:
@@ -187,7 +197,11 @@ class State:
         if self.last is None:
             return self.starter
         thrower = self.last.player
-        able = [player for player in self.after(thrower) if self.left(player)]
+        able = [
+            player
+            for player in self.after(thrower)
+            if self.left(player) and player not in self.resigned
+        ]
         others = [player for player in able if player != self.leading]
         if thrower in others and (self.layout.lies or self.ruling("out") == "on"):
             return thrower
@@ -203,19 +217,18 @@ class State:
     @property
     def winner(self) -> str | None:
         """Who has 13 points or more, at the end of an end."""
-        return next(
-            (
-                player
-                for player, score in zip(self.players, self.scores, strict=True)
-                if score >= POINTS_TO_WIN
-            ),
-            None,
+        enough = (
+            player
+            for player, score in zip(self.players, self.scores, strict=True)
+            if score >= POINTS_TO_WIN
         )
+        return next((player for player in enough if player not in self.resigned), None)
 
     def __str__(self) -> str:
         words = {
             "players": " ".join(self.players),
             "scores": " ".join(map(str, self.scores)),
+            **write_resigned(self.resigned),
             "starter": self.starter,
             "line": str(self.line).removeprefix("line ") if self.line else NONE,
             "target": self.target or NONE,
@@ -224,6 +237,7 @@ class State:
             "last": self.last or NONE,
             "leading": self.leading or NONE,
             "pieces": self.layout,
+            **({_TOPPLED: " ".join(self.toppled)} if self.toppled else {}),
             "end": self.end or NONE,
             "rulings": write_rulings(self.rulings),
         }
@@ -245,9 +259,12 @@ def fresh(players: Sequence[str], rulings: Chosen) -> State:
     return State(players, (0,) * seats, players[0], (None,) * seats, (0,) * seats, rulings)
 
 
+_TOPPLED = "toppled"
+"""A key that only stands where something was pushed over."""
 _KEYS = (
     "players",
     "scores",
+    RESIGNED,
     "starter",
     "line",
     "target",
@@ -256,13 +273,14 @@ _KEYS = (
     "last",
     "leading",
     "pieces",
+    _TOPPLED,
     "end",
     "rulings",
 )
 
 
 def _parse(text: str) -> State:
-    words = read_line(text, _KEYS)
+    words = read_line(text, _KEYS, (RESIGNED, _TOPPLED))
     blank = fresh(words["players"].split(" "), read_rulings(RULINGS, words["rulings"]))
     state = State(
         players=blank.players,
@@ -277,6 +295,8 @@ def _parse(text: str) -> State:
         leading=_optional(words["leading"], str),
         layout=Layout.parse(words["pieces"]),
         end=_optional(words["end"], _end),
+        resigned=read_resigned(words, blank.players),
+        toppled=tuple(words[_TOPPLED].split(" ")) if _TOPPLED in words else (),
     )
     _check(state)
     return state
@@ -305,6 +325,19 @@ def _end(text: str) -> End:
     return End("won", winner, int(points)) if winner else End("tied" if kind == "tied" else "void")
 
 
+def touching(state: State, colours: Sequence[str]) -> tuple[str, ...]:
+    """Colours of pieces, in turn order, each as often as pieces of it touch the target at most."""
+    at_most = {
+        player: sum(not lie.gap_mm and not lie.on_target for lie in state.layout.of(player))
+        for player in state.players
+    }
+    return tuple(
+        player
+        for player in state.players
+        for _ in range(min(at_most[player], colours.count(player)))
+    )
+
+
 def _check(state: State) -> None:
     """Refuse a state that no game can reach by counting its parts."""
     seats = len(state.players)
@@ -321,6 +354,15 @@ def _check(state: State) -> None:
         f"sizes of {seats} players": len(state.sizes) != seats,
         "starter, last thrower, leader and winner among the players": (
             not {*people, *lying} - {None} <= set(state.players)
+        ),
+        "a starter who has not resigned": state.starter in state.resigned,
+        "toppled pieces that touch the target, in turn order, as was ruled before play": (
+            bool(state.toppled)
+            and (
+                state.ruling("toppled") != "always"
+                or state.target is None
+                or state.toppled != touching(state, state.toppled)
+            )
         ),
         "a target that nobody plays": (
             state.target is not None and state.target not in set(COLOURS) - set(state.players)

@@ -4,6 +4,7 @@ rulings ice_storm.1 to .11.
 
 from engines.ice_storm.alternatives import alternatives
 from engines.ice_storm.board_marks import options, trace
+from engines.ice_storm.facts import FACTS
 from engines.ice_storm.judge import hear, judge
 from engines.ice_storm.rules import (
     RULINGS,
@@ -12,13 +13,14 @@ from engines.ice_storm.rules import (
     outcome,
     parse_move,
     play,
+    resign,
     set_up,
     shots,
     start,
     turn,
     violation,
 )
-from engines.ice_storm.serialization import state_document
+from engines.ice_storm.serialization import shown_state, state_document
 from engines.secret_inputs import no_hidden_voters as hidden_voters
 from engines.secret_inputs import no_secret_voter as secret_voter
 from engines.verdict import answer_by_label as judge_answer
@@ -27,6 +29,7 @@ from engines.verdict import nothing_measured as measurement
 NAME = "ice_storm"
 
 __all__ = [
+    "FACTS",
     "NAME",
     "RULINGS",
     "State",
@@ -41,9 +44,11 @@ __all__ = [
     "outcome",
     "parse_move",
     "play",
+    "resign",
     "secret_voter",
     "set_up",
     "shots",
+    "shown_state",
     "start",
     "state_document",
     "trace",

@@ -15,6 +15,7 @@ from engines.ice_storm.place import Place
 from engines.ice_storm.squares import Square
 from engines.ice_storm.state import State
 from engines.verdict import Choice
+from table.messages import msg
 
 NEAREST = 3
 """So many other places are offered before that the piece leaned: only the first few alternatives
@@ -38,8 +39,10 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
             if lying and not ruled.again:
                 yield (
                     (
-                        f"{ruled.player.capitalize()}'s piece leans on another piece and is thrown"
-                        " again"
+                        msg(
+                            "{player}'s piece leans on another piece and is thrown again",
+                            player=ruled.player,
+                        )
                     ),
                     Void(ruled.player, ruled.changes),
                 )
@@ -47,10 +50,14 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
         case Capture() | Pass():
             for move in rules.legal_moves(state):
                 if isinstance(move, Pass):
-                    yield f"{move.player.capitalize()} did not fire", move
+                    yield msg("{player} did not fire", player=move.player), move
                 if isinstance(move, Capture):
                     yield (
-                        f"{str(state.attacker).capitalize()} took {move.colour}{move.number}",
+                        msg(
+                            "{player} took {piece}",
+                            player=state.attacker,
+                            piece=f"{move.colour}{move.number}",
+                        ),
                         move,
                     )
         case _:

@@ -9,6 +9,7 @@ from engines.ice_storm.fire import Shot, aims, reach
 from engines.ice_storm.moves import Capture, Low, Move, Moved, Pass, Settle, Throw, Void
 from engines.ice_storm.rules import shots, targets
 from engines.ice_storm.state import PIECES, State
+from table.messages import msg
 
 
 def options(state: State) -> tuple[Option, ...]:
@@ -63,22 +64,27 @@ def _order(state: State, first: str) -> Iterator[Option]:
         yield Option(
             player,
             (
-                f"throws now, {left} left"
+                msg("throws now, {n} left", n=left)
                 if player == first
-                else f"{left} left to throw"
+                else msg("{n} left to throw", n=left)
                 if left
-                else "has thrown all"
+                else msg("has thrown all")
             ),
         )
 
 
 def _shot(shot: Shot) -> Option:
-    hangs = f" if {' and '.join(shot.hangs_on)}" if shot.hangs_on else ""
-    return Option(
-        shot.shooter.rstrip("0123456789"),
-        f"{shot.shooter}, {shot.line}, hits {shot.target}{hangs}",
-        (_ray(shot),),
+    fields: dict[str, object] = {
+        "piece": shot.shooter,
+        "lines": shot.line.message,
+        "piece2": shot.target,
+    }
+    said = (
+        msg("{piece}, {lines}, hits {piece2} if {text}", text=shot.hangs_on, **fields)
+        if shot.hangs_on
+        else msg("{piece}, {lines}, hits {piece2}", **fields)
     )
+    return Option(shot.shooter.rstrip("0123456789"), said, (_ray(shot),))
 
 
 def _ray(shot: Shot) -> Mark:
@@ -100,4 +106,4 @@ def _idle(state: State) -> Iterator[Option]:
                 for line in reached
                 if len(line.squares) > 1
             )
-            yield Option(attacker, f"{piece.name} hits nobody", lines)
+            yield Option(attacker, msg("{piece} hits nobody", piece=piece.name), lines)

@@ -10,6 +10,7 @@ from typing import Literal
 
 from engines.ice_storm.place import Piece, Reading, readings
 from engines.ice_storm.squares import Square
+from table.messages import Message, any_of, msg
 
 WAYS = {
     (0, 1): "north",
@@ -33,11 +34,16 @@ class Line:
     way: str
     squares: tuple[Square, ...]
 
+    @property
+    def message(self) -> Message:
+        """`north on b3-b8`, `at home on b3`."""
+        ends = "-".join(map(str, dict.fromkeys((self.squares[0], self.squares[-1]))))
+        if self.way == HOME:
+            return msg("at home on {cell}", cell=ends)
+        return msg("{way} on {cell}", way=self.way, cell=ends)
+
     def __str__(self) -> str:
-        return (
-            f"{self.way} on"
-            f" {'-'.join(map(str, dict.fromkeys((self.squares[0], self.squares[-1]))))}"
-        )
+        return self.message
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,13 +236,22 @@ def _shots(shooter: Piece, target: Piece, among: Sequence[Piece]) -> Iterator[Sh
         )
         hangs_on = []
         if any(hit != hits[0] for hit in hits):
-            hangs_on.append(f"{shooter} fires {line}")
+            hangs_on.append(
+                msg(
+                    "{piece} {cell} fires {lines}",
+                    piece=shooter.name,
+                    cell=shooter.place,
+                    lines=line.message,
+                )
+            )
         if any(any(hit) and not all(hit) for hit in hits):
             touched = [square for square in line.squares if square in target.place.doubtful]
-            hangs_on.append(f"{target.name} touches {' or '.join(map(str, touched))}")
+            hangs_on.append(
+                msg("{piece} touches {cells}", piece=target.name, cells=any_of(touched, "cell"))
+            )
         if any("in doubt" in each for each in ways):
             hangs_on += [
-                f"{piece.name} lies in its way"
+                msg("{piece} lies in its way", piece=piece.name)
                 for piece in others
                 if _stops(piece, line.squares) is None
             ]

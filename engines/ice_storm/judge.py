@@ -60,6 +60,7 @@ from engines.verdict import (
 )
 from table.boards import Board, Chessboard
 from table.errors import InputError
+from table.messages import Message, msg, phrases, sentences
 from table.observation import Observation, SeenPiece
 
 SETTLED_TOGETHER = 2
@@ -72,18 +73,20 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
     if ended := outcome(state):
         return Waiting(
             code="storm.over",
-            said=f"The game is over: {ended}.",
+            said=msg("The game is over: {text}.", text=ended),
             rests_on="Scoring",
             as_recorded=True,
         )
     if seen.hand:
         return Waiting(
-            code="storm.hand", said="A hand is over the board.", player=state.next or state.attacker
+            code="storm.hand",
+            said=msg("A hand is over the board."),
+            player=state.next or state.attacker,
         )
     if any(_too_long(piece, board) for piece in seen.pieces):
-        said = (
-            f"The pieces are too long for squares of {board.square_mm:.1f} mm: take smaller ones or"
-            " a larger board."
+        said = msg(
+            "The pieces are too long for squares of {mm} mm: take smaller ones or a larger board.",
+            mm=f"{board.square_mm:.1f}",
         )
         return CannotSee(code="storm.set_up", said=said, rests_on="ruling ice_storm.6")
     look = Look(state, seen, before, board)
@@ -142,7 +145,7 @@ def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> V
     throw = Throw(heard.player, None)
     if wrong := violation(state, throw):
         return refusal(wrong, heard.player, (str(throw),), {}, stands(state, throw, wrong))
-    said_so = f"{messages.throw(state, throw)} {turn(play(state, throw))}"
+    said_so = sentences(messages.throw(state, throw), turn(play(state, throw)))
     return Accepted(
         code="storm.throw.wasted",
         said=said_so,
@@ -165,8 +168,8 @@ def _on_the_board(state: State, heard: OnSaid) -> Verdict:
     if wrong := violation(state, lies):
         return refusal(wrong, player, (str(lies),), {}, stands(state, lies, wrong))
     if heard.on is not True:
-        said = (
-            f"{messages.throw(state, lies)} The camera does not see it. {turn(play(state, lies))}"
+        said = sentences(
+            messages.throw(state, lies), msg("The camera does not see it."), turn(play(state, lies))
         )
         return Accepted(
             code="storm.throw.unseen",
@@ -177,11 +180,15 @@ def _on_the_board(state: State, heard: OnSaid) -> Verdict:
         )
     squares = [Square(file, rank) for file in range(SIDE) for rank in range(SIDE)]
     choices = [
-        Choice(f"Within {square}", (str(Throw(player, Place.parse(str(square)))),), holds=True)
+        Choice(
+            msg("Within {cell}", cell=square),
+            (str(Throw(player, Place.parse(str(square)))),),
+            holds=True,
+        )
         for square in squares
     ]
-    choices.append(Choice("On several squares: correct this, and write down how it lies", ()))
-    said = f"Where does {player}'s piece lie, which the camera does not see?"
+    choices.append(Choice(msg("On several squares: correct this, and write down how it lies"), ()))
+    said = msg("Where does {player}'s piece lie, which the camera does not see?", player=player)
     return Ambiguous(
         code="storm.throw.unseen",
         said=said,
@@ -195,11 +202,20 @@ def _low(state: State, move: Low) -> Verdict:
     """A throw is void, whoever says so (ruling ice_storm.12)."""
     if wrong := violation(state, move):
         return refusal(wrong, move.player, (str(move),), {})
-    stays = "all that it moved is put back" if state.undoes_low else "what it moved stays"
-    said = (
-        f"{move.player.capitalize()}'s hand was too low: the throw is void and made again, and"
-        f" {stays}. Pick the piece up."
+    void = (
+        msg(
+            "{player}'s hand was too low: the throw is void and made again, and all that it moved"
+            " is put back.",
+            player=move.player,
+        )
+        if state.undoes_low
+        else msg(
+            "{player}'s hand was too low: the throw is void and made again, and what it moved"
+            " stays.",
+            player=move.player,
+        )
     )
+    said = sentences(void, msg("Pick the piece up."))
     return Accepted(
         code="storm.throw.low", said=said, rests_on=LOW_HAND, player=move.player, moves=(str(move),)
     )
@@ -209,7 +225,7 @@ def _pass(state: State, move: Pass) -> Verdict:
     """A player does not fire, which nothing on the board shows."""
     if wrong := violation(state, move):
         return refusal(wrong, move.player, (str(move),), {})
-    said = f"{move.player.capitalize()} does not fire. {_follow(play(state, move))}"
+    said = sentences(msg("{player} does not fire.", player=move.player), _follow(play(state, move)))
     return Accepted(
         code="storm.pass", said=said, rests_on=MUST, player=move.player, moves=(str(move),)
     )
@@ -230,7 +246,7 @@ def _judge_attack(look: Look) -> Verdict:
         return unread
     if look.new or look.elsewhere:
         return replace(
-            out_of_sync(look, "Put it right."),
+            out_of_sync(look, msg("Put it right.")),
             asks=whose_throw(look, [] if look.new else by_the_last_throw(look)),
         )
     if len(look.gone) > 1:
@@ -250,8 +266,10 @@ def _several(look: Look, attacker: str) -> Refused | Ambiguous:
     """More than one piece is gone: two lawful shots one after the other, or too many taken."""
     names = messages.named(look.gone)
     if ways := list(_one_after_the_other(look.state, look.gone)):
-        said = f"{names} are gone. Were they taken one after the other?"
-        choices = (*ways, Choice("Not so: put them back", ()))
+        said = sentences(
+            msg("{pieces} are gone.", pieces=names), msg("Were they taken one after the other?")
+        )
+        choices = (*ways, Choice(msg("Not so: put them back"), ()))
         return Ambiguous(
             code="storm.attack.two",
             said=said,
@@ -260,9 +278,9 @@ def _several(look: Look, attacker: str) -> Refused | Ambiguous:
             choices=choices,
             until_moved=True,
         )
-    said = (
-        f"{names} are gone, and one piece is taken at a time. Put them back, but for the one that"
-        f" {attacker} takes."
+    said = sentences(
+        msg("{pieces} are gone, and one piece is taken at a time.", pieces=names),
+        msg("Put them back, but for the one that {player} takes.", player=attacker),
     )
     tried = tuple(str(Capture(piece.colour, piece.number)) for piece in look.gone)
     return refusal(
@@ -276,15 +294,23 @@ def _several(look: Look, attacker: str) -> Refused | Ambiguous:
 def _one_after_the_other(state: State, gone: Sequence[Piece]) -> Iterator[Choice]:
     """The orders in which two pieces may have been taken by the rules."""
     for pair in permutations(gone) if len(gone) == 2 else ():
-        after, moves, took = state, list[str](), list[str]()
+        after, moves, took = state, list[str](), list[tuple[str, str]]()
         for piece in pair:
             move = Capture(piece.colour, piece.number)
             if violation(after, move):
                 break
-            took.append(f"{after.attacker} takes {piece.name}")
+            took.append((str(after.attacker), piece.name))
             after, moves = play(after, move), [*moves, str(move)]
         else:
-            yield Choice(", then ".join(took), tuple(moves))
+            (player, taken), (player2, taken2) = took
+            label = msg(
+                "{player} takes {piece}, then {player2} takes {piece2}",
+                player=player,
+                piece=taken,
+                player2=player2,
+                piece2=taken2,
+            )
+            yield Choice(label, tuple(moves))
 
 
 def _capture(look: Look, target: Piece) -> Verdict:
@@ -300,13 +326,16 @@ def _capture(look: Look, target: Piece) -> Verdict:
     explained = list(_settled(state, move))
     evidence = _evidence(state, target)
     if not explained:
-        said = f"{wrong.said} Put {target.name} back."
+        said = sentences(wrong.said, msg("Put {piece} back.", piece=target.name))
         return refusal(Violation(wrong.code, wrong.clause, said), attacker, (str(move),), evidence)
     choices = [_choice(state, settles, move) for settles in explained]
-    choices.append(Choice(f"Not so: {target.name} is put back", ()))
-    said = (
-        f"Whether {target.name} was rightly taken hangs on what is too close to call. Look closely"
-        " and decide together."
+    choices.append(Choice(msg("Not so: {piece} is put back", piece=target.name), ()))
+    said = sentences(
+        msg(
+            "Whether {piece} was rightly taken hangs on what is too close to call.",
+            piece=target.name,
+        ),
+        msg("Look closely and decide together."),
     )
     return Ambiguous(
         code="storm.too_close",
@@ -320,7 +349,7 @@ def _capture(look: Look, target: Piece) -> Verdict:
 
 def _accept(state: State, target: Piece, move: Capture) -> Accepted:
     attacker = str(state.attacker)
-    said = f"{messages.capture(attacker, target, shots(state))} {_follow(play(state, move))}"
+    said = sentences(messages.capture(attacker, target, shots(state)), _follow(play(state, move)))
     return Accepted(
         code="storm.attack",
         said=said,
@@ -331,14 +360,18 @@ def _accept(state: State, target: Piece, move: Capture) -> Accepted:
     )
 
 
-def _follow(after: State) -> str:
+def _follow(after: State) -> Message:
     """Whose turn it is, or what the round brought once nobody can fire."""
     if not after.round_over:
         return turn(after)
-    points = ", ".join(
-        f"{player} {count}" for player, count in zip(after.players, after.points, strict=True)
+    points = [
+        msg("{player} {n}", player=player, n=count)
+        for player, count in zip(after.players, after.points, strict=True)
+    ]
+    brought = msg(
+        "Nobody can fire any more; the round brought {text}.", text=phrases(*points, joint=",")
     )
-    return f"Nobody can fire any more; the round brought {points}. {turn(after)}"
+    return sentences(brought, turn(after))
 
 
 def _evidence(state: State, target: Piece) -> dict[str, Any]:
@@ -361,12 +394,19 @@ def _who_can(look: Look, attacker: str) -> Ambiguous:
         in_doubt, key=lambda piece: piece.name not in aimed
     )  # those that lie in the way of shots last
     choices = [
-        Choice(f"{settle.name} lies {messages.place(settle.place)}", (str(settle),))
+        Choice(
+            msg("{piece} lies {text}", piece=settle.name, text=messages.place(settle.place)),
+            (str(settle),),
+        )
         for settle in settlements(doubtful[:1])
     ]
-    said = (
-        f"Whether {attacker} has a shot is too close to call: it hangs on how {doubtful[0].name}"
-        " lies. Look closely and decide together."
+    said = sentences(
+        msg(
+            "Whether {player} has a shot is too close to call: it hangs on how {piece} lies.",
+            player=attacker,
+            piece=doubtful[0].name,
+        ),
+        msg("Look closely and decide together."),
     )
     evidence = {"shots": [*map(str, shots(state))]}
     return Ambiguous(
@@ -405,9 +445,18 @@ def _after(state: State, settles: Iterable[Settle]) -> State | None:
 
 
 def _choice(state: State, settles: tuple[Settle, ...], move: Capture) -> Choice:
-    lie = "; ".join(f"{settle.name} lies {messages.place(settle.place)}" for settle in settles)
+    lie = phrases(
+        *(
+            msg("{piece} lies {text}", piece=settle.name, text=messages.place(settle.place))
+            for settle in settles
+        )
+    )
     after = _after(state, settles)
     assert after is not None, "they were found so"
-    return Choice(
-        f"{lie}: {after.attacker} takes {move.colour}{move.number}", (*map(str, settles), str(move))
+    label = msg(
+        "{text}: {player} takes {piece}",
+        text=lie,
+        player=after.attacker,
+        piece=f"{move.colour}{move.number}",
     )
+    return Choice(label, (*map(str, settles), str(move)))

@@ -17,6 +17,7 @@ from engines.ice_storm.state import State
 from engines.ice_storm.touches import Touches, touches
 from table.boards import Chessboard
 from table.clearance import clearance
+from table.messages import msg
 from table.motion import CARRIED_MM, as_good_as_there, middles_mm, moved, surely_another, travel_mm
 from table.observation import SURE, Observation, SeenPiece
 from table.solids import Array, Solid
@@ -304,13 +305,25 @@ class Look:
     @property
     def differences(self) -> tuple[str, ...]:
         """Where table and record disagree, a sentence a piece."""
-        gone = [f"{piece} is not on the board." for piece in self.gone]
+        gone = [
+            msg("{piece} {cell} is not on the board.", piece=piece.name, cell=piece.place)
+            for piece in self.gone
+        ]
         lie = [
-            f"{self.state.named(name)} lies on {place} now."
+            msg(
+                "{piece} {cell} lies on {cell2} now.",
+                piece=name,
+                cell=known.place if (known := self.state.named(name)) else "",
+                cell2=place,
+            )
             for name, place in self.elsewhere.items()
         ]
         new = [
-            f"A {piece.colour} piece on {self.touches(piece).place} is not in the record."
+            msg(
+                "A {colour} piece on {cell} is not in the record.",
+                colour=piece.colour,
+                cell=self.touches(piece).place,
+            )
             for piece in self.new
         ]
         return (*gone, *lie, *new)

@@ -8,37 +8,48 @@ from engines.ice_storm.fire import Shot
 from engines.ice_storm.moves import Throw
 from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.state import State
-from table.listing import listed
+from table.messages import NOTHING, Listing, Message, all_of, any_of, msg, sentences
 
 
-def place(lies: Place) -> str:
+def place(lies: Place) -> Message:
     """How a piece lies: `within b3`, `on b3 and b4, its tip in b4`, `upright on b3`."""
-    clear = listed(sorted(lies.clear), none="no square for sure")
-    if not lies.tips:
-        said = f"upright on {clear}"
+    clear = sorted(lies.clear)
+    tips = any_of(sorted(lies.tips), "cell")
+    if not lies.tips and clear:
+        said = msg("upright on {cells}", cells=clear)
+    elif not lies.tips:
+        said = msg("upright on no square for sure")
     elif len(lies.squares) == 1:
-        said = f"within {listed(lies.squares)}"
+        said = msg("within {cells}", cells=lies.squares)
+    elif clear:
+        said = msg("on {cells}, its tip in {cells2}", cells=clear, cells2=tips)
     else:
-        said = f"on {clear}, its tip in {listed(sorted(lies.tips), 'or')}"
-    doubtful = listed(sorted(lies.doubtful), "or")
-    return said + f" (whether it touches {doubtful} is too close to call)" * bool(lies.doubtful)
+        said = msg("on no square for sure, its tip in {cells}", cells=tips)
+    if not lies.doubtful:
+        return said
+    return msg(
+        "{text} (whether it touches {cells} is too close to call)",
+        text=said,
+        cells=any_of(sorted(lies.doubtful), "cell"),
+    )
 
 
-def named(pieces: Iterable[Piece]) -> str:
-    """The names of pieces; empty where there are none."""
-    return listed((piece.name for piece in pieces), none="")
+def named(pieces: Iterable[Piece]) -> Listing:
+    """The names of pieces."""
+    return all_of((piece.name for piece in pieces), "piece")
 
 
-def throw(before: State, move: Throw) -> str:
+def throw(before: State, move: Throw) -> Message:
     """Where a throw came to rest, and what it moved and knocked off the board."""
-    owner = move.player.capitalize()
     landed = (
-        f"{owner}'s piece lies {place(move.place)}."
+        msg("{player}'s piece lies {text}.", player=move.player, text=place(move.place))
         if move.place
-        else f"{owner}'s piece is off the board, or partly off: it is wasted."
+        else msg(
+            "{player}'s piece is off the board, or partly off: it is wasted.", player=move.player
+        )
     )
     moved = [
-        f"It moved {change.name} to lie {place(change.place)}."
+        msg("It moved {piece} to lie {text}.", piece=change.name, text=place(change.place))
         for change in move.changes
         if change.place
     ]
@@ -50,35 +61,51 @@ def throw(before: State, move: Throw) -> str:
     own, enemies = (
         [piece for piece in off if (piece.colour == move.player) is mine] for mine in (True, False)
     )
-    said = [
-        landed,
-        *moved,
-        _knocked_off(before, move.player, enemies),
-        (
-            f"It knocked {named(own)} off the board, {'its' if len(own) == 1 else 'all of its'}"
-            " own: wasted."
-            if own
-            else ""
-        ),
-    ]
-    return " ".join(filter(None, said))
+    return sentences(
+        landed, *moved, _knocked_off(before, move.player, enemies), _own_knocked_off(own)
+    )
 
 
-def _knocked_off(before: State, thrower: str, enemies: Sequence[Piece]) -> str:
+def _own_knocked_off(own: Sequence[Piece]) -> Message:
+    if not own:
+        return NOTHING
+    if len(own) == 1:
+        return msg("It knocked {pieces} off the board, its own: wasted.", pieces=named(own))
+    return msg("It knocked {pieces} off the board, all of its own: wasted.", pieces=named(own))
+
+
+def _knocked_off(before: State, thrower: str, enemies: Sequence[Piece]) -> Message:
     """Of enemy pieces, and whose they are now."""
+    names, one = named(enemies), len(enemies) == 1
     if not enemies:
-        return ""
-    are = "is" if len(enemies) == 1 else "are"
-    whose = f"{thrower}'s at once" if before.scores_knocked else "nobody's"
-    return f"It knocked {named(enemies)} off the board, which {are} {whose}."
+        return NOTHING
+    if not before.scores_knocked:
+        if one:
+            return msg("It knocked {pieces} off the board, which is nobody's.", pieces=names)
+        return msg("It knocked {pieces} off the board, which are nobody's.", pieces=names)
+    if one:
+        return msg(
+            "It knocked {pieces} off the board, which is {player}'s at once.",
+            pieces=names,
+            player=thrower,
+        )
+    return msg(
+        "It knocked {pieces} off the board, which are {player}'s at once.",
+        pieces=names,
+        player=thrower,
+    )
 
 
-def capture(attacker: str, target: Piece, shots: Iterable[Shot]) -> str:
+def capture(attacker: str, target: Piece, shots: Iterable[Shot]) -> Message:
     """Who took what, from which piece and along which line."""
     sure = [shot for shot in shots if shot.target == target.name and shot.certain]
-    how = listed(
-        [f"{shot.shooter} fires {shot.line}" for shot in sure],
-        "or",
-        none="some line hits it however it lies",
+    lines = [
+        msg("{piece} fires {lines}", piece=shot.shooter, lines=shot.line.message) for shot in sure
+    ]
+    return msg(
+        "{player} takes {piece}, which lies {text}: {text2}.",
+        player=attacker,
+        piece=target.name,
+        text=place(target.place),
+        text2=any_of(lines) if lines else msg("some line hits it however it lies"),
     )
-    return f"{attacker.capitalize()} takes {target.name}, which lies {place(target.place)}: {how}."

@@ -34,8 +34,9 @@ from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.state import RULINGS, LastThrow, State, fresh
 from engines.ice_storm.touches import check_board
 from engines.legal_moves import Legal
+from engines.resigned import in_order
 from table.boards import Board
-from table.listing import listed
+from table.messages import NOTHING, Message, any_of, msg, phrase, phrases, sentences
 
 __all__ = [
     "RULINGS",
@@ -70,18 +71,25 @@ class Outcome:
     players: tuple[str, ...]
     scores: tuple[int, ...]
 
-    def __str__(self) -> str:
-        scores = dict(zip(self.players, self.scores, strict=True))
+    @property
+    def message(self) -> Message:
+        """Who won, with how many points, and how many the others have."""
         others = [
-            f"{player}'s {points}"
-            for player, points in scores.items()
+            msg("{player}'s {n}", player=player, n=points)
+            for player, points in zip(self.players, self.scores, strict=True)
             if player not in self.winners
         ]
-        won = (
-            f"{listed(self.winners)} {'won' if len(self.winners) == 1 else 'share the win'} with"
-            f" {max(self.scores)} points"
-        )
-        return won + (f" to {listed(others)}" if others else "")
+        won: dict[str, object] = {"players": self.winners, "n": max(self.scores)}
+        if others and len(self.winners) == 1:
+            return phrase("{players} won with {n} points to {text}", text=others, **won)
+        if others:
+            return phrase("{players} share the win with {n} points to {text}", text=others, **won)
+        if len(self.winners) == 1:
+            return phrase("{players} won with {n} points", **won)
+        return phrase("{players} share the win with {n} points", **won)
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class LegalMoves(Legal[State, Move]):
@@ -145,7 +153,7 @@ def play(state: State, move: Move) -> State:
             return _settle_changes(state, move.player, move.changes)
         case Low():
             return (
-                _void_last(state, state.last)
+                _passed_over(_void_last(state, state.last))
                 if _is_last(state, move)
                 else replace(state, void=True)
             )
@@ -166,6 +174,15 @@ def play(state: State, move: Move) -> State:
             return replace(state, pieces=tuple(pieces))
         case _:
             assert_never(move)
+
+
+def resign(state: State, player: str) -> State:
+    """The state without a player who gave the game up, while others play on."""
+    void, last = state.void and state.next != player, state.last
+    after = replace(state, resigned=in_order(state.players, (*state.resigned, player)), void=void)
+    return _passed_over(
+        replace(after, last=None if last is None or last.player == player else last)
+    )
 
 
 def violation(state: State, move: Move) -> Violation | None:
@@ -204,10 +221,12 @@ def outcome(state: State) -> Outcome | None:
     """
     if not state.over:
         return None
-    best = max(state.scores)
-    winners = tuple(
-        player for player, score in zip(state.players, state.scores, strict=True) if score == best
-    )
+    score = {
+        player: points
+        for player, points in zip(state.players, state.scores, strict=True)
+        if player not in state.resigned
+    }
+    winners = tuple(player for player, points in score.items() if points == max(score.values()))
     return Outcome(winners, state.players, state.scores)
 
 
@@ -226,18 +245,26 @@ def targets(state: State) -> Mapping[Piece, bool]:
     return fire.captures(state.pieces, state.attacker, state.stops) if state.attacker else {}
 
 
-def turn(state: State) -> str:
+def turn(state: State) -> Message:
     """Whose turn it is, in a sentence."""
     if state.next:
-        again = f"Round {state.round} is over. " if state.round_over else ""
-        return f"{again}{state.next.capitalize()} throws next."
-    if state.attacker is None:
-        return f"The game is over: {outcome(state)}."
-    sure = any(targets(state).values())
-    unable = "" if state.attacker == state.turn else f"{str(state.turn).capitalize()} has no shot. "
-    doubt = "" if sure else " if a touch that is too close to call is so; the players decide"
-    next_or_never = " next, or passes" if state.may_pass else " next"
-    return f"{unable}{state.attacker.capitalize()} fires{doubt or next_or_never}."
+        again = msg("Round {n} is over.", n=state.round) if state.round_over else NOTHING
+        return sentences(again, msg("{player} throws next.", player=state.next))
+    if ended := outcome(state):
+        return msg("The game is over: {text}.", text=ended.message)
+    attacker = state.attacker
+    if not any(targets(state).values()):
+        fires = msg(
+            "{player} fires if a touch that is too close to call is so; the players decide.",
+            player=attacker,
+        )
+    elif state.may_pass:
+        fires = msg("{player} fires next, or passes.", player=attacker)
+    else:
+        fires = msg("{player} fires next.", player=attacker)
+    able = state.turn in (attacker, *state.resigned)
+    unable = NOTHING if able else msg("{player} has no shot.", player=state.turn)
+    return sentences(unable, fires)
 
 
 def _next_round(state: State) -> State:
@@ -245,7 +272,7 @@ def _next_round(state: State) -> State:
     nought = (0,) * len(state.players)
     return replace(
         state,
-        round=state.round + 1,
+        round=state.next_round or state.round,
         totals=state.scores,
         stacks=nought,
         thrown=0,
@@ -265,7 +292,14 @@ def _throw(state: State, move: Throw) -> State:
     after = replace(
         after, thrown=state.thrown + 1, last=LastThrow(move.player, state.pieces, state.stacks)
     )
-    return replace(after, turn=after.starter) if after.all_thrown else after
+    return _passed_over(after)
+
+
+def _passed_over(state: State) -> State:
+    """The throws of who resigned are wasted; when all are thrown, players fire."""
+    while not state.all_thrown and state.next in state.resigned:
+        state = replace(state, thrown=state.thrown + 1)
+    return replace(state, turn=state.starter) if state.all_thrown and state.turn is None else state
 
 
 def _settle_changes(state: State, thrower: str, changes: Sequence[Change]) -> State:
@@ -290,6 +324,8 @@ def _void_last(state: State, last: LastThrow | None) -> State:
     assert last is not None, "there is one to be made void"
     thrown = f"{last.player}{state.thrown_by(last.player)}"
     before = replace(state, thrown=state.thrown - 1, turn=None, last=None)
+    while before.next != last.player:  # throws of who resigned, which count as made, came after it
+        before = replace(before, thrown=before.thrown - 1)
     if state.undoes_low:
         return replace(before, pieces=last.pieces, stacks=last.stacks)
     return replace(before, pieces=tuple(piece for piece in state.pieces if piece.name != thrown))
@@ -326,57 +362,93 @@ def _credit(state: State, player: str | None, pieces: int) -> tuple[int, ...]:
 
 
 def _over(state: State, move: Move) -> Violation | None:
-    if state.over:
-        return Violation(
-            "storm.over", SCORING, f"'{move}' was tried, but the game is over: {outcome(state)}."
-        )
-    return None
+    if (ended := outcome(state)) is None:
+        return None
+    said = msg("'{raw}' was tried, but the game is over: {text}.", raw=move, text=ended.message)
+    return Violation("storm.over", SCORING, said)
 
 
 def _turn_violation(state: State, move: Throw | Void) -> Violation | None:
-    thrower = move.player.capitalize()
+    thrower = move.player
     if move.player not in state.players:
         return Violation(
             "storm.throw.player",
             DEPLOYMENT,
-            f"{thrower} threw, and nobody plays {move.player}. {turn(state)}",
+            sentences(
+                msg(
+                    "{player} threw, and nobody plays {player2}.",
+                    player=thrower,
+                    player2=move.player,
+                ),
+                turn(state),
+            ),
         )
     if state.next is None:
         return Violation(
             "storm.throw.time",
             DEPLOYMENT,
-            f"{thrower} threw, but all pieces of this round are thrown. {turn(state)}",
+            sentences(
+                msg("{player} threw, but all pieces of this round are thrown.", player=thrower),
+                turn(state),
+            ),
         )
     if move.player != state.next:
         clause = "Deployment; ruling ice_storm.9" if state.round_over else DEPLOYMENT
-        return Violation("storm.throw.turn", clause, f"{thrower} threw out of turn. {turn(state)}")
+        return Violation(
+            "storm.throw.turn",
+            clause,
+            sentences(msg("{player} threw out of turn.", player=thrower), turn(state)),
+        )
     return None
 
 
 def _throw_violation(state: State, move: Throw) -> Violation | None:
     if wrong := _names_violation(state, move):
         return wrong
-    player = move.player.capitalize()
+    player = move.player
     if move.again == LEANING:
-        said = (
-            f"{player}'s piece leans on another or lies on one, and is thrown again. What it moved"
-            " stays where it is."
+        said = sentences(
+            msg(
+                "{player}'s piece leans on another or lies on one, and is thrown again.",
+                player=player,
+            ),
+            msg("What it moved stays where it is."),
         )
         return Violation("storm.throw.leaning", "Deployment; ruling ice_storm.8", said)
     if move.again == OTHER_SIZE:
-        said = (
-            f"{player}'s piece is of another size than this game's, is taken away and thrown again."
-            " What it moved stays where it is."
+        said = sentences(
+            msg(
+                "{player}'s piece is of another size than this game's, is taken away and thrown"
+                " again.",
+                player=player,
+            ),
+            msg("What it moved stays where it is."),
         )
         return Violation("storm.throw.size", "Deployment; ruling ice_storm.13", said)
     if move.again == LOW or state.void:
-        what = "Put back what it moved" if state.undoes_low else "What it moved stays where it is"
-        said = (
-            f"{player}'s hand was lower than 6 inches (152 mm), so the throw is void. {what}; pick"
-            " the piece up and throw again."
+        said = sentences(
+            msg(
+                "{player}'s hand was lower than 6 inches (152 mm), so the throw is void.",
+                player=player,
+            ),
+            (
+                msg("Put back what it moved; pick the piece up and throw again.")
+                if state.undoes_low
+                else msg("What it moved stays where it is; pick the piece up and throw again.")
+            ),
         )
         return Violation("storm.throw.low", LOW_HAND, said)
-    return _off_violation([(f"{move.player}'s throw", move.place), *_ends(move)])
+    if move.place and move.place.off_doubtful:
+        said = sentences(
+            msg(
+                "Whether {player}'s throw lies partly off the board is too close to call ({cell}).",
+                player=player,
+                cell=move.place,
+            ),
+            msg("The players decide whether it is on or off."),
+        )
+        return Violation("storm.too_close", f"Deployment; {DOUBT}", said)
+    return _off_violation(_ends(move))
 
 
 def _void_violation(state: State, move: Void) -> Violation | None:
@@ -385,9 +457,13 @@ def _void_violation(state: State, move: Void) -> Violation | None:
 
 def _moved_violation(state: State, move: Moved) -> Violation | None:
     if not _is_last(state, move):
-        said = (
-            f"'{move}' was tried, but {move.player}'s throw is not the one that was ruled last."
-            f" {turn(state)}"
+        said = sentences(
+            msg(
+                "'{raw}' was tried, but {player}'s throw is not the one that was ruled last.",
+                raw=move,
+                player=move.player,
+            ),
+            turn(state),
         )
         return Violation("storm.moved.time", DEPLOYMENT, said)
     return _names_violation(state, move) or _off_violation(_ends(move))
@@ -402,9 +478,18 @@ def _names_violation(state: State, move: Throw | Void | Moved) -> Violation | No
     lie = () if state.round_over else tuple(piece.name for piece in state.pieces)
     for change in move.changes:
         if change.name not in lie:
+            common = {"player": move.player, "piece": change.name}
             said = (
-                f"{move.player.capitalize()}'s throw cannot have moved {change.name}: the board"
-                f" holds {listed(lie, none='nothing yet')}."
+                msg(
+                    "{player}'s throw cannot have moved {piece}: the board holds {pieces}.",
+                    pieces=lie,
+                    **common,
+                )
+                if lie
+                else msg(
+                    "{player}'s throw cannot have moved {piece}: the board holds nothing yet.",
+                    **common,
+                )
             )
             return Violation("storm.throw.pieces", DEPLOYMENT, said)
     return None
@@ -413,9 +498,13 @@ def _names_violation(state: State, move: Throw | Void | Moved) -> Violation | No
 def _off_violation(placed: Sequence[tuple[str, Place | None]]) -> Violation | None:
     for name, place in placed:
         if place and place.off_doubtful:
-            said = (
-                f"Whether {name} lies partly off the board is too close to call ({place}). The"
-                " players decide whether it is on or off."
+            said = sentences(
+                msg(
+                    "Whether {piece} lies partly off the board is too close to call ({cell}).",
+                    piece=name,
+                    cell=place,
+                ),
+                msg("The players decide whether it is on or off."),
             )
             return Violation("storm.too_close", f"Deployment; {DOUBT}", said)
     return None
@@ -427,13 +516,19 @@ def _low_violation(state: State, move: Low) -> Violation | None:
     """
     if _is_last(state, move) or (state.next == move.player and not state.void):
         return None
-    player = move.player.capitalize()
+    player = move.player
     if state.void and state.next == move.player:
-        said = f"{player}'s throw is void already: pick the piece up and throw again."
+        said = msg(
+            "{player}'s throw is void already: pick the piece up and throw again.", player=player
+        )
     else:
-        said = (
-            f"No throw of {move.player}'s can be void now: the next one is ruled already, or nobody"
-            f" throws. {turn(state)}"
+        said = sentences(
+            msg(
+                "No throw of {player}'s can be void now: the next one is ruled already, or"
+                " nobody throws.",
+                player=move.player,
+            ),
+            turn(state),
         )
     return Violation("storm.low.time", LOW_HAND, said)
 
@@ -441,29 +536,35 @@ def _low_violation(state: State, move: Low) -> Violation | None:
 def _capture_violation(state: State, move: Capture) -> Violation | None:
     attacker = state.attacker
     if attacker is None:
-        said = (
-            f"'{move}' was tried, but players fire when all pieces of a round are thrown, until"
-            f" nobody can. {turn(state)}"
+        said = sentences(
+            msg(
+                "'{raw}' was tried, but players fire when all pieces of a round are thrown,"
+                " until nobody can.",
+                raw=move,
+            ),
+            turn(state),
         )
         return Violation("storm.attack.time", ATTACK, said)
     can, meant = targets(state), _meant(state, move)
     if not meant:
-        wanted = f"{move.colour}{move.number}" if move.number else f"{move.colour} piece"
-        where = f"touches {move.square}" if move.square else "is on the board"
-        return Violation(
-            "storm.attack.piece",
-            ATTACK,
-            f"'{move}' was tried, but no {wanted} {where}. {_allowed(can, attacker)}",
-        )
+        said = sentences(_no_such_piece(move), _allowed(can, attacker))
+        return Violation("storm.attack.piece", ATTACK, said)
     found = [piece for piece in meant if piece in can]
     if not found:
         return Violation(
-            "storm.attack", FIRE, f"{_no_line(state, meant)} {_allowed(can, attacker)}"
+            "storm.attack", FIRE, sentences(_no_line(state, meant), _allowed(can, attacker))
         )
     if len({piece.place for piece in found}) > 1:
-        names = listed([str(piece) for piece in found], "or")
+        names = any_of(
+            [msg("{piece} {cell}", piece=piece.name, cell=piece.place) for piece in found]
+        )
         which = tuple(str(Capture(piece.colour, piece.number)) for piece in found)
-        said = f"'{move}' may mean several pieces that {attacker} can take: say which, {names}."
+        said = msg(
+            "'{raw}' may mean several pieces that {player} can take: say which, {text}.",
+            raw=move,
+            player=attacker,
+            text=names,
+        )
         return Violation("storm.attack.which", ATTACK, said, which)
     if not can[found[0]]:
         hang = dict.fromkeys(
@@ -472,12 +573,41 @@ def _capture_violation(state: State, move: Capture) -> Violation | None:
             if shot.target == found[0].name
             for cause in shot.hangs_on
         )
-        said = (
-            f"Whether {attacker} hits {found[0].name} is too close to call: it hangs on whether"
-            f" {listed(tuple(hang), 'or')}. The players decide."
+        said = sentences(
+            msg(
+                "Whether {player} hits {piece} is too close to call: it hangs on whether {text}.",
+                player=attacker,
+                piece=found[0].name,
+                text=any_of(hang),
+            ),
+            msg("The players decide."),
         )
         return Violation("storm.too_close", f"Attack; {DOUBT}", said)
     return None
+
+
+def _no_such_piece(move: Capture) -> Message:
+    """None of the pieces on the board is the one that a capture names."""
+    name = f"{move.colour}{move.number}"
+    if move.number and move.square:
+        return msg(
+            "'{raw}' was tried, but no {piece} touches {cell}.",
+            raw=move,
+            piece=name,
+            cell=move.square,
+        )
+    if move.number:
+        return msg("'{raw}' was tried, but no {piece} is on the board.", raw=move, piece=name)
+    if move.square:
+        return msg(
+            "'{raw}' was tried, but no {colour} piece touches {cell}.",
+            raw=move,
+            colour=move.colour,
+            cell=move.square,
+        )
+    return msg(
+        "'{raw}' was tried, but no {colour} piece is on the board.", raw=move, colour=move.colour
+    )
 
 
 def _meant(state: State, move: Capture) -> list[Piece]:
@@ -493,56 +623,78 @@ def _meant(state: State, move: Capture) -> list[Piece]:
     return sorted(meant, key=lambda piece: piece not in can)
 
 
-def _no_line(state: State, meant: Sequence[Piece]) -> str:
+def _no_line(state: State, meant: Sequence[Piece]) -> Message:
     """What was tried in vain."""
     attacker = str(state.attacker)
     if meant[0].colour == attacker:
-        return (
-            f"{attacker.capitalize()} fires on enemy pieces only, and {meant[0].name} is its own."
+        return msg(
+            "{player} fires on enemy pieces only, and {piece} is its own.",
+            player=attacker,
+            piece=meant[0].name,
         )
-    target = " or ".join(str(piece) for piece in meant)
-    aims = [f"{piece} fires {listed(_ways(piece), 'or')}" for piece in state.of(attacker)]
-    ends = " Lines of fire end at the first square with another piece on it." if state.stops else ""
-    return f"No line of fire of {attacker}'s reaches {target}: {'; '.join(aims)}.{ends}"
-
-
-def _ways(piece: Piece) -> tuple[str, ...]:
-    lines = fire.aims(piece)
-    return (
-        ("in every direction",)
-        if any(line.way == fire.HOME for line in lines)
-        else tuple(map(str, lines))
+    target = any_of([msg("{piece} {cell}", piece=piece.name, cell=piece.place) for piece in meant])
+    aims = [_aims(piece) for piece in state.of(attacker)]
+    reached = msg(
+        "No line of fire of {player}'s reaches {text}: {text2}.",
+        player=attacker,
+        text=target,
+        text2=phrases(*aims),
     )
+    if not state.stops:
+        return reached
+    ends = msg("Lines of fire end at the first square with another piece on it.")
+    return sentences(reached, ends)
 
 
-def _allowed(can: Mapping[Piece, bool], attacker: str) -> str:
+def _aims(piece: Piece) -> Message:
+    """Along which lines a piece fires."""
+    lines = fire.aims(piece)
+    if any(line.way == fire.HOME for line in lines):
+        return msg("{piece} {cell} fires in every direction", piece=piece.name, cell=piece.place)
+    along = any_of(line.message for line in lines)
+    return msg("{piece} {cell} fires {lines}", piece=piece.name, cell=piece.place, lines=along)
+
+
+def _allowed(can: Mapping[Piece, bool], attacker: str) -> Message:
     sure = [piece.name for piece, certain in can.items() if certain]
     if sure:
-        return f"{attacker.capitalize()} can take {listed(sure, 'or')}."
-    return (
-        f"Whether {attacker} can take {listed([piece.name for piece in can], 'or')} is too close to"
-        " call."
+        return msg("{player} can take {pieces}.", player=attacker, pieces=any_of(sure, "piece"))
+    return msg(
+        "Whether {player} can take {pieces} is too close to call.",
+        player=attacker,
+        pieces=any_of([piece.name for piece in can], "piece"),
     )
 
 
 def _pass_violation(state: State, move: Pass) -> Violation | None:
     attacker = state.attacker
     if attacker is None:
-        said = (
-            f"'{move}' was tried, but players fire when all pieces of a round are thrown, until"
-            f" nobody can. {turn(state)}"
+        said = sentences(
+            msg(
+                "'{raw}' was tried, but players fire when all pieces of a round are thrown,"
+                " until nobody can.",
+                raw=move,
+            ),
+            turn(state),
         )
         return Violation("storm.attack.time", ATTACK, said)
     if move.player != attacker:
         return Violation(
             "storm.pass.turn",
             ATTACK,
-            f"'{move}' was tried, but it is {attacker}'s turn to fire. {turn(state)}",
+            sentences(
+                msg(
+                    "'{raw}' was tried, but it is {player}'s turn to fire.",
+                    raw=move,
+                    player=attacker,
+                ),
+                turn(state),
+            ),
         )
     if not state.may_pass:
-        said = (
-            f"{attacker.capitalize()} cannot pass: who can attack on their turn must."
-            f" {_allowed(targets(state), attacker)}"
+        said = sentences(
+            msg("{player} cannot pass: who can attack on their turn must.", player=attacker),
+            _allowed(targets(state), attacker),
         )
         return Violation("storm.pass", MUST, said)
     return None
@@ -553,21 +705,32 @@ def _settle_violation(state: State, move: Settle) -> Violation | None:
         return Violation(
             "storm.settle.time",
             DOUBT,
-            f"'{move}' was tried, but touches are decided when pieces fire. {turn(state)}",
+            sentences(
+                msg("'{raw}' was tried, but touches are decided when pieces fire.", raw=move),
+                turn(state),
+            ),
         )
     piece = state.named(move.name)
     if piece is None or not piece.place.in_doubt:
-        doubtful = listed((other for other in state.pieces if other.place.in_doubt), none="nothing")
-        said = (
-            f"Nothing about {move.name} is too close to call on this board; there is to decide:"
-            f" {doubtful}."
+        doubtful = [
+            msg("{piece} {cell}", piece=other.name, cell=other.place)
+            for other in state.pieces
+            if other.place.in_doubt
+        ]
+        said = msg(
+            "Nothing about {piece} is too close to call on this board; there is to decide: {text}.",
+            piece=move.name,
+            text=doubtful or msg("nothing"),
         )
         return Violation("storm.settle.piece", DOUBT, said)
     if not move.place.settles(piece.place):
-        ways = listed(tuple(str(choice.place) for choice in settlements((piece,))), "or")
-        said = (
-            f"What was seen of {move.name} is {piece.place}: it may be settled as {ways}, not as"
-            f" {move.place}."
+        ways = any_of((choice.place for choice in settlements((piece,))), "cell")
+        said = msg(
+            "What was seen of {piece} is {cell}: it may be settled as {cells}, not as {cell2}.",
+            piece=move.name,
+            cell=piece.place,
+            cells=ways,
+            cell2=move.place,
         )
         return Violation("storm.settle.place", DOUBT, said)
     return None

@@ -8,10 +8,17 @@ from engines.ice_storm.fire import Shot
 from engines.ice_storm.moves import Low, Pass, Throw
 from engines.ice_storm.rules import outcome, shots, targets, turn, violation
 from engines.ice_storm.state import State
+from table.messages import msg, plain
 
 
 def state_document(state: State) -> dict[str, Any]:
-    """The state as plain data for logs and pages, every key always there.
+    """The state as plain data for logs and programs, its messages in English: see `shown_state`."""
+    document: dict[str, Any] = plain(shown_state(state))
+    return document
+
+
+def shown_state(state: State) -> dict[str, Any]:
+    """The state as data for pages, every key always there.
 
     ::
 
@@ -68,7 +75,7 @@ def state_document(state: State) -> dict[str, Any]:
         "shots": [_shot_document(shot) for shot in shots(state)],
         "rulings": dict(state.rulings),
         "state": str(state),
-        "outcome": str(ended) if ended else None,
+        "outcome": ended.message if ended else None,
     }
 
 
@@ -86,28 +93,31 @@ def _may_say(state: State) -> list[dict[str, Any]]:
     return [
         *(
             {
-                "label": f"{move.player}'s throw is off the board",
+                "label": msg("{player}'s throw is off the board", player=move.player),
                 "said": {"player": move.player, "off": True},
             }
             for move in off
         ),
         *(
             {
-                "label": f"{move.player}'s throw lies on the board, and the camera does not see it",
+                "label": msg(
+                    "{player}'s throw lies on the board, and the camera does not see it",
+                    player=move.player,
+                ),
                 "said": {"player": move.player, "on": True},
             }
             for move in off
         ),
         *(
             {
-                "label": f"{move.player} does not fire",
+                "label": msg("{player} does not fire", player=move.player),
                 "said": {"player": move.player, "passes": True},
             }
             for move in passes
         ),
         *(
             {
-                "label": f"{move.player}'s hand was too low",
+                "label": msg("{player}'s hand was too low", player=move.player),
                 "said": {"player": move.player, "low": True},
                 "anybody": True,
             }

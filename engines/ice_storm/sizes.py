@@ -12,7 +12,7 @@ from engines.ice_storm.matching import Look
 from engines.ice_storm.state import ANY_SIZE, SAME_SIZE
 from engines.occlusion import NOT_SO
 from engines.verdict import Ambiguous, Choice, OutOfSync
-from table.listing import listed
+from table.messages import Message, all_of, msg, sentences
 from table.observation import SURE, SeenPiece
 
 ONE_SIZE = "ruling ice_storm.13"
@@ -51,29 +51,38 @@ def as_of_size(piece: SeenPiece, size: str) -> SeenPiece:
     )
 
 
-def told(size: str, wanted: str, look: Look) -> str:
-    """What is wrong about a piece of a size, in words that follow its name: `is medium, and the
-    others are small`.
-    """
-    named = dict(look.state.rulings)["size"] != SAME_SIZE
-    return (
-        f"is {size}, and"
-        f" {f'this game is played with {wanted} pieces' if named else f'the others are {wanted}'}"
-    )
+def named_before_play(look: Look) -> bool:
+    """Was the size of the pieces agreed on before play, or is it that of the others?"""
+    return dict(look.state.rulings)["size"] != SAME_SIZE
 
 
-def new_of_another_size(look: Look) -> list[str]:
+def new_of_another_size(look: Look) -> list[Message]:
     """A sentence for each new piece on the board that is surely of another size than the game's."""
     odd = [
         (piece, of_another_size(look, piece))
         for piece in look.new
         if piece.size_probability >= SURE
     ]
-    return [
-        f"A {piece.colour} piece on {look.touches(piece).place} {told(piece.size, size, look)}."
-        for piece, size in odd
-        if size
-    ]
+    said = []
+    for piece, size in odd:
+        if size is None:
+            continue
+        fields: dict[str, object] = {
+            "colour": piece.colour,
+            "cell": look.touches(piece).place,
+            "size": piece.size,
+            "size2": size,
+        }
+        said.append(
+            msg(
+                "A {colour} piece on {cell} is {size}, and this game is played with {size2}"
+                " pieces.",
+                **fields,
+            )
+            if named_before_play(look)
+            else msg("A {colour} piece on {cell} is {size}, and the others are {size2}.", **fields)
+        )
+    return said
 
 
 def exchanged(look: Look) -> OutOfSync | None:
@@ -94,15 +103,34 @@ def exchanged(look: Look) -> OutOfSync | None:
             odd[name] = piece
     if not odd:
         return None
-    names = listed(odd, "and")
+    names = all_of(odd, "piece")
     player = look.state.next or look.state.attacker
-    differences = tuple(f"{name} {told(piece.size, wanted, look)}." for name, piece in odd.items())
-    right = Choice(f"{names} is {wanted}: all lies as it is recorded", (), holds=True)
-    asked = f"Is {names} of the size of this game, {wanted}?"
+    differences = tuple(
+        msg(
+            "{piece} is {size}, and this game is played with {size2} pieces.",
+            piece=name,
+            size=piece.size,
+            size2=wanted,
+        )
+        if named_before_play(look)
+        else msg(
+            "{piece} is {size}, and the others are {size2}.",
+            piece=name,
+            size=piece.size,
+            size2=wanted,
+        )
+        for name, piece in odd.items()
+    )
+    right = Choice(
+        msg("{pieces} is {size}: all lies as it is recorded", pieces=names, size=wanted),
+        (),
+        holds=True,
+    )
+    asked = msg("Is {pieces} of the size of this game, {size}?", pieces=names, size=wanted)
     common: dict[str, Any] = {"code": CODE, "rests_on": ONE_SIZE, "player": player}
     asks = Ambiguous(said=asked, choices=(right, NOT_SO), until_moved=True, **common)
-    said = (
-        "All pieces of a game are of one size. Take away what is of another, and put the right"
-        " piece there."
+    said = sentences(
+        msg("All pieces of a game are of one size."),
+        msg("Take away what is of another, and put the right piece there."),
     )
     return OutOfSync(said=said, differences=differences, asks=asks, **common)

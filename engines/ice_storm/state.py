@@ -9,6 +9,7 @@ from engines.errors import InvalidNotation
 from engines.house_rules import Chosen, Ruling, read_rulings, seat, write_rulings
 from engines.ice_storm.fire import captures
 from engines.ice_storm.place import Piece
+from engines.resigned import RESIGNED, read_resigned, write_resigned
 from engines.state_notation import NONE, read_counts, read_line, read_state, write_line
 
 PIECES = 5
@@ -120,9 +121,10 @@ class State:
 
     `thrown` counts the throws of this round; when all are thrown, `turn` is whose turn it is to
     fire, able or not.  A round that is over stays as it is until the first throw of the next one.
-    `void`: the throw that `next` makes now does not count (ruling ice_storm.12).  `last` can still
-    be made void; it is a memory of the game, not part of its position: it is not compared, printed
-    or parsed.
+    `void`: the throw that `next` makes now does not count (ruling ice_storm.12).  Who `resigned`
+    throws and fires no more: their throws count as wasted, a round that they would start is not
+    played, and they cannot win.  `last` can still be made void; it is a memory of the game, not
+    part of its position: it is not compared, printed or parsed.
     """
 
     players: tuple[str, ...]
@@ -135,6 +137,7 @@ class State:
     pieces: tuple[Piece, ...] = ()
     void: bool = False
     passed: tuple[str, ...] = ()
+    resigned: tuple[str, ...] = ()
     last: LastThrow | None = field(default=None, compare=False)
 
     @property
@@ -185,7 +188,13 @@ class State:
         seats = len(self.players)
         if not self.all_thrown:
             return self.players[(self.players.index(self.starter) + self.thrown) % seats]
-        return self._starts(self.round + 1) if self.round_over and self.round < seats else None
+        return self._starts(self.next_round) if self.round_over and self.next_round else None
+
+    @property
+    def next_round(self) -> int | None:
+        """The number of the next round that is played; None: this is the last one."""
+        later = range(self.round + 1, len(self.players) + 1)
+        return next((number for number in later if self._starts(number) not in self.resigned), None)
 
     @property
     def all_thrown(self) -> bool:
@@ -203,7 +212,7 @@ class State:
         in_turn = (
             player
             for player in self.players[here:] + self.players[:here]
-            if player not in self.passed
+            if player not in (*self.passed, *self.resigned)
         )
         return next(
             (player for player in in_turn if captures(self.pieces, player, self.stops)), None
@@ -217,7 +226,7 @@ class State:
     @property
     def over(self) -> bool:
         """Has every player started a round, and is the last one over?"""
-        return self.round == len(self.players) and self.round_over
+        return self.next_round is None and self.round_over
 
     @property
     def points(self) -> tuple[int, ...]:
@@ -251,6 +260,7 @@ class State:
     def __str__(self) -> str:
         words = {
             "players": " ".join(self.players),
+            **write_resigned(self.resigned),
             "round": self.round,
             "totals": " ".join(map(str, self.totals)),
             "stacks": " ".join(map(str, self.stacks)),
@@ -276,11 +286,22 @@ def fresh(players: Sequence[str], rulings: Chosen) -> State:
 
 _PASSED = "passed"
 """A key that only stands where somebody has passed."""
-_KEYS = ("players", "round", "totals", "stacks", "thrown", "turn", _PASSED, "pieces", "rulings")
+_KEYS = (
+    "players",
+    RESIGNED,
+    "round",
+    "totals",
+    "stacks",
+    "thrown",
+    "turn",
+    _PASSED,
+    "pieces",
+    "rulings",
+)
 
 
 def _parse(text: str) -> State:
-    words = read_line(text, [key for key in _KEYS if key != _PASSED or f"; {_PASSED} " in text])
+    words = read_line(text, _KEYS, (RESIGNED, _PASSED))
     turn, void = _read_turn(words["turn"])
     blank = fresh(words["players"].split(" "), read_rulings(RULINGS, words["rulings"]))
     state = State(
@@ -298,6 +319,7 @@ def _parse(text: str) -> State:
             if words["pieces"] == NOTHING
             else tuple(map(Piece.parse, words["pieces"].split(", ")))
         ),
+        resigned=read_resigned(words, blank.players),
     )
     _check(state)
     return state
@@ -324,6 +346,10 @@ def _check(state: State) -> None:
         "whose turn it is to fire once everything is thrown, and only then",
     )
     _expect(state.turn in (None, *state.players), "the turn of one of the players")
+    _expect(
+        state.next is None or state.next not in state.resigned,
+        "somebody to throw who has not resigned",
+    )
     _expect(not state.void or state.next is not None, "a void throw only while pieces are thrown")
     _expect(
         not state.passed or (state.may_pass and state.turn is not None),

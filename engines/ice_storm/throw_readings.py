@@ -13,6 +13,7 @@ from engines.ice_storm.matching import Look, overlap
 from engines.ice_storm.moves import LEANING, Change, Throw, Void
 from engines.ice_storm.place import Piece, Place
 from table.clearance import clearance
+from table.messages import Message, msg, phrases
 from table.motion import moved
 from table.observation import SURE, SeenPiece
 
@@ -20,19 +21,38 @@ LEAN_MM = 3.0
 """Pieces that are read this near to each other may touch."""
 
 
+Reading = tuple[Message, Throw]
+"""A throw that there may have been, and what people are told of it."""
+
+
 class _Rest(NamedTuple):
-    """One way to read how a piece came to rest, as people say it; `place` None: off the board,
-    `leans`: on another piece.
+    """One way to read how a piece came to rest; `place` None: off the board, `leans`: on another
+    piece.
     """
 
-    said: str
     place: Place | None
     leans: bool = False
+
+    def of_thrown(self, player: str) -> Message:
+        """Of the piece that a player threw."""
+        if self.leans:
+            return msg("{player}'s piece leans on another piece and is thrown again", player=player)
+        if self.place is None:
+            return msg("{player}'s piece lies off the board, or partly off", player=player)
+        lies = messages.place(self.place)
+        return msg("{player}'s piece lies on the board, {text}", player=player, text=lies)
+
+    def of_moved(self, name: str) -> Message:
+        """Of a piece that the throw moved."""
+        if self.place is None:
+            return msg("{piece} lies off the board, or partly off", piece=name)
+        lies = messages.place(self.place)
+        return msg("{piece} lies on the board, {text}", piece=name, text=lies)
 
 
 def another_was_thrown(
     look: Look, player: str, piece: SeenPiece | None = None
-) -> Iterator[tuple[str, Throw]]:
+) -> Iterator[Reading]:
     """Readings where another piece of the player's, moved or not known to lie still, is the thrown
     one instead of `piece`, and one of them leans.
 
@@ -59,19 +79,17 @@ def _came_to_lean(look: Look, known: Piece) -> bool:
     return was is None or known in look.moved or moved(was, look.found[known.name])
 
 
-def _told_apart(read: list[tuple[str, Throw]]) -> Iterator[tuple[str, Throw]]:
+def _told_apart(read: list[Reading]) -> Iterator[Reading]:
     """Readings that are worded alike, each with where it moved what; the others as they are."""
     alike = Counter(text for text, _ in read)
     for text, throw in dict.fromkeys(read):
         lie = [
-            f"{change.name} lies on the board, {messages.place(change.place)}"
-            for change in throw.changes
-            if change.place
+            _Rest(change.place).of_moved(change.name) for change in throw.changes if change.place
         ]
-        yield "; ".join([text, *lie]) if alike[text] > 1 else text, throw
+        yield phrases(text, *lie) if alike[text] > 1 else text, throw
 
 
-def lost_or_there(read: list[tuple[str, Throw]], lost: list[Piece]) -> list[tuple[str, Throw]]:
+def lost_or_there(read: list[Reading], lost: list[Piece]) -> list[Reading]:
     """Every reading with what is lost knocked off, then with it still there and not seen; as they
     are where nothing is lost.
     """
@@ -80,10 +98,18 @@ def lost_or_there(read: list[tuple[str, Throw]], lost: list[Piece]) -> list[tupl
         return read
     names = messages.named(lost)
     there = [
-        (f"{text}; {names} still lies where it lay, and is not seen", _still_there(throw, lost))
+        (
+            msg(
+                "{text}; {pieces} still lies where it lay, and is not seen", text=text, pieces=names
+            ),
+            _still_there(throw, lost),
+        )
         for text, throw in read
     ]
-    return [(f"{text}; {names} was knocked off", throw) for text, throw in read] + there
+    return [
+        (msg("{text}; {pieces} was knocked off", text=text, pieces=names), throw)
+        for text, throw in read
+    ] + there
 
 
 def _still_there(throw: Throw, lost: list[Piece]) -> Throw:
@@ -100,48 +126,31 @@ def counted(throw: Throw) -> tuple[str, ...]:
     return (str(Void(throw.player, throw.changes)),) if throw.changes else ()
 
 
-def as_lying(look: Look, player: str, piece: SeenPiece) -> list[tuple[str, Throw]]:
+def as_lying(look: Look, player: str, piece: SeenPiece) -> list[Reading]:
     """The throw as it is if the piece only looks as if it leaned: for people who saw that it does
     not.
     """
     return [
-        (
-            "; ".join(filter(None, (f"{player.capitalize()}'s piece {rest.said}", said))),
-            Throw(player, rest.place, changes),
-        )
+        (phrases(rest.of_thrown(player), said), Throw(player, rest.place, changes))
         for rest in resting_places(look.touches(piece).place)
         for said, changes in changes_of(look)
     ]
 
 
-def readings_of(look: Look, player: str, piece: SeenPiece) -> list[tuple[str, Throw]]:
+def readings_of(look: Look, player: str, piece: SeenPiece) -> list[Reading]:
     """Every throw that the table may show, with what is in question about it in words."""
     found = []
     for rest in _rests(look, piece):
         for said, changes in changes_of(look):
-            text = "; ".join(filter(None, [f"{player.capitalize()}'s piece {rest.said}", said]))
-            found.append(
-                (
-                    text,
-                    Throw(
-                        player,
-                        None if rest.leans else rest.place,
-                        changes,
-                        LEANING if rest.leans else "",
-                    ),
-                )
-            )
+            throw = Throw(player, rest.place, changes, LEANING if rest.leans else "")
+            found.append((phrases(rest.of_thrown(player), said), throw))
     return found
 
 
 def _rests(look: Look, piece: SeenPiece) -> list[_Rest]:
     """How the thrown piece may have come to rest."""
     leans = leans_on_another(look, piece)
-    rests = (
-        [_Rest("leans on another piece and is thrown again", None, leans=True)]
-        if leans is not False
-        else []
-    )
+    rests = [] if leans is False else [_Rest(None, leans=True)]
     if leans is not True:
         rests += resting_places(look.touches(piece).place)
     return rests
@@ -150,14 +159,12 @@ def _rests(look: Look, piece: SeenPiece) -> list[_Rest]:
 def resting_places(place: Place | None) -> Iterator[_Rest]:
     """On the board, off it or, where that is too close to call, both."""
     if place:
-        yield _Rest(
-            f"lies on the board, {messages.place(place)}", replace(place, off_doubtful=False)
-        )
+        yield _Rest(replace(place, off_doubtful=False))
     if place is None or place.off_doubtful:
-        yield _Rest("lies off the board, or partly off", None)
+        yield _Rest(None)
 
 
-def changes_of(look: Look) -> Iterator[tuple[str, tuple[Change, ...]]]:
+def changes_of(look: Look) -> Iterator[tuple[Message, tuple[Change, ...]]]:
     """What the throw moved; every way to read it, with words for what is too close to call."""
     off = tuple(Change(piece.name, None) for piece in look.gone)
     each = [
@@ -165,7 +172,7 @@ def changes_of(look: Look) -> Iterator[tuple[str, tuple[Change, ...]]]:
         for name, place in look.places.items()
     ]
     for rests in product(*each):
-        said = "; ".join(f"{name} {rest.said}" for name, rest, doubtful in rests if doubtful)
+        said = phrases(*(rest.of_moved(name) for name, rest, doubtful in rests if doubtful))
         yield said, (*off, *(Change(name, rest.place) for name, rest, _ in rests))
 
 
@@ -184,7 +191,7 @@ def leans_on_another(look: Look, piece: SeenPiece) -> bool | None:
     return None if near and piece.pose_probability < SURE else False
 
 
-def in_colour(look: Look, piece: SeenPiece, colour: str, player: str) -> list[tuple[str, Throw]]:
+def in_colour(look: Look, piece: SeenPiece, colour: str, player: str) -> list[Reading]:
     """The throws of a player's that there may have been, in words too, if a piece is of this
     colour, and misread.
     """
@@ -195,4 +202,6 @@ def in_colour(look: Look, piece: SeenPiece, colour: str, player: str) -> list[tu
         if [new.colour for new in other.new] == [player]
         else []
     )
-    return [(f"It is {colour}: {text}", throw) for text, throw in read]
+    return [
+        (msg("It is {player}: {text}", player=colour, text=text), throw) for text, throw in read
+    ]

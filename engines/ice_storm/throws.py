@@ -22,13 +22,14 @@ from engines.ice_storm.sizes import (
     CODE,
     ONE_SIZE,
     as_of_size,
+    named_before_play,
     new_of_another_size,
     of_another_size,
-    told,
 )
 from engines.ice_storm.state import State
 from engines.ice_storm.throw_readings import (
     LEAN_MM,
+    Reading,
     another_was_thrown,
     as_lying,
     changes_of,
@@ -53,6 +54,7 @@ from engines.verdict import (
 )
 from table.clearance import clearance
 from table.listing import cannot_be_read, listed
+from table.messages import NOTHING, msg, phrases, sentences
 from table.observation import SURE, SeenPiece
 
 SURELY_ANOTHERS = 0.9999
@@ -83,7 +85,11 @@ def judge_throw(look: Look) -> Verdict:
         return _taken_back(
             look,
             "storm.throw.two",
-            f"{len(look.new)} new {player} pieces lie on the board, and one is thrown at a time.",
+            msg(
+                "{n} new {colour} pieces lie on the board, and one is thrown at a time.",
+                n=len(look.new),
+                colour=player,
+            ),
         )
     if look.new:
         return _thrown(look, player, look.new[0])
@@ -96,7 +102,7 @@ def _judge_void(look: Look, player: str) -> Verdict:
     """
     if (unread := unclear(look)) is not None:
         return unread
-    said = f"{player.capitalize()}'s throw is void: pick the piece up and throw again."
+    said = msg("{player}'s throw is void: pick the piece up and throw again.", player=player)
     common: dict[str, Any] = {"code": "storm.throw.low", "rests_on": LOW_HAND, "player": player}
     if any(piece.colour == player for piece in look.new) and any(
         piece.colour == player for piece in (*look.moved, *look.gone)
@@ -105,10 +111,10 @@ def _judge_void(look: Look, player: str) -> Verdict:
     if look.new or look.gone or look.elsewhere or look.came_out[player]:
         throw = Throw(player, None, next(changes_of(look))[1])
         return rule(look, throw, _evidence(look, *look.new[:1]))
-    asked = f"Has {player} picked up the piece that was thrown with a low hand?"
+    asked = msg("Has {player} picked up the piece that was thrown with a low hand?", player=player)
     choices = (
-        Choice(f"Yes: {player} throws again", (str(Void(player)),)),
-        Choice("No: it is not thrown yet", ()),
+        Choice(msg("Yes: {player} throws again", player=player), (str(Void(player)),)),
+        Choice(msg("No: it is not thrown yet"), ()),
     )
     return Waiting(
         said=said, asks=Ambiguous(said=asked, choices=choices, until_moved=True, **common), **common
@@ -126,12 +132,15 @@ def _one_of_them(look: Look, common: dict[str, Any]) -> Waiting | Ambiguous:
         common["player"],
         messages.named(piece for piece in look.gone if piece.colour == common["player"]),
     )
-    choices = [Choice("The thrown piece still lies there: it is picked up", ())]
+    choices = [Choice(msg("The thrown piece still lies there: it is picked up"), ())]
     for doubt, changes in changes_of(settled):
-        text = "; ".join(filter(None, (f"The thrown piece is picked up; {lost} was moved", doubt)))
+        moved = msg("{pieces} was moved", pieces=lost)
+        text = phrases(msg("The thrown piece is picked up"), moved, doubt)
         choices.append(Choice(text, (str(Void(player, changes)),)))
-    said = (
-        f"Has {player} picked up the piece that was thrown with a low hand, and was {lost} moved?"
+    said = msg(
+        "Has {player} picked up the piece that was thrown with a low hand, and was {pieces} moved?",
+        player=player,
+        pieces=lost,
     )
     return Ambiguous(
         **common | {"said": said},
@@ -147,9 +156,9 @@ def _before_the_round(look: Look, player: str) -> Verdict:
     """
     beside = [piece.colour for piece in look.now_outside]
     if look.leftover or look.new or beside != [player]:
-        said = "Clear the board. " if look.leftover or look.new else ""
+        clear = msg("Clear the board.") if look.leftover or look.new else NOTHING
         differences = tuple(map(partial(_lies_there, look), look.new))
-        said += " ".join([*differences, turn(look.state)])
+        said = sentences(clear, *differences, turn(look.state))
         common: dict[str, Any] = {
             "rests_on": DEPLOYMENT,
             "player": player,
@@ -158,10 +167,14 @@ def _before_the_round(look: Look, player: str) -> Verdict:
         return Waiting(
             code="storm.throw", said=said, as_recorded=not (look.leftover or look.new), **common
         )
-    said = f"A {player} piece lies beside the empty board. Was it thrown?"
+    said = sentences(
+        msg("A {colour} piece lies beside the empty board.", colour=player), msg("Was it thrown?")
+    )
     choices = (
-        Choice(f"{player.capitalize()}'s throw is off the board", (str(Throw(player, None)),)),
-        Choice("Not thrown yet: take it away", ()),
+        Choice(
+            msg("{player}'s throw is off the board", player=player), (str(Throw(player, None)),)
+        ),
+        Choice(msg("Not thrown yet: take it away"), ()),
     )
     return Ambiguous(
         code="storm.first",
@@ -176,9 +189,9 @@ def _before_the_round(look: Look, player: str) -> Verdict:
 def _lies_there(look: Look, piece: SeenPiece) -> str:
     place = look.touches(piece).place
     return (
-        f"A {piece.colour} piece lies on {place}."
+        msg("A {colour} piece lies on {cell}.", colour=piece.colour, cell=place)
         if place
-        else f"A {piece.colour} piece lies off the squares, or partly off."
+        else msg("A {colour} piece lies off the squares, or partly off.", colour=piece.colour)
     )
 
 
@@ -206,7 +219,10 @@ def _of_another_size(look: Look, player: str, piece: SeenPiece, wanted: str) -> 
     right = as_of_size(piece, wanted)
     pieces = tuple(right if each is piece else each for each in look.seen)
     other = Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
-    read = [(f"It is {wanted}: {text}", throw) for text, throw in readings_of(other, player, right)]
+    read = [
+        (msg("It is {size}: {text}", size=wanted, text=text), throw)
+        for text, throw in readings_of(other, player, right)
+    ]
     may_be = {text: str(throw) for text, throw in read if not throw.again}
     evidence = _evidence(look, piece) | {
         "size": piece.size,
@@ -217,8 +233,19 @@ def _of_another_size(look: Look, player: str, piece: SeenPiece, wanted: str) -> 
         throw = again[0][1]
         wrong = violation(look.state, throw)
         assert wrong is not None, "it is always made again"
-        amiss = f"{player.capitalize()}'s piece {told(piece.size, wanted, look)}."
-        said = f"{amiss} Take it away, and throw a {wanted} one. What it moved stays where it is."
+        sizes = {"player": player, "size": piece.size, "size2": wanted}
+        said = sentences(
+            (
+                msg(
+                    "{player}'s piece is {size}, and this game is played with {size2} pieces.",
+                    **sizes,
+                )
+                if named_before_play(look)
+                else msg("{player}'s piece is {size}, and the others are {size2}.", **sizes)
+            ),
+            msg("Take it away, and throw a {size} one.", size=wanted),
+            msg("What it moved stays where it is."),
+        )
         return refusal(
             replace(wrong, said=said),
             player,
@@ -227,13 +254,26 @@ def _of_another_size(look: Look, player: str, piece: SeenPiece, wanted: str) -> 
             stands(look.state, throw, wrong),
         )
     read += [
-        (f"It is {piece.size}: it is taken away and thrown again{'; ' * bool(said)}{said}", throw)
+        (
+            msg(
+                "It is {size}: {text}",
+                size=piece.size,
+                text=phrases(msg("it is taken away and thrown again"), said),
+            ),
+            throw,
+        )
         for said, throw in again
     ]
     choices = [Choice(text, counted(throw)) for text, throw in lost_or_there(read, lost)]
     choices.append(NOT_SO)
-    said = (
-        f"Is {player}'s new piece {wanted} or {piece.size}? All pieces of a game are of one size."
+    said = sentences(
+        msg(
+            "Is {player}'s new piece {size} or {size2}?",
+            player=player,
+            size=wanted,
+            size2=piece.size,
+        ),
+        msg("All pieces of a game are of one size."),
     )
     rests_on = f"{DEPLOYMENT}; {ONE_SIZE}"
     return Ambiguous(
@@ -257,17 +297,13 @@ def _left_lying(look: Look) -> Refused | None:
     wrong = Violation(
         "storm.throw.size",
         f"{DEPLOYMENT}; {ONE_SIZE}",
-        f"{' '.join(told_of)} Take away what is of another size.",
+        sentences(*told_of, msg("Take away what is of another size.")),
     )
     return refusal(wrong, throw.player, (str(throw),), _evidence(look))
 
 
 def _decide(
-    look: Look,
-    player: str,
-    read: list[tuple[str, Throw]],
-    lost: list[Piece],
-    evidence: dict[str, Any],
+    look: Look, player: str, read: list[Reading], lost: list[Piece], evidence: dict[str, Any]
 ) -> Verdict:
     """Rule on the throw where there is one reading of it; else ask which is right.  `lost` are
     pieces that nobody knows where they are.
@@ -276,14 +312,18 @@ def _decide(
         return rule(look, read[0][1], evidence)
     code, said, rests_on = (
         "storm.too_close",
-        f"How {player}'s throw came to rest is too close to call.",
+        msg("How {player}'s throw came to rest is too close to call.", player=player),
         f"{DEPLOYMENT}; {DOUBT}",
     )
     names = messages.named(lost)
     if lost:
         code, said, rests_on = (
             "storm.vanished",
-            f"Was {names} knocked off the board by {player}'s throw?",
+            msg(
+                "Was {pieces} knocked off the board by {player}'s throw?",
+                pieces=names,
+                player=player,
+            ),
             "Deployment; ruling ice_storm.7",
         )
     choices = [Choice(text, counted(throw)) for text, throw in lost_or_there(read, lost)]
@@ -311,7 +351,7 @@ def rule(look: Look, throw: Throw, evidence: dict[str, Any]) -> Verdict:
         if any(change.place is None for change in throw.changes)
         else DEPLOYMENT
     )
-    said = f"{messages.throw(state, throw)} {turn(after)}"
+    said = sentences(messages.throw(state, throw), turn(after))
     return Accepted(
         code=code,
         said=said,
@@ -338,9 +378,10 @@ def _two(look: Look, player: str) -> Verdict:
     first, second = sorted(look.new, key=lambda piece: piece.colour != player)
     if (unsure := _moved_and_misread(look, second, player)) is not None:
         return unsure
-    said = (
-        f"New {first.colour} and {second.colour} pieces lie on the board, and one is thrown at a"
-        " time."
+    said = msg(
+        "New {colour} and {colour2} pieces lie on the board, and one is thrown at a time.",
+        colour=first.colour,
+        colour2=second.colour,
     )
     moves: list[str] = []
     state = look.state
@@ -356,7 +397,10 @@ def _two(look: Look, player: str) -> Verdict:
         if look.gone or look.places or doubtful or violation(state, throw):
             return _taken_back(look, "storm.throw.two", said)
         state, moves = play(state, throw), [*moves, str(throw)]
-    said = f"{first.colour.capitalize()} and then {second.colour} threw. {turn(state)}"
+    said = sentences(
+        msg("{player} and then {player2} threw.", player=first.colour, player2=second.colour),
+        turn(state),
+    )
     return Accepted(
         code="storm.throw",
         said=said,
@@ -384,9 +428,13 @@ def _moved_and_misread(look: Look, piece: SeenPiece, player: str) -> Ambiguous |
     if not read:
         return None
     names = listed((gone.name for gone in look.gone), "or")
-    said = f"Is what looks like a new {piece.colour} piece {names}, which was moved?"
+    said = msg(
+        "Is what looks like a new {colour} piece {pieces}, which was moved?",
+        colour=piece.colour,
+        pieces=names,
+    )
     choices = [Choice(text, counted(throw)) for text, throw in read]
-    choices.append(Choice(f"It is {piece.colour}: take both back", ()))
+    choices.append(Choice(msg("It is {player}: take both back", player=piece.colour), ()))
     return Ambiguous(
         code="storm.colour",
         said=said,
@@ -425,11 +473,15 @@ def _one_or_two(look: Look, player: str) -> Verdict:
     piece = look.new[0]
     if (wanted := of_another_size(look, piece)) is not None:
         return _of_another_size(look, player, piece, wanted)
-    read = [(f"One: {text}", throw) for text, throw in readings_of(look, player, piece)]
+    read = [
+        (msg("One: {text}", text=text), throw) for text, throw in readings_of(look, player, piece)
+    ]
     choices = [Choice(text, counted(throw)) for text, throw in read]
-    said = (
-        f"Did {player} throw one piece, or two? What seems to be another one touches a piece that"
-        " lies there, and may be a part of it."
+    said = sentences(
+        msg("Did {player} throw one piece, or two?", player=player),
+        msg(
+            "What seems to be another one touches a piece that lies there, and may be a part of it."
+        ),
     )
     common: dict[str, Any] = {
         "rests_on": DEPLOYMENT,
@@ -450,12 +502,16 @@ def _stranger(look: Look, piece: SeenPiece, player: str) -> Verdict:
     """
     colour = piece.colour
     if any(gone.colour == colour for gone in look.gone) and not look.came_out[colour]:
-        return out_of_sync(look, "Put it right.")
+        return out_of_sync(look, msg("Put it right."))
     read = in_colour(look, piece, player, player) if len(look.new) == 1 else []
     if read and piece.colour_probability < SURELY_ANOTHERS:
         choices = [Choice(text, counted(throw)) for text, throw in read]
-        said = f"Is the new piece {player} or {colour}? It is {player}'s throw."
-        choices.append(Choice(f"It is {colour}: take it back", ()))
+        said = sentences(
+            msg("Is the new piece {player} or {player2}?", player=player, player2=colour),
+            msg("It is {player}'s throw.", player=player),
+        )
+        choices += _thrown_after(look, piece, player)
+        choices.append(Choice(msg("It is {player}: take it back", player=colour), ()))
         return Ambiguous(
             code="storm.colour",
             said=said,
@@ -468,11 +524,21 @@ def _stranger(look: Look, piece: SeenPiece, player: str) -> Verdict:
     wrong = violation(look.state, throw)
     assert wrong is not None, "it is somebody else's turn"
     misread = (
-        f" If it is {player}'s and only looks {colour} to the camera, correct this." if read else ""
+        msg(
+            "If it is {player}'s and only looks {colour} to the camera, correct this.",
+            player=player,
+            colour=colour,
+        )
+        if read
+        else NOTHING
     )
     wrong = replace(
         wrong,
-        said=f"{wrong.said} Take the {colour} piece back, and put right what it moved.{misread}",
+        said=sentences(
+            wrong.said,
+            msg("Take the {colour} piece back, and put right what it moved.", colour=colour),
+            misread,
+        ),
     )
     return refusal(
         wrong,
@@ -480,6 +546,32 @@ def _stranger(look: Look, piece: SeenPiece, player: str) -> Verdict:
         (str(throw),),
         _evidence(look, piece) | {"may_be": {text: str(throw) for text, throw in read}},
     )
+
+
+def _thrown_after(look: Look, piece: SeenPiece, player: str) -> list[Choice]:
+    """That the player's throw went off the board, where nobody saw it, and the next one threw this
+    piece: both throws in one answer.
+    """
+    off = Throw(player, None)
+    if look.gone or look.places or violation(look.state, off):
+        return []
+    after = play(look.state, off)
+    if after.next != piece.colour:
+        return []
+    read = readings_of(Look(after, look.now, look.before, look.board), piece.colour, piece)
+    both = [(text, throw) for text, throw in read if violation(after, throw) is None]
+    return [
+        Choice(
+            msg(
+                "It is {player}: {player2}'s throw is off the board; {text}",
+                player=piece.colour,
+                player2=player,
+                text=text,
+            ),
+            (str(off), str(throw)),
+        )
+        for text, throw in both
+    ]
 
 
 def _nothing_new(look: Look, player: str) -> Verdict:
@@ -497,7 +589,7 @@ def _nothing_new(look: Look, player: str) -> Verdict:
         if len(throws) == 1 and not lost and not leaning:
             return rule(look, throws[0][1], _evidence(look))
         read = [
-            (f"{player.capitalize()}'s piece lies off the board{'; ' * bool(said)}{said}", throw)
+            (phrases(msg("{player}'s piece lies off the board", player=player), said), throw)
             for said, throw in throws
         ]
         return _decide(look, player, [*read, *leaning], lost, _evidence(look))
@@ -510,9 +602,13 @@ def _nothing_new(look: Look, player: str) -> Verdict:
     if look.unread_mm or (look.hidden and not look.only_one_unseen):
         return cannot_read(look)
     if look.only_one_unseen:
-        said = (
-            f"{look.unseen[0].name} is not seen, and lies {messages.place(look.unseen[0].place)} as"
-            f" recorded. {turn(look.state)}"
+        said = sentences(
+            msg(
+                "{piece} is not seen, and lies {text} as recorded.",
+                piece=look.unseen[0].name,
+                text=messages.place(look.unseen[0].place),
+            ),
+            turn(look.state),
         )
         return Waiting(
             code="storm.throw", said=said, rests_on=DEPLOYMENT, player=player, as_recorded=True
@@ -530,10 +626,16 @@ def _stray(look: Look, colour: str, player: str) -> Ambiguous:
     """A piece came to lie beside the board whose colour is not sure, and not read as that of who
     throws.
     """
-    said = f"Is the piece beside the board {player} or {colour}? It is {player}'s throw."
+    said = sentences(
+        msg("Is the piece beside the board {player} or {player2}?", player=player, player2=colour),
+        msg("It is {player}'s throw.", player=player),
+    )
     choices = (
-        Choice(f"It is {player}: the throw is off the board", (str(Throw(player, None)),)),
-        Choice(f"It is {colour}: nobody threw it", ()),
+        Choice(
+            msg("It is {player}: the throw is off the board", player=player),
+            (str(Throw(player, None)),),
+        ),
+        Choice(msg("It is {player}: nobody threw it", player=colour), ()),
     )
     return Ambiguous(
         code="storm.colour",
@@ -557,12 +659,12 @@ def _other_was_thrown(look: Look, player: str) -> Ambiguous | None:
     assert place is not None, "it lies on the board"
     choices = []
     for rest, (said, changes) in product(resting_places(place), changes_of(look)):
-        text = "; ".join(filter(None, (f"The thrown piece is picked up; {name} {rest.said}", said)))
+        text = phrases(msg("The thrown piece is picked up"), rest.of_moved(name), said)
         lies = tuple(
             Change(name, rest.place) if change.name == name else change for change in changes
         )
         choices.append(Choice(text, (str(Void(player, lies)),)))
-    said = f"Was the piece that is picked up {player}'s void throw?"
+    said = msg("Was the piece that is picked up {player}'s void throw?", player=player)
     common: dict[str, Any] = {"rests_on": LOW_HAND, "player": player, "evidence": _evidence(look)}
     return Ambiguous(
         code="storm.throw.low", said=said, choices=(*choices, NOT_SO), until_moved=True, **common
@@ -575,10 +677,9 @@ def _by_a_throw_that_nobody_sees(look: Look, player: str) -> Verdict:
     Where all that left the board lies beside it a throw is likely, and asked about; else hands are,
     and people may still correct the record.
     """
-    out = f"{player.capitalize()}'s piece is off the board, out of sight"
+    out = msg("{player}'s piece is off the board, out of sight", player=player)
     throws = [
-        ("; ".join(filter(None, (out, said))), Throw(player, None, changes))
-        for said, changes in changes_of(look)
+        (phrases(out, said), Throw(player, None, changes)) for said, changes in changes_of(look)
     ]
     earlier = by_the_last_throw(look)
     if not look.gone or Counter(piece.colour for piece in look.gone) - look.came_out:
@@ -594,15 +695,25 @@ def _by_a_throw_that_nobody_sees(look: Look, player: str) -> Verdict:
         evidence = {"may_be": {choice.label: choice.moves[0] for choice in choices}}
         told_so = out_of_sync(
             look,
-            f"Put it right; or correct this, if {player}'s throw did it and is off the board.",
+            msg(
+                "Put it right; or correct this, if {player}'s throw did it and is off the board.",
+                player=player,
+            ),
             evidence,
         )
         return replace(told_so, asks=whose_throw(look, choices))
     gone = messages.named(look.gone)
-    choices = [Choice(f"{said}; {gone} was knocked off", (str(throw),)) for said, throw in throws]
+    choices = [
+        Choice(msg("{text}; {pieces} was knocked off", text=said, pieces=gone), (str(throw),))
+        for said, throw in throws
+    ]
     choices += [Choice(said, counted(throw)) for said, throw in another_was_thrown(look, player)]
     choices += [*earlier, NOT_SO]
-    said = f"Was {gone} knocked off the board by a throw of {player}'s that is off the board too?"
+    said = msg(
+        "Was {pieces} knocked off the board by a throw of {player}'s that is off the board too?",
+        pieces=gone,
+        player=player,
+    )
     common: dict[str, Any] = {
         "rests_on": "Deployment; ruling ice_storm.7",
         "player": player,
@@ -620,9 +731,9 @@ def by_the_last_throw(look: Look) -> list[Choice]:
     player = look.state.last_off
     if player is None:
         return []
-    did = f"{player.capitalize()}'s throw before, which is off the board, did it"
+    did = msg("{player}'s throw before, which is off the board, did it", player=player)
     moves = [
-        ("; ".join(filter(None, (did, said))), Moved(player, changes))
+        (phrases(did, said), Moved(player, changes))
         for said, changes in changes_of(look)
         if changes
     ]
@@ -650,7 +761,7 @@ def whose_throw(look: Look, choices: list[Choice]) -> Ambiguous | None:
     }
     every = (*choices, NOT_SO)
     return Ambiguous(
-        said="Did a throw do that which is off the board?",
+        said=msg("Did a throw do that which is off the board?"),
         choices=every,
         until_moved=True,
         **common,
@@ -659,7 +770,7 @@ def whose_throw(look: Look, choices: list[Choice]) -> Ambiguous | None:
 
 def out_of_sync(look: Look, what_to_do: str, evidence: dict[str, Any] | None = None) -> OutOfSync:
     """Table and record disagree."""
-    said = f"The board is not as it was left. {what_to_do}"
+    said = sentences(msg("The board is not as it was left."), what_to_do)
     player = look.state.next or look.state.attacker
     differences = (*look.differences, *new_of_another_size(look))
     return OutOfSync(
@@ -685,9 +796,14 @@ def cannot_read(look: Look) -> CannotSee:
     said = cannot_be_read(place_mm)
     if not look.unread_mm and look.hidden[0] in look.unseen:
         x, y = place_mm
-        said = (
-            f"{look.hidden[0].name} is not seen, about ({x:.0f}, {y:.0f}) mm, and was not before."
-            " Show it more clearly, or correct the record."
+        said = sentences(
+            msg(
+                "{piece} is not seen, about ({n}, {n2}) mm, and was not before.",
+                piece=look.hidden[0].name,
+                n=f"{x:.0f}",
+                n2=f"{y:.0f}",
+            ),
+            msg("Show it more clearly, or correct the record."),
         )
     return CannotSee(
         code="storm.unread",
@@ -714,7 +830,7 @@ def _not_seen_outside(look: Look, thrown: Counter[str]) -> list[Piece]:
 def _taken_back(look: Look, code: str, said: str) -> Refused:
     tried = tuple(str(Throw(piece.colour, look.touches(piece).place)) for piece in look.new)
     return refusal(
-        Violation(code, DEPLOYMENT, f"{said} Take them back."),
+        Violation(code, DEPLOYMENT, sentences(said, msg("Take them back."))),
         look.state.next,
         tried,
         _evidence(look),

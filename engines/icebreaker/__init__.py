@@ -4,6 +4,7 @@ and rulings icebreaker.1 to .3.
 
 from engines.icebreaker.alternatives import alternatives
 from engines.icebreaker.board_marks import options, trace
+from engines.icebreaker.facts import FACTS
 from engines.icebreaker.judge import hear, judge, set_up
 from engines.icebreaker.rules import (
     RULINGS,
@@ -12,6 +13,7 @@ from engines.icebreaker.rules import (
     outcome,
     parse_move,
     play,
+    resign,
     start,
     turn,
     violation,
@@ -25,6 +27,7 @@ from engines.verdict import nothing_measured as measurement
 NAME = "icebreaker"
 
 __all__ = [
+    "FACTS",
     "NAME",
     "RULINGS",
     "State",
@@ -39,6 +42,7 @@ __all__ = [
     "outcome",
     "parse_move",
     "play",
+    "resign",
     "secret_voter",
     "set_up",
     "start",

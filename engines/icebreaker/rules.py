@@ -109,6 +109,11 @@ def play(state: State, move: Move) -> State:
     return _turned(State(state.setting, ships, state.ice ^ to, scores, next_seat))
 
 
+def resign(state: State, _player: str) -> State:
+    """The state as it was: there are two players, and when one resigns nobody plays on."""
+    return state
+
+
 def violation(state: State, move: Move) -> Violation | None:
     """Which rule forbids the move now, or None."""
     if move in LegalMoves(state):

@@ -5,6 +5,7 @@ icefloe.1 to .8.
 from engines.icefloe.alternatives import alternatives
 from engines.icefloe.announcements import hear
 from engines.icefloe.board_marks import options, trace
+from engines.icefloe.facts import FACTS
 from engines.icefloe.judge import judge
 from engines.icefloe.rules import (
     RULINGS,
@@ -13,6 +14,7 @@ from engines.icefloe.rules import (
     outcome,
     parse_move,
     play,
+    resign,
     set_up,
     start,
     violation,
@@ -25,6 +27,7 @@ from engines.verdict import nothing_measured as measurement
 NAME = "icefloe"
 
 __all__ = [
+    "FACTS",
     "NAME",
     "RULINGS",
     "State",
@@ -39,6 +42,7 @@ __all__ = [
     "outcome",
     "parse_move",
     "play",
+    "resign",
     "secret_voter",
     "set_up",
     "start",

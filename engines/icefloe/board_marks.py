@@ -61,7 +61,7 @@ def _in_phase(state: State) -> tuple[Option, ...]:
                 Option(player, f"may vote: {messages.open_now(state)}") for player in state.awaited
             )
         case "coins":
-            left = [player for player in state.players if player not in state.done]
+            left = [player for player in state.left if player not in state.done]
             return tuple(
                 Option(player, f"may lay coins ({_coins(state, player)}) or is done")
                 for player in left

@@ -11,17 +11,21 @@ from typing import TypeVar
 from engines.icefloe.board import WEIGHT_MOST
 from engines.icefloe.moves import COINS, SHARED, Coin, Finding, Movement, Objection, Placing
 from engines.icefloe.state import Objected, State
+from engines.resigned import in_order
 
 T = TypeVar("T")
 
 
 def placed(state: State, move: Placing) -> State:
     """After a pyramid was placed: the next one, or the first round."""
-    order, board = state.placing_order, state.board.put(move.pyramid, move.place)
-    count = len(board.pyramids)
+    return _place_next(replace(state, board=state.board.put(move.pyramid, move.place)))
+
+
+def _place_next(state: State) -> State:
+    order, count = state.placing_order, len(state.board.pyramids)
     if count == len(order):
-        return replace(state, board=board, phase="move", mover=state.torch)
-    return replace(state, board=board, mover=state.owner(order[count]))
+        return replace(state, phase="move", mover=state.torch)
+    return replace(state, mover=state.owner(order[count]))
 
 
 def moved(state: State, move: Movement) -> State:
@@ -84,7 +88,14 @@ def found(state: State, move: Finding) -> State:
     tied = len(objection.ballot) == len(others)
     if not tied:
         objection = replace(objection, ballot=(*objection.ballot, (move.player, move.guilty)))
-    guilty = (1 if move.guilty else -1) if tied else objection.guilty
+    return _settled(state, objection, (1 if move.guilty else -1) if tied else objection.guilty)
+
+
+def _settled(state: State, objection: Objected, guilty: int) -> State:
+    """After what was said of an objection, if all have said it, and more of one kind than of the
+    other.
+    """
+    others = state.others(objection.accused)
     if len(objection.ballot) < len(others) or guilty == 0:
         return replace(state, objection=objection)
     return muted(state, objection.accused) if guilty > 0 else _shown(replace(state, objection=None))
@@ -106,9 +117,13 @@ def finished_laying(state: State, player: str) -> State:
     """The vote is counted when everybody is done; the torch bearer decides ties, and votes that are
     all void, or those are cast again.
     """
-    done = tuple(other for other in state.players if other in (*state.done, player))
-    if len(done) < len(state.players):
-        return replace(state, done=done)
+    return _counted(replace(state, done=in_order(state.players, (*state.done, player))))
+
+
+def _counted(state: State) -> State:
+    """After somebody was done, or resigned."""
+    if not {*state.left} <= {*state.done}:
+        return state
     if state.tally and len(state.leading_choices) == 1:
         return decided(state, state.leading_choices[0])
     if not state.tally and state.ruling("void") == "again":
@@ -145,13 +160,58 @@ def scored(state: State, tile: str) -> State:
 
 
 def handed_on(state: State, player: str) -> State:
-    """After the torch went to the next player: a new round, in which everybody has a vote again."""
-    return replace(state, phase="move", round=state.round + 1, mover=player, muted=())
+    """After the torch went to the next player: a new round, in which everybody has a vote again.
+
+    Rounds that would have been those of who resigned are left out, so that a round is always the
+    same player's.
+    """
+    seats = len(state.players)
+    later = next(
+        more
+        for more in range(1, seats + 1)
+        if state.players[(state.round - 1 + more) % seats] == player
+    )
+    return replace(state, phase="move", round=state.round + later, mover=player, muted=())
 
 
 def named(state: State, choice: str) -> State:
     """After the torch bearer named the winner, or a shared victory (ruling icefloe.8)."""
     return replace(state, phase="over", winners=state.best if choice == SHARED else (choice,))
+
+
+def resigned(state: State, player: str) -> State:
+    """After a player gave the game up, and others play on: what was waited for of that player is
+    waited for no more.
+    """
+    after = replace(state, resigned=in_order(state.players, (*state.resigned, player)))
+    if state.phase in ("move", "vote"):
+        after = replace(
+            after, votes=_with(after, after.votes, player, None)
+        )  # votes that are shown stand
+    if state.objection and state.objection.accused == player:
+        after = replace(after, objection=None)
+    elif state.objection:
+        ballot = tuple(said for said in state.objection.ballot if said[0] != player)
+        objection = replace(state.objection, ballot=ballot)
+        after = _settled(after, objection, objection.guilty)
+    match state.phase:
+        case "place":
+            return _place_next(after)
+        case "move" | "score" if state.mover == player == state.torch:
+            return replace(after, mover=after.torch)
+        case "move" if state.mover == player:
+            return turned(after)
+        case "score" if state.mover == player:
+            return replace(
+                after, mover=after.following, phase="score" if after.following else "torch"
+            )
+        case "vote":
+            return _shown(after)
+        case "coins":
+            return _counted(after)
+        case "name" if len(after.best) == 1:
+            return replace(after, phase="over", winners=after.best)
+    return after
 
 
 def _with(state: State, values: tuple[T, ...], player: str, value: T) -> tuple[T, ...]:
@@ -161,7 +221,7 @@ def _with(state: State, values: tuple[T, ...], player: str, value: T) -> tuple[T
 
 
 def _somebody_lost_all(state: State) -> bool:
-    return not all(state.pyramids(player) for player in state.players)
+    return not all(state.pyramids(player) for player in state.left)
 
 
 def _cleared(state: State) -> State:

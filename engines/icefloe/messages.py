@@ -65,7 +65,7 @@ def _turn(state: State) -> str:
             )
             return f"{on} is voted on: {open_now(state)}; {listed(state.awaited)} may still vote."
         case "coins":
-            left = [player for player in state.players if player not in state.done]
+            left = [player for player in state.left if player not in state.done]
             return f"Coins may be laid on votes until everybody is done; {listed(left)} may say so."
         case "decide":
             between = listed(map(choice, state.leading_choices), "or")
@@ -127,7 +127,7 @@ def votes(state: State) -> str:
 def ended(state: State) -> str:
     """Who won, and every score."""
     score = dict(zip(state.players, state.scores, strict=True))
-    points = max(state.scores)
+    points = score[state.winners[0]]
     won = (
         f"{listed(state.winners)} won"
         if len(state.winners) == 1

@@ -188,7 +188,17 @@ def violation(state: State, move: Move) -> Violation | None:
         return Violation(
             "icefloe.over", ballots.ENDING, f"'{move}' comes after the end. {messages.turn(state)}"
         )
-    return _stranger(state, move) or _untimely(state, move) or _violation(state, move)
+    return (
+        _stranger(state, move)
+        or _untimely(state, move)
+        or _resigned(state, move)
+        or _violation(state, move)
+    )
+
+
+def resign(state: State, player: str) -> State:
+    """The state without a player who gave the game up, while others play on."""
+    return flow.resigned(state, player)
 
 
 def _violation(state: State, move: Move) -> Violation | None:
@@ -242,6 +252,25 @@ def _stranger(state: State, move: Move) -> Violation | None:
             f" {listed(state.players)}."
         )
         return Violation("icefloe.player", "Player's Pieces", said)
+    return None
+
+
+def _resigned(state: State, move: Move) -> Violation | None:
+    """Does somebody speak who gave the game up, or is that one accused?"""
+    match move:
+        case Objection(player=player, to=to):
+            people = [player, to]
+        case Vote() | Coin() | Done() | Penalty() | Finding():
+            people = [move.player]
+        case _:
+            people = []
+    gone = [player for player in people if player in state.resigned]
+    if gone:
+        return Violation(
+            "icefloe.resigned",
+            "Game Summary",
+            f"{messages.capital(gone[0])} has resigned. {messages.turn(state)}",
+        )
     return None
 
 
@@ -325,7 +354,7 @@ def _listed(state: State) -> Iterator[Move]:
                 for choice in ballots.choices(state)
             )
         case "coins":
-            yield from (Done(player) for player in state.players if player not in state.done)
+            yield from (Done(player) for player in state.left if player not in state.done)
             every = (
                 Coin(p, coin, to)
                 for p, held in zip(state.players, state.coins, strict=True)

@@ -11,6 +11,7 @@ from engines.errors import InvalidNotation
 from engines.house_rules import Chosen, Ruling, read_rulings, seat, write_rulings
 from engines.icefloe.board import LETTERS, POINTS, SUITS, VALUES, WEIGHT_MOST, Board, laid_out
 from engines.icefloe.moves import ANSWERS, COINS
+from engines.resigned import RESIGNED, next_left, read_resigned, write_resigned
 from engines.state_notation import NONE, read_counts, read_line, read_state, write_line
 from table.errors import InputError
 
@@ -120,7 +121,8 @@ class State:
     `scores`, `coins`, `votes` and `laid` go with `players`, who are in turn order.  `mover` places,
     moves or scores next, in phases where players do so one after the other.  `value` was voted on,
     and the vote is on its suit; `tile` is to be removed; `sunk` went down under the last move.
-    `laid` is what coins add to a vote.
+    `laid` is what coins add to a vote.  Who `resigned` has no turn, no vote and no torch any more;
+    their pyramids stay, and score for nobody who can win.
     """
 
     players: tuple[str, ...]
@@ -140,6 +142,7 @@ class State:
     sunk: str | None = None
     winners: tuple[str, ...] = ()
     objection: Objected | None = None
+    resigned: tuple[str, ...] = ()
 
     def ruling(self, name: str) -> str:
         """The value in force of a ruling."""
@@ -147,12 +150,23 @@ class State:
 
     @property
     def torch(self) -> str:
-        """The torch bearer of this round."""
-        return self.players[(self.round - 1) % len(self.players)]
+        """The torch bearer of this round: where that one resigned, the next player."""
+        return next_left(
+            self.players, self.resigned, self.players[(self.round - 1) % len(self.players)]
+        )
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """Who has not resigned."""
+        return tuple(player for player in self.players if player not in self.resigned)
 
     def after(self, player: str) -> str:
         """The next player, clockwise."""
-        return self.players[(self.players.index(player) + 1) % len(self.players)]
+        return next_left(
+            self.players,
+            self.resigned,
+            self.players[(self.players.index(player) + 1) % len(self.players)],
+        )
 
     @property
     def next(self) -> str | None:
@@ -198,14 +212,20 @@ class State:
     @property
     def placing_order(self) -> tuple[str, ...]:
         """All pyramids in the order in which they are placed (printed rules, "Placing The
-        Pyramids").
+        Pyramids"); of who resigned those that were.
         """
-        return tuple(f"{letter}{PLAYS[player]}" for letter in LETTERS for player in self.players)
+        every = (f"{letter}{PLAYS[player]}" for letter in LETTERS for player in self.players)
+        placed = self.board.pyramids
+        return tuple(
+            pyramid
+            for pyramid in every
+            if pyramid in placed or self.owner(pyramid) not in self.resigned
+        )
 
     @property
     def voters(self) -> tuple[str, ...]:
         """Who has a vote in this round."""
-        return tuple(player for player in self.players if player not in self.muted)
+        return tuple(player for player in self.left if player not in self.muted)
 
     @property
     def awaited(self) -> tuple[str, ...]:
@@ -229,7 +249,7 @@ class State:
         """Who votes on whether a player broke the commentary rules: all others, as a rule those who
         have a vote in this round (ruling icefloe.6).
         """
-        those = self.players if self.ruling("ballot") == "all" else self.voters
+        those = self.left if self.ruling("ballot") == "all" else self.voters
         return tuple(player for player in those if player != accused)
 
     @property
@@ -289,12 +309,13 @@ class State:
 
     @property
     def best(self) -> tuple[str, ...]:
-        """Players with the highest score."""
-        return tuple(
-            player
+        """Players with the highest score of those who have not resigned."""
+        score = {
+            player: score
             for player, score in zip(self.players, self.scores, strict=True)
-            if score == max(self.scores)
-        )
+            if player in self.left
+        }
+        return tuple(player for player, points in score.items() if points == max(score.values()))
 
     def __str__(self) -> str:
         return write_line(
@@ -305,6 +326,7 @@ class State:
                 "mover": self.mover or NONE,
                 "scores": _words(self.scores),
                 "coins": " ".join(coins or NONE for coins in self.coins),
+                **write_resigned(self.resigned),
                 "muted": _words(self.muted),
                 **({"objection": self.objection} if self.objection else {}),
                 "value": self.value or NONE,
@@ -366,7 +388,18 @@ def hidden(state: State) -> State:
 
 
 _KEYS = (
-    *("players", "round", "phase", "mover", "scores", "coins", "muted", "objection", "value"),
+    *(
+        "players",
+        "round",
+        "phase",
+        "mover",
+        "scores",
+        "coins",
+        RESIGNED,
+        "muted",
+        "objection",
+        "value",
+    ),
     *("votes", "laid", "done", "tile", "sunk", "winners", "board", "rulings"),
 )
 
@@ -376,7 +409,7 @@ def _words(values: Sequence[object]) -> str:
 
 
 def _parse(text: str) -> State:
-    words = read_line(text, _KEYS, ("objection",))
+    words = read_line(text, _KEYS, (RESIGNED, "objection"))
     blank = fresh(words["players"].split(" "), read_rulings(RULINGS, words["rulings"]))
     phase = next((phase for phase in get_args(Phase) if phase == words["phase"]), None)
     if phase is None:
@@ -401,6 +434,7 @@ def _parse(text: str) -> State:
         sunk=_optional(words["sunk"]),
         winners=_people(blank, words, "winners"),
         objection=_objection(words["objection"]) if "objection" in words else None,
+        resigned=read_resigned(words, blank.players),
     )
     _check(state)
     return state
@@ -441,7 +475,7 @@ def _check(state: State) -> None:
     voting = phase in ("vote", "coins", "decide")
     ballots = SUITS if state.value else VALUES
     voted = [vote is not None for vote in state.votes]
-    stood = [bool(state.pyramids(player)) for player in state.players]
+    stood = [bool(state.pyramids(player)) for player in state.left]
     tiles = {floe.tile for floe in laid_out(seats).floes}
     afloat = {floe.tile for floe in state.board.floes}
     wrong = {
@@ -455,8 +489,8 @@ def _check(state: State) -> None:
         ),
         "coins 'a2', 'a', '2' or '-'": not set(state.coins) <= {"a2", "a", "2", ""},
         "somebody to place, move or score next, and only then": (
-            (state.mover in state.players) != (phase in ("place", "move", "score"))
-            or (state.mover is not None and state.mover not in state.players)
+            (state.mover in state.left) != (phase in ("place", "move", "score"))
+            or (state.mover is not None and state.mover not in state.left)
         ),
         "pyramids placed in their order, one on a tile": (
             phase == "place" and not _placed_in_order(state)
@@ -493,7 +527,7 @@ def _check(state: State) -> None:
             or any(count and not cast for count, cast in zip(state.laid, voted, strict=True))
         ),
         "not everybody done, and nobody while no coins are laid": (
-            bool(state.done) and (phase != "coins" or len(state.done) == seats)
+            bool(state.done) and (phase != "coins" or {*state.left} <= {*state.done})
         ),
         "votes to lay coins on": phase == "coins" and not any(voted),
         "a tie, or no vote that counts, where the torch bearer decides": (

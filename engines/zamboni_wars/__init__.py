@@ -10,6 +10,7 @@ from engines.zamboni_wars.alternatives import alternatives
 from engines.zamboni_wars.announcements import hear
 from engines.zamboni_wars.board import Board
 from engines.zamboni_wars.board_marks import options, trace
+from engines.zamboni_wars.facts import FACTS
 from engines.zamboni_wars.judge import judge, set_up
 from engines.zamboni_wars.rules import (
     RULINGS,
@@ -19,6 +20,7 @@ from engines.zamboni_wars.rules import (
     parse_move,
     play,
     reachable,
+    resign,
     start,
     violation,
 )
@@ -27,6 +29,7 @@ from engines.zamboni_wars.serialization import state_document
 NAME = "zamboni_wars"
 
 __all__ = [
+    "FACTS",
     "NAME",
     "RULINGS",
     "Board",
@@ -43,6 +46,7 @@ __all__ = [
     "parse_move",
     "play",
     "reachable",
+    "resign",
     "secret_voter",
     "set_up",
     "start",

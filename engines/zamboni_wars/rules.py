@@ -14,6 +14,7 @@ from typing import assert_never
 from engines.errors import Violation
 from engines.house_rules import choose
 from engines.legal_moves import Legal
+from engines.resigned import in_order
 from engines.zamboni_wars.board import PLACES, USUAL, Board
 from engines.zamboni_wars.driving import reachable
 from engines.zamboni_wars.moves import Die, Drive, Early, Fire, Hold, Move, Roll, Take, parse_move
@@ -46,15 +47,21 @@ rolled.
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a game ended: whose Zamboni is the last, and its layers."""
+    """How a game ended: whose Zamboni is the last, or the last of who did not resign, and its
+    layers.
+    """
 
     winner: str
     layers: int
+    resigned: bool = False
 
     def __str__(self) -> str:
+        last = (
+            "the last Zamboni of those who did not resign" if self.resigned else "the last Zamboni"
+        )
         return (
-            f"{self.winner} won with the last Zamboni, {self.layers}"
-            f" layer{'' if self.layers == 1 else 's'} left"
+            f"{self.winner} won with {last}, {self.layers} layer{'' if self.layers == 1 else 's'}"
+            " left"
         )
 
 
@@ -132,6 +139,27 @@ def play(state: State, move: Move) -> State:
             return _next(_strip(state, target))
         case _:
             return _next(state)
+
+
+def resign(state: State, player: str) -> State:
+    """The state without a player who gave the game up, while others play on; a hit that was rolled
+    counts.
+    """
+    after = replace(state, resigned=in_order(state.players, (*state.resigned, player)))
+    if len(after.playing) < 2:
+        return replace(after, to_move=after.follower, phase=Over())
+    match state.phase:
+        case RollOff(rolls):
+            return _rolled(after, {roller: pips for roller, pips in rolls if roller != player})
+        case Hit(target) if state.to_move == player:
+            return _next(_strip(after, target))
+        case _ if state.to_move == player:
+            return _next(after)
+        case Moving(points, early):
+            return replace(
+                after, phase=Moving(points, tuple(die for die in early if die[0] != player))
+            )
+    return after
 
 
 def after_early(state: State, drive: Drive) -> tuple[State, tuple[str, ...]]:
@@ -245,7 +273,11 @@ def legal_moves(state: State) -> LegalMoves:
 
 def outcome(state: State) -> Outcome | None:
     """Who won, None while the game runs."""
-    return Outcome(state.to_move, state.mover.layers) if isinstance(state.phase, Over) else None
+    return (
+        Outcome(state.to_move, state.mover.layers, bool(state.others))
+        if isinstance(state.phase, Over)
+        else None
+    )
 
 
 def turn(state: State) -> str:
@@ -313,7 +345,9 @@ def _strip(state: State, target: str) -> State:
 
 def _next(state: State) -> State:
     """The next player's turn, or the end of the game when nobody else is left."""
-    return replace(state, to_move=state.follower, phase=Rolling() if state.others else Over())
+    return replace(
+        state, to_move=state.follower, phase=Rolling() if len(state.playing) > 1 else Over()
+    )
 
 
 def _roll_off(state: State, rolling: RollOff, pips: int) -> State:
@@ -323,27 +357,32 @@ def _roll_off(state: State, rolling: RollOff, pips: int) -> State:
     One space holds one die, so two dice go to two players: each in a roll-off of its own, or both
     in one (ruling `roll_off`).
     """
-    rolls = {
-        player: pips if player == state.to_move else rolled for player, rolled in rolling.rolls
-    }
-    rolled = sorted((roll for roll in rolls.values() if roll), reverse=True)
-    if len(rolled) < len(rolls):
-        return _to_roll(state, rolls)
+    return _rolled(
+        state,
+        {player: pips if player == state.to_move else rolled for player, rolled in rolling.rolls},
+    )
+
+
+def _rolled(state: State, rolls: Mapping[str, int | None]) -> State:
     wanted = state.cover_dice - len(state.dice) if state.ruling("roll_off") == "once" else 1
+    rolled = sorted((roll for roll in rolls.values() if roll), reverse=True)
+    enough = len(rolls) <= wanted  # as others resigned
+    if len(rolled) < len(rolls) and not enough:
+        return _to_roll(state, rolls)
     won = [
         PLACES[state.board.place(player)]
         for player, roll in rolls.items()
-        if roll and roll > rolled[wanted]
+        if enough or (roll or 0) > rolled[wanted]
     ]
     covered = replace(state, dice=tuple(sorted((*state.dice, *won))))
     if len(covered.dice) == covered.cover_dice:
-        return replace(covered, to_move=covered.players[0], phase=Rolling())
+        return replace(covered, to_move=covered.playing[0], phase=Rolling())
     level = (
-        [player for player, roll in rolls.items() if roll == rolled[wanted]]
-        if len(won) < wanted
-        else covered.uncovered
+        covered.uncovered
+        if enough or len(won) == wanted
+        else [player for player, roll in rolls.items() if roll == rolled[wanted]]
     )
-    return _to_roll(covered, dict.fromkeys(level))
+    return _rolled(covered, dict.fromkeys(level))
 
 
 def _to_roll(state: State, rolls: Mapping[str, int | None]) -> State:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from engines.errors import InvalidNotation
 from engines.house_rules import Chosen, Ruling, read_rulings, seat, write_rulings
+from engines.resigned import RESIGNED, read_resigned, write_resigned
 from engines.state_notation import NONE, read_line, read_state, write_line
 from engines.zamboni_wars.board import PLACES, Board, Space
 from engines.zamboni_wars.moves import parse_facing
@@ -138,7 +139,8 @@ class State:
     destroyed.
 
     `to_move` is whose turn it is, or whose roll in the roll-off; when the game is over, the winner.
-    `dice` are the spaces of the cover dice, sorted.
+    `dice` are the spaces of the cover dice, sorted.  Who `resigned` has no turn any more; their
+    Zamboni stays in the way, and may be hit.
     """
 
     players: tuple[str, ...]
@@ -148,6 +150,7 @@ class State:
     board: Board
     rulings: Chosen
     dice: tuple[Space, ...] = ()
+    resigned: tuple[str, ...] = ()
 
     def ruling(self, name: str) -> str:
         """The value in force of a ruling."""
@@ -159,6 +162,11 @@ class State:
         return {
             player: nest for player, nest in zip(self.players, self.zambonis, strict=True) if nest
         }
+
+    @property
+    def playing(self) -> tuple[str, ...]:
+        """Who has a Zamboni left and has not resigned, in turn order."""
+        return tuple(player for player in self.left if player not in self.resigned)
 
     @property
     def mover(self) -> Zamboni:
@@ -200,10 +208,10 @@ class State:
 
     @property
     def follower(self) -> str:
-        """Who is next in turn order among those who are left."""
+        """Who is next in turn order among those who play on."""
         here = self.players.index(self.to_move) + 1
         return next(
-            player for player in self.players[here:] + self.players[:here] if player in self.left
+            player for player in self.players[here:] + self.players[:here] if player in self.playing
         )
 
     @property
@@ -219,9 +227,9 @@ class State:
 
     @property
     def uncovered(self) -> tuple[str, ...]:
-        """The players on the middle of whose coaster no cover die lies."""
+        """The players on the middle of whose coaster no cover die lies, and who play on."""
         return tuple(
-            player for player in self.players if PLACES[self.board.place(player)] not in self.dice
+            player for player in self.playing if PLACES[self.board.place(player)] not in self.dice
         )
 
     def __str__(self) -> str:
@@ -229,6 +237,7 @@ class State:
             {
                 "players": " ".join(self.players),
                 "zambonis": ", ".join(str(nest) if nest else NONE for nest in self.zambonis),
+                **write_resigned(self.resigned),
                 "to_move": self.to_move,
                 "phase": self.phase,
                 "dice": " ".join(map(str, self.dice)) or NONE,
@@ -290,11 +299,11 @@ def _check_seats(players: tuple[str, ...], colours: list[str], opposite: bool) -
         )
 
 
-_KEYS = ("players", "zambonis", "to_move", "phase", "dice", "board", "rulings")
+_KEYS = ("players", "zambonis", RESIGNED, "to_move", "phase", "dice", "board", "rulings")
 
 
 def _parse(text: str) -> State:
-    words = read_line(text, _KEYS)
+    words = read_line(text, _KEYS, (RESIGNED,))
     blank = fresh(
         words["players"].split(" "),
         read_rulings(RULINGS, words["rulings"]),
@@ -314,6 +323,7 @@ def _parse(text: str) -> State:
             if words["dice"] == NONE
             else tuple(Space.parse(word) for word in words["dice"].split(" "))
         ),
+        resigned=read_resigned(words, blank.players),
     )
     _check(state, blank)
     return state
@@ -336,9 +346,11 @@ def _check(state: State, blank: State) -> None:
             f" {len(state.zambonis)}"
         )
     spaces = [nest.space for nest in state.left.values()]
-    setting_up = isinstance(state.phase, RollOff)
+    setting_up = isinstance(state.phase, RollOff) or (
+        isinstance(state.phase, Over) and bool(state.resigned)
+    )
     wrong = {
-        "whose turn it is among the players who are left": state.to_move not in state.left,
+        "whose turn it is among the players who are left": state.to_move not in state.playing,
         "all Zambonis and cover dice on different spaces": (
             len({*spaces, *state.dice}) < len(spaces) + len(state.dice)
         ),
@@ -347,7 +359,7 @@ def _check(state: State, blank: State) -> None:
             not setting_up and len(state.dice) != state.cover_dice
         ),
         "the phase over where one Zamboni is left, and only there": (
-            isinstance(state.phase, Over) != (len(spaces) == 1)
+            isinstance(state.phase, Over) != (len(state.playing) == 1)
         ),
     }
     for expected, refused in wrong.items():

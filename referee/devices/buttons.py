@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hardware.interfaces import Press
+from referee.presentation.shown_games import said_by_next
 from referee.sessions.commands import Command, Hear, NextGame, Pause, Resume, Roll, Undo
 from referee.sessions.secret_votes import touched
 from referee.sessions.state import Ledger
@@ -14,8 +15,8 @@ def commands_of(press: Press, ledger: Ledger, dice: int) -> tuple[Command, ...]:
     """What to tell the referee; nothing for a press that means nothing now.
 
     `rule`: look at the table and rule afresh, or go on after a pause; held, pause.  `appeal`: take
-    back the last ruling, or the open question.  `next`: the next game once one is over; in Ice
-    Boule the leader stops, in Zamboni Wars who might fire holds fire.  `die`: the game's die, at
+    back the last ruling, or the open question.  `next`: the next game once one is over; in
+    one that is not over, what the game has for it.  `die`: the game's die, at
     once, where it waits for one; held, all `dice`, for nothing.
     """
     match press.button, press.kind:
@@ -42,13 +43,8 @@ def commands_of(press: Press, ledger: Ledger, dice: int) -> tuple[Command, ...]:
 def _next(ledger: Ledger) -> tuple[Command, ...]:
     if ledger.outcome is not None:
         return (NextGame(decided_by=DECIDED_BY),)
-    document = ledger.engine.state_document(ledger.state)
-    if document.get("may_stop"):
-        return (Hear(said={"player": document["next"], "stop": True}, decided_by=DECIDED_BY),)
-    held = next(
-        (one["said"] for one in document.get("may_say", ()) if one["said"].get("hold")), None
-    )
-    return () if held is None else (Hear(said=held, decided_by=DECIDED_BY),)
+    said = said_by_next(ledger.engine, ledger.state)
+    return () if said is None else (Hear(said=said, decided_by=DECIDED_BY),)
 
 
 def roller(ledger: Ledger) -> str | None:

@@ -6,6 +6,7 @@ Nothing here runs in the referee's thread: it neither calls nor waits for any of
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 from collections.abc import Callable
@@ -27,6 +28,8 @@ from referee.sessions.state import Ledger
 from referee.sessions.status import Live, Status
 from table.boards import Board
 from table.errors import InputError, said_of
+
+logger = logging.getLogger(__name__)
 
 POLL_S = 0.1
 """How long lamps wait for a record before they look at what the referee does."""
@@ -155,6 +158,7 @@ class Companion:
         """
         said = said_of(error)
         if said != self._failure:
+            logger.info("a device failed", exc_info=error)
             self._say(f"lamps, dice, buttons: {said}; this was left out, and they go on")
         self._failure = said
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from engines import GAMES, Game
-from engines.first_player import Printed, printed
+from engines.first_player import printed
+from engines.game import Printed
 from engines.house_rules import Ruling
 from referee.sessions.events import Record, SessionStarted
 from referee.sessions.piece_fit import check_pieces
@@ -84,10 +85,12 @@ class SettingUp:
 
 def playable(setup: Setup) -> dict[str, str]:
     """Why each game cannot be played on this table, by its name; empty for those that can, which
-    come first.
+    come first, before all others the one that the table was made for.
     """
     reasons = {name: _why_not(game, setup) for name, game in GAMES.items()}
-    return dict(sorted(reasons.items(), key=lambda named: named[1] != ""))
+    return dict(
+        sorted(reasons.items(), key=lambda named: (named[1] != "", named[0] != setup.game.name))
+    )
 
 
 def options(game: str) -> tuple[Ruling, ...]:

@@ -9,10 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from engines.ice_boule.measure import measure, measurement_document
-from engines.verdict import CannotSee
 from referee.live.referee import Observe
-from referee.presentation.gap_summary import sentence
+from table.games import measuring
 from table.observation import Observation, Unusable
 from table.table_config import Setup
 from vision.cameras.base import CameraLost, CameraPort
@@ -60,6 +58,7 @@ class Ruler:
         """
         self._camera, self._observe, self._reference = camera, observe, reference
         self.setup = setup
+        _, self._ruler = measuring()
         self._stopping = threading.Event()
         self._pause = pause or self._stopping.wait
         self._picture = LivePicture()
@@ -96,23 +95,19 @@ class Ruler:
             self._tell("hand over the board", "A hand is over the board.")
         elif seen.moving:
             self._tell("settling", "Something moves on the table.")
-        elif isinstance(measured := measure(seen, str(self.setup.game.target)), CannotSee):
+        elif isinstance(measured := self._ruler.measure(seen, str(self.setup.game.target)), str):
             self._measured = ""
             self.latest = replace(
-                self.latest,
-                status="cannot see",
-                said=measured.said,
-                observation=seen,
-                measurement=None,
+                self.latest, status="cannot see", said=measured, observation=seen, measurement=None
             )
         else:
-            self._measured = sentence(measured)
+            self._measured = self._ruler.sentence(measured)
             self.latest = replace(
                 self.latest,
                 status="measured",
                 said=self._measured,
                 observation=seen,
-                measurement=measurement_document(measured),
+                measurement=self._ruler.document(measured),
             )
 
     def _tell(self, status: RulerStatus, said: str) -> None:

@@ -26,6 +26,7 @@ from referee.sessions.state import Ledger
 from referee.sessions.verdict_events import HOST_DECIDES, LIKELIEST, told
 from table.cells import cell_at
 from table.listing import listed
+from table.messages import msg, sentences
 from table.observation import Observation
 from table.table_config import Setup
 
@@ -101,7 +102,7 @@ def all_the_same(
     None where a game does not begin from a set-up, has begun, or could not go on from this table.
     """
     if (
-        ledger.standing
+        ledger.begun
         or not isinstance(verdict, Waiting)
         or not verdict.differences
         or verdict.asks is not None
@@ -113,7 +114,7 @@ def all_the_same(
     choice = Choice("Take it as the start all the same", (), holds=True)
     question = Ambiguous(
         code=verdict.code,
-        said=f"{told(verdict)} What is true? You may also put it right.",
+        said=sentences(told(verdict), msg("What is true?"), msg("You may also put it right.")),
         rests_on=verdict.rests_on,
         evidence=verdict.evidence | {HOST_DECIDES: True},
         choices=(choice, NONE_OF_THESE),
@@ -134,7 +135,7 @@ def once_more(
     moved = best._replace(misread=best.misread[len(rival.misread) :])
     asked = _asked(
         ledger,
-        replace(best.verdict, said="A piece that was misread has moved."),
+        replace(best.verdict, said=msg("A piece that was misread has moved.")),
         seen,
         [moved],
         setup,
@@ -179,7 +180,7 @@ def _asked(
     likeliest = {LIKELIEST: True} if len(offered) == 1 and not others else {}
     question = Ambiguous(
         code=verdict.code,
-        said=f"{told(verdict)} What is true? You may also put it right.",
+        said=sentences(told(verdict), msg("What is true?"), msg("You may also put it right.")),
         rests_on=verdict.rests_on,
         player=verdict.player,
         evidence=verdict.evidence | likeliest,
@@ -212,7 +213,7 @@ def _likely(found: Sequence[Explained]) -> list[Explained]:
 def _label(ledger: Ledger, one: Explained, seen: Observation, setup: Setup) -> str:
     """What the table is then, and which pieces are read wrongly."""
     changes = "; ".join(_changes(one.misread, seen, setup))
-    if one.moves and ledger.standing:
+    if one.moves and ledger.begun:
         first = one.verdict.said.partition(". ")[0].rstrip(".")
         return f"Misread: {changes}. {first}."
     return (

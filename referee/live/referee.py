@@ -45,11 +45,13 @@ from referee.sessions.verdict_events import (
     document,
     fact_of,
     noticed,
+    on_this_table,
     recorded_already,
     told,
     with_misread,
 )
 from table.errors import InputError
+from table.messages import as_message, msg
 from table.observation import Observation, Unusable
 from table.table_config import Setup
 from vision.cameras.base import CameraLost, CameraPort
@@ -346,7 +348,7 @@ class Referee:
         ):
             return
         record = self._session.append(
-            Noted(code=code, said=said), kept_jpeg(frame), after=ledger.seq
+            Noted(code=code, said=as_message(said)), kept_jpeg(frame), after=ledger.seq
         )
         if record is None:
             return
@@ -399,7 +401,7 @@ class Referee:
         if asked.until_moved and self._judged is None:
             self._judged = settled
         elif asked.until_moved:
-            said = (
+            said = msg(
                 "The table is another one now: the question is taken back, and the table judged"
                 " again."
             )
@@ -485,6 +487,7 @@ class Referee:
         """
         table, jpeg = verdict.table or (found.table if found else settled), kept_jpeg(frame)
         event = fact_of(verdict, document(table, ledger))
+        event = on_this_table(event, ledger) if isinstance(event, Asked) else event
         misread = found.misread if found else self._as_said.there
         if isinstance(event, Ruled | Asked) and (misread or near or self._as_said.told):
             event = with_misread(event, misread, near.misread if near else None)
@@ -567,10 +570,8 @@ class Referee:
             self._ruled_on.keep(record.seq, settled)
             self._said_at = self._judged_at = record.seq
         if (
-            isinstance(self._setup, Setup)
-            and (near := nearest(ledger, verdict, settled, self._before(ledger), self._setup))
-            is not None
-        ):
+            near := nearest(ledger, verdict, settled, self._before(ledger), self._setup)
+        ) is not None:
             self._put(near.question, frame, settled, ledger, near)
         else:
             self._unexplained = verdict
@@ -580,7 +581,7 @@ class Referee:
         once.
         """
         verdict, self._unexplained, ledger = self._unexplained, None, self._session.ledger
-        if verdict is None or ledger.question is not None or not isinstance(self._setup, Setup):
+        if verdict is None or ledger.question is not None:
             return
         if (asked := all_the_same(ledger, verdict, settled, self._setup)) is not None:
             self._put(asked.question, frame, settled, ledger, asked)

@@ -8,12 +8,13 @@ of those after it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import vision.observe
+from engines.game import facts
 from engines.verdict import Unsettled, Waiting
 from referee.live.referee import Observe
 from referee.sessions.event_store import LogReader
@@ -111,11 +112,8 @@ class _Again:
         assert isinstance(started, SessionStarted | Reopened)
         self.read_by(started.table, record)
         self._empty = self._frame(record)
-        set_up = (
-            self._ruled_on.before(ledger)
-            if ledger.standing and not ledger.standing[-1].moves
-            else None
-        )
+        moved = any(entry.moves and not entry.decides_first for entry in ledger.standing)
+        set_up = None if moved else self._ruled_on.before(ledger)
         self._ruled_on = RuledOn()
         if set_up is not None:
             self._ruled_on.keep(ledger.standing[-1].seq, set_up)
@@ -141,7 +139,9 @@ class _Again:
         if not isinstance(seen, Observation) or seen.hand:
             said = "a hand is seen over the board" if isinstance(seen, Observation) else seen.reason
             self._ruled_on.keep(record.seq, "the table before it is not read any more")
-            return Rejudged(record, None, said, differences(was, None))
+            return Rejudged(
+                record, None, said, differences(was, None, facts(ledger.engine).comparable)
+            )
         as_ruled = was.evidence.get(KEY)
         misread = read_misread(as_ruled) if isinstance(as_ruled, list) else ledger.misread
         seen = as_told(seen, misread, ledger.colours_misread, self._setup).table
@@ -160,7 +160,8 @@ class _Again:
             verdict = verdict.asks
         seen_before = isinstance(was, Ruled) and was.verdict == "waiting"
         now = noticed(verdict) if seen_before and isinstance(verdict, Waiting) else fact_of(verdict)
-        return Rejudged(record, now, told(verdict), differences(was, now))
+        changes = differences(was, now, facts(ledger.engine).comparable)
+        return Rejudged(record, now, told(verdict), changes)
 
     def leave_out(
         self,
@@ -188,21 +189,21 @@ class _Again:
 
 
 def differences(
-    was: Ruled | Asked, now: Ruled | Asked | Noted | None
+    was: Ruled | Asked, now: Ruled | Asked | Noted | None, comparable: Callable[[str], str]
 ) -> tuple[tuple[str, str, str], ...]:
     """What differs between two verdicts: (what, was, would be) each.
 
-    Sentences and evidence are not compared.  Distances that differ by less than what is taken for
-    the same place (`settle`) are the same: a kept picture is a JPEG, and not the one that the
-    camera gave.
+    `comparable` is that of `engines.game.GameFacts`.  Sentences and evidence are not compared.
+    Distances that differ by less than what is taken for the same place (`settle`) are the same: a
+    kept picture is a JPEG, and not the one that the camera gave.
     """
-    then, today = _parts(was), _parts(now)
+    then, today = _parts(was, comparable), _parts(now, comparable)
     return tuple(
         (what, then[what], today[what]) for what in then if not _same(then[what], today[what])
     )
 
 
-def _parts(event: Ruled | Asked | Noted | None) -> dict[str, str]:
+def _parts(event: Ruled | Asked | Noted | None, comparable: Callable[[str], str]) -> dict[str, str]:
     if event is None:
         return {"verdict": "none", "code": "", "player": "", "moves": "", "rule": ""}
     verdict = (
@@ -215,7 +216,8 @@ def _parts(event: Ruled | Asked | Noted | None) -> dict[str, str]:
     ways = [choice.moves for choice in event.choices] if isinstance(event, Asked) else [event.moves]
     moves = " or ".join(
         sorted(
-            ("; ".join(map(_in_doubt, way)) for way in ways), key=lambda text: _NUMBER.sub("", text)
+            ("; ".join(map(comparable, way)) for way in ways),
+            key=lambda text: _NUMBER.sub("", text),
         )
     )
     rule = "; ".join(
@@ -228,15 +230,6 @@ def _parts(event: Ruled | Asked | Noted | None) -> dict[str, str]:
         "moves": moves,
         "rule": rule.strip("; "),
     }
-
-
-def _in_doubt(move: str) -> str:
-    """Ice Boule lists pieces that are too close to call (`~`) by best estimate: their order says
-    nothing, so it is made the same.
-    """
-    head, colon, layout = move.partition(": ")
-    blocks = (" ~ ".join(sorted(block.split(" ~ "))) for block in layout.split(" < "))
-    return f"{head}{colon}{' < '.join(blocks)}"
 
 
 def _same(a: str, b: str) -> bool:

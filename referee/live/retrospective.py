@@ -37,10 +37,12 @@ from referee.sessions.events import (
     Ruled,
     Undone,
 )
+from referee.sessions.first_player import hear
 from referee.sessions.judged_tables import RuledOn
 from referee.sessions.state import Ledger, followed_by
 from referee.sessions.verdict_events import document, fact_of
 from table.boards import Board
+from table.messages import msg, sentences
 from table.observation import Observation
 
 TABLES_KEPT = 5
@@ -53,8 +55,8 @@ ALLOWED = 4
 """
 REFEREE = "the referee"
 """Who takes back what it asked."""
-IN_HINDSIGHT = "It was made out only from what is seen now."
-SEEN_SINCE = "What was asked is seen by now: the question is taken back."
+IN_HINDSIGHT = msg("It was made out only from what is seen now.")
+SEEN_SINCE = msg("What was asked is seen by now: the question is taken back.")
 
 
 class Fact(NamedTuple):
@@ -106,7 +108,7 @@ class _Story:
 
     def heard(self, said: Mapping[str, Any]) -> _Story:
         """And this was said, if it is of use now."""
-        event = fact_of(self.ledger.engine.hear(self.ledger.state, said, self.ledger.in_doubt))
+        event = fact_of(hear(self.ledger, said))
         return self.with_fact(Fact(event)) if event is not None and _counts(event) else self
 
     def seen(self, table: _Undecided, now: Observation, board: Board) -> list[_Story]:
@@ -359,6 +361,8 @@ def _in_hindsight(verdict: Accepted, seen: Observation, table: _Undecided, ledge
     event = fact_of(verdict, document(seen, ledger))
     assert isinstance(event, Ruled)
     event = msgspec.structs.replace(
-        event, said=f"{event.said} {IN_HINDSIGHT}", evidence=event.evidence | {"in_hindsight": True}
+        event,
+        said=sentences(event.said, IN_HINDSIGHT),
+        evidence=event.evidence | {"in_hindsight": True},
     )
     return Fact(event, table.frame_jpeg, seen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,6 +19,8 @@ from table.errors import InputError, said_of
 from table.observation import Observation
 from table.table_config import Setup
 from vision.cameras.reconnect import CannotGoOn
+
+logger = logging.getLogger(__name__)
 
 MOST_FAILURES, WITHIN_S = 3, 60.0
 """A referee that fails so often within so many seconds is halted."""
@@ -119,6 +122,7 @@ class Supervisor:
             *(failed_s for failed_s in self._failed_s if now_s - failed_s < WITHIN_S),
             now_s,
         ]
+        logger.info("the referee failed", exc_info=error)
         said = said_of(error)
         place = traceback.extract_tb(error.__traceback__)[-1]
         if len(self._failed_s) >= MOST_FAILURES:

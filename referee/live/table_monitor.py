@@ -13,6 +13,7 @@ from calibration.lens.file import keep_last
 from calibration.table.drift import Checked
 from referee.sessions.events import TableChecked
 from table.errors import InputError
+from table.messages import msg, sentences
 from table.observation import Camera, Observation, Unusable
 from table.table_config import Setup, save_table, table_document
 from vision.cameras.frame import Image
@@ -113,14 +114,14 @@ class TableWatch:
         self._accepted &= things
         if things == _things(before):
             return None
-        said = self.said if things else ("Cards and board lie where they did again.",)
-        return TableChecked(said=" ".join(said))
+        again = (msg("Cards and board lie where they did again."),)
+        return TableChecked(said=sentences(*(self.said if things else again)))
 
     def _play_on(self) -> TableChecked | None:
         if not self.holds:
             return None
         self._accepted, self._refusal = _things(self._last), ""
-        return TableChecked(said=" ".join(self.said), decided_by=DECIDED_BY)
+        return TableChecked(said=sentences(*self.said), decided_by=DECIDED_BY)
 
     def _measure_anew(self, image: Image) -> TableChecked | None:
         """Cards and board measured anew; where nothing lies elsewhere, the camera's place alone is
@@ -139,11 +140,11 @@ class TableWatch:
             return None
         self.setup, self._base = setup, moved.camera
         self._last, self._accepted, self._refusal = Checked(camera=moved.camera), frozenset(), ""
-        changed = (
-            ", and ".join(moved.elsewhere)
-            or "nothing lies farther from where it was than can be told"
+        nothing = msg("nothing lies farther from where it was than can be told")
+        said = sentences(
+            msg("The table was measured anew: {text}.", text=[*moved.elsewhere] or nothing),
+            msg("It is read by the new places from here on."),
         )
-        said = f"The table was measured anew: {changed}. It is read by the new places from here on."
         return TableChecked(said=said, table=table_document(setup), decided_by=DECIDED_BY)
 
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
-Sound = Literal["turn", "hit", "sink", "refused", "ask", "doubt", "over", ""]
+from engines import facts_of
+from engines.game import Sound
 
 LONGEST = 110
 """Characters that are said in some six seconds."""
@@ -19,8 +20,6 @@ SAID_BY_HAND = {
     "undone": "That is taken back.",
     "declared": "It is noted.",
 }
-HITS = ("storm.attack", "zamboni.hit")
-SINKS = ("icefloe.removed", "icefloe.removed_empty")
 BY_VERDICT: dict[str, Sound] = {
     "refused": "refused",
     "ambiguous": "ask",
@@ -55,19 +54,16 @@ def call(kind: str, said: str, mm: str = "millimetres", to: str = "to") -> str:
     return f"{words} {last}" if len(words) + len(last) < 2 * LONGEST else words
 
 
-def sound(verdict: str, code: str, state: Mapping[str, Any]) -> Sound:
-    """The sound of a verdict; `state` is the document of the state after it, `verdict` as in a
-    view's verdicts.
+def sound(game: str, verdict: str, code: str, state: Mapping[str, Any]) -> Sound:
+    """The sound of a verdict in a game; `state` is the document of the state after it, `verdict` as
+    in a view's verdicts.
     """
     if verdict in BY_VERDICT:
         return BY_VERDICT[verdict]
     if state.get("outcome"):
         return "over"
-    if state.get("sunk") or code in SINKS:
-        return "sink"
-    if code in HITS:
-        return "hit"
-    return "turn" if verdict == "accepted" else ""
+    own = facts_of(game).presentation.sound(code, state)
+    return own or ("turn" if verdict == "accepted" else "")
 
 
 def _spoken(sentence: str, mm: str, to: str) -> str:

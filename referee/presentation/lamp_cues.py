@@ -7,10 +7,11 @@ takes longer to make than all else here.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from typing import Any, assert_never
 
-from engines.errors import InvalidNotation
+from engines.board_marks import Mark as BoardMark
+from engines.game import Rules, facts
 from hardware.cues import DARK, Mark, Scene, Signal
 from referee.sessions.caliper_answers import in_question
 from referee.sessions.events import (
@@ -37,12 +38,10 @@ from referee.sessions.events import (
 )
 from referee.sessions.state import Ledger
 from referee.sessions.status import Status
-from table.boards import Board, Chessboard, Coasters, Tiles
+from table.boards import Board
+from table.cells import cell_middle_mm
 
 Document = dict[str, Any]
-
-HEAVIEST = 5
-"""A tile of IceFloe carries this much; with more it sinks (ruling icefloe.3)."""
 
 _LASTING: dict[Status, Signal] = {
     "hand over the board": "hand",
@@ -89,12 +88,16 @@ def standing(ledger: Ledger, board: Board | None, document: Document | None = No
     if ledger.paused:
         return Scene("paused", players, leader=leader)
     if ledger.question is not None and isinstance(asked := ledger.question.event, Asked):
-        return _question(asked, players, leader, marks(document, board))
+        return _question(asked, players, leader, marks(ledger.engine, document, board))
     if ledger.outcome is not None:
         return Scene("over", players, of=ledger.winners)
     turn = document.get("next") or document.get("to_move") or document.get("attacker")
     return Scene(
-        "turn", players, of=(turn,) if turn else (), leader=leader, marks=marks(document, board)
+        "turn",
+        players,
+        of=(turn,) if turn else (),
+        leader=leader,
+        marks=marks(ledger.engine, document, board),
     )
 
 
@@ -160,42 +163,18 @@ def _leader(document: Document, players: tuple[str, ...]) -> str | None:
     return leading if leading in players else None
 
 
-def marks(document: Document, board: Board | None) -> tuple[Mark, ...]:
-    """What a state points at on this board (None: not known): lines of fire, the space that a
-    Zamboni is to leave, tiles about to sink.
-    """
-    match board:
-        case Chessboard():
-            lines = [shot["squares"] for shot in document.get("shots", ())]
-            return tuple(_line(squares, board) for squares in lines if len(squares) > 1)
-        case Coasters():
-            mover = document.get("zambonis", {}).get(document.get("to_move"))
-            return (
-                (Mark("spot", (place_mm(mover["space"], board),)),)
-                if mover and document.get("phase") == "move"
-                else ()
-            )
-        case Tiles():
-            heavy = [
-                place
-                for place, floe in document.get("board", {}).items()
-                if floe["weight"] >= HEAVIEST or floe["tile"] == document.get("tile")
-            ]
-            return tuple(Mark("spot", (place_mm(place, board),)) for place in heavy)
-        case _:
-            return ()
+def marks(engine: Rules, document: Document, board: Board | None) -> tuple[Mark, ...]:
+    """What a state of a game points at on this board (None: not known): lines, and places."""
+    if board is None:
+        return ()
+    shown = facts(engine).presentation.marks(document)
+    return tuple(mark for each in shown for mark in _on_table(each, board))
 
 
-def _line(squares: list[str], board: Chessboard) -> Mark:
-    return Mark("line", (place_mm(squares[0], board), place_mm(squares[-1], board)))
-
-
-def place_mm(name: str, board: Chessboard | Coasters | Tiles) -> tuple[float, float]:
-    """The middle of a place called by its file and its row from the near side, `b4`, in the table
-    frame; raises InvalidNotation.
-    """
-    if not (found := re.fullmatch(r"([a-z])(\d{1,2})", name)):
-        raise InvalidNotation(f"expected a place such as b4, got {name!r}")
-    side_mm = board.square_mm if isinstance(board, Chessboard) else board.cell_mm
-    x_mm, y_mm = board.origin_mm
-    return x_mm + (ord(found[1]) - ord("a") + 0.5) * side_mm, y_mm + (int(found[2]) - 0.5) * side_mm
+def _on_table(mark: BoardMark, board: Board) -> Iterator[Mark]:
+    """A mark on cells as lamps show it: a line from the first to the last, else a spot each."""
+    known = [at_mm for cell in mark.cells if (at_mm := cell_middle_mm(board, cell))]
+    if mark.kind != "ray":
+        yield from (Mark("spot", (at_mm,)) for at_mm in known)
+    elif len(known) > 1:
+        yield Mark("line", (known[0], known[-1]))

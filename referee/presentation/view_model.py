@@ -6,7 +6,7 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
      "seq": 17,                           # last record: pass it on as `after`
      "at_ms": 12000,                      # camera's clock at that record
      "started_utc": "2026-11-21T14:00:00+00:00",
-     "game": "ice_boule", "game_number": 1, "players": ["blue", "yellow"], "rulings": {},
+     "game": "pegs", "game_number": 1, "players": ["blue", "yellow"], "rulings": {},
      "names": {"blue": "Anna"},           # people's, by colour, where they were told
      "camera": "simulated:...", "simulated": True,
      "phase": "playing",                  # playing | asking | paused | over (this game) | ended
@@ -18,6 +18,8 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
      a tied or void one
      "outcome": None,                     # a sentence when the game is over
      "resigned": ["red"],                 # who gave this game up
+     "may_begin": ["blue"],               # who people may still say begins (`{"begins": "blue"}`),
+     before anything has happened
      "hidden": {"red": 15},               # votes that are not revealed yet: the record that cast
      each, by player
      "appeals": [{"seq": 15, "at_ms": 9000, "appeals": 14, "player": "blue", "reason": "it touches",
@@ -39,8 +41,8 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
                   "points_mm": [[x, y, z], [x, y, z]]}],   # nearest points: on the piece, on the
                   target
      "question": None or
-                 {"seq": 9, "at_ms": 8250, "code": "boule.too_close", "player": "red", "said":
-                 "...", "rests_on": "ruling ice_boule.2",
+                 {"seq": 9, "at_ms": 8250, "code": "pegs.too_close", "player": "red", "said":
+                 "...", "rests_on": "ruling pegs.2",
                   "choices": [{"label": "red is nearer", "moves": ["..."]}], "evidence": {...},
                   "frame": 9 or None},
      "verdicts": [                        # newest first, at most VERDICTS_SHOWN
@@ -51,7 +53,7 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
           "verdict": "accepted",          # accepted | refused | cannot_see | out_of_sync | waiting
           | noted | ambiguous (asked) | table |
                                           # by hand (people's)
-          "code": "boule.throw", "player": "red", "said": "...", "rests_on": "...", "moves":
+          "code": "pegs.throw", "player": "red", "said": "...", "rests_on": "...", "moves":
           ["..."],
           "clauses": [{"name": "Play", "said": "..."}],     # what it rests on, in our own words
           "call": "Red leads.", "sound": "turn",            # what a caller says and plays, see
@@ -70,7 +72,7 @@ from typing import Any
 
 import msgspec
 
-from engines.board_marks import Mark
+from engines.board_marks import Mark, Option
 from engines.rule_texts import explain
 from referee.presentation.announcements import call, sound
 from referee.presentation.lamp_cues import standing
@@ -105,7 +107,15 @@ def view(ledger: Ledger, records: Sequence[Record], seen: Record | None) -> dict
     `records` are the newest, `seen` is the last that holds a table as it was seen, None if there is
     none.
     """
-    state = ledger.engine.state_document(ledger.state)
+    # Games whose messages are data have them as such in `shown_state`.
+    shown = getattr(ledger.engine, "shown_state", ledger.engine.state_document)
+    state: dict[str, Any] = shown(ledger.state)
+    if "may_say" in state:
+        state["may_say"] = [
+            one
+            for one in state["may_say"]
+            if ledger.has_sizes(filter(None, [one["said"].get("size")]))
+        ]
     outcome = ledger.outcome
     last = records[-1]
     observation = (
@@ -133,12 +143,15 @@ def view(ledger: Ledger, records: Sequence[Record], seen: Record | None) -> dict
         "ends": list(ledger.ends),
         "outcome": outcome,
         "resigned": list(ledger.resigned),
+        "may_begin": list(ledger.may_begin),
         "hidden": hidden_votes(ledger),
         "appeals": [_appeal(record) for record in ledger.appeals],
         "earlier_games": _earlier_games(ledger),
         "state": state,
         "options": (
-            [] if ledger.question or ledger.ended else _plain(ledger.engine.options(ledger.state))
+            []
+            if ledger.question or ledger.ended
+            else list(map(_option, ledger.engine.options(ledger.state)))
         ),
         "trace": _plain(_trace(ledger, records)),
         "lamps": {"signal": lamps.signal, "of": list(lamps.of), "leader": lamps.leader},
@@ -173,7 +186,7 @@ def _earlier_games(ledger: Ledger) -> list[str]:
 
 
 def _appeal(record: Record) -> dict[str, Any]:
-    said = msgspec.to_builtins(record.event)
+    said = msgspec.structs.asdict(record.event)
     return {
         "seq": record.seq,
         "at_ms": record.at_ms,
@@ -204,9 +217,15 @@ def choice_document(choice: Choice) -> dict[str, Any]:
     return {"label": choice.label, "moves": list(choice.moves)}
 
 
+def _option(option: Option) -> dict[str, Any]:
+    """What may be done now, as plain data; what is said of it stays a message."""
+    document: dict[str, Any] = _plain(option)
+    return document | {"said": option.said}
+
+
 def _plain(values: Any) -> Any:
     """As JSON says it."""
-    return msgspec.json.decode(msgspec.json.encode(values))
+    return msgspec.json.decode(msgspec.json.encode(values, enc_hook=str))
 
 
 def _trace(ledger: Ledger, records: Sequence[Record]) -> tuple[Mark, ...]:
@@ -233,7 +252,9 @@ def _verdicts(game: str, records: Sequence[Record]) -> list[dict[str, Any]]:
         if (line := verdict_of(record.event)) is None:
             continue
         frame = record.seq if record.frame else None
+        state = getattr(record.event, "state", {})
         line |= {
+            "sound": sound(game, line["verdict"], line["code"], state),
             "clauses": _clauses(game, line["rests_on"]),
             "frame": frame,
             "overturned_by": overturned_by.get(record.seq),
@@ -343,5 +364,4 @@ def verdict_of(event: Event) -> dict[str, Any] | None:
     return line | {
         "said": event.said,
         "call": "" if line["verdict"] == "waiting" else call(line["kind"], event.said),
-        "sound": sound(line["verdict"], line["code"], getattr(event, "state", {})),
     }

@@ -6,8 +6,11 @@ from __future__ import annotations
 
 from itertools import islice
 
+from engines.first_player import BeginWith, begins
+from engines.verdict import Choice as Offered
 from referee.sessions.events import Choice, Corrected, Noted, Record, Ruled
 from referee.sessions.state import Ledger, may_follow, state_before
+from table.messages import as_message, msg
 
 ALTERNATIVES = 12
 """So many neighbours are offered at most."""
@@ -24,23 +27,44 @@ def alternatives(ledger: Ledger, record: Record) -> tuple[Choice, ...]:
         return ()
     ruled: tuple[str, ...] = getattr(event, "moves", ())
     stood = next((entry.moves for entry in ledger.standing if entry.seq == seq), ())
-    near = ledger.engine.alternatives(state_before(ledger, seq), stood or ruled)
-    offered = (
-        [Choice(label="As it was ruled before", moves=ruled)] if ruled and ruled != stood else []
+    near = _others(ledger, stood or ruled) or ledger.engine.alternatives(
+        state_before(ledger, seq), stood or ruled
     )
-    offered += [Choice(label=choice.label, moves=choice.moves) for choice in near]
+    offered = (
+        [Choice(label=msg("As it was ruled before"), moves=ruled)]
+        if ruled and ruled != stood
+        else []
+    )
+    offered += [Choice(label=as_message(choice.label), moves=choice.moves) for choice in near]
     if isinstance(event, Ruled):
         may_be = event.evidence.get("may_be", {})
         # Until schema 5 they were moves without words.
         offered += [
-            Choice(label=said, moves=(move,))
+            Choice(label=as_message(said), moves=(move,))
             for said, move in (
                 may_be.items() if isinstance(may_be, dict) else zip(may_be, may_be, strict=True)
             )
         ]
-    nothing = [Choice(label="Nothing happened that counts")] if stood else []
+    nothing = [Choice(label=msg("Nothing happened that counts"))] if stood else []
+    offered = [
+        choice
+        for choice in offered
+        if ledger.has_sizes(word for move in choice.moves for word in move.split())
+    ]
     legal = islice((choice for choice in offered if _follows(ledger, seq, choice)), ALTERNATIVES)
     return (*legal, *(choice for choice in nothing if _follows(ledger, seq, choice)))
+
+
+def _others(ledger: Ledger, moves: tuple[str, ...]) -> tuple[Offered, ...]:
+    """Who else may have been said to begin; nothing for a move of the game."""
+    if not moves or begins(moves[0]) is None:
+        return ()
+    every = ((player, str(BeginWith(player))) for player in ledger.left)
+    return tuple(
+        Offered(f"{player.capitalize()} begins", (move,))
+        for player, move in every
+        if move not in moves
+    )
 
 
 def _follows(ledger: Ledger, seq: int, choice: Choice) -> bool:

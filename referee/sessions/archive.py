@@ -36,7 +36,9 @@ MOST_BYTES = 1_000_000_000
 evenings with all pictures.
 """
 MOST_RECORDS, MOST_TEXT, MOST_LINE = 20_000, 32 << 20, 1 << 18
-"""No session has more records, nor longer ones: in Ice Boule an hour has 121, of 5 kB each."""
+"""No session has more records, nor longer ones: where every throw is measured an hour has 121, of
+5 kB each.
+"""
 MOST_PICTURE, MOST_DIRECTORY = 32 << 20, 2 << 20
 MOST_RATIO, RATIO_FROM_BYTES = 200, 1 << 20
 """Records are packed to a fortieth or less, pictures not at all; deflated zeros to a thousandth."""

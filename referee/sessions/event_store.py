@@ -8,6 +8,7 @@ rests on are kept.
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 import threading
@@ -31,6 +32,8 @@ from referee.sessions.event_tables import (
 from referee.sessions.events import Event, Record, SessionStarted, encode, renumbered
 from referee.sessions.private_files import OWNER_FILE, claim, create_private, tighten
 from table.errors import InputError
+
+logger = logging.getLogger(__name__)
 
 __all__ = ["FRAMES_BYTES", "Log", "LogFailed", "LogReader", "SessionSummary", "TakenIn"]
 
@@ -89,6 +92,7 @@ class Log(LogReader):
         """The newest record that was written and told to whoever wrote it."""
         self._claim = -1
         self._frames_bytes = frames_bytes
+        logger.info("%s: opening to write", path)
         if not path.parent.is_dir():
             raise InputError(
                 f"{path}: expected a folder to keep the log in, but there is no {path.parent}"
@@ -124,7 +128,9 @@ class Log(LogReader):
                 self._make_room(len(frame_jpeg), session or 0)
                 self._keep(seq, frame_jpeg)
             row = self._db.execute(f"{self._rows} WHERE r.seq = ?", (seq,)).fetchone()
-            return self._record(*row)
+            record = self._record(*row)
+        logger.debug("record %d: %s", record.seq, type(event).__name__)
+        return record
 
     def take_in(self, records: Iterable[Record], picture: Callable[[int], bytes]) -> TakenIn:
         """Add a session from elsewhere, all of it or nothing.

@@ -13,16 +13,21 @@ from typing import Any, Literal
 
 import msgspec
 
-from engines.first_player import How
+from engines.game import How
 from referee.sessions.misreadings import Misread
 from table.errors import InputError
 from table.files import convert, parse_json, shown
+from table.messages import NOTHING, Message
 from table.text import check_unicode
 
-SCHEMA = 8
+SCHEMA = 9
 """Version of the facts below; it stands in every document, and a newer one is refused, never
 guessed at.
 """
+
+
+UNSAID: Message = msgspec.field(default_factory=lambda: NOTHING)
+"""Default of a message: a factory, as JSON schemas cannot say the value of one."""
 
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", forbid_unknown_fields=True):
@@ -52,7 +57,7 @@ class SessionStarted(Fact, frozen=True, kw_only=True, tag="session_started"):
     names: dict[str, str] = {}
     begins: How = "hand"
     first: str = ""
-    said: str = ""
+    said: Message = UNSAID
     rests_on: str = ""
 
 
@@ -69,7 +74,7 @@ class Reopened(Fact, frozen=True, kw_only=True, tag="reopened"):
     reopened_utc: str = ""
     table: dict[str, Any] = {}
     version: str = ""
-    said: str = ""
+    said: Message = UNSAID
 
 
 class GameStarted(Fact, frozen=True, kw_only=True, tag="game_started"):
@@ -82,7 +87,7 @@ class GameStarted(Fact, frozen=True, kw_only=True, tag="game_started"):
     rulings: dict[str, str] = {}
     begins: How = "hand"
     first: str = ""
-    said: str = ""
+    said: Message = UNSAID
     rests_on: str = ""
 
 
@@ -99,7 +104,7 @@ class Ruled(Fact, frozen=True, kw_only=True, tag="ruled"):
 
     verdict: Literal["accepted", "refused", "cannot_see", "out_of_sync", "waiting"]
     code: str
-    said: str
+    said: Message
     rests_on: str = ""
     player: str | None = None
     moves: tuple[str, ...] = ()
@@ -123,7 +128,7 @@ class Noted(Fact, frozen=True, kw_only=True, tag="noted"):
     """
 
     code: str
-    said: str
+    said: Message
     rests_on: str = ""
     player: str | None = None
     moves: tuple[str, ...] = ()
@@ -139,7 +144,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     counts, without moves.
     """
 
-    label: str
+    label: Message
     moves: tuple[str, ...] = ()
     holds: bool = False
 
@@ -151,7 +156,7 @@ class Asked(Fact, frozen=True, kw_only=True, tag="asked"):
     """
 
     code: str
-    said: str
+    said: Message
     choices: tuple[Choice, ...]
     until_moved: bool = False
     rests_on: str = ""
@@ -177,7 +182,7 @@ class Answered(Fact, frozen=True, kw_only=True, tag="answered"):
     holds: bool = False
     readings_mm: dict[str, float] = {}
     code: str = ""
-    said: str = ""
+    said: Message = UNSAID
     rests_on: str = ""
     player: str | None = None
     state: dict[str, Any] = {}
@@ -196,7 +201,7 @@ class Corrected(Fact, frozen=True, kw_only=True, tag="corrected"):
     decided_by: str
     reason: str = ""
     misread: tuple[Misread, ...] = ()
-    said: str = ""
+    said: Message = UNSAID
     state: dict[str, Any] = {}
 
 
@@ -205,7 +210,7 @@ class Undone(Fact, frozen=True, kw_only=True, tag="undone"):
 
     undoes: int
     decided_by: str
-    said: str = ""
+    said: Message = UNSAID
     state: dict[str, Any] = {}
 
 
@@ -216,7 +221,7 @@ class Declared(Fact, frozen=True, kw_only=True, tag="declared"):
 
     moves: tuple[str, ...]
     decided_by: str
-    said: str = ""
+    said: Message = UNSAID
     state: dict[str, Any] = {}
 
 
@@ -228,7 +233,7 @@ class Appealed(Fact, frozen=True, kw_only=True, tag="appealed"):
     appeals: int
     player: str
     reason: str = ""
-    said: str = ""
+    said: Message = UNSAID
 
 
 class Upheld(Fact, frozen=True, kw_only=True, tag="upheld"):
@@ -236,17 +241,20 @@ class Upheld(Fact, frozen=True, kw_only=True, tag="upheld"):
 
     upholds: int
     decided_by: str
-    said: str = ""
+    said: Message = UNSAID
 
 
 class Resigned(Fact, frozen=True, kw_only=True, tag="resigned"):
-    """A player gave the game up.  The last who is left has won it; with more of them people play on
-    as they like.
+    """A player gave the game up.  The last who is left has won it; with more of them they play on.
+
+    `passed_over`: turns and votes pass over that player from then on; not so in logs of before,
+    whose moves were played without that.
     """
 
     player: str
     decided_by: str
-    said: str = ""
+    said: Message = UNSAID
+    passed_over: bool = False
     state: dict[str, Any] = {}
 
 
@@ -271,7 +279,7 @@ class TableChecked(Fact, frozen=True, kw_only=True, tag="table_checked"):
     referee saw by itself.
     """
 
-    said: str
+    said: Message
     table: dict[str, Any] = {}
     decided_by: str = ""
 
@@ -280,7 +288,7 @@ class SeatTaken(Fact, frozen=True, kw_only=True, tag="seat_taken"):
     """Somebody's phone speaks for a player from here on, and nobody else casts their votes."""
 
     player: str
-    said: str = ""
+    said: Message = UNSAID
 
 
 class SeatFreed(Fact, frozen=True, kw_only=True, tag="seat_freed"):
@@ -288,7 +296,7 @@ class SeatFreed(Fact, frozen=True, kw_only=True, tag="seat_freed"):
 
     player: str
     decided_by: str
-    said: str = ""
+    said: Message = UNSAID
 
 
 class SessionEnded(Fact, frozen=True, kw_only=True, tag="session_ended"):
@@ -366,11 +374,18 @@ def encode(event: Event) -> str:
     Raises InputError for text that is no valid Unicode, TypeError or ValueError for what JSON
     cannot say.
     """
-    text = json.dumps(
-        {"schema": SCHEMA, **msgspec.to_builtins(event)}, ensure_ascii=False, allow_nan=False
-    )
+    text = json.dumps(stored(event), ensure_ascii=False, allow_nan=False)
     check_unicode(text, type(event).__name__)
     return text
+
+
+def stored(event: Event) -> dict[str, Any]:
+    """The event as plain data as the log keeps it: messages as what they were made from."""
+
+    def kept(value: Any) -> Any:
+        return msgspec.to_builtins(value.content) if isinstance(value, Message) else value
+
+    return {"schema": SCHEMA, **msgspec.to_builtins(event, enc_hook=kept)}
 
 
 def decode(text: str, where: str) -> Event:
@@ -396,12 +411,19 @@ def decode_document(document: Any, where: str) -> Event:
             f"{where}: schema: expected {SCHEMA} or older, got {schema}; a newer Rinkside wrote it,"
             " update this one"
         )
-    return convert(document, Event, where)  # type: ignore[arg-type]  # mypy: a union is no class
+    return convert(document, Event, where, restored=_restored)  # type: ignore[arg-type]  # mypy: a union is no class
+
+
+def _restored(kind: type, value: Any) -> Any:
+    """A message as the log keeps it; before schema 9 that was the English sentence."""
+    if kind is not Message:
+        raise NotImplementedError(kind)
+    return Message.restored(value)
 
 
 def record_document(record: Record) -> dict[str, Any]:
     """A record as plain data for people to read: seq, session, at_ms, frame, schema, fact and the
-    fact's own fields.
+    fact's own fields; messages are in English.
 
     The moves of what was noted in secret are left out.
     """
@@ -411,5 +433,5 @@ def record_document(record: Record) -> dict[str, Any]:
         "at_ms": record.at_ms,
         "frame": record.frame,
     }
-    document = {**place, "schema": SCHEMA, **msgspec.to_builtins(record.event)}
+    document = {**place, "schema": SCHEMA, **msgspec.to_builtins(record.event, enc_hook=str)}
     return document | {"moves": []} if document.get("secret") else document

@@ -1,14 +1,21 @@
 """How it is decided who begins a game: by hand, by lot, or rolled for before the first move.  The
-lot is drawn here, outside the engines.
+lot is drawn here, outside the engines, and set right here where people say before the first move
+that somebody else begins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import SystemRandom
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from engines.first_player import How, printed
+import msgspec
+
+from engines.announcements import read_heard
+from engines.first_player import BeginWith, printed
+from engines.game import How
+from engines.verdict import Accepted, Verdict, Waiting
+from referee.sessions.state import Ledger
 from table.errors import InputError
 from table.listing import listed
 
@@ -62,3 +69,35 @@ def decided(begins: str, game: str, players: Sequence[str], lot: Lot = draw_lot)
             raise InputError(
                 f"--begins: expected lot, roll or a player ({', '.join(players)}), got {begins!r}"
             )
+
+
+class BeginsSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Who begins, by hand."""
+
+    begins: str
+
+
+def hear(ledger: Ledger, said: Mapping[str, Any]) -> Verdict:
+    """What is heard in any game: `{"begins": "blue"}` before anything has happened, and all that
+    the game itself understands.
+
+    Raises InputError for what neither does.
+    """
+    if "begins" not in said:
+        return ledger.engine.hear(ledger.state, said, ledger.in_doubt)
+    first = read_heard(said, BeginsSaid).begins
+    if first not in ledger.players:
+        raise InputError(f"input: begins: expected {', '.join(ledger.players)}, got {first!r}")
+    if first not in ledger.may_begin:
+        why = (
+            "begins already"
+            if ledger.may_set_first and first in ledger.left
+            else "cannot begin any more"
+        )
+        return Waiting(code="begins.hand", said=f"{first.capitalize()} {why}.", player=first)
+    return Accepted(
+        code="begins.hand",
+        said=f"{first.capitalize()} begins: set by hand.",
+        player=first,
+        moves=(str(BeginWith(first)),),
+    )

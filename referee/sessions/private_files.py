@@ -15,6 +15,8 @@ from table.errors import InputError
 
 OWNER_FILE, OWNER_FOLDER = 0o600, 0o700
 
+logger = logging.getLogger(__name__)
+
 
 def create_private(path: Path) -> None:
     """Make an empty file that nobody else may open, before anything is in it.  Raises
@@ -29,7 +31,7 @@ def create_private(path: Path) -> None:
 
 def tighten(path: Path, mode: int) -> bool:
     """Take from other users what `mode` does not give them; a file of somebody else is left as it
-    is, with a line on stderr: then False.
+    is, with a warning in the log of the program: then False.
 
     Nothing is done where there is no such file, or its rights are no wider than that.
     """
@@ -40,8 +42,8 @@ def tighten(path: Path, mode: int) -> bool:
     except FileNotFoundError:
         return True
     except OSError as error:
-        logging.getLogger(__name__).warning(
-            "rinkside: %s: other users of this machine can read it (%s): give it to this user",
+        logger.warning(
+            "%s: other users of this machine can read it (%s): give it to this user",
             path,
             error.strerror,
         )

@@ -60,7 +60,7 @@ from referee.sessions.events import (
     Upheld,
     shows_table,
 )
-from referee.sessions.first_player import Lot, decided, draw_lot
+from referee.sessions.first_player import Lot, decided, draw_lot, hear
 from referee.sessions.secret_votes import Touched, touched
 from referee.sessions.state import (
     Games,
@@ -74,6 +74,7 @@ from referee.sessions.state import (
 )
 from referee.sessions.verdict_events import fact_of
 from table.errors import InputError
+from table.messages import Message, msg, phrases, plain, sentences
 from table.text import check_unicode
 
 RECORDS_KEPT = 200
@@ -193,7 +194,9 @@ class Session:
     def _append(self, event: Event, frame_jpeg: bytes | None = None) -> Record:
         trial = followed_by(self._ledger, event, self._at_ms)
         if hasattr(event, "state"):
-            event = msgspec.structs.replace(event, state=trial.engine.state_document(trial.state))
+            event = msgspec.structs.replace(
+                event, state=plain(trial.engine.state_document(trial.state))
+            )
         record = self._log.append(event, self._at_ms, self.id, frame_jpeg)
         self._publish(record)
         return record
@@ -269,7 +272,7 @@ class Session:
                 self._append(event)
 
     def _verdict_on(self, said: Mapping[str, Any]) -> Verdict:
-        return self._ledger.engine.hear(self._ledger.state, said, self._ledger.in_doubt)
+        return hear(self._ledger, said)
 
     def _heard(self, said: Mapping[str, Any]) -> Ruled | Asked | Noted:
         verdict = self._verdict_on(said)
@@ -281,7 +284,7 @@ class Session:
             )
         return event
 
-    def _waits_for_an_answer(self, event: Ruled | Asked | Noted) -> bool:
+    def _waits_for_an_answer(self, event: Ruled | Asked | Noted | Resigned) -> bool:
         """Is a question open beside which this cannot stand: another one, or moves after which none
         of its answers is legal?
         """
@@ -294,7 +297,7 @@ class Session:
         answers = [
             Answered(
                 question=self._ledger.question.seq,
-                label=choice.label,
+                label=str(choice.label),
                 how="order",
                 decided_by="",
                 moves=choice.moves,
@@ -308,10 +311,12 @@ class Session:
         """The values are drawn here and nowhere else; `evidence["dice"]` has them."""
         values = [self._draw() for _ in range(roll.dice)]
         if roll.player is None:
-            said = (
-                f"{'The die shows' if roll.dice == 1 else 'The dice show'}"
-                f" {' and '.join(map(str, values))}. It counts for nothing in the game."
+            shows = (
+                msg("The die shows {n}.", n=values[0])
+                if len(values) == 1
+                else msg("The dice show {text}.", text=values)
             )
+            said = sentences(shows, msg("It counts for nothing in the game."))
             return Noted(code="dice.rolled", said=said, evidence={"dice": values})
         if roll.dice != 1:
             raise InputError(
@@ -328,8 +333,19 @@ class Session:
             case Answer():
                 return self._answered(command)
             case Correct():
-                moves, who = ", ".join(command.moves) or "nothing", command.decided_by
-                said = f"{who} replaced what record {command.record} ruled: {moves} happened."
+                moves, who = ", ".join(command.moves), command.decided_by
+                common_fields = {"who": who, "n": command.record}
+                said = (
+                    msg(
+                        "{who} replaced what record {n} ruled: {raw} happened.",
+                        raw=moves,
+                        **common_fields,
+                    )
+                    if moves
+                    else msg(
+                        "{who} replaced what record {n} ruled: nothing happened.", **common_fields
+                    )
+                )
                 common: dict[str, Any] = {
                     "moves": command.moves,
                     "decided_by": who,
@@ -342,10 +358,12 @@ class Session:
                 return Undone(
                     undoes=undoes,
                     decided_by=command.decided_by,
-                    said=f"{command.decided_by} took back record {undoes}.",
+                    said=msg("{who} took back record {n}.", who=command.decided_by, n=undoes),
                 )
             case Declare():
-                said = f"{command.decided_by} declared: {', '.join(command.moves)}."
+                said = msg(
+                    "{who} declared: {raw}.", who=command.decided_by, raw=", ".join(command.moves)
+                )
                 return Declared(moves=command.moves, decided_by=command.decided_by, said=said)
             case Roll():
                 return self._rolled(command)
@@ -370,7 +388,7 @@ class Session:
         before = (
             ledger.begins
             if ledger.begins != "hand"
-            else ledger.first
+            else ledger.set_first
             if players == ledger.players
             else ""
         )
@@ -382,20 +400,17 @@ class Session:
             return Upheld(
                 upholds=command.appeal,
                 decided_by=command.decided_by,
-                said=f"{command.decided_by} heard the appeal: the ruling stands.",
+                said=msg("{who} heard the appeal: the ruling stands.", who=command.decided_by),
             )
         if command.player not in self._ledger.left:
             raise InputError(
                 f"expected a player who has not resigned ({', '.join(self._ledger.left)}), got"
                 f" {command.player!r}"
             )
-        name = command.player.capitalize()
         if isinstance(command, Resign):
             if self._ledger.outcome is not None:
                 raise InputError("resign: the game is over")
-            return Resigned(
-                player=command.player, decided_by=command.decided_by, said=f"{name} resigns."
-            )
+            return self._resigned(command)
         appealed = {
             (event.appeals, event.player)
             for open_one in self._ledger.appeals
@@ -405,11 +420,32 @@ class Session:
             raise InputError(
                 f"appeal: {command.player} has appealed against record {command.record} already"
             )
-        reason = f": {command.reason}" if command.reason else "."
-        said = f"{name} appeals against record {command.record}{reason}"
+        common = {"player": command.player, "n": command.record}
+        said = (
+            msg("{player} appeals against record {n}: {raw}", raw=command.reason, **common)
+            if command.reason
+            else msg("{player} appeals against record {n}.", **common)
+        )
         return Appealed(
             appeals=command.record, player=command.player, reason=command.reason, said=said
         )
+
+    def _resigned(self, command: Resign) -> Resigned:
+        said = msg("{player} resigns.", player=command.player)
+        others = len(self._ledger.left) > 2
+        event = Resigned(
+            player=command.player, decided_by=command.decided_by, said=said, passed_over=others
+        )
+        if (question := self._ledger.question) is not None and self._waits_for_an_answer(event):
+            raise InputError(f"question {question.seq} is open: answer it or take it back first")
+        if not others:
+            return event
+        after = followed_by(self._ledger, event)
+        turn = after.engine.state_document(after.state)["turn"]
+        passed = msg(
+            "Turns and votes pass over {player}, whose pieces stay.", player=command.player
+        )
+        return msgspec.structs.replace(event, said=sentences(said, passed, turn))
 
     def _answered(self, answer: Answer) -> Answered:
         question = self._ledger.question
@@ -422,13 +458,18 @@ class Session:
         if answer.how == "calliper" and not answer.readings_mm:
             raise InputError("answer: expected the calliper's readings in mm, got none")
         choice = self._choice(asked, answer)
-        measured = ", ".join(f"{name} {mm:g} mm" for name, mm in answer.readings_mm.items())
-        said = f"{choice.label}: decided by {answer.decided_by}" + (
-            f", measured with a calliper ({measured})." if measured else "."
-        )
+        decided = {"text": choice.label, "who": answer.decided_by}
+        readings = [_reading(name, mm) for name, mm in answer.readings_mm.items()]
+        said = msg("{text}: decided by {who}.", **decided)
+        if answer.readings_mm:
+            said = msg(
+                "{text}: decided by {who}, measured with a calliper ({text2}).",
+                text2=phrases(*readings, joint=","),
+                **decided,
+            )
         return Answered(
             question=question.seq,
-            label=choice.label,
+            label=str(choice.label),
             how="calliper" if answer.readings_mm else "order",
             decided_by=answer.decided_by,
             moves=choice.moves,
@@ -546,3 +587,11 @@ class Session:
             shown = pages.view(ledger, records, seen)
             self._viewed = ledger, shown
         return shown
+
+
+def _reading(name: str, mm: float) -> Message:
+    """A calliper's reading of a player's nearest piece, `blue`, or of another, `blue 2`."""
+    player, _, number = name.partition(" ")
+    if number:
+        return msg("{player} {n} {mm} mm", player=player, n=number, mm=f"{mm:g}")
+    return msg("{player} {mm} mm", player=player, mm=f"{mm:g}")

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from importlib import metadata
 
-import msgspec
-
+from engines import facts_of
 from referee.sessions.event_store import Log
 from referee.sessions.events import Reopened, SessionStarted
 from referee.sessions.first_player import Lot, decided, draw_lot
@@ -17,17 +16,15 @@ from referee.sessions.piece_fit import check_pieces
 from referee.sessions.session import Session
 from referee.sessions.table_identity import another_lens, another_table, last_table
 from table.errors import InputError, said_of
-from table.table_config import CoverDice, Setup, table_document
+from table.messages import as_message
+from table.table_config import Setup, table_document
 
 LONGEST_NAME = 40
 
 
-def as_played(setup: Setup, rulings: Mapping[str, str]) -> Setup:
-    """The table with what the rulings lay on it: `cover=on` cover dice, of the usual size where
-    `table.json` tells of none.
-    """
-    wanting = rulings.get("cover") == "on" and setup.cover_dice is None
-    return msgspec.structs.replace(setup, cover_dice=CoverDice()) if wanting else setup
+def as_played(game: str, setup: Setup, rulings: Mapping[str, str]) -> Setup:
+    """The table with what a game's rulings lay on it."""
+    return facts_of(game).as_played(setup, rulings)
 
 
 def opening(
@@ -63,7 +60,7 @@ def opening(
         camera=camera,
         simulated=simulated,
         started_utc=started.isoformat(timespec="seconds"),
-        table=table_document(as_played(setup, rulings)),
+        table=table_document(as_played(game, setup, rulings)),
         version=metadata.version("rinkside"),
         names=dict(names or {}),
         **decided(begins, game, players, lot)._asdict(),
@@ -123,7 +120,11 @@ def reopening(setup: Setup, camera: str, at: datetime, said: str = "") -> Reopen
     """
     at_utc, version = at.isoformat(timespec="seconds"), metadata.version("rinkside")
     return Reopened(
-        camera=camera, reopened_utc=at_utc, table=table_document(setup), version=version, said=said
+        camera=camera,
+        reopened_utc=at_utc,
+        table=table_document(setup),
+        version=version,
+        said=as_message(said),
     )
 
 

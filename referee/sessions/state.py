@@ -7,13 +7,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import takewhile
 from typing import Any, assert_never
 
 import msgspec
 
 from engines import Game
-from engines.first_player import How, RolledFirst, Rolling, decides_first, turn_order
+from engines.first_player import RolledFirst, Rolling, begins, decides_first, printed, turn_order
+from engines.game import How
 from referee.sessions.events import (
     Answered,
     Appealed,
@@ -43,6 +45,11 @@ from table.errors import InputError
 from table.files import convert
 from table.listing import listed
 
+SIZES = ("small", "medium", "large")
+"""Sizes that games speak of, in moves and in what is heard; not all of them are in play on every
+table.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -63,7 +70,8 @@ class Standing:
     secret: bool = False
     """Said in secret: what goes wrong with it is told without it."""
     resigned: str | None = None
-    """Who gave up, where that is what it was."""
+    """Who gave up, where that is what it was, and whether turns and votes pass over that player."""
+    passed_over: bool = False
     misread: tuple[Misread, ...] | None = None
     """The pieces that are read wrongly on the table that was ruled on, by people's word; None where
     that did not change.
@@ -124,6 +132,33 @@ class Ledger:
     def begun(self) -> bool:
         """Does anything stand but how it was decided who begins?"""
         return any(not entry.decides_first for entry in self.standing)
+
+    @property
+    def may_set_first(self) -> bool:
+        """May people still say who begins: has nothing happened but how that was decided, who
+        resigned, and a set-up that is the same for all?
+        """
+        lies = len(printed(self.started.game).ways) > 1
+        return self.rolling or not any(
+            not entry.decides_first and (entry.moves or not (lies or entry.resigned))
+            for entry in self.standing
+        )
+
+    @property
+    def set_first(self) -> str:
+        """Who begins by hand: as people said last, or as it was named at the start of the game."""
+        said = (begins(move) for entry in reversed(self.standing) for move in entry.moves)
+        return next(filter(None, said), self.first)
+
+    @property
+    def may_begin(self) -> tuple[str, ...]:
+        """Who people may still say begins, in the place of who does; nobody once something has
+        happened.
+        """
+        begins = self.state.players[0] if not self.rolling else ""
+        return (
+            tuple(player for player in self.left if player != begins) if self.may_set_first else ()
+        )
 
     @property
     def game_number(self) -> int:
@@ -203,6 +238,13 @@ class Ledger:
         """Of what lies on the table: the players' and, where there is one, the target's."""
         target = self.started.table.get("game", {}).get("target")
         return (*self.players, *([target] if target else []))
+
+    def has_sizes(self, named: Iterable[str]) -> bool:
+        """Are all sizes that are among these words in play on the table?  Yes, where it is not
+        known which are.
+        """
+        in_play = self.started.table.get("game", {}).get("sizes")
+        return not in_play or {*named}.isdisjoint({*SIZES} - {*in_play})
 
 
 Games = Mapping[str, Game]
@@ -370,7 +412,12 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
                 now, appeals=tuple(appeal for appeal in now.appeals if appeal.seq != event.upholds)
             )
         case Resigned():
-            return _count(now, Standing(record.seq, record.seq, (), resigned=event.player))
+            return _count(
+                now,
+                Standing(
+                    record.seq, record.seq, (), resigned=event.player, passed_over=event.passed_over
+                ),
+            )
         case Paused():
             return replace(now, paused=True)
         case Resumed():
@@ -399,9 +446,15 @@ def _count(ledger: Ledger, new: Standing) -> Ledger:
     that was accepted does.
     """
     engine, state, ends = ledger.engine, ledger.state, ledger.ends
-    before = engine.state_document(state).get("end") if new.moves else None
-    for move in new.moves:
-        state = _play(engine, state, move, new.secret)
+    passed_over = (
+        [new.resigned]
+        if new.resigned and new.passed_over and len({*ledger.left} - {new.resigned}) > 1
+        else []
+    )
+    before = engine.state_document(state).get("end") if new.moves or passed_over else None
+    steps = [partial(_play, ledger, move=move, secret=new.secret) for move in new.moves]
+    for step in (*steps, *(partial(engine.resign, player=player) for player in passed_over)):
+        state = step(state)
         over = engine.state_document(state).get("end")
         ends = (*ends, over) if before is None and over is not None else ends
         before = over
@@ -413,7 +466,10 @@ def _count(ledger: Ledger, new: Standing) -> Ledger:
     )
 
 
-def _play(engine: Game, state: Any, move: str, secret: bool) -> Any:
+def _play(ledger: Ledger, state: Any, move: str, secret: bool) -> Any:
+    engine = ledger.engine
+    if (first := begins(move)) is not None and not isinstance(state, Rolling):
+        return _begin_with(ledger, first)
     try:
         return engine.play(state, engine.parse_move(move))
     except ValueError:
@@ -423,6 +479,39 @@ def _play(engine: Game, state: Any, move: str, secret: bool) -> Any:
                 " first"
             ) from None
         raise
+
+
+def _begin_with(ledger: Ledger, first: str) -> Any:
+    """The state in which this player begins, as people say before anything has happened."""
+    if not ledger.may_set_first:
+        raise InputError(
+            "begins: who begins is set before the first move, and something has happened already"
+        )
+    if first not in ledger.left:
+        raise InputError(f"begins: expected {', '.join(ledger.left)}, got {first!r}")
+    engine = ledger.engine.game if isinstance(ledger.engine, RolledFirst) else ledger.engine
+    state = engine.set_up(turn_order(ledger.players, first), ledger.options, ledger.board)
+    for entry in ledger.standing:
+        if entry.resigned and entry.passed_over:
+            state = engine.resign(state, entry.resigned)
+    return state
+
+
+def history(ledger: Ledger) -> Iterator[tuple[Standing, Any, Any, Any]]:
+    """Every move that counts of this game, in order: what it stands in, the state before it, the
+    move, and the state after it.
+
+    What decides who begins is no move of the game.
+    """
+    at = replace(ledger, state=ledger.start, ends=(), standing=())
+    for entry in ledger.standing:
+        state = at.state
+        for text in () if entry.decides_first else entry.moves:
+            move = ledger.engine.parse_move(text)
+            after = ledger.engine.play(state, move)
+            yield entry, state, move, after
+            state = after
+        at = _count(at, entry)
 
 
 def _heard(ledger: Ledger, against: int) -> tuple[Record, ...]:

@@ -12,6 +12,8 @@ from engines.verdict import Noted as Heard
 from referee.sessions.events import Asked, Choice, Noted, Ruled
 from referee.sessions.misreadings import KEY, Misread, plain
 from referee.sessions.state import Ledger
+from table.messages import Message, as_message, sentences
+from table.messages import plain as plain_text
 from table.observation import Observation, observation_document
 
 LIKELIEST = "likeliest"
@@ -20,15 +22,12 @@ HOST_DECIDES = "host_decides"
 """In a question's evidence: the host answers it, and neither phones nor buttons do."""
 
 
-def told(verdict: Verdict) -> str:
+def told(verdict: Verdict) -> Message:
     """What people are told: the sentence of a verdict, and where table and record differ, piece by
     piece.
     """
-    return (
-        " ".join((verdict.said, *verdict.differences))
-        if isinstance(verdict, OutOfSync)
-        else verdict.said
-    )
+    differences = verdict.differences if isinstance(verdict, OutOfSync) else ()
+    return sentences(verdict.said, *differences)
 
 
 def fact_of(
@@ -38,8 +37,8 @@ def fact_of(
     it rests on, None for what was heard.
     """
     common: dict[str, Any] = {
-        name: getattr(verdict, name) for name in ("code", "rests_on", "player", "evidence")
-    } | {"said": told(verdict)}
+        name: getattr(verdict, name) for name in ("code", "rests_on", "player")
+    } | {"said": told(verdict), "evidence": plain_text(verdict.evidence)}
     match verdict:
         case Accepted():
             return Ruled(verdict="accepted", moves=verdict.moves, observation=observation, **common)
@@ -54,11 +53,11 @@ def fact_of(
         case CannotSee():
             return Ruled(verdict="cannot_see", observation=observation, **common)
         case OutOfSync():
-            common["evidence"] = verdict.evidence | {"differences": list(verdict.differences)}
+            common["evidence"] |= {"differences": list(map(str, verdict.differences))}
             return Ruled(verdict="out_of_sync", observation=observation, **common)
         case Ambiguous():
             choices = tuple(
-                Choice(label=label, moves=moves, holds=holds)
+                Choice(label=as_message(label), moves=moves, holds=holds)
                 for label, moves, holds in verdict.choices
             )
             return Asked(
@@ -72,12 +71,27 @@ def fact_of(
             assert_never(verdict)
 
 
+def on_this_table(event: Asked, ledger: Ledger) -> Asked:
+    """A question without the answers that name a size which is not in play."""
+    possible = tuple(
+        choice
+        for choice in event.choices
+        if ledger.has_sizes(word for move in choice.moves for word in move.split())
+    )
+    return (
+        msgspec.structs.replace(event, choices=possible)
+        if any(choice.moves for choice in possible)
+        else event
+    )
+
+
 def noticed(verdict: Waiting, observation: dict[str, Any] | None = None) -> Ruled:
     """The fact that something lies there that the game does not wait for."""
-    evidence = verdict.evidence | {"differences": list(verdict.differences)}
+    evidence = plain_text(verdict.evidence) | {"differences": list(map(str, verdict.differences))}
     common: dict[str, Any] = {
-        name: getattr(verdict, name) for name in ("code", "said", "rests_on", "player")
+        name: getattr(verdict, name) for name in ("code", "rests_on", "player")
     }
+    common["said"] = as_message(verdict.said)
     return Ruled(verdict="waiting", evidence=evidence, observation=observation, **common)
 
 

@@ -56,8 +56,8 @@ def write_scores(path: Path, games: Sequence[Played]) -> None:
 
 
 def write_gaps(path: Path, games: Sequence[Played]) -> int:
-    """One row a throw of Ice Boule, and how many they are; sigma_mm is one standard deviation.
-    Raises InputError.
+    """One row a throw whose distance counts, and how many they are; sigma_mm is one standard
+    deviation.  Raises InputError.
     """
     rows = [row for played in games for row in _throws(played)]
     _write(path, THROWS, rows)

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
-from referee.statistics.results import Played, Thrown
+from engines.statistics import Thrown
+from referee.statistics.results import Played
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,44 +1,19 @@
-"""What was played, over all sessions of a log: every game with its scores, and every throw of Ice
-Boule.
+"""What was played, over all sessions of a log: every game with its scores, and every throw
+whose distance counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from engines import ice_boule
-from engines.ice_boule.layout import Lie
-from engines.ice_boule.moves import Throw
+from engines.game import facts
+from engines.statistics import Thrown
 from referee.sessions.event_store import LogReader
-from referee.sessions.events import Asked, Record, Ruled
-from referee.sessions.state import Games, Ledger, Standing, fold
+from referee.sessions.events import Record
+from referee.sessions.state import Games, Ledger, fold
+from referee.statistics.steps import steps_of
 from table.measured_text import time_utc
-
-SAME_MM = 0.006
-"""Moves are written to 0.01 mm: a distance that was measured is the one in a move if it rounds to
-it.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Thrown:
-    """A throw of Ice Boule that counts, as it came to rest; `record` is where it was ruled or asked
-    about.
-
-    `lie` is None for a throw that left the play area; `sigma_mm` None where the distance is not the
-    camera's own; `leading` leads after it; `by_people` says that people decided or corrected it.
-    """
-
-    record: int
-    at_ms: int
-    player: str
-    size: str | None
-    lie: Lie | None
-    sigma_mm: float | None
-    leading: str | None
-    by_people: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +21,7 @@ class Played:
     """A game of a session; `number` counts from 1.
 
     `players` are colours in turn order, `names` people's by colour; `winners` of a game that is
-    over, several where they share it; `throws` of Ice Boule.
+    over, several where they share it; `throws` those whose distance counts.
     """
 
     session: int
@@ -100,49 +75,5 @@ def _game(ledger: Ledger, records: Mapping[int, Record]) -> Played:
         scores=document["scores"],
         over=ledger.outcome is not None,
         winners=ledger.winners,
-        throws=tuple(_throws(ledger, records)) if started.game == ice_boule.NAME else (),
-    )
-
-
-def _throws(ledger: Ledger, records: Mapping[int, Record]) -> Iterator[Thrown]:
-    engine = ledger.engine
-    state = ledger.start
-    for entry in ledger.standing:
-        for text in entry.moves:
-            move = engine.parse_move(text)
-            state = engine.play(state, move)
-            if not isinstance(move, Throw):
-                continue
-            seen = _seen(entry, records)
-            sigma_mm = _sigma_mm(seen, move.lie) if move.lie else None
-            by_people = seen is None or entry.question is not None
-            yield Thrown(
-                entry.seq,
-                records[entry.seq].at_ms,
-                move.player,
-                move.size,
-                move.lie,
-                sigma_mm,
-                state.leading,
-                by_people,
-            )
-
-
-def _seen(entry: Standing, records: Mapping[int, Record]) -> Mapping[str, Any] | None:
-    """The evidence of what the camera saw there; None where people put something else in its
-    place.
-    """
-    event = (entry.question or records[entry.seq]).event
-    return event.evidence if entry.by == entry.seq and isinstance(event, Ruled | Asked) else None
-
-
-def _sigma_mm(seen: Mapping[str, Any] | None, lie: Lie) -> float | None:
-    gaps = (seen or {}).get("gaps", ())
-    return next(
-        (
-            gap["sigma_mm"]
-            for gap in gaps
-            if gap["colour"] == lie.colour and abs(gap["gap_mm"] - lie.gap_mm) < SAME_MM
-        ),
-        None,
+        throws=tuple(facts(ledger.engine).statistics.throws(steps_of(ledger, records))),
     )

@@ -8,7 +8,7 @@ look like and what may be done: see `Play`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -27,10 +27,13 @@ from referee.sessions.events import (
     Ruled,
 )
 from referee.sessions.state import Ledger
+from simulation.camera import Pace
 from simulation.players.hands import WHO, People, Steps
 from simulation.render.scene import Body, Scene, SceneDie, ScenePiece, Slab, Stage
 from table.solids import Array
 from table.table_config import Setup
+from vision.cameras.base import CameraPort
+from vision.cameras.frame import Frame
 
 MISTAKES = 0.25
 """How often something goes wrong before a move, if the game has something that can."""
@@ -107,6 +110,47 @@ class Play(Protocol):
 
     def same(self, state: Any, other: Any) -> bool:
         """Do two states say the same?"""
+
+
+def _as_laid(setup: Setup, _rng: np.random.Generator, _seed: int) -> Setup:
+    return setup
+
+
+def _no_rulings(_setup: Setup) -> dict[str, str]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardPlayers:
+    """How simulated players play a game on a board: an entry point of the group
+    `rinkside.players`, whose name is the game's.
+
+    `random_setup` makes up a table, `play` knows the game.  `finish` puts on the table, from chance
+    or its seed, what the game needs besides, and says who plays; `rulings` are options that the
+    game is played with on it, where they are not the usual ones.
+    """
+
+    random_setup: Callable[[np.random.Generator], Setup]
+    play: Callable[[Setup, np.random.Generator], Play]
+    finish: Callable[[Setup, np.random.Generator, int], Setup] = _as_laid
+    rulings: Callable[[Setup], dict[str, str]] = _no_rulings
+
+
+class DemoTable(Protocol):
+    """A simulated table before its game, with everybody who will play at it.
+
+    `empty` is a picture of it before play, None where tiles are the board.
+    """
+
+    @property
+    def setup(self) -> Setup: ...
+    @property
+    def rulings(self) -> dict[str, str]: ...
+    @property
+    def empty(self) -> Frame | None: ...
+
+    def camera(self, session: Any, start_ms: int, pace: Pace) -> CameraPort:
+        """A camera over it, at which players play for `session` and commands of theirs go to."""
 
 
 class Watched(Protocol):

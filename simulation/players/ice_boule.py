@@ -311,3 +311,19 @@ def _likeness(moves: Sequence[str], truth: Layout, left: bool) -> tuple[int, ...
     points = [said.points(leader) == truth.points(leader) for leader in truth.leaders]
     order = sum(a.colour == b.colour for a, b in zip(said.lies, truth.lies, strict=False))
     return (sum(points), order)
+
+
+class OpenTable:
+    """The table of a seed on open ground, and everybody who plays at it."""
+
+    def __init__(self, seed: int) -> None:
+        self.setup, self._seed = demo_setup(), seed
+        self.rulings: dict[str, str] = {}
+        self.empty = None
+
+    def camera(self, session: Watched, start_ms: int, pace: Pace) -> SimulatedCamera:
+        """A camera over it, and players who play for a session."""
+        return simulated_table(session, self._seed, start_ms=start_ms, pace=pace)
+
+
+PLAYERS = OpenTable

@@ -21,8 +21,9 @@ from engines.ice_storm.rules import targets
 from engines.ice_storm.state import State
 from engines.ice_storm.touches import touches
 from simulation.generate.rest_poses import leaning_on
+from simulation.generate.tables import random_setup
 from simulation.generate.throws import Thrower, clear_of_cards
-from simulation.players.driver import Act, Bodies, without
+from simulation.players.driver import Act, BoardPlayers, Bodies, without
 from simulation.render.ground import table_z_mm
 from simulation.render.scene import Body, ScenePiece
 from table.boards import Chessboard
@@ -459,3 +460,6 @@ def _seen(solid: Solid, sigma_mm: float, sigma_deg: float) -> SeenPiece:
     return SeenPiece(
         "red", "", pose, base, math.degrees(math.atan2(along[1], along[0])), solid, covariance
     )
+
+
+PLAYERS = BoardPlayers(random_setup=partial(random_setup, "storm"), play=StormPlay)

@@ -4,6 +4,7 @@ wrong.
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
 
 import numpy as np
@@ -13,9 +14,10 @@ from engines.icebreaker.board import ROW, label, members
 from engines.icebreaker.moves import Move
 from engines.icebreaker.state import State
 from simulation.generate.layouts import Ice, jitter
+from simulation.generate.tables import random_setup
 from simulation.generate.throws import Thrower
-from simulation.players.alphabeta import SearchPlayer
-from simulation.players.driver import Act, Bodies, without
+from simulation.players.driver import Act, BoardPlayers, Bodies, without
+from simulation.players.icebreaker_search import SearchPlayer
 from simulation.render.scene import Body
 from table.boards import Hex
 from table.solids import upright
@@ -204,3 +206,6 @@ def _ships(state: State) -> list[tuple[str, int]]:
 def _free(state: State) -> list[int]:
     """Cells without a ship."""
     return list(members(state.setting.board.cells & ~state.ships[0] & ~state.ships[1]))
+
+
+PLAYERS = BoardPlayers(random_setup=partial(random_setup, "icebreaker"), play=IcebreakerPlay)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from random import Random
 
 import numpy as np
@@ -16,8 +17,9 @@ from engines.icefloe.board import LETTERS, PLACES
 from engines.icefloe.moves import Done, Move, Movement, Placing, Removal, Slide
 from engines.icefloe.state import State
 from simulation.generate.rest_poses import moved
+from simulation.generate.tables import random_setup
 from simulation.generate.throws import Thrower
-from simulation.players.driver import Act, Bodies, without
+from simulation.players.driver import Act, BoardPlayers, Bodies, without
 from simulation.render.board_art import SUITS, TileStyle
 from simulation.render.ground import table_z_mm
 from simulation.render.scene import Body, ScenePiece, Slab
@@ -310,3 +312,6 @@ def _shifted(body: Body, step: Array) -> Body:
         x, y = np.asarray(face.middle_mm) + step
         face = replace(face, middle_mm=(float(x), float(y)))
     return replace(body, outline_mm=body.outline_mm + step, face=face)
+
+
+PLAYERS = BoardPlayers(random_setup=partial(random_setup, "icefloe"), play=IcefloePlay)

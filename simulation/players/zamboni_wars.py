@@ -6,25 +6,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from random import Random
 
+import msgspec
 import numpy as np
 
 from engines import zamboni_wars as engine
 from engines.zamboni_wars.board import FACINGS, SPACES, Space
+from engines.zamboni_wars.board import Board as Arrows
 from engines.zamboni_wars.driving import reachable
 from engines.zamboni_wars.moves import Drive, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, RollOff
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni
+from simulation.generate.tables import random_setup
 from simulation.generate.throws import Thrower
-from simulation.players.driver import Act, Bodies, without
+from simulation.players.driver import Act, BoardPlayers, Bodies, without
 from simulation.render.dice import die_at
 from simulation.render.ground import table_z_mm
 from simulation.render.scene import Body, Rgb, SceneDie, ScenePiece
 from table.boards import Coasters
 from table.clearance import is_free
 from table.solids import Array, convex_hull, lying
-from table.table_config import Setup
+from table.table_config import CoverDice, DiceCorner, Setup
 
 MOVE, HIT, ROLL, SYNC = "zamboni.move", "zamboni.hit", "zamboni.roll", "zamboni.out_of_sync"
 SLOPPY_MM, SLOPPY_DEG = 4.0, 6.0
@@ -423,3 +427,43 @@ def _gap_mm(one: Body, other: Body) -> float:
         out = np.column_stack([sides[:, 1], -sides[:, 0]]) / np.hypot(*sides.T)[:, None]
         gaps.append(((far[None] - near[:, None]) * out[:, None]).sum(axis=2).min(axis=1).max())
     return float(max(gaps))
+
+
+DICE_BESIDE_MM, DICE_CORNER_MM = 8.0, 50.0
+"""How far the dice corner is from the board, and its sides."""
+
+
+def _finish(setup: Setup, rng: np.random.Generator, seed: int) -> Setup:
+    return _with_dice(_seated(setup, rng), cover=seed % 2 == 1)
+
+
+def _seated(setup: Setup, rng: np.random.Generator) -> Setup:
+    """Players are some of the coasters' colours, clockwise, two of them opposite."""
+    assert isinstance(setup.board, Coasters)
+    colours = tuple(Arrows.usual(setup.board.layout).colours.values()) if setup.board.layout else ()
+    count = int(rng.integers(2, 5))
+    players = colours[::2] if count == 2 else colours[:count]
+    return msgspec.structs.replace(setup, game=msgspec.structs.replace(setup.game, colours=players))
+
+
+def _with_dice(setup: Setup, cover: bool) -> Setup:
+    """A die is rolled to the right of the board, between the cards, and there may be cover dice."""
+    low, high = setup.outline_mm().min(axis=0), setup.outline_mm().max(axis=0)
+    x, y = float(high[0]) + DICE_BESIDE_MM, float(low[1] + high[1]) / 2
+    half = DICE_CORNER_MM / 2
+    outline = ((x, y - half), (x + 2 * half, y - half), (x + 2 * half, y + half), (x, y + half))
+    return msgspec.structs.replace(
+        setup, dice_corner=DiceCorner(outline_mm=outline), cover_dice=CoverDice() if cover else None
+    )
+
+
+def _rulings(setup: Setup) -> dict[str, str]:
+    return {} if setup.cover_dice is None else {"cover": "on"}
+
+
+PLAYERS = BoardPlayers(
+    random_setup=partial(random_setup, "zamboni"),
+    play=ZamboniPlay,
+    finish=_finish,
+    rulings=_rulings,
+)

@@ -27,7 +27,7 @@ TILES_AT_START = (
     ("A2", "A3", "Ma", "C2", "C3"),
     ("A4", "A5", "Sa", "C4", "C5"),
 )
-"""The tiles of IceFloe, rows from the far side."""
+"""Where tiles lie before play, rows from the far side."""
 
 COUNTER_POINTS = 24
 

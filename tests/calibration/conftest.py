@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from calibration.lens.synthetic_views import random_pose
+from tests.support import target_photographs
 
 
 @pytest.fixture(scope="session")
 def photographs():
-    """tests/calibration/photographs.py."""
-    spec = importlib.util.spec_from_file_location(
-        "photographs", Path(__file__).with_name("photographs.py")
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    """tests/support/target_photographs.py."""
+    return target_photographs
 
 
 @pytest.fixture(scope="session")

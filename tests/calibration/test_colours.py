@@ -22,6 +22,8 @@ from table.solids import lying, upright
 from table.table_config import load_table, save_table
 from vision.geometry.camera_model import project
 
+pytestmark = pytest.mark.slow
+
 DYES = {
     "orange": (0.80, 0.09, 0.04),
     "red": (0.36, 0.02, 0.05),

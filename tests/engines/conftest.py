@@ -16,6 +16,7 @@ from referee.live.referee import Referee
 from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
+from tests.support.setups import setup_of
 from vision.cameras.frame import Frame
 
 PERIOD_MS = 250
@@ -26,10 +27,12 @@ class Film:
     over it.
     """
 
-    def __init__(self, path, game, players, board, rulings):
+    def __init__(self, path, game, players, board, rulings, pieces):
         self.board, self.at_ms, self.left, self.inputs = board, 0, [], []
         self.log = Log(path / "log.sqlite")
-        told = {"board": msgspec.to_builtins(board)} if board is not None else {}
+        told = {"game": pieces} | (
+            {"board": msgspec.to_builtins(board)} if board is not None else {}
+        )
         started = SessionStarted(game=game, players=players, rulings=rulings, table=told)
         self.session = Session.begin(self.log, started)
 
@@ -60,7 +63,7 @@ class Film:
         inputs, self.inputs = tuple(self.inputs), []
         Referee(
             camera,
-            SimpleNamespace(board=self.board),
+            setup_of(self.board, self.session.ledger.players),
             lambda frame, *_: shown[frame.seq],
             self.session,
             inputs=inputs,
@@ -75,11 +78,13 @@ class Film:
 
 @pytest.fixture
 def film(tmp_path):
-    """`film(game, players, board, ruling="value")`: a film of a session."""
+    """`film(game, players, board, ruling="value")`: a film of a session; `pieces` is `game` of
+    table.json.
+    """
     films = []
 
-    def begin(game, players, board, **rulings):
-        films.append(Film(tmp_path, game, players, board, rulings))
+    def begin(game, players, board, pieces=None, **rulings):
+        films.append(Film(tmp_path, game, players, board, rulings, pieces or {}))
         return films[-1]
 
     yield begin

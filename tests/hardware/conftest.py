@@ -1,6 +1,4 @@
-"""Serial devices that are pumped by hand, boards of mock pins, and waiting for threads without
-looking at the clock.
-"""
+"""Serial devices that are pumped by hand, and boards of mock pins."""
 
 from __future__ import annotations
 
@@ -8,19 +6,17 @@ import importlib.util
 import sys
 import time
 import types
-from pathlib import Path
 
 import numpy as np
 import pytest
 from gpiozero.pins.mock import MockFactory, MockPWMPin
 
 from hardware.backends.led_strip import Strip
-from hardware.backends.serial_port import open_port
-from hardware.testing.fake_serial import SerialDouble, WledFirmware
+from tests.support.paths import ROOT
+from tests.support.serial_devices import opened, plugged, pump_until, wled
 
-BOARDS = Path(__file__).parents[2] / "hardware" / "firmware"
-PATIENCE_S = 20.0
-"""Only a thread that hangs takes so long; then the test fails."""
+__all__ = ["opened", "plugged", "pump_until", "wled"]
+BOARDS = ROOT / "hardware" / "firmware"
 
 
 @pytest.fixture
@@ -32,54 +28,6 @@ def outline():
 @pytest.fixture
 def strip(outline):
     return Strip(100, outline)
-
-
-@pytest.fixture
-def plugged(tmp_path):
-    """plugged(firmware): a double on a pseudo-terminal, unplugged when the test is over."""
-    doubles = []
-
-    def plug(firmware):
-        doubles.append(SerialDouble(tmp_path / f"tty{len(doubles)}", firmware))
-        return doubles[-1]
-
-    yield plug
-    for double in doubles:
-        double.unplug()
-
-
-@pytest.fixture
-def wled(plugged):
-    """A strip of 100 lamps that runs WLED."""
-    return plugged(WledFirmware(100))
-
-
-@pytest.fixture
-def opened():
-    """opened(double): a port on it, closed when the test is over."""
-    ports = []
-
-    def make(double):
-        ports.append(open_port(str(double.path), 115200, "hardware.lamps.device"))
-        return ports[-1]
-
-    yield make
-    for port in ports:
-        port.close()
-
-
-@pytest.fixture
-def pump_until():
-    """pump_until(double, condition): read what threads send until something is so."""
-
-    def pump(double, condition):
-        waited_s = 0.0
-        while not condition():
-            if not double.pump(0.02):
-                waited_s += 0.02
-            assert waited_s < PATIENCE_S, "nothing came"
-
-    return pump
 
 
 @pytest.fixture

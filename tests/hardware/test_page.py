@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
 from gpiozero.pins.mock import MockFactory
@@ -12,8 +11,8 @@ from gpiozero.pins.mock import MockFactory
 from hardware.backends.microcontroller import HELLO
 from hardware.cues import SIGNALS, TUNES
 from hardware.settings import parse_settings, used_pins
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "HARDWARE.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```toml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 REVISIONS = {"Pi 4": "c03111", "Pi 5": "c04170", "Zero 2": "902120"}

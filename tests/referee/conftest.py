@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import queue
 import threading
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -30,6 +27,8 @@ from referee.sessions.status import Live
 from table.observation import Camera, Observation, SeenPiece
 from table.pieces import load_piece_set
 from table.solids import lying, upright
+from tests.support import pegs
+from tests.support.setups import setup_of
 from vision.cameras.frame import Frame
 
 CAMERA = Camera(np.eye(3), np.array([0.0, 0.0, 600.0]), np.eye(6) * 1e-6, 0.1, (0, 1, 2, 3))
@@ -40,10 +39,7 @@ POSES = {"upright": upright, "lying": lying, "leaning": partial(upright, z_mm=5.
 
 @pytest.fixture(scope="session")
 def games():
-    """The game of Pegs as an engine (tests/referee/pegs.py)."""
-    spec = importlib.util.spec_from_file_location("pegs", Path(__file__).with_name("pegs.py"))
-    pegs = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(pegs)
+    """The game of Pegs as an engine (tests/support/pegs.py)."""
     return {"pegs": pegs}
 
 
@@ -143,11 +139,7 @@ def referee(session):
     def make(*shots, **options):
         film = Film(*shots)
         return Referee(
-            film,
-            SimpleNamespace(board=None),
-            film.observe,
-            session,
-            **{"pause": lambda _: None} | options,
+            film, setup_of(), film.observe, session, **{"pause": lambda _: None} | options
         )
 
     return make

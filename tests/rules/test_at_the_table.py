@@ -21,8 +21,9 @@ from referee.sessions.commands import Answer, parse_command
 from referee.sessions.event_store import Log
 from referee.sessions.session import Session
 from table.errors import InputError
-from tests.rules.hands import HANDS
-from tests.rules.scripts import (
+from tests.support.setups import setup_of
+from tests.support.table_hands import HANDS
+from tests.support.table_scripts import (
     CHECKS,
     NOTHING,
     Came,
@@ -34,6 +35,8 @@ from tests.rules.scripts import (
     written,
 )
 from vision.cameras.frame import Frame
+
+pytestmark = pytest.mark.slow
 
 SCRIPTS = [
     pytest.param(rule.game, rule.at_table, id=rule.id) for rule in everything() if rule.at_table
@@ -281,7 +284,9 @@ def test_referee(game, script, tmp_path):
         at = Refereed(game, first, tmp_path / f"{number}.sqlite")
         frames = shots(at, Played(at, lines))
         camera = SimpleNamespace(read=lambda frames=frames: next(frames, None), close=lambda: None)
-        Referee(camera, SimpleNamespace(board=at.hands.board), at.observe, at.session).run()
+        Referee(
+            camera, setup_of(at.hands.board, at.session.ledger.players), at.observe, at.session
+        ).run()
         assert next(frames, None) is None, "the script was played to its end"
         at.session.close()
         at.log.close()

@@ -10,14 +10,12 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from benchmarks.rules import (
     LEVELS,
     PAGE,
-    ROOT,
     TITLES,
     collected,
     everything,
@@ -28,9 +26,12 @@ from benchmarks.rules import (
 )
 from engines import GAMES
 from engines.rule_texts import words
+from tests.support.paths import ROOT, SHARED
+
+pytestmark = pytest.mark.slow
 
 RULES = everything()
-RULINGS = Path(__file__).parents[3] / "shared" / "facts" / "rulings.md"
+RULINGS = SHARED / "facts" / "rulings.md"
 
 
 def test_the_page_is_up_to_date():

@@ -17,11 +17,12 @@ from scipy.spatial.transform import Rotation
 from table.clearance import clearance
 from table.pieces import PieceSize, load_piece_set
 from table.solids import FACES, Solid, convex_hull, leaning, lying, on_top, signed_area, upright
+from tests.support.paths import SHARED
 
 LOONEY = load_piece_set("looney")
 SMALL, MEDIUM, LARGE = LOONEY.sizes
 PIECEPACK = load_piece_set("piecepack")
-BENCH = Path(__file__).parents[3] / "shared" / "bench" / "cases"
+BENCH = SHARED / "bench" / "cases"
 CASES = sorted(BENCH.glob("*/truth.json"))
 needs_bench = pytest.mark.skipif(
     not CASES, reason="the benchmark (../shared/bench) is not beside this checkout"

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import cv2
 import numpy as np
@@ -21,6 +20,7 @@ from simulation.render.scene import Scene, look_at
 from table.observation import Observation, Unusable, observation_document
 from table.solids import lying
 from table.table_config import load_table
+from tests.support.paths import SHARED
 from vision.background.residuals import RIM_CELLS, left_over
 from vision.cameras.frame import Frame
 from vision.cameras.image_files import read_image
@@ -30,7 +30,9 @@ from vision.geometry.rectified_view import Photo
 from vision.networks.detector import search, view_of
 from vision.observe import observe
 
-BENCH = Path(__file__).resolve().parents[3] / "shared" / "bench" / "cases"
+pytestmark = pytest.mark.slow
+
+BENCH = SHARED / "bench" / "cases"
 
 
 def drawn(kind, seed, empty=False):

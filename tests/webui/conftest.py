@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
 import json
 import re
 import shutil
@@ -24,13 +23,11 @@ from werkzeug.test import TestResponse
 
 from referee.sessions.event_store import Log
 from table.table_config import Setup
+from tests.support import panel_standins as standins
+from tests.support.paths import ROOT
 from webui import create_app
 from webui.api.openapi import BASE, OPERATIONS
 from webui.api.schemas import SCHEMAS
-
-spec = importlib.util.spec_from_file_location("standins", Path(__file__).with_name("standins.py"))
-standins = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(standins)
 
 
 @pytest.fixture
@@ -177,8 +174,8 @@ def client(app: Flask, as_host: Callable[[Flask], FlaskClient]) -> FlaskClient:
 
 
 class Panel:
-    """The panel in a process of its own (standin.py): its address, and the codes of hosts and
-    players.
+    """The panel in a process of its own (tests/support/panel_process.py): its address, and the
+    codes of hosts and players.
     """
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
@@ -195,10 +192,10 @@ class Panel:
 @pytest.fixture
 def panel() -> Iterator[Panel]:
     """A panel at an address of its own."""
-    script = Path(__file__).with_name("standin.py")
     start = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(
-        [sys.executable, str(script)],
+        [sys.executable, "-m", "tests.support.panel_process"],
+        cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

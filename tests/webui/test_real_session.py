@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from referee.sessions.event_store import Log
 from referee.sessions.events import Asked, Choice, Ruled, SessionStarted
 from referee.sessions.session import Session
+from tests.support import pegs
 from webui import create_app
 from webui.interfaces import LivePort, SessionPort
 
 
 @pytest.fixture
 def real(tmp_path, live):
-    """A session of Pegs (tests/referee/pegs.py) in which red and blue have each put one down."""
-    spec = importlib.util.spec_from_file_location(
-        "pegs", Path(__file__).parents[1] / "referee" / "pegs.py"
-    )
-    pegs = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(pegs)
+    """A session of Pegs (tests/support/pegs.py) in which red and blue have each put one down."""
     with Log(tmp_path / "rinkside.log") as log:
         started = SessionStarted(
             game="pegs", players=("red", "blue"), camera="folder frames", names={"red": "Anna <A>"}

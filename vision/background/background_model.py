@@ -35,7 +35,7 @@ its faces' light and its shadow.
 
 CHANGED_ODDS, LEAST_DOUBT = 3.0, 1e-6
 """Log odds that all of what a piece hides would speak for it, if it has changed, and half of it not
-at all: of 791 pieces of Icebreaker and Ice Storm that hid changed ground all but one were there,
+at all: of 791 pieces in drawn pictures that hid changed ground all but one were there,
 also those that the second look thought to be as likely as not.  It is held to be less than that
 says, as hands and cups change a table too.  And the least doubt that is left.
 """

@@ -4,6 +4,7 @@ is tried again.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -13,6 +14,8 @@ from table.errors import InputError, said_of
 from table.table_config import Setup
 from vision.cameras.base import CameraLost, other_size
 from vision.cameras.frame import Frame, Image
+
+logger = logging.getLogger(__name__)
 
 PATIENCE_S = 5.0
 """A camera that gives no picture for so long is lost."""
@@ -139,11 +142,13 @@ class LiveCamera:
 
     def _connected(self) -> Feed:
         """A feed; a driver that fails in a way of its own has lost the camera too."""
+        logger.info("%s: connecting", self.name)
         try:
             return self._connect()
         except (CameraLost, InputError):
             raise
         except Exception as error:
+            logger.info("%s: its driver failed", self.name, exc_info=True)
             raise CameraLost(f"{self.name}: {said_of(error)}") from error
 
     def _drop(self) -> None:
@@ -189,6 +194,7 @@ class _Pump:
         except (CameraLost, InputError) as lost:
             error = lost
         except Exception as failed:  # of a driver: this thread must not end without a word
+            logger.info("a camera's driver failed", exc_info=True)
             error = CameraLost(said_of(failed))
         finally:
             # Where the device is used is where it is let go: some drivers crash when another thread

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from threading import Event
@@ -12,6 +13,8 @@ from table.table_config import Setup
 from vision.cameras.base import CameraLost, CameraPort, missing_in, open_camera
 from vision.cameras.frame import Frame, Image
 from vision.cameras.image_files import encode_jpeg
+
+logger = logging.getLogger(__name__)
 
 RETRY_S = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Pauses between attempts to reach a lost camera; the last one repeats."""
@@ -42,6 +45,7 @@ def frames(
         try:
             frame = camera.read()
         except CameraLost as error:
+            logger.info("attempt %d: %s", lost + 1, error)
             lose(error, RETRY_S[min(lost, len(RETRY_S) - 1)])
             lost += 1
             continue
@@ -51,6 +55,8 @@ def frames(
             raise CannotGoOn(str(error)) from error
         if frame is None:
             return
+        if lost:
+            logger.info("%s: pictures come again", camera.name)
         lost = 0
         yield frame
 

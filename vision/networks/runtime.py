@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from functools import cache
 from importlib import import_module, resources
@@ -12,6 +13,8 @@ from typing import Any
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+
+logger = logging.getLogger(__name__)
 
 Pictures = NDArray[np.float32]
 """(n, c, h, w) in 0..1."""
@@ -38,6 +41,7 @@ def as_pictures(images: NDArray[np.uint8]) -> Pictures:
 @cache
 def _network(name: str) -> Any:
     weights = resources.files("vision").joinpath(f"data/{name}.onnx").read_bytes()
+    logger.debug("loading the network %s, %d bytes", name, len(weights))
     runtime = _runtime()
     options = runtime.SessionOptions()
     options.intra_op_num_threads = cv2.getNumThreads()

@@ -15,6 +15,7 @@ from referee.live.live_measurement import RulerStatus
 from referee.sessions.commands import Command
 from referee.sessions.events import SCHEMA, Event
 from referee.sessions.status import Status
+from table.messages import Message
 
 Schema = dict[str, Any]
 
@@ -71,11 +72,20 @@ def _written(*types: Any) -> tuple[tuple[Schema, ...], dict[str, Schema]]:
     """Schemas of types, and of those that they are made of by name, with their docstrings as
     text.
     """
-    schemas, parts = msgspec.json.schema_components(types, ref_template=REFERENCE)
+    schemas, parts = msgspec.json.schema_components(
+        types, schema_hook=_message, ref_template=REFERENCE
+    )
     return schemas, {
         name: part | {"description": inspect.cleandoc(part.get("description", ""))}
         for name, part in parts.items()
     }
+
+
+def _message(kind: type) -> Schema:
+    """A message reaches programs as its English sentence."""
+    if kind is not Message:
+        raise NotImplementedError(kind)
+    return {"type": "string"}
 
 
 def _records() -> dict[str, Schema]:
@@ -286,6 +296,7 @@ SCHEMAS: dict[str, Schema] = {
         question=or_null(known("Question")),
         verdicts=many(known("Verdict")),
         resigned=many(COLOUR),
+        may_begin=many(COLOUR),
         hidden=by_name(SEQ),
         appeals=many(
             fields(

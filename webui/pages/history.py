@@ -164,7 +164,7 @@ def count(told: Sequence[Story]) -> Counted:
     for story in told:
         for ledger in _last_ledgers(story):
             taken += [(ledger.session, hit) for hit in hits(ledger, story.records)]
-            for player, counts in squares_hit(ledger).items():
+            for player, counts in squares_hit(ledger, story.records).items():
                 squares.setdefault(ledger.started.names.get(player, player), []).append(counts)
     maps = ((player, around_target(found)) for player, found in landed.items())
     boards = ((player, on_squares(counts)) for player, counts in squares.items())

@@ -5,6 +5,7 @@ for errors.
 from __future__ import annotations
 
 import hmac
+import logging
 import secrets
 from collections.abc import Collection
 from typing import Any
@@ -16,6 +17,8 @@ from referee.sessions.event_store import LogFailed
 from table.errors import InputError
 from webui.security.host_names import at_home, read_authority, read_origin
 from webui.security.incoming import Incoming, SeqConverter, json_document, number_of
+
+logger = logging.getLogger(__name__)
 
 MAX_BODY_BYTES = 16 * 1024
 
@@ -115,7 +118,7 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
 
     @app.errorhandler(Exception)
     def failed(exception: Exception) -> Response:
-        current_app.logger.error("panel: %s %s", request.method, request.path, exc_info=exception)
+        logger.error("panel: %s %s", request.method, request.path, exc_info=exception)
         return error(500, "internal_server_error", SAID[500])
 
 

@@ -7,6 +7,7 @@ from threading import Lock
 
 from referee.sessions.event_store import LogFailed
 from referee.sessions.events import SeatFreed, SeatTaken
+from table.messages import msg
 from webui.security.codes import Codes
 from webui.security.permissions import Visitor
 from webui.security.requests import Refusal
@@ -64,7 +65,7 @@ class Seats:
                 return
             left = [one for one, holder in held.items() if holder == visitor.id]
             others = {one: holder for one, holder in held.items() if one not in left}
-            taken = SeatTaken(player=colour, said=f"{colour.capitalize()}'s seat is taken.")
+            taken = SeatTaken(player=colour, said=msg("{player}'s seat is taken.", player=colour))
             self._change(others | {colour: visitor.id}, *map(_freed, left), taken)
 
     def free(self, *colours: str, by: str = "") -> None:
@@ -90,8 +91,8 @@ class Seats:
 
 def _freed(colour: str, by: str = "") -> SeatFreed:
     said = (
-        f"{by.capitalize()} frees {colour}'s seat."
+        msg("{who} frees {player}'s seat.", who=by.capitalize(), player=colour)
         if by
-        else f"{colour.capitalize()}'s seat is given back."
+        else msg("{player}'s seat is given back.", player=colour)
     )
     return SeatFreed(player=colour, decided_by=by or colour, said=said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections import OrderedDict, deque
@@ -9,6 +10,8 @@ from collections.abc import Callable
 from threading import Lock
 
 from webui.security.requests import Refusal
+
+logger = logging.getLogger(__name__)
 
 WINDOW_S, MOST_WRONG = 60.0, 5
 """So many wrong codes of one client within the window, and no further code of that client is looked
@@ -44,6 +47,7 @@ class Guesses:
 
     def wrong(self, client: str) -> None:
         """A client gave a wrong code."""
+        logger.info("wrong code from %s", client)
         with self._lock:
             self._wrong.setdefault(client, deque(maxlen=MOST_WRONG)).append(self._clock())
             self._wrong.move_to_end(client)

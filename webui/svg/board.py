@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from referee.presentation.shown_games import on_board
 from table.boards import Board, Chessboard, Coasters, Hex, Open, Tiles
 from table.cells import cell_side_mm, cells_mm
 from table.solids import FACES, TIP, Array, Solid
@@ -175,7 +176,7 @@ def draw(
     of which options, trace and what the state knows of the board (tiles, cover dice, the starting
     line) are drawn, if it has them.
     """
-    state: Mapping[str, Any] = told.get("state", {})
+    known = on_board(told.get("game", ""), told.get("state", {}))
     close = {place for pair in (seen or {}).get("call", {}).get("pairs", ()) for place in pair}
     pieces: Sequence[Row] = seen["pieces"] if seen else ()
     measured = {index: row for row in ranking if (index := _found(row, pieces)) is not None}
@@ -186,10 +187,10 @@ def draw(
         view_box=view_box,
         text_mm=round(text_mm, 2),
         outline=_points(setup.outline_mm()),
-        cells=_cells(setup.board, seen.get("board_state", {}) if seen else {}, state.get("board")),
+        cells=_cells(setup.board, seen.get("board_state", {}) if seen else {}, known.tiles),
         hexes=_hexes(setup.board),
-        dice=_dice(setup.board, state.get("dice", ())),
-        start=path(np.array(state["line"]), plan) if state.get("line") else "",
+        dice=_dice(setup.board, known.dice),
+        start=path(np.array(known.line), plan) if known.line else "",
         counters=_counters(setup, seen["counters"]) if seen else (),
         fiducials=_fiducials(setup, fiducials_seen) if isinstance(setup.board, Open) else (),
         pieces=tuple(_piece(piece, setup) for piece in sorted(pieces, key=_top_mm)),
@@ -200,7 +201,7 @@ def draw(
         labels=place_labels(
             pieces,
             measured,
-            names_of(setup.board, state, pieces),
+            names_of(setup.board, known.pieces, pieces),
             setup.game.target,
             text_mm,
             view_box,
@@ -284,7 +285,7 @@ def _gap(row: Row, close: bool) -> DrawnGap:
     return DrawnGap(*_flip(on_piece), *_flip(on_target), row["place"] == 1, close)
 
 
-def _cells(board: Board, tiles: Mapping[str, bool], known: Any) -> tuple[Cell, ...]:
+def _cells(board: Board, tiles: Mapping[str, bool], known: Mapping[str, str]) -> tuple[Cell, ...]:
     """The squares of a board that has some; those of coasters are as dark as the coaster beside is
     not.
 
@@ -307,11 +308,7 @@ def _cells(board: Board, tiles: Mapping[str, bool], known: Any) -> tuple[Cell, .
             name = f"{chr(97 + file)}{rank + 1}"
             dark = (file // block + rank // block) % 2 == 0 if block else not tiles.get(name, True)
             colour = _coaster(board, file, rank) if isinstance(board, Coasters) else ""
-            tile = (
-                known.get(name, {}).get("tile", "")
-                if isinstance(known, Mapping) and not dark
-                else ""
-            )
+            tile = "" if dark else known.get(name, "")
             cells.append(
                 Cell(
                     *_flip((x0 + file * side, y0 + (rank + 1) * side)),

@@ -1,40 +1,35 @@
-"""What the record calls the pieces that are seen: numbers of throws in Ice Storm, letters of
-pyramids in IceFloe.
-"""
+"""What the record calls the pieces that are seen."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from referee.presentation.shown_games import NamedPiece
 from table.boards import Board, within
 from table.cells import cells_mm
 from table.solids import Array
 
-SUITS = {"red": "S", "black": "M", "yellow": "C", "green": "C", "blue": "A"}
-"""The suit that IceFloe's pyramids of a colour have."""
-
 
 def names_of(
-    board: Board, state: Mapping[str, Any], pieces: Sequence[Mapping[str, Any]]
+    board: Board, known: Sequence[NamedPiece], pieces: Sequence[Mapping[str, Any]]
 ) -> dict[int, str]:
-    """A short name, `5` or `E`, by index of a seen piece; only where the record has one piece of
-    that colour about there.
+    """A short name, `5` or `E`, by index of a seen piece; only where one piece of that colour
+    is `known` about there.
     """
     cells = cells_mm(board)
-    known = [
-        (colour, name, [cells[place] for place in places if place in cells])
-        for colour, name, places in _known(state)
+    places = [
+        (one.colour, one.name, [cells[cell] for cell in one.cells if cell in cells])
+        for one in known
     ]
     found = {}
     for index, piece in enumerate(pieces):
         middle = np.array(piece["vertices_mm"], float)[:, :2].mean(axis=0)
         here = [
             name
-            for colour, name, corners in known
+            for colour, name, corners in places
             if colour == piece["colour"] and _lies_on(middle, corners)
         ]
         if len(here) == 1:
@@ -44,21 +39,3 @@ def names_of(
 
 def _lies_on(middle: Array, cells: Sequence[Array]) -> bool:
     return any(within(corners, middle) for corners in cells)
-
-
-def _known(state: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
-    """Colour, short name and places of every piece that the record names."""
-    pieces, board = state.get("pieces"), state.get("board")
-    if isinstance(pieces, Mapping):
-        for name, place in pieces.items():
-            colour = name.rstrip("0123456789")
-            yield colour, name[len(colour) :], re.findall("[a-h][1-8]", place)
-    elif isinstance(board, Mapping):
-        players = [*state.get("left", ())]
-        for place, floe in board.items():
-            yield from (
-                (player, name[0], [place])
-                for name in floe["pyramids"]
-                for player in players
-                if SUITS.get(player) == name[1]
-            )

@@ -6,6 +6,8 @@ import pytest
 
 from benchmarks.judge_fuzzer import FUZZED, fuzz
 
+pytestmark = pytest.mark.slow
+
 ACTS = 80
 
 

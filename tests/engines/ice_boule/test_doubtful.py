@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from engines.ice_boule.measure import measure
 from engines.verdict import Accepted, Ambiguous
 from table.observation import LEANED_ON_MM
-from tests.engines.ice_boule.conftest import Tables
+from tests.support.ice_boule import Tables
 
 
 def doubtful(tables, gap_mm, other_mm, chance=0.6, known=1.0, sigma_mm=0.1, **other):

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,8 +17,9 @@ from table.clearance import clearance
 from table.observation import SeenPiece
 from table.pieces import load_piece_set
 from table.solids import Solid, lying, upright
+from tests.support.paths import SHARED
 
-CASES = Path(__file__).resolve().parents[4] / "shared" / "bench" / "cases"
+CASES = SHARED / "bench" / "cases"
 LOONEY = load_piece_set("looney")
 
 

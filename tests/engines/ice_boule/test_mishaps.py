@@ -10,7 +10,7 @@ import pytest
 from engines.ice_boule import judge, parse_move, play, start
 from engines.ice_boule.layout import Layout
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Waiting
-from tests.engines.ice_boule.conftest import CAMERA, LOONEY
+from tests.support.ice_boule import CAMERA, LOONEY
 
 BESIDE_MM = np.array([1.5, 1.5])
 """A piece that is read here does not stand just where the target at (0, 0) would carry it."""

@@ -7,6 +7,8 @@ from engines.ice_boule import judge, parse_move, play, start
 from engines.ice_boule.measure import measure
 from engines.verdict import Accepted, Ambiguous
 
+pytestmark = pytest.mark.slow
+
 SIGMA_MM, SIGMA_DEG = 0.3, 0.6
 
 

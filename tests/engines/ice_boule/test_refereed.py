@@ -68,3 +68,26 @@ def test_everything_that_buttons_offer_in_a_game_is_heard(sizes):
     assert offered == {"player", "line", "target", "out", "void", "stop"} | (
         {"size"} if sizes == "declared" else set()
     )
+
+
+@pytest.mark.parametrize(
+    ("in_play", "offered"),
+    [
+        ((), ["small", "medium", "large"]),
+        (("medium", "large"), ["medium", "large"]),
+        (("small", "medium"), ["small", "medium"]),
+    ],
+)
+def test_people_are_asked_for_sizes_that_are_in_play_only(film, tables, in_play, offered):
+    film = film("ice_boule", PLAYERS, None, {"sizes": list(in_play)})
+    film.show(tables.seen(tables.target()))
+    film.show(
+        tables.seen(
+            tables.target(), tables.beside("blue", 20.0, size="medium", size_probability=0.6)
+        )
+    )
+    film.referee()
+    choices = film.session.view()["question"]["choices"]
+    assert sorted(choice["label"] for choice in choices if choice["moves"]) == sorted(
+        f"A {size} piece" for size in offered
+    )

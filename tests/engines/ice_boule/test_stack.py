@@ -7,12 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engines.errors import InvalidNotation
 from engines.ice_boule import hear, judge
 from engines.ice_boule.layout import Layout, Lie
 from engines.ice_boule.ranking import rank_layout, readings
+from engines.ice_boule.state import State
 from engines.verdict import Accepted, Ambiguous, Waiting
 from table.solids import on_top
-from tests.engines.ice_boule.conftest import LOONEY
+from tests.support.ice_boule import LOONEY
 
 
 def over(tables, colour, below, index, **changes):
@@ -280,3 +282,107 @@ def test_a_doubt_beside_pieces_that_were_said_to_be_equal_is_asked_in_orders_tha
     assert not any(order.nearer[order.ids.index(2), order.ids.index(1)] for order in found), (
         "those were said to be equal"
     )
+
+
+@pytest.fixture
+def fallen(tables, new_game):
+    """Blue stood on the target and was pushed over; another blue piece lies 50 mm away, and
+    yellow's 60 mm; two rulings.
+    """
+
+    def make(restarted, **rulings):
+        game = begun(tables, new_game, toppled="always", **rulings)
+        game.add(tables.on("blue", game.pieces[0], 0))
+        game.state = State.parse(
+            str(replace(game.state, thrown=(2, 0), layout=Layout.parse("blue on < blue 50.00")))
+        )
+        other = tables.beside("blue", 50.0, 270)
+        game.before, game.pieces = tables.seen(*game.pieces, other), [*game.pieces, other]
+        game.see(
+            game.pieces[0], tables.beside("blue", 20.0), other, tables.beside("yellow", 60.0, 90)
+        )
+        assert str(game.state.layout) == "blue touching < blue 50.00 < yellow 60.00"
+        if restarted:
+            game.before, game.state = None, State.parse(str(game.state))
+        return game
+
+    return make
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_what_was_pushed_over_touches_the_target_after_a_restart_too(tables, fallen, restarted):
+    game = fallen(restarted)
+    assert "toppled blue;" in str(game.state)
+    assert isinstance(game.see(*game.pieces), Waiting), "nothing has happened"
+    verdict = game.add(tables.beside("yellow", 9.0, 180))
+    assert isinstance(verdict, Accepted)
+    assert str(game.state.layout) == "blue touching < yellow 9.00 < blue 50.00 < yellow 60.00"
+    assert game.document["leading"] == "blue"
+
+
+def test_what_is_pushed_over_by_the_first_throw_after_a_restart_touches_the_target(
+    tables, new_game
+):
+    game = begun(tables, new_game, toppled="always")
+    game.add(tables.on("blue", game.pieces[0], 0))
+    game.before = None
+    assert isinstance(
+        game.see(game.pieces[0], tables.beside("blue", 20.0), tables.beside("yellow", 9.0, 180)),
+        Accepted,
+    )
+    assert str(game.state.layout) == "blue touching < yellow 9.00"
+    assert game.state.toppled == ("blue",)
+
+
+def test_what_was_pushed_over_and_left_the_table_is_forgotten_and_so_is_all_with_the_end(
+    tables, new_game
+):
+    game = begun(tables, new_game, toppled="always")
+    game.add(tables.on("blue", game.pieces[0], 0))
+    game.see(game.pieces[0], tables.beside("blue", 20.0), tables.beside("yellow", 60.0, 90))
+    assert game.state.toppled == ("blue",)
+    game.move("throw yellow out: yellow 60.00")
+    assert game.state.toppled == ()
+    game = begun(tables, new_game, toppled="always")
+    game.move(
+        "throw blue large on: blue on",
+        "throw yellow large 60.00: blue touching < yellow 60.00",
+        "void",
+    )
+    assert game.state.toppled == ()
+    assert State.parse(str(game.state)) == game.state
+
+
+def test_after_a_restart_people_are_asked_which_of_two_pieces_fell_where_it_matters(
+    tables, new_game
+):
+    """One was pushed over before, one was thrown since, and none is on record where it lies."""
+    game = begun(tables, new_game, toppled="always", players=("blue", "yellow"))
+    game.add(tables.on("blue", game.pieces[0], 0))
+    game.see(game.pieces[0], tables.beside("blue", 20.0), tables.beside("yellow", 9.0, 180))
+    game.state = replace(game.state, thrown=(1, 4))
+    game.before = None
+    asked = game.see(*game.pieces, tables.beside("blue", 30.0, 90))
+    assert asked.code == "boule.toppled"
+    moves = [
+        "throw blue large 30.00: blue touching < yellow 9.00 < blue 30.00",
+        "throw blue large 20.00: blue touching < yellow 9.00 < blue 20.00",
+    ]
+    assert [choice.moves for choice in asked.choices] == [(moves[0],), (moves[1],), ()]
+    game.answer(asked, asked.choices[0].label)
+    assert str(game.state.layout) == "blue touching < yellow 9.00 < blue 30.00"
+    seen = [*game.pieces, tables.beside("blue", 40.0, 270)]
+    assert isinstance(game.see(*seen), Accepted)
+    assert str(game.state.layout) == "blue touching < yellow 9.00 < blue 30.00 < blue 40.00"
+
+
+def test_a_state_of_before_is_read_and_one_that_no_throw_reaches_is_refused(tables, new_game):
+    game = begun(tables, new_game, toppled="always")
+    game.move(
+        "throw blue large on: blue on", "throw yellow large 60.00: blue touching < yellow 60.00"
+    )
+    line = str(game.state)
+    assert State.parse(line.replace("; toppled blue", "")).toppled == ()
+    for wrong in ("toppled blue blue", "toppled yellow", "toppled green"):
+        with pytest.raises(InvalidNotation):
+            State.parse(line.replace("toppled blue", wrong))

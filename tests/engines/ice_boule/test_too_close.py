@@ -4,6 +4,7 @@ again.
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from engines.errors import AmbiguousMove, InvalidNotation
@@ -400,3 +401,77 @@ def test_which_of_two_pieces_alike_was_said_to_be_equal_nobody_knows(tables, gam
         )
         assert isinstance(verdict, Ambiguous)
         assert "Blue and yellow are equally near" in {choice.label for choice in verdict.choices}
+
+
+def nudged(tables, game, gap_mm, throws):
+    """Yellow's piece at 90 degrees is read at another distance, and whoever is next throws one far
+    off.
+    """
+    target, blue, _, *rest = game.pieces
+    far = tables.beside(game.state.next, 80.0 + 30 * throws, 270 if throws % 2 else 180)
+    return game.see(target, blue, tables.beside("yellow", gap_mm, 90), *rest, far)
+
+
+@pytest.mark.parametrize(
+    "answer", ["Blue is nearest", "Yellow is nearest", "Yellow and blue are equally near"]
+)
+@pytest.mark.parametrize("nudge_mm", [-0.9, -0.4, 0.4, 0.9])
+def test_an_answer_stays_in_force_where_a_piece_moved_by_less_than_pictures_differ(
+    tables, game, answer, nudge_mm
+):
+    """A piece that is nudged by less than a millimetre is none that was seen to move: nobody is
+    asked anew.
+    """
+    game.add(tables.beside("blue", 20.0))
+    game.answer(game.add(tables.beside("yellow", 19.9, 90)), answer)
+    said = str(game.state.layout)
+    verdict = nudged(tables, game, 19.9 + nudge_mm, 0)
+    assert isinstance(verdict, Accepted)
+    assert str(game.state.layout).startswith(f"{said} < ")
+
+
+@pytest.mark.parametrize("answer", ["Blue is nearest", "Yellow and blue are equally near"])
+@pytest.mark.parametrize("nudges_mm", [(0.6, 0.6, 0.6), (0.4, 0.4, 0.4, 0.4, 0.4), (0.9, 0.9)])
+def test_small_nudges_that_add_up_to_more_than_the_doubt_end_an_answer(
+    tables, game, answer, nudges_mm
+):
+    """Each is too small to be seen; together they brought yellow clearly nearer, whatever was said
+    of the two before.
+    """
+    game.add(tables.beside("blue", 20.0))
+    game.answer(game.add(tables.beside("yellow", 19.9, 90)), answer)
+    gap_mm = 19.9
+    for throws, nudge_mm in enumerate(nudges_mm):
+        gap_mm -= nudge_mm
+        assert isinstance(nudged(tables, game, gap_mm, throws), Accepted)
+    assert str(game.state.layout).startswith(f"yellow {gap_mm:.2f} < blue ")
+
+
+@pytest.mark.parametrize("sigma_mm", [0.1, 0.4, 1.0])
+def test_what_people_said_is_not_asked_again_nor_forgotten_because_pictures_differ(
+    tables, new_game, sigma_mm
+):
+    """Whatever they said of whatever was too close, and however far that is from what was read."""
+    chance = np.random.default_rng(7)
+    for _ in range(40):
+        game = new_game()
+        game.see(tables.target(sigma_mm=sigma_mm))
+        game.add(tables.beside("blue", 20.0, sigma_mm=sigma_mm))
+        gap_mm = 20.0 - float(chance.uniform(0, 5 * sigma_mm))
+        asked = game.add(tables.beside("yellow", gap_mm, 90, sigma_mm=sigma_mm))
+        if not isinstance(asked, Ambiguous):
+            continue
+        game.answer(asked, chance.choice([choice.label for choice in asked.choices]))
+        said = str(game.state.layout)
+        for throws in range(2):
+            target, _, _, *rest = game.pieces
+            read_mm = np.array([20.0, gap_mm]) + chance.uniform(-0.4, 0.4, 2)
+            blue, yellow = (
+                tables.beside(*piece, sigma_mm=sigma_mm)
+                for piece in (("blue", read_mm[0]), ("yellow", read_mm[1], 90))
+            )
+            far = tables.beside(
+                game.state.next, 80.0 + 30 * throws, 270 if throws % 2 else 180, sigma_mm=sigma_mm
+            )
+            assert isinstance(game.see(target, blue, yellow, *rest, far), Accepted)
+            assert str(game.state.layout).startswith(f"{said} < ")

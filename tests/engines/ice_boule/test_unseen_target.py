@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engines.ice_boule import hear, judge, parse_move, play, start, state_document
 from engines.verdict import Accepted, Ambiguous, Refused, Waiting
-from tests.engines.ice_boule.conftest import Game, Tables
+from tests.support.ice_boule import Game, Tables
 
 LEFT, BACK = "It left the play area: the end is void", "It is still in play, or is put back"
 

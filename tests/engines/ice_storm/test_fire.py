@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engines.ice_storm.fire import captures, lines, shots, under_fire
-from engines.ice_storm.place import Piece, Place, readings, shapes
+from engines.ice_storm.place import Piece, Place, readings
 from engines.ice_storm.squares import SIDE, Square
+from tests.support.ice_storm_boards import boards, places
 
 DATA = Path(__file__).with_name("data")
-SQUARES = [Square(file, rank) for file in range(SIDE) for rank in range(SIDE)]
 
 
 def rows(name):
@@ -60,33 +60,6 @@ def test_captures(board, expected):
     )
 
 
-@st.composite
-def places(draw):
-    """Any place that can be written: some of four squares that share a corner, and perhaps squares
-    in doubt round them.
-    """
-    file, rank = draw(st.integers(0, SIDE - 2)), draw(st.integers(0, SIDE - 2))
-    block = [Square(file + east, rank + north) for east in (0, 1) for north in (0, 1)]
-    around = [
-        square for square in SQUARES if max(abs(square.file - file), abs(square.rank - rank)) <= 2
-    ]
-    clear = frozenset(draw(st.sets(st.sampled_from(block), max_size=4)))
-    doubtful = (
-        frozenset(draw(st.sets(st.sampled_from(around), min_size=not clear, max_size=3))) - clear
-    )
-    possible = frozenset().union(*shapes(clear, doubtful))
-    if not possible:
-        clear = possible = frozenset(block)
-    doubtful &= possible
-    tips = frozenset(draw(st.sets(st.sampled_from(sorted(possible)), max_size=2)))
-    reached = (
-        draw(st.sampled_from(sorted(doubtful - tips)))
-        if tips and doubtful - tips and draw(st.booleans())
-        else None
-    )
-    return Place(clear, doubtful, tips, reached)
-
-
 def symmetric(square, turns, mirrored):
     """Where a square comes to lie when the board is mirrored, then turned by quarter turns."""
     file, rank = (SIDE - 1 - square.file, square.rank) if mirrored else square
@@ -125,14 +98,6 @@ def test_every_line_runs_straight_to_the_edge(place):
                 0,
                 SIDE - 1,
             }
-
-
-@st.composite
-def boards(draw):
-    colours = draw(
-        st.lists(st.sampled_from(["red", "red", "blue", "cyan"]), min_size=2, max_size=4)
-    )
-    return tuple(Piece(colour, number, draw(places())) for number, colour in enumerate(colours, 1))
 
 
 @settings(max_examples=60)

@@ -19,8 +19,7 @@ from engines.ice_storm.place import Piece, Place, readings
 from engines.rule_texts import words
 from engines.verdict import Accepted, Refused
 from referee.sessions.commands import Hear
-from tests.engines.ice_storm.test_fire import boards
-from tests.engines.ice_storm.test_rules import knocking
+from tests.support.ice_storm_boards import boards, knocking
 
 PLAYERS = ("green", "black", "red")
 AT_RANDOM = st.fixed_dictionaries(
@@ -184,7 +183,7 @@ def test_the_judge_says_whose_a_piece_is_that_was_knocked_off(table, lie, play, 
 def test_who_may_pass_has_a_button_and_says_so_or_is_told_the_ruling():
     may, must = state("attack=may"), state("attack=must")
     said = {"player": "green", "passes": True}
-    assert {"label": "green does not fire", "said": said} in game.state_document(may)["may_say"]
+    assert {"label": "Green does not fire", "said": said} in game.state_document(may)["may_say"]
     assert all("passes" not in one["said"] for one in game.state_document(must)["may_say"])
     accepted = game.hear(may, said)
     assert (accepted.moves, accepted.said, accepted.rests_on) == (

@@ -13,7 +13,7 @@ from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, 
 from table.boards import Chessboard, Open
 from table.clearance import clearance
 from table.errors import InputError
-from tests.engines.ice_storm.conftest import PLAYERS, read_piece, thrown
+from tests.support.ice_storm import PLAYERS, read_piece, thrown
 
 
 def test_a_piece_on_the_edge_of_the_board_is_asked_about(table, lie, play):
@@ -311,7 +311,20 @@ def test_a_colour_that_is_not_sure(table, lie, play):
         "storm.colour",
         "Is the new piece black or red? It is black's throw.",
     )
-    assert [choice.moves for choice in asked.choices] == [("throw black g7",), ()]
+    assert [choice.moves for choice in asked.choices] == [
+        ("throw black g7",),
+        ("throw black off", "throw red g7"),
+        (),
+    ]
+    assert (
+        asked.choices[1].label
+        == "It is red: black's throw is off the board; Red's piece lies on the board, within g7"
+    )
+    green = replace(doubtful, colour="green")
+    assert [choice.moves for choice in play(state, before, green).choices] == [
+        ("throw black g7",),
+        (),
+    ], "green does not throw next"
     assert play(state, before, lie("black", 320, 320).piece(colour_probability=0.8)).moves == (
         "throw black g7",
     )
@@ -449,7 +462,7 @@ def test_two_lawful_shots_in_one_look_are_asked_about(table, lie, play):
     asked = play(state, before)
     assert isinstance(asked, Ambiguous)
     assert ("capture black1", "capture red1") in [choice.moves for choice in asked.choices]
-    assert "green takes black1, then black takes red1" in [choice.label for choice in asked.choices]
+    assert "Green takes black1, then black takes red1" in [choice.label for choice in asked.choices]
     assert [choice.label for choice in asked.choices if not choice.moves] == [
         "Not so: put them back"
     ]

@@ -10,7 +10,7 @@ import pytest
 
 from engines import ice_storm as game
 from engines.verdict import Ambiguous, CannotSee, OutOfSync, Refused, Waiting
-from tests.engines.ice_storm.conftest import thrown
+from tests.support.ice_storm import thrown
 
 
 @pytest.mark.parametrize("chance", [0.7, 1.0])
@@ -53,7 +53,7 @@ def test_a_piece_that_is_surely_read_in_another_colour_can_be_claimed_by_who_thr
     assert refused.code == "storm.throw.turn"
     assert refused.said.endswith("If it is green's and only looks red to the camera, correct this.")
     assert refused.evidence["may_be"] == {
-        "It is green: Green's piece lies on the board, upright on d2": "throw green d2^"
+        "It is green: green's piece lies on the board, upright on d2": "throw green d2^"
     }
     after, claimed = (
         game.play(game.State.parse(state), game.parse_move("throw green d2^")),

@@ -24,19 +24,14 @@ from engines.ice_storm import (
     violation,
 )
 from engines.ice_storm.fire import under_fire
-from engines.ice_storm.moves import Capture, Change, Settle, Throw
+from engines.ice_storm.moves import Capture, Settle, Throw
 from engines.ice_storm.place import Place, readings
 from engines.ice_storm.squares import Square
 from engines.ice_storm.state import PIECES
+from tests.support.ice_storm_boards import knocking
+from tests.support.paths import SHARED
 
-FILM = (
-    Path(__file__).resolve().parents[4]
-    / "shared"
-    / "bench"
-    / "sequences"
-    / "storm-0001"
-    / "expected.jsonl"
-)
+FILM = SHARED / "bench" / "sequences" / "storm-0001" / "expected.jsonl"
 PLAYERS = ["green", "black", "red", "yellow", "white"]
 
 
@@ -71,17 +66,6 @@ def test_the_filmed_round():
             state = play(state, move)
         document = state_document(state)
         assert expected["state"] == {key: document[key] for key in expected["state"]}, move
-
-
-def knocking(state, chance):
-    """A throw that moves some of what lies there, and some of it off the board."""
-    places = [move.place for move in legal_moves(state) if move.place]
-    lie = () if state.round_over else state.pieces
-    hit = chance.sample(lie, chance.randint(0, min(3, len(lie))))
-    changes = tuple(
-        Change(piece.name, chance.choice([None, *chance.sample(places, 2)])) for piece in hit
-    )
-    return Throw(state.next, chance.choice([*places, None]), changes)
 
 
 def wasted(state):

@@ -12,7 +12,7 @@ import pytest
 from engines import ice_storm as game
 from engines.ice_storm.touches import touches
 from engines.verdict import Accepted, Ambiguous, OutOfSync, Refused, Waiting
-from tests.engines.ice_storm.conftest import BOARD, PLAYERS, read_piece
+from tests.support.ice_storm import BOARD, PLAYERS, read_piece
 
 LINE = (
     "players green black red; round 1; totals 0 0 0; stacks 0 0 0; thrown {thrown}; turn {turn};"
@@ -92,7 +92,7 @@ def test_a_size_that_is_not_sure_is_asked_about_with_the_truth_among_the_answers
     assert asked.rests_on == "Deployment; ruling ice_storm.13"
     small = str(touches(odd.rivals[0], BOARD).place)
     assert [choice.moves for choice in asked.choices] == [(f"throw red {small}",), (), ()]
-    assert asked.choices[0].label == "It is small: Red's piece lies on the board, within b7"
+    assert asked.choices[0].label == "It is small: red's piece lies on the board, within b7"
     assert asked.choices[1].label == "It is medium: it is taken away and thrown again"
     state_after = game.play(
         state(), game.parse_move(*game.judge_answer(asked, asked.choices[0].label).moves)
@@ -231,5 +231,5 @@ def test_the_whole_referee_names_it_once_and_goes_on(film, tables):
 def test_who_knows_better_than_the_camera_finds_the_throw_among_the_alternatives(two, play):
     refused = play(state(), two.seen(), another("red", 75, 310))
     assert [*refused.evidence["may_be"].items()] == [
-        ("It is small: Red's piece lies on the board, within b7", "throw red b7")
+        ("It is small: red's piece lies on the board, within b7", "throw red b7")
     ]

@@ -4,7 +4,6 @@ to call.
 
 import json
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,8 +19,9 @@ from table.errors import InputError
 from table.observation import SeenPiece
 from table.pieces import load_piece_set
 from table.solids import Solid, lying, signed_area, upright
+from tests.support.paths import SHARED
 
-CASES = Path(__file__).resolve().parents[4] / "shared" / "bench" / "cases"
+CASES = SHARED / "bench" / "cases"
 LOONEY = load_piece_set("looney")
 EXACT = np.eye(3) * 1e-16
 

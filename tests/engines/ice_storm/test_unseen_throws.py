@@ -16,8 +16,8 @@ from engines import ice_storm as game
 from engines.ice_storm.moves import Moved
 from engines.verdict import Accepted, Ambiguous, OutOfSync, Refused, Waiting
 from referee.sessions.commands import Answer
-from tests.engines.ice_storm.conftest import PLAYERS, thrown
-from tests.engines.ice_storm.test_rules import knocking
+from tests.support.ice_storm import PLAYERS, thrown
+from tests.support.ice_storm_boards import knocking
 
 THREE = "green1 d2, black1 g7, red1 b7"
 

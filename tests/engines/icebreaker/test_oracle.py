@@ -10,8 +10,9 @@ import pytest
 
 from engines.icebreaker import State, legal_moves, outcome, parse_move, play, start, state_document
 from engines.icebreaker.board import board, label, members
+from tests.support.paths import SHARED
 
-FACTS = Path(__file__).parents[4] / "shared" / "facts" / "icebreaker"
+FACTS = SHARED / "facts" / "icebreaker"
 needs_facts = pytest.mark.skipif(
     not FACTS.is_dir(), reason="the recorded games are not beside this repository"
 )

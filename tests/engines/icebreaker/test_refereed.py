@@ -16,6 +16,7 @@ from referee.live.referee import Referee
 from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
+from tests.support.setups import setup_of
 from vision.cameras.frame import Frame
 
 
@@ -43,7 +44,7 @@ class Film:
         camera = SimpleNamespace(read=read, close=lambda: None)
         Referee(
             camera,
-            SimpleNamespace(board=self.board),
+            setup_of(self.board, session.ledger.players),
             lambda frame, *_: self.shown[frame.seq],
             session,
         ).run()

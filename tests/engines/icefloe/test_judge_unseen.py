@@ -13,7 +13,7 @@ from engines import icefloe as game
 from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Waiting
 from table.pieces import load_piece_set
 from table.solids import lying
-from tests.engines.icefloe.test_judge_doubts import line
+from tests.support.icefloe_states import line
 
 
 @pytest.fixture

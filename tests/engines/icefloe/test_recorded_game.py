@@ -3,15 +3,15 @@ they wrote down.
 """
 
 import re
-from pathlib import Path
 
 import pytest
 
 from engines.errors import IllegalMove
 from engines.icefloe import parse_move, play, start
 from engines.icefloe.board import LETTERS, VALUES
+from tests.support.paths import SHARED
 
-RECORD = Path(__file__).parents[4] / "shared" / "facts" / "icefloe" / "ice-floe.ppn"
+RECORD = SHARED / "facts" / "icefloe" / "ice-floe.ppn"
 
 PLAYERS = {"S": "red", "M": "black", "C": "yellow", "A": "blue"}
 LETTER = dict(zip(VALUES, LETTERS, strict=True))

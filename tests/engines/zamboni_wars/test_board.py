@@ -2,7 +2,6 @@
 
 import json
 from itertools import permutations, product
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,8 +10,9 @@ from hypothesis import strategies as st
 from engines.errors import InvalidNotation
 from engines.zamboni_wars import Board
 from engines.zamboni_wars.board import CORNERS, FACINGS, SPACES, USUAL, Space
+from tests.support.paths import SHARED
 
-FACTS = Path(__file__).parents[4] / "shared" / "facts" / "coasters.json"
+FACTS = SHARED / "facts" / "coasters.json"
 
 
 def test_arrows_of_the_usual_board(slow_arrows):

@@ -15,6 +15,7 @@ from referee.live.referee import Referee
 from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
+from tests.support.setups import setup_of
 from vision.cameras.frame import Frame
 
 
@@ -61,7 +62,7 @@ def test_dice_drives_and_a_hit(tmp_path, real_table):
         session = Session.begin(log, started)
         Referee(
             camera,
-            SimpleNamespace(board=table.BOARD),
+            setup_of(table.BOARD, session.ledger.players),
             lambda frame, *_: frames[frame.seq],
             session,
             inputs=heard,
@@ -128,7 +129,7 @@ def test_who_begins_is_rolled_for_before_the_set_up_is_accepted(tmp_path, real_t
         session = Session.begin(log, started)
         Referee(
             camera,
-            SimpleNamespace(board=table.BOARD),
+            setup_of(table.BOARD, session.ledger.players),
             lambda frame, *_: frames[frame.seq],
             session,
             inputs=heard,

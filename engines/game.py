@@ -1,0 +1,379 @@
+"""What a game is: the one interface that all rooms of the house know games by.
+
+A game is a package of its own, found by an entry point of the group `rinkside.games` whose name is
+the game's `NAME`.  It offers the functions of `Game`, and, where it wants more than the defaults,
+`FACTS`: a `GameFacts` with all that is not a rule.  Nothing outside of its folder names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, get_args
+
+from engines.board_marks import Mark, Option
+from engines.errors import Violation
+from engines.house_rules import Ruling
+from engines.statistics import Hit, Step, Thrown
+from engines.verdict import Accepted, Ambiguous, Choice, Verdict
+from table.boards import Board
+from table.game_facts import NO_TABLE_FACTS, TableFacts
+from table.observation import Observation
+from table.table_config import Setup
+
+INTERFACE = 1
+"""Version of this interface; a game that was made for another one is not used."""
+
+
+class Rules(Protocol):
+    """One shape for all games: what a module of `GAMES` offers.  States and moves are the game's
+    own, frozen; both print in a notation that `State.parse` and `parse_move` read back.  Every
+    state has `players`, colours in turn order, their `scores`, and `next`, the player who chooses
+    what happens next, as `state_document` says it (None: dice, everybody at once, who fires,
+    or nobody any more).
+    """
+
+    @property
+    def NAME(self) -> str:  # noqa: N802 - a constant of the module
+        """As tables and command lines name the game."""
+
+    @property
+    def RULINGS(self) -> tuple[Ruling, ...]:  # noqa: N802
+        """Its options."""
+
+    @property
+    def State(self) -> Any:  # noqa: N802
+        """Its type of state, with `parse`."""
+
+    def start(self, players: Sequence[str], rulings: Mapping[str, str]) -> Any:
+        """The state before the first move; raises InputError for players or rulings that will not
+        do.
+        """
+
+    def parse_move(self, text: str) -> Any:
+        """A move from its notation; raises InvalidNotation."""
+
+    def legal_moves(self, state: Any) -> Any:
+        """A collection: iterates, counts, answers `in` and prints."""
+
+    def violation(self, state: Any, move: Any) -> Violation | None:
+        """Which rule forbids a move, and what would be allowed; None where it is legal, exactly
+        where `move in legal_moves(state)`.
+        """
+
+    def play(self, state: Any, move: Any) -> Any:
+        """The state after a move; raises IllegalMove, and AmbiguousMove for one that may mean
+        several.
+        """
+
+    def resign(self, state: Any, player: str) -> Any:
+        """The state without a player who gave the game up, while at least two others have not:
+        turns and votes pass over that one, and what is theirs stays where it is.  Raises InputError
+        where it cannot be now.
+        """
+
+    def outcome(self, state: Any) -> Any:
+        """None while the game runs, then something that prints as a sentence."""
+
+    def state_document(self, state: Any) -> dict[str, Any]:
+        """The state as plain data; `next`, `scores`, `turn`, `rulings`, `state` and `outcome` are
+        among its keys in every game.
+
+        Others mean the same in every game that has them: `phase` (a word, as in
+        `Presentation.verbs`); `to_move`, `attacker`, `starter` (a player who acts where nobody
+        chooses); `leading` (a player); `end` (the part of the game just over, `{"winner": ...,
+        "points": ...}` or None); `points` and `rolls` (dice to show: pips, or pips by player);
+        `may_say` (what `hear` waits for: rows of `label`, `said`, and `anybody` or `aside` where
+        that is so); `comments` (what is said aloud now, or None).
+        """
+
+    def options(self, state: Any) -> tuple[Option, ...]:
+        """What may be done now or comes next, in words and on the board; none once the game is
+        over.  It tells no secret.
+        """
+
+    def trace(self, state: Any, move: Any) -> tuple[Mark, ...]:
+        """What a move does on the board, from the state before it; of one that is not legal, as far
+        as it can be drawn.
+        """
+
+
+class Game(Rules, Protocol):
+    """A game that can be refereed from what a camera saw."""
+
+    def set_up(
+        self, players: Sequence[str], rulings: Mapping[str, str], board: Board | None
+    ) -> Any:
+        """The state before the first move on this board (None: the usual one); raises InputError
+        for what the game is not played on.
+        """
+
+    def judge(
+        self, state: Any, seen: Observation, before: Observation | None, board: Board, /
+    ) -> Verdict:
+        """A verdict on a settled table; `before` is the one that the last accepted verdict rested
+        on, `board` where its spaces are.
+
+        `before` is None before the first verdict of a game: then a game that begins from a set-up
+        accepts that, with no moves, or waits for it and says what is missing.  It is None too when
+        the program has just begun to look at a game that is under way.
+        """
+
+    def hear(self, state: Any, said: Mapping[str, Any], in_doubt: bool = False, /) -> Verdict:
+        """A verdict on what does not come through the lens: a line of inputs.jsonl without its
+        time, `{"player": "red", "die": 5}`.
+
+        Accepted and Refused are announced, Noted counts without a word, Waiting says that it has no
+        use now.  The table is `in_doubt` where it could not be read when it was judged last, or was
+        not as it is recorded: something may have happened that is not on record. Raises InputError
+        for what the game cannot understand at any time.
+        """
+
+    def judge_answer(
+        self, asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = "the players"
+    ) -> Accepted:
+        """What people decided about a question: the label of a choice, or readings in mm by what
+        was measured.
+
+        Raises InvalidNotation where no choice agrees, AmbiguousMove where several do.
+        """
+
+    def hidden_voters(self, state: Any, /) -> tuple[str, ...]:
+        """Players who have cast a vote that is not revealed yet, in turn order."""
+
+    def secret_voter(self, spoken: Any, /) -> str | None:
+        """The player whose secret vote `spoken` casts: a move, or a document that `hear` takes,
+        also one that it would refuse.
+
+        None for all that is public.  Nobody else may cast, change or see that vote before it is
+        revealed.
+        """
+
+    def alternatives(self, state: Any, moves: Sequence[str], /) -> tuple[Choice, ...]:
+        """What else may have happened where `moves` were ruled in a state, played or tried: the
+        neighbours, nearest first, all legal.
+        """
+
+    def measurement(self, state: Any, seen: Observation) -> dict[str, Any]:
+        """What the game measures on a table, as plain data to be kept with the observation; empty
+        where nothing is.
+        """
+
+
+# ---- what is not a rule, each group with defaults
+
+How = Literal["hand", "lot", "roll"]
+"""By hand: people say who begins, the first named where they do not.  By lot: the referee draws.
+Rolled: `engines.first_player.RolledFirst`.
+"""
+ALL_WAYS: tuple[How, ...] = get_args(How)
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What the rules of a game say of who begins: `usual` is how they have it decided, and `cites`
+    the section.
+
+    `ways` are all that may be chosen, and `rests_on_it` those that the section allows.
+    """
+
+    usual: How = "hand"
+    cites: str = ""
+    ways: tuple[How, ...] = ALL_WAYS
+    rests_on_it: tuple[How, ...] = ()
+    has_null: bool = False
+    """May the dice of the game show nothing?"""
+
+    def rests_on(self, how: How) -> str:
+        """The section that decides where it is done in this way; empty where none does, and people
+        chose it.
+        """
+        return self.cites if how in self.rests_on_it else ""
+
+
+Document = Mapping[str, Any]
+"""What `state_document` gives, or the same from a log."""
+Sound = Literal["turn", "hit", "sink", "refused", "ask", "doubt", "over", ""]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPiece:
+    """A piece that the record knows by name: its colour, a name of a letter or two for drawings,
+    and the cells that it is on.
+    """
+
+    colour: str
+    name: str
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OnBoard:
+    """What the record says lies on the board, for drawings: named pieces, tiles by their places,
+    cells with dice, and a line between two points (x, y) in mm, which players throw from.
+    """
+
+    pieces: tuple[NamedPiece, ...] = ()
+    tiles: Mapping[str, str] = field(default_factory=dict)
+    dice: tuple[str, ...] = ()
+    line: Sequence[Sequence[float]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """What pages say while everybody acts at once: to all ("All vote"), and to one of them
+    ("Vote").
+    """
+
+    all: str
+    one: str
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A move that the host may put on record at a touch, in words."""
+
+    move: str
+    said: str
+
+
+def _nothing_marked(_document: Document) -> tuple[Mark, ...]:
+    return ()
+
+
+def _nothing_on_board(_document: Document) -> OnBoard:
+    return OnBoard()
+
+
+def _no_sound(_code: str, _document: Document) -> Sound:
+    return ""
+
+
+def _nothing_declared(_document: Document) -> tuple[Declaration, ...]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Presentation:
+    """How a game is shown, drawn and heard; nothing here decides anything."""
+
+    verbs: Mapping[str, str] = field(default_factory=dict)
+    """What the player whose turn it is does, `throws`, by the `phase` of a state; "to move" in
+    others.
+    """
+    marks: Callable[[Document], tuple[Mark, ...]] = _nothing_marked
+    """What a state points at for as long as nothing happens, for lamps: rays, and cells that it is
+    about.
+    """
+    on_board: Callable[[Document], OnBoard] = _nothing_on_board
+    """What the record says lies where, for drawings."""
+    sound: Callable[[str, Document], Sound] = _no_sound
+    """The sound of something that was ruled, by its code and the state after it; empty for the
+    usual one.
+    """
+    declarations: Callable[[Document], tuple[Declaration, ...]] = _nothing_declared
+    """What only people may have seen, for the host's page."""
+    together: Mapping[str, Together] = field(default_factory=dict)
+    """By the `phase` of a state in which everybody acts at once."""
+    options_in_order: bool = False
+    """Where several players are among a state's options, do they follow one another?"""
+
+
+def _no_throws(_steps: Iterable[Step]) -> tuple[Thrown, ...]:
+    return ()
+
+
+def _no_squares(_players: Sequence[str], _steps: Iterable[Step]) -> dict[str, dict[str, int]]:
+    return {}
+
+
+def _no_hits(_steps: Iterable[Step]) -> tuple[Hit, ...]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistics:
+    """What can be counted in a game that was played, from its steps in order."""
+
+    throws: Callable[[Iterable[Step]], Iterable[Thrown]] = _no_throws
+    """Every throw that counts, as it came to rest."""
+    squares: Callable[[Sequence[str], Iterable[Step]], dict[str, dict[str, int]]] = _no_squares
+    """By player and square, how many throws touched it."""
+    hits: Callable[[Iterable[Step]], Iterable[Hit]] = _no_hits
+    """Every piece that was taken."""
+
+
+def _no_next(_document: Document) -> Mapping[str, Any] | None:
+    return None
+
+
+def _any_pieces(_rulings: Mapping[str, str], _setup: Setup) -> None:
+    return
+
+
+def _as_it_is(setup: Setup, _rulings: Mapping[str, str]) -> Setup:
+    return setup
+
+
+def _as_written(move: str) -> str:
+    return move
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameFacts:
+    """All that the house knows of a game beside its rules."""
+
+    title: str
+    """Its name as people write it."""
+    table: TableFacts = NO_TABLE_FACTS
+    """Its pieces, its table and its printed sheet, and what it measures."""
+    first_player: Printed = Printed()
+    """Who begins."""
+    presentation: Presentation = Presentation()
+    """How it is shown and heard."""
+    statistics: Statistics = Statistics()
+    """What can be counted."""
+    check_pieces: Callable[[Mapping[str, str], Setup], None] = _any_pieces
+    """Before play: raises InputError where the pieces of a table do not suit the board, or what was
+    ruled about them.
+    """
+    as_played: Callable[[Setup, Mapping[str, str]], Setup] = _as_it_is
+    """A table with what rulings lay on it."""
+    next_button: Callable[[Document], Mapping[str, Any] | None] = _no_next
+    """What `hear` is told when somebody presses the button `next` in a game that is not over."""
+    comparable: Callable[[str], str] = _as_written
+    """A move in notation, with parts in one order whose order says nothing: to compare two readings
+    of a table.
+    """
+    interface: int = INTERFACE
+
+
+def facts(game: Rules) -> GameFacts:
+    """What a game says beside its rules; the defaults, and a title made of its name, where it says
+    nothing.
+    """
+    told: GameFacts | None = getattr(game, "FACTS", None)
+    return plain_facts(str(getattr(game, "NAME", ""))) if told is None else told
+
+
+def plain_facts(name: str) -> GameFacts:
+    """Those of a game that says nothing, or is not installed any more."""
+    return GameFacts(title=name.replace("_", " ").title())
+
+
+def package_of(game: object) -> str:
+    """The package that a game is, or whose class it is of: where its files are."""
+    return str(getattr(game, "__name__", type(game).__module__))
+
+
+_NEEDED = sorted(
+    name for shape in (Rules, Game) for name in vars(shape) if not name.startswith("_")
+)
+
+
+def check_game(game: Any) -> None:
+    """Raises ValueError for an object that is no game, or is made for another interface."""
+    if missing := [name for name in _NEEDED if not hasattr(game, name)]:
+        raise ValueError(f"expected what a game offers, it has no {', '.join(missing)}")
+    if (version := facts(game).interface) != INTERFACE:
+        raise ValueError(f"it is made for interface {version} of games, this one is {INTERFACE}")

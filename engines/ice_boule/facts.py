@@ -1,0 +1,87 @@
+"""What the house knows of Ice Boule beside its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engines.game import (
+    Declaration,
+    Document,
+    GameFacts,
+    OnBoard,
+    Presentation,
+    Printed,
+    Statistics,
+)
+from engines.ice_boule.default_table import TABLE
+from engines.ice_boule.gap_summary import sentence
+from engines.ice_boule.measure import (
+    Z95,
+    Measurement,
+    difference_sigma_mm,
+    measure,
+    measurement_document,
+)
+from engines.ice_boule.statistics import throws
+from engines.verdict import CannotSee
+from table.game_facts import Measuring, TableFacts
+from table.observation import Observation
+
+
+def _on_board(document: Document) -> OnBoard:
+    """The starting line."""
+    return OnBoard(line=document.get("line"))
+
+
+def _declarations(document: Document) -> tuple[Declaration, ...]:
+    """While an end runs."""
+    return (Declaration("void", "The target left the play area"),) if document.get("next") else ()
+
+
+def _next_button(document: Document) -> Mapping[str, Any] | None:
+    """The leader stops, where that is allowed."""
+    return {"player": document["next"], "stop": True} if document.get("may_stop") else None
+
+
+def comparable(move: str) -> str:
+    """A layout lists pieces that are too close to call (`~`) by best estimate: their order says
+    nothing, so it is made the same.
+    """
+    head, colon, layout = move.partition(": ")
+    blocks = (" ~ ".join(sorted(block.split(" ~ "))) for block in layout.split(" < "))
+    return f"{head}{colon}{' < '.join(blocks)}"
+
+
+def _measure(seen: Observation, target: str) -> Measurement | str:
+    measured = measure(seen, target)
+    return measured.said if isinstance(measured, CannotSee) else measured
+
+
+def _document(measured: Measurement | str) -> dict[str, Any]:
+    """A target that is not seen is no call, and the reason is a doubt."""
+    if isinstance(measured, str):
+        return measurement_document(CannotSee(code="boule.target.unseen", said=measured))
+    return measurement_document(measured)
+
+
+def _difference_sigma_mm(measured: Measurement, i: int, j: int) -> float:
+    return difference_sigma_mm(measured.gaps[i], measured.gaps[j], measured.target)
+
+
+FACTS = GameFacts(
+    title="Ice Boule",
+    table=TableFacts(
+        default=TABLE, measuring=Measuring(_measure, sentence, _document, _difference_sigma_mm, Z95)
+    ),
+    first_player=Printed("lot", "Setup", rests_on_it=("lot", "roll")),
+    presentation=Presentation(
+        verbs={"target": "throws the target", "throw": "throws"},
+        on_board=_on_board,
+        declarations=_declarations,
+        options_in_order=True,
+    ),
+    statistics=Statistics(throws=throws),
+    next_button=_next_button,
+    comparable=comparable,
+)

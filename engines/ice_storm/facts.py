@@ -1,0 +1,73 @@
+"""What the house knows of Ice Storm beside its rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from engines.board_marks import Mark, mark
+from engines.game import Document, GameFacts, NamedPiece, OnBoard, Presentation, Sound, Statistics
+from engines.ice_storm.default_table import TABLE
+from engines.ice_storm.state import ANY_SIZE, SAME_SIZE
+from engines.ice_storm.statistics import hits, squares
+from engines.ice_storm.touches import check_setup
+from table.errors import InputError
+from table.game_facts import TableFacts
+from table.table_config import Setup
+
+
+def _marks(document: Document) -> tuple[Mark, ...]:
+    """The lines of fire."""
+    lines = (shot["squares"] for shot in document.get("shots", ()))
+    return tuple(one for squares in lines if len(squares) > 1 for one in mark("ray", squares))
+
+
+def _sound(code: str, _document: Document) -> Sound:
+    return "hit" if code == "storm.attack" else ""
+
+
+def _on_board(document: Document) -> OnBoard:
+    """Pieces by the numbers of their throws."""
+    pieces = []
+    for name, place in document.get("pieces", {}).items():
+        colour = name.rstrip("0123456789")
+        squares = tuple(re.findall("[a-h][1-8]", place))
+        pieces.append(NamedPiece(colour, name[len(colour) :], squares))
+    return OnBoard(tuple(pieces))
+
+
+def check_pieces(rulings: Mapping[str, str], setup: Setup) -> None:
+    """Raises InputError for pieces that are too large for the squares, or whose size the table has
+    none of (rulings ice_storm.6 and ice_storm.13); where the players have not named a size, one of
+    the table's has to fit.
+    """
+    named = rulings.get("size", SAME_SIZE)
+    sizes = setup.sizes
+    if named not in (SAME_SIZE, ANY_SIZE):
+        sizes = tuple(size for size in setup.sizes if size.name == named)
+        if not sizes:
+            raise InputError(
+                f"rulings.size: expected a size of table.json ({', '.join(setup.game.sizes)}), or"
+                f" {SAME_SIZE}, got {named!r}"
+            )
+    fitting = (
+        max(sizes, key=lambda size: size.base_mm)
+        if named == ANY_SIZE
+        else min(sizes, key=lambda size: size.base_mm)
+    )
+    check_setup(setup.board, fitting)
+
+
+FACTS = GameFacts(
+    title="Ice Storm",
+    table=TableFacts(default=TABLE),
+    presentation=Presentation(
+        verbs={"throw": "throws", "attack": "fires"},
+        marks=_marks,
+        sound=_sound,
+        on_board=_on_board,
+        options_in_order=True,
+    ),
+    statistics=Statistics(squares=squares, hits=hits),
+    check_pieces=check_pieces,
+)

@@ -1,0 +1,17 @@
+"""What the house knows of Icebreaker beside its rules."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engines.game import GameFacts, Printed
+from engines.icebreaker.default_table import TABLE
+from table.game_facts import PiecePrior, TableFacts
+
+PIECES = PiecePrior(np.array([0.99, 0.008, 0.002]), 3, apart=True)
+
+FACTS = GameFacts(
+    title="Icebreaker",
+    table=TableFacts(pieces=PIECES, default=TABLE),
+    first_player=Printed("hand", "Rules", ways=("hand",), rests_on_it=("hand",)),
+)

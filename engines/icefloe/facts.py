@@ -1,0 +1,74 @@
+"""What the house knows of IceFloe beside its rules."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engines.board_marks import Mark
+from engines.game import (
+    Document,
+    GameFacts,
+    NamedPiece,
+    OnBoard,
+    Presentation,
+    Printed,
+    Sound,
+    Together,
+)
+from engines.icefloe.board import WEIGHT_MOST
+from engines.icefloe.default_table import TABLE
+from table.game_facts import PiecePrior, TableFacts
+
+SUIT_OF = {"red": "S", "black": "M", "yellow": "C", "green": "C", "blue": "A"}
+"""The suit that pyramids of a colour have."""
+PIECES = PiecePrior(np.array([0.99, 0.005, 0.005]), 6)
+
+
+def _marks(document: Document) -> tuple[Mark, ...]:
+    """Tiles that carry all that they can (ruling icefloe.3), and the one that is to go."""
+    heavy = (
+        place
+        for place, floe in document.get("board", {}).items()
+        if floe["weight"] >= WEIGHT_MOST or floe["tile"] == document.get("tile")
+    )
+    return tuple(Mark("here", (place,)) for place in heavy)
+
+
+def _sound(code: str, document: Document) -> Sound:
+    sinks = document.get("sunk") or code in ("icefloe.removed", "icefloe.removed_empty")
+    return "sink" if sinks else ""
+
+
+def _on_board(document: Document) -> OnBoard:
+    """Tiles, and the letters of pyramids."""
+    board, players = document.get("board", {}), [*document.get("left", ())]
+    pieces = tuple(
+        NamedPiece(player, name[0], (place,))
+        for place, floe in board.items()
+        for name in floe["pyramids"]
+        for player in players
+        if SUIT_OF.get(player) == name[1]
+    )
+    return OnBoard(pieces, tiles={place: floe["tile"] for place, floe in board.items()})
+
+
+FACTS = GameFacts(
+    title="IceFloe",
+    table=TableFacts(pieces=PIECES, default=TABLE),
+    first_player=Printed("roll", "Roll The Die", rests_on_it=("roll",), has_null=True),
+    presentation=Presentation(
+        verbs={
+            "place": "places",
+            "decide": "decides",
+            "remove": "removes a tile",
+            "extra": "may remove a tile",
+            "score": "scores",
+            "torch": "hands on the torch",
+            "name": "names the winner",
+        },
+        together={"vote": Together("All vote", "Vote")},
+        marks=_marks,
+        sound=_sound,
+        on_board=_on_board,
+    ),
+)

@@ -1,0 +1,65 @@
+"""What the house knows of Zamboni Wars beside its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from engines.board_marks import Mark, mark
+from engines.game import Document, GameFacts, OnBoard, Presentation, Sound
+from engines.zamboni_wars.default_table import TABLE
+from table.game_facts import PiecePrior, TableFacts
+from table.table_config import CoverDice, Setup
+
+PIECES = PiecePrior(np.array([0.03, 0.96, 0.01]), 1)
+
+
+def _marks(document: Document) -> tuple[Mark, ...]:
+    """The space that a Zamboni is to leave."""
+    mover = document.get("zambonis", {}).get(document.get("to_move"))
+    moving = mover and document.get("phase") == "move"
+    return mark("here", (mover["space"],)) if moving else ()
+
+
+def _sound(code: str, _document: Document) -> Sound:
+    return "hit" if code == "zamboni.hit" else ""
+
+
+def _on_board(document: Document) -> OnBoard:
+    """The cover dice."""
+    return OnBoard(dice=tuple(document.get("dice", ())))
+
+
+def _as_played(setup: Setup, rulings: Mapping[str, str]) -> Setup:
+    """`cover=on` lays cover dice, of the usual size where `table.json` tells of none."""
+    wanting = rulings.get("cover") == "on" and setup.cover_dice is None
+    return msgspec.structs.replace(setup, cover_dice=CoverDice()) if wanting else setup
+
+
+def _next_button(document: Document) -> Mapping[str, Any] | None:
+    """Who might fire holds fire."""
+    sayings = (one["said"] for one in document.get("may_say", ()))
+    return next((said for said in sayings if said.get("hold")), None)
+
+
+FACTS = GameFacts(
+    title="Zamboni Wars",
+    table=TableFacts(pieces=PIECES, default=TABLE),
+    presentation=Presentation(
+        verbs={
+            "roll-off": "rolls",
+            "roll": "rolls",
+            "fire": "may fire",
+            "shot": "rolls for the shot",
+            "hit": "hits",
+        },
+        marks=_marks,
+        sound=_sound,
+        on_board=_on_board,
+    ),
+    as_played=_as_played,
+    next_button=_next_button,
+)

@@ -1,0 +1,62 @@
+"""What pages show of games beside their states: for whoever knows a view and no engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engines import facts_of
+from engines.game import Declaration, NamedPiece, OnBoard, Rules, Together, facts
+
+__all__ = [
+    "NamedPiece",
+    "declarations",
+    "on_board",
+    "options_in_order",
+    "said_by_next",
+    "title",
+    "together",
+    "verb",
+]
+
+MOVES = "to move"
+BEGINS = {"begins": "rolls"}
+"""What players do while it is rolled for who begins, in every game."""
+
+
+def title(game: str) -> str:
+    """A game's name as people write it."""
+    return facts_of(game).title
+
+
+def verb(game: str, phase: str | None) -> str:
+    """What the player whose turn it is does, by the phase of a state; in games without phases they
+    are to move.
+    """
+    return (BEGINS | dict(facts_of(game).presentation.verbs)).get(phase or "", MOVES)
+
+
+def together(game: str, phase: str | None) -> Together | None:
+    """What is said where everybody acts at once; None in other phases."""
+    return facts_of(game).presentation.together.get(phase or "")
+
+
+def on_board(game: str, state: Mapping[str, Any]) -> OnBoard:
+    """What the record says lies where, by the document of a state."""
+    return facts_of(game).presentation.on_board(state)
+
+
+def declarations(game: str, state: Mapping[str, Any]) -> tuple[Declaration, ...]:
+    """What only people may have seen, by the document of a state."""
+    return facts_of(game).presentation.declarations(state)
+
+
+def options_in_order(game: str) -> bool:
+    """Do options of several players follow one another?"""
+    return facts_of(game).presentation.options_in_order
+
+
+def said_by_next(engine: Rules, state: Any) -> dict[str, Any] | None:
+    """What is said to a game by the button `next`, in a state that is not its last."""
+    said = facts(engine).next_button(engine.state_document(state))
+    return None if said is None else dict(said)

@@ -1,0 +1,143 @@
+"""Games by their names: found by entry points of the group `rinkside.games`, whoever installs them.
+
+A game is a package, or any object, that `engines.game.Game` describes.  This module knows of it
+what lies below the rules: its name, and `FACTS.table`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from importlib.util import find_spec
+from pkgutil import iter_modules
+from typing import Any
+
+from table.errors import InputError
+from table.game_facts import NO_TABLE_FACTS, DefaultTable, Measuring, TableFacts
+from table.text import printable
+
+GROUP = "rinkside.games"
+OWN, OWN_FOLDER = "rinkside", "engines"
+"""The package that this is, and the one whose packages are its games."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundGames:
+    """Games by name, this project's first; `broken` tells of each that cannot be used why, a line
+    each.
+    """
+
+    games: Mapping[str, Any]
+    broken: tuple[str, ...]
+
+
+def find_games() -> FoundGames:
+    """Load every game that is installed.  One that cannot be loaded stops no other."""
+    games: dict[str, Any] = {}
+    broken: list[str] = []
+    for entry, package in announced(GROUP, _in_the_folder):
+        try:
+            if entry.name in games:
+                raise ValueError("another game has this name")
+            game = entry.load()
+            if entry.name != game.NAME:
+                raise ValueError(f"expected this name, got {game.NAME!r}")
+            games[entry.name] = game
+        except (Exception, SystemExit) as error:
+            broken.append(told("the game", entry.name, package, error))
+    return FoundGames(games, tuple(broken))
+
+
+def told(what: str, name: str, package: str, error: BaseException) -> str:
+    """That a part of a package cannot be used, in one line."""
+    why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return printable(" ".join(f"{what} {name!r} of {package} cannot be used: {why}".split()))
+
+
+def log_broken(what: str, name: str, package: str, error: BaseException) -> None:
+    """Log that line; without a handler it goes to stderr."""
+    logging.getLogger(OWN).warning("rinkside: %s", told(what, name, package, error))
+
+
+def announced(
+    group: str, own: Callable[[], Iterable[metadata.EntryPoint]]
+) -> Iterator[tuple[metadata.EntryPoint, str]]:
+    """Entry points of a group with the name of their distribution, this project's first, each once.
+
+    `own` are this project's where it announces none: it is run from a checkout that is not
+    installed, or was before there were any.
+    """
+    entries = {
+        (entry.dist.name if entry.dist else "", entry.name, entry.value): entry
+        for entry in metadata.entry_points(group=group)
+    }
+    if not any(package == OWN for package, _, _ in entries):
+        yield from ((entry, OWN) for entry in own())
+    keys = sorted(entries, key=lambda key: (key[0] != OWN, *key))
+    yield from ((entries[key], key[0]) for key in keys)
+
+
+def _in_the_folder() -> Iterator[metadata.EntryPoint]:
+    spec = find_spec(OWN_FOLDER)
+    for module in iter_modules(spec.submodule_search_locations if spec else None):
+        if module.ispkg:
+            yield metadata.EntryPoint(module.name, f"{OWN_FOLDER}.{module.name}", GROUP)
+
+
+@cache
+def found_games() -> FoundGames:
+    """`find_games`, once a process; what is broken is logged."""
+    found = find_games()
+    for line in found.broken:
+        logging.getLogger(OWN).warning("rinkside: %s", line)
+    return found
+
+
+def table_facts(game: str) -> TableFacts:
+    """What the game of a name says of its table; of one that is not installed, nothing."""
+    facts = getattr(found_games().games.get(game), "FACTS", None)
+    told = getattr(facts, "table", None)
+    return told if isinstance(told, TableFacts) else NO_TABLE_FACTS
+
+
+def all_table_facts() -> dict[str, TableFacts]:
+    """Those of every game, by name."""
+    return {name: table_facts(name) for name in found_games().games}
+
+
+def played_on(kind: str) -> tuple[str, DefaultTable] | None:
+    """The first game whose default table has a board of this kind, and that table."""
+    tables = ((name, facts.default) for name, facts in all_table_facts().items())
+    return next(((name, one) for name, one in tables if one and one.kind == kind), None)
+
+
+def usual_game() -> str:
+    """The game that commands take if nobody says otherwise: the first on open ground, which needs
+    no board.  Empty where no game is installed.
+    """
+    played = played_on("open")
+    return played[0] if played else next(iter(found_games().games), "")
+
+
+def titles_with_target() -> str:
+    """Games that are played around a target, by their titles, in words."""
+    tables = {name: facts.default for name, facts in all_table_facts().items()}
+    return ", ".join(_title(name) for name, one in tables.items() if one and one.target)
+
+
+def _title(game: str) -> str:
+    return str(found_games().games[game].FACTS.title)
+
+
+def measuring() -> tuple[str, Measuring]:
+    """The first game that measures pieces from a target, its title, and how it does.
+
+    Raises InputError where none of those that are installed does.
+    """
+    for name, facts in all_table_facts().items():
+        if facts.measuring is not None:
+            return _title(name), facts.measuring
+    raise InputError("expected a game that measures from a target, none is installed")

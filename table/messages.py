@@ -1,0 +1,238 @@
+"""Sentences as data: a template and the values in its fields, written out in the language of who
+reads it.
+
+`msg("{player} throws next.", player="red")` is the English sentence, a string, and remembers in
+`content` what it was made from.  `written` makes the sentence of any language from that.  Templates
+are literals in the code, where `make words` finds them, and are the keys of the catalogues.
+
+The name of a field says what may stand in it; digits behind it tell two of a kind apart:
+
+| field | value | example |
+|---|---|---|
+| `player`, `colour`, `size`, `pose`, `way`, `corner` | a word that is translated | `red` |
+| `touch` | whether a square is touched | `too close` |
+| `piece` | colour and number | `red2` |
+| `players`, `sizes`, `pieces`, `cells` | several of those, or a list by `any_of` | `red and blue` |
+| `layout` | pieces in the game's notation, one behind the other | `red c4` |
+| `mm`, `share` | a number as text, with its ± | `57.5 ± 0.4` |
+| `n` | a whole number | `3` |
+| `text` | a message, or several | `red2 lies on c4` |
+| `cell`, `who`, `raw`, `clauses`, `rule` and others | as it is in every language | `c4` |
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, Self
+
+import msgspec
+
+FIELD = re.compile(r"\{(([a-z]+)\d*)(?::([a-z]+))?\}")
+"""A field of a template: its name, its kind and, in a translation, the form that its word takes
+there.
+"""
+Joint = Literal["and", "or", ";", ",", "", " "]
+WORDS = ("player", "colour", "size", "pose", "way", "corner", "touch")
+SEVERAL = ("players", "pieces", "sizes", "cells")
+
+
+class Word(msgspec.Struct, frozen=True, tag="word"):
+    """A word that has forms, such as a colour; `form` is the one that it has by itself."""
+
+    english: str
+    form: str = ""
+
+
+class Number(msgspec.Struct, frozen=True, tag="number"):
+    """A number as text, `57.5 ± 0.4`; languages differ in the decimal point."""
+
+    text: str
+
+
+class PieceName(msgspec.Struct, frozen=True, tag="piece"):
+    """A piece of a game by colour and number: `red2`."""
+
+    colour: str
+    number: str
+
+
+class Plain(msgspec.Struct, frozen=True, tag="text"):
+    """An English text that nobody knows the template of, such as one of a log of before 0.2."""
+
+    text: str
+
+
+class Template(msgspec.Struct, frozen=True, tag="message"):
+    """An English template and what stands in its fields, by their names."""
+
+    template: str
+    fields: dict[str, Value] = {}
+
+
+class Listing(msgspec.Struct, frozen=True, tag="list"):
+    """Several things; `joint` stands before the last, commas between the others.
+
+    With `;`, `,`, a space or nothing that stands between all of them.  `sentences` begin with a
+    capital letter each.
+    """
+
+    items: tuple[Value, ...]
+    joint: Joint = "and"
+    sentences: bool = False
+
+
+Value = Template | Listing | Plain | Word | Number | PieceName | str
+"""What a message is made of, as the log keeps it; text is the same in every language."""
+Say = Callable[[str, str], str]
+"""What is said in a language for an English text, in a form (empty for the usual one, `PLAIN` for
+a text without a template).
+"""
+PLAIN = "plain"
+
+
+class Message(str):
+    """An English sentence, or a part of one, that remembers what it was made from."""
+
+    content: Value
+
+    def __new__(cls, content: Value, sentence: bool = True) -> Self:
+        english = written(content)
+        self = super().__new__(cls, capital(english, content) if sentence else english)
+        self.content = content
+        return self
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Value]]:
+        return type(self), (self.content,)
+
+    @classmethod
+    def restored(cls, document: Any) -> Self:
+        """The message that `msgspec.to_builtins(message.content)` was, or one that was kept as its
+        English sentence.
+
+        Raises msgspec.ValidationError for anything else.
+        """
+        if isinstance(document, str):
+            return cls(Plain(document))
+        return cls(msgspec.convert(document, Value))
+
+
+def msg(template: str, **fields: object) -> Message:
+    """A message from a literal template; raises KeyError where a field has no value."""
+    values = {name: _value(name.rstrip("0123456789"), value) for name, value in fields.items()}
+    return Message(Template(template, values))
+
+
+def phrase(template: str, **fields: object) -> Message:
+    """As `msg`, for what stands inside a sentence: a player's colour begins with a small letter."""
+    return Message(msg(template, **fields).content, sentence=False)
+
+
+def plain(document: Any) -> Any:
+    """Data for JSON with its messages as English text."""
+    return json.loads(json.dumps(document))
+
+
+def as_message(text: str) -> Message:
+    """A text as a message: the one that it is, else one that has no template."""
+    return text if isinstance(text, Message) else Message(Plain(str(text)))
+
+
+def sentences(*parts: str) -> Message:
+    """Messages one after the other, without those that are empty."""
+    each = [_content(part) for part in parts if part]
+    if len(each) == 1:
+        return Message(each[0])
+    return Message(Listing(tuple(each), " ", sentences=True))
+
+
+def all_of(things: Iterable[object], kind: str = "text") -> Listing:
+    """`red, blue and green`, as the value of a field; `kind` is that of each thing."""
+    return Listing(tuple(_value(kind, thing) for thing in things), "and")
+
+
+def any_of(things: Iterable[object], kind: str = "text") -> Listing:
+    """`red, blue or green`, as the value of a field; `kind` is that of each thing."""
+    return Listing(tuple(_value(kind, thing) for thing in things), "or")
+
+
+def phrases(*parts: str, joint: Joint = ";") -> Message:
+    """Parts of one sentence, a semicolon between each two; empty ones are left out."""
+    each = tuple(_content(part) for part in parts if part)
+    return Message(each[0] if len(each) == 1 else Listing(each, joint))
+
+
+def written(value: Value, say: Say = lambda english, _form: english, form: str = "") -> str:
+    """What was said in another language, by its catalogue; in English by none."""
+    match value:
+        case str():
+            return value
+        case Number(text):
+            return text
+        case Plain(text):
+            return say(text, PLAIN)
+        case Word(english, own):
+            return say(english, form or own)
+        case PieceName(colour, number):
+            said = say(colour, "")
+            return f"{said}{number}" if said == colour else f"{said} {number}"
+        case Listing(items, joint, each_a_sentence):
+            parts = [written(item, say, form) for item in items]
+            if each_a_sentence:
+                parts = [capital(part, item) for part, item in zip(parts, items, strict=True)]
+            return _joined(parts, joint, say)
+        case Template(template, fields):
+            return FIELD.sub(
+                lambda field: written(fields[field[1]], say, field[3] or ""), say(template, "")
+            )
+
+
+def capital(text: str, value: Value) -> str:
+    """A sentence that begins with a player or a colour, with a capital letter."""
+    while isinstance(value, Template | Listing):
+        if isinstance(value, Listing):
+            value = value.items[0] if value.items else ""
+            continue
+        field = FIELD.match(value.template)
+        if field and field[2] in ("player", "players", "colour"):
+            return text[:1].upper() + text[1:]
+        value = value.fields[field[1]] if field else ""
+    return text
+
+
+def _joined(parts: Sequence[str], joint: Joint, say: Say) -> str:
+    match joint:
+        case "and" | "or":
+            *first, last = parts or [say("nobody", "")]
+            return f"{', '.join(first)} {say(joint, '')} {last}" if first else last
+        case ";" | ",":
+            return f"{joint} ".join(parts)
+        case _:
+            return joint.join(parts)
+
+
+def _content(part: str) -> Value:
+    return as_message(part).content
+
+
+def _value(kind: str, value: object) -> Value:
+    """The value of a field of this kind, as a message keeps it."""
+    if isinstance(value, Template | Listing | Plain | Word | Number | PieceName):
+        return value
+    if isinstance(value, Message):
+        return value.content
+    if kind in WORDS:
+        return Word(str(value), "touch" if kind == "touch" else "")
+    if kind == "piece":
+        found = re.fullmatch(r"([a-z]+)(\d+)", str(value))
+        return PieceName(found[1], found[2]) if found else str(value)
+    if kind in SEVERAL or kind == "text":
+        if isinstance(value, str):
+            return value
+        assert isinstance(value, Iterable), f"several, or one message, for {kind}"
+        return all_of(value, kind.removesuffix("s"))
+    return Number(str(value)) if kind in ("mm", "share") else str(value)
+
+
+NOTHING = Message(Plain(""))

@@ -1,0 +1,117 @@
+"""Lamps, dice, buttons and callipers that fail in a way that nobody foresaw: it is said, and the
+next event is shown and heard.
+"""
+
+from __future__ import annotations
+
+import queue
+
+import pytest
+
+from hardware.cues import Scene
+from referee.devices import controller
+from referee.devices.controller import NOT_NOW, Companion
+from referee.sessions.events import Noted, Paused, Ruled
+from tests.support.beside_a_session import BOARD, PATIENCE_S, PLAYERS, put, turn
+
+LEFT_OUT = "this was left out, and they go on"
+
+
+@pytest.fixture
+def said(monkeypatch):
+    monkeypatch.setattr(controller, "POLL_S", 0.005)
+    return queue.Queue()
+
+
+@pytest.fixture
+def beside(rig, session, eyes, said):
+    beside = Companion(rig, session, eyes, BOARD, said.put)
+    beside.start()
+    rig.lamps.wait_for(turn("red"))
+    yield beside
+    beside.stop()
+
+
+def failing(works, *errors):
+    """A function that raises each of these once, then works."""
+    left = list(errors)
+
+    def call(*words, **named):
+        if left:
+            raise left.pop(0)
+        return works(*words, **named)
+
+    return call
+
+
+@pytest.mark.usefixtures("beside")
+@pytest.mark.parametrize(
+    ("part", "method"), [("voice", "say"), ("buzzer", "play"), ("lamps", "show")]
+)
+def test_a_record_that_cannot_be_told_is_left_out_and_the_next_is_told(
+    rig, session, said, monkeypatch, part, method
+):
+    device = getattr(rig, part)
+    monkeypatch.setattr(
+        device, method, failing(getattr(device, method), ValueError("no such sign\nhere"))
+    )
+    session.append(
+        Ruled(
+            verdict="accepted",
+            code="pegs.put",
+            said="Red put one down.",
+            moves=("red",),
+            player="red",
+        )
+    )
+    assert (
+        said.get(timeout=PATIENCE_S)
+        == f"lamps, dice, buttons: ValueError: no such sign here; {LEFT_OUT}"
+    )
+    put(session, "blue")
+    rig.lamps.wait_for(Scene("accepted", PLAYERS, of=("blue",), then=turn("red"), news=session.seq))
+    assert said.empty()
+
+
+def test_dice_that_fail_are_told_of_and_show_the_next_roll(
+    rig, session, said, monkeypatch, request
+):
+    shown = queue.Queue()
+    monkeypatch.setattr(rig.dice, "show", failing(shown.put, OSError("no such pin")))
+    request.getfixturevalue("beside")
+    session.append(Noted(code="dice.rolled", said="", evidence={"dice": [4]}))
+    assert said.get(timeout=PATIENCE_S) == "dice: OSError: no such pin"
+    session.append(Noted(code="dice.rolled", said="", evidence={"dice": [6]}))
+    while shown.get(timeout=PATIENCE_S) != (6,):
+        pass
+    assert said.get(timeout=PATIENCE_S) == "dice: working again"
+
+
+def test_a_failure_that_lasts_is_said_once(rig, session, eyes, said, monkeypatch):
+    calls = queue.Queue()
+
+    def fail(_):
+        calls.put(None)
+        raise KeyError("always")
+
+    monkeypatch.setattr(type(rig), "troubles", property(fail))
+    beside = Companion(rig, session, eyes, BOARD, said.put)
+    beside.start()
+    for _ in range(20):
+        calls.get(timeout=PATIENCE_S)
+    beside.stop()
+    assert said.get(timeout=PATIENCE_S) == f"lamps, dice, buttons: KeyError: 'always'; {LEFT_OUT}"
+    assert said.empty()
+
+
+@pytest.mark.usefixtures("beside")
+def test_a_press_that_fails_does_not_deafen(rig, session, said, monkeypatch):
+    errors = RuntimeError("lost on the way"), ZeroDivisionError("odd")
+    monkeypatch.setattr(session, "command", failing(session.command, *errors))
+    for error in errors:
+        rig.buttons.press("rule", held_ms=1000.0)
+        assert f"{error}; {LEFT_OUT}" in said.get(timeout=PATIENCE_S)
+        assert rig.buzzer.next() == NOT_NOW
+    rig.buttons.press("rule", held_ms=1000.0)
+    (paused,) = session.wait(session.id, PATIENCE_S)
+    assert isinstance(paused.event, Paused)

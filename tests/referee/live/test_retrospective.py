@@ -1,0 +1,355 @@
+"""Looking back: what could not be ruled on at its time, and is seen later."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engines.verdict import Accepted, Ambiguous, Choice, OutOfSync, Refused, Waiting
+from referee.live.recorded_inputs import Input
+from referee.live.referee import Referee
+from referee.live.replay import LATER, rejudge
+from referee.sessions.commands import Answer, Undo
+from referee.sessions.event_store import Log
+from referee.sessions.events import Asked, Ruled, Undone
+from referee.sessions.session import Session
+from table.table_config import table_document
+from tests.support.observed_boule import SETUP
+from tests.support.setups import setup_of
+from tests.support.variants import Variant
+from vision.cameras.image_files import decode_image
+
+
+def ruled(session):
+    """(time, moves, was it in hindsight) of all that was accepted."""
+    events = [
+        (record.at_ms, record.event)
+        for record in session.records()
+        if isinstance(record.event, Ruled)
+    ]
+    return [
+        (at_ms, event.moves, "in_hindsight" in event.evidence)
+        for at_ms, event in events
+        if event.verdict == "accepted"
+    ]
+
+
+def unread(shots, *pieces):
+    return [replace(shot, unread_mm=tuple(piece.base_mm for piece in pieces)) for shot in shots]
+
+
+def test_what_was_unread_is_the_piece_that_is_read_there_later(
+    referee, session, hold, piece, red, blue
+):
+    third = piece("red", 250, 50)
+    eyes = referee(
+        *hold(0, red),
+        *unread(hold(1000, red), blue),
+        *hold(2000, red, blue, third),
+        *hold(3000, red, blue, third),
+    )
+    eyes.run()
+    assert ruled(session) == [
+        (500, ("red",), False),
+        (2500, ("blue",), True),
+        (2500, ("red",), False),
+    ]
+    late = session.records()[2]
+    assert late.event.said == "blue put one down. It was made out only from what is seen now."
+    assert [one["colour"] for one in late.event.observation["pieces"]] == ["red", "blue"]
+    shown = decode_image(session.frame(late.seq), "frame")[0, 0, 0]
+    assert 36 < shown <= 48 + 2, "its picture is one of the table of then"
+
+
+def test_a_piece_that_was_in_doubt_between_two_sure_readings_lay_there(
+    referee, session, hold, piece, red, blue
+):
+    unsure = replace(red, colour_probability=0.6)
+    third = piece("red", 250, 50)
+    referee(*hold(0, red), *hold(1000, unsure, blue), *hold(2000, red, blue, third)).run()
+    assert ruled(session) == [
+        (500, ("red",), False),
+        (2500, ("blue",), True),
+        (2500, ("red",), False),
+    ]
+
+
+def test_a_table_that_is_read_after_all_is_ruled_on_as_it_is_seen(
+    referee, session, hold, red, blue
+):
+    referee(*hold(0, red), *unread(hold(1000, red), blue), *hold(2000, red, blue)).run()
+    assert ruled(session) == [(500, ("red",), False), (2500, ("blue",), False)]
+
+
+class Unseen(Variant):
+    """Pegs, but of what is not seen people are asked, and what more there is than one is out of
+    step.
+    """
+
+    def judge(self, state, table, before, board):
+        verdict = self.game.judge(state, table, before, board)
+        if not isinstance(verdict, Waiting):
+            return verdict
+        if len(table.pieces) > len(state.pegs) + 1:
+            return OutOfSync(code="pegs.more", said="Too many.", differences=("Two came.",))
+        if not table.unread_mm:
+            return verdict
+        choices = (Choice(f"{state.next} lies there", (state.next,)), Choice("Not so", ()))
+        return Ambiguous(
+            code="pegs.unseen", said="What lies there?", choices=choices, until_moved=True
+        )
+
+    def hear(self, state, said, in_doubt=False):
+        if said.get("player") != state.next:
+            return Refused(code="pegs.turn", said=f"It is {state.next}'s turn.")
+        return self.game.hear(state, said, in_doubt)
+
+
+class Kept(Variant):
+    """Pegs, but nothing that was put down may be taken away."""
+
+    def judge(self, state, table, before, board):
+        left = [(piece.colour, *piece.base_mm) for piece in table.pieces]
+        if before is not None and any(
+            (piece.colour, *piece.base_mm) not in left for piece in before.pieces
+        ):
+            return Refused(code="pegs.gone", said="Put it back.")
+        return self.game.judge(state, table, before, board)
+
+
+def test_what_was_refused_and_put_back_did_not_happen(
+    log, started, games, film_of, hold, piece, red, blue
+):
+    """Red was taken away when blue came; then all was put back, and blue came elsewhere."""
+    film = film_of(
+        *hold(0, red),
+        *hold(1000, blue),
+        *hold(2000, red),
+        *hold(3000, red, piece("blue", 350, 250)),
+    )
+    with closing(Session.begin(log, started, games={"pegs": Kept(games["pegs"])})) as session:
+        Referee(film, setup_of(), film.observe, session).run()
+        assert ruled(session) == [(500, ("red",), False), (3500, ("blue",), False)]
+
+
+class Takes(Kept):
+    """Who takes a piece away has had a turn by that."""
+
+    def judge(self, state, table, before, board):
+        if (
+            before is not None
+            and len(table.pieces) == len(before.pieces) - 1
+            and not isinstance(super().judge(state, before, table, board), Refused)
+        ):
+            return Accepted(
+                code="pegs.take",
+                said="One was taken away.",
+                rests_on="",
+                player=state.next,
+                moves=(state.next,),
+            )
+        return super().judge(state, table, before, board)
+
+
+def test_where_the_table_lies_again_as_it_lay_all_was_put_back(
+    log, started, games, film_of, hold, red, blue
+):
+    """Red was taken away when blue came, and that was refused; by the rules blue might have come,
+    and then been taken away.
+    """
+    film = film_of(*hold(0, red), *hold(1000, blue), *hold(2000, red))
+    with closing(Session.begin(log, started, games={"pegs": Takes(games["pegs"])})) as session:
+        Referee(film, setup_of(), film.observe, session).run()
+        assert ruled(session) == [(500, ("red",), False)]
+
+
+@pytest.fixture
+def unseen(log, started, games, film_of):
+    """unseen(*shots, inputs=()): (session, referee) of that game."""
+    sessions = []
+
+    def make(*shots, inputs=()):
+        film, session = (
+            film_of(*shots),
+            Session.begin(log, started, games={"pegs": Unseen(games["pegs"])}),
+        )
+        sessions.append(session)
+        return session, Referee(film, setup_of(), film.observe, session, inputs=inputs)
+
+    yield make
+    for session in sessions:
+        session.close()
+
+
+def test_nothing_follows_where_the_table_now_is_not_explained(unseen, hold, piece, red, blue):
+    """Two more came since: nobody knows which was first."""
+    third, fourth = piece("red", 250, 50), piece("blue", 350, 50)
+    session, eyes = unseen(
+        *hold(0, red),
+        *hold(1000, red, replace(blue, colour_probability=0.6)),
+        *hold(2000, red, blue, third, fourth),
+    )
+    eyes.run()
+    assert ruled(session) == [(500, ("red",), False)]
+
+
+def test_a_question_that_nobody_answers_is_answered_by_what_is_seen_later(unseen, hold, red, blue):
+    session, eyes = unseen(*unread(hold(0), red), *hold(1000, red, blue))
+    eyes.run()
+    assert ruled(session) == [(1750, ("red",), True), (1750, ("blue",), False)]
+    assert [type(record.event) for record in session.records()[1:]] == [Asked, Undone, Ruled, Ruled]
+    assert session.ledger.question is None
+
+
+def test_of_what_is_never_read_the_only_answer_that_explains_what_follows_is_true(
+    unseen, hold, piece, red, blue
+):
+    """Where it lay nothing is read later: it was knocked off."""
+    away = piece("red", 350, 250)
+    session, eyes = unseen(*unread(hold(0), away), *hold(1000, red, blue))
+    eyes.run()
+    assert [(moves, late) for _, moves, late in ruled(session)] == [
+        (("red",), True),
+        (("blue",), False),
+    ]
+
+
+def test_what_was_asked_is_seen_when_people_go_on(referee, session, hold, piece, red, blue):
+    unsure = piece("red", 50, 50, pose="leaning", pose_probability=0.6)
+    referee(*hold(0, unsure), *hold(1000, red, blue)).run()
+    assert ruled(session) == [(1500, ("red",), True), (1500, ("blue",), False)]
+    assert [type(record.event) for record in session.records()[1:]] == [Asked, Undone, Ruled, Ruled]
+
+
+def test_what_is_not_to_be_seen_stays_asked_and_the_table_is_judged_after_the_answer(
+    referee, session, hold, piece, blue
+):
+    leans = piece("red", 50, 50, pose="leaning")
+
+    def answer():
+        session.command(Answer(question=2, label="it counts", decided_by="blue"))
+
+    referee(
+        *hold(0, leans),
+        *hold(1000, piece("red", 50, 50), blue),
+        answer,
+        *hold(2000, piece("red", 50, 50), blue),
+    ).run()
+    assert ruled(session) == [(2000, ("blue",), False)]
+
+
+def test_people_decide_before_hindsight_does(unseen, hold, red, blue):
+    def answer():
+        session.command(Answer(question=2, label="Not so", decided_by="red"))
+
+    session, eyes = unseen(*unread(hold(0), red), answer, *hold(1000, red, blue))
+    eyes.run()
+    assert ruled(session) == []
+
+
+def test_what_was_taken_back_stays_taken_back(referee, session, hold, piece, red, blue):
+    def undo():
+        session.command(Undo(decided_by="blue"))
+
+    unsure = replace(blue, colour_probability=0.6)
+    referee(
+        *hold(0, red), *hold(1000, red, unsure), undo, *hold(2000, red, blue, piece("red", 250, 50))
+    ).run()
+    assert ruled(session) == [(500, ("red",), False)]
+
+
+def test_what_was_said_too_early_by_the_record_is_heard_again(unseen, hold, piece, red, blue):
+    said = Input(1900, {"player": "red", "put": "blindly"}, "inputs.jsonl, line 1")
+    fourth = piece("blue", 250, 50)
+    shots = (
+        *hold(0, red),
+        *hold(1000, red, replace(blue, colour_probability=0.6)),
+        *hold(2000, red, blue, piece("red", 350, 50), fourth),
+    )
+    session, eyes = unseen(*shots, inputs=[said])
+    eyes.run()
+    played = [moves for _, moves, _ in ruled(session)]
+    assert played == [("red",), ("blue",), ("red",), ("blue",)]
+
+
+def test_a_verdict_in_hindsight_is_not_judged_again(
+    log, started, games, film_of, hold, piece, red, blue
+):
+    film = [
+        *hold(0, red),
+        *unread(hold(1000, red), blue),
+        *hold(2000, red, blue, piece("red", 250, 50)),
+    ]
+    session = Session.begin(
+        log, msgspec.structs.replace(started, table=table_document(SETUP)), games=games
+    )
+    camera = film_of(*film)
+    Referee(camera, setup_of(), camera.observe, session).run()
+    again = {
+        one.record.seq: one.not_judged
+        for one in rejudge(log, session.id, games, lambda *_: film[0])
+    }
+    assert again == {
+        2: "",
+        3: LATER,
+        4: "the table before it was made out from what was seen later",
+    }
+    session.close()
+
+
+FAULTS = (
+    "unread",
+    "doubt of the new",
+    "doubt of an old",
+    "the new in another colour",
+    "an old in another colour",
+    "one too many",
+)
+OTHER = {"red": "blue", "blue": "red"}
+
+
+@given(
+    throws=st.integers(3, 6), at=st.integers(0, 4), fault=st.sampled_from(FAULTS), data=st.data()
+)
+def test_one_table_that_is_seen_badly_loses_no_throw(
+    tmp_path_factory, games, started, film_of, hold, piece, throws, at, fault, data
+):
+    pieces = [piece(("red", "blue")[k % 2], 50 + 60 * k, 50) for k in range(throws)]
+    bad = max(min(at, throws - 2), int(fault == "one too many"))
+    shots = []
+    for k in range(throws):
+        table = pieces[: k + 1]
+        which = table[data.draw(st.integers(0, k)) if "an old" in fault and k == bad else k]
+        if k != bad:
+            shots += hold(1000 * k, *table)
+        elif fault == "unread":
+            shots += unread(hold(1000 * k, *table[:-1]), which)
+        elif fault == "one too many":
+            shots += hold(
+                1000 * k, *table, piece(data.draw(st.sampled_from(("red", "blue"))), 50, 200)
+            )
+        else:
+            badly = (
+                {"colour": OTHER[which.colour]}
+                if "colour" in fault
+                else {"colour_probability": 0.6}
+            )
+            shots += hold(
+                1000 * k, *(replace(one, **badly) if one is which else one for one in table)
+            )
+    film = film_of(*shots)
+    with Log(tmp_path_factory.mktemp("log") / "log.sqlite") as log:
+        session = Session.begin(log, started, games=games)
+        Referee(film, setup_of(), film.observe, session).run()
+        assert [moves for _, moves, _ in ruled(session)] == [(one.colour,) for one in pieces]
+        assert session.ledger.state.pegs == tuple(one.colour for one in pieces)
+        assert np.array_equal(
+            [late for _, _, late in ruled(session)], [k == bad for k in range(throws)]
+        )
+        session.close()

@@ -1,0 +1,161 @@
+"""Events and their JSON: what was written is what is read, and nothing unknown is guessed at."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.sessions.events import (
+    SCHEMA,
+    Event,
+    Record,
+    Ruled,
+    SessionStarted,
+    decode,
+    encode,
+    record_document,
+)
+from table.errors import InputError
+from table.messages import Message, msg, sentences
+
+RULED = Ruled(
+    verdict="accepted",
+    code="boule.throw",
+    said="Blue is at 57.5 mm.",
+    player="blue",
+    moves=("blue",),
+    evidence={"gap_mm": 57.52},
+)
+
+texts = st.text(max_size=20)
+plain = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+messages = st.one_of(
+    texts.map(Message),
+    st.builds(msg, st.just("{player} throws next."), player=st.sampled_from(["red", "blue"])),
+    st.builds(
+        lambda pieces, text: sentences(msg("{text}; {pieces} was moved", pieces=pieces, text=text)),
+        st.lists(st.sampled_from(["red1", "blue12"]), min_size=1, max_size=3),
+        texts,
+    ),
+)
+
+
+def values(kind):
+    """A strategy for the type of a field."""
+    if isinstance(kind, msgspec.inspect.StructType):
+        return st.builds(kind.cls, **{field.name: values(field.type) for field in kind.fields})
+    if isinstance(kind, msgspec.inspect.UnionType):
+        return st.one_of([values(inner) for inner in kind.types])
+    if isinstance(kind, msgspec.inspect.VarTupleType):
+        return st.lists(values(kind.item_type), max_size=3).map(tuple)
+    if isinstance(kind, msgspec.inspect.DictType):
+        return st.dictionaries(texts, values(kind.value_type), max_size=3)
+    if isinstance(kind, msgspec.inspect.LiteralType):
+        return st.sampled_from(kind.values)
+    if isinstance(kind, msgspec.inspect.CustomType):
+        return messages
+    simple = {
+        msgspec.inspect.StrType: texts,
+        msgspec.inspect.IntType: st.integers(1, 2**53),
+        msgspec.inspect.FloatType: st.floats(allow_nan=False, allow_infinity=False),
+        msgspec.inspect.BoolType: st.booleans(),
+        msgspec.inspect.NoneType: st.none(),
+        msgspec.inspect.AnyType: plain,
+    }
+    return simple[type(kind)]
+
+
+events = values(msgspec.inspect.type_info(Event))
+
+
+@given(events)
+def test_an_event_is_read_as_it_was_written(event):
+    text = encode(event)
+    assert "\n" not in text
+    assert decode(text, "here") == event
+
+
+def test_documents_carry_schema_and_fact():
+    document = json.loads(encode(RULED))
+    assert (document["schema"], document["fact"], document["verdict"]) == (
+        SCHEMA,
+        "ruled",
+        "accepted",
+    )
+
+
+def test_facts_cannot_be_changed():
+    with pytest.raises(AttributeError):
+        RULED.said = "something else"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"schema": SCHEMA + 1},
+            (
+                rf"^log: record 3: schema: expected {SCHEMA} or older, got {SCHEMA + 1}; a newer"
+                r" Rinkside"
+            ),
+        ),
+        ({"schema": None}, "schema: expected 1"),
+        ({"schema": "1"}, "schema: expected 1"),
+        ({"fact": "abducted"}, "abducted"),
+        ({"fact": None}, "fact"),
+        ({"wind_mm_s": 3}, "wind_mm_s"),
+        ({"verdict": "perhaps"}, "perhaps"),
+        ({"moves": "blue"}, 'moves: expected a list, got "blue"'),
+        ({"code": None}, "code: expected text, got null"),
+    ],
+)
+def test_what_is_not_known_is_refused_in_one_line(change, message):
+    document = json.loads(encode(RULED)) | change
+    with pytest.raises(InputError, match=message) as refusal:
+        decode(json.dumps(document), "log: record 3")
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", '{"schema": 1}', "null", "\x00"])
+def test_what_is_no_event_is_refused(text):
+    with pytest.raises(InputError, match=r"^here: "):
+        decode(text, "here")
+
+
+def test_numbers_that_json_cannot_say_are_refused_before_they_are_written():
+    with pytest.raises(ValueError, match="JSON"):
+        encode(msgspec.structs.replace(RULED, evidence={"gap_mm": float("nan")}))
+
+
+def test_a_record_as_plain_data():
+    record = Record(
+        seq=3,
+        session=1,
+        at_ms=250,
+        event=SessionStarted(game="pegs", players=("red", "blue")),
+        frame=False,
+    )
+    document = record_document(record)
+    assert json.loads(json.dumps(document)) == document | {"players": ["red", "blue"]}
+    assert [document[key] for key in ("seq", "session", "at_ms", "frame", "schema", "fact")] == [
+        3,
+        1,
+        250,
+        False,
+        SCHEMA,
+        "session_started",
+    ]

@@ -1,0 +1,26 @@
+"""What devices beside a session of Pegs have to do with."""
+
+from __future__ import annotations
+
+from hardware.cues import Scene
+from referee.sessions.events import Ruled
+from table.boards import Open
+
+BOARD = Open(outline_mm=((0, 0), (600, 0), (600, 400), (0, 400)))
+
+
+PATIENCE_S = 20.0
+
+
+PLAYERS = ("red", "blue")
+
+
+def turn(player):
+    return Scene("turn", PLAYERS, of=(player,))
+
+
+def put(session, colour, verdict="accepted"):
+    moves = (colour,) if verdict == "accepted" else ()
+    return session.append(
+        Ruled(verdict=verdict, code="pegs.put", said="", moves=moves, player=colour)
+    )

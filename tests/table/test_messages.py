@@ -1,0 +1,90 @@
+"""Sentences as data: English, any other language, the log."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import msgspec
+import pytest
+
+from table.messages import NOTHING, Message, any_of, as_message, msg, phrases, sentences, written
+
+GERMAN = {
+    ("", "{player} throws next."): "{player:who} wirft als Nächstes.",
+    ("who", "green"): "Grün",
+    ("", "green"): "grün",
+    ("", "red"): "rot",
+    ("", "and"): "und",
+    ("", "It moved {pieces} by {mm} mm."): "{pieces} wurde um {mm} mm bewegt.",
+    ("", "{who} took back record {n}."): "{who} nahm Eintrag {n} zurück.",
+}
+
+
+def german(message):
+    return written(message.content, lambda english, form: GERMAN[form, english])
+
+
+def again(message):
+    return Message.restored(json.loads(json.dumps(msgspec.to_builtins(message.content))))
+
+
+SAID = [
+    (
+        msg("{player} throws next.", player="green"),
+        "Green throws next.",
+        "Grün wirft als Nächstes.",
+    ),
+    (
+        sentences(
+            msg("It moved {pieces} by {mm} mm.", pieces=["red1", "green2"], mm="3.2 ± 0.4"),
+            msg("{player} throws next.", player="green"),
+        ),
+        "It moved red1 and green2 by 3.2 ± 0.4 mm. Green throws next.",
+        "rot 1 und grün 2 wurde um 3.2 ± 0.4 mm bewegt. Grün wirft als Nächstes.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("message", "english", "in_german"), SAID)
+def test_a_message_is_an_english_sentence_and_can_be_written_in_another_language(
+    message, english, in_german
+):
+    assert message == english
+    assert german(message) == in_german
+
+
+@pytest.mark.parametrize("message", [each[0] for each in SAID])
+def test_a_message_is_the_same_after_the_log_and_after_another_process(message):
+    for other in (again(message), pickle.loads(pickle.dumps(message))):
+        assert (other, other.content) == (message, message.content)
+
+
+def test_the_name_of_a_person_is_never_translated():
+    message = msg("{who} took back record {n}.", who="green", n=3)
+    assert german(message) == "green nahm Eintrag 3 zurück."
+
+
+def test_a_sentence_that_an_old_log_keeps_is_read_as_it_is():
+    assert Message.restored("Blue throws next.") == as_message("Blue throws next.")
+
+
+@pytest.mark.parametrize("document", [3, None, {"type": "poem"}, {"type": "message"}, ["red"]])
+def test_what_is_no_message_is_refused(document):
+    with pytest.raises(msgspec.ValidationError):
+        Message.restored(document)
+
+
+def test_parts_are_joined_and_empty_ones_left_out():
+    moved = msg("{pieces} was moved", pieces=["red1"])
+    assert phrases("", moved, "so it was") == "red1 was moved; so it was"
+    assert sentences("", NOTHING, moved) == moved
+    assert msg("Is it {colours}?", colours=any_of(["red", "blue", "green"], "colour")) == (
+        "Is it red, blue or green?"
+    )
+    assert msg("Is it {colours}?", colours=any_of([], "colour")) == "Is it nobody?"
+
+
+def test_a_field_without_a_value_is_a_mistake():
+    with pytest.raises(KeyError):
+        msg("{player} throws next.", playr="red")

@@ -1,0 +1,326 @@
+"""What a game knows of its pieces: one target, no letter twice, so many of a colour."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulation.generate.cases import random_case
+from simulation.render.renderer import Renderer
+from table.clearance import clearance
+from table.observation import SURE
+from table.pieces import load_piece_set
+from table.solids import Solid
+from vision.assignment.inventory import (
+    as_many_as_there_are,
+    as_the_game_has_them,
+    likeliest_of_one,
+    one_of_each_colour,
+    one_of_each_colour_and_size,
+    one_of_each_size,
+    tried_as_what_is_left,
+)
+from vision.cameras.frame import Frame
+from vision.geometry.piece_pose import Hypothesis
+from vision.geometry.rectified_view import Photo
+from vision.localization.fiducials import locate
+from vision.networks.detector import search, view_of
+from vision.networks.keypoints import Looked
+from vision.observe import observe
+from vision.pipeline import SURE_CHANCE, lay_out
+from vision.pose.candidates import CORE, SAME_BASES, Laid, Spot, Tried, each_once, on_their_edges
+from vision.pose.initial_poses import Guess
+
+pytestmark = pytest.mark.slow
+
+PIECEPACK, LOONEY = (load_piece_set(name).sizes for name in ("piecepack", "looney"))
+
+
+def spot(x_mm, colour, evidence):
+    """A place of one colour of two, with what speaks for each letter."""
+    looked = Looked(
+        1.0, np.array([1.0, 0.0, 0.0]), np.ones(2) / 2, 3.0, 0.1, np.zeros((5, 2)), np.ones(5)
+    )
+    tried = [
+        Tried(Hypothesis(size, "upright", x_mm, 0.0, 0.0), np.eye(3), evidence[size.name])
+        for size in PIECEPACK
+        if size.name in evidence
+    ]
+    return Spot(looked, tuple(sorted(tried, key=lambda one: -one.evidence)), np.eye(2)[colour])
+
+
+def letters(spots):
+    return [one.best.size.name for one in spots]
+
+
+def laid_out(kind, seed):
+    """A drawn table that no arm is over, and what may lie on it, the surest first."""
+    case = random_case(kind, seed)
+    picture = Renderer(case.setup, case.camera).picture(
+        replace(case.scene(), limbs=()), np.random.default_rng(1)
+    )
+    photo = Photo(picture, locate(picture, case.setup), case.setup)
+    return photo, lay_out(search(view_of(photo), case.setup.colours), photo)
+
+
+def test_the_likeliest_way_to_give_letters_gives_none_twice():
+    spots = [
+        spot(0, 0, {"A": 0.0, "B": -1.0}),
+        spot(50, 0, {"A": -0.5, "B": -4.0}),
+        spot(100, 1, {"A": 0.0, "B": -9.0}),
+    ]
+    assert letters(one_of_each_size(spots, ("red", "blue"))) == ["B", "A", "A"]
+
+
+def in_colours(one, *chances):
+    return replace(one, colours=np.array([*chances, *np.zeros(4 - len(chances))]))
+
+
+@pytest.fixture(scope="module")
+def pond():
+    return random_case("icefloe", 60001).setup
+
+
+def test_what_is_read_as_a_pyramid_that_another_surely_is_has_the_other_colour_that_it_may_have(
+    pond,
+):
+    """Black plastic mirrors a blue table."""
+    doubtful = in_colours(spot(20, 0, {"C": 0.0, "D": -9.0}), 0.99, 0.01)
+    told, sure = one_of_each_colour_and_size(
+        [doubtful, in_colours(spot(60, 0, {"C": 0.0}), 1.0)], pond
+    )
+    assert told.colours[1] > SURE
+    assert sure.colours.tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
+def test_a_colour_in_doubt_stays_as_doubtful_where_both_such_pyramids_are_missing(pond):
+    doubtful = in_colours(spot(20, 0, {"C": 0.0}), 0.9, 0.1)
+    told, _ = one_of_each_colour_and_size(
+        [doubtful, in_colours(spot(60, 0, {"D": 0.0}), 1.0)], pond
+    )
+    np.testing.assert_allclose(told.colours, doubtful.colours, atol=1e-9)
+
+
+def test_two_that_are_surely_one_colour_and_size_keep_their_colour(pond):
+    """Somebody brought a pyramid of another set: it is for the judge to say so."""
+    both = [in_colours(spot(x, 0, {"C": 0.0}), 0.9995, 0.0005) for x in (20, 60)]
+    assert all(one.colours.argmax() == 0 for one in one_of_each_colour_and_size(both, pond))
+
+
+def test_pyramids_beside_the_pond_say_nothing_of_those_on_it(pond):
+    doubtful = in_colours(spot(20, 0, {"C": 0.0}), 0.9, 0.1)
+    away = [in_colours(spot(-90, 0, {"C": 0.0}), 1.0), in_colours(spot(60, 0, {"D": 0.0}), 1.0)]
+    told, *_ = one_of_each_colour_and_size([doubtful, *away], pond)
+    np.testing.assert_allclose(told.colours, doubtful.colours, atol=1e-9)
+
+
+def test_a_letter_that_another_piece_surely_has_is_left_out_of_the_doubt():
+    """A is surely the other one's: what is left to the doubtful one is B, by as much as the other
+    is sure of A.
+    """
+    one_of_two = {"A": 0.0, "B": -1.0}
+    doubtful, _ = one_of_each_size(
+        [spot(0, 0, one_of_two), spot(50, 0, {"A": 0.0, "B": -8.0})], ("red", "blue")
+    )
+    best, other = doubtful.tried
+    assert (best.guess.size.name, other.guess.size.name) == ("B", "A")
+    assert best.evidence - other.evidence == pytest.approx(8.0 - 1.0)
+
+
+def test_two_of_one_letter_are_tried_as_the_letters_that_are_left():
+    """One is cut short, as if it had only been tried as what another one of its colour is."""
+    photo, every = laid_out("icefloe", 60002)
+    sure = [one for one in every if one.chance > SURE_CHANCE]
+    spots = list(on_their_edges(sure, photo, {}).values())
+    colours = [int(one.colours.argmax()) for one in spots]
+    k, other = next(
+        (k, j)
+        for k, mine in enumerate(colours)
+        for j, its in enumerate(colours)
+        if k != j and mine == its
+    )
+    (true, *_), (taken, *_) = spots[k].tried, spots[other].tried
+    short = replace(true, guess=replace(true.guess, size=taken.guess.size))
+    told = tried_as_what_is_left(
+        [replace(one, tried=(short,)) if one is spots[k] else one for one in spots], photo
+    )
+    uncut = one_of_each_size(spots, photo.setup.colours)
+    assert [one.best.size.name for one in one_of_each_size(told, photo.setup.colours)] == [
+        one.best.size.name for one in uncut
+    ]
+    assert uncut[k].best.size == true.guess.size
+
+
+def test_more_pieces_than_letters_are_left_as_they_were_read():
+    spots = [spot(50 * k, 0, {"A": 0.0, "B": -1.0 - k}) for k in range(3)]
+    assert letters(one_of_each_size(spots, ("red", "blue"))) == ["A", "A", "A"]
+
+
+@pytest.fixture(scope="module")
+def zambonis():
+    """A table with one Zamboni of each colour, and what is read of it."""
+    return laid_out("zamboni", 91001)
+
+
+def misread(one, x_mm, y_mm):
+    """A surer reading of a piece, somewhere else and the other way round."""
+    guess = replace(one.best, x_mm=x_mm, y_mm=y_mm, heading_deg=one.best.heading_deg + 180)
+    return replace(one, rivals=[replace(one.rivals[0], guess=guess)], chance=0.995)
+
+
+def test_of_readings_of_one_zamboni_the_one_that_looks_like_it_is_told(zambonis):
+    photo, (first, *others) = zambonis
+    true = replace(first, chance=0.7)
+    wrong = misread(true, true.best.x_mm + true.best.size.base_mm / 3, true.best.y_mm)
+    assert likeliest_of_one([wrong, *others, true], photo) == [*others, true]
+
+
+def test_a_second_zamboni_of_a_colour_elsewhere_is_not_forgotten(zambonis):
+    photo, laid = zambonis
+    away = misread(laid[0], laid[1].best.x_mm, laid[1].best.y_mm)
+    assert likeliest_of_one([away, *laid], photo) == [*laid, away]
+
+
+def test_pieces_beyond_those_that_a_colour_has_are_not_told():
+    case = random_case("zamboni", 60001)
+    spots = [spot(40.0 + 30 * k, 0, {"A": 0.0}) for k in range(3)]
+    kept, beyond = as_many_as_there_are(spots, case.setup)
+    assert kept == spots[:1]
+    assert beyond == spots[1:]
+
+
+def test_a_zamboni_of_a_doubtful_colour_is_of_the_one_that_no_other_has(zambonis):
+    photo, _ = zambonis
+    doubtful, sure = (
+        replace(spot(x_mm, 0, {"A": 0.0}), colours=np.array(its))
+        for x_mm, its in ((40.0, (0.96, 0.04, 0.0)), (80.0, (1.0, 0.0, 0.0)))
+    )
+    (told, other), beyond = as_the_game_has_them([doubtful, sure], photo)
+    assert (other.colours.argmax(), beyond) == (0, [])
+    assert 0.8 < told.colours[1] < 0.9, "it may still be one too many"
+    told, _ = one_of_each_colour([doubtful, replace(sure, chance=0.5)], photo.setup)
+    assert told is doubtful, "what may not be there says nothing"
+
+
+def test_two_zambonis_that_are_surely_of_one_colour_keep_it(zambonis):
+    photo, _ = zambonis
+    both = [replace(spot(x_mm, 0, {"A": 0.0}), colours=np.eye(3)[0]) for x_mm in (40.0, 80.0)]
+    kept, beyond = as_the_game_has_them(both, photo)
+    assert [one.colours.argmax() for one in (*kept, *beyond)] == [0, 0]
+    assert len(kept) == 1
+
+
+def test_a_ship_too_many_is_told_if_it_is_surely_one():
+    case = random_case("icebreaker", 60001)
+    spots = [spot(20.0 * k, 0, {"A": 0.0}) for k in range(5)]
+    doubtful = replace(spots[4], chance=0.9)
+    kept, beyond = as_many_as_there_are([*spots[:4], doubtful], case.setup)
+    assert kept == spots[:4]
+    assert beyond == [doubtful]
+
+
+def test_a_ship_of_a_doubtful_colour_is_of_the_colour_that_has_one_left():
+    case = random_case("icebreaker", 60001)
+    doubtful = replace(spot(0.0, 0, {"A": 0.0}), colours=np.array([0.6, 0.4]))
+    kept, beyond = as_many_as_there_are(
+        [doubtful, *(spot(20.0 * k, 0, {"A": 0.0}) for k in range(1, 4))], case.setup
+    )
+    assert not beyond
+    assert sorted(
+        (float(one.middle_mm[0]), int(one.colours.argmax()), float(one.colours.max()))
+        for one in kept
+    )[0] == (0.0, 1, 0.4)
+
+
+def table_with_a_stack(seed):
+    """What is seen of a drawn table on which a piece stands on the target, and that piece as it
+    truly is.
+    """
+    case = random_case("boule", seed)
+    picture = Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(seed))
+    (truth,) = (place for place in case.layout.placed if place.on_target)
+    return observe(Frame(0, 0, picture), case.setup), truth, case.setup.game.target
+
+
+@pytest.mark.parametrize("seed", [60040, 60086, 60114])
+def test_a_piece_that_stands_on_the_target_is_told_with_the_target_under_it(seed):
+    seen, truth, target = table_with_a_stack(seed)
+    (above,) = (piece for piece in seen.pieces if piece.on is not None)
+    below = seen.pieces[above.on]
+    assert above.colour == truth.piece.colour
+    assert below.colour == target
+    assert np.hypot(*(above.base_mm - truth.base_mm)) < 1.0
+    assert below.base_mm.tolist() == above.base_mm.tolist()
+    assert below.heading_deg == above.heading_deg, "square shells sit flush"
+
+
+def test_that_a_piece_stands_on_the_target_is_sure_where_the_rim_below_shows_its_colour():
+    seen, _, _ = table_with_a_stack(60086)
+    (above,) = (piece for piece in seen.pieces if piece.on is not None)
+    assert above.pose_probability > SURE
+
+
+def test_where_no_rim_shows_under_several_that_stand_people_are_asked():
+    seen, _, _ = table_with_a_stack(60122)
+    assert all(piece.pose_probability < SURE for piece in seen.pieces if piece.on is not None)
+
+
+def laid(size, pose, x_mm, y_mm, heading_deg, chance):
+    looked = Looked(1.0, np.ones(3) / 3, np.ones(2) / 2, 3.0, 0.1, np.zeros((5, 2)), np.ones(5))
+    return Laid(
+        looked, [Guess(Hypothesis(size, pose, x_mm, y_mm, heading_deg), np.eye(3), 0.0)], chance
+    )
+
+
+def test_a_second_body_in_the_same_place_is_not_told():
+    size = LOONEY[0]
+    near, far = 100.0 + 0.7 * size.base_mm, 100.0 + 1.1 * size.slant_mm
+    told = each_once(
+        [
+            laid(size, "lying", x, 100.0, 0.0, chance)
+            for x, chance in ((near, 0.8), (100.0, 0.9), (far, 0.7))
+        ]
+    )
+    assert [one.best.x_mm for one in told] == [100.0, far]
+    again = each_once(
+        [laid(size, "lying", near, 100.0, 0.0, chance) for chance in (0.8, 0.95)], told
+    )
+    assert again[0].best.x_mm == near, "of what is new the surest stands against the others"
+
+
+def inside_of(one):
+    vertices = one.best.solid.vertices_mm
+    return Solid(vertices.mean(axis=0) + CORE * (vertices - vertices.mean(axis=0)))
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(LOONEY),
+            st.sampled_from(["upright", "lying"]),
+            *[st.floats(-40, 40)] * 2,
+            st.floats(0, 360),
+            st.floats(0.1, 1),
+        ),
+        min_size=2,
+        max_size=8,
+    )
+)
+def test_pieces_do_not_intersect_and_one_left_out_overlaps_a_surer_one(pieces):
+    every = [laid(*piece) for piece in pieces]
+    told = each_once(every)
+    kept = []
+    for one in sorted(every, key=lambda one: -one.chance):
+        middles = (
+            np.linalg.norm((one.best.solid.vertices_mm - other.best.solid.vertices_mm).mean(axis=0))
+            for other in kept
+        )
+        if all(away >= SAME_BASES * one.best.size.base_mm for away in middles) and all(
+            clearance(inside_of(one), inside_of(other)).mm > 0 for other in kept
+        ):
+            kept.append(one)
+    assert told == kept
