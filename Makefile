@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-evening bench-panel pictures rules words clean
+.PHONY: demo test lint bench bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-evening bench-panel pictures rules words loop clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -95,6 +95,9 @@ words: $(VENV)/ready-dev  ## bring the catalogues in webui/translations in step 
 	@PYTHONPATH=. $(BIN)/pybabel -q extract -F pyproject.toml --no-location --no-wrap --project Rinkside --version 0.1 -o $(VENV)/rinkside.pot .
 	@$(BIN)/pybabel -q update -i $(VENV)/rinkside.pot -d webui/translations -D rinkside --no-wrap --ignore-obsolete --ignore-pot-creation-date
 	@$(BIN)/pybabel -q compile -d webui/translations -D rinkside
+
+loop: $(VENV)/ready-dev  ## write docs/LOOP.md from the states of the referee's loop
+	@$(BIN)/python -m benchmarks.loop_page
 
 clean:  ## remove the environment and all that was built
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -36,7 +36,7 @@ from referee.live.patient_session import PatientSession
 from referee.live.referee import Referee
 from referee.live.referee_factory import RefereeMaker
 from referee.live.supervisor import Supervisor
-from referee.live.table_monitor import TableWatch
+from referee.live.table_monitor import TableMonitor
 from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
@@ -297,7 +297,7 @@ def play(
             patient,
             live,
             stopping,
-            lambda table: TableWatch(table, table_path, recheck, redo),
+            lambda table: TableMonitor(table, table_path, recheck, redo),
         )
         _referee(
             session,

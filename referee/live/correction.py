@@ -33,7 +33,7 @@ NUDGED_MM = 0.051
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PieceCorrection:
     """A piece as people say it lies, `x_mm`, `y_mm` and `heading_deg` as in `SeenPiece`; `index` is
     its number in the observation, None for one that was overlooked, and `there` says that it is on
     the table at all.
@@ -102,7 +102,7 @@ def last_table(ledger: Ledger, ruled_on: RuledOn[Observation]) -> tuple[int, Obs
 
 
 def reread(
-    ledger: Ledger, ruled_on: RuledOn[Observation], setup: Setup, pieces: Sequence[Told]
+    ledger: Ledger, ruled_on: RuledOn[Observation], setup: Setup, pieces: Sequence[PieceCorrection]
 ) -> Reread:
     """The verdict on that table with these pieces as people say; all others are as they were read.
     Raises InputError.
@@ -126,7 +126,7 @@ def reread(
     return Reread(record, told(verdict), _choices(verdict, stood, bool(misread)), changes, misread)
 
 
-def as_told(seen: Observation, pieces: Sequence[Told], setup: Setup) -> Observation:
+def as_told(seen: Observation, pieces: Sequence[PieceCorrection], setup: Setup) -> Observation:
     """The observation with what people say of some of its pieces; nothing on the table is unread
     then.  Raises InputError.
     """
@@ -146,7 +146,7 @@ def as_told(seen: Observation, pieces: Sequence[Told], setup: Setup) -> Observat
     return replace(seen, pieces=tuple(there), unread_mm=())
 
 
-def _piece(seen: Observation, piece: Told | None, index: int, setup: Setup) -> SeenPiece:
+def _piece(seen: Observation, piece: PieceCorrection | None, index: int, setup: Setup) -> SeenPiece:
     was = seen.pieces[index]
     if piece is None or not _change(seen, piece):
         return was
@@ -155,7 +155,9 @@ def _piece(seen: Observation, piece: Told | None, index: int, setup: Setup) -> S
     )
 
 
-def _new(piece: Told, z_mm: float, setup: Setup, was: SeenPiece | None = None) -> SeenPiece:
+def _new(
+    piece: PieceCorrection, z_mm: float, setup: Setup, was: SeenPiece | None = None
+) -> SeenPiece:
     if piece.colour not in (*setup.game.colours, setup.game.target):
         raise InputError(
             f"expected a colour of this table ({', '.join(setup.game.colours)}), got"
@@ -194,7 +196,7 @@ def _new(piece: Told, z_mm: float, setup: Setup, was: SeenPiece | None = None) -
     )
 
 
-def _change(seen: Observation, piece: Told) -> str:
+def _change(seen: Observation, piece: PieceCorrection) -> str:
     """What people say of a piece that was read otherwise, in a sentence; empty where it is as it
     was read, to 0.05 mm and degrees.
     """
@@ -215,7 +217,7 @@ def _change(seen: Observation, piece: Told) -> str:
     return "" if same and not moved else f"{lies}, was read as {was}"
 
 
-def _misread(seen: Observation, piece: Told) -> Misread | None:
+def _misread(seen: Observation, piece: PieceCorrection) -> Misread | None:
     """A piece of another kind than it was read as, or turned round, or that is not there; None for
     one that was only moved.
     """

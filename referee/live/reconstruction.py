@@ -31,7 +31,9 @@ COUNTER_MM = 3.0
 """A counter that is seen this near to where one was lies where it lay."""
 
 
-def made_out(seen: Observation, before: Observation | None, now: Observation) -> Observation | None:
+def infer_missed_observation(
+    seen: Observation, before: Observation | None, now: Observation
+) -> Observation | None:
     """The table `seen` with what must have lain there by the tables `before` and after it; None
     where that changes nothing.
 
@@ -81,7 +83,7 @@ def made_out(seen: Observation, before: Observation | None, now: Observation) ->
     )
 
 
-def without_strangers(
+def drop_transient_pieces(
     seen: Observation, before: Observation | None, now: Observation
 ) -> Observation | None:
     """The table `seen` without what came from nowhere and is gone `now`, read or not; None where
@@ -202,7 +204,7 @@ def _in_the_way(piece: SeenPiece, read: Iterable[SeenPiece], gone: Iterable[Seen
     )
 
 
-def with_one_more(
+def with_each_missing_piece(
     seen: Observation, before: Observation | None, now: Observation
 ) -> list[Observation]:
     """The table `seen` with one of the pieces that came since `before`, and is there `now`; where

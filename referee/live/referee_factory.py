@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from referee.live.dice_monitor import dice_corner_watch
+from referee.live.dice_monitor import monitor_dice
 from referee.live.patient_session import Refereed
 from referee.live.recorded_inputs import Input
 from referee.live.referee import Referee
-from referee.live.table_monitor import TableWatch
+from referee.live.table_monitor import TableMonitor
 from referee.sessions.start import reopening
 from referee.sessions.status import LiveState
 from table.table_config import Setup
@@ -37,7 +37,7 @@ class RefereeMaker:
     session: Refereed
     live: LiveState
     stopping: threading.Event
-    watch: Callable[[Setup], TableWatch | None] = _nobody_looks
+    watch: Callable[[Setup], TableMonitor | None] = _nobody_looks
     reads_dice: bool = True
 
     def referee(
@@ -52,7 +52,7 @@ class RefereeMaker:
             reference,
             inputs=inputs,
             table=self.watch(setup),
-            dice=dice_corner_watch(setup) if self.reads_dice else None,
+            dice=monitor_dice(setup) if self.reads_dice else None,
             live=self.live,
             stopping=self.stopping,
         )

@@ -8,9 +8,9 @@ from pathlib import Path
 from threading import Event
 from time import monotonic
 
-from referee.live.correction import Reread, Told
+from referee.live.correction import PieceCorrection, Reread
 from referee.live.referee import Referee
-from referee.live.table_monitor import Wish
+from referee.live.table_monitor import TableRequest
 from referee.sessions.event_store import LogFailed
 from referee.sessions.session import Session
 from referee.sessions.status import Live, LiveState
@@ -78,7 +78,7 @@ class Supervisor:
         """As `LiveState.point_at`."""
         self._live.point_at(question, label)
 
-    def wish(self, wish: Wish) -> None:
+    def wish(self, wish: TableRequest) -> None:
         """As `Referee.wish`."""
         self._referee.wish(wish)
 
@@ -86,7 +86,7 @@ class Supervisor:
         """As `Referee.last_table`."""
         return self._referee.last_table()
 
-    def reread(self, pieces: Sequence[Told]) -> Reread:
+    def reread(self, pieces: Sequence[PieceCorrection]) -> Reread:
         """As `Referee.reread`."""
         return self._referee.reread(pieces)
 

@@ -23,8 +23,8 @@ HARMLESS = "That does no harm: the fiducials tell its new place, and lengths hol
 SOON = "The table is measured anew as soon as it is at rest and no hand is over it."
 DECIDED_BY = "players"
 
-Wish = Literal["redo", "play on"]
-WISHES: tuple[Wish, ...] = get_args(Wish)
+TableRequest = Literal["redo", "play on"]
+TABLE_REQUESTS: tuple[TableRequest, ...] = get_args(TableRequest)
 
 
 class Check(Protocol):
@@ -39,7 +39,7 @@ class Redo(Protocol):
     def __call__(self, image: Image, setup: Setup) -> tuple[Setup, Checked]: ...
 
 
-class TableWatch:
+class TableMonitor:
     """Looks whenever the camera's place had to be found anew, for then it has moved, or a card has,
     or one was covered.
 
@@ -57,9 +57,9 @@ class TableWatch:
         self._accepted: frozenset[int | str] = frozenset()
         self._refusal = ""
         self._lock = threading.Lock()
-        self._wish: Wish | None = None
+        self._wish: TableRequest | None = None
 
-    def wish(self, wish: Wish) -> None:
+    def wish(self, wish: TableRequest) -> None:
         """People want the table measured anew, or to play on although something lies elsewhere."""
         with self._lock:
             self._wish = wish

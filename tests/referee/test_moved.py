@@ -13,7 +13,7 @@ import pytest
 
 from calibration.table.drift import Checked
 from referee.live.referee import Referee
-from referee.live.table_monitor import HARMLESS, HOLDS, PLAYED_ON, TableWatch
+from referee.live.table_monitor import HARMLESS, HOLDS, PLAYED_ON, TableMonitor
 from referee.sessions.events import Ruled, TableChecked, decode, encode
 from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
@@ -51,7 +51,7 @@ class Table:
             wish = None
 
     def run(self):
-        watch = TableWatch(self.setup, self.path, self.check, self.redo)
+        watch = TableMonitor(self.setup, self.path, self.check, self.redo)
         referee = Referee(
             SimpleNamespace(read=self.read, close=lambda: None),
             self.setup,

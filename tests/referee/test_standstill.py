@@ -11,7 +11,7 @@ import pytest
 
 from cli.referee import verdict_document
 from referee.live.referee import RESTLESS, STILL_HAND
-from referee.live.standstill import BUSY_MS, UNREAD_MS, Standstill
+from referee.live.standstill import BUSY_MS, UNREAD_MS, StallTimer
 from referee.sessions.commands import Pause
 from referee.sessions.events import Noted, Ruled
 from table.observation import Unusable
@@ -117,12 +117,12 @@ def test_nothing_is_put_on_record_while_the_referee_looks_away(referee, session,
 
 @pytest.mark.parametrize(("unread", "most_ms"), [(True, UNREAD_MS), (False, BUSY_MS)])
 def test_it_is_due_once_a_spell(unread, most_ms):
-    standstill, due = Standstill(), []
+    standstill, due = StallTimer(), []
     for spell in range(2):
         for at_ms in range(spell * 100_000, spell * 100_000 + 60_000, 500):
-            standstill.frame()
+            standstill.next_frame()
             if standstill.due(at_ms, unread):
                 due.append(at_ms)
-        standstill.frame()
-        standstill.frame()
+        standstill.next_frame()
+        standstill.next_frame()
     assert due == [most_ms, 100_000 + most_ms]
