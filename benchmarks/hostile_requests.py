@@ -35,6 +35,7 @@ from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
 from referee.statistics.history import Stories
 from simulation.players.ice_boule_table import demo_setup
+from table.table_file import TableFile
 from vision.cameras.base import open_camera
 from vision.change_gate import Watch
 from webui import (
@@ -143,7 +144,8 @@ def applications() -> Iterator[dict[str, Flask]]:
         ruler.run()
         apps["ruler"] = create_ruler_app(ruler)
         table = Preparing(
-            demo_setup(), folder / "table.json", lambda setup: open_camera("simulated:3", setup)
+            TableFile(folder / "table.json", demo_setup()),
+            lambda setup: open_camera("simulated:3", setup),
         )
         apps["set-up"] = create_set_up_app(SettingUp(pages._never), table, Access(Codes()))
         yield apps

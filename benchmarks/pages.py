@@ -37,6 +37,7 @@ from referee.statistics.history import Stories
 from simulation.players.ice_boule import simulated_table
 from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
+from table.table_file import TableFile
 from vision.cameras.base import CameraPort, open_camera
 from vision.cameras.frame import Frame
 from vision.change_gate import Watch
@@ -196,7 +197,8 @@ def places() -> Iterator[list[Place]]:
         ruler.run()
         add(create_ruler_app(ruler), "ruler", "/")
         table = Preparing(
-            demo_setup(), Path("table.json"), lambda setup: open_camera("simulated:3", setup)
+            TableFile(Path("table.json"), demo_setup()),
+            lambda setup: open_camera("simulated:3", setup),
         )
         looking = threading.Thread(target=table.run)
         looking.start()

@@ -49,6 +49,7 @@ from simulation.players.ice_boule_table import demo_setup
 from simulation.tables import camera_over, game_table, seat
 from table.errors import InputError
 from table.table_config import Setup, load_table
+from table.table_file import TableFile
 from vision.cameras.base import CameraPort, open_camera
 from vision.cameras.image_files import read_image
 from vision.cameras.reconnect import AnnouncedCamera, kept_jpeg
@@ -266,7 +267,7 @@ def play(
             throw_away=data is None and resume is None and spec.startswith("simulated:"),
         )
         if camera is None:
-            table = Preparing(setup, table_path, lambda setup: open_camera(spec, setup))
+            table = Preparing(TableFile(table_path, setup), lambda setup: open_camera(spec, setup))
             started = _chosen(listening, table, access, public_names)
             reference = reference if table.setup is setup else None  # it has cards where they were
             setup = table.setup
@@ -297,7 +298,7 @@ def play(
             patient,
             live,
             stopping,
-            lambda table: TableMonitor(table, table_path, recheck, redo),
+            lambda table: TableMonitor(TableFile(table_path, table), recheck, redo),
         )
         _referee(
             session,

@@ -18,6 +18,7 @@ from referee.sessions.commands import Answer, NextGame, Pause, Resign, Resume
 from referee.sessions.session import Session
 from table.errors import InputError
 from table.observation import Unusable
+from table.table_file import TableFile
 from vision.cameras.base import CameraLost
 
 SCRIPTS, STEPS = 250, 40
@@ -77,7 +78,8 @@ class Evening:
         for _ in range(STEPS):
             shots += self.step()
         self.camera = film_of(*shots)
-        self.monitor = TableMonitor(SimpleNamespace(board=None), path, self.check, self.redo)
+        table = TableFile(path, SimpleNamespace(board=None))
+        self.monitor = TableMonitor(table, self.check, self.redo)
 
     def step(self):
         """The next frame, or something that happens before it."""

@@ -19,6 +19,7 @@ from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
 from table.observation import Unusable
 from table.table_config import load_table, save_table
+from table.table_file import TableFile
 from vision.cameras.frame import Frame
 from vision.change_gate import NOT_AT_REST
 
@@ -51,7 +52,7 @@ class Table:
             wish = None
 
     def run(self):
-        watch = TableMonitor(self.setup, self.path, self.check, self.redo)
+        watch = TableMonitor(TableFile(self.path, self.setup), self.check, self.redo)
         referee = Referee(
             SimpleNamespace(read=self.read, close=lambda: None),
             self.setup,
