@@ -34,7 +34,7 @@ from referee.devices.controller import Companion
 from referee.live.game_setup import Choice, SettingUp
 from referee.live.patient_session import PatientSession
 from referee.live.referee import Referee
-from referee.live.referee_factory import RefereeMaker
+from referee.live.referee_factory import RefereeFactory
 from referee.live.supervisor import Supervisor
 from referee.live.table_monitor import TableMonitor
 from referee.sessions.event_store import Log
@@ -130,7 +130,7 @@ def demo(
         else:
             camera = camera_over(table, seat(patient, table), start_ms=start_ms, pace=pace)
         stack.enter_context(closing(camera))
-        maker = RefereeMaker(camera, patient, live, stopping)
+        maker = RefereeFactory(camera, patient, live, stopping)
         _referee(
             session,
             maker,
@@ -293,7 +293,7 @@ def play(
         setup = as_played(setup, session.ledger.started.rulings)
         live, stopping = LiveState(), Event()
         patient = PatientSession(session, live, stopping, complain)
-        maker = RefereeMaker(
+        maker = RefereeFactory(
             camera,
             patient,
             live,
@@ -361,7 +361,7 @@ def _devices(rig: Rig) -> dict[str, str]:
 
 def _referee(
     session: Session,
-    maker: RefereeMaker,
+    maker: RefereeFactory,
     referee: Referee,
     listening: socket.socket,
     rig: Rig,

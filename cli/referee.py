@@ -21,7 +21,7 @@ from hardware.factory import Rig
 from referee.devices.controller import Companion
 from referee.live.patient_session import PatientSession
 from referee.live.recorded_inputs import read_inputs
-from referee.live.referee_factory import RefereeMaker
+from referee.live.referee_factory import RefereeFactory
 from referee.live.standstill import STALL_CODES
 from referee.live.supervisor import Supervisor
 from referee.sessions.event_store import Log
@@ -134,7 +134,7 @@ def referee(
         # on the disk.
         recorded = spec.partition(":")[0] in RECORDINGS
         keeps = session if recorded else PatientSession(session, live, stopping, complain)
-        maker = RefereeMaker(camera, keeps, live, stopping, reads_dice=not heard)
+        maker = RefereeFactory(camera, keeps, live, stopping, reads_dice=not heard)
         supervisor = Supervisor(
             maker.referee(setup, reference, heard), maker.renew, session, live, stopping, complain
         )

@@ -1,5 +1,6 @@
-"""A table that was misread, judged again with its pieces where people say that they lie.  It
-changes nothing: people decide what follows.
+"""Judge the last table again with pieces as people correct them.
+
+Nothing is put on record: people decide what follows.
 """
 
 from __future__ import annotations
@@ -23,20 +24,19 @@ from table.solids import lying, upright
 from table.table_config import Setup
 
 BY_HAND_SIGMA_MM, BY_HAND_SIGMA_DEG = 1.0, 3.0
-"""How well people put a piece on a drawing, one standard deviation: what is closer than that is
-asked, not ruled.
+"""Standard deviation of a piece that people place on a drawing: what is closer than that is asked,
+not ruled.
 """
-
-
 NUDGED_MM = 0.051
-"""A page shows places to 0.1 mm."""
+"""Places that differ by less are the same: a page shows them to 0.1 mm."""
 
 
 @dataclass(frozen=True, slots=True)
 class PieceCorrection:
-    """A piece as people say it lies, `x_mm`, `y_mm` and `heading_deg` as in `SeenPiece`; `index` is
-    its number in the observation, None for one that was overlooked, and `there` says that it is on
-    the table at all.
+    """A piece as people say it lies; `x_mm`, `y_mm` and `heading_deg` as in `SeenPiece`.
+
+    `index` is its number in the observation, None for one that was not detected.  `there` is False
+    for a piece that is not on the table.
     """
 
     index: int | None
@@ -51,18 +51,18 @@ class PieceCorrection:
 
 @dataclass(frozen=True, slots=True)
 class Reread:
-    """What would have been ruled: `choices` are what may take the place of record `record`, each
-    its label and moves.
+    """The verdict on the corrected table; `choices` may take the place of record `record`, a label
+    and moves each.
     """
 
     record: int
     said: str
     choices: tuple[tuple[str, tuple[str, ...]], ...]
     changes: tuple[str, ...]
-    """What people say that is not as it was read, a sentence a piece."""
+    """How the pieces differ from the reading, a sentence each."""
     misread: tuple[Misread, ...] = ()
-    """The pieces that they say are others than they were read as, which they are for as long as
-    they lie there.
+    """Pieces of another kind than they were read as; they stay corrected for as long as they lie
+    there.
     """
 
 
@@ -127,8 +127,8 @@ def reread(
 
 
 def as_told(seen: Observation, pieces: Sequence[PieceCorrection], setup: Setup) -> Observation:
-    """The observation with what people say of some of its pieces; nothing on the table is unread
-    then.  Raises InputError.
+    """The observation with some of its pieces corrected, and without unreadable places.  Raises
+    InputError.
     """
     by_index = {piece.index: piece for piece in pieces if piece.index is not None}
     if not set(by_index) <= set(range(len(seen.pieces))):
@@ -197,8 +197,8 @@ def _new(
 
 
 def _change(seen: Observation, piece: PieceCorrection) -> str:
-    """What people say of a piece that was read otherwise, in a sentence; empty where it is as it
-    was read, to 0.05 mm and degrees.
+    """How a correction differs from the reading, in a sentence; empty within 0.05 mm and
+    degrees.
     """
     lies = (
         f"{piece.colour} {piece.size}, {piece.pose}, at ({piece.x_mm:.1f}, {piece.y_mm:.1f}) mm,"
@@ -218,8 +218,8 @@ def _change(seen: Observation, piece: PieceCorrection) -> str:
 
 
 def _misread(seen: Observation, piece: PieceCorrection) -> Misread | None:
-    """A piece of another kind than it was read as, or turned round, or that is not there; None for
-    one that was only moved.
+    """The misreading of a piece of another kind, turned round, or not there; None for one that was
+    only moved.
     """
     if piece.index is None or piece.index >= len(seen.pieces) or not _change(seen, piece):
         return None

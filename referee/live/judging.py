@@ -17,13 +17,13 @@ from engines.verdict import (
 )
 from referee.live.deferred_questions import SET_UP_MS, SOON_MS, STAYS_MS, DeferredQuestion
 from referee.live.nearest_explanation import (
-    Nearest,
-    all_the_same,
-    nearest,
-    once_more,
-    read_as_before,
+    MisreadingQuestion,
+    ask_as_start,
+    ask_misreading,
+    ask_still_misread,
+    ask_swapped,
 )
-from referee.live.patient_session import Refereed
+from referee.live.patient_session import RefereedSession
 from referee.live.retrospective import REFEREE, Retrospective
 from referee.live.stability import StabilityMonitor, is_same_reading, same_positions
 from referee.live.standstill import STALL_CODES
@@ -110,7 +110,7 @@ class TableJudge:
     on the table has changed, or they told the referee to pause and to look again.
     """
 
-    session: Refereed
+    session: RefereedSession
     live: LiveState
     table: WatchedTable
     stability: StabilityMonitor
@@ -223,9 +223,9 @@ class TableJudge:
             isinstance(record.event, Resumed)
             for record in self.session.records(self.last.judged_seq)
         )
-        near = once_more(ledger, followed, seen, setup)
+        near = ask_still_misread(ledger, followed, seen, setup)
         if isinstance(verdict, Ambiguous) and before is not None:
-            near = read_as_before(ledger, verdict, seen, before, setup)
+            near = ask_swapped(ledger, verdict, seen, before, setup)
         found = followed.rival or followed.best
         self._record(near.question if near else verdict, table, found, near)
         if resumed and rank(verdict) < EXPLAINS:
@@ -272,7 +272,7 @@ class TableJudge:
         verdict: Verdict,
         table: SettledTable,
         found: Explained | None = None,
-        near: Nearest | None = None,
+        near: MisreadingQuestion | None = None,
     ) -> None:
         """Put a verdict on record where it belongs there, and tell it; it was `found` on the table
         as people said it is, and `near` is what they are asked about pieces that may be misread.
@@ -300,7 +300,7 @@ class TableJudge:
         verdict: Verdict,
         observation: dict[str, Any],
         found: Explained | None,
-        near: Nearest | None,
+        near: MisreadingQuestion | None,
     ) -> Ruled | Asked | Noted | None:
         """The event of a verdict, with the pieces that are misread on its table."""
         event = fact_of(verdict, observation)
@@ -323,7 +323,9 @@ class TableJudge:
         last.judged_seq = last.message_seq
         last.open = verdict if isinstance(verdict, Refused | OutOfSync) else None
 
-    def _ask(self, question: Ambiguous, table: SettledTable, near: Nearest | None = None) -> None:
+    def _ask(
+        self, question: Ambiguous, table: SettledTable, near: MisreadingQuestion | None = None
+    ) -> None:
         """Ask; a verdict that is open stays so."""
         stays = self.last.open
         self._record(question, table, near=near)
@@ -345,7 +347,7 @@ class TableJudge:
         near = None
         if isinstance(self.table.setup, Setup):
             before = self._before(table.ledger)
-            near = nearest(table.ledger, verdict, table.seen, before, self.table.setup)
+            near = ask_misreading(table.ledger, verdict, table.seen, before, self.table.setup)
         if near is not None:
             self._ask(near.question, table, near)
         else:
@@ -376,7 +378,7 @@ class TableJudge:
         ledger, setup = self.session.ledger, self.table.setup
         if verdict is None or ledger.question is not None or not isinstance(setup, Setup):
             return
-        if (asked := all_the_same(ledger, verdict, table.seen, setup)) is not None:
+        if (asked := ask_as_start(ledger, verdict, table.seen, setup)) is not None:
             self._ask(asked.question, replace(table, ledger=ledger), asked)
 
     def _was_told(self, verdict: Verdict, table: SettledTable) -> bool:

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 from referee.live.correction import PieceCorrection, Reread, last_table, reread
 from referee.live.dice_monitor import DiceMonitor
 from referee.live.judging import STILL_HAND, SettledTable, TableJudge, WatchedTable
-from referee.live.patient_session import Refereed
+from referee.live.patient_session import RefereedSession
 from referee.live.recorded_inputs import Input
 from referee.live.stability import HOLD_MS, Stability, StabilityMonitor
 from referee.live.standstill import StallTimer
@@ -91,7 +91,7 @@ class Referee:
         camera: CameraPort,
         setup: Setup,
         observe: Observe,
-        session: Refereed,
+        session: RefereedSession,
         reference: Frame | None = None,
         hold_ms: int = HOLD_MS,
         pause: Callable[[float], object] | None = None,

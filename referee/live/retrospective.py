@@ -23,7 +23,7 @@ from engines.verdict import (
     Verdict,
     answer_by_label,
 )
-from referee.live.patient_session import Refereed
+from referee.live.patient_session import RefereedSession
 from referee.live.reconstruction import (
     drop_transient_pieces,
     infer_missed_observation,
@@ -201,7 +201,7 @@ class Retrospective:
         self._since: list[UndecidedTable | Mapping[str, Any]] = []
         """Tables and inputs in order."""
 
-    def has_reading(self, seen: Observation, session: Refereed) -> bool:
+    def has_reading(self, seen: Observation, session: RefereedSession) -> bool:
         """Is it the reading that was kept last?  Compares arrays by identity only, so that it can
         be asked of every frame.
         """
@@ -209,7 +209,7 @@ class Retrospective:
         last = self._newest()
         return last is not None and is_same_reading(last, seen)
 
-    def keep(self, seen: Observation, frame_jpeg: bytes, session: Refereed) -> None:
+    def keep(self, seen: Observation, frame_jpeg: bytes, session: RefereedSession) -> None:
         """Keep a table of which nothing came that counts; a newer reading takes the place of an
         older one of the same table.
         """
@@ -223,7 +223,9 @@ class Retrospective:
             del self._since[: places[1]]
         self._since.append(table)
 
-    def hear(self, said: Mapping[str, Any], record: Record | None, session: Refereed) -> None:
+    def hear(
+        self, said: Mapping[str, Any], record: Record | None, session: RefereedSession
+    ) -> None:
         """Keep an input that did not count: by what happened on a table before it, it may have been
         in time.
         """
@@ -233,7 +235,7 @@ class Retrospective:
 
     def record_inferred(
         self,
-        session: Refereed,
+        session: RefereedSession,
         before: Observation | None,
         judged_tables: RuledOn[Observation],
         now: Observation,
@@ -291,7 +293,7 @@ class Retrospective:
         tables = (one.seen for one in reversed(self._since) if isinstance(one, UndecidedTable))
         return next(tables, None)
 
-    def _forget_what_counted(self, session: Refereed) -> None:
+    def _forget_what_counted(self, session: RefereedSession) -> None:
         """Forget all before a verdict that counts, or people's word on what happened."""
         if session.ledger.seq != self._seq and any(
             _decides(record.event) for record in session.records(self._seq)

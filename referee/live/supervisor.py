@@ -1,4 +1,4 @@
-"""A referee that fails begins again from the log; one that fails again and again is halted."""
+"""Restart a referee that fails from the log; halt one that fails repeatedly."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from table.table_config import Setup
 from vision.cameras.reconnect import CannotGoOn
 
 MOST_FAILURES, WITHIN_S = 3, 60.0
-"""A referee that fails so often within so many seconds is halted."""
+"""A referee that fails this often within this many seconds is halted."""
 
 Renew = Callable[[Referee, str], Referee]
-"""Makes a referee that remembers nothing, in place of one that failed; the sentence says why
-(`RefereeMaker.renew`).
+"""Makes a referee without memory in place of one that failed, given the reason
+(`RefereeFactory.renew`).
 """
 
 
 class Halted(InputError):  # noqa: N818 - told to people in one line, like all that ends a command
-    """The referee failed too often; everything that it ruled is in the log."""
+    """The referee failed too often; every verdict is in the log."""
 
 
 class Supervisor:
     """Runs a referee, and another one in its place when it fails.  `run` in a thread of its own;
     everything else from any thread.
 
-    What pages and lamps need of a referee they ask here: it answers for whichever is at work.
+    Pages and lamps use it in place of a referee: it passes calls on to the one at work.
     """
 
     def __init__(

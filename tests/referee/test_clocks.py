@@ -11,11 +11,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from referee.live.referee import RESTLESS_MS, Referee
-from referee.live.stability import HAND_STILL_MS
+from referee.live.referee import Referee
+from referee.live.stability import HAND_STILL_MS, RESTLESS_MS
 from referee.sessions.events import Asked, Ruled
 from referee.sessions.session import Session
-from tests.referee.test_patience import Looking
+from tests.referee.variants import Looking
 from vision.cameras.base import CameraLost
 from vision.cameras.live import LiveCamera, Picture
 

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+
+from engines.verdict import Ambiguous, Choice, Waiting
+
+THERE, NOT_SO = "It lies there", "Not so"
+
 
 class Variant:
     """The game itself; who inherits from it changes what it says."""
@@ -11,3 +18,21 @@ class Variant:
 
     def __getattr__(self, name):
         return getattr(self.game, name)
+
+
+class Looking(Variant):
+    """Pegs, but one that is not seen is asked about, unless the last ruling was made without it."""
+
+    def __init__(self, pegs, wrong=None):
+        super().__init__(pegs)
+        self.wrong = wrong
+
+    def judge(self, state, table, before, board):
+        verdict = self.game.judge(state, table, before, board)
+        missing = Counter(state.pegs) - Counter(piece.colour for piece in table.pieces)
+        known = before is not None and len(before.pieces) < len(state.pegs)
+        if not isinstance(verdict, Waiting) or not missing or known:
+            return verdict
+        choices = (Choice(THERE, (), holds=True), Choice(NOT_SO, ()))
+        asks = Ambiguous(code="pegs.unseen", said="Is it there?", choices=choices, until_moved=True)
+        return self.wrong(asks) if self.wrong else replace(verdict, asks=asks)

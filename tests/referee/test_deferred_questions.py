@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 import pytest
 
-from engines.verdict import Ambiguous, CannotSee, Choice, OutOfSync, Waiting
+from engines.verdict import CannotSee, OutOfSync
 from referee.sessions.commands import Answer, Undo
 from referee.sessions.events import Answered, Asked
 from referee.sessions.session import Session
 from tests.referee.test_hear import referee
-from tests.referee.variants import Variant
+from tests.referee.variants import NOT_SO, THERE, Looking
 
-THERE, NOT_SO = "It lies there", "Not so"
 STAYS = range(0, 9000, 250)
-
-
-class Looking(Variant):
-    """Pegs, but one that is not seen is asked about, unless the last ruling was made without it."""
-
-    def __init__(self, pegs, wrong=None):
-        super().__init__(pegs)
-        self.wrong = wrong
-
-    def judge(self, state, table, before, board):
-        verdict = self.game.judge(state, table, before, board)
-        missing = Counter(state.pegs) - Counter(piece.colour for piece in table.pieces)
-        known = before is not None and len(before.pieces) < len(state.pegs)
-        if not isinstance(verdict, Waiting) or not missing or known:
-            return verdict
-        choices = (Choice(THERE, (), holds=True), Choice(NOT_SO, ()))
-        asks = Ambiguous(code="pegs.unseen", said="Is it there?", choices=choices, until_moved=True)
-        return self.wrong(asks) if self.wrong else replace(verdict, asks=asks)
 
 
 @pytest.fixture
@@ -64,7 +44,7 @@ def test_nobody_is_asked_while_hands_come_and_go_or_the_piece_comes_back(looking
 
 
 @pytest.mark.parametrize(("label", "again"), [(THERE, False), (NOT_SO, True)])
-def test_what_people_say_is_held(looking, seen, label, again):
+def test_an_answer_stands_until_somebody_is_at_the_table(looking, seen, label, again):
     """A hand comes and goes at 10 s: whoever said that the piece is not there is asked again."""
 
     def meanwhile(at_ms):
@@ -131,7 +111,7 @@ def test_what_was_told_is_asked_about_too_and_holds_until_people_say_otherwise(
     session.close()
 
 
-def test_the_word_can_be_taken_back(looking, seen):
+def test_an_answer_that_is_taken_back_is_asked_again(looking, seen):
     def meanwhile(at_ms):
         if at_ms == 7000:
             looking.command(Answer(question=looking.ledger.question.seq, label=THERE))
