@@ -230,6 +230,7 @@ class TableJudge:
         self._record(near.question if near else verdict, table, found, near)
         if resumed and rank(verdict) < EXPLAINS:
             self.mismatch.explained = None
+            table = replace(table, ledger=self.session.ledger)
             self._explain(verdict, table)
             self._ask_host(table)
 

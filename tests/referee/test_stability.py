@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.live.stability import EARLY, StabilityMonitor, same_positions, unchanged_since_verdict
-from table.observation import SeenCounter
+from referee.live.stability import (
+    EARLY,
+    HAND_STILL_MS,
+    RESTLESS_MS,
+    StabilityMonitor,
+    same_positions,
+    unchanged_since_verdict,
+)
+from table.observation import SeenCounter, Unusable
 
 places = st.tuples(
     st.sampled_from(["red", "blue", "green"]),
@@ -197,3 +204,60 @@ def test_what_was_judged_in_doubt_is_judged_again_where_it_is_read_well_elsewher
     assert not unchanged_since_verdict(hardly, well)
     assert unchanged_since_verdict(well, hardly), "a worse reading is no news"
     assert unchanged_since_verdict(hardly, seen(0, piece("red", 0.5, 0, sigma_mm=0.2)))
+
+
+@pytest.mark.parametrize("moves_at", [None, 3000])
+def test_what_looks_like_a_hand_is_none_once_it_has_kept_still_for_4_s(seen, piece, moves_at):
+    """Its reading is told again as long as the picture has not changed."""
+    monitor, told = StabilityMonitor(hold_ms=500), []
+    first, second = (seen(0, piece("red", x, 0), hand=True) for x in (0, 1))
+    for at_ms in range(0, 6000, 500):
+        reading = second if moves_at is not None and at_ms >= moves_at else first
+        told.append(monitor.update(dataclasses.replace(reading, at_ms=at_ms)))
+    still = [500 * k for k, one in enumerate(told) if one.still_hand]
+    assert still == ([] if moves_at else list(range(HAND_STILL_MS, 6000, 500)))
+    assert [one.hand for one in told] == [not one.still_hand for one in told]
+    settled = [one.settled for one in told if one.settled]
+    assert [one.at_ms for one in settled] == [at_ms for at_ms in still if at_ms >= 4500]
+    assert not any(one.hand for one in settled)
+
+
+def test_a_frame_that_cannot_be_read_begins_the_hold_again(seen, piece):
+    monitor, red = StabilityMonitor(hold_ms=500), piece("red", 0, 0)
+    frames = [
+        seen(0, red),
+        Unusable(1, 250, "covered"),
+        *(seen(at, red) for at in (500, 750, 1000)),
+    ]
+    assert settled_at(monitor, frames) == [1000]
+
+
+def test_it_is_restless_after_4_s_without_rest_and_with_a_clear_view(seen, piece):
+    monitor = StabilityMonitor(hold_ms=500)
+    frames = [seen(at, piece("red", at % 500, 0)) for at in range(0, 6000, 250)]
+    restless = [frame.at_ms for frame in frames if monitor.update(frame).restless]
+    assert restless == list(range(RESTLESS_MS, 6000, 250))
+    monitor.update(seen(6000, hand=True))
+    assert not monitor.update(seen(6250, piece("red", 9, 9))).restless
+
+
+def test_tables_are_compared_with_the_one_that_was_judged_and_the_one_that_could_not_be(
+    seen, piece
+):
+    monitor = StabilityMonitor()
+    red, blue, other = (seen(0, piece(colour, 0, 0)) for colour in ("red", "blue", "green"))
+    assert not monitor.is_unchanged(red)
+    assert not monitor.is_known(red)
+    monitor.judged, monitor.not_judged = red, blue
+    assert [monitor.is_unchanged(one) for one in (red, blue, other)] == [True, False, False]
+    assert [monitor.is_known(one) for one in (red, blue, other)] == [True, True, False]
+    again = dataclasses.replace(blue, at_ms=100)
+    assert monitor.is_not_judged_again(again)
+    assert not monitor.is_not_judged_again(seen(100, piece("blue", 0, 0))), "read anew"
+
+
+def test_a_table_is_left_alone_from_when_that_is_first_asked_after_the_timer_was_restarted():
+    monitor = StabilityMonitor()
+    assert [monitor.left_alone_ms(at_ms) for at_ms in (1000, 1500)] == [0, 500]
+    monitor.restart_rest_timer()
+    assert [monitor.left_alone_ms(at_ms) for at_ms in (4000, 4250)] == [0, 250]
