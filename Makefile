@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test test-quick lint bench bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-evening bench-panel pictures rules words diagram clean
+.PHONY: demo test test-quick lint bench bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-evening bench-panel pictures rules words diagram loop clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -106,6 +106,9 @@ words: $(VENV)/ready-dev  ## bring the catalogues in webui/translations in step 
 
 diagram: $(VENV)/ready-dev  ## draw who imports whom into docs/architecture.md
 	@$(BIN)/python -m tests.support.import_graph
+
+loop: $(VENV)/ready-dev  ## write docs/LOOP.md from the states of the referee's loop
+	@$(BIN)/python -m tools.loop_page
 
 clean:  ## remove the environment and all that was built
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -37,6 +37,7 @@ from referee.statistics.history import Stories
 from simulation.players.ice_boule import simulated_table
 from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
+from table.table_file import TableFile
 from vision.cameras.base import CameraPort, open_camera
 from vision.cameras.frame import Frame
 from vision.change_gate import Watch
@@ -178,7 +179,9 @@ def guides(frame: Frame, path: Path) -> tuple[dict[str, Flask], Preparing]:
     )
     ruler = Ruler(Film(frame, frame), demo_setup(), Watch())
     ruler.run()
-    table = Preparing(demo_setup(), path, lambda setup: open_camera("simulated:3", setup))
+    table = Preparing(
+        TableFile(path, demo_setup()), lambda setup: open_camera("simulated:3", setup)
+    )
     apps = {
         "lens": create_lens_app(LensGuide()),
         "corners": create_corners_app(CornersGuide(frame.image, cards)),

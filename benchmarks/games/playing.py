@@ -22,7 +22,7 @@ from engines import GAMES as GAMES_OF
 from engines import Rules
 from engines.errors import IllegalMove
 from engines.ice_boule.layout import Layout
-from referee.live.dice_monitor import DiceCornerWatch, dice_corner_watch
+from referee.live.dice_monitor import DiceMonitor, monitor_dice
 from referee.live.referee import Observe, Referee
 from referee.sessions.event_store import Log
 from referee.sessions.events import Answered, Asked, Declared, Ruled
@@ -110,7 +110,7 @@ class Eyes:
 
     camera: CameraPort
     observe: Observe
-    dice: DiceCornerWatch | None = None
+    dice: DiceMonitor | None = None
 
 
 Seeing = Callable[[Setup, Camera, Callable[[int], Scene], int, Session], Eyes]
@@ -126,7 +126,7 @@ def seeing_pictures(before: PicturesOf) -> Seeing:
         return Eyes(
             SimulatedCamera(setup, place, scene_at, seed, PERIOD_MS, before=before),
             Watch(),
-            dice_corner_watch(setup),
+            monitor_dice(setup),
         )
 
     return see

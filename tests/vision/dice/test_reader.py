@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks.suite.dice import read_table
-from referee.live.dice_monitor import dice_corner_watch
+from referee.live.dice_monitor import monitor_dice
 from referee.sessions.commands import Hear, Undo
 from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted
@@ -116,7 +116,7 @@ class Corner:
     """A dice corner that is watched while a game waits for a roll."""
 
     def __init__(self, session):
-        self.session, self.watch = session, dice_corner_watch(TABLE.setup)
+        self.session, self.watch = session, monitor_dice(TABLE.setup)
 
     def look(self, *dice):
         return self.watch.look(Frame(0, 0, picture(*dice)), TABLE.place, self.session.ledger)
