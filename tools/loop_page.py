@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-
-from benchmarks.accuracy import ROOT
+from pathlib import Path
 
 from referee.live.referee import HANDLERS
 from referee.live.states import OUTSIDE, RULES, TRANSITIONS, LoopState
 
+ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "LOOP.md"
 GROUPS = {
     "nothing is seen of the table": (
