@@ -120,7 +120,7 @@ def legal_moves(state):
     return _Legal(state)
 
 
-def resign(state, player):
+def resign(_state, player):
     raise InputError(f"{player} cannot leave the heap to the others: it is put up by all")
 
 
