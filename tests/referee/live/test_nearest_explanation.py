@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.faults import FAULTS
-from benchmarks.misreading import read_truly
+from benchmarks.games.misreading import read_truly
+from benchmarks.games.piece_faults import FAULTS
 from cli.referee import verdict_document
 from referee.devices.answer_picker import Choosing
 from referee.live.correction import Told
