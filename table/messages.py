@@ -232,10 +232,9 @@ def _value(kind: str, value: object) -> Value:
         found = re.fullmatch(r"([a-z]+)(\d+)", str(value))
         return PieceName(found[1], found[2]) if found else str(value)
     if kind in SEVERAL or kind == "text":
-        if isinstance(value, str):
-            return value
-        assert isinstance(value, Iterable), f"several, or one message, for {kind}"
-        return all_of(value, kind.removesuffix("s"))
+        if isinstance(value, Iterable) and not isinstance(value, str):
+            return all_of(value, kind.removesuffix("s"))
+        return str(value)
     return Number(str(value)) if kind in ("mm", "share") else str(value)
 
 
