@@ -277,6 +277,18 @@ def write_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
         file.write(data)
 
 
+def keep_previous(path: Path) -> Path | None:
+    """Copy a file that is going to be replaced to PATH.bak, whole or not at all.
+
+    None where there is no such file yet.
+    """
+    if not path.exists():
+        return None
+    kept = path.with_name(f"{path.name}.bak")
+    write_whole(kept, read_bytes(path, "a file that can be replaced", MOST_TEXT_BYTES))
+    return kept
+
+
 @contextmanager
 def whole_file(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
     """A file to write beside `path`, which is flushed to disk and then renamed.

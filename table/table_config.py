@@ -157,30 +157,32 @@ class CoverDice(
     edge_mm: Annotated[float, msgspec.Meta(ge=8, le=30)] = 16.0
 
 
-class _TableFile(
+class TableFields(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
+    """What a `table.json` has beside its format.
+
+    This is the only list of its fields: reading, writing, messages and the test of docs/FORMATS.md
+    go by it.
+    """
+
+    camera: Lens
+    fiducials: Fiducials
+    board: Board
+    game: Game
+    learned_colours: tuple[LearnedColour, ...] = ()
+    dice_corner: DiceCorner | None = None
+    cover_dice: CoverDice | None = None
+
+
+class _Header(msgspec.Struct, frozen=True):
     format: Literal["rinkside-table/1"]
-    camera: Lens
-    fiducials: Fiducials
-    board: Board
-    game: Game
-    learned_colours: tuple[LearnedColour, ...] = ()
-    dice_corner: DiceCorner | None = None
-    cover_dice: CoverDice | None = None
 
 
-class Setup(msgspec.Struct, frozen=True, kw_only=True):
-    """A table, read and checked."""
+class Setup(TableFields, frozen=True, kw_only=True):
+    """A table, read and checked, with the sizes of its pieces."""
 
-    camera: Lens
-    fiducials: Fiducials
-    board: Board
-    game: Game
     pieces: PieceSet
-    learned_colours: tuple[LearnedColour, ...] = ()
-    dice_corner: DiceCorner | None = None
-    cover_dice: CoverDice | None = None
 
     @property
     def sizes(self) -> tuple[PieceSize, ...]:
@@ -209,7 +211,10 @@ def parse_table(raw: object, where: str = "table.json", beside: Path | None = No
     """
     if isinstance(raw, dict):
         _check_words(raw, where)
-    file = convert(raw, _TableFile, where)
+    convert(raw, _Header, where)
+    assert isinstance(raw, dict), "it has a header"
+    fields = {name: value for name, value in raw.items() if name != "format"}
+    file = convert(fields, TableFields, where)
     _check_lens(file.camera, where)
     _check_fiducials(file.fiducials, where)
     _check_board(file.board, where)
@@ -225,16 +230,7 @@ def parse_table(raw: object, where: str = "table.json", beside: Path | None = No
             raise InputError(
                 f"{where}: game.sizes[{index}]: expected a size of {known}, got {quoted(name)}"
             )
-    return Setup(
-        camera=file.camera,
-        fiducials=file.fiducials,
-        board=file.board,
-        game=file.game,
-        pieces=pieces,
-        learned_colours=file.learned_colours,
-        dice_corner=file.dice_corner,
-        cover_dice=file.cover_dice,
-    )
+    return Setup(pieces=pieces, **_fields(file))
 
 
 def save_table(setup: Setup, path: Path) -> None:
@@ -250,20 +246,12 @@ def save_table(setup: Setup, path: Path) -> None:
 
 def table_document(setup: Setup) -> dict[str, Any]:
     """A table as plain data, which `parse_table` reads back."""
-    fields = {
-        name: getattr(setup, name)
-        for name in (
-            "camera",
-            "fiducials",
-            "board",
-            "game",
-            "learned_colours",
-            "dice_corner",
-            "cover_dice",
-        )
-    }
-    document: dict[str, Any] = msgspec.to_builtins(_TableFile(format=FORMAT, **fields))
-    return document
+    document: dict[str, Any] = msgspec.to_builtins(TableFields(**_fields(setup)))
+    return {"format": FORMAT} | document
+
+
+def _fields(table: TableFields) -> dict[str, Any]:
+    return {name: getattr(table, name) for name in TableFields.__struct_fields__}
 
 
 def _check_words(raw: dict[str, Any], where: str) -> None:

@@ -1,0 +1,1 @@
+"""The network that sees all that lies on the table: its scenes, training and evaluation."""

@@ -1,0 +1,377 @@
+"""Bodies that rays meet: convex polyhedra and round things, solid or hollow, many scenes at a time.
+
+A solid is an outer convex body without an inner one, its hollow, that may reach beyond it where it
+is open. All is in millimetres in the table frame, z = 0 is the table. `b` counts scenes, `k` bodies
+of a scene, `r` rays.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+FAR = 1e9
+NEVER = 1e6
+LEAST = 1e-9
+FACES = 6
+"""Planes of a polyhedron: a pyramid's base, four sides, and what its tip is blunted by; or a box's
+six.
+"""
+SIDES = ((0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4))
+OPEN_MM = 1.0
+"""So far a pyramid's hollow reaches out of its base."""
+
+
+class Polyhedra(NamedTuple):
+    """`planes` (b, k, FACES, 4): outward normals n and c with n x <= c inside; `hollow` (b, k,
+    FACES): c of the hollow, whose normals are the same, far below for none; `ball` (b, k, 4) holds
+    the body.
+    """
+
+    planes: Tensor
+    hollow: Tensor
+    ball: Tensor
+
+
+class Rounds(NamedTuple):
+    """Cylinders, cups and balls: points p = `turn` (x - `middle`) with |pxy|^2 + round pz^2 <= (1 +
+    taper pz)^2, |pz| <= 1.
+
+    `turn` (b, k, 3, 3), `middle` (b, k, 3), `shape` (b, k, 2) of round and taper; `hollow` (b, k,
+    2): the share of the radius that is hollow, 0 for none, and where its floor is in pz; `ball` (b,
+    k, 4).
+    """
+
+    turn: Tensor
+    middle: Tensor
+    shape: Tensor
+    hollow: Tensor
+    ball: Tensor
+
+
+class Bodies(NamedTuple):
+    """All bodies of scenes: first the polyhedra, then the round ones."""
+
+    polyhedra: Polyhedra
+    rounds: Rounds
+
+    @property
+    def balls(self) -> Tensor:
+        """(b, k, 4)."""
+        return torch.cat([self.polyhedra.ball, self.rounds.ball], dim=1)
+
+
+def dot(a: Tensor, b: Tensor) -> Tensor:
+    """Products of vectors (..., 3), with the last axis kept as 1."""
+    return (a * b).sum(dim=-1, keepdim=True)
+
+
+def unit(a: Tensor) -> Tensor:
+    """Vectors (..., 3) of length 1."""
+    return a / a.norm(dim=-1, keepdim=True).clamp(min=LEAST)
+
+
+def pyramids(vertices: Tensor, wall_mm: Tensor, blunt: Tensor) -> Polyhedra:
+    """Pyramids with corners (b, k, 5, 3), walls (b, k) mm thick, 0 for solid ones, and tips cut off
+    for a share (b, k) of the height.
+
+    Corners that are all nought make a body that no ray meets.
+    """
+    base, tip = vertices[..., :4, :], vertices[..., 4, :]
+    middle = base.mean(dim=-2)
+    axis = tip - middle
+    height = axis.norm(dim=-1)
+    normals, offsets = [-unit(axis)], [dot(-unit(axis), middle)]
+    for a, b, c in SIDES:
+        out = unit(
+            torch.linalg.cross(
+                vertices[..., b, :] - vertices[..., a, :], vertices[..., c, :] - vertices[..., a, :]
+            )
+        )
+        normals.append(out)
+        offsets.append(dot(out, vertices[..., a, :]))
+    normals.append(unit(axis))
+    offsets.append(dot(unit(axis), middle) + (height * (1 - blunt))[..., None])
+    n, c = torch.stack(normals, dim=-2), torch.cat(offsets, dim=-1)[..., None]
+    nothing = (height < LEAST)[..., None, None]
+    inwards = torch.tensor([-OPEN_MM, 1, 1, 1, 1, 1], device=n.device)[:, None]
+    walls = (
+        torch.where(
+            torch.tensor([True] + [False] * 5, device=n.device)[:, None],
+            1.0,
+            wall_mm[..., None, None],
+        )
+        * inwards
+    )
+    hollow = torch.where((wall_mm <= 0)[..., None] | nothing[..., 0], -NEVER, (c - walls)[..., 0])
+    ball = torch.cat(
+        [
+            vertices.mean(dim=-2),
+            (vertices - vertices.mean(dim=-2, keepdim=True))
+            .norm(dim=-1)
+            .amax(dim=-1, keepdim=True),
+        ],
+        dim=-1,
+    )
+    return Polyhedra(torch.where(nothing, nowhere(n), torch.cat([n, c], dim=-1)), hollow, ball)
+
+
+def boxes(middle: Tensor, turn: Tensor, half: Tensor) -> Polyhedra:
+    """Boxes around (b, k, 3), whose axes are the columns of `turn` (b, k, 3, 3), with half sides
+    (b, k, 3); 0 for none.
+    """
+    axes = turn.transpose(-1, -2)
+    n = torch.cat([axes, -axes], dim=-2)
+    c = (n * middle[..., None, :]).sum(dim=-1, keepdim=True) + torch.cat([half, half], dim=-1)[
+        ..., None
+    ]
+    nothing = (half.amin(dim=-1) <= 0)[..., None, None]
+    planes = torch.where(nothing, nowhere(n), torch.cat([n, c], dim=-1))
+    return Polyhedra(
+        planes,
+        torch.full_like(planes[..., 0], -NEVER),
+        torch.cat([middle, half.norm(dim=-1, keepdim=True)], dim=-1),
+    )
+
+
+def nowhere(normals: Tensor) -> Tensor:
+    """Planes (..., 4), as many as there are normals (..., 3), that no point is within."""
+    empty = torch.zeros(*normals.shape[:-1], 4, device=normals.device)
+    empty[..., 3] = -1.0
+    return empty
+
+
+def together(first: Polyhedra, second: Polyhedra) -> Polyhedra:
+    """Both, one after the other."""
+    return Polyhedra(*(torch.cat(parts, dim=1) for parts in zip(first, second, strict=True)))
+
+
+def round_things(
+    middle: Tensor, turn: Tensor, half: Tensor, shape: Tensor, hollow: Tensor
+) -> Rounds:
+    """Round things around (b, k, 3); columns of `turn` (b, k, 3, 3) are their axes, `half` (b, k,
+    3) radii and half height, 0 for none.
+    """
+    inwards = turn.transpose(-1, -2) / half.clamp(min=1e-4)[..., None]
+    return Rounds(
+        inwards,
+        middle,
+        shape,
+        hollow,
+        torch.cat([middle, half.norm(dim=-1, keepdim=True) * 1.3], dim=-1),
+    )
+
+
+def _between_planes(
+    faceted: Polyhedra, at: Tensor, way: Tensor
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Where rays (b, r, 3) go in and out of bodies and their hollows, (b, r, k) each; out before in
+    where they miss.
+    """
+    found: list[Tensor] = []
+    for face in range(faceted.planes.shape[2]):
+        normals = faceted.planes[:, :, face, :3].transpose(1, 2)
+        speed, along = torch.bmm(way, normals), torch.bmm(at, normals)
+        slow = 1 / torch.where(speed.abs() < LEAST, LEAST, speed)
+        inwards = speed < 0
+        for k, level in enumerate(
+            (faceted.planes[:, None, :, face, 3], faceted.hollow[:, None, :, face])
+        ):
+            there = (level - along) * slow
+            into, out = torch.where(inwards, there, -FAR), torch.where(inwards, FAR, there)
+            if face == 0:
+                found += [into, out]
+            else:
+                found[2 * k], found[2 * k + 1] = (
+                    torch.maximum(found[2 * k], into),
+                    torch.minimum(found[2 * k + 1], out),
+                )
+    return found[0], found[1], found[2], found[3]
+
+
+def _between_roots(
+    rounds: Rounds, at: Tensor, way: Tensor, share: Tensor | float, floor: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """The same for round things whose radius is taken at a share (b, 1, k) and whose pz begins at
+    `floor` (b, 1, k), or -1 if None.
+    """
+    matrix = rounds.turn
+    p = torch.einsum("bkij,brkj->brki", matrix, at[:, :, None] - rounds.middle[:, None])
+    v = torch.einsum("bkij,brj->brki", matrix, way)
+    ball, taper = rounds.shape[:, None, :, 0], rounds.shape[:, None, :, 1]
+    wide = share * (1 + taper * p[..., 2])
+    a = v[..., 0] ** 2 + v[..., 1] ** 2 + ball * v[..., 2] ** 2 - (share * taper * v[..., 2]) ** 2
+    half_b = (
+        p[..., 0] * v[..., 0]
+        + p[..., 1] * v[..., 1]
+        + ball * p[..., 2] * v[..., 2]
+        - wide * share * taper * v[..., 2]
+    )
+    c = p[..., 0] ** 2 + p[..., 1] ** 2 + ball * p[..., 2] ** 2 - wide**2
+    a = torch.where(a.abs() < LEAST, LEAST, a)
+    inside = half_b**2 - a * c
+    root = inside.clamp(min=0).sqrt()
+    into, out = (-half_b - root) / a, (-half_b + root) / a
+    into, out = torch.minimum(into, out), torch.maximum(into, out)
+    into, out = torch.where(inside < 0, FAR, into), torch.where(inside < 0, -FAR, out)
+    speed = torch.where(v[..., 2].abs() < LEAST, LEAST, v[..., 2])
+    low = (-1.0 if floor is None else floor) - p[..., 2]
+    high = (1.0 if floor is None else 1.2) - p[..., 2]
+    first, second = low / speed, high / speed
+    return torch.maximum(into, torch.minimum(first, second)), torch.minimum(
+        out, torch.maximum(first, second)
+    )
+
+
+class Ends(NamedTuple):
+    """Where along rays (b, r, k) bodies begin and end, and their hollows: nothing is met where an
+    end comes before its beginning.
+    """
+
+    into: Tensor
+    out: Tensor
+    into_hollow: Tensor
+    out_of_hollow: Tensor
+
+
+def ends(bodies: Bodies, at: Tensor, way: Tensor) -> Ends:
+    """Of rays from (b, r, 3) along (b, r, 3)."""
+    faceted, rounds = bodies
+    parts = [_between_planes(faceted, at, way)]
+    if rounds.middle.shape[1]:
+        into, out = _between_roots(rounds, at, way, 1.0, None)
+        share, floor = rounds.hollow[:, None, :, 0], rounds.hollow[:, None, :, 1]
+        empty, full = _between_roots(rounds, at, way, share.clamp(min=0.01), floor)
+        parts.append(
+            (into, out, torch.where(share > 0, empty, FAR), torch.where(share > 0, full, -FAR))
+        )
+    return Ends(*(torch.cat(side, dim=2) for side in zip(*parts, strict=True)))
+
+
+class Met(NamedTuple):
+    """What rays meet first: distance `far` (b, r), FAR for nothing; which `body` (b, r); whether
+    they go `into` its stuff, and whether it is the wall of its `hollow`.
+    """
+
+    far: Tensor
+    body: Tensor
+    into: Tensor
+    hollow: Tensor
+
+
+def first_met(all_ends: Ends, least_mm: float) -> Met:
+    """What rays meet first beyond a distance."""
+    a0, a1, b0, b1 = all_ends
+    solid, hollow = a0 < a1, b0 < b1
+
+    def told(end: Tensor, there: Tensor) -> Tensor:
+        return torch.where(there & (end > least_mm), end, FAR)
+
+    choices = [
+        told(a0, solid & ~(hollow & (b0 < a0) & (a0 < b1))),
+        told(a1, solid & ~(hollow & (b0 < a1) & (a1 < b1))),
+        told(b0, solid & hollow & (a0 < b0) & (b0 < a1)),
+        told(b1, solid & hollow & (a0 < b1) & (b1 < a1)),
+    ]
+    nearest = torch.minimum(
+        torch.minimum(choices[0], choices[1]), torch.minimum(choices[2], choices[3])
+    )
+    far, body = nearest.min(dim=2)
+    which = torch.stack(
+        [choice.gather(2, body[..., None])[..., 0] for choice in choices], dim=-1
+    ).argmin(dim=-1)
+    return Met(far, body, (which == 0) | (which == 3), which >= 2)
+
+
+def plastic_mm(all_ends: Ends, most_mm: Tensor, least_mm: float) -> Tensor:
+    """Length (b, r, k) of rays, from `least_mm` up to (b, r, 1), that runs in the stuff of each
+    body.
+    """
+    a0, a1, b0, b1 = all_ends
+    start, stop = a0.clamp(min=least_mm), torch.minimum(a1, most_mm)
+    in_hollow = (torch.minimum(stop, b1) - torch.maximum(start, b0)).clamp(min=0)
+    return (stop - start).clamp(min=0) - torch.where(b0 < b1, in_hollow, 0.0)
+
+
+def facing(bodies: Bodies, met: Met, points: Tensor, bevel_mm: Tensor) -> tuple[Tensor, Tensor]:
+    """How surfaces face, (b, r, 3), away from the stuff, and the number of the face (b, r) of a
+    polyhedron, at points (b, r, 3).
+
+    Within `bevel_mm` (b, r) of an edge the faces beside it are mixed, as if it were round.
+    """
+    faceted, rounds = bodies
+    count = faceted.planes.shape[1]
+    chosen = met.body.clamp(max=count - 1)
+    planes = of_bodies(faceted.planes, chosen)
+    level = torch.where(met.hollow[..., None], of_bodies(faceted.hollow, chosen), planes[..., 3])
+    room = (level - (planes[..., :3] * points[..., None, :]).sum(dim=-1)).abs()
+    face = room.argmin(dim=-1)
+    weight = (1 - room / bevel_mm[..., None].clamp(min=1e-3)).clamp(min=0)
+    weight = torch.where(
+        torch.nn.functional.one_hot(face, FACES) > 0, weight.clamp(min=0.5), weight
+    )
+    away = unit((weight[..., None] * planes[..., :3]).sum(dim=-2))
+    if rounds.middle.shape[1]:
+        away = torch.where(
+            (met.body >= count)[..., None],
+            _round_facing(rounds, (met.body - count).clamp(min=0), points),
+            away,
+        )
+    return torch.where(met.hollow[..., None], -away, away), face
+
+
+def of_bodies(values: Tensor, body: Tensor) -> Tensor:
+    """Of values (b, k, ...) those of bodies (b, r): (b, r, ...)."""
+    return values[torch.arange(len(values), device=values.device)[:, None], body]
+
+
+def _round_facing(rounds: Rounds, body: Tensor, points: Tensor) -> Tensor:
+    matrix = of_bodies(rounds.turn, body)
+    p = torch.einsum("brij,brj->bri", matrix, points - of_bodies(rounds.middle, body))
+    shape, hollow = of_bodies(rounds.shape, body), of_bodies(rounds.hollow, body)
+    ball, taper = shape[..., 0], shape[..., 1]
+    wide = 1 + taper * p[..., 2]
+    reach = (p[..., 0] ** 2 + p[..., 1] ** 2 + ball * p[..., 2] ** 2).sqrt()
+    from_side = torch.minimum((wide - reach).abs(), (wide * hollow[..., 0] - reach).abs())
+    from_end = torch.minimum((1 - p[..., 2].abs()).abs(), (p[..., 2] - hollow[..., 1]).abs())
+    at_side = (from_side * _length(matrix, 2) < from_end * _length(matrix, 0)) | (ball > 0.5)
+    side = torch.stack([p[..., 0], p[..., 1], ball * p[..., 2] - taper * wide], dim=-1)
+    end = torch.zeros_like(side)
+    end[..., 2] = p[..., 2].sign()
+    return unit(torch.einsum("brij,bri->brj", matrix, torch.where(at_side[..., None], side, end)))
+
+
+def _length(matrix: Tensor, row: int) -> Tensor:
+    return matrix[..., row, :].norm(dim=-1)
+
+
+def near_any(balls: Tensor, at: Tensor, way: Tensor) -> Tensor:
+    """Which rays (b, r) pass through the ball (b, k, 4) of any body."""
+    middle, radius = balls[..., :3], balls[..., 3]
+    along = torch.bmm(way, middle.transpose(1, 2)) - dot(way, at)
+    apart = (
+        dot(at, at) - 2 * torch.bmm(at, middle.transpose(1, 2)) + (middle**2).sum(dim=-1)[:, None]
+    )
+    within = (apart - along**2 < ((radius + 0.5) ** 2)[:, None]) & (
+        (along > 0) | (apart < (radius**2)[:, None])
+    )
+    return (within & (radius > 0.01)[:, None]).any(dim=2)
+
+
+def picked(mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Numbers (b, m) of the true ones of each row of (b, r), and which of these (b, m) are not
+    fillings.
+    """
+    most = max(1, int(mask.sum(dim=1).max()))
+    place = torch.where(mask, mask.long().cumsum(dim=1) - 1, most)
+    numbers = torch.zeros(len(mask), most + 1, dtype=torch.long, device=mask.device)
+    numbers.scatter_(1, place, torch.arange(mask.shape[1], device=mask.device).expand_as(place))
+    filled = torch.arange(most, device=mask.device)[None] < mask.sum(dim=1, keepdim=True)
+    return numbers[:, :most], filled
+
+
+def taken(values: Tensor, numbers: Tensor) -> Tensor:
+    """Of values (b, r, c) those of the numbers (b, m): (b, m, c)."""
+    return values.gather(1, numbers[..., None].expand(-1, -1, values.shape[2]))

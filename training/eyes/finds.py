@@ -1,0 +1,127 @@
+"""What an answer of the network says is there: the peaks of its hills, each with all that it
+tells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import conv2d, max_pool2d
+
+from training.eyes.model import KINDS, STRIDE, UNIT_PX, Answer
+from training.eyes.product import HILL_CELLS
+
+LEAST_CHANCE = 0.15
+"""Middles that are less likely than this are not told."""
+SAME_BASES = 0.45
+"""Middles nearer than this, in bases, are one thing's."""
+POSES = 3
+STACK, COUNTER, ELSE = (KINDS.index(name) for name in ("stack", "counter", "else"))
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Find:
+    """Something with its middle at `centre` (2,) px: `chances` (kinds,), of the three poses, of a
+    stack, a counter, something else; `points` (5, 2) px, corners of the base and tip, and the
+    Laplace scales `doubts` (5,) px; `turn` (2,); `base_px` and the scale of the doubt about its
+    logarithm; `colours` (c,), chances; `clear`, `raised`, `visible`, chances and a share.
+    """
+
+    centre: Floats
+    chances: Floats
+    points: Floats
+    doubts: Floats
+    turn: Floats
+    base_px: float
+    base_doubt: float
+    colours: Floats
+    clear: float
+    raised: float
+    visible: float
+
+    @property
+    def poses(self) -> Floats:
+        """Chances (3,) of the poses of a piece, shared out between them."""
+        return np.asarray(self.chances[:POSES] / max(self.chances[:POSES].sum(), 1e-9))
+
+    @property
+    def best(self) -> tuple[int, float]:
+        """The likeliest of piece (0), counter and something else, and the chance of it."""
+        rivals = {
+            0: min(1.0, self.chances[:POSES].sum()),
+            **{k: self.chances[k] for k in (COUNTER, ELSE)},
+        }
+        kind = max(rivals, key=lambda one: rivals[one])
+        return kind, float(rivals[kind])
+
+
+def finds(answer: Tensor, least: float = LEAST_CHANCE) -> list[list[Find]]:
+    """All that is there in each of some pictures, answers (b, CHANNELS_OUT, h, w), the surest
+    first.
+    """
+    answer = answer.float()
+    chances = _in_hills(answer[:, Answer.CENTRE].sigmoid())
+    whole = torch.stack(
+        [chances[:, :POSES].sum(dim=1), chances[:, COUNTER], chances[:, ELSE]], dim=1
+    ).amax(dim=1)
+    peak = (whole >= max_pool2d(whole[:, None], 3, 1, 1)[:, 0]) & (whole > least)
+    scene, row, column = (part.cpu() for part in peak.nonzero(as_tuple=True))
+    cpu = answer.cpu()
+    here = cpu[scene, :, row, column].double().numpy()
+    likely = chances.cpu()[scene, :, row, column].double().numpy()
+    found: list[list[Find]] = [[] for _ in range(len(answer))]
+    for number, values, own, y, x in zip(
+        scene.tolist(), here, likely, row.tolist(), column.tolist(), strict=True
+    ):
+        found[number].append(_find(values, own, np.array([x, y])))
+    return [_each_once(sorted(some, key=lambda one: -one.best[1])) for some in found]
+
+
+def _in_hills(chances: Tensor) -> Tensor:
+    """Chances (b, k, h, w) gathered from the hills around each cell: 1 for a sure middle."""
+    steps = torch.arange(-1, 2, device=chances.device, dtype=torch.float32)
+    bell = torch.exp(-(steps**2) / (2 * HILL_CELLS**2))
+    hill = bell[:, None] * bell[None]
+    hill = (hill / (hill**2).sum()).expand(chances.shape[1], 1, 3, 3)
+    return conv2d(chances, hill, padding=1, groups=chances.shape[1]).clamp(max=1.0)
+
+
+def _find(values: Floats, chances: Floats, cell: NDArray[np.int64]) -> Find:
+    middle = (cell.astype(np.float64) + 0.5) * STRIDE - 0.5
+    centre = middle + values[Answer.OFFSET] * STRIDE
+    weights = np.exp(values[Answer.COLOUR] - values[Answer.COLOUR].max())
+    clear, raised, visible = (
+        1 / (1 + np.exp(-values[part.start]))
+        for part in (Answer.CLEAR, Answer.RAISED, Answer.VISIBLE)
+    )
+    return Find(
+        centre,
+        chances,
+        middle + values[Answer.POINTS].reshape(5, 2) * UNIT_PX,
+        np.exp(values[Answer.POINT_DOUBT].clip(-5, 2)) * UNIT_PX,
+        values[Answer.TURN],
+        float(np.exp(values[Answer.SIZE.start]) * UNIT_PX),
+        float(np.exp(values[Answer.SIZE_DOUBT.start].clip(-5, 2))),
+        weights / weights.sum(),
+        float(clear),
+        float(raised),
+        float(visible),
+    )
+
+
+def _each_once(found: list[Find]) -> list[Find]:
+    """Without those that are nearer to a surer one than SAME_BASES."""
+    kept: list[Find] = []
+    for one in found:
+        if all(
+            np.hypot(*(one.centre - other.centre)) >= SAME_BASES * min(one.base_px, other.base_px)
+            for other in kept
+        ):
+            kept.append(one)
+    return kept

@@ -1,0 +1,122 @@
+"""What is wrong with what the network said."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn.functional import (
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    one_hot,
+    smooth_l1_loss,
+)
+
+from training.eyes.model import KINDS, STRIDE, UNIT_PX, Answer
+from training.eyes.targets import Lesson, cells_of, relative_turn, targets
+
+LEAST_DOUBT, MOST_DOUBT = -5.0, 2.0
+SURER = 0.5
+"""Power of the doubt that a likelihood is weighed by: 0 for the likelihood itself, 1 for
+distances.
+"""
+WEIGHTS = {
+    "centre": 1.0,
+    "offset": 1.0,
+    "points": 0.5,
+    "turn": 0.5,
+    "size": 0.5,
+    "colour": 0.6,
+    "clear": 0.15,
+    "raised": 0.15,
+    "visible": 0.1,
+    "mask": 1.0,
+}
+"""Of the parts in the whole: so that at the end of training none is more than half of it."""
+TURNS = [[(k + turn) % 4 for k in range(4)] + [4] for turn in range(4)]
+"""The corners of a piece that stands may be counted from any one."""
+
+
+def loss(said: Tensor, lesson: Lesson) -> tuple[Tensor, dict[str, Tensor]]:
+    """The whole, and its parts by name, of answers (b, CHANNELS_OUT, h, w)."""
+    cells = said.shape[-1]
+    asked = targets(lesson.objects, cells)
+    parts = {"centre": focal(said[:, Answer.CENTRE], asked.hills, asked.weight)}
+    parts["mask"] = binary_cross_entropy_with_logits(said[:, Answer.MASK], lesson.masks)
+    scene, row, column = (asked.counts > 0).nonzero(as_tuple=True)
+    here = said[scene, :, row, column]
+    weight = asked.counts[scene, row, column]
+    own = asked.owner[scene, row, column]
+    objects = type(lesson.objects)(*(part[scene, own] for part in lesson.objects))
+    cell = torch.stack([column, row], dim=-1).float()
+    piece = weight * ((objects.kind >= 0) & (objects.kind < KINDS.index("stack")))
+    coloured = piece + weight * (objects.kind == KINDS.index("counter"))
+    upright = weight * (objects.kind == KINDS.index("upright"))
+
+    def mean(values: Tensor, by: Tensor) -> Tensor:
+        return (values * by).sum() / by.sum().clamp(min=1)
+
+    offset = smooth_l1_loss(
+        here[:, Answer.OFFSET], cells_of(objects.centre) - cell, reduction="none", beta=0.05
+    ).sum(dim=-1)
+    parts["offset"] = mean(offset, weight)
+    ways = objects.points - ((cell + 0.5) * STRIDE - 0.5)[:, None]
+    parts["points"] = mean(_points(here, ways, upright > 0), piece)
+    turn = smooth_l1_loss(
+        here[:, Answer.TURN],
+        relative_turn(objects.slopes, objects.edge),
+        reduction="none",
+        beta=0.1,
+    ).sum(dim=-1)
+    parts["turn"] = mean(turn, upright)
+    size = (objects.base_px.clamp(min=1) / UNIT_PX).log()
+    parts["size"] = mean(
+        laplace((here[:, Answer.SIZE.start] - size).abs(), here[:, Answer.SIZE_DOUBT.start], 1),
+        coloured,
+    )
+    parts["colour"] = mean(
+        cross_entropy(here[:, Answer.COLOUR], objects.name, reduction="none"), coloured
+    )
+    for name, channel, value in (
+        ("clear", Answer.CLEAR, objects.clear),
+        ("raised", Answer.RAISED, objects.raised),
+        ("visible", Answer.VISIBLE, objects.visible),
+    ):
+        parts[name] = mean(
+            binary_cross_entropy_with_logits(here[:, channel.start], value, reduction="none"), piece
+        )
+    whole = sum(
+        (WEIGHTS[name] * part for name, part in parts.items()), torch.zeros((), device=said.device)
+    )
+    return whole, {name: part.detach() for name, part in parts.items()}
+
+
+def focal(said: Tensor, hills: Tensor, weight: Tensor) -> Tensor:
+    """Focal loss of hills (Law and Deng, CornerNet, 2018) of logits (b, k, h, w)."""
+    chance = said.sigmoid().clamp(1e-5, 1 - 1e-5)
+    top = hills > 0.999
+    missed = torch.where(top, (1 - chance) ** 2 * chance.log(), 0.0)
+    invented = torch.where(top, 0.0, (1 - hills) ** 4 * chance**2 * (1 - chance).log())
+    return -((missed + invented) * weight).sum() / top.sum().clamp(min=1)
+
+
+def laplace(off: Tensor, doubt: Tensor, figures: int) -> Tensor:
+    """Minus the logarithm of the likelihood of distances, summed over so many figures, but for a
+    constant, times the root of the doubt.
+
+    Without that root what is told surest would drown all else that the network learns (Seitzer et
+    al., On the Pitfalls of Heteroscedastic Uncertainty Estimation, ICLR 2022).
+    """
+    doubt = doubt.clamp(LEAST_DOUBT, MOST_DOUBT)
+    return (off * torch.exp(-doubt) + figures * doubt) * torch.exp(SURER * doubt.detach())
+
+
+def _points(here: Tensor, ways: Tensor, standing: Tensor) -> Tensor:
+    """Of corners and tip, (m,)."""
+    said = here[:, Answer.POINTS].reshape(-1, 5, 2)
+    ways = ways / UNIT_PX
+    turns = torch.tensor(TURNS, device=ways.device)
+    rivals = ways[:, turns]
+    off = (said[:, None] - rivals).abs().sum(dim=-1)
+    best = torch.where(standing, off.detach().sum(dim=-1).argmin(dim=-1), 0)
+    chosen = (off * one_hot(best, 4)[..., None]).sum(dim=1)
+    return laplace(chosen, here[:, Answer.POINT_DOUBT], 2).sum(dim=-1)

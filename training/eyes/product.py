@@ -1,0 +1,27 @@
+"""What training shares with the product, without importing it: a rented card has PyTorch and OpenCV
+and little else.
+
+Tests hold these figures to those of `table.pieces` and `vision.networks.detector`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+COLOURS = (
+    *("red", "yellow", "green", "blue", "black", "purple"),
+    *("orange", "cyan", "white", "clear", "pink", "grey"),
+)
+"""Colours that pyramids are sold in."""
+BRIGHTEST = 1.2
+"""Light, relative to white paper, that is white for the network."""
+HILL_CELLS = 0.7
+"""Standard deviation of the hill that the network is taught to raise over each middle."""
+SETS = Path(__file__).parents[2] / "table" / "data"
+
+
+def sizes_of(name: str) -> list[tuple[float, float]]:
+    """Bases and heights, mm, of the set of pieces `name`, the smallest first."""
+    rows = tomllib.loads((SETS / f"{name}.toml").read_text(encoding="utf-8"))["sizes"].values()
+    return sorted((float(row["base_mm"]), float(row["height_mm"])) for row in rows)

@@ -1,0 +1,452 @@
+"""Scenes by chance: pieces that stand, lie, lean, touch, are stacked and nested, other things,
+light, a table and a view.
+
+Two scenes of one seed are the same on one kind of device. `b` counts scenes, `n` places for pieces.
+Places come in pairs: the second piece of a pair may touch the first, lean on it, stand on it or be
+in it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from training.eyes import bodies as solid
+from training.eyes.cameras import (
+    View,
+    averaged,
+    corners_on_table,
+    on_table,
+    project,
+    random_views,
+    rays,
+    scale_and_lean,
+    slopes,
+)
+from training.eyes.distractors import ARM, BOXES, COUNTER, NOTHING, ROUNDS, Things, random_things
+from training.eyes.draw import Draw
+from training.eyes.grounds import ground_picture
+from training.eyes.lighting import random_lights
+from training.eyes.materials import WEIGHTS, plastics, see_through
+from training.eyes.model import KINDS
+from training.eyes.posing import (
+    accepted,
+    at_pivot,
+    leaning_tilt,
+    posed,
+    standing_tilt,
+    touching_place,
+)
+from training.eyes.product import COLOURS, sizes_of
+from training.eyes.raytracer import Ground, Stuff, World, light_map, of_map, seen
+
+PIECES = 12
+SIDE_PX = 192
+"""Side of a picture."""
+EACH = 2
+"""Rays a pixel, along each side."""
+GROUND_PX, LIGHT_PX, LIGHT_SAMPLES = 320, 96, 4
+UPRIGHT, LYING, LEANING = (KINDS.index(name) for name in ("upright", "lying", "leaning"))
+ALONE, TOUCHES, LEANS, STANDS_ON, IS_IN = range(5)
+ROLES = (0.42, 0.24, 0.14, 0.13, 0.07)
+"""How often the second of a pair does what."""
+LEAST_LEAN = math.radians(3.0)
+WALLS_MM = (1.2, 2.3)
+CLEARANCE_MM = 0.02
+ROLLS, TILTS = 0.03, 0.04
+"""Share of pieces that are turned any way, held by nothing that shows; and of those that are tipped
+up so.
+"""
+
+
+class Pieces(NamedTuple):
+    """(b, n, ...): `corners` (5, 3) mm; `there`; `told`, whether it is to be found; `kind`;
+    `stack`, whether another is on or in it and shows; `raised`, whether it stands on another;
+    `base_mm`, `wall_mm`; `name`, the number of its colour; `pips`, how many.
+    """
+
+    corners: Tensor
+    there: Tensor
+    told: Tensor
+    kind: Tensor
+    stack: Tensor
+    raised: Tensor
+    base_mm: Tensor
+    wall_mm: Tensor
+    name: Tensor
+    clear: Tensor
+    pips: Tensor
+
+
+class Objects(NamedTuple):
+    """All that is to be found or to be left alone, (b, k, ...): `kind`, -1 for nothing and -2 for
+    arms; `centre` (2) and `points` (5, 2) px; `base_px` across the line of sight on the table;
+    `slopes` (2, 2), how pixels move along the table there; `edge` (2), the direction of a base edge
+    on the table; `name`, `clear`, `stack`, `raised`, and `visible`, the share of it that nothing
+    hides.
+    """
+
+    kind: Tensor
+    centre: Tensor
+    points: Tensor
+    base_px: Tensor
+    slopes: Tensor
+    edge: Tensor
+    name: Tensor
+    clear: Tensor
+    stack: Tensor
+    raised: Tensor
+    visible: Tensor
+
+
+class Scene(NamedTuple):
+    """Before it is seen."""
+
+    view: View
+    pieces: Pieces
+    things: Things
+    world: World
+    board: Tensor
+
+
+class Shown(NamedTuple):
+    """A scene as it is seen: light (b, 3, side, side) of all, `light`, of the `bare` table and of
+    its print in even light, `print`; where there is a `board` (b, 1, side, side); `masks` (b, 3,
+    side / 4, side / 4) of pieces and counters, other things, arms; and the objects.
+    """
+
+    light: Tensor
+    bare: Tensor
+    print: Tensor
+    board: Tensor
+    masks: Tensor
+    view: View
+    objects: Objects
+
+
+def random_sizes(draw: Draw) -> tuple[Tensor, Tensor, Tensor]:
+    """Bases and heights (b, PIECES) mm of pieces of a set, and how many pips each has."""
+    sets = [sizes_of(name) for name in ("looney", "piecepack")]
+    rows = [[*sizes, *[sizes[-1]] * (6 - len(sizes))] for sizes in sets]
+    table = torch.tensor(rows, device=draw.device)
+    piecepack = draw.chance(0.2, 1)
+    own = torch.where(piecepack, draw.whole(6, PIECES), draw.whole(3, PIECES))
+    alike = draw.chance(0.55, 1)
+    own = torch.where(alike, own[:, :1], own)
+    size = table[piecepack.long().expand(-1, PIECES), own]
+    stretched = torch.exp(draw.normal(0.012, 1, 2))
+    odd = draw.chance(0.08, 1, 1)
+    size = (
+        torch.where(
+            odd,
+            torch.stack([draw.uniform(12, 28, PIECES), draw.uniform(16, 46, PIECES)], dim=-1),
+            size,
+        )
+        * stretched
+    )
+    return size[..., 0], size[..., 1], own + 1
+
+
+def _kinds(draw: Draw, second: Tensor, role: Tensor) -> Tensor:
+    """Standing or lying, (b, PIECES), as the mode of the scene and the pair have it."""
+    lying_share = torch.tensor([0.06, 0.5, 0.9], device=draw.device)[draw.pick([0.33, 0.34, 0.33])][
+        :, None
+    ]
+    lying = draw.uniform(0, 1, PIECES) < lying_share
+    wants_standing, wants_lying = role == STANDS_ON, role == IS_IN
+    partner = wants_lying.roll(-1, 1) | (wants_lying & second)
+    standing = wants_standing.roll(-1, 1) | (wants_standing & second)
+    return (lying | partner) & ~standing
+
+
+def random_pieces(draw: Draw, view: View, side: int) -> Pieces:
+    """Pieces where the picture shows the table, none in another's place."""
+    b, device = draw.count, draw.device
+    base, height, pips = random_sizes(draw)
+    wall = draw.uniform(*WALLS_MM, 1).expand(-1, PIECES)
+    second = (torch.arange(PIECES, device=device) % 2 == 1).expand(b, -1)
+    role = torch.where(second, draw.pick(list(ROLES), PIECES), ALONE)
+    lying = _kinds(draw, second, role)
+    upright_tilt = standing_tilt(base, height)
+    tilt = torch.where(lying, 0.0, upright_tilt)
+    tipped = draw.chance(TILTS, PIECES) & ~second
+    tilt = torch.where(
+        tipped, (LEAST_LEAN + draw.uniform(0, 1, PIECES) * (upright_tilt - 2 * LEAST_LEAN)), tilt
+    )
+    roll = torch.where(draw.chance(ROLLS, PIECES) & ~second, draw.normal(0.35, PIECES), 0.0)
+    heading = draw.uniform(0, 2 * math.pi, PIECES)
+    aligned = draw.chance(0.25, 1) & (tilt >= upright_tilt - 1e-4)
+    heading = torch.where(aligned, heading[:, :1] + draw.normal(0.03, PIECES), heading)
+    reach = draw.uniform(0.25, 0.62, 1, 1)
+    pixels = (side - 1) / 2 + draw.uniform(-1, 1, PIECES, 2) * reach * side
+    place = on_table(view, pixels)
+    corners = posed(base, height, place, heading, tilt, roll)
+    corners, tilt, raised, hidden, stack = _paired(
+        draw, corners, (base, height, wall), heading, tilt, role
+    )
+    many = ((side / (base[:, 0] * view.focal / view.eye.norm(dim=-1))) ** 2 / 4).clamp(
+        1.5, PIECES
+    ) / PIECES
+    wanted = draw.uniform(0, 1, PIECES) < (many * draw.uniform(0.2, 1.3))[:, None]
+    wanted = wanted & (~second | (role == ALONE) | wanted.roll(1, 1)) & (tilt < upright_tilt + 1e-3)
+    together = ((role == STANDS_ON) | (role == IS_IN)) & second
+    pair = torch.arange(PIECES, device=device) // 2
+    ignored = (pair[:, None] == pair[None])[None] & (together | together.roll(-1, 1))[:, :, None]
+    there = accepted(wanted, corners, ignored, CLEARANCE_MM)
+    there = there & (~together & (role != LEANS) | there.roll(1, 1))
+    kind = torch.where(
+        tilt < LEAST_LEAN, LYING, torch.where(tilt > upright_tilt - LEAST_LEAN, UPRIGHT, LEANING)
+    )
+    kind = torch.where(roll.abs() > LEAST_LEAN, LEANING, kind)
+    below_nest = torch.cat(
+        [hidden[:, 1:] & there[:, 1:] & (role[:, 1:] == STANDS_ON), hidden[:, :1] & False], dim=1
+    )
+    own_hidden = hidden & (role == IS_IN)
+    name, clear = _colours(draw)
+    partner_there = torch.cat([there[:, 1:], there[:, :1] & False], dim=1)
+    outer_of_lying = (
+        torch.cat([own_hidden[:, 1:], own_hidden[:, :1] & False], dim=1) & partner_there
+    )
+    under = torch.cat([raised[:, 1:], raised[:, :1] & False], dim=1) & partner_there
+    covers = hidden & (role == STANDS_ON)
+    shows = (outer_of_lying & clear) | under | (covers & clear)
+    return Pieces(
+        corners * there[..., None, None],
+        there,
+        there & ~own_hidden & ~below_nest,
+        kind,
+        shows & stack,
+        raised & there,
+        base,
+        wall,
+        name,
+        clear,
+        pips,
+    )
+
+
+def _paired(
+    draw: Draw,
+    corners: Tensor,
+    size: tuple[Tensor, Tensor, Tensor],
+    heading: Tensor,
+    tilt: Tensor,
+    role: Tensor,
+) -> tuple[Tensor, ...]:
+    """Corners and tilts with the second of each pair moved as its role has it; which are raised,
+    which are hidden or hide the other, and which may be told as part of a stack.
+    """
+    base, height, wall = size
+    anchor = corners.roll(1, 1)
+    none = torch.zeros_like(base)
+    touching = touching_place(
+        base,
+        height,
+        draw.uniform(0, 2 * math.pi, PIECES),
+        heading,
+        tilt,
+        anchor,
+        draw.uniform(0.03, 1.2, PIECES),
+    )
+    by_touch = posed(base, height, touching, heading, tilt, none)
+    middle = (anchor[..., :4, :2].mean(dim=-2) + anchor[..., 4, :2]) / 2
+    way = torch.stack([torch.cos(heading), torch.sin(heading)], dim=-1)
+    pivot = (
+        middle
+        - way * (base * draw.uniform(0.5, 1.7, PIECES))[..., None]
+        + draw.normal(2.5, PIECES, 2)
+    )
+    leaning = leaning_tilt(base, height, pivot, heading, anchor)
+    by_leaning = at_pivot(base, height, pivot, heading, leaning)
+    step = wall * torch.hypot(height, base / 2) / (base / 2)
+    lift = (anchor[..., 4, 2] - (height - step)).clamp(min=0)
+    upright = posed(base, height, anchor[..., 4, :2], heading, standing_tilt(base, height), none)
+    on_it = upright + torch.nn.functional.pad((lift + 0.05)[..., None, None], (2, 0))
+    ratio = (base / base.roll(1, 1))[..., None, None]
+    anchor_base = anchor[..., :4, :].mean(dim=-2, keepdim=True)
+    room = (
+        1 - (wall * torch.hypot(height, base / 2) / (base / 2) / height.roll(1, 1))[..., None, None]
+    )
+    inside = anchor_base + torch.minimum(ratio, room * 0.99) * (anchor - anchor_base)
+    fits = ratio[..., 0, 0] < 0.97
+    out = corners
+    for own, there in (
+        (TOUCHES, by_touch),
+        (LEANS, by_leaning),
+        (STANDS_ON, on_it),
+        (IS_IN, inside),
+    ):
+        out = torch.where((role == own)[..., None, None], there, out)
+    tilt = torch.where(role == LEANS, leaning, tilt)
+    # what does not fit in is not there
+    tilt = torch.where((role == IS_IN) & ~fits, torch.inf, tilt)
+    raised = (role == STANDS_ON) & (lift > 1.0)
+    hidden = ((role == STANDS_ON) & (lift <= 1.0)) | (role == IS_IN)
+    return out, tilt, raised, hidden, torch.ones_like(raised)
+
+
+def _colours(draw: Draw) -> tuple[Tensor, Tensor]:
+    """Names of colours (b, PIECES) of a few in play, and which pieces are see-through."""
+    weights = torch.tensor(WEIGHTS, device=draw.device).log() - torch.log(
+        -torch.log(draw.uniform(1e-6, 1 - 1e-6, len(COLOURS)))
+    )
+    order = weights.argsort(dim=1, descending=True)
+    name = order.gather(1, (draw.uniform(0, 1, PIECES) * (1 + draw.whole(5, 1)).float()).long())
+    one_set = draw.chance(0.75, 1)
+    return name, see_through(
+        name, torch.where(one_set, draw.uniform(0, 1, 1), draw.uniform(0, 1, PIECES))
+    )
+
+
+def random_scenes(seed: int, count: int, device: torch.device, side: int = SIDE_PX) -> Scene:
+    """So many scenes."""
+    draw = Draw(seed, count, device)
+    view = random_views(draw, side)
+    pieces = random_pieces(draw, view, side)
+    places = on_table(view, draw.uniform(-0.08 * side, 1.08 * side, BOXES + ROUNDS, 2))
+    middles = pieces.corners[..., :2].mean(dim=-2)
+    reach = (pieces.corners[..., :2] - middles[..., None, :]).norm(dim=-1).amax(dim=-1)
+    apart = (places[:, :, None] - middles[:, None]).norm(dim=-1) - reach[:, None] - 0.5
+    free = torch.where(pieces.there[:, None], apart, 1e3).amin(dim=2)
+    others = (places[:, :, None] - places[:, None]).norm(dim=-1) + 1e3 * torch.eye(
+        BOXES + ROUNDS, device=device
+    )
+    things = random_things(draw, places, torch.minimum(free, 0.45 * others.amin(dim=2)))
+    walls = torch.where(pieces.there, pieces.wall_mm, 0.0)
+    walls = torch.where((pieces.clear | draw.chance(0.9, 1)), walls, 0.0)
+    blunt = draw.uniform(0.0, 0.05, 1).expand(-1, PIECES)
+    shells = solid.pyramids(
+        pieces.corners
+        + torch.tensor([0.0, 0.0, 0.03], device=device) * pieces.there[..., None, None],
+        walls,
+        blunt,
+    )
+    all_bodies = solid.Bodies(solid.together(shells, things.boxes), things.rounds)
+    stuff = _stuff(draw, pieces, things)
+    lights = random_lights(draw)
+    low, high = corners_on_table(view, side)
+    colour, board = ground_picture(low, high, GROUND_PX * side // SIDE_PX, seed * 5 + 3)
+    lit, bare = light_map(
+        all_bodies, stuff, lights, low, high, LIGHT_PX * side // SIDE_PX, LIGHT_SAMPLES, draw
+    )
+    gloss = draw.uniform(0, 1) ** 3
+    world = World(all_bodies, stuff, lights, Ground(low, high, colour, lit, bare, gloss))
+    return Scene(view, pieces, things, world, board)
+
+
+def _stuff(draw: Draw, pieces: Pieces, things: Things) -> Stuff:
+    """What all bodies are made of, pieces first."""
+    b, device = draw.count, draw.device
+    rest = BOXES + ROUNDS
+    make = draw.whole(3, 1).expand(-1, PIECES)
+    made = plastics(
+        pieces.name,
+        make,
+        pieces.clear,
+        draw.log_uniform(0.2, 1.2, 1).expand(-1, PIECES),
+        draw.normal(0.14, 1, 1) + draw.normal(0.07, PIECES, 3),
+    )
+    gloss = (draw.uniform(0, 1, 1) ** 0.7).expand(-1, PIECES)
+    milk = (draw.uniform(0, 1, 1) ** 2 * 0.3).expand(-1, PIECES)
+    bevel = torch.cat(
+        [draw.uniform(0.15, 1.1, 1).expand(-1, PIECES), draw.uniform(0.2, 1.5, rest)], dim=1
+    )
+    base = pieces.base_mm
+    pale = (made.colour.mean(dim=-1) > 0.3) ^ draw.chance(0.1, 1)
+    ink = torch.where(pale, draw.uniform(0.01, 0.06, 1), draw.uniform(0.4, 0.85, 1))
+    count = torch.where(draw.chance(0.7, 1), pieces.pips.clamp(max=6), 0).float()
+    low, shift, wide = (
+        draw.uniform(0.09, 0.3, 1),
+        draw.uniform(-0.3, 0.3, 1),
+        draw.uniform(0.025, 0.05, 1),
+    )
+    pips = torch.stack(
+        [count, base * 0.13, base * low, base * wide, base * shift * (count < 3), ink], dim=-1
+    )
+    none = torch.zeros(b, rest, 6, device=device)
+    return Stuff(
+        colour=torch.cat([made.colour, things.colour], dim=1),
+        absorbs=torch.cat([made.absorbs, things.absorbs], dim=1),
+        clear=torch.cat([made.clear, things.clear], dim=1),
+        bends=draw.uniform(1.46, 1.6, 1).expand(-1, PIECES + rest),
+        gloss=torch.cat([gloss, things.gloss], dim=1),
+        milk=torch.cat([milk, torch.zeros(b, rest, device=device)], dim=1),
+        bevel_mm=bevel,
+        pips=torch.cat([pips, none], dim=1),
+        corners=torch.cat([pieces.corners, torch.zeros(b, rest, 5, 3, device=device)], dim=1),
+    )
+
+
+def shown(scene: Scene, seed: int, side: int = SIDE_PX, each: int = EACH) -> Shown:
+    """The scene as rays of light show it."""
+    view, world = scene.view, scene.world
+    draw = Draw(seed + 1, len(view.eye), view.eye.device)
+    saw = seen(world, view.eye, rays(view, side, each), draw)
+    flat = on_table(view, _pixels(side, view))
+    points = torch.cat([flat, torch.zeros_like(flat[..., :1])], dim=-1)
+    printed = (
+        of_map(world.ground.colour, world.ground, points).transpose(1, 2).reshape(-1, 3, side, side)
+    )
+    board = of_map(scene.board, world.ground, points).transpose(1, 2).reshape(-1, 1, side, side)
+    light, bare = averaged(saw.light, side, each), averaged(saw.bare, side, each)
+    masks, visible = _masks(scene, saw.body, saw.alone, side, each)
+    return Shown(light, bare, printed, board, masks, view, _objects(scene, visible))
+
+
+def _pixels(side: int, view: View) -> Tensor:
+    steps = torch.arange(side, device=view.eye.device, dtype=torch.float32)
+    y, x = torch.meshgrid(steps, steps, indexing="ij")
+    return torch.stack([x, y], dim=-1).reshape(1, -1, 2).expand(len(view.eye), -1, 2)
+
+
+def _masks(
+    scene: Scene, body: Tensor, alone: Tensor, side: int, each: int
+) -> tuple[Tensor, Tensor]:
+    """Masks (b, 3, side / 4, side / 4), and how much of each body (b, k) shows of what would if it
+    were alone.
+    """
+    kinds = torch.cat([scene.pieces.kind, scene.things.kind], dim=1)
+    group = torch.where(kinds == ARM, 2, torch.where((kinds <= LEANING) | (kinds == COUNTER), 0, 1))
+    of_ray = torch.where(body >= 0, group.gather(1, body.clamp(min=0)), -1)
+    step = 4 * each
+    cells = of_ray.reshape(len(body), side // 4, step, side // 4, step)
+    masks = torch.stack([(cells == k).float().mean(dim=(2, 4)) for k in range(3)], dim=1)
+    shows = torch.zeros(len(body), kinds.shape[1] + 1, device=body.device)
+    shows.scatter_add_(
+        1, torch.where(body >= 0, body, kinds.shape[1]), torch.ones_like(body, dtype=torch.float32)
+    )
+    return masks, (shows[:, :-1] / alone.clamp(min=1)).clamp(0, 1)
+
+
+def _objects(scene: Scene, visible: Tensor) -> Objects:
+    """What is to be found, in pixels."""
+    view, pieces, things = scene.view, scene.pieces, scene.things
+    b, rest = len(view.eye), BOXES + ROUNDS
+    corners = torch.cat([pieces.corners, things.middle[:, :, None].expand(-1, -1, 5, -1)], dim=1)
+    points = project(view, corners)
+    base_centre = project(view, corners[..., :4, :].mean(dim=-2))
+    centre = (base_centre + points[..., 4, :]) / 2
+    foot = corners[..., :4, :].mean(dim=-2)
+    by_point = slopes(view, torch.cat([foot[..., :2], torch.zeros_like(foot[..., 2:])], dim=-1))
+    scale, _ = scale_and_lean(by_point)
+    kind = torch.cat([torch.where(pieces.told, pieces.kind, NOTHING), things.kind], dim=1)
+    edge = torch.nn.functional.pad(
+        corners[:, :PIECES, 1, :2] - corners[:, :PIECES, 0, :2], (0, 0, 0, rest)
+    )
+    nothing = torch.zeros(b, rest, device=visible.device)
+    return Objects(
+        kind=kind,
+        centre=centre,
+        points=points,
+        base_px=torch.cat([pieces.base_mm, things.size_mm], dim=1) * scale,
+        slopes=by_point[..., :2],
+        edge=edge,
+        name=torch.cat([pieces.name, things.name], dim=1),
+        clear=torch.cat([pieces.clear.float(), things.clear], dim=1),
+        stack=torch.cat([pieces.stack.float(), nothing], dim=1),
+        raised=torch.cat([pieces.raised.float(), nothing], dim=1),
+        visible=visible,
+    )

@@ -1,0 +1,263 @@
+"""Training by the clock: scenes are made on the device, photographed anew each time they are shown,
+and the network learns from them.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from training.eyes.losses import loss
+from training.eyes.model import EyesNet
+from training.eyes.scenes import SIDE_PX, Shown, random_scenes, shown
+from training.eyes.targets import all_parts, each_part, lesson, turned
+
+FORMAT = "rinkside-eyes/1"
+CHECKPOINT, OPTIMISER, CURVE = "eyes.pt", "optimiser.pt", "curve.jsonl"
+TRAINING_SEEDS, VALIDATION_SEEDS = 1_000_000, 9_000_000_000
+"""Where the seeds of scenes begin that are trained on, and of those that never are."""
+WARM_UP = 100
+"""Steps until the full rate."""
+LEAST_RATE = 0.02
+"""Share of the full rate at the end."""
+SAY_S, SAVE_S = 20.0, 60.0
+MOST_STEP = 5.0
+"""Gradients are no longer than this."""
+EMA = 0.999
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much at a time: scenes made together and pictures in a step; how many scenes are kept,
+    how often each is shown, and how many there are before the first step.
+    """
+
+    made: int
+    batch: int
+    kept: int
+    shows: float
+    first: int
+    side: int = SIDE_PX
+
+    @classmethod
+    def of(cls, device: torch.device) -> Plan:
+        """What a card with 40 GB and more, or one processor core, is best used by."""
+        if device.type == "cuda":
+            return cls(made=128, batch=64, kept=12_000, shows=10.0, first=512)
+        return cls(made=1, batch=12, kept=1_500, shows=14.0, first=24, side=128)
+
+
+class Pool:
+    """Scenes that were seen, on the device; the newest replace the oldest."""
+
+    def __init__(self, kept: int) -> None:
+        self.kept, self.count, self.next = kept, 0, 0
+        self.parts: list[Tensor] = []
+        self.like: Shown | None = None
+
+    def put(self, scenes: Shown) -> None:
+        """Add scenes, light as half floats."""
+        parts = [_small(part) for part in all_parts(scenes)]
+        if self.like is None:
+            self.like = scenes
+            self.parts = [
+                torch.empty(self.kept, *part.shape[1:], dtype=part.dtype, device=part.device)
+                for part in parts
+            ]
+        numbers = (self.next + torch.arange(len(parts[0]))) % self.kept
+        for stored, part in zip(self.parts, parts, strict=True):
+            stored[numbers.to(part.device)] = part
+        self.next = (self.next + len(numbers)) % self.kept
+        self.count = min(self.kept, self.count + len(numbers))
+
+    def some(self, count: int, generator: torch.Generator) -> Shown:
+        """So many by chance."""
+        assert self.like is not None
+        numbers = torch.randint(self.count, (count,), generator=generator).to(self.parts[0].device)
+        parts = iter(self.parts)
+        some: Shown = each_part(self.like, lambda like: next(parts)[numbers].to(like.dtype))
+        return some
+
+
+def _small(part: Tensor) -> Tensor:
+    return (
+        part.clamp(-6e4, 6e4).half()
+        if part.dtype == torch.float32 and part.dim() == 4 and part.shape[-1] > 8
+        else part
+    )
+
+
+@dataclass
+class State:
+    """All that a checkpoint holds, and what follows from it."""
+
+    net: EyesNet
+    ema: EyesNet
+    optimiser: torch.optim.Optimizer
+    step: int = 0
+    made: int = 0
+    seconds: float = 0.0
+    sums: dict[str, Tensor] = field(default_factory=dict)
+
+    @classmethod
+    def new(cls, device: torch.device, rate: float) -> State:
+        torch.manual_seed(1)
+        net = EyesNet().to(device, memory_format=torch.channels_last)
+        optimiser = torch.optim.AdamW(
+            net.parameters(), lr=rate, weight_decay=0.02, betas=(0.9, 0.99)
+        )
+        return cls(net, copy.deepcopy(net).eval().requires_grad_(False), optimiser)
+
+    @classmethod
+    def of(cls, folder: Path, device: torch.device, rate: float) -> State:
+        """What the folder's checkpoint holds, or a new network."""
+        state = cls.new(device, rate)
+        if (folder / CHECKPOINT).exists():
+            state.load(folder, device)
+        return state
+
+    def save(self, folder: Path) -> None:
+        """Two files, each small enough to be brought back from a rented card."""
+        weights = {"format": FORMAT, "net": self.net.state_dict(), "ema": self.ema.state_dict()}
+        counts = {"step": self.step, "made": self.made, "seconds": self.seconds}
+        for name, told in (
+            (CHECKPOINT, weights | counts),
+            (OPTIMISER, self.optimiser.state_dict()),
+        ):
+            beside = folder / f"{name}.part"
+            torch.save(told, beside)
+            beside.replace(folder / name)
+
+    def load(self, folder: Path, device: torch.device) -> None:
+        """Go on from what is there; without the optimiser's file it begins anew.
+
+        Raises ValueError where the file is not such a checkpoint.
+        """
+        told = torch.load(folder / CHECKPOINT, map_location=device, weights_only=True)
+        if told.get("format") != FORMAT:
+            raise ValueError(f"{folder / CHECKPOINT}: expected a checkpoint of {FORMAT}")
+        self.net.load_state_dict(told["net"])
+        self.ema.load_state_dict(told["ema"])
+        self.step, self.made, self.seconds = told["step"], told["made"], told["seconds"]
+        if (folder / OPTIMISER).exists():
+            own = torch.load(folder / OPTIMISER, map_location=device, weights_only=True)
+            self.optimiser.load_state_dict(own)
+
+
+def rate_at(share: float, steps: int, rate: float) -> float:
+    """The rate after a share 0..1 of the time and so many steps of this run: a short rise, then a
+    cosine.
+    """
+    fall = LEAST_RATE + (1 - LEAST_RATE) * 0.5 * (1 + math.cos(math.pi * min(1.0, share)))
+    return rate * fall * min(1.0, (steps + 1) / WARM_UP)
+
+
+def made_scenes(seed: int, count: int, device: torch.device, side: int) -> Shown:
+    """So many scenes, seen."""
+    with torch.no_grad():
+        return shown(random_scenes(seed, count, device, side), seed, side)
+
+
+def one_step(
+    state: State, pool: Pool, plan: Plan, generator: torch.Generator, device: torch.device
+) -> dict[str, Tensor]:
+    """The network learns from one batch; what was wrong, by part."""
+    with torch.no_grad():
+        seed = int(torch.randint(2**40, (1,), generator=generator))
+        taught = turned(lesson(pool.some(plan.batch, generator), seed), seed % 8)
+    half = torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda")
+    with half:
+        fine = state.net.features(taught.picture.contiguous(memory_format=torch.channels_last))
+    said = state.net.head(fine.float())  # half floats are too coarse for places
+    whole, parts = loss(said, taught)
+    state.optimiser.zero_grad(set_to_none=True)
+    whole.backward()
+    length = torch.nn.utils.clip_grad_norm_(state.net.parameters(), MOST_STEP)
+    if bool(length.isfinite()):  # one bad picture is no reason to lose all
+        state.optimiser.step()
+        _follow(state)
+    state.step += 1
+    return parts | {"whole": whole.detach()}
+
+
+def _follow(state: State) -> None:
+    """The mean of the weights goes a little way to the weights."""
+    share = min(EMA, (1 + state.step) / (10 + state.step))
+    own, their = list(state.ema.state_dict().values()), list(state.net.state_dict().values())
+    floats = [(a, b) for a, b in zip(own, their, strict=True) if a.is_floating_point()]
+    with torch.no_grad():
+        torch._foreach_lerp_([a for a, _ in floats], [b for _, b in floats], 1 - share)
+
+
+def train(
+    folder: Path,
+    seconds: float,
+    device: torch.device,
+    rate: float,
+    plan: Plan | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> State:
+    """The network after so many more seconds, going on from the folder's checkpoint if there is
+    one; writes it and the curve there.
+    """
+    plan = plan or Plan.of(device)
+    folder.mkdir(parents=True, exist_ok=True)
+    state = State.of(folder, device, rate)
+    state.net.train()
+    pool, generator = Pool(plan.kept), torch.Generator().manual_seed(state.step * 2 + 1)
+    begun, before, first_step = clock(), state.seconds, state.step
+    said = saved = begun
+    at_once, shows = state.made, 0.0
+    while (share := (clock() - begun) / max(seconds, 1e-9)) < 1 or state.step == first_step:
+        new = state.made - at_once
+        if new < plan.first or shows > new * plan.shows:
+            try:
+                made = made_scenes(TRAINING_SEEDS + state.made, plan.made, device, plan.side)
+            except torch.OutOfMemoryError:
+                plan = replace(plan, made=max(1, plan.made // 2))
+                torch.cuda.empty_cache()
+                continue
+            pool.put(made)
+            state.made += plan.made
+        else:
+            for group in state.optimiser.param_groups:
+                group["lr"] = rate_at(share, state.step - first_step, rate)
+            parts = one_step(state, pool, plan, generator, device)
+            state.sums = {
+                name: value.lerp(state.sums.get(name, value), 0.98) for name, value in parts.items()
+            }
+            shows += plan.batch
+        state.seconds = before + clock() - begun
+        if clock() - said > SAY_S and state.sums:
+            said = clock()
+            _tell(folder, state, (said - begun) / 60, (first_step, at_once))
+        if clock() - saved > SAVE_S:
+            saved = clock()
+            state.save(folder)
+    if state.sums:
+        _tell(folder, state, (clock() - begun) / 60, (first_step, at_once))
+    state.save(folder)
+    return state
+
+
+def _tell(folder: Path, state: State, minutes: float, before: tuple[int, int]) -> None:
+    """Add a row to the curve; `minutes` of this run so far, and the steps and scenes `before`
+    it.
+    """
+    row: dict[str, Any] = {"seconds": round(state.seconds, 1), "step": state.step}
+    row["scenes"] = state.made
+    for name, value, first in (("steps", state.step, before[0]), ("scenes", state.made, before[1])):
+        row[f"{name}_a_minute"] = round((value - first) / max(minutes, 1e-3), 1)
+    row |= {name: round(float(value), 4) for name, value in state.sums.items()}
+    with (folder / CURVE).open("a") as file:
+        file.write(json.dumps(row) + "\n")
+    print(json.dumps(row), flush=True)

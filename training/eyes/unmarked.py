@@ -1,0 +1,119 @@
+"""The network on a photograph without fiducials whose camera was fitted by hand: what it sees,
+counted and drawn.
+
+`python -m training.eyes.unmarked NETWORK PICTURE CAMERA.json --out seen.png`; CAMERA.json has `f`
+in pixels, `R` and `t` (x_camera = R x_table + t, mm), and the corners `lo` and `hi` of the table's
+part that is looked at. Such pictures are only ever looked at and counted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import cv2
+import numpy as np
+import torch
+
+from table.observation import Camera
+from table.pieces import COLOURS, PieceSize, load_piece_set
+from table.solids import EDGES, Array
+from table.table_config import Lens
+from training.eyes.evaluate import TOLD_CHANCE
+from training.eyes.finds import finds
+from training.eyes.photos import Look, Said, laid, look_at
+from vision.cameras.frame import Image
+from vision.cameras.image_files import read_pixels
+from vision.geometry.camera_model import project
+from vision.geometry.srgb import linear
+
+WHITE_PERCENT = 98.0
+"""White is what so many pixels in a hundred are darker than: there is no paper."""
+
+
+@dataclass(frozen=True)
+class Set:
+    """What is known of the pieces."""
+
+    camera: Lens
+    sizes: tuple[PieceSize, ...]
+    colours: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Unmarked:
+    """What `photos.look_at` asks of a photograph."""
+
+    image: Image
+    camera: Camera
+    setup: Set
+    area_mm: tuple[Array, Array]
+
+    def pixels(self, points_mm: Array) -> Array:
+        """Pixels (n, 2) of table points (n, 3)."""
+        return project(points_mm, self.camera, self.setup.camera)
+
+    @property
+    def paper(self) -> Array:
+        """Linear light (3,) of what may be white."""
+        return np.full(3, np.percentile(linear(self.image), WHITE_PERCENT))
+
+
+def read(picture: Path, camera: Path, colours: tuple[str, ...]) -> Unmarked:
+    """A photograph and its camera."""
+    image = read_pixels(picture, "sensor")
+    told = json.loads(camera.read_text())
+    h, w = image.shape[:2]
+    matrix = ((told["f"], 0.0, (w - 1) / 2), (0.0, told["f"], (h - 1) / 2), (0.0, 0.0, 1.0))
+    lens = Lens(width=w, height=h, matrix=matrix, distortion=(0.0,) * 5)
+    place = Camera(np.array(told["R"]), np.array(told["t"]), np.zeros((6, 6)), 0.0, ())
+    area = (np.array(told["lo"]), np.array(told["hi"]))
+    return Unmarked(image, place, Set(lens, load_piece_set("looney").sizes, colours), area)
+
+
+def said_of(photo: Unmarked, network: Any) -> tuple[Look, list[Said]]:
+    """What the network says is there."""
+    look = look_at(photo, None)
+    network.setInput(look.picture, "image")
+    told = finds(torch.from_numpy(network.forward("answer")), TOLD_CHANCE)[0]
+    return look, [laid(one, look, photo) for one in told if one.best[0] == 0]
+
+
+def drawn(photo: Unmarked, look: Look, said: list[Said]) -> Image:
+    """The photograph, three times as large, with what is said to be there."""
+    picture = cv2.resize(photo.image, None, fx=3, fy=3, interpolation=cv2.INTER_CUBIC)
+    for one in said:
+        points = np.rint((look.pixels(one.find.points) + 0.5) * 3 - 0.5).astype(int)
+        for i, j in EDGES:
+            cv2.line(picture, points[i].tolist(), points[j].tolist(), (255, 0, 0), 1, cv2.LINE_AA)
+        words = f"{one.colour[:2]} {one.size[:1]} {one.pose[:2]} {one.find.best[1]:.2f}"
+        place = points[4].tolist()
+        cv2.putText(picture, words, place, cv2.FONT_HERSHEY_SIMPLEX, 0.4, (0, 0, 0), 1, cv2.LINE_AA)
+    return np.asarray(picture, np.uint8)
+
+
+@click.command()
+@click.argument("network", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("picture", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("camera", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--colour", "colours", multiple=True, default=COLOURS, help="Colours in play.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Draw it there.")
+def main(
+    network: Path, picture: Path, camera: Path, colours: tuple[str, ...], out: Path | None
+) -> None:
+    """What NETWORK sees on PICTURE, by colour, size and pose."""
+    photo = read(picture, camera, colours)
+    look, said = said_of(photo, cv2.dnn.readNetFromONNX(str(network)))
+    counts = Counter((one.colour, one.size, one.pose) for one in said)
+    for kind, count in sorted(counts.items()):
+        print(count, *kind)
+    if out:
+        cv2.imwrite(str(out), drawn(photo, look, said)[..., ::-1])
+
+
+if __name__ == "__main__":
+    main()
