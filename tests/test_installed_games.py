@@ -33,7 +33,7 @@ from table.boards import Chessboard, Hex
 from table.errors import InputError
 from table.games import find_games, found_games, table_facts
 from table.table_config import load_table, table_document
-from tests.support import panel_standins as standins
+from tests.support.panel_standins import FakeLive
 from webui import create_app
 
 HERE = Path(__file__).parent
@@ -221,7 +221,7 @@ def test_an_installed_game_is_played_shown_and_counted(session: Session, tmp_pat
 
 def test_the_panel_shows_an_installed_game(session: Session) -> None:
     put(session, "red 2")
-    live = standins.FakeLive()
+    live = FakeLive()
     live.setup = msgspec.structs.replace(live.setup, board=Chessboard(square_mm=40.0))
     page = create_app(session, live).test_client().get("/").text
     for words in ("The Heap", "puts pieces on", "puts 2 on"):

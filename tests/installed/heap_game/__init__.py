@@ -18,6 +18,7 @@ from engines.game import (
 )
 from engines.house_rules import Ruling, choose, read_rulings, seat, write_rulings
 from engines.legal_moves import Legal
+from engines.resigned import in_order, next_left, read_resigned, write_resigned
 from engines.secret_inputs import no_hidden_voters as hidden_voters
 from engines.secret_inputs import no_secret_voter as secret_voter
 from engines.state_notation import read_line, read_state, write_line
@@ -51,10 +52,13 @@ class State:
     put: tuple[int, ...]
     turn: int = 0
     rulings: tuple[tuple[str, str], ...] = (("last", "wins"),)
+    resigned: tuple[str, ...] = ()
 
     @property
     def next(self):
-        return None if self.left == 0 else self.players[self.turn]
+        if self.left == 0:
+            return None
+        return next_left(self.players, self.resigned, self.players[self.turn])
 
     @property
     def left(self):
@@ -71,6 +75,7 @@ class State:
                 "put": " ".join(map(str, self.put)),
                 "turn": self.turn,
                 "rulings": write_rulings(self.rulings),
+                **write_resigned(self.resigned),
             }
         )
 
@@ -80,12 +85,14 @@ class State:
 
     @classmethod
     def _parse(cls, text):
-        words = read_line(text, ("players", "put", "turn", "rulings"))
+        words = read_line(text, ("players", "put", "turn", "rulings"), ("resigned",))
+        players = tuple(words["players"].split(" "))
         return cls(
-            tuple(words["players"].split(" ")),
+            players,
             tuple(map(int, words["put"].split(" "))),
             int(words["turn"]),
             read_rulings(RULINGS, words["rulings"]),
+            read_resigned(words, players),
         )
 
 
@@ -140,6 +147,10 @@ def play(state, move):
     at = state.players.index(move.player)
     put = (*state.put[:at], state.put[at] + move.count, *state.put[at + 1 :])
     return replace(state, put=put, turn=(at + 1) % len(state.players))
+
+
+def resign(state, player):
+    return replace(state, resigned=in_order(state.players, (*state.resigned, player)))
 
 
 @dataclass(frozen=True)
