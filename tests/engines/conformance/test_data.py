@@ -173,8 +173,9 @@ def test_what_the_umpire_says(name, state, move, said):
 
 
 def rules_of(name):
-    """Sources of a game's rules: all but its judge, which is the part that knows verdicts."""
-    sources = [path.read_text() for path in (Path(engines.__file__).parent / name).glob("*.py")]
+    """Sources of a game's rules: all but its judge and its facts, which know codes of verdicts."""
+    folder = Path(engines.__file__).parent / name
+    sources = [path.read_text() for path in folder.glob("*.py") if path.name != "facts.py"]
     return [source for source in sources if "from engines.verdict import" not in source]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import fields, replace
 from itertools import product
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from referee.sessions.session import Session
 from table.errors import InputError
 from table.observation import Unusable
 from table.table_file import TableFile
+from tests.support.setups import setup_of
 from tools.loop_page import PAGE, page
 from vision.cameras.base import CameraLost
 
@@ -78,7 +78,7 @@ class Evening:
         for _ in range(STEPS):
             shots += self.step()
         self.camera = film_of(*shots)
-        table = TableFile(path, SimpleNamespace(board=None))
+        table = TableFile(path, setup_of())
         self.monitor = TableMonitor(table, self.check, self.redo)
 
     def step(self):
