@@ -1,0 +1,1 @@
+"""One network for all that lies on the table; see docs/EYES.md."""
