@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test test-quick lint bench bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-evening bench-panel pictures rules words diagram clean
+.PHONY: demo test test-quick lint bench bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-evening bench-panel pictures rules words diagram loop clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -29,70 +29,75 @@ lint: $(VENV)/ready-dev  ## style and types only
 	@$(BIN)/mypy
 
 bench: $(VENV)/ready-dev  ## score photographs with known truth and write docs/ACCURACY.md
-	@$(BIN)/python -m benchmarks.accuracy
+	@$(BIN)/python -m benchmarks accuracy
 
 bench-traced: $(VENV)/ready-tracing  ## path-trace tables, score them and write docs/TRACED.md; fetches Mitsuba, which needs LLVM: sudo apt install libllvm19
-	@$(BIN)/python -m benchmarks.traced
+	@$(BIN)/python -m benchmarks traced
 
 bench-traced-games: $(VENV)/ready-tracing  ## referee games whose tables are path-traced and write docs/TRACED_GAMES.md; needs what bench-traced does
-	@$(BIN)/python -m benchmarks.traced_games
+	@$(BIN)/python -m benchmarks traced_games
 
 bench-sequences: $(VENV)/ready-dev  ## referee filmed games and write docs/SEQUENCES.md
-	@$(BIN)/python -m benchmarks.sequences
+	@$(BIN)/python -m benchmarks sequences
 
 bench-faults: $(VENV)/ready-dev  ## referee filmed games with one piece read badly at a time and write docs/FAULTS.md
-	@$(BIN)/python -m benchmarks.faults
+	@$(BIN)/python -m benchmarks faults
+	@$(BIN)/python -m benchmarks misread_start
 
 bench-speed: $(VENV)/ready-dev  ## time reading against finding fiducials and write docs/SPEED.md
-	@$(BIN)/python -m benchmarks.speed
+	@$(BIN)/python -m benchmarks speed
 
 bench-robustness: $(VENV)/ready-dev  ## read photographs made worse and write docs/ROBUSTNESS.md
-	@$(BIN)/python -m benchmarks.robustness
+	@$(BIN)/python -m benchmarks robustness
+	@$(BIN)/python -m benchmarks camera_places
+	@$(BIN)/python -m benchmarks worse_films
 
 bench-engines: $(VENV)/ready-dev  ## time the rules of every game and write docs/ENGINES.md
-	@$(BIN)/python -m benchmarks.engines
+	@$(BIN)/python -m benchmarks engines
 
 bench-calibration: $(VENV)/ready-dev  ## calibrate simulated lenses, learn colours and check made-up tables, and write what came of it into docs/CALIBRATION.md
-	@$(BIN)/python -m benchmarks.calibration
-	@$(BIN)/python -m benchmarks.colours
-	@$(BIN)/python -m benchmarks.check
+	@$(BIN)/python -m benchmarks lens
+	@$(BIN)/python -m benchmarks first_lens
+	@$(BIN)/python -m benchmarks colours
+	@$(BIN)/python -m benchmarks check
 
 bench-hardware: $(VENV)/ready-dev  ## time lamps beside the referee's loop and write the end of docs/HARDWARE.md
-	@$(BIN)/python -m benchmarks.hardware
+	@$(BIN)/python -m benchmarks hardware
 
 bench-chaos: $(VENV)/ready-dev  ## attack, kill, fill and confuse the referee, on this machine alone, and write docs/CHAOS.md; takes ten minutes
-	@$(BIN)/python -m benchmarks.chaos
+	@$(BIN)/python -m benchmarks chaos
 
 bench-kill: $(VENV)/ready-dev  ## kill the referee at 200 random moments and write what is left into docs/LOG.md
-	@$(BIN)/python -m benchmarks.kill
+	@$(BIN)/python -m benchmarks kill
 
 bench-latency: $(VENV)/ready-dev  ## time verdicts from the last movement to the panel, and what waiting costs, and write docs/LATENCY.md
-	@$(BIN)/python -m benchmarks.latency
+	@$(BIN)/python -m benchmarks latency
 
 bench-evening: $(VENV)/ready-dev  ## referee eight simulated hours and write what memory and disk they take into docs/LOG.md
-	@$(BIN)/python -m benchmarks.evening
+	@$(BIN)/python -m benchmarks evening
 
 bench-games: $(VENV)/ready-dev  ## referee whole simulated games of all kinds and write docs/GAMES.md; goes on where it was broken off
-	@$(BIN)/python -m benchmarks.games
+	@$(BIN)/python -m benchmarks games
 
 bench-judges: $(VENV)/ready-dev  ## referee simulated games without pictures, told what lies there as it is or with faults, and write docs/JUDGES.md
-	@$(BIN)/python -m benchmarks.judges
+	@$(BIN)/python -m benchmarks judges
 
 bench-fuzz: $(VENV)/ready-dev  ## do 20,000 random acts a game before the judges, with side effects, and write docs/FUZZ.md
-	@$(BIN)/python -m benchmarks.judge_fuzzer --write
+	@$(BIN)/python -m benchmarks fuzz
 
 bench-dice: $(VENV)/ready-dev  ## read drawn dice and write docs/DICE.md
-	@$(BIN)/python -m benchmarks.dice
+	@$(BIN)/python -m benchmarks dice
 
 bench-panel: $(VENV)/ready-dev  ## load the panel with listeners, time its pages, ask it anything; writes the end of docs/PANEL.md
-	@$(BIN)/python -m benchmarks.panel
+	@$(BIN)/python -m benchmarks panel
+	@$(BIN)/python -m benchmarks page_paints
 	@$(BIN)/python -m pytest -q tests/webui/api/test_openapi.py --hypothesis-profile=explore
 
 pictures: $(VENV)/ready-dev  ## photograph every page of the panel at three widths into docs/pictures/pages
-	@$(BIN)/python -m benchmarks.pages
+	@$(BIN)/python -m tools.pages
 
 rules: $(VENV)/ready-dev  ## run the tests that hold the sentences of the printed rules and the rulings, and write docs/RULES.md
-	@$(BIN)/python -m benchmarks.rules
+	@$(BIN)/python -m tools.rules
 
 words: $(VENV)/ready-dev  ## bring the catalogues in webui/translations in step with what templates and code say, and compile them
 	@PYTHONPATH=. $(BIN)/pybabel -q extract -F pyproject.toml --no-location --no-wrap --project Rinkside --version 0.2 -o $(VENV)/rinkside.pot .
@@ -101,6 +106,9 @@ words: $(VENV)/ready-dev  ## bring the catalogues in webui/translations in step 
 
 diagram: $(VENV)/ready-dev  ## draw who imports whom into docs/architecture.md
 	@$(BIN)/python -m tests.support.import_graph
+
+loop: $(VENV)/ready-dev  ## write docs/LOOP.md from the states of the referee's loop
+	@$(BIN)/python -m tools.loop_page
 
 clean:  ## remove the environment and all that was built
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

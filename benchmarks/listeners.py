@@ -1,5 +1,5 @@
-"""Listens to a panel as many pages would (`benchmarks.panel`); the standard library only, so that
-it costs little.
+"""Listens to a panel as many pages would (`benchmarks.suite.panel`); the standard library only, so
+that it costs little.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""What vision needs: the lens, the table, the colours; and how good they are."""

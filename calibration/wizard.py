@@ -18,7 +18,7 @@ import numpy as np
 
 from calibration.colours import by_palette, close_pairs, learn, learned_setup, shown_pieces
 from calibration.lens.capture import take_views
-from calibration.lens.file import LensFile, keep_last, lens_file, load_lens, save_lens
+from calibration.lens.file import LensFile, lens_file, load_lens, save_lens
 from calibration.lens.fit import calibrate_lens
 from calibration.lens.target import Charuco
 from calibration.progress import LensGuide
@@ -30,7 +30,8 @@ from table.errors import InputError, said_of
 from table.games import table_facts
 from table.listing import listed
 from table.measured_text import Z_95, fine_margin
-from table.table_config import Lens, Setup, save_table
+from table.table_config import Lens, Setup
+from table.table_file import TableFile
 from vision.cameras.base import CameraLost, CameraPort
 from vision.cameras.frame import Frame
 from vision.cameras.preview import LivePicture
@@ -71,14 +72,12 @@ class Preparing:
     everything else from any thread.
     """
 
-    def __init__(
-        self, setup: Setup, path: Path, open_camera: Callable[[Setup], CameraPort]
-    ) -> None:
-        """`path` is where the table is kept, and its lens beside it.  Raises InputError where the
-        camera cannot be opened.
+    def __init__(self, file: TableFile, open_camera: Callable[[Setup], CameraPort]) -> None:
+        """The table of a file; its lens is kept beside it.  Raises InputError where the camera
+        cannot be opened.
         """
-        self._setup, self._path = setup, path
-        self._camera = open_camera(setup)
+        self._file = file
+        self._camera = open_camera(file.setup)
         self.name, self.simulated = self._camera.name, self._camera.simulated
         self._picture = LivePicture()
         self._frame: Frame | None = None
@@ -90,7 +89,7 @@ class Preparing:
         self._close = ""
         self._job: Job | None = None
         self._refusals: dict[Job, str] = {}
-        self._done: dict[Job, str] = _times(setup, path)
+        self._done: dict[Job, str] = _times(file)
         self._lens: LensGuide | None = None
         self._changed = threading.Condition()
         self._stopping = threading.Event()
@@ -98,8 +97,7 @@ class Preparing:
     @property
     def setup(self) -> Setup:
         """The table as it is known now."""
-        with self._changed:
-            return self._setup
+        return self._file.setup
 
     @property
     def busy(self) -> bool:
@@ -196,10 +194,12 @@ class Preparing:
         """Does the table agree with this picture; and, once the camera's place is known, how finely
         are gaps read from there?
         """
-        checked = recheck(frame.image, self._setup)
-        measures = self._gap_mm is None and table_facts(self._setup.game.name).measuring is not None
+        checked = recheck(frame.image, self._file.setup)
+        measures = (
+            self._gap_mm is None and table_facts(self._file.setup.game.name).measuring is not None
+        )
         gaps = (
-            gaps_here(Errors(checked.camera, self._setup, EDGE_PX))
+            gaps_here(Errors(checked.camera, self._file.setup, EDGE_PX))
             if measures and checked.camera
             else None
         )
@@ -249,7 +249,7 @@ class Preparing:
             file = lens_file(
                 calibrate_lens(views.views, views.size_px), views, target.said, target.square_mm
             )
-            path = self._path.with_name(LENS_NAME)
+            path = self._file.path.with_name(LENS_NAME)
             save_lens(file, path)
         except InputError as error:
             guide.fail(str(error))
@@ -268,33 +268,27 @@ class Preparing:
         """Cards and board anew, through the new lens if there is one; the table stays as it was
         where that fails.
         """
-        lens = self._new_lens.camera if self._new_lens else self._setup.camera
-        setup, _ = redo(frame.image, msgspec.structs.replace(self._setup, camera=lens))
-        self._put(setup)
+        lens = self._new_lens.camera if self._new_lens else self._file.setup.camera
+        setup, _ = redo(frame.image, msgspec.structs.replace(self._file.setup, camera=lens))
+        self._file.replace(setup)
         self._new_lens = self._gap_mm = None
         self._check(frame)
 
     def _learn(self, frame: Frame) -> None:
-        shown = shown_pieces(frame.image, self._setup)
+        shown = shown_pieces(frame.image, self._file.setup)
         learned = tuple(
-            learn(colour, [one]) for colour, one in by_palette(shown, self._setup).items()
+            learn(colour, [one]) for colour, one in by_palette(shown, self._file.setup).items()
         )
-        setup = learned_setup(self._setup, learned)
+        setup = learned_setup(self._file.setup, learned)
         pairs = close_pairs(setup, np.median([one.ground for one in shown], axis=0))
-        self._put(setup)
+        self._file.replace(setup)
         self._close = (
             ". ".join(map(str, pairs))
             or "No two of them are close here: fewer than 1 of 100 pieces would be taken for another"  # noqa: E501
         )
 
-    def _put(self, setup: Setup) -> None:
-        keep_last(self._path)
-        save_table(setup, self._path)
-        with self._changed:
-            self._setup = setup
-
     def _camera_step(self) -> Step:
-        lens = self._setup.camera
+        lens = self._file.setup.camera
         said = f"{self.name}, {lens.width} × {lens.height} px."
         seen = None if self._frame is None and not self._lost else not self._lost
         return Step(
@@ -309,7 +303,7 @@ class Preparing:
         )
 
     def _lens_step(self) -> Step:
-        lens = self._setup.camera
+        lens = self._file.setup.camera
         step = self._step(
             "lens",
             False if lens.first_estimate else True if lens.covariance else None,
@@ -344,10 +338,10 @@ class Preparing:
         return self._step("table", True, ("Cards and board lie where the table says.", *gap))
 
     def _colours_step(self) -> Step:
-        learned = [colour.colour for colour in self._setup.learned_colours]
+        learned = [colour.colour for colour in self._file.setup.learned_colours]
         if not learned:
             return self._step(
-                "colours", None, (f"As they are sold: {listed(self._setup.colours)}.",)
+                "colours", None, (f"As they are sold: {listed(self._file.setup.colours)}.",)
             )
         return self._step(
             "colours",
@@ -368,13 +362,13 @@ class Preparing:
         )
 
 
-def _times(setup: Setup, path: Path) -> dict[Job, str]:
+def _times(file: TableFile) -> dict[Job, str]:
     """When the files were written that the table and its lens are kept in, where there are any."""
     times: dict[Job, str] = {}
-    lens = path.with_name(LENS_NAME)
+    lens = file.path.with_name(LENS_NAME)
     with suppress(InputError, OSError):
-        times["table"] = _written(path)
-        times |= {"lens": _written(lens)} if load_lens(lens).camera == setup.camera else {}
+        times["table"] = _written(file.path)
+        times |= {"lens": _written(lens)} if load_lens(lens).camera == file.setup.camera else {}
     return times
 
 

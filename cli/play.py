@@ -35,9 +35,9 @@ from referee.devices.controller import Companion
 from referee.live.game_setup import Choice, SettingUp
 from referee.live.patient_session import PatientSession
 from referee.live.referee import Referee
-from referee.live.referee_factory import RefereeMaker
+from referee.live.referee_factory import RefereeFactory
 from referee.live.supervisor import Supervisor
-from referee.live.table_monitor import TableWatch
+from referee.live.table_monitor import TableMonitor
 from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
@@ -49,6 +49,7 @@ from simulation.tables import demo_table
 from table.errors import InputError
 from table.games import usual_game
 from table.table_config import Setup, load_table
+from table.table_file import TableFile
 from vision.cameras.base import CameraPort, open_camera
 from vision.cameras.image_files import read_image
 from vision.cameras.reconnect import AnnouncedCamera, kept_jpeg
@@ -126,7 +127,7 @@ def demo(
         live, stopping = LiveState(), Event()
         patient, pace = PatientSession(session, live, stopping, complain), real_time(start_ms)
         camera = stack.enter_context(closing(table.camera(patient, start_ms, pace)))
-        maker = RefereeMaker(camera, patient, live, stopping)
+        maker = RefereeFactory(camera, patient, live, stopping)
         _referee(
             session,
             maker,
@@ -263,7 +264,7 @@ def play(
             throw_away=data is None and resume is None and spec.startswith("simulated:"),
         )
         if camera is None:
-            table = Preparing(setup, table_path, lambda setup: open_camera(spec, setup))
+            table = Preparing(TableFile(table_path, setup), lambda setup: open_camera(spec, setup))
             started = _chosen(listening, table, access, public_names)
             reference = reference if table.setup is setup else None  # it has cards where they were
             setup = table.setup
@@ -289,12 +290,12 @@ def play(
         setup = as_played(session.ledger.started.game, setup, session.ledger.started.rulings)
         live, stopping = LiveState(), Event()
         patient = PatientSession(session, live, stopping, complain)
-        maker = RefereeMaker(
+        maker = RefereeFactory(
             camera,
             patient,
             live,
             stopping,
-            lambda table: TableWatch(table, table_path, recheck, redo),
+            lambda table: TableMonitor(TableFile(table_path, table), recheck, redo),
         )
         _referee(
             session,
@@ -357,7 +358,7 @@ def _devices(rig: Rig) -> dict[str, str]:
 
 def _referee(
     session: Session,
-    maker: RefereeMaker,
+    maker: RefereeFactory,
     referee: Referee,
     listening: socket.socket,
     rig: Rig,

@@ -21,8 +21,8 @@ from hardware.factory import Rig
 from referee.devices.controller import Companion
 from referee.live.patient_session import PatientSession
 from referee.live.recorded_inputs import read_inputs
-from referee.live.referee_factory import RefereeMaker
-from referee.live.standstill import STANDS_STILL
+from referee.live.referee_factory import RefereeFactory
+from referee.live.standstill import STALL_CODES
 from referee.live.supervisor import Supervisor
 from referee.sessions.event_store import Log
 from referee.sessions.events import Asked, Noted, Record, Ruled
@@ -135,7 +135,7 @@ def referee(
         # on the disk.
         recorded = spec.partition(":")[0] in RECORDINGS
         keeps = session if recorded else PatientSession(session, live, stopping, complain)
-        maker = RefereeMaker(camera, keeps, live, stopping, reads_dice=not heard)
+        maker = RefereeFactory(camera, keeps, live, stopping, reads_dice=not heard)
         supervisor = Supervisor(
             maker.referee(setup, reference, heard), maker.renew, session, live, stopping, complain
         )
@@ -208,7 +208,7 @@ def verdict_document(record: Record) -> dict[str, Any]:
     Empty for a record that is no verdict of the referee's own.
     """
     event = record.event
-    if isinstance(event, Noted) and event.code in STANDS_STILL:
+    if isinstance(event, Noted) and event.code in STALL_CODES:
         event = Ruled(verdict="cannot_see", code=event.code, said=event.said, state=event.state)
     if not isinstance(event, Ruled | Asked):
         return {}

@@ -1,3 +1,4 @@
-"""Lamps, dice, buttons, buzzer and callipers behind small ports: a table that answers without a
-screen.
+"""Lamps, dice, buttons, buzzer and callipers behind small interfaces.
+
+A table answers without a screen.
 """

@@ -23,8 +23,9 @@ def beeps(scene: Scene) -> tuple[tuple[bool, int], ...]:
 
 
 class Beeps(Latest[bool]):
-    """The port `Buzzer` on anything that can be switched: a thread of its own beeps, and only the
-    latest scene counts.
+    """The interface `Buzzer` on anything that can be switched.
+
+    A thread of its own beeps, and only the latest scene counts.
     """
 
     def __init__(self, sound: Callable[[bool], object]) -> None:

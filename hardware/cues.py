@@ -1,5 +1,6 @@
-"""What lamps tell: a scene is plain data, its rhythm tells as much as its colours, so that nobody
-needs to tell colours apart.
+"""What lamps tell, as plain data.
+
+Its rhythm tells as much as its colours, so that nobody needs to tell colours apart.
 """
 
 from __future__ import annotations
@@ -49,8 +50,9 @@ dim warm white.
 
 @dataclass(frozen=True, slots=True)
 class Rhythm:
-    """Levels from 0 to 1, each held for so many ms, over and over; `fade_ms` is how long a change
-    of level takes.
+    """Levels from 0 to 1, each held for so many ms, over and over.
+
+    `fade_ms` is how long a change of level takes.
     """
 
     steps: tuple[tuple[float, int], ...]
@@ -77,8 +79,9 @@ class Rhythm:
 
 @dataclass(frozen=True, slots=True)
 class Tune:
-    """How a signal looks: in words, its rhythm, its own colour (None: that of the players it
-    concerns), how long it lasts (None: till the next).
+    """How a signal looks: in words, its rhythm, its own colour, how long it lasts.
+
+    No colour: that of the players it concerns.  No time: till the next.
     """
 
     words: str
@@ -135,8 +138,9 @@ No two rhythms are alike, and none flashes more than three times in any second (
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Something to point at on the board, in the table frame (mm): the line through two points, or
-    one spot.
+    """Something to point at on the board, in the table frame (mm).
+
+    The line through two points, or one spot.
     """
 
     kind: Literal["line", "spot"]
@@ -171,8 +175,9 @@ class Scene:
         return Rhythm((*((1.0, 450), (0.0, 250)) * (self.count - 1), (1.0, 450), (0.0, 1650)))
 
     def at(self, since_ms: float) -> tuple[Scene, float]:
-        """The scene that is to be seen so long after this one began, and how long after its own
-        beginning.
+        """The scene that is to be seen so long after this one began.
+
+        And how long after its own beginning.
         """
         lasts_ms = TUNES[self.signal].lasts_ms
         if self.then is None or lasts_ms is None or since_ms < lasts_ms:

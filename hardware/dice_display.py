@@ -34,8 +34,9 @@ def draw() -> int:
 
 
 def tumble(values: tuple[int, ...]) -> Iterator[tuple[Faces, int]]:
-    """What dice show until they lie still, and for how many ms each: ever slower, the drawn values
-    last, which stay.
+    """What dice show until they lie still, and for how many ms each.
+
+    Ever slower; the drawn values come last, and stay.
 
     The way there follows from the values: nothing but they are chance.
     """
@@ -65,8 +66,9 @@ def _row(value: int, row: int) -> str:
 
 
 class Tumbler(Latest[Faces]):
-    """Lets dice tumble to values that were drawn, and kept, before: in a thread of its own, and
-    only the latest roll counts.
+    """Lets dice tumble to values that were drawn, and kept, before.
+
+    In a thread of its own; only the latest roll counts.
     """
 
     def __init__(self, dice: Dice) -> None:
@@ -75,8 +77,9 @@ class Tumbler(Latest[Faces]):
         self._count = dice.count
 
     def show(self, values: tuple[int, ...]) -> None:
-        """Tumble, then show these; returns at once.  Where there are fewer dice than values, they
-        stay as they are.
+        """Tumble, then show these; returns at once.
+
+        Where there are fewer dice than values, they stay as they are.
         """
         if 0 < len(values) <= self._count:
             dark = (None,) * (self._count - len(values))

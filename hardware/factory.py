@@ -1,5 +1,6 @@
-"""Everything that settings name, opened: devices by name, imported when they are chosen, never
-replaced by others.
+"""Everything that settings name, opened.
+
+Devices are imported when they are chosen by name, and never replaced by others.
 """
 
 from __future__ import annotations
@@ -84,8 +85,9 @@ class StripDice:
 
 
 def open_rig(settings: HardwareSettings, outline_mm: Array, write: Callable[[str], object]) -> Rig:
-    """Open all of it; `outline_mm` (n, 2) of the board for a strip round it, `write` to the
-    terminal, for its bell.
+    """Open all of it.
+
+    `outline_mm` (n, 2) of the board is for a strip round it, `write` to the terminal for its bell.
 
     Raises InputError that names the setting; then nothing stays open.
     """
@@ -93,8 +95,9 @@ def open_rig(settings: HardwareSettings, outline_mm: Array, write: Callable[[str
 
 
 class _Opening:
-    """What is shared while a rig is opened: the pins and the link to the board are opened once, if
-    anything needs them.
+    """What is shared while a rig is opened.
+
+    The pins and the link to the board are opened once, if anything needs them.
     """
 
     def __init__(

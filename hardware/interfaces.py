@@ -1,5 +1,6 @@
-"""What the referee needs of things on the table.  Every port says in `trouble` why it does not work
-just now; empty: it does.
+"""What the referee needs of things on the table.
+
+Every interface says in `trouble` why it does not work just now; empty: it does.
 """
 
 from __future__ import annotations
@@ -16,15 +17,17 @@ PressKind = Literal["down", "short", "double", "long"]
 
 
 class DeviceLost(Exception):  # noqa: N818 - what happened
-    """A device does not take or give anything any more; its text says why.  Whoever owns it opens
-    it again.
+    """A device does not take or give anything any more; its text says why.
+
+    Whoever owns it opens it again.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A button, by the name that settings give it, and how it was pressed; `down` comes at once,
-    what it became after it.
+    """A button, by the name that settings give it, and how it was pressed.
+
+    `down` comes at once, what it became after it.
 
     `at_ms` is when it was pressed down, on the clock of the program that reads it.
     """
@@ -45,11 +48,13 @@ class Lamps(Protocol):
     """Lamps that show scenes by themselves until the next one."""
 
     @property
-    def trouble(self) -> str: ...
+    def trouble(self) -> str:
+        """Why it does not work just now; empty: it does."""
 
     def show(self, scene: Scene) -> None:
-        """Show a scene from now on.  Returns at once, whatever the device does; only the latest
-        scene counts.
+        """Show a scene from now on; only the latest counts.
+
+        Returns at once, whatever the device does.
         """
 
     def close(self) -> None:
@@ -60,7 +65,8 @@ class Dice(Protocol):
     """One die or two, with seven lamps each."""
 
     @property
-    def trouble(self) -> str: ...
+    def trouble(self) -> str:
+        """Why it does not work just now; empty: it does."""
 
     @property
     def count(self) -> int:
@@ -69,55 +75,64 @@ class Dice(Protocol):
     def show(self, faces: Faces) -> None:
         """Show these values.  Raises ValueError where they are not one a die, 1 to 6 or None."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Let the device go."""
 
 
 class Buttons(Protocol):
     """Buttons that are named by what they do."""
 
     @property
-    def trouble(self) -> str: ...
+    def trouble(self) -> str:
+        """Why it does not work just now; empty: it does."""
 
     def listen(self, tell: Callable[[Press], None]) -> None:
         """Tell of every press from now on, from a thread of the device."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Let the device go."""
 
 
 class Buzzer(Protocol):
     """Something that can be heard."""
 
     @property
-    def trouble(self) -> str: ...
+    def trouble(self) -> str:
+        """Why it does not work just now; empty: it does."""
 
     def play(self, scene: Scene) -> None:
         """Let a scene's rhythm be heard once.  Returns at once; only the latest counts."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Let the device go."""
 
 
 class Calliper(Protocol):
     """A calliper that sends what it measures."""
 
     @property
-    def trouble(self) -> str: ...
+    def trouble(self) -> str:
+        """Why it does not work just now; empty: it does."""
 
     def listen(self, tell: Callable[[Reading], None]) -> None:
         """Tell of every reading from now on, from a thread of the device."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Let the device go."""
 
 
 class Voice(Protocol):
     """Something that speaks."""
 
     @property
-    def trouble(self) -> str: ...
+    def trouble(self) -> str:
+        """Why it does not work just now; empty: it does."""
 
     def say(self, words: str) -> None:
         """Say a sentence or two, instead of what is being said.  Returns at once."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Let the device go."""
 
 
 def check_faces(faces: Faces, count: int) -> None:

@@ -39,8 +39,9 @@ def lanterns(scene: Scene, since_ms: float, players: int) -> tuple[Lantern, ...]
 
 
 def phase_ms(scene: Scene, colour: str) -> float:
-    """Those between whom it is too close take turns: how much later in the rhythm each of them
-    is.
+    """How much later in the rhythm one of the players is shown, in ms.
+
+    Those between whom it is too close take turns.
     """
     return (
         scene.rhythm.period_ms * scene.of.index(colour) / len(scene.of)

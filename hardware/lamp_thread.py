@@ -1,5 +1,6 @@
-"""Lamps that never make anybody wait: a thread of their own takes the latest scene, opens the
-device, and opens it again.
+"""Lamps that never make anybody wait.
+
+A thread of their own takes the latest scene, opens the device, and opens it again.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ LEAVE_S = 1.5
 
 
 def why_lost(error: Exception) -> str:
-    """Why a device is tried again, in a line: its own words where it has some, else what a driver
-    raised.
+    """Why a device is tried again, in a line.
+
+    Its own words where it has some, else what a driver raised.
     """
     return str(error) if isinstance(error, DeviceLost | InputError) else said_of(error)
 
@@ -39,7 +41,8 @@ class Device(Protocol):
     def step(self, scene: Scene, since_ms: float) -> None:
         """Show the scene as it is so long after it began; raises DeviceLost."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Let the device go."""
 
 
 class Shown:
@@ -48,8 +51,9 @@ class Shown:
     def __init__(
         self, open_device: Callable[[], Device], clock: Callable[[], float] = monotonic
     ) -> None:
-        """Opens the device at once, so that what is wrong with it is known; raises InputError.
-        `clock` in seconds.
+        """Opens the device at once, so that what is wrong with it is known.
+
+        Raises InputError.  `clock` in seconds.
         """
         self._open, self._clock = open_device, clock
         self._lock, self._closing = threading.Lock(), threading.Event()

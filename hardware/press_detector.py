@@ -1,5 +1,6 @@
-"""From a button's edges to presses: our own debounce, long and double presses.  Pure: edges and
-times in, presses out.
+"""From a button's edges to presses: debounce, long and double presses.
+
+Pure: edges and times in, presses out.
 
 gpiozero's `bounce_time` drops edges, so that a button can stay pressed for ever (gpiozero issues
 550 and 1039), and its mock pins have none at all; so every edge is taken, and a level counts once
@@ -23,8 +24,10 @@ DOUBLE_MS = 300.0
 
 @dataclass(slots=True)
 class Presses:
-    """One button.  Call `edge` for every edge and `tick` when `due_ms` has come; both with times
-    that never go back.
+    """One button.
+
+    Call `edge` for every edge and `tick` when `due_ms` has come; both with times that never go
+    back.
 
     A press is told of as `down` as soon as it is real, then as `long` while it is held, or as
     `double` with the second one, or as `short` when no second one came.

@@ -13,8 +13,9 @@ from hardware.press_detector import Presses
 
 
 class PressReader:
-    """Edges of many buttons in, from any thread; presses out, from a thread of its own that waits
-    for what is due.
+    """Edges of many buttons in, from any thread; presses out.
+
+    Presses come from a thread of its own that waits for what is due.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class PressReader:
         self._edges.put((button, down, 1000 * self._clock()))
 
     def close(self) -> None:
+        """End the thread; presses that are not due yet are left out."""
         self._edges.put(None)
         self._thread.join()
 

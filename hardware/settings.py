@@ -1,5 +1,6 @@
-"""What hangs on which pin or port: the table `[hardware]` of a TOML file, checked before anything
-is opened.
+"""What hangs on which pin or port: the table `[hardware]` of a TOML file.
+
+It is checked before anything is opened.
 
 Every mistake is one line that names the setting.  docs/HARDWARE.md has an example of each kind.
 """
@@ -82,8 +83,9 @@ class FakeSettings(_Kind, frozen=True, kw_only=True, tag="fake"):
 
 
 class GpioDiceSettings(_Kind, frozen=True, kw_only=True, tag="gpio"):
-    """Seven pins a die: top left, middle left, bottom left, centre, top right, middle right, bottom
-    right.
+    """Seven pins a die.
+
+    Top left, middle left, bottom left, centre, top right, middle right, bottom right.
     """
 
     pips: Annotated[
@@ -143,8 +145,9 @@ class EspeakSettings(_Kind, frozen=True, kw_only=True, tag="espeak-ng"):
 
 
 class HardwareSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All that is connected; what is not named is not there.  `board` is the serial port of the
-    microcontroller.
+    """All that is connected; what is not named is not there.
+
+    `board` is the serial port of the microcontroller.
     """
 
     pins: Library = "lgpio"
@@ -170,8 +173,9 @@ def load_settings(path: Path) -> HardwareSettings:
 
 
 def parse_settings(raw: dict[str, Any], where: str) -> HardwareSettings:
-    """The table `hardware` of a document that was read already; raises InputError that begins with
-    `where` and names the setting.
+    """The table `hardware` of a document that was read already.
+
+    Raises InputError that begins with `where` and names the setting.
     """
     table = raw.get("hardware")
     if not isinstance(table, dict):

@@ -1,5 +1,6 @@
-"""Steps that are played one after the other, in a thread of their own: only the latest ones given
-count.
+"""Steps that are played one after the other, in a thread of their own.
+
+Only the latest ones given count.
 """
 
 from __future__ import annotations
@@ -17,15 +18,17 @@ Step = TypeVar("Step")
 
 
 class Latest(Generic[Step]):
-    """Plays the steps that it was given last; older ones give way at once.  Steps that fail are
-    left, and the next ones are played.
+    """Plays the steps that it was given last; older ones give way at once.
+
+    Steps that fail are left, and the next ones are played.
     """
 
     def __init__(
         self, name: str, show: Callable[[Step], object], rest: Callable[[], object] = lambda: None
     ) -> None:
-        """`show` a step; `rest` when they are over or give way.  Both are called in the thread
-        `name`, and nobody waits for them.
+        """`show` a step; `rest` when they are over or give way.
+
+        Both are called in the thread `name`, and nobody waits for them.
         """
         self._show, self._rest = show, rest
         self._changed = threading.Condition()

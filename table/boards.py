@@ -1,5 +1,6 @@
-"""What is played on: open ground, chessboard, hex cells, coasters, tiles.  All lengths in mm, table
-frame.
+"""Boards that games are played on: open ground, chessboard, hex cells, coasters, tiles.
+
+All lengths in mm, table frame.
 """
 
 from __future__ import annotations
@@ -66,8 +67,9 @@ class Hex(
     tag_field="kind",
     tag="hex",
 ):
-    """A hexagon of hexagons, `size` cells a side, `cell_mm` flat to flat; the origin is the middle
-    of the centre cell.
+    """A hexagon of hexagons, `size` cells a side, `cell_mm` flat to flat.
+
+    The origin is the middle of the centre cell.
     """
 
     size: Annotated[int, msgspec.Meta(ge=2, le=12)]
@@ -82,8 +84,9 @@ class Hex(
         return np.asarray(self.origin_mm) + radius * np.column_stack([np.cos(turns), np.sin(turns)])
 
     def middles(self) -> dict[tuple[int, int], Array]:
-        """Middles (2,) of the cells by (q, r): q counts to the right, r up and to the right
-        (pointy) or up (flat).
+        """Middles (2,) of the cells by (q, r).
+
+        q counts to the right, r up and to the right (pointy) or up (flat).
         """
         c, s, reach = 0.5, math.sqrt(3) / 2, self.size - 1
         right, up = (
@@ -161,8 +164,9 @@ def _rectangle(origin: Point, width: float, depth: float) -> Array:
 
 
 def within(outline: Array, point: Array) -> bool:
-    """Is `point` (2,) inside the polygon (n, 2)?  Points on the edge may fall either way (crossing
-    number).
+    """Is `point` (2,) inside the polygon (n, 2)?  By the crossing number.
+
+    Points on the edge may fall either way.
     """
     x, y = point
     x0, y0 = outline.T

@@ -28,8 +28,9 @@ def cell_side_mm(board: Board) -> float:
 
 @lru_cache(maxsize=16)
 def cells_mm(board: Board) -> Mapping[str, Array]:
-    """Corners (n, 2) of the cells by name: `b4` by file and rank from the near left, on a hexagon
-    `E5` by column and row.
+    """Corners (n, 2) of the cells by name.
+
+    `b4` by file and rank from the near left; on a hexagon `E5` by column and row.
     """
     if isinstance(board, Open):
         return MappingProxyType({})

@@ -21,8 +21,9 @@ _TRIANGLES = np.array(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clearance:
-    """Least distance between two solids: `mm`, and the nearest points `a_mm` on the first, `b_mm`
-    on the second, (3,).
+    """Least distance between two solids.
+
+    `mm`, and the nearest points `a_mm` on the first, `b_mm` on the second, (3,).
     """
 
     mm: float
@@ -31,8 +32,9 @@ class Clearance:
 
 
 def clearance(a: Solid, b: Solid) -> Clearance:
-    """Least distance between two pyramids; 0 where they touch or overlap, the points then being one
-    common point.
+    """Least distance between two pyramids.
+
+    0 where they touch or overlap; the points are then one common point.
 
     Convex solids that are apart are nearest at two edges, or at a vertex and the inside of a face;
     solids that share more than surface have an edge of one inside the other.  Where whole edges or
@@ -75,8 +77,10 @@ def is_free(solid: Solid, others: Sequence[Solid], least_mm: float = 0.3) -> boo
 
 
 def distance_slope(normal: Array, arm_mm: Array) -> Array:
-    """Change (3,) of a distance that opens along a unit vector (3,) with (x_mm, y_mm, heading_deg)
-    of the solid whose nearest point is `arm_mm`, (2,) or (3,), from where it turns.
+    """Change (3,) of a distance with (x_mm, y_mm, heading_deg) of one of its solids.
+
+    The distance opens along a unit vector (3,); the solid's nearest point is `arm_mm`, (2,) or
+    (3,), from where it turns.
     """
     turning = normal[1] * arm_mm[0] - normal[0] * arm_mm[1]
     return np.array([normal[0], normal[1], turning * math.pi / 180])
@@ -101,8 +105,9 @@ def _edge_inside(inner: Array, outer: Array) -> Array | None:
 
 
 def _edge_to_edge(va: Array, vb: Array) -> tuple[Array, Array]:
-    """Nearest points of each edge of one and each of the other, (64, 3) twice (Ericson, Real-Time
-    Collision Detection, 5.1.9).
+    """Nearest points of each edge of one and each of the other, (64, 3) twice.
+
+    Source: Ericson, Real-Time Collision Detection, 5.1.9.
 
     The crossing of two lines is taken from cross products: a determinant of dot products loses all
     digits for edges that are parallel to 1e-6 rad, which is 5e-5 mm over the length of a piece.
@@ -129,8 +134,9 @@ def _share(point: Array, along: Array, length2: Array) -> Array:
 
 
 def _vertex_to_face(va: Array, vb: Array) -> tuple[Array, Array]:
-    """Vertices of one and their feet on faces of the other, (n, 3) twice, where the foot is inside
-    the face.
+    """Vertices of one and their feet on faces of the other, (n, 3) twice.
+
+    Only those whose foot is inside the face.
     """
     corners = vb[_TRIANGLES]
     sides = np.roll(corners, -1, axis=1) - corners

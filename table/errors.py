@@ -4,8 +4,9 @@ from __future__ import annotations
 
 
 class InputError(ValueError):
-    """What was expected, what came, where, and what to do, in one line.  The command line exits
-    with 2 on it.
+    """What was expected, what came, where, and what to do, in one line.
+
+    The command line exits with 2 on it.
 
     It often quotes what came: line ends and other signs that do not print are spaces in it.
     """

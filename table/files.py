@@ -1,5 +1,6 @@
-"""Files that people and programs exchange: read with the place of every mistake, written whole or
-not at all.
+"""Files that people and programs exchange.
+
+They are read with the place of every mistake, and written whole or not at all.
 
 Every text file that a command is handed is read here, so the limits below hold for all of them.
 """
@@ -108,8 +109,9 @@ def _size(count: int) -> str:
 
 
 def read_text(path: Path, expected: str, most_bytes: int = MOST_TEXT_BYTES) -> str:
-    """The text of a file that should be `expected`, a mark of byte order left out; raises
-    InputError.
+    """The text of a file that should be `expected`, without a byte order mark.
+
+    Raises InputError.
     """
     try:
         return read_bytes(path, expected, most_bytes).decode("utf-8-sig")
@@ -125,8 +127,9 @@ def read_json(path: Path) -> Any:
 
 
 def read_json_lines(path: Path, expected: str) -> Iterator[tuple[str, Any]]:
-    """Each line of a file with JSON in it: where it is (`inputs.jsonl: line 3`), and what it says.
-    Raises InputError.
+    """Each line of a file with JSON in it.
+
+    Gives where it is (`inputs.jsonl: line 3`) and what it says.  Raises InputError.
     """
     for number, line in enumerate(read_text(path, expected).split("\n"), 1):
         if line.strip():
@@ -140,8 +143,9 @@ def read_toml(path: Path, expected: str = "a TOML file") -> dict[str, Any]:
 
 
 def parse_json(text: str | bytes, where: str, place: str = "") -> Any:
-    """The document in JSON, checked as `check_plain` does; `where` names the text in messages,
-    `place` what is inside it.
+    """The document in JSON, checked as `check_plain` does.
+
+    `where` names the text in messages, `place` what is inside it.
     """
     try:
         document = json.loads(text)
@@ -156,8 +160,9 @@ def parse_json(text: str | bytes, where: str, place: str = "") -> Any:
 
 
 def parse_toml(text: str, where: str, place: str = "") -> dict[str, Any]:
-    """The document in TOML, checked as `check_plain` does; `where` names the text in messages,
-    `place` what is inside it.
+    """The document in TOML, checked as `check_plain` does.
+
+    `where` names the text in messages, `place` what is inside it.
     """
     if _LONG_KEY.search(text):
         raise InputError(f"{where}: expected TOML: a key has 15 parts at most (a.b.c has 3)")
@@ -196,8 +201,9 @@ def check_plain(document: Any, where: str, most_depth: int = MOST_DEPTH) -> None
 
 
 def _walk(document: Any) -> Iterator[tuple[list[str | int], Any]]:
-    """Every value in plain data, and the keys and numbers that lead to it, a list that changes as
-    it goes on.
+    """Every value in plain data, with the keys and numbers that lead to it.
+
+    They are one list, which changes as it goes on.
 
     Iterators on a stack of its own: data can be nested deeper than Python's calls, and have a
     million values.
@@ -240,8 +246,9 @@ def _short_place(place: str) -> str:
 
 
 def check_output(out: Path, *inputs: Path | None) -> None:
-    """Raises InputError where `out` could not be written, or is one of the files that are read for
-    it, before any work is done.
+    """Raise InputError where `out` could not be written, before any work is done.
+
+    It is refused too where it is one of the files that are read for it.
     """
     if out.is_dir() or not out.parent.is_dir():
         raise InputError(f"{out}: expected the name of a file in a folder that exists")
@@ -270,10 +277,23 @@ def write_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
         file.write(data)
 
 
+def keep_previous(path: Path) -> Path | None:
+    """Copy a file that is going to be replaced to PATH.bak, whole or not at all.
+
+    None where there is no such file yet.
+    """
+    if not path.exists():
+        return None
+    kept = path.with_name(f"{path.name}.bak")
+    write_whole(kept, read_bytes(path, "a file that can be replaced", MOST_TEXT_BYTES))
+    return kept
+
+
 @contextmanager
 def whole_file(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
-    """A file to write beside `path`, which is flushed to disk and then renamed: a reader sees the
-    old file or the new one.
+    """A file to write beside `path`, which is flushed to disk and then renamed.
+
+    A reader sees the old file or the new one.
 
     `mode` says who may read it; before the end only its owner can.  Whatever is raised leaves
     `path` as it was; OSError becomes InputError.
@@ -308,8 +328,10 @@ def convert(
     at: str = "",
     restored: Callable[[type, Any], Any] | None = None,
 ) -> T:
-    """`raw`, found at the place `at` of the file `where`, as `kind`; `restored` makes types that
-    JSON does not have.
+    """`raw` as `kind`.
+
+    It was found at the place `at` of the file `where`; `restored` makes types that JSON does not
+    have.
 
     Raises InputError such as `table.json: board.square_mm: expected 5 mm or more, got -3`; NaN,
     infinity and text that is no valid Unicode are never let in.
@@ -346,8 +368,9 @@ def convert(
 
 
 def _sound(raw: Any) -> bool:
-    """Can it be written as JSON in UTF-8?  Quick, as it decides nothing: what cannot is walked to
-    find out where and why, if for any reason.
+    """Can it be written as JSON in UTF-8?
+
+    Quick, as it decides nothing: what cannot is walked to find out where and why.
     """
     try:
         json.dumps(raw, ensure_ascii=False, allow_nan=False).encode()
@@ -383,8 +406,9 @@ def quoted(text: str, most: int = MOST_SHOWN) -> str:
 
 
 def _look_up(raw: Any, path: str) -> tuple[Any, str]:
-    """The value at msgspec's path; where the path says `[...]` (any element) the container is
-    quoted.
+    """The value at msgspec's path.
+
+    Where the path says `[...]` (any element) the container is quoted.
     """
     place = ""
     for step in _STEP.finditer(path):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 
 def beside(value: float, limit: float, decimals: int) -> str:
-    """A number of 0 or more, rounded, but never so that it looks as if it were on the limit or
-    beyond it when it is not.
+    """A number of 0 or more, rounded, that never looks nearer to a limit than it is.
+
+    It does not look as if it were on the limit, or beyond it, when it is not.
 
     `0.16` for 0.1501 beside 0.15.
     """

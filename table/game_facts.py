@@ -1,5 +1,7 @@
-"""What a game tells the rooms below the rules: how its pieces lie, which table it is played on,
-what is printed for it, what it measures.  Data and pure functions; `engines.game` has the rest.
+"""What a game tells the rooms below the rules.
+
+How its pieces lie, which table it is played on, what is printed for it, what it measures.  Data and
+pure functions; `engines.game` has the rest.
 """
 
 from __future__ import annotations
@@ -23,8 +25,10 @@ looked at once more as if it were not.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PiecePrior:
-    """How pieces of a game stand as a rule: `poses` are the probabilities of `table.solids.POSES`,
-    (3,), `most` is how many of a colour are on the board at most.
+    """How pieces of a game stand as a rule.
+
+    `poses` are the probabilities of `table.solids.POSES`, (3,), `most` is how many of a colour are
+    on the board at most.
 
     With `apart` they never stand one in another: one more of a colour is told, if it is surely
     read, as it has no business there.
@@ -51,8 +55,9 @@ ANY_POSE = PiecePrior(np.full(len(POSES), 1 / len(POSES)), 100)
 
 @dataclass(frozen=True, slots=True)
 class CellPrint:
-    """What is printed on a place that something is laid on: a figure over a word, on a disc of a
-    colour.
+    """What is printed on a place that something is laid on.
+
+    A figure over a word, on a disc of a colour.
     """
 
     colour: str
@@ -62,8 +67,10 @@ class CellPrint:
 
 @dataclass(frozen=True, slots=True)
 class BoardPrint:
-    """What the printed sheet of a board says: `name` is that of `rinkside print`; `sizes` are its
-    lengths in words, in which `{mm}` stands for the side of a cell.
+    """What the printed sheet of a board says.
+
+    `name` is that of `rinkside print`; `sizes` are its lengths in words, in which `{mm}` stands for
+    the side of a cell.
 
     `exits` are, by the name of a cell, the ways (N, E, S, W) by which it may be left, drawn as
     arrows. `cells` are what is printed on cells, by name; a cell that is None is marked as one that
@@ -105,8 +112,9 @@ class DefaultTable:
 
 
 class Gap(Protocol):
-    """The distance of a piece, `index` in the observation, from the target; `sigma_mm` is one
-    standard deviation, `points_mm` the nearest points, (3,) each.
+    """The distance of a piece, `index` in the observation, from the target.
+
+    `sigma_mm` is one standard deviation, `points_mm` the nearest points, (3,) each.
     """
 
     @property
@@ -126,8 +134,9 @@ class Gap(Protocol):
 
 
 class Measured(Protocol):
-    """Every gap, nearest first, and who leads; `pairs` are places in `gaps` that are too close to
-    call, `doubts` sentences on unsure readings.
+    """Every gap, nearest first, and who leads.
+
+    `pairs` are places in `gaps` that are too close to call, `doubts` sentences on unsure readings.
     """
 
     @property
@@ -144,8 +153,9 @@ class Measured(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Measuring:
-    """How a game measures pieces from a target: for whoever measures without a game, and for saying
-    how well that works on a table.
+    """How a game measures pieces from a target.
+
+    For whoever measures without a game, and for saying how well that works on a table.
     """
 
     measure: Callable[[Observation, str], Measured | str]

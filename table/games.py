@@ -26,8 +26,9 @@ OWN, OWN_FOLDER = "rinkside", "engines"
 
 @dataclass(frozen=True, slots=True)
 class FoundGames:
-    """Games by name, this project's first; `broken` tells of each that cannot be used why, a line
-    each.
+    """Games by name, this project's first.
+
+    `broken` tells of each that cannot be used why, a line each.
     """
 
     games: Mapping[str, Any]
@@ -115,8 +116,9 @@ def played_on(kind: str) -> tuple[str, DefaultTable] | None:
 
 
 def usual_game() -> str:
-    """The game that commands take if nobody says otherwise: the first on open ground, which needs
-    no board.  Empty where no game is installed.
+    """The game that commands take if nobody says otherwise; empty where there is none.
+
+    The first on open ground, which needs no board.
     """
     played = played_on("open")
     return played[0] if played else next(iter(found_games().games), "")

@@ -23,8 +23,9 @@ def cannot_be_read(place_mm: Iterable[float]) -> Message:
 
 
 def as_recorded(mm: float, decimals: int = 1) -> str:
-    """A length, rounded from hundredths, as records keep it: one that is measured and then recorded
-    is not shown as two.
+    """A length as records keep it, rounded from hundredths.
+
+    One that is measured and then recorded is not shown as two.
     """
     return f"{round(mm, 2):.{decimals}f}"
 

@@ -17,8 +17,9 @@ where calendars end); else from the start of a recording.
 
 
 def with_margin(value: float, sigma: float) -> str:
-    """A value and its 95 % interval, `12.3 ± 0.2`; two decimals only where the interval is less
-    than 0.1.
+    """A value and its 95 % interval, `12.3 ± 0.2`.
+
+    Two decimals only where the interval is less than 0.1.
     """
     margin = Z_95 * sigma
     decimals = 2 if margin < 0.095 else 1

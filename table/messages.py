@@ -1,5 +1,6 @@
-"""Sentences as data: a template and the values in its fields, written out in the language of who
-reads it.
+"""Sentences as data: a template and the values in its fields.
+
+They are written out in the language of who reads them.
 
 `msg("{player} throws next.", player="red")` is the English sentence, a string, and remembers in
 `content` what it was made from.  `written` makes the sentence of any language from that.  Templates
@@ -98,6 +99,7 @@ class Message(str):
     content: Value
 
     def __new__(cls, content: Value, sentence: bool = True) -> Self:
+        """Write the sentence, with a capital first where it is a whole one."""
         english = written(content)
         self = super().__new__(cls, capital(english, content) if sentence else english)
         self.content = content
@@ -108,8 +110,10 @@ class Message(str):
 
     @classmethod
     def restored(cls, document: Any) -> Self:
-        """The message that `msgspec.to_builtins(message.content)` was, or one that was kept as its
-        English sentence.
+        """A message from its document.
+
+        The document is what `msgspec.to_builtins(message.content)` was, or the English sentence
+        that was kept in its place.
 
         Raises msgspec.ValidationError for anything else.
         """

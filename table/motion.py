@@ -40,15 +40,17 @@ def middles_mm(was: SeenPiece, now: SeenPiece) -> float:
 
 
 def as_good_as_there(was: SeenPiece, now: SeenPiece) -> bool:
-    """Is something read so near to where a piece lay that it is that piece, in whatever pose or
-    size?
+    """Is something read so near to where a piece lay that it is that piece?
+
+    In whatever pose or size it is read.
     """
     return middles_mm(was, now) < TURNED_BASES * was.solid.base_mm
 
 
 def surely_another(was: SeenPiece, now: SeenPiece) -> bool:
-    """Are these two pieces: of two sizes, and not where one of them may have been misread?  In a
-    stack sizes may be.
+    """Are these two pieces: of two sizes, and not where one may have been misread?
+
+    In a stack sizes may be.
     """
     surely = (
         min(was.size_probability, now.size_probability) >= SURE

@@ -1,5 +1,6 @@
-"""What was seen on the table: pieces in millimetres, each with its covariance; or why nothing could
-be seen.
+"""What was seen on the table, or why nothing could be seen.
+
+Pieces are in millimetres, each with its covariance.
 """
 
 from __future__ import annotations
@@ -56,8 +57,9 @@ class SeenPiece:
 
     @property
     def contact_mm(self) -> Array:
-        """Contact with what carries the piece, (n, 2) counter-clockwise; the plan view where it
-        leans.
+        """Contact with what carries the piece, (n, 2) counter-clockwise.
+
+        The plan view where it leans.
         """
         if self.pose == "upright":
             return self.solid.vertices_mm[:4, :2]
@@ -93,8 +95,9 @@ class SeenCounter:
 
 @dataclass(frozen=True, slots=True)
 class SeenDie:
-    """A six-sided die that lies flat on the board, whatever it shows: the middle of what it stands
-    on.
+    """A six-sided die that lies flat on the board, whatever it shows.
+
+    Its place is the middle of what it stands on.
     """
 
     x_mm: float
@@ -104,8 +107,9 @@ class SeenDie:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Camera:
-    """Where the camera is: `table2camera` rotation (3, 3) and translation (3,) mm, and how well
-    that is known.
+    """Where the camera is, and how well that is known.
+
+    `table2camera` rotation (3, 3) and translation (3,) mm.
 
     `covariance` (6, 6) is of (rotation vector in rad, translation in mm); where the lens is
     uncertain too, (6 + p, 6 + p) with the p parameters of `Lens.covariance`.  `reprojection_px` is
@@ -130,8 +134,9 @@ class Camera:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observation:
-    """All that one frame says about the table.  `off_board` pieces were seen outside the outline
-    and are not in play.
+    """All that one frame says about the table.
+
+    `off_board` pieces were seen outside the outline and are not in play.
     """
 
     frame_seq: int

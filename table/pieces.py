@@ -71,6 +71,7 @@ class Pyramid:
 
     @classmethod
     def parse(cls, text: str) -> Pyramid:
+        """The pyramid that prints so; raises InputError."""
         colour, _, size = text.strip().partition(" ")
         if colour not in COLOURS or not size:
             raise InputError(

@@ -50,8 +50,9 @@ class Solid:
         return float(np.linalg.norm(self.vertices_mm[1] - self.vertices_mm[0]))
 
     def footprint_mm(self) -> Array:
-        """Contact with the board, (n, 2), counter-clockwise; n is 4 upright, 3 lying, and 0 for a
-        piece in the air.
+        """Contact with the board, (n, 2), counter-clockwise.
+
+        n is 4 upright, 3 lying, and 0 for a piece in the air.
         """
         low = self.vertices_mm[self.vertices_mm[:, 2] <= CONTACT_MM, :2]
         return convex_hull(low) if len(low) > 2 else low
@@ -64,8 +65,9 @@ class Solid:
 def upright(
     size: PieceSize, x_mm: float, y_mm: float, heading_deg: float, z_mm: float = 0.0
 ) -> Solid:
-    """A piece on its base, the centre of which is at (x, y, z); one base edge looks along the
-    heading.
+    """A piece on its base, the centre of which is at (x, y, z).
+
+    One base edge looks along the heading.
     """
     half = size.base_mm / 2
     corners = np.array(
@@ -83,8 +85,9 @@ def upright(
 def lying(
     size: PieceSize, x_mm: float, y_mm: float, heading_deg: float, z_mm: float = 0.0
 ) -> Solid:
-    """A piece on one face; (x, y, z) is the middle of the base edge that touches, the tip lies
-    along the heading.
+    """A piece on one face; the tip lies along the heading.
+
+    (x, y, z) is the middle of the base edge that touches.
     """
     half, slant = size.base_mm / 2, size.slant_mm
     back, up = size.base_mm * half / slant, size.base_mm * size.height_mm / slant
@@ -95,8 +98,9 @@ def lying(
 
 
 def leaning(size: PieceSize, rotation: Array, base_mm: Array) -> Solid:
-    """A piece at any attitude: `rotation` (3, 3) turns the upright piece, `base_mm` (3,) is the
-    centre of its base.
+    """A piece at any attitude.
+
+    `rotation` (3, 3) turns the upright piece, `base_mm` (3,) is the centre of its base.
     """
     return Solid(
         upright(size, 0.0, 0.0, 0.0).vertices_mm @ np.asarray(rotation, float).T
@@ -105,8 +109,9 @@ def leaning(size: PieceSize, rotation: Array, base_mm: Array) -> Solid:
 
 
 def tipped(solid: Solid, pivot_mm: Array, heading_deg: float, up_deg: float) -> Solid:
-    """A solid tipped up about the horizontal axis through `pivot_mm` (3,) that is square to the
-    heading.
+    """A solid tipped up about a horizontal axis that is square to the heading.
+
+    The axis goes through `pivot_mm` (3,).
     """
     c, s = math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))
     ahead, left, up = np.array([c, s, 0.0]), np.array([-s, c, 0.0]), np.array([0.0, 0.0, 1.0])
@@ -123,8 +128,9 @@ def tipped(solid: Solid, pivot_mm: Array, heading_deg: float, up_deg: float) -> 
 
 
 def on_top(size: PieceSize, below: Solid, heading_deg: float) -> Solid:
-    """A piece standing over the tip of a like piece that stands: lifted by the shell, measured
-    along the axis.
+    """A piece standing over the tip of a like piece that stands.
+
+    It is lifted by the shell, measured along the axis.
     """
     x, y, tip_z = below.tip_mm
     return upright(
@@ -133,8 +139,9 @@ def on_top(size: PieceSize, below: Solid, heading_deg: float) -> Solid:
 
 
 def convex_hull(points: Array) -> Array:
-    """Hull of (n, 2) points, counter-clockwise, without collinear points (Andrew's monotone
-    chain).
+    """Hull of (n, 2) points, counter-clockwise, without collinear points.
+
+    Source: Andrew's monotone chain.
     """
     ordered = points[np.lexsort((points[:, 1], points[:, 0]))]
 
@@ -150,8 +157,9 @@ def convex_hull(points: Array) -> Array:
 
 
 def signed_area(outline: Array) -> float:
-    """Area of a polygon (n, 2), in its unit squared: above 0 for counter-clockwise, below for
-    clockwise.
+    """Area of a polygon (n, 2), in its unit squared.
+
+    Above 0 for counter-clockwise, below for clockwise.
     """
     x, y = outline.T
     return float((x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2)

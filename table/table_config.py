@@ -1,5 +1,6 @@
-"""`table.json` (`rinkside-table/1`): what a calibrated table knows about its camera, fiducials,
-board and game.
+"""`table.json` (`rinkside-table/1`): what is known of a calibrated table.
+
+Its camera, fiducials, board and game.
 """
 
 from __future__ import annotations
@@ -68,8 +69,9 @@ class Lens(
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A printed fiducial; corners clockwise from its own top left as printed, in the table
-    frame.
+    """A printed fiducial.
+
+    Corners clockwise from its own top left as printed, in the table frame.
     """
 
     id: Annotated[int, msgspec.Meta(ge=0, le=1023)]
@@ -83,8 +85,9 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Fiducials(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All fiducials lie in one plane, `z_mm` above where pieces stand (below 0: the board is
-    thicker than the card).
+    """Fiducials, all in one plane, `z_mm` above where pieces stand.
+
+    Below 0: the board is thicker than the card.
 
     `covariance` (3 n, 3 n) is that of the n markers' places: x and y of the middle in mm, heading
     in rad, of each in turn; without it they are taken as exact.
@@ -104,8 +107,9 @@ class Counters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Game(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What may lie on this table: the players' colours, the sizes in play, the target's
-    colour in games that have one.
+    """What may lie on this table.
+
+    The players' colours, the sizes in play, the target's colour where the game has one.
     """
 
     name: Word
@@ -120,8 +124,9 @@ Level = Annotated[float, msgspec.Meta(gt=0, le=4)]
 
 
 class LearnedColour(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a colour is on this table, in its light: `light` is what comes off its plastic, (red,
-    green, blue), linear, relative to white paper.
+    """What a colour is on this table, in its light.
+
+    `light` is what comes off its plastic, (red, green, blue), linear, relative to white paper.
     """
 
     colour: str
@@ -131,8 +136,9 @@ class LearnedColour(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 class DiceCorner(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Where a six-sided die is rolled, `outline_mm` (n, 2), on a surface `z_mm` over z = 0, that of
-    the fiducials where it is not told; and how large the die is.
+    """Where a six-sided die is rolled, and how large the die is.
+
+    `outline_mm` (n, 2), on a surface `z_mm` over z = 0, that of the fiducials where it is not told.
     """
 
     outline_mm: Annotated[tuple[Point, ...], msgspec.Meta(min_length=3, max_length=MOST_CORNERS)]
@@ -143,36 +149,40 @@ class DiceCorner(
 class CoverDice(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Six-sided dice that lie on the board as cover, whatever is on their faces: the edge of
-    each."""
+    """Six-sided dice that lie on the board as cover.
+
+    Whatever is on their faces; `edge_mm` is the edge of each.
+    """
 
     edge_mm: Annotated[float, msgspec.Meta(ge=8, le=30)] = 16.0
 
 
-class _TableFile(
+class TableFields(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
+    """What a `table.json` has beside its format.
+
+    This is the only list of its fields: reading, writing, messages and the test of docs/FORMATS.md
+    go by it.
+    """
+
+    camera: Lens
+    fiducials: Fiducials
+    board: Board
+    game: Game
+    learned_colours: tuple[LearnedColour, ...] = ()
+    dice_corner: DiceCorner | None = None
+    cover_dice: CoverDice | None = None
+
+
+class _Header(msgspec.Struct, frozen=True):
     format: Literal["rinkside-table/1"]
-    camera: Lens
-    fiducials: Fiducials
-    board: Board
-    game: Game
-    learned_colours: tuple[LearnedColour, ...] = ()
-    dice_corner: DiceCorner | None = None
-    cover_dice: CoverDice | None = None
 
 
-class Setup(msgspec.Struct, frozen=True, kw_only=True):
-    """A table, read and checked."""
+class Setup(TableFields, frozen=True, kw_only=True):
+    """A table, read and checked, with the sizes of its pieces."""
 
-    camera: Lens
-    fiducials: Fiducials
-    board: Board
-    game: Game
     pieces: PieceSet
-    learned_colours: tuple[LearnedColour, ...] = ()
-    dice_corner: DiceCorner | None = None
-    cover_dice: CoverDice | None = None
 
     @property
     def sizes(self) -> tuple[PieceSize, ...]:
@@ -195,12 +205,16 @@ def load_table(path: Path) -> Setup:
 
 
 def parse_table(raw: object, where: str = "table.json", beside: Path | None = None) -> Setup:
-    """Check a table that was read already; `beside` is the folder for piece sets of the user's
-    own.
+    """Check a table that was read already.
+
+    `beside` is the folder for piece sets of the user's own.
     """
     if isinstance(raw, dict):
         _check_words(raw, where)
-    file = convert(raw, _TableFile, where)
+    convert(raw, _Header, where)
+    assert isinstance(raw, dict), "it has a header"
+    fields = {name: value for name, value in raw.items() if name != "format"}
+    file = convert(fields, TableFields, where)
     _check_lens(file.camera, where)
     _check_fiducials(file.fiducials, where)
     _check_board(file.board, where)
@@ -216,21 +230,13 @@ def parse_table(raw: object, where: str = "table.json", beside: Path | None = No
             raise InputError(
                 f"{where}: game.sizes[{index}]: expected a size of {known}, got {quoted(name)}"
             )
-    return Setup(
-        camera=file.camera,
-        fiducials=file.fiducials,
-        board=file.board,
-        game=file.game,
-        pieces=pieces,
-        learned_colours=file.learned_colours,
-        dice_corner=file.dice_corner,
-        cover_dice=file.cover_dice,
-    )
+    return Setup(pieces=pieces, **_fields(file))
 
 
 def save_table(setup: Setup, path: Path) -> None:
-    """Write a `table.json`, whole or not at all; raises InputError rather than write one that could
-    not be read back.
+    """Write a `table.json`, whole or not at all.
+
+    Raises InputError rather than write one that could not be read back.
     """
     document = table_document(setup)
     parse_table(document, path.name, beside=path.parent)
@@ -240,20 +246,12 @@ def save_table(setup: Setup, path: Path) -> None:
 
 def table_document(setup: Setup) -> dict[str, Any]:
     """A table as plain data, which `parse_table` reads back."""
-    fields = {
-        name: getattr(setup, name)
-        for name in (
-            "camera",
-            "fiducials",
-            "board",
-            "game",
-            "learned_colours",
-            "dice_corner",
-            "cover_dice",
-        )
-    }
-    document: dict[str, Any] = msgspec.to_builtins(_TableFile(format=FORMAT, **fields))
-    return document
+    document: dict[str, Any] = msgspec.to_builtins(TableFields(**_fields(setup)))
+    return {"format": FORMAT} | document
+
+
+def _fields(table: TableFields) -> dict[str, Any]:
+    return {name: getattr(table, name) for name in TableFields.__struct_fields__}
 
 
 def _check_words(raw: dict[str, Any], where: str) -> None:

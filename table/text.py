@@ -1,5 +1,6 @@
-"""Text from outside: refused where it is no valid Unicode, made harmless where it goes to a
-terminal.
+"""Text from outside.
+
+Refused where it is no valid Unicode, made harmless where it goes to a terminal.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ _UNSAFE_IN_LINES = re.compile(f"[{_CONTROLS}]")
 
 
 def check_unicode(value: object, where: str) -> None:
-    """Check every text in `value`: a str, or lists, tuples and dicts (their keys too) inside one
-    another, as deep as they go.
+    """Check every text in `value`.
+
+    A str, or lists, tuples and dicts (their keys too) inside one another, as deep as they go.
 
     Raises InputError, `where` first, for text that no encoding can write: JSON lets a lone
     surrogate such as `"\\ud83d"` through.
@@ -42,8 +44,9 @@ def check_unicode(value: object, where: str) -> None:
 
 
 def printable(text: str, keep_lines: bool = False) -> str:
-    """`text` as it can be written to a terminal: what would steer it (C0, C1, ESC, changes of
-    direction) becomes a space.
+    """`text` as it can be written to a terminal.
+
+    What would steer it (C0, C1, ESC, changes of direction) becomes a space.
 
     Line ends and tabs become spaces too unless `keep_lines`.
     """

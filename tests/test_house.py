@@ -130,7 +130,7 @@ def test_nothing_is_imported_from_the_tests() -> None:
         f"{path}:{line}"
         for path, text in sources(*PRODUCT, "training")
         for line, name in imports(text)
-        if name.partition(".")[0] in ("tests", "benchmarks")
+        if name.partition(".")[0] in ("tests", "benchmarks", "tools")
     ]
 
 

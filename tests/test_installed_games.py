@@ -4,7 +4,6 @@ and stops nothing.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -34,6 +33,7 @@ from table.boards import Chessboard, Hex
 from table.errors import InputError
 from table.games import find_games, found_games, table_facts
 from table.table_config import load_table, table_document
+from tests.support import panel_standins as standins
 from webui import create_app
 
 HERE = Path(__file__).parent
@@ -221,10 +221,6 @@ def test_an_installed_game_is_played_shown_and_counted(session: Session, tmp_pat
 
 def test_the_panel_shows_an_installed_game(session: Session) -> None:
     put(session, "red 2")
-    spec = importlib.util.spec_from_file_location("standins", HERE / "webui" / "standins.py")
-    assert spec is not None
-    standins = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(standins)
     live = standins.FakeLive()
     live.setup = msgspec.structs.replace(live.setup, board=Chessboard(square_mm=40.0))
     page = create_app(session, live).test_client().get("/").text

@@ -124,7 +124,7 @@ class Watch:
         surer, other = (again, before) if _doubt(again) < _doubt(before) else (before, again)
         pieces = tuple(_or_as(piece, other.pieces) for piece in surer.pieces)
         # Where nothing is told besides it stays the same reading:
-        # `referee.live.stability.read_once` does not compare, it looks whether it is.
+        # `referee.live.stability.is_same_reading` does not compare, it looks whether it is.
         return replace(
             surer, pieces=surer.pieces if pieces == surer.pieces else pieces, notes=before.notes
         )

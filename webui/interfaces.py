@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 from calibration.progress import CornersNow, LensNow
 from calibration.wizard import Job, Step
-from referee.live.correction import Reread, Told
+from referee.live.correction import PieceCorrection, Reread
 from referee.live.game_setup import Choice
 from referee.live.live_measurement import RulerNow
-from referee.live.table_monitor import Wish
+from referee.live.table_monitor import TableRequest
 from referee.sessions.commands import Command
 from referee.sessions.events import Choice as Alternative
 from referee.sessions.events import Record, SeatFreed, SeatTaken
@@ -63,11 +63,11 @@ class LivePort(Protocol):
 
     def jpeg(self) -> bytes | None: ...
 
-    def wish(self, wish: Wish) -> None: ...
+    def wish(self, wish: TableRequest) -> None: ...
 
     def last_table(self) -> tuple[int, Observation]: ...
 
-    def reread(self, pieces: Sequence[Told]) -> Reread: ...
+    def reread(self, pieces: Sequence[PieceCorrection]) -> Reread: ...
 
 
 class SetUpPort(Protocol):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from calibration.lens.fit import Calibrated
 from calibration.lens.next_view import WELL_COVERED, cells_of, parts_without
 from calibration.lens.views import Views, convergence
-from table.files import MOST_TEXT_BYTES, convert, read_bytes, read_json, write_whole
+from table.files import convert, keep_previous, read_json, write_whole
 from table.table_config import Lens, rows_of
 
 FORMAT: Literal["rinkside-lens/1"] = "rinkside-lens/1"
@@ -127,17 +127,6 @@ def save_lens(file: LensFile, path: Path) -> Path | None:
     """Write a lens, whole or not at all; what was there before is kept beside it, and its path is
     returned.
     """
-    kept = keep_last(path)
+    kept = keep_previous(path)
     write_whole(path, msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n")
-    return kept
-
-
-def keep_last(path: Path) -> Path | None:
-    """Copy a file that is going to be replaced to PATH.bak, whole or not at all; None where there
-    is none yet.
-    """
-    if not path.exists():
-        return None
-    kept = path.with_name(f"{path.name}.bak")
-    write_whole(kept, read_bytes(path, "a file that can be replaced", MOST_TEXT_BYTES))
     return kept

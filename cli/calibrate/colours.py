@@ -21,11 +21,11 @@ from calibration.colours import (
     learned_setup,
     shown_pieces,
 )
-from calibration.lens.file import keep_last
 from cli.terminal import console, say
 from table.errors import InputError
 from table.files import check_output
-from table.table_config import LearnedColour, Setup, load_table, save_table
+from table.table_config import LearnedColour, Setup, load_table
+from table.table_file import replace_table
 from vision.cameras.frame import Image
 from vision.cameras.image_files import read_image
 from vision.cameras.reconnect import take_pictures
@@ -85,8 +85,7 @@ def colours(
     pairs = close_pairs(
         setup, np.median([one.ground for seen in looks.values() for one in seen], axis=0)
     )
-    kept = keep_last(out)
-    save_table(setup, out)
+    kept = replace_table(setup, out)
     _print(learned, looks, pairs, names is None)
     say(f"{out}: written." + (f" The table before is {kept}." if kept else ""))
 

@@ -14,7 +14,7 @@ import click
 import msgspec
 import numpy as np
 
-from calibration.lens.file import keep_last, load_lens
+from calibration.lens.file import load_lens
 from calibration.lens.presets import lens_for
 from calibration.progress import CornersGuide
 from calibration.sheets.cards import CARD_MARKER_MM
@@ -32,7 +32,8 @@ from table.games import all_table_facts, played_on, titles_with_target
 from table.measured_text import Z_95, fine_margin
 from table.observation import Camera
 from table.solids import Array
-from table.table_config import FORMAT, Game, Lens, Setup, load_table, parse_table, save_table
+from table.table_config import FORMAT, Game, Lens, Setup, load_table, parse_table
+from table.table_file import replace_table
 from vision.cameras.frame import Image
 from vision.cameras.image_files import read_image
 from vision.cameras.reconnect import take_pictures
@@ -223,8 +224,7 @@ def table(
             "game": _game(placed.board, wanted),
         }
         setup = parse_table(msgspec.to_builtins(document), out.name)
-        kept = keep_last(out)
-        save_table(setup, out)
+        kept = replace_table(setup, out)
         told = [*_told(placed, len(frames), words["kind"], card_mm), _written(out, kept)]
         if guide:
             guide.finish(told[::-1])
@@ -378,8 +378,7 @@ def frame(photo: Path, draft_path: Path, out: Path, **wanted: Any) -> None:
     camera = locate(image, setup)
     if not isinstance(camera, Camera):
         raise InputError(f"{photo}: {camera.reason}")
-    kept = keep_last(out)
-    save_table(setup, out)
+    kept = replace_table(setup, out)
     _say_first(first, setup, camera)
     say(_written(out, kept))
 
@@ -470,8 +469,7 @@ def printed(
         )
     check_output(out, board_path, Path(lens_said))
     setup = read_draft(board_path, lens_for(lens_said, size), Wanted(**wanted), bar_mm / BAR_MM)
-    kept = keep_last(out)
-    save_table(setup, out)
+    kept = replace_table(setup, out)
     if bar_mm != BAR_MM:
         say(
             f"All that is printed is taken to be {100 * (bar_mm / BAR_MM - 1):+.1f} % as long as it"

@@ -1,8 +1,7 @@
 """From settled observations of the table to verdicts.
 
-`before` is always the settled observation that the last accepted verdict rested on (None: not
-known): what moved or came new is told by comparing the two, and what people decided about pieces
-that lie still is not asked again.
+`before` is the settled observation that the last accepted verdict rested on (None: not known);
+decisions that people made about pieces that lie still stand.
 """
 
 from __future__ import annotations
@@ -375,12 +374,8 @@ def _target_gone(
     )
     if before and outside > were:
         return target_left(state)
-    common: dict[str, Any] = {
-        "code": "boule.target.gone",
-        "said": _unseen(state),
-        "rests_on": "ruling ice_boule.4",
-        "player": state.next,
-    }
+    common: dict[str, Any] = {"code": "boule.target.gone", "rests_on": "ruling ice_boule.4"}
+    common |= {"said": _unseen(state), "player": state.next}
     back = Choice("It is still in play, or is put back", ())
     whole = guessed(state, seen, known)
     if whole is None:

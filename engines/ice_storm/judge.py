@@ -39,15 +39,8 @@ from engines.ice_storm.rules import (
 from engines.ice_storm.sizes import exchanged
 from engines.ice_storm.squares import SIDE, Square
 from engines.ice_storm.state import State
-from engines.ice_storm.throws import (
-    by_the_last_throw,
-    cannot_read,
-    judge_throw,
-    out_of_sync,
-    stands,
-    unclear,
-    whose_throw,
-)
+from engines.ice_storm.throw_verdicts import cannot_read, out_of_sync, stands, unclear
+from engines.ice_storm.throws import by_the_last_throw, judge_throw, whose_throw
 from engines.verdict import (
     Accepted,
     Ambiguous,

@@ -10,12 +10,10 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-import numpy as np
-
 from engines.errors import Violation
 from engines.ice_storm import messages
 from engines.ice_storm.matching import Look
-from engines.ice_storm.moves import OFF, OTHER_SIZE, Change, Moved, Throw, Void
+from engines.ice_storm.moves import OTHER_SIZE, Change, Moved, Throw, Void
 from engines.ice_storm.place import Piece
 from engines.ice_storm.rules import DEPLOYMENT, DOUBT, LOW_HAND, play, turn, violation
 from engines.ice_storm.sizes import (
@@ -26,7 +24,6 @@ from engines.ice_storm.sizes import (
     new_of_another_size,
     of_another_size,
 )
-from engines.ice_storm.state import State
 from engines.ice_storm.throw_readings import (
     LEAN_MM,
     Reading,
@@ -40,20 +37,27 @@ from engines.ice_storm.throw_readings import (
     readings_of,
     resting_places,
 )
+from engines.ice_storm.throw_verdicts import (
+    cannot_read,
+    evidence_of,
+    out_of_sync,
+    rule,
+    stands,
+    unclear,
+)
 from engines.occlusion import NOT_SO
 from engines.verdict import (
     Accepted,
     Ambiguous,
     CannotSee,
     Choice,
-    OutOfSync,
     Refused,
     Verdict,
     Waiting,
     refusal,
 )
 from table.clearance import clearance
-from table.listing import cannot_be_read, listed
+from table.listing import listed
 from table.messages import NOTHING, msg, phrases, sentences
 from table.observation import SURE, SeenPiece
 
@@ -61,8 +65,6 @@ SURELY_ANOTHERS = 0.9999
 """So sure a colour must be that somebody is told to have thrown out of turn: that happens hardly
 more often than that a colour is misread.
 """
-UNREAD_MM = 40.0
-"""Something unread this near to where a piece lay may be that piece."""
 
 
 def judge_throw(look: Look) -> Verdict:
@@ -110,7 +112,7 @@ def _judge_void(look: Look, player: str) -> Verdict:
         return _one_of_them(look, common | {"said": said})
     if look.new or look.gone or look.elsewhere or look.came_out[player]:
         throw = Throw(player, None, next(changes_of(look))[1])
-        return rule(look, throw, _evidence(look, *look.new[:1]))
+        return rule(look, throw, evidence_of(look, *look.new[:1]))
     asked = msg("Has {player} picked up the piece that was thrown with a low hand?", player=player)
     choices = (
         Choice(msg("Yes: {player} throws again", player=player), (str(Void(player)),)),
@@ -145,7 +147,7 @@ def _one_of_them(look: Look, common: dict[str, Any]) -> Waiting | Ambiguous:
     return Ambiguous(
         **common | {"said": said},
         choices=tuple(choices),
-        evidence=_evidence(look),
+        evidence=evidence_of(look),
         until_moved=True,
     )
 
@@ -182,7 +184,7 @@ def _before_the_round(look: Look, player: str) -> Verdict:
         rests_on=DEPLOYMENT,
         player=player,
         choices=choices,
-        evidence=_evidence(look),
+        evidence=evidence_of(look),
     )
 
 
@@ -202,7 +204,7 @@ def _thrown(look: Look, player: str, piece: SeenPiece) -> Verdict:
     if (wanted := of_another_size(look, piece)) is not None:
         return _of_another_size(look, player, piece, wanted)
     read = [*readings_of(look, player, piece), *another_was_thrown(look, player, piece)]
-    evidence = _evidence(look, piece)
+    evidence = evidence_of(look, piece)
     if read[0][1].again:
         evidence["may_be"] = {text: str(throw) for text, throw in as_lying(look, player, piece)}
     return _decide(look, player, read, _not_seen_outside(look, Counter()), evidence)
@@ -224,7 +226,7 @@ def _of_another_size(look: Look, player: str, piece: SeenPiece, wanted: str) -> 
         for text, throw in readings_of(other, player, right)
     ]
     may_be = {text: str(throw) for text, throw in read if not throw.again}
-    evidence = _evidence(look, piece) | {
+    evidence = evidence_of(look, piece) | {
         "size": piece.size,
         "size_in_force": wanted,
         "may_be": may_be,
@@ -299,7 +301,7 @@ def _left_lying(look: Look) -> Refused | None:
         f"{DEPLOYMENT}; {ONE_SIZE}",
         sentences(*told_of, msg("Take away what is of another size.")),
     )
-    return refusal(wrong, throw.player, (str(throw),), _evidence(look))
+    return refusal(wrong, throw.player, (str(throw),), evidence_of(look))
 
 
 def _decide(
@@ -339,38 +341,6 @@ def _decide(
     )
 
 
-def rule(look: Look, throw: Throw, evidence: dict[str, Any]) -> Verdict:
-    """The verdict on a throw that can be read in one way only."""
-    state = look.state
-    if wrong := violation(state, throw):
-        return refusal(wrong, throw.player, (str(throw),), evidence, stands(state, throw, wrong))
-    after = play(state, throw)
-    code = "storm.throw" if throw.place else "storm.throw.wasted"
-    rests_on = (
-        f"{DEPLOYMENT}; ruling ice_storm.7"
-        if any(change.place is None for change in throw.changes)
-        else DEPLOYMENT
-    )
-    said = sentences(messages.throw(state, throw), turn(after))
-    return Accepted(
-        code=code,
-        said=said,
-        rests_on=rests_on,
-        player=throw.player,
-        moves=(str(throw),),
-        evidence=evidence,
-    )
-
-
-def stands(state: State, throw: Throw, wrong: Violation) -> tuple[str, ...]:
-    """What a refused throw leaves: it is picked up, and what it moved stays, unless the option says
-    otherwise.
-    """
-    if wrong.code == "storm.throw.low":
-        return (str(Void(throw.player, () if state.undoes_low else throw.changes)),)
-    return counted(throw) if throw.again else ()
-
-
 def _two(look: Look, player: str) -> Verdict:
     """Two throws one after the other, told apart by whose turn it was; only where they moved
     nothing.
@@ -407,7 +377,7 @@ def _two(look: Look, player: str) -> Verdict:
         rests_on=DEPLOYMENT,
         player=player,
         moves=tuple(moves),
-        evidence=_evidence(look, second),
+        evidence=evidence_of(look, second),
     )
 
 
@@ -441,7 +411,7 @@ def _moved_and_misread(look: Look, piece: SeenPiece, player: str) -> Ambiguous |
         rests_on=DEPLOYMENT,
         player=player,
         choices=tuple(choices),
-        evidence=_evidence(look, piece),
+        evidence=evidence_of(look, piece),
     )
 
 
@@ -486,7 +456,7 @@ def _one_or_two(look: Look, player: str) -> Verdict:
     common: dict[str, Any] = {
         "rests_on": DEPLOYMENT,
         "player": player,
-        "evidence": _evidence(look, piece),
+        "evidence": evidence_of(look, piece),
     }
     return Ambiguous(
         code="storm.throw.two",
@@ -518,7 +488,7 @@ def _stranger(look: Look, piece: SeenPiece, player: str) -> Verdict:
             rests_on=DEPLOYMENT,
             player=player,
             choices=tuple(choices),
-            evidence=_evidence(look, piece),
+            evidence=evidence_of(look, piece),
         )
     throw = Throw(colour, look.touches(piece).place)
     wrong = violation(look.state, throw)
@@ -544,7 +514,7 @@ def _stranger(look: Look, piece: SeenPiece, player: str) -> Verdict:
         wrong,
         colour,
         (str(throw),),
-        _evidence(look, piece) | {"may_be": {text: str(throw) for text, throw in read}},
+        evidence_of(look, piece) | {"may_be": {text: str(throw) for text, throw in read}},
     )
 
 
@@ -587,12 +557,12 @@ def _nothing_new(look: Look, player: str) -> Verdict:
         lost = _not_seen_outside(look, Counter({player: 1}))
         leaning = list(another_was_thrown(look, player))
         if len(throws) == 1 and not lost and not leaning:
-            return rule(look, throws[0][1], _evidence(look))
+            return rule(look, throws[0][1], evidence_of(look))
         read = [
             (phrases(msg("{player}'s piece lies off the board", player=player), said), throw)
             for said, throw in throws
         ]
-        return _decide(look, player, [*read, *leaning], lost, _evidence(look))
+        return _decide(look, player, [*read, *leaning], lost, evidence_of(look))
     if (other := _other_was_thrown(look, player)) is not None:
         return other
     if look.gone or look.elsewhere:
@@ -643,7 +613,7 @@ def _stray(look: Look, colour: str, player: str) -> Ambiguous:
         rests_on=DEPLOYMENT,
         player=player,
         choices=choices,
-        evidence=_evidence(look),
+        evidence=evidence_of(look),
     )
 
 
@@ -665,7 +635,7 @@ def _other_was_thrown(look: Look, player: str) -> Ambiguous | None:
         )
         choices.append(Choice(text, (str(Void(player, lies)),)))
     said = msg("Was the piece that is picked up {player}'s void throw?", player=player)
-    common: dict[str, Any] = {"rests_on": LOW_HAND, "player": player, "evidence": _evidence(look)}
+    common: dict[str, Any] = {"rests_on": LOW_HAND, "player": player, "evidence": evidence_of(look)}
     return Ambiguous(
         code="storm.throw.low", said=said, choices=(*choices, NOT_SO), until_moved=True, **common
     )
@@ -717,7 +687,7 @@ def _by_a_throw_that_nobody_sees(look: Look, player: str) -> Verdict:
     common: dict[str, Any] = {
         "rests_on": "Deployment; ruling ice_storm.7",
         "player": player,
-        "evidence": _evidence(look),
+        "evidence": evidence_of(look),
     }
     return Ambiguous(
         code="storm.unseen", said=said, choices=tuple(choices), until_moved=True, **common
@@ -768,51 +738,6 @@ def whose_throw(look: Look, choices: list[Choice]) -> Ambiguous | None:
     )
 
 
-def out_of_sync(look: Look, what_to_do: str, evidence: dict[str, Any] | None = None) -> OutOfSync:
-    """Table and record disagree."""
-    said = sentences(msg("The board is not as it was left."), what_to_do)
-    player = look.state.next or look.state.attacker
-    differences = (*look.differences, *new_of_another_size(look))
-    return OutOfSync(
-        code="storm.out_of_sync",
-        said=said,
-        player=player,
-        differences=differences,
-        evidence=evidence or {},
-    )
-
-
-def unclear(look: Look) -> CannotSee | None:
-    """A piece that seems gone may be what could not be read."""
-    for piece in look.gone:
-        if any(np.hypot(*(place - look.where_mm(piece))) < UNREAD_MM for place in look.unread_mm):
-            return cannot_read(look)
-    return None
-
-
-def cannot_read(look: Look) -> CannotSee:
-    """Something lies on the board that cannot be read, and it matters what it is."""
-    place_mm = look.unread_mm[0] if look.unread_mm else look.where_mm(look.hidden[0])
-    said = cannot_be_read(place_mm)
-    if not look.unread_mm and look.hidden[0] in look.unseen:
-        x, y = place_mm
-        said = sentences(
-            msg(
-                "{piece} is not seen, about ({n}, {n2}) mm, and was not before.",
-                piece=look.hidden[0].name,
-                n=f"{x:.0f}",
-                n2=f"{y:.0f}",
-            ),
-            msg("Show it more clearly, or correct the record."),
-        )
-    return CannotSee(
-        code="storm.unread",
-        said=said,
-        rests_on=DEPLOYMENT,
-        player=look.state.next or look.state.attacker,
-    )
-
-
 def _not_seen_outside(look: Look, thrown: Counter[str]) -> list[Piece]:
     """Pieces that are gone from the board and do not lie beside it; `thrown` lie there for another
     reason.
@@ -833,20 +758,5 @@ def _taken_back(look: Look, code: str, said: str) -> Refused:
         Violation(code, DEPLOYMENT, sentences(said, msg("Take them back."))),
         look.state.next,
         tried,
-        _evidence(look),
+        evidence_of(look),
     )
-
-
-def _evidence(look: Look, piece: SeenPiece | None = None) -> dict[str, Any]:
-    """What a verdict rests on, as plain data."""
-    document: dict[str, Any] = {
-        "moved": {name: str(place) for name, place in look.places.items()},
-        "gone": [piece.name for piece in look.gone],
-    }
-    if piece is not None:
-        document |= {
-            "thrown": str(piece),
-            "place": str(look.touches(piece).place or OFF),
-            "touches": [*map(str, look.touches(piece).squares)],
-        }
-    return document

@@ -140,7 +140,9 @@ RULE = "Commentary; ruling icefloe.6"
 
 
 def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
-    """What is heard in IceFloe, a line of inputs without its time::
+    """What is heard in IceFloe.
+
+    A line of inputs without its time::
 
         {"player": "red", "vote_value": "4"}         {"player": "red", "vote_suit": "S"}
         {"player": "red", "coin": 2, "to": "blue"}   {"player": "red", "done": true}

@@ -31,8 +31,9 @@ AGAIN_S = 0.3
 
 
 def parse_reading(line: str) -> Reading | None:
-    """The length in a line; None where there is none, or one that no gap has (below 0, above
-    LONGEST_MM).
+    """The length in a line; None where there is none.
+
+    None too for one that no gap has (below 0, above LONGEST_MM).
     """
     text = line.strip()
     if found := _MITUTOYO.fullmatch(text):

@@ -99,8 +99,9 @@ def _claim(setting: str, device: Callable[..., Any], pin: int, pins: Factory, **
 
 
 class GpioLamps:
-    """One lamp a player and one for the verdict, each with one pin or with three (red, green,
-    blue).
+    """One lamp a player and one for the verdict.
+
+    Each has one pin, or three (red, green, blue).
     """
 
     interval_s = 1 / FRAMES_PER_S

@@ -25,8 +25,9 @@ def full_ma(lamps: int, brightness: float = 1.0) -> float:
 
 
 def limit(frame: Frame, brightness: float, supply_ma: float) -> Frame:
-    """The frame at a brightness of 0 to 1, darker still where it would draw more than the supply
-    gives.
+    """The frame at a brightness of 0 to 1.
+
+    It is darker still where it would draw more than the supply gives.
 
     The estimate of what comes back is never above `supply_ma`, unless the dark strip alone is.
     """

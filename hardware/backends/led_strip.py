@@ -28,8 +28,9 @@ class Strip:
     def __init__(
         self, leds: int, outline_mm: Array, starts: Corner = "near left", clockwise: bool = False
     ) -> None:
-        """`outline_mm` (k, 2) of the board in the table frame; the first lamp is at the corner
-        `starts`, the others follow as seen from above.
+        """`outline_mm` (k, 2) of the board is in the table frame.
+
+        The first lamp is at the corner `starts`, the others follow as seen from above.
         """
         self._low, self._high = outline_mm.min(axis=0), outline_mm.max(axis=0)
         (x0, y0), (x1, y1) = self._low, self._high
@@ -76,8 +77,9 @@ class Strip:
         return np.unique(np.concatenate([self._near(end, 1) for end in ends]))
 
     def _ends(self, one: Array, other: Array) -> Array:
-        """Where the line through two points enters and leaves the rectangle, (2, 2); the points
-        themselves if they are one.
+        """Where the line through two points enters and leaves the rectangle, (2, 2).
+
+        The points themselves if they are one.
         """
         way = other - one
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -112,16 +114,18 @@ class Strip:
         return lit.astype(np.uint8)
 
     def _dashes(self, count: int) -> npt.NDArray[np.bool_]:
-        """So many lit parts, evenly; an eighth of the strip for each, and never more than six
-        eighths.
+        """So many lit parts, evenly.
+
+        An eighth of the strip for each, and never more than six eighths.
         """
         middle = (self._at / self.leds * count) % 1 - 0.5
         dashes: npt.NDArray[np.bool_] = np.abs(middle) < min(count, 6) / 16
         return dashes
 
     def _share(self, scene: Scene, colour: str) -> npt.NDArray[np.bool_]:
-        """Lamps of one player: as many dashes as their place in turn order, or their share where
-        several are concerned.
+        """Lamps of one player.
+
+        As many dashes as their place in turn order, or their share where several are concerned.
         """
         if scene.signal in ("turn", "measure") and colour in scene.players:
             return self._dashes(scene.players.index(colour) + 1)

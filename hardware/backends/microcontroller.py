@@ -58,8 +58,9 @@ class Hello(msgspec.Struct, frozen=True, tag_field="hello", tag=HELLO):
 
 
 def identify(port: Port, pause: Callable[[float], object]) -> Hello | None:
-    """The board that answers on an open port; None where none does.  Takes three seconds at most:
-    opening the port restarts many a board.
+    """The board that answers on an open port; None where none does.
+
+    Takes three seconds at most: opening the port restarts many a board.
     """
     for turn in range(30):
         if turn % 10 == 0:
@@ -72,8 +73,9 @@ def identify(port: Port, pause: Callable[[float], object]) -> Hello | None:
 
 
 class Link:
-    """The connection to a board, shared by all that is on it: the latest line of each kind is sent,
-    edges are told of.
+    """The connection to a board, shared by all that is on it.
+
+    The latest line of each kind is sent, edges are told of.
     """
 
     def __init__(self, open_port: Callable[[], Port]) -> None:
@@ -104,8 +106,9 @@ class Link:
         return self._known
 
     def send(self, key: str, value: Any, lasting: bool = True) -> None:
-        """Send this next, and again to a board that has started anew where it is `lasting`.
-        Returns at once; the latest counts.
+        """Send this next; returns at once, and the latest counts.
+
+        It is sent again to a board that has started anew where it is `lasting`.
         """
         with self._lock:
             if not lasting:

@@ -1,5 +1,6 @@
-"""Serial ports, opened so that every mistake is a line for people and nothing can block for
-long.
+"""Serial ports whose every mistake is a line for people.
+
+Nothing can block for long.
 """
 
 from __future__ import annotations
@@ -40,8 +41,9 @@ class Port:
         self._line = b""
 
     def write(self, data: bytes) -> None:
-        """Send all of it, within WRITE_S; raises DeviceLost, and then part of it may have been
-        sent.
+        """Send all of it, within WRITE_S.
+
+        Raises DeviceLost, and then part of it may have been sent.
         """
         try:
             self._port.write(data)
@@ -59,8 +61,9 @@ class Port:
         return data
 
     def lines(self) -> list[str]:
-        """Lines that have come to their end (LF or CR), without waiting; a line that does not end
-        is dropped.  Raises DeviceLost.
+        """Lines that have come to their end (LF or CR), without waiting.
+
+        A line that does not end is dropped.  Raises DeviceLost.
         """
         *whole, self._line = (self._line + self.read()).replace(b"\r", b"\n").split(b"\n")
         if len(self._line) > KEPT_BYTES:
@@ -68,8 +71,9 @@ class Port:
         return [text for line in whole if (text := line.decode("ascii", "replace").strip())]
 
     def close(self) -> None:
-        """Let it go.  What is not sent after DRAIN_S is thrown away: Linux would wait for it half a
-        minute.
+        """Let it go.
+
+        What is not sent after DRAIN_S is thrown away: Linux would wait for it half a minute.
         """
         with suppress(*FAILURES):
             until_s = monotonic() + DRAIN_S
@@ -82,8 +86,9 @@ class Port:
 
 
 def open_port(device: str, baud: int, setting: str) -> Port:
-    """A port by its device name, or an address that pyserial knows; raises InputError that begins
-    with the name of the setting.
+    """A port by its device name, or an address that pyserial knows.
+
+    Raises InputError that begins with the name of the setting.
 
     Neither DTR nor RTS is raised: on most boards they are wired to reset.  The lock keeps other
     programs from the port.
@@ -131,8 +136,9 @@ def _there() -> str:
 
 
 class Found(NamedTuple):
-    """A serial port of this machine: its device, a name under BY_ID that stays the same (empty:
-    none), and what it says that it is.
+    """A serial port of this machine.
+
+    Its device, a name under BY_ID that stays the same (empty: none), and what it says that it is.
     """
 
     device: str

@@ -19,8 +19,9 @@ ENDS_S = 2.0
 
 
 class Espeak(Latest[str]):
-    """The port `Voice` by espeak-ng, which speaks through the machine's loudspeaker; what is said
-    next cuts off what is said now.
+    """The interface `Voice` by espeak-ng, through the machine's loudspeaker.
+
+    What is said next cuts off what is said now.
     """
 
     def __init__(self, words_a_minute: int) -> None:

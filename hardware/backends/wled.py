@@ -45,8 +45,9 @@ _PIP_RGB = np.array((255, 200, 120), np.uint8)
 
 
 def adalight(frame: Frame) -> bytes:
-    """A frame (n, 3) uint8, n up to 60,000, as Adalight bytes without any that could be taken for a
-    command.
+    """A frame (n, 3) uint8, n up to 60,000, as Adalight bytes.
+
+    None of them can be taken for a command.
 
     Colours that would be are a little darker (by 8 of 255 at most), and a head that would be counts
     a few lamps more, which the firmware ignores.
@@ -69,8 +70,9 @@ def _safe_count(lamps: int) -> int:
 
 
 class WledStrip:
-    """A strip round the board, frame by frame; dice, if there are any, are the seven lamps each
-    that follow it.
+    """A strip round the board, frame by frame.
+
+    Dice, if there are any, are the seven lamps each that follow it.
     """
 
     def __init__(
@@ -82,8 +84,9 @@ class WledStrip:
         brightness: float,
         supply_ma: float,
     ) -> None:
-        """`faces` says what the dice show now; `brightness` of 0 to 1 and `supply_ma` are never
-        exceeded.  Raises DeviceLost.
+        """`faces` says what the dice show now.
+
+        `brightness` of 0 to 1 and `supply_ma` are never exceeded.  Raises DeviceLost.
         """
         self._port, self._strip, self._faces = port, strip, faces
         self._brightness, self._supply_ma = brightness, supply_ma
@@ -109,8 +112,9 @@ class WledStrip:
 
 
 class WledPresets:
-    """A strip that plays presets of its own: one number a signal, kept in the strip by whoever made
-    them.
+    """A strip that plays presets of its own.
+
+    One number a signal, kept in the strip by whoever made them.
 
     A preset is sent when it changes, and again when the strip says that it was too busy, or has
     started anew: it is asked for its state (`{"v":true}`) every ASK_S, and its `uptime` tells.
@@ -159,8 +163,9 @@ class WledPresets:
 
 
 def _info(line: str) -> dict[str, Any]:
-    """What the strip tells of itself in an answer to `{"v":true}`; empty for any other line, or a
-    broken one.
+    """What the strip tells of itself in an answer to `{"v":true}`.
+
+    Empty for any other line, or a broken one.
     """
     try:
         document = json.loads(line)

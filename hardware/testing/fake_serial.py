@@ -1,5 +1,6 @@
-"""Serial devices that are not there: a pseudo-terminal with a firmware behind it that reads as the
-real one does.
+"""Serial devices that are not there.
+
+A pseudo-terminal with a firmware behind it that reads as the real one does.
 
 Nothing happens by itself: what was sent is read when `SerialDouble.pump` is called, so a device
 that never reads is one that is not pumped.
@@ -32,8 +33,9 @@ class Firmware(Protocol):
 
 
 class WledFirmware:
-    """WLED's reading of its serial port, byte by byte, with the same states and the same
-    single-byte commands.
+    """WLED's reading of its serial port, byte by byte.
+
+    It has the same states and the same single-byte commands.
 
     Source: wled/WLED `wled00/wled_serial.cpp` (`handleSerial`) and `udp.cpp` (`setRealtimePixel`).
     """
@@ -179,8 +181,9 @@ class SerialDouble:
             self._master = None
 
     def pump(self, timeout_s: float = 0.0, most: int = 1 << 20) -> int:
-        """Read what has come, at most `most` bytes, waiting for the first one for so long; how many
-        there were.
+        """Read what has come, at most `most` bytes; how many there were.
+
+        Waits for the first one for so long.
         """
         count = 0
         while (

@@ -1,5 +1,6 @@
-"""Hardware that is not there: it keeps to the limits of the real thing, and remembers what it did.
-For trials and for tests.
+"""Hardware that is not there, for trials and for tests.
+
+It keeps to the limits of the real thing, and remembers what it did.
 """
 
 from __future__ import annotations

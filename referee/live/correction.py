@@ -1,5 +1,6 @@
-"""A table that was misread, judged again with its pieces where people say that they lie.  It
-changes nothing: people decide what follows.
+"""Judge the last table again with pieces as people correct them.
+
+Nothing is put on record: people decide what follows.
 """
 
 from __future__ import annotations
@@ -23,20 +24,19 @@ from table.solids import lying, upright
 from table.table_config import Setup
 
 BY_HAND_SIGMA_MM, BY_HAND_SIGMA_DEG = 1.0, 3.0
-"""How well people put a piece on a drawing, one standard deviation: what is closer than that is
-asked, not ruled.
+"""Standard deviation of a piece that people place on a drawing: what is closer than that is asked,
+not ruled.
 """
-
-
 NUDGED_MM = 0.051
-"""A page shows places to 0.1 mm."""
+"""Places that differ by less are the same: a page shows them to 0.1 mm."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A piece as people say it lies, `x_mm`, `y_mm` and `heading_deg` as in `SeenPiece`; `index` is
-    its number in the observation, None for one that was overlooked, and `there` says that it is on
-    the table at all.
+class PieceCorrection:
+    """A piece as people say it lies; `x_mm`, `y_mm` and `heading_deg` as in `SeenPiece`.
+
+    `index` is its number in the observation, None for one that was not detected.  `there` is False
+    for a piece that is not on the table.
     """
 
     index: int | None
@@ -51,18 +51,18 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Reread:
-    """What would have been ruled: `choices` are what may take the place of record `record`, each
-    its label and moves.
+    """The verdict on the corrected table; `choices` may take the place of record `record`, a label
+    and moves each.
     """
 
     record: int
     said: str
     choices: tuple[tuple[str, tuple[str, ...]], ...]
     changes: tuple[str, ...]
-    """What people say that is not as it was read, a sentence a piece."""
+    """How the pieces differ from the reading, a sentence each."""
     misread: tuple[Misread, ...] = ()
-    """The pieces that they say are others than they were read as, which they are for as long as
-    they lie there.
+    """Pieces of another kind than they were read as; they stay corrected for as long as they lie
+    there.
     """
 
 
@@ -102,7 +102,7 @@ def last_table(ledger: Ledger, ruled_on: RuledOn[Observation]) -> tuple[int, Obs
 
 
 def reread(
-    ledger: Ledger, ruled_on: RuledOn[Observation], setup: Setup, pieces: Sequence[Told]
+    ledger: Ledger, ruled_on: RuledOn[Observation], setup: Setup, pieces: Sequence[PieceCorrection]
 ) -> Reread:
     """The verdict on that table with these pieces as people say; all others are as they were read.
     Raises InputError.
@@ -126,9 +126,9 @@ def reread(
     return Reread(record, told(verdict), _choices(verdict, stood, bool(misread)), changes, misread)
 
 
-def as_told(seen: Observation, pieces: Sequence[Told], setup: Setup) -> Observation:
-    """The observation with what people say of some of its pieces; nothing on the table is unread
-    then.  Raises InputError.
+def as_told(seen: Observation, pieces: Sequence[PieceCorrection], setup: Setup) -> Observation:
+    """The observation with some of its pieces corrected, and without unreadable places.  Raises
+    InputError.
     """
     by_index = {piece.index: piece for piece in pieces if piece.index is not None}
     if not set(by_index) <= set(range(len(seen.pieces))):
@@ -146,7 +146,7 @@ def as_told(seen: Observation, pieces: Sequence[Told], setup: Setup) -> Observat
     return replace(seen, pieces=tuple(there), unread_mm=())
 
 
-def _piece(seen: Observation, piece: Told | None, index: int, setup: Setup) -> SeenPiece:
+def _piece(seen: Observation, piece: PieceCorrection | None, index: int, setup: Setup) -> SeenPiece:
     was = seen.pieces[index]
     if piece is None or not _change(seen, piece):
         return was
@@ -155,7 +155,9 @@ def _piece(seen: Observation, piece: Told | None, index: int, setup: Setup) -> S
     )
 
 
-def _new(piece: Told, z_mm: float, setup: Setup, was: SeenPiece | None = None) -> SeenPiece:
+def _new(
+    piece: PieceCorrection, z_mm: float, setup: Setup, was: SeenPiece | None = None
+) -> SeenPiece:
     if piece.colour not in (*setup.game.colours, setup.game.target):
         raise InputError(
             f"expected a colour of this table ({', '.join(setup.game.colours)}), got"
@@ -194,9 +196,9 @@ def _new(piece: Told, z_mm: float, setup: Setup, was: SeenPiece | None = None) -
     )
 
 
-def _change(seen: Observation, piece: Told) -> str:
-    """What people say of a piece that was read otherwise, in a sentence; empty where it is as it
-    was read, to 0.05 mm and degrees.
+def _change(seen: Observation, piece: PieceCorrection) -> str:
+    """How a correction differs from the reading, in a sentence; empty within 0.05 mm and
+    degrees.
     """
     lies = (
         f"{piece.colour} {piece.size}, {piece.pose}, at ({piece.x_mm:.1f}, {piece.y_mm:.1f}) mm,"
@@ -215,9 +217,9 @@ def _change(seen: Observation, piece: Told) -> str:
     return "" if same and not moved else f"{lies}, was read as {was}"
 
 
-def _misread(seen: Observation, piece: Told) -> Misread | None:
-    """A piece of another kind than it was read as, or turned round, or that is not there; None for
-    one that was only moved.
+def _misread(seen: Observation, piece: PieceCorrection) -> Misread | None:
+    """The misreading of a piece of another kind, turned round, or not there; None for one that was
+    only moved.
     """
     if piece.index is None or piece.index >= len(seen.pieces) or not _change(seen, piece):
         return None

@@ -1,5 +1,5 @@
-"""What a judge asks only where the table stays as it is: for a piece in somebody's hand nobody is
-asked.
+"""A question that is asked only once the table has been left alone: not about a piece that somebody
+holds.
 """
 
 from __future__ import annotations
@@ -7,45 +7,48 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engines.verdict import Ambiguous, Unsettled, Verdict
+from referee.live.stability import StabilityMonitor
 
 SOON_MS = 1000
-"""A table that matches neither the record nor a legal move is put on record after so long: within
+"""A table that matches neither the record nor a legal move is put on record after this time: within
 two seconds of rest.
 """
 STAYS_MS = 5000
-"""A table that has been left alone for so long is not in the middle of a move."""
+"""A table that has been left alone for this long is not in the middle of a move."""
 SET_UP_MS = 20_000
-"""Nor is one that has been left alone for so long still being set up."""
+"""Nor is one that has been left alone for this long still being set up."""
 
 
-class Patience:
-    """The question of the verdict at hand, put once after somebody was at the table; feed it every
-    frame that brings nothing new.
-    """
+class DeferredQuestion:
+    """The question of the last verdict, asked once after somebody was at the table."""
 
-    def __init__(self) -> None:
+    def __init__(self, stability: StabilityMonitor) -> None:
+        """`stability` counts how long the table has been left alone."""
+        self._stability = stability
         self._question: Ambiguous | None = None
-        self._stirred, self._since_ms = True, -1
+        self._armed = True
+        """Somebody was at the table since the last verdict that settled it."""
 
-    def stir(self) -> None:
+    def arm(self) -> None:
         """Somebody is at the table, or it is another one."""
-        self._stirred, self._since_ms = True, -1
+        self._armed = True
+        self._stability.restart_rest_timer()
 
-    def judged(self, verdict: Verdict) -> None:
-        """This is the verdict on the table; a ruling ends what was done at it."""
+    def follow(self, verdict: Verdict) -> None:
+        """The question of this verdict takes the place of the last; a verdict that settles the
+        table disarms it.
+        """
         self._question = None
         if not isinstance(verdict, Unsettled):
-            self._stirred, self._since_ms = False, -1
+            self._armed = False
+            self._stability.restart_rest_timer()
         elif verdict.asks is not None:
             self._question = replace(verdict.asks, table=verdict.asks.table or verdict.table)
 
-    def rests_ms(self, at_ms: int) -> int:
-        """For how long the table has been left alone up to this frame, since it was judged."""
-        self._since_ms = at_ms if self._since_ms < 0 else self._since_ms
-        return at_ms - self._since_ms
-
     def due(self, at_ms: int) -> Ambiguous | None:
-        """The question, where the table has been left alone for STAYS_MS up to this frame; None
+        """The question, once the table has been left alone for STAYS_MS up to this frame; None
         before, and where nobody was at it.
         """
-        return self._question if self._stirred and self.rests_ms(at_ms) >= STAYS_MS else None
+        if not self._armed or self._stability.left_alone_ms(at_ms) < STAYS_MS:
+            return None
+        return self._question

@@ -1,10 +1,8 @@
-"""The die in the dice corner, heard as an electronic one is: once a roll, and only while the game
-waits for it.
-"""
+"""Read a real die in its corner of the table: once a roll, and only while the game waits for it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import cv2
@@ -19,18 +17,19 @@ from vision.geometry.change_mask import changed
 from vision.geometry.rectified_view import Photo
 
 ROLLED_MM, ROLLED_DEG = 8.0, 20.0
-"""A die that lies nearer than this to where it lay, turned by less, and shows the same, was not
+"""A die that lies nearer than this to where it lay, is turned by less, and shows the same, was not
 rolled, unless it was picked up.
 """
 STILL_MM, STILL_DEG = 1.5, 5.0
-"""One that is read so near to where it lay was not touched: a shadow came, or went."""
+"""A die within this of where it lay was not touched: a shadow came, or went."""
 CHANGED_SIGMAS, CHANGED_PX = 6.0, 6
-"""The corner is read again where so many pixels have changed by so many times their noise."""
+"""The corner is read again where this many pixels have changed by this many times their noise."""
 MARGIN_PX = 8
+"""Width of the margin around the corner that is compared too."""
 
 
-class DiceCornerWatch:
-    """Give it every frame: where the table is at rest, it tells what a new roll shows; in all
+class DiceMonitor:
+    """Give it every frame: where the table is at rest it tells what a new roll shows; in all
     others it sees a die that is picked up.
 
     A die that lies in the corner at first was rolled before anybody looked, and one that is moved
@@ -39,15 +38,20 @@ class DiceCornerWatch:
 
     def __init__(self, setup: Setup, corner: DiceCorner) -> None:
         self._setup, self._corner = setup, corner
+        self.unread = ""
+        """Why the die could not be read when the table was last at rest, in a sentence; or empty.
+        """
         self._picture: Image | None = None
-        self._idle: Image | None = None
-        """The corner as it looked when nobody was to roll."""
+        """The corner as it looked when it was read last."""
         self._read: Die | NoDie = NoDie()
         self._known: Die | NoDie | None = None
+        """What lay there when it was heard last, or while nobody was to roll."""
+        self._idle: Image | None = None
+        """The corner as it looked then."""
         self._passing: Image | None = None
         """The corner in the frame before, where the table was not at rest."""
         self._picked_up = False
-        """Was the corner empty since the known die lay there?"""
+        """The corner was empty since the known die lay there."""
 
     def glance(self, frame: Frame, camera: Camera, ledger: Ledger) -> None:
         """A frame in which the table is not at rest: is the corner itself at rest, and empty, while
@@ -64,13 +68,15 @@ class DiceCornerWatch:
             self._picked_up = self._read == NoDie()
 
     def look(self, frame: Frame, camera: Camera, ledger: Ledger) -> Mapping[str, Any] | str:
-        """What to hear, as `Session.hear` takes it; or why the die cannot be read, in a sentence;
-        or an empty sentence.
-        """
+        """What to hear at a table at rest, as `Session.hear` takes it; or `unread`."""
         self._look_again(Photo(frame.image, camera, self._setup))
         self._passing = None
-        waiting = _awaited(ledger)
-        if self._known is None or not waiting:
+        heard = self._new_roll(_awaited(ledger))
+        self.unread = heard if isinstance(heard, str) else ""
+        return heard
+
+    def _new_roll(self, awaited: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | str:
+        if self._known is None or not awaited:
             self._remember()
             return ""
         if isinstance(self._read, NoDie):
@@ -86,13 +92,13 @@ class DiceCornerWatch:
                 else ""
             )
         self._remember()
-        return next(said for said in waiting if said["die"] == self._read.pips)
+        return next(said for said in awaited if said["die"] == self._read.pips)
 
     def _remember(self) -> None:
         self._known, self._idle, self._picked_up = self._read, self._picture, False
 
     def _look_again(self, photo: Photo) -> None:
-        """Read the corner if it does not look as it did."""
+        """Read the corner if it looks otherwise than when it was read last."""
         picture = self._cut(photo)
         if _differ(picture, self._picture):
             self._picture, self._read = picture.copy(), read_dice(photo)
@@ -108,9 +114,9 @@ class DiceCornerWatch:
         return photo.image[max(0, v0) : max(1, v1), max(0, u0) : max(1, u1)]
 
 
-def dice_corner_watch(setup: Setup) -> DiceCornerWatch | None:
-    """For a table that has a dice corner."""
-    return DiceCornerWatch(setup, setup.dice_corner) if setup.dice_corner is not None else None
+def monitor_dice(setup: Setup) -> DiceMonitor | None:
+    """A monitor for a table with a dice corner; None for one without."""
+    return DiceMonitor(setup, setup.dice_corner) if setup.dice_corner is not None else None
 
 
 def _awaited(ledger: Ledger) -> list[Mapping[str, Any]]:
@@ -134,7 +140,7 @@ def _differ(picture: Image | None, before: Image | None) -> bool:
 
 
 def _is_new(now: Die, before: Die | NoDie, moved_mm: float, turned_by_deg: float) -> bool:
-    """Does a die lie otherwise than it did, by so much?"""
+    """Was a die moved by more than this, or does it show another number?"""
     if isinstance(before, NoDie) or now.pips != before.pips:
         return True
     turned_deg = abs((now.turn_deg - before.turn_deg + 45) % 90 - 45)

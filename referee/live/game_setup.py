@@ -1,6 +1,4 @@
-"""A session that people set up on a page before it begins: which game, who plays, under which names
-and options.
-"""
+"""A session that people set up on a page: the game, its players, their names, and house rules."""
 
 from __future__ import annotations
 
@@ -19,8 +17,8 @@ from table.errors import InputError
 from table.table_config import Setup
 
 LOOKS = 2
-"""A page that has looked so often after the beginning has been shown it: it asks again only once
-the first answer has come.
+"""Requests of a page after which it has shown that the game begins: it sends the second only once
+the first was answered.
 """
 
 
@@ -39,7 +37,7 @@ class Choice:
 
 
 class SettingUp:
-    """Waits in one thread for what people choose in others."""
+    """A game that is being set up: one thread waits for what others choose."""
 
     def __init__(self, opening: Callable[[Choice], SessionStarted]) -> None:
         """`opening` makes the first fact of the session from a choice; it raises InputError for one
@@ -51,7 +49,7 @@ class SettingUp:
         self._looks = 0
 
     def look(self) -> bool:
-        """Does the game begin?  For a page that shows it now."""
+        """Has the game begun?  Called by the page that shows it."""
         with self._changed:
             self._looks += self._started is not None
             self._changed.notify_all()
@@ -73,8 +71,8 @@ class SettingUp:
             self._changed.notify_all()
 
     def wait(self, shown_s: float) -> SessionStarted:
-        """What was begun, once people began it and a page has shown that it does, or `shown_s`
-        after.
+        """The first event, once people began the game and a page has shown that; at most `shown_s`
+        later.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._started is not None)
@@ -84,7 +82,7 @@ class SettingUp:
 
 
 def playable(setup: Setup) -> dict[str, str]:
-    """Why each game cannot be played on this table, by its name; empty for those that can, which
+    """Reasons why games cannot be played on this table, by name; empty for those that can, which
     come first, before all others the one that the table was made for.
     """
     reasons = {name: _why_not(game, setup) for name, game in GAMES.items()}
@@ -94,12 +92,12 @@ def playable(setup: Setup) -> dict[str, str]:
 
 
 def options(game: str) -> tuple[Ruling, ...]:
-    """Where tables differ in this game; raises KeyError for none of ours."""
+    """House rules of a game; raises KeyError for an unknown one."""
     return GAMES[game].RULINGS
 
 
 def beginnings(game: str) -> Printed:
-    """What the rules of a game say of who begins, and what may be chosen."""
+    """What the printed rules say of who begins, and what may be chosen."""
     return printed(game)
 
 

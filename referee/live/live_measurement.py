@@ -1,6 +1,4 @@
-"""The ruler: what a camera sees is measured from the target, again and again, with no game and no
-log.
-"""
+"""The ruler: gaps to the target in every frame of a camera, with no game and no log."""
 
 from __future__ import annotations
 
@@ -25,11 +23,11 @@ RulerStatus = Literal[
 
 @dataclass(frozen=True, slots=True)
 class RulerNow:
-    """What is measured now.
+    """The newest measurement.
 
     `said` is a sentence for people.  `observation` and `measurement` (`gaps` and `call` of
-    `rinkside-observation/1`) are those of the newest frame that could be measured: older than
-    `frame_seq` unless `status` is `measured`.
+    `rinkside-observation/1`) are of the newest frame that could be measured: older than `frame_seq`
+    unless `status` is `measured`.
     """
 
     status: RulerStatus

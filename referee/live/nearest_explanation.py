@@ -1,6 +1,4 @@
-"""What people are asked about a table that matches nothing: would it match if a piece had been
-misread?
-"""
+"""Questions about a table that matches nothing: would it match if a piece had been misread?"""
 
 from __future__ import annotations
 
@@ -31,29 +29,29 @@ from table.observation import Observation
 from table.table_config import Setup
 
 CHOICES = 4
-"""Where more readings than this explain a table, the likeliest are offered."""
+"""At most this many readings are offered, the likeliest first."""
 SAME_MM = 2.0
-"""A piece that is read so near to where another one lay may be that one."""
+"""A piece within this distance of where another one was may be that one, misread."""
 
 
 @dataclass(frozen=True, slots=True)
-class Nearest:
-    """A question, and by the labels of its choices what was misread on the table."""
+class MisreadingQuestion:
+    """A question, and what was misread on the table by the labels of its choices."""
 
     question: Ambiguous
     misread: dict[str, tuple[Misread, ...]]
 
 
 def _judge(ledger: Ledger, before: Observation | None, setup: Setup) -> Judge:
-    """The game's own judge on a table, with the table `before` it that was ruled on."""
+    """The game's judge, given the table `before` that the last verdict rests on."""
     return lambda table: ledger.engine.judge(ledger.state, table, before, setup.board)
 
 
-def nearest(
+def ask_misreading(
     ledger: Ledger, verdict: Verdict, seen: Observation, before: Observation | None, setup: Setup
-) -> Nearest | None:
-    """What people are asked where this verdict came of the table; None where nothing near explains
-    it.
+) -> MisreadingQuestion | None:
+    """Ask which pieces are misread, where this verdict came of the table; None where no near
+    reading explains it.
     """
     found = explanations(
         _judge(ledger, before, setup), verdict, seen, before, ledger.colours, setup
@@ -61,11 +59,11 @@ def nearest(
     return _asked(ledger, verdict, seen, found, setup)
 
 
-def read_as_before(
+def ask_swapped(
     ledger: Ledger, verdict: Verdict, seen: Observation, before: Observation | None, setup: Setup
-) -> Nearest | None:
-    """What people are asked besides, where all that came lies just where another piece lay: that
-    one may be read wrongly.
+) -> MisreadingQuestion | None:
+    """Ask whether old pieces are misread, where every new one lies within SAME_MM of a place of an
+    old one; None where that is not so.
     """
     if before is None:
         return None
@@ -93,11 +91,10 @@ def read_as_before(
     return _asked(ledger, verdict, seen, found, setup)
 
 
-def all_the_same(
+def ask_as_start(
     ledger: Ledger, verdict: Verdict, seen: Observation, setup: Setup
-) -> Nearest | None:
-    """What the host is asked about a table that nothing near explains: is it the start all the
-    same, by people's word?
+) -> MisreadingQuestion | None:
+    """Ask the host whether a table that no near reading explains is the start all the same.
 
     None where a game does not begin from a set-up, has begun, or could not go on from this table.
     """
@@ -120,14 +117,14 @@ def all_the_same(
         choices=(choice, NONE_OF_THESE),
         until_moved=True,
     )
-    return Nearest(question, {choice.label: found.misread})
+    return MisreadingQuestion(question, {choice.label: found.misread})
 
 
-def once_more(
+def ask_still_misread(
     ledger: Ledger, followed: Followed, seen: Observation, setup: Setup
-) -> Nearest | None:
-    """What people are asked where a piece that they spoke of has moved, and what it did hangs on
-    whether it is misread still.
+) -> MisreadingQuestion | None:
+    """Ask whether a piece that people corrected is still misread, where it has moved and the move
+    depends on that; None where it does not.
     """
     best, rival = followed
     if rival is None:
@@ -151,8 +148,10 @@ def once_more(
 
 def _asked(
     ledger: Ledger, verdict: Verdict, seen: Observation, found: Sequence[Explained], setup: Setup
-) -> Nearest | None:
-    """The question which of these readings is true, or what the game asks itself."""
+) -> MisreadingQuestion | None:
+    """The question which of these readings is true, with the game's own choices; None without
+    readings.
+    """
     by_label: dict[str, Explained] = {}
     for one in _likely(found):
         by_label.setdefault(_label(ledger, one, seen, setup), one)
@@ -188,12 +187,12 @@ def _asked(
         until_moved=True,
         table=asks.table if asks else None,
     )
-    return Nearest(question, {label: one.misread for label, one in offered.items()})
+    return MisreadingQuestion(question, {label: one.misread for label, one in offered.items()})
 
 
 def _likely(found: Sequence[Explained]) -> list[Explained]:
-    """Without those by which a piece stands or lies otherwise, where another colour or size of one
-    explains the table as well.
+    """Leaves out readings with another pose where another colour or size explains the table as
+    well.
     """
     in_kind = [
         one
@@ -211,7 +210,7 @@ def _likely(found: Sequence[Explained]) -> list[Explained]:
 
 
 def _label(ledger: Ledger, one: Explained, seen: Observation, setup: Setup) -> str:
-    """What the table is then, and which pieces are read wrongly."""
+    """The label of a choice: what the table is then, and which pieces are misread."""
     changes = "; ".join(_changes(one.misread, seen, setup))
     if one.moves and ledger.begun:
         first = one.verdict.said.partition(". ")[0].rstrip(".")
@@ -224,7 +223,7 @@ def _label(ledger: Ledger, one: Explained, seen: Observation, setup: Setup) -> s
 
 
 def _changes(misread: Iterable[Misread], seen: Observation, setup: Setup) -> list[str]:
-    """What was read wrongly, in words; pieces that were read alike and are alike together."""
+    """What was misread, in words; pieces with the same misreading are listed together."""
     alike: dict[tuple[object, ...], list[str]] = {}
     said: dict[tuple[object, ...], Misread] = {}
     for one in misread:
@@ -255,7 +254,7 @@ def _change(one: Misread, places: Sequence[str]) -> str:
 
 
 def _place(one: Misread, seen: Observation, setup: Setup) -> str:
-    """The cell over which the middle of the piece is."""
+    """The cell under the centre of the piece, or its place in mm."""
     piece = min(seen.pieces, key=lambda piece: np.hypot(*(piece.base_mm - (one.x_mm, one.y_mm))))
     cell = cell_at(setup.board, piece.contact_mm.mean(axis=0))
     return f"on {cell}" if cell else f"at ({one.x_mm:.0f}, {one.y_mm:.0f}) mm"

@@ -1,6 +1,4 @@
-"""A session for whoever cannot be told that the disk is full: it waits until there is room
-again.
-"""
+"""A session that waits while the log cannot be written, instead of raising."""
 
 from __future__ import annotations
 
@@ -16,14 +14,12 @@ from referee.sessions.state import Ledger
 from referee.sessions.status import LiveState
 
 RETRY_S = 1.0
-"""A log that cannot be written is tried again this often."""
+"""Time between two attempts to write the log."""
 T = TypeVar("T")
 
 
-class Refereed(Protocol):
-    """What a referee needs of a session: `Session`, which raises LogFailed, or `PatientSession`,
-    which waits.
-    """
+class RefereedSession(Protocol):
+    """What a referee needs of a session: `Session` raises LogFailed, `PatientSession` waits."""
 
     @property
     def ledger(self) -> Ledger: ...
@@ -40,11 +36,11 @@ class Refereed(Protocol):
 
 
 class PatientSession:
-    """Writes as soon as the log can be written, and says so meanwhile; nothing is shown before it
-    is on disk.
+    """Retries every write each RETRY_S until it succeeds, and tells people meanwhile; nothing is
+    shown before it is on disk.
 
-    People who send a command are not made to wait: they use the session itself, and are refused as
-    long as the log cannot be written.
+    Commands of people do not wait: they use the session itself, and are refused while the log
+    cannot be written.
     """
 
     def __init__(
@@ -55,10 +51,8 @@ class PatientSession:
         say: Callable[[str], object] = lambda _text: None,
         pause: Callable[[float], object] | None = None,
     ) -> None:
-        """`say` is told once when the waiting begins and once when it ends; `pause(seconds)` waits
-        between attempts.
-
-        Once `stopping` is set the next failure is raised.
+        """`say` is called when the waiting begins and when it ends; `pause(seconds)` waits between
+        attempts.  Once `stopping` is set the next failure is raised.
         """
         self._session, self._live, self._stopping, self._say = session, live, stopping, say
         self._pause = pause or stopping.wait

@@ -1,8 +1,9 @@
-"""What a table must have shown, by those that were seen before and after it.
+"""Infer what was on the table in a frame that could not be judged, from the tables before and after
+it.
 
-A piece that lies where it lay before lay there in between, too; what could not be read where a
-piece is read later was that piece; and what was read there as another piece, which came from
-nowhere, was read wrongly.
+A piece at the same place before and after was there in between.  Something unreadable where a piece
+is read later was that piece.  A piece of another kind read there, which came from nowhere, was a
+misreading.
 """
 
 from __future__ import annotations
@@ -18,26 +19,27 @@ from table.observation import SURE, Observation, SeenCounter, SeenPiece
 from table.solids import Array
 
 UNREAD_MM = 15.0
-"""What could not be read is told this near to the middle of the piece that it is."""
+"""Largest distance between an unreadable place and the centre of the piece that lies there."""
 IN_PLACE_MM = 10.0
-"""Two readings of one piece have their middles this near to each other, of whatever kind and
-however turned it was taken to be.
+"""Largest distance between the centres of two readings of one piece, of whatever kind and heading.
 """
 TURNED_DEG = 30.0
-"""By less than this a piece is nudged; a reading of a piece that lies still is off by much more or
-by next to nothing.
+"""A heading that differs by less is a nudge.  That of a misread piece is off by much more, or by
+next to nothing.
 """
 COUNTER_MM = 3.0
-"""A counter that is seen this near to where one was lies where it lay."""
+"""A counter within this distance of an earlier one has not moved."""
 
 
-def made_out(seen: Observation, before: Observation | None, now: Observation) -> Observation | None:
-    """The table `seen` with what must have lain there by the tables `before` and after it; None
-    where that changes nothing.
+def infer_missed_observation(
+    seen: Observation, before: Observation | None, now: Observation
+) -> Observation | None:
+    """The table `seen` with what must have been there by the tables `before` and after it (`now`);
+    None where that changes nothing.
 
-    None, too, where a piece like one that is missing lies elsewhere, which is there neither before
-    nor after: it may have been moved there and back; and where something lies now, read badly or
-    not at all, in the place of a piece that is gone: it may be back.
+    Also None where a piece like a missing one lies at a third place, as it may have been moved
+    there and back; and where something unsure or unreadable lies now in the place of a piece that
+    is gone, as that may be back.
     """
     as_read, seen = seen, _as_it_was(seen, before, now)
     stayed = [piece for piece in before.pieces if _there(piece, now)] if before is not None else []
@@ -81,42 +83,41 @@ def made_out(seen: Observation, before: Observation | None, now: Observation) ->
     )
 
 
-def without_strangers(
+def drop_transient_pieces(
     seen: Observation, before: Observation | None, now: Observation
 ) -> Observation | None:
-    """The table `seen` without what came from nowhere and is gone `now`, read or not; None where
-    there is no such thing.
+    """The table `seen` without pieces and unreadable places that came from nowhere and are gone
+    `now`; None where there are none.
 
-    Of the first table nobody knows what came: there a piece is too many beside all others of its
-    kind that lie there still.
+    Without a table before, a piece came from nowhere if all others of its kind are still there.
     """
-    strange = [
+    transient = [
         one
-        for one in _strange(seen, before, now)
+        for one in _only_here(seen, before, now)
         if _from_nowhere(one, seen, before or now) and not _in_place(one, now.pieces)
     ]
-    left = [one for one in seen.pieces if not any(one is stranger for stranger in strange)]
+    left = [one for one in seen.pieces if not any(one is other for other in transient)]
     places = seen.unread_mm
     if before is not None and all(_read_as(piece, seen) for piece in before.pieces):
         places = tuple(place for place in places if _still_unread(place, now))
-    if not strange and len(places) == len(seen.unread_mm):
+    if not transient and len(places) == len(seen.unread_mm):
         return None
     return replace(seen, pieces=_standing(left, seen), unread_mm=places)
 
 
 def _still_unread(place_mm: Array, now: Observation) -> bool:
-    """Is it, or what is read there, seen now?"""
+    """Is something still unreadable, or a piece read, at this place?"""
     return any(np.hypot(*(place_mm - other)) <= UNREAD_MM for other in now.unread_mm) or any(
         _near(place_mm, piece) for piece in now.pieces
     )
 
 
 def _as_it_was(seen: Observation, before: Observation | None, now: Observation) -> Observation:
-    """The table with what was read, however surely, as another kind than what lies there before or
-    after, or turned otherwise than after.
+    """The table with misread pieces, however sure their reading, as they were read before or
+    after.
     """
     instead = {
-        id(one): _read_wrongly(one, seen, before, now) for one in _strange(seen, before, now)
+        id(one): _read_wrongly(one, seen, before, now) for one in _only_here(seen, before, now)
     }
     if not any(instead.values()):
         return seen
@@ -129,7 +130,7 @@ def _as_it_was(seen: Observation, before: Observation | None, now: Observation) 
 def _read_wrongly(
     one: SeenPiece, seen: Observation, before: Observation | None, now: Observation
 ) -> SeenPiece | None:
-    """What the strange piece `one` must have been, if that is seen before or after."""
+    """The piece before or after that `one`, which is in neither, is a misreading of; or None."""
     from_nowhere = before is None or _from_nowhere(one, seen, before)
     later = [piece for piece in _in_place(one, now.pieces) if not _read_as(piece, seen)]
     for piece in later:
@@ -147,8 +148,8 @@ def _read_wrongly(
     return next((piece for piece in earlier if _count(piece, seen) < _count(piece, before)), None)
 
 
-def _strange(seen: Observation, before: Observation | None, now: Observation) -> list[SeenPiece]:
-    """What is seen so neither before nor after."""
+def _only_here(seen: Observation, before: Observation | None, now: Observation) -> list[SeenPiece]:
+    """Pieces that are read so neither before nor after."""
     return [
         one
         for one in seen.pieces
@@ -157,15 +158,15 @@ def _strange(seen: Observation, before: Observation | None, now: Observation) ->
 
 
 def _from_nowhere(one: SeenPiece, seen: Observation, before: Observation) -> bool:
-    """Does every piece of its kind lie where it lay, or are there more of them than there were?"""
+    """Are all pieces of its kind still at their places, or are there more of them than before?"""
     return _count(one, seen) > _count(one, before) or all(
         _read_as(piece, seen) for piece in before.pieces if _kind(piece) == _kind(one)
     )
 
 
 def _in_place(one: SeenPiece, pieces: Iterable[SeenPiece]) -> list[SeenPiece]:
-    """Those that it may be another reading of: from base to tip, whichever is which, their middles
-    are near to each other.
+    """Pieces that it may be another reading of: the centres between base and tip are within
+    IN_PLACE_MM.
     """
     return [
         piece
@@ -179,34 +180,34 @@ def _kind(piece: SeenPiece) -> tuple[str, str]:
 
 
 def _count(piece: SeenPiece, seen: Observation) -> int:
-    """How many of its kind are seen."""
+    """Number of pieces of its kind."""
     return sum(_kind(one) == _kind(piece) for one in seen.pieces)
 
 
 def _read_as(piece: SeenPiece, seen: Observation) -> bool:
-    """Is it seen there, and of its own size?"""
+    """Is it read at its place with its own size?"""
     return any(_same(piece, other) and piece.size == other.size for other in seen.pieces)
 
 
 def _something_at(piece: SeenPiece, seen: Observation) -> bool:
-    """Lay something there that could not be read, or not for sure?"""
+    """Is its place unreadable, or covered by a piece whose reading is unsure?"""
     return any(_near(place, piece) for place in seen.unread_mm) or any(
         _overlap(one, piece) for one in seen.pieces if not _sure(one)
     )
 
 
 def _in_the_way(piece: SeenPiece, read: Iterable[SeenPiece], gone: Iterable[SeenPiece]) -> bool:
-    """Does another piece lie there for sure, or may the piece lie elsewhere yet?"""
+    """Is its place taken by a sure piece, or may the piece itself still be elsewhere?"""
     return any(_sure(one) and _overlap(one, piece) for one in read) or any(
         _may_be(one, piece) and not _overlap(one, piece) for one in gone
     )
 
 
-def with_one_more(
+def with_each_missing_piece(
     seen: Observation, before: Observation | None, now: Observation
 ) -> list[Observation]:
-    """The table `seen` with one of the pieces that came since `before`, and is there `now`; where
-    it is gone from by now it was gone then.
+    """The tables `seen` with each of the pieces that came between `before` and `now` added; a piece
+    that moved there is taken away from its old place.
     """
     tables = []
     for piece in now.pieces:
@@ -226,7 +227,7 @@ def _there(piece: SeenPiece, seen: Observation, surely: bool = False) -> bool:
 
 
 def _same(a: SeenPiece, b: SeenPiece) -> bool:
-    """Sizes need not be the same: what is read badly is read as any."""
+    """Same colour and place.  Sizes may differ: an unsure piece may be read as any size."""
     return a.colour == b.colour and not moved(a, b)
 
 
@@ -247,9 +248,7 @@ def _near(place_mm: Array, piece: SeenPiece) -> bool:
 
 
 def _standing(pieces: list[SeenPiece], *tables: Observation | None) -> tuple[SeenPiece, ...]:
-    """The pieces of several tables in one: each on what it stood on there, if that is among
-    them.
-    """
+    """Pieces of several tables as one table; `on` is kept where the piece below is among them."""
     under = {
         id(piece): table.pieces[piece.on]
         for table in tables
@@ -267,7 +266,7 @@ def _standing(pieces: list[SeenPiece], *tables: Observation | None) -> tuple[See
 def _tiles(
     seen: Observation, before: Observation | None, now: Observation
 ) -> dict[str, bool] | None:
-    """What lay on the board before and after lay there in between."""
+    """Tiles: those that are there before and after were there in between."""
     if before is None or seen.tiles is None or before.tiles is None or now.tiles is None:
         return seen.tiles
     stayed = {place for place, there in before.tiles.items() if there and now.tiles.get(place)}
@@ -275,7 +274,7 @@ def _tiles(
 
 
 def _counters(seen: Observation, before: Observation | None, now: Observation) -> list[SeenCounter]:
-    """Counters that lay there before and after, and were not seen."""
+    """Counters that are there before and after, and were not seen in between."""
     if before is None:
         return []
     return [

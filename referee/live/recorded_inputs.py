@@ -1,5 +1,4 @@
-"""What does not come through the lens, recorded beside the pictures: `inputs.jsonl`, one JSON
-object a line.
+"""Recorded inputs (dice, votes, words): `inputs.jsonl` beside the frames, one JSON object a line.
 
 `{"t_ms": 5200, "player": "red", "die": 5}`: the camera's clock, and what the game's `hear`
 understands.
@@ -16,7 +15,7 @@ from table.text import check_unicode
 
 
 class Input(NamedTuple):
-    """What was said at a time of the camera's clock; `where` names the line in messages."""
+    """An input at a time of the camera's clock; `where` names its line in messages."""
 
     at_ms: int
     said: dict[str, Any]

@@ -1,6 +1,4 @@
-"""What every referee of a session is made from: the first one, and each that takes the place of one
-that failed.
-"""
+"""Makes the referee of a session, and another one in its place when it fails."""
 
 from __future__ import annotations
 
@@ -9,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from referee.live.dice_monitor import dice_corner_watch
-from referee.live.patient_session import Refereed
+from referee.live.dice_monitor import monitor_dice
+from referee.live.patient_session import RefereedSession
 from referee.live.recorded_inputs import Input
 from referee.live.referee import Referee
-from referee.live.table_monitor import TableWatch
+from referee.live.table_monitor import TableMonitor
 from referee.sessions.start import reopening
 from referee.sessions.status import LiveState
 from table.table_config import Setup
@@ -23,27 +21,27 @@ from vision.cameras.reconnect import kept_jpeg
 from vision.change_gate import Watch
 
 
-def _nobody_looks(_setup: Setup) -> None:
-    """Nobody sees whether cards, board and camera are where they were."""
+def _no_monitor(_setup: Setup) -> None:
+    """Cards, board and camera are not checked."""
 
 
 @dataclass(frozen=True, slots=True)
-class RefereeMaker:
-    """One camera and one session.  `watch` sees whether the table is where it was; `reads_dice`
-    says whether a die in its corner is read.
+class RefereeFactory:
+    """For one camera and one session.  `watch` makes the monitor of a table; with `reads_dice` a
+    die in the table's dice corner is read.
     """
 
     camera: CameraPort
-    session: Refereed
+    session: RefereedSession
     live: LiveState
     stopping: threading.Event
-    watch: Callable[[Setup], TableWatch | None] = _nobody_looks
+    watch: Callable[[Setup], TableMonitor | None] = _no_monitor
     reads_dice: bool = True
 
     def referee(
         self, setup: Setup, reference: Frame | None, inputs: Sequence[Input] = ()
     ) -> Referee:
-        """One that remembers nothing; `reference` and `inputs` as in `Referee`."""
+        """A referee with no memory; `reference` and `inputs` as in `Referee`."""
         return Referee(
             self.camera,
             setup,
@@ -52,14 +50,14 @@ class RefereeMaker:
             reference,
             inputs=inputs,
             table=self.watch(setup),
-            dice=dice_corner_watch(setup) if self.reads_dice else None,
+            dice=monitor_dice(setup) if self.reads_dice else None,
             live=self.live,
             stopping=self.stopping,
         )
 
     def renew(self, before: Referee, said: str) -> Referee:
-        """One in place of another that failed, as the log tells too; the sentence says why.  Raises
-        LogFailed.
+        """A referee in place of one that failed, which is put on record with the reason `said`.
+        Raises LogFailed.
         """
         if not self.session.ledger.ended:
             event = reopening(before.setup, self.camera.name, datetime.now(UTC), said)

@@ -1,8 +1,7 @@
-"""A recorded session judged again: the pictures that were kept, read and judged by the code of
-today.
+"""Judge a recorded session again: read its kept pictures with today's code.
 
-Every verdict is judged by itself, in the state that the log had then: one that changes changes none
-of those after it.
+Every verdict is judged by itself in the state that the log had then: a changed one does not affect
+those after it.
 """
 
 from __future__ import annotations
@@ -50,11 +49,11 @@ _NUMBER = re.compile(r"\d+\.\d+")
 
 @dataclass(frozen=True, slots=True)
 class Rejudged:
-    """What today's code makes of a verdict in the log.
+    """Today's verdict beside one in the log.
 
-    `now` is the fact that would be written, None where nothing would be; `said` its sentence, or
-    why there is none. `changes` say what differs, (what, was, would be) each; none: the same
-    verdict.  `not_judged` says why it could not be judged again, empty where it was.
+    `now` is the event that would be written, or None; `said` its sentence, or why there is none.
+    `changes` say what differs, (what, was, would be) each; empty for the same verdict.
+    `not_judged` says why it could not be judged again, empty where it was.
     """
 
     record: Record
@@ -67,14 +66,14 @@ class Rejudged:
 def rejudge(
     log: LogReader, session: int, games: Games, observe: Observe | None = None
 ) -> Iterator[Rejudged]:
-    """Every verdict of a session, in order, as soon as it is judged again; `observe` reads a
-    picture (as `vision.observe` does).
+    """Judge every verdict of a session again, in order; `observe` reads a picture (as
+    `vision.observe` does).
 
     Raises InputError: no such session, one that does not know its table, or moves that are not
     legal by these engines.
     """
     records = log.records(session)
-    again = _Again(log, observe or partial(vision.observe.observe, reader=TableReader()))
+    again = _Replay(log, observe or partial(vision.observe.observe, reader=TableReader()))
     where = f"{log.path}: session {session}"
     with recorded(records[0], where):
         ledger = begin(records[0], games)
@@ -97,16 +96,16 @@ def rejudge(
             ledger = apply(ledger, record)
 
 
-class _Again:
-    """The referee of a recorded session: what it remembers of the tables that it ruled on."""
+class _Replay:
+    """The memory of a recorded session's referee: the tables that were judged."""
 
     def __init__(self, log: LogReader, observe: Observe) -> None:
         self._log, self._observe = log, observe
         self._ruled_on: RuledOn[Observation | str] = RuledOn()
 
     def open(self, record: Record, ledger: Ledger) -> None:
-        """The program was started: with this table, and no memory of another but a set-up, which is
-        looked at again and not ruled twice.
+        """The program was started with this table, and without memory but for a set-up, which is
+        looked at again and not judged twice.
         """
         started = record.event
         assert isinstance(started, SessionStarted | Reopened)
@@ -119,7 +118,7 @@ class _Again:
             self._ruled_on.keep(ledger.standing[-1].seq, set_up)
 
     def read_by(self, table: dict[str, Any], record: Record) -> None:
-        """From here on tables are read by this one; no picture shows it empty."""
+        """Read by this table from here on; there is no picture of it empty."""
         self._setup: Setup = parse_table(table, f"{self._log.path}: record {record.seq}: table")
         self._empty = None
 
@@ -194,8 +193,7 @@ def differences(
     """What differs between two verdicts: (what, was, would be) each.
 
     `comparable` is that of `engines.game.GameFacts`.  Sentences and evidence are not compared.
-    Distances that differ by less than what is taken for the same place (`settle`) are the same: a
-    kept picture is a JPEG, and not the one that the camera gave.
+    Distances within `STILL_MM` are the same: a kept picture is a JPEG, not the frame of the camera.
     """
     then, today = _parts(was, comparable), _parts(now, comparable)
     return tuple(
@@ -233,9 +231,7 @@ def _parts(event: Ruled | Asked | Noted | None, comparable: Callable[[str], str]
 
 
 def _same(a: str, b: str) -> bool:
-    """The same words, and numbers with decimals, which are mm, within what is taken for the same
-    place?
-    """
+    """Same words, and numbers with decimals (mm) within STILL_MM?"""
     if _NUMBER.sub("", a) != _NUMBER.sub("", b):
         return False
     return all(

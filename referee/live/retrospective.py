@@ -1,5 +1,8 @@
-"""Looking back: what happened on tables that could not be ruled on, now that a later one is seen
-(`referee.live.reconstruction`).
+"""Infer what happened on tables that could not be judged, once a later one is seen.
+
+Smoothing over missed observations: every table at rest since the last verdict is kept, all
+explanations of them are enumerated, and one is put on record if the later table singles it out.
+What such a table must have shown is inferred by `referee.live.reconstruction`.
 """
 
 from __future__ import annotations
@@ -20,9 +23,13 @@ from engines.verdict import (
     Verdict,
     answer_by_label,
 )
-from referee.live.patient_session import Refereed
-from referee.live.reconstruction import made_out, with_one_more, without_strangers
-from referee.live.stability import agree, read_once
+from referee.live.patient_session import RefereedSession
+from referee.live.reconstruction import (
+    drop_transient_pieces,
+    infer_missed_observation,
+    with_each_missing_piece,
+)
+from referee.live.stability import is_same_reading, same_positions
 from referee.sessions.events import (
     Answered,
     Corrected,
@@ -46,22 +53,22 @@ from table.messages import msg, sentences
 from table.observation import Observation
 
 TABLES_KEPT = 5
-"""So many tables are looked back at: who goes on for longer has to put the record right."""
-STORIES = 24
-"""Where more than this may have happened, people have to say what did."""
+"""Undecided tables kept: whoever plays on for longer has to put the record right."""
+MOST_EXPLANATIONS = 24
+"""Where there are more explanations than this, people have to say what happened."""
 ALLOWED = 4
-"""A table follows best from what was before as something that may be done then
-(`_Story.explains`).
+"""Best score of an explanation: the table now follows from it by something allowed
+(`Explanation.score`).
 """
 REFEREE = "the referee"
-"""Who takes back what it asked."""
+"""`decided_by` of questions that the referee takes back itself."""
 IN_HINDSIGHT = msg("It was made out only from what is seen now.")
 SEEN_SINCE = msg("What was asked is seen by now: the question is taken back.")
 
 
-class Fact(NamedTuple):
-    """What is to be put on record: an event, with its picture and the table that it rests on where
-    it was seen.
+class InferredEvent(NamedTuple):
+    """An event to be put on record, with its picture and the table that it rests on where it was
+    seen.
     """
 
     event: Event
@@ -70,98 +77,89 @@ class Fact(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Undecided:
-    """A table at rest of which nothing came that counts."""
+class UndecidedTable:
+    """A table at rest of which no verdict came that counts."""
 
     seen: Observation
     frame_jpeg: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class _Story:
-    """The session as it would be: `facts` are to be put on record, `before` is the table that was
-    ruled on last.
+class Explanation:
+    """What may have happened: `events` are to be put on record, `ledger` is the session after
+    them, `before` the table that was judged last.
     """
 
     ledger: Ledger
     before: Observation | None
-    facts: tuple[Fact, ...] = ()
+    events: tuple[InferredEvent, ...] = ()
     sure: bool = True
-    """Was all that happened seen?  Otherwise only what is allowed may follow from it."""
+    """All that happened was seen.  Otherwise only what is allowed may follow from it."""
 
     @property
     def moves(self) -> tuple[tuple[str, ...], ...]:
-        """Those that were seen, table by table."""
+        """Moves that were seen, a tuple a table."""
         return tuple(
-            fact.event.moves
-            for fact in self.facts
-            if fact.table is not None and isinstance(fact.event, Ruled)
+            inferred.event.moves
+            for inferred in self.events
+            if inferred.table is not None and isinstance(inferred.event, Ruled)
         )
 
-    def with_fact(self, fact: Fact) -> _Story:
-        """And this."""
-        ledger, before = (
-            followed_by(self.ledger, fact.event),
-            self.before if fact.table is None else fact.table,
+    def with_event(self, inferred: InferredEvent) -> Explanation:
+        """The explanation in which this happened next."""
+        return replace(
+            self,
+            ledger=followed_by(self.ledger, inferred.event),
+            before=self.before if inferred.table is None else inferred.table,
+            events=(*self.events, inferred),
         )
-        return replace(self, ledger=ledger, before=before, facts=(*self.facts, fact))
 
-    def heard(self, said: Mapping[str, Any]) -> _Story:
-        """And this was said, if it is of use now."""
+    def after_input(self, said: Mapping[str, Any]) -> Explanation:
+        """The explanation with an input heard next, if it counts then."""
         event = fact_of(hear(self.ledger, said))
-        return self.with_fact(Fact(event)) if event is not None and _counts(event) else self
+        if event is None or not _counts(event):
+            return self
+        return self.with_event(InferredEvent(event))
 
-    def seen(self, table: _Undecided, now: Observation, board: Board) -> list[_Story]:
-        """And this table: what it must have shown, if a move explains that; or else that nothing
-        counts, any answer to what could not be seen, any piece that came while the table was not as
-        it had been, and what was seen without that which came from nowhere and is gone.
+    def after_table(
+        self, table: UndecidedTable, now: Observation, board: Board
+    ) -> list[Explanation]:
+        """The explanations with this table next: a move, if that explains what it must have shown.
 
-        What was refused may have been put back since, whatever else it may have been.  What is too
-        close to call, and what was thrown first, is for people to say.
+        Otherwise: that nothing counts; any answer to what could not be seen; any piece that came
+        while the table was not as it had been; and the table without what came from nowhere and is
+        gone.  What was refused may have been put back since.  What is too close to call, and what
+        was thrown first, is for people to say.
         """
-        engine, better = self.ledger.engine, made_out(table.seen, self.before, now)
+        better = infer_missed_observation(table.seen, self.before, now)
         seen = better or table.seen
-        verdict = engine.judge(self.ledger.state, seen, self.before, board)
-        if better is not None and self._counts(verdict):
-            fact = _in_hindsight(verdict, seen, table, self.ledger)
-            if isinstance(engine.judge(self.ledger.state, table.seen, self.before, board), Refused):
-                return [self, replace(self, sure=False).with_fact(fact)]
-            return [self.with_fact(fact)]
-        another = isinstance(verdict, Unsettled) and (
-            self.before is None or not agree(self.before, seen)
-        )
-        more = with_one_more(seen, self.before, now) if another else []
-        if (without := without_strangers(seen, self.before, now)) is not None:
-            more.append(without)
-        found = [(engine.judge(self.ledger.state, one, self.before, board), one) for one in more]
-        asked = verdict.asks if isinstance(verdict, Unsettled) else verdict
-        if isinstance(asked, Ambiguous) and asked.until_moved and len(asked.choices) <= STORIES:
-            answers = (
-                answer_by_label(asked, choice.label, REFEREE)
-                for choice in asked.choices
-                if choice.moves
-            )
-            found += [(replace(answer, table=asked.table), seen) for answer in answers]
-        facts = [
-            _in_hindsight(verdict, shown, table, self.ledger)
+        verdict = self._judge(seen, board)
+        if better is not None and self._is_move(verdict):
+            event = _inferred(verdict, seen, table, self.ledger)
+            if isinstance(self._judge(table.seen, board), Refused):
+                return [self, replace(self, sure=False).with_event(event)]
+            return [self.with_event(event)]
+        found = [(self._judge(one, board), one) for one in self._other_tables(verdict, seen, now)]
+        found += [(answer, seen) for answer in _answers(verdict)]
+        events = [
+            _inferred(verdict, shown, table, self.ledger)
             for verdict, shown in found
-            if self._counts(verdict)
+            if self._is_move(verdict)
         ]
-        return [self, *(replace(self, sure=False).with_fact(fact) for fact in facts)]
+        return [self, *(replace(self, sure=False).with_event(event) for event in events)]
 
-    def _counts(self, verdict: Verdict) -> TypeGuard[Accepted]:
-        return isinstance(verdict, Accepted) and bool(verdict.moves or not self.ledger.begun)
+    def score(self, now: Observation, board: Board) -> tuple[int, tuple[str, ...]]:
+        """How well the table seen now follows from this, and all moves up to it.
 
-    def explains(self, now: Observation, board: Board) -> tuple[int, tuple[str, ...]]:
-        """How well the table seen now follows from that: ALLOWED, 3 as nothing new, 2 as one of
-        several things, 1 as what is refused, or 0, not at all; and all moves up to there.
+        ALLOWED (4): by something allowed.  3: it shows nothing new.  2: as one of several things.
+        1: as something refused.  0: not at all.
         """
-        verdict = self.ledger.engine.judge(self.ledger.state, now, self.before, board)
+        verdict = self._judge(now, board)
         moves = tuple(
             move
-            for fact in self.facts
-            if isinstance(fact.event, Ruled | Noted)
-            for move in fact.event.moves
+            for inferred in self.events
+            if isinstance(inferred.event, Ruled | Noted)
+            for move in inferred.event.moves
         )
         match verdict:
             case OutOfSync() | CannotSee():
@@ -175,120 +173,130 @@ class _Story:
             case _:
                 return 3, moves
 
+    def _judge(self, seen: Observation, board: Board) -> Verdict:
+        return self.ledger.engine.judge(self.ledger.state, seen, self.before, board)
 
-class Hindsight:
-    """The tables since the last ruling that counts, and what was said between them and did not
-    count.  It asks and rules nothing by itself.
+    def _is_move(self, verdict: Verdict) -> TypeGuard[Accepted]:
+        return isinstance(verdict, Accepted) and bool(verdict.moves or not self.ledger.begun)
+
+    def _other_tables(
+        self, verdict: Verdict, seen: Observation, now: Observation
+    ) -> list[Observation]:
+        """What the table may have shown besides, where the verdict on it is no move."""
+        tables: list[Observation] = []
+        if isinstance(verdict, Unsettled) and (
+            self.before is None or not same_positions(self.before, seen)
+        ):
+            tables = with_each_missing_piece(seen, self.before, now)
+        if (without := drop_transient_pieces(seen, self.before, now)) is not None:
+            tables.append(without)
+        return tables
+
+
+class Retrospective:
+    """The tables since the last verdict that counts, and what was said between them and did not
+    count.  It neither asks nor judges by itself.
     """
 
     def __init__(self) -> None:
         self._seq = 0
-        self._since: list[_Undecided | Mapping[str, Any]] = []
+        self._since: list[UndecidedTable | Mapping[str, Any]] = []
+        """Tables and inputs in order."""
 
-    @property
-    def _seen_last(self) -> Observation | None:
-        return next(
-            (thing.seen for thing in reversed(self._since) if isinstance(thing, _Undecided)), None
-        )
-
-    def knows(self, seen: Observation, session: Refereed) -> bool:
-        """Is it the reading that was kept last?  Ask it of every frame: nothing is compared."""
-        self._forget_what_counted(session)
-        return self._seen_last is not None and read_once(self._seen_last, seen)
-
-    def keep(self, seen: Observation, frame_jpeg: bytes, session: Refereed) -> None:
-        """Nothing that counts came of this table, seen in this picture; a newer reading of a table
-        takes the place of the older one.
+    def has_reading(self, seen: Observation, session: RefereedSession) -> bool:
+        """Is it the reading that was kept last?  Compares arrays by identity only, so that it can
+        be asked of every frame.
         """
         self._forget_what_counted(session)
-        table, tables = (
-            _Undecided(seen, frame_jpeg),
-            [k for k, thing in enumerate(self._since) if isinstance(thing, _Undecided)],
-        )
-        if self._seen_last is not None and agree(self._seen_last, seen):
-            self._since[tables[-1]] = table
-        else:
-            if len(tables) == TABLES_KEPT:
-                del self._since[: tables[1]]
-            self._since.append(table)
+        last = self._newest()
+        return last is not None and is_same_reading(last, seen)
 
-    def hear(self, said: Mapping[str, Any], record: Record | None, session: Refereed) -> None:
-        """What was said was of no use then: by what happened on a table before it, it may have been
+    def keep(self, seen: Observation, frame_jpeg: bytes, session: RefereedSession) -> None:
+        """Keep a table of which nothing came that counts; a newer reading takes the place of an
+        older one of the same table.
+        """
+        self._forget_what_counted(session)
+        table, last = UndecidedTable(seen, frame_jpeg), self._newest()
+        places = [k for k, one in enumerate(self._since) if isinstance(one, UndecidedTable)]
+        if last is not None and same_positions(last, seen):
+            self._since[places[-1]] = table
+            return
+        if len(places) == TABLES_KEPT:
+            del self._since[: places[1]]
+        self._since.append(table)
+
+    def hear(
+        self, said: Mapping[str, Any], record: Record | None, session: RefereedSession
+    ) -> None:
+        """Keep an input that did not count: by what happened on a table before it, it may have been
         in time.
         """
         self._forget_what_counted(session)
         if self._since and (record is None or not _counts(record.event)):
             self._since.append(said)
 
-    def catch_up(
+    def record_inferred(
         self,
-        session: Refereed,
+        session: RefereedSession,
         before: Observation | None,
-        ruled_on: RuledOn[Observation],
+        judged_tables: RuledOn[Observation],
         now: Observation,
         board: Board,
     ) -> bool:
         """Put on record what must have happened before the table seen `now`; did anything?
-        `before` as in `look_back`.  Raises LogFailed.
+        `before` as in `infer`.  Raises LogFailed.
         """
         self._forget_what_counted(session)
         ledger = session.ledger
-        facts, seq = self.look_back(ledger, before, now, board), ledger.seq
-        for fact in facts:
-            record = session.append(fact.event, fact.frame_jpeg, after=seq)
+        events, seq = self.infer(ledger, before, now, board), ledger.seq
+        for inferred in events:
+            record = session.append(inferred.event, inferred.frame_jpeg, after=seq)
             if record is None:
                 break  # people said something meanwhile
             seq = record.seq
-            if fact.table is not None:
-                ruled_on.keep(seq, fact.table)
-        return bool(facts)
+            if inferred.table is not None:
+                judged_tables.keep(seq, inferred.table)
+        return bool(events)
 
-    def look_back(
+    def infer(
         self, ledger: Ledger, before: Observation | None, now: Observation, board: Board
-    ) -> tuple[Fact, ...]:
-        """What must have happened on those tables, in order, if the table seen `now` follows from
-        it; nothing where that is not certain.
+    ) -> tuple[InferredEvent, ...]:
+        """The events on the kept tables, in order, if the table seen `now` follows from them;
+        nothing where that is not certain.
 
-        Of what explains it as well, all must come to the same, or be the beginning of what tells
-        most.  `before` is the table that the last ruling rests on: where it lies again as it did,
-        all was put back.  What is seen now alone, and comes to the same, is to be ruled on as it
-        is.
+        If several explanations score equally, they must agree, or each be a prefix of the longest;
+        otherwise nothing is returned.  `before` is the table of the last verdict: where it lies
+        again as it did, all was put back.  Where `now` alone gives the same moves it is left to be
+        judged as it is.
         """
-        if before is not None and agree(before, now):
+        if before is not None and same_positions(before, now):
             return ()
         things = [
             thing
             for thing in self._since
-            if not (isinstance(thing, _Undecided) and agree(thing.seen, now))
+            if not (isinstance(thing, UndecidedTable) and same_positions(thing.seen, now))
         ]
-        if not any(isinstance(thing, _Undecided) for thing in things):
+        if not any(isinstance(thing, UndecidedTable) for thing in things):
             return ()
-        stories = _stories(things, ledger, before, now, board)
-        if not any(story.moves for story in stories):
+        explanations = _explanations(things, ledger, before, now, board)
+        if not any(one.moves for one in explanations):
             return ()
-        explained = [story.explains(now, board) for story in stories]
-        best = max(how_well for how_well, _ in explained)
-        told = [
-            (moves, story)
-            for story, (how_well, moves) in zip(stories, explained, strict=True)
-            if how_well == best
-        ]
-        most, story = max(told, key=lambda one: (len(one[0]), len(one[1].moves)))
-        if (
-            not best
-            or not story.moves
-            or any(moves != most[: len(moves) if best == ALLOWED else None] for moves, _ in told)
-        ):
+        best = _best(explanations, now, board)
+        if best is None:
             return ()
+        moves, explanation = best
         alone = ledger.engine.judge(ledger.state, now, before, board)
-        if isinstance(alone, Accepted) and story.moves == (alone.moves,) == (most,):
+        if isinstance(alone, Accepted) and explanation.moves == (alone.moves,) == (moves,):
             return ()
-        return story.facts
+        return explanation.events
 
-    def _forget_what_counted(self, session: Refereed) -> None:
-        """Once something was ruled to have happened, or people say what did, nothing before it is
-        looked back at.
-        """
+    def _newest(self) -> Observation | None:
+        """The table that was kept last."""
+        tables = (one.seen for one in reversed(self._since) if isinstance(one, UndecidedTable))
+        return next(tables, None)
+
+    def _forget_what_counted(self, session: RefereedSession) -> None:
+        """Forget all before a verdict that counts, or people's word on what happened."""
         if session.ledger.seq != self._seq and any(
             _decides(record.event) for record in session.records(self._seq)
         ):
@@ -296,50 +304,77 @@ class Hindsight:
         self._seq = session.ledger.seq
 
 
-def _stories(
-    things: Iterable[_Undecided | Mapping[str, Any]],
+def _explanations(
+    things: Iterable[UndecidedTable | Mapping[str, Any]],
     ledger: Ledger,
     before: Observation | None,
     now: Observation,
     board: Board,
-) -> list[_Story]:
-    """What may have happened: what must have been seen if it was legal, and any answer to what was
-    asked; none where that is too much.
-    """
-    stories = [_Story(ledger, before)]
+) -> list[Explanation]:
+    """All explanations of tables and inputs; none where there are more than MOST_EXPLANATIONS."""
+    found = [Explanation(ledger, before)]
     if ledger.question is not None:
-        stories = [
-            stories[0].with_fact(
-                Fact(Undone(undoes=ledger.question.seq, decided_by=REFEREE, said=SEEN_SINCE))
-            )
-        ]
+        undone = Undone(undoes=ledger.question.seq, decided_by=REFEREE, said=SEEN_SINCE)
+        found = [found[0].with_event(InferredEvent(undone))]
     for thing in things:
         longer = (
-            story.seen(thing, now, board) if isinstance(thing, _Undecided) else [story.heard(thing)]
-            for story in stories
+            one.after_table(thing, now, board)
+            if isinstance(thing, UndecidedTable)
+            else [one.after_input(thing)]
+            for one in found
         )
-        stories = _different(story for ways in longer for story in ways)
-        if len(stories) > STORIES:
+        found = _distinct(one for several in longer for one in several)
+        if len(found) > MOST_EXPLANATIONS:
             return []
-    return stories
+    return found
 
 
-def _different(stories: Iterable[_Story]) -> list[_Story]:
-    """The first of those that come to the same."""
-    found: list[_Story] = []
-    for story in stories:
+def _best(
+    explanations: Iterable[Explanation], now: Observation, board: Board
+) -> tuple[tuple[str, ...], Explanation] | None:
+    """The longest of the best explanations, with all its moves up to `now`; None where the others
+    contradict it, nothing explains `now`, or it has no move.
+    """
+    scored = [(*one.score(now, board), one) for one in explanations]
+    best = max(score for score, _, _ in scored)
+    equals = [(moves, one) for score, moves, one in scored if score == best]
+    longest, explanation = max(equals, key=lambda equal: (len(equal[0]), len(equal[1].moves)))
+    if not best or not explanation.moves:
+        return None
+    if any(moves != longest[: len(moves) if best == ALLOWED else None] for moves, _ in equals):
+        return None
+    return longest, explanation
+
+
+def _answers(verdict: Verdict) -> list[Accepted]:
+    """Every answer, with moves, to a question that is withdrawn once the table changes."""
+    asked = verdict.asks if isinstance(verdict, Unsettled) else verdict
+    if (
+        not isinstance(asked, Ambiguous)
+        or not asked.until_moved
+        or len(asked.choices) > MOST_EXPLANATIONS
+    ):
+        return []
+    return [
+        replace(answer_by_label(asked, choice.label, REFEREE), table=asked.table)
+        for choice in asked.choices
+        if choice.moves
+    ]
+
+
+def _distinct(explanations: Iterable[Explanation]) -> list[Explanation]:
+    """The first of those that come to the same state and table."""
+    found: list[Explanation] = []
+    for one in explanations:
         if not any(
-            story.ledger.state == other.ledger.state and story.before is other.before
-            for other in found
+            one.ledger.state == other.ledger.state and one.before is other.before for other in found
         ):
-            found.append(story)
+            found.append(one)
     return found
 
 
 def _accepted(event: Event) -> bool:
-    """Was it ruled that something happened that counts: an act that is legal, or what a throw moved
-    that is made again?
-    """
+    """Was something accepted: a legal act, or what a throw moved that is made again?"""
     return isinstance(event, Ruled) and (event.verdict == "accepted" or bool(event.stands))
 
 
@@ -348,7 +383,7 @@ def _counts(heard: Event) -> bool:
 
 
 def _decides(event: Event) -> bool:
-    """Was it ruled that something happened, or do people say what did?"""
+    """Was something accepted, or do people say what happened?"""
     if isinstance(event, Undone):
         return event.decided_by != REFEREE
     return _accepted(event) or isinstance(
@@ -356,7 +391,10 @@ def _decides(event: Event) -> bool:
     )
 
 
-def _in_hindsight(verdict: Accepted, seen: Observation, table: _Undecided, ledger: Ledger) -> Fact:
+def _inferred(
+    verdict: Accepted, seen: Observation, table: UndecidedTable, ledger: Ledger
+) -> InferredEvent:
+    """The event of a verdict on an earlier table, marked as inferred."""
     seen = verdict.table or seen
     event = fact_of(verdict, document(seen, ledger))
     assert isinstance(event, Ruled)
@@ -365,4 +403,4 @@ def _in_hindsight(verdict: Accepted, seen: Observation, table: _Undecided, ledge
         said=sentences(event.said, IN_HINDSIGHT),
         evidence=event.evidence | {"in_hindsight": True},
     )
-    return Fact(event, table.frame_jpeg, seen)
+    return InferredEvent(event, table.frame_jpeg, seen)

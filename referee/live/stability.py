@@ -1,5 +1,6 @@
-"""When has the table come to rest?  Counted on the frames' own clock, which never goes back
-(`Frame.at_ms`).
+"""Is the table at rest, since when, and is it the table that was judged last?
+
+Times are those of the frames' own clock (`Frame.at_ms`), which never goes back.
 """
 
 from __future__ import annotations
@@ -7,131 +8,147 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from table.motion import STILL_MM
-from table.observation import Observation, SeenCounter, SeenDie, SeenPiece
+from table.observation import Observation, SeenCounter, SeenDie, SeenPiece, Unusable
 from table.solids import Array
 
 HOLD_MS = 500
+"""A table is at rest once nothing has moved for this long."""
 EARLY = 0.04
-"""A camera's pictures come now and then too early by about this share of the hold; nobody waits for
-another one because of that.
-"""
+"""Frames may come too early by this share of the hold; another one is not waited for."""
 STILL_DEG = 3.0
+"""A heading that differs by less is the same."""
 DOUBT = 3.0
 """Readings may differ by this many standard deviations of their difference and still be the same
 place.
 """
-
 HAND_STILL_MS = 4000
-"""What looks like a hand and has not moved for so long may be something of the table."""
+"""What looks like a hand and has not moved for this long may be part of the table."""
+RESTLESS_MS = 4000
+"""Pieces that have not come to rest after this time never will: people are told, so that no game
+waits without a word.
+"""
 
 _TINY_MM2 = 1e-9 * np.eye(2)
 Thing = TypeVar("Thing")
 
 
-def agree(a: Observation, b: Observation) -> bool:
-    """Do two observations show the same pieces in the same places, within 1 mm and 3 degrees or
-    what their covariances doubt?
+@dataclass(frozen=True, slots=True)
+class Stability:
+    """What a frame says of the table's rest.
 
-    Pieces are the same when colour, size, pose and what they stand on are; those off the board are
-    nobody's throw and may move.  Counters and dice are compared like pieces, and tiles by their
-    places.
+    `settled` is the observation if the table has been at rest for the hold up to it.  `hand`: a
+    hand is over the board, and not one that has kept still; `still_hand`: one that has kept still
+    for `HAND_STILL_MS`.  `restless`: with nothing in the way, no rest for `RESTLESS_MS`.
     """
-    return _agree(a, b, _same_place)
+
+    settled: Observation | None = None
+    hand: bool = False
+    still_hand: bool = False
+    moving: bool = False
+    restless: bool = False
 
 
-def _agree(
-    a: Observation, b: Observation, same_place: Callable[[SeenPiece, SeenPiece], bool]
-) -> bool:
-    if read_once(a, b):
-        return True
-    if a.tiles != b.tiles:
-        return False
-    ours, theirs = _by_kind(a), _by_kind(b)
-    if {kind: len(pieces) for kind, pieces in ours.items()} != {
-        kind: len(pieces) for kind, pieces in theirs.items()
-    }:
-        return False
-    if len(a.counters) != len(b.counters) or not _pair_up(a.counters, b.counters, _same_counter):
-        return False
-    dice, others = a.dice or (), b.dice or ()
-    if len(dice) != len(others) or not _pair_up(dice, others, _same_middle):
-        return False
-    return all(_pair_up(ours[kind], theirs[kind], same_place) for kind in ours)
+class StabilityMonitor:
+    """Give it every frame's reading in order.  It also remembers the tables that were judged.
 
-
-def unchanged(judged: Observation, settled: Observation) -> bool:
-    """Is it the same table, with as many pieces of each colour beside it?  A throw may end there.
-
-    A piece that was in doubt when it was judged, and is read well elsewhere within that doubt, is
-    news.
-    """
-    outside, was_outside = (
-        Counter(piece.colour for piece in table.off_board) for table in (settled, judged)
-    )
-    return _agree(judged, settled, _still_there) and outside == was_outside
-
-
-def read_once(a: Observation, b: Observation) -> bool:
-    """Is it one reading, told again because the picture has not changed?  Nobody judges that ten
-    times a second.
-    """
-    return all(
-        getattr(a, what) is getattr(b, what)
-        for what in ("pieces", "off_board", "counters", "unread_mm", "tiles", "dice")
-    )
-
-
-class Settle:
-    """Feed it every frame in order; it answers with an observation when nothing has moved for
-    `hold_ms`.
-
-    Every frame of the hold is compared with its first, so that a slow creep is a movement too.
+    Every frame of a hold is compared with its first, so that a slow creep is a movement too.
     """
 
     def __init__(self, hold_ms: int = HOLD_MS) -> None:
         self.hold_ms = hold_ms
+        self.judged: Observation | None = None
+        """The table of the last verdict; None: whatever comes to rest next is judged afresh."""
+        self.not_judged: Observation | None = None
+        """The newest table at rest if the judge said that it cannot be judged (`CannotSee`)."""
         self._first: Observation | None = None
+        """The first frame of the hold; None where something was in the way."""
         self._since_ms = 0
         self._last_ms = 0
-        self._calm_ms = 0
+        self._rest_ms = 0
+        """When the table was last at rest, or the view last became clear."""
         self._hand: Observation | None = None
+        """The first frame in which the hand lay as it does now."""
+        self._left_alone_ms: int | None = None
 
     @property
     def restless_ms(self) -> int:
         """For how long, with nothing in the way, the table has not been at rest."""
-        return self._last_ms - self._calm_ms
+        return self._last_ms - self._rest_ms
 
-    def push(self, seen: Observation) -> Observation | None:
-        """`seen` if the table has been at rest for `hold_ms` up to it, otherwise None.
+    def update(self, seen: Observation | Unusable) -> Stability:
+        """The next frame.
 
-        A hand over the board, a picture that changes, a piece that moved, came or went, and a clock
-        that goes back all begin a new hold.
+        A hand over the board, a picture that changes, a piece that moved, came or went, a frame
+        that cannot be read and a clock that goes back all begin a new hold.  A hand that lies still
+        is no hand: `settled` has none then.
         """
+        if isinstance(seen, Unusable):
+            self.interrupt()
+            return Stability()
+        still_hand = self._hand_is_still(seen)
+        if still_hand:
+            seen = replace(seen, hand=False)
+        return Stability(
+            settled=self._settled(seen),
+            hand=seen.hand,
+            still_hand=still_hand,
+            moving=seen.moving,
+            restless=self.restless_ms >= RESTLESS_MS,
+        )
+
+    def interrupt(self) -> None:
+        """Something is in the way, or nothing is seen: a new hold begins."""
+        self._first = None
+
+    def is_unchanged(self, settled: Observation) -> bool:
+        """Is it the table that was judged last?"""
+        return self.judged is not None and unchanged_since_verdict(self.judged, settled)
+
+    def is_known(self, settled: Observation) -> bool:
+        """Is it the table that was judged last, or the one that could not be judged?"""
+        return any(
+            known is not None and unchanged_since_verdict(known, settled)
+            for known in (self.judged, self.not_judged)
+        )
+
+    def is_not_judged_again(self, settled: Observation) -> bool:
+        """Is it the same reading of the table that could not be judged?"""
+        return self.not_judged is not None and is_same_reading(self.not_judged, settled)
+
+    def restart_rest_timer(self) -> None:
+        """Somebody is at the table, it is another one, or a verdict has settled it."""
+        self._left_alone_ms = None
+
+    def left_alone_ms(self, at_ms: int) -> int:
+        """For how long the table was left alone, from the first call after `restart_rest_timer`."""
+        if self._left_alone_ms is None:
+            self._left_alone_ms = at_ms
+        return at_ms - self._left_alone_ms
+
+    def _settled(self, seen: Observation) -> Observation | None:
         if seen.hand or seen.moving:
-            self.disturb()
+            self.interrupt()
             return None
-        begins = self._first is None or seen.at_ms < self._last_ms
-        if self._first is None or begins or not agree(self._first, seen):
+        clear = self._first is None or seen.at_ms < self._last_ms
+        if self._first is None or clear or not same_positions(self._first, seen):
             self._first, self._since_ms = seen, seen.at_ms - seen.still_ms
-            self._calm_ms = seen.at_ms if begins else self._calm_ms
+            self._rest_ms = seen.at_ms if clear else self._rest_ms
         self._last_ms = seen.at_ms
         if seen.at_ms - self._since_ms < (1 - EARLY) * self.hold_ms:
             return None
-        self._calm_ms = seen.at_ms
+        self._rest_ms = seen.at_ms
         return seen
 
-    def lies_still(self, seen: Observation) -> bool:
-        """Has what looks like a hand over the board not moved for HAND_STILL_MS?  Ask it of every
-        frame.
-
-        Nothing has moved where the eyes tell one reading again, because the picture has not
-        changed.
+    def _hand_is_still(self, seen: Observation) -> bool:
+        """Has what looks like a hand not moved for `HAND_STILL_MS`?  It has not where the same
+        reading is told again, because the picture has not changed.
         """
         still = (
             self._hand is not None
@@ -144,9 +161,57 @@ class Settle:
             self._hand = seen
         return self._hand is not None and seen.at_ms - self._hand.at_ms >= HAND_STILL_MS
 
-    def disturb(self) -> None:
-        """Something is in the way or cannot be seen: the hold begins again."""
-        self._first = None
+
+def same_positions(a: Observation, b: Observation) -> bool:
+    """Do two observations show the same pieces in the same places, within 1 mm and 3 degrees or
+    3 standard deviations?
+
+    Pieces are the same when colour, size, pose and what they stand on are; those off the board are
+    not compared.  Counters and dice are compared like pieces, and tiles by their places.
+    """
+    return _same_things(a, b, _same_place)
+
+
+def unchanged_since_verdict(judged: Observation, settled: Observation) -> bool:
+    """Is it the same table, with as many pieces of each colour beside it?  A throw may end there.
+
+    A piece that was in doubt when it was judged, and is read well elsewhere within that doubt, is a
+    change.
+    """
+    outside, was_outside = (
+        Counter(piece.colour for piece in table.off_board) for table in (settled, judged)
+    )
+    return _same_things(judged, settled, _still_there) and outside == was_outside
+
+
+def is_same_reading(a: Observation, b: Observation) -> bool:
+    """True if both share the same arrays: the change gate repeated an earlier reading.  Lets the
+    loop skip comparisons.
+    """
+    return all(
+        getattr(a, what) is getattr(b, what)
+        for what in ("pieces", "off_board", "counters", "unread_mm", "tiles", "dice")
+    )
+
+
+def _same_things(
+    a: Observation, b: Observation, same_place: Callable[[SeenPiece, SeenPiece], bool]
+) -> bool:
+    if is_same_reading(a, b):
+        return True
+    if a.tiles != b.tiles:
+        return False
+    ours, theirs = _by_kind(a), _by_kind(b)
+    if {kind: len(pieces) for kind, pieces in ours.items()} != {
+        kind: len(pieces) for kind, pieces in theirs.items()
+    }:
+        return False
+    if len(a.counters) != len(b.counters) or not _pair_up(a.counters, b.counters, _same_counter):
+        return False
+    dice, others = a.dice or (), b.dice or ()
+    if len(dice) != len(others) or not _pair_up(dice, others, _same_centre):
+        return False
+    return all(_pair_up(ours[kind], theirs[kind], same_place) for kind in ours)
 
 
 def _by_kind(seen: Observation) -> dict[tuple[str, ...], list[SeenPiece]]:
@@ -160,7 +225,7 @@ def _by_kind(seen: Observation) -> dict[tuple[str, ...], list[SeenPiece]]:
 def _pair_up(
     ours: Sequence[Thing], theirs: Sequence[Thing], same: Callable[[Thing, Thing], bool]
 ) -> bool:
-    """Can every one be given one of the other list, as long, that is in the same place?"""
+    """Can two lists of one length be matched one to one, each pair in the same place?"""
     apart = np.array([[not same(a, b) for b in theirs] for a in ours], float).reshape(
         len(ours), len(theirs)
     )
@@ -173,24 +238,24 @@ def _same_place(a: SeenPiece, b: SeenPiece) -> bool:
 
 
 def _still_there(was: SeenPiece, now: SeenPiece) -> bool:
-    """Is a piece where it was, for all that is known now?"""
-    doubt = min(was.covariance, now.covariance, key=np.trace)
-    return _within(was, now, now.covariance + doubt)
+    """Same place by the better of the two covariances, counted for both readings."""
+    better = min(was.covariance, now.covariance, key=np.trace)
+    return _within(was, now, now.covariance + better)
 
 
-def _within(a: SeenPiece, b: SeenPiece, doubt: Array) -> bool:
+def _within(a: SeenPiece, b: SeenPiece, covariance: Array) -> bool:
     away = b.away_from(a)
     step, turn_deg = away[:2], away[2]
-    doubted = float(step @ np.linalg.solve(doubt[:2, :2] + _TINY_MM2, step)) <= DOUBT**2
-    still = doubted or float(step @ step) <= STILL_MM**2
-    return still and abs(turn_deg) <= max(STILL_DEG, DOUBT * float(np.sqrt(doubt[2, 2])))
+    distance2 = float(step @ np.linalg.solve(covariance[:2, :2] + _TINY_MM2, step))
+    still = distance2 <= DOUBT**2 or float(step @ step) <= STILL_MM**2
+    return still and abs(turn_deg) <= max(STILL_DEG, DOUBT * float(np.sqrt(covariance[2, 2])))
 
 
 def _same_counter(a: SeenCounter, b: SeenCounter) -> bool:
-    return a.colour == b.colour and _same_middle(a, b)
+    return a.colour == b.colour and _same_centre(a, b)
 
 
-def _same_middle(a: SeenCounter | SeenDie, b: SeenCounter | SeenDie) -> bool:
+def _same_centre(a: SeenCounter | SeenDie, b: SeenCounter | SeenDie) -> bool:
     return math.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm) <= max(
         STILL_MM, DOUBT * math.hypot(a.sigma_mm, b.sigma_mm)
     )

@@ -1,45 +1,47 @@
-"""A table on which nothing can be ruled on for some time, though nobody lost the camera: when that
-is put on record.
-"""
+"""When a spell in which nothing can be judged is put on record, though the camera gives frames."""
 
 from __future__ import annotations
 
-STANDS_STILL = ("table.unread", "table.hand", "table.moving", "table.restless")
-"""Codes of the records (`Noted`) that tell why."""
+STALL_CODES = ("table.unread", "table.hand", "table.moving", "table.restless")
+"""Codes of the records (`Noted`) that say why nothing is judged."""
 UNREAD_MS = 8000
-"""A table that cannot be read for so long is put on record: nobody is at it, or they do not
+"""A table that cannot be read for this long is put on record: nobody is at it, or they do not
 know.
 """
 BUSY_MS = 30_000
-"""Nor does anybody play with a hand over the board for so long."""
+"""So is a hand over the board, or movement, of this length: nobody plays for so long."""
 
 
-class Standstill:
-    """Tell it of every frame, and which of them stand still; it says once a spell that the spell is
-    worth a record.
+class StallTimer:
+    """Counts a spell of frames on which nothing can be judged, and is due once a spell.
+
+    Call `next_frame` for every frame, and `due` for those on which nothing can be judged.
     """
 
     def __init__(self) -> None:
-        self._stood = self._told = False
-        self._since_ms = self._unread_ms = -1
+        self._stalled = self._was_due = False
+        self._since_ms: int | None = None
+        self._unread_since_ms: int | None = None
 
-    def frame(self) -> None:
-        """The next frame has come: where the one before did not stand still, a spell is over."""
-        if not self._stood:
-            self._since_ms = self._unread_ms = -1
-            self._told = False
-        self._stood = False
+    def next_frame(self) -> None:
+        """The next frame: the spell is over where `due` was not called for the one before."""
+        if not self._stalled:
+            self._since_ms = self._unread_since_ms = None
+            self._was_due = False
+        self._stalled = False
 
     def due(self, at_ms: int, unread: bool) -> bool:
-        """This frame stands still, `unread`: because it cannot be read.  Is it time to put that on
-        record?
-        """
-        self._stood = True
-        self._since_ms = at_ms if self._since_ms < 0 else self._since_ms
-        self._unread_ms = -1 if not unread else at_ms if self._unread_ms < 0 else self._unread_ms
+        """Should the spell be put on record at this frame?  `unread`: the table cannot be read."""
+        self._stalled = True
+        if self._since_ms is None:
+            self._since_ms = at_ms
+        if not unread:
+            self._unread_since_ms = None
+        elif self._unread_since_ms is None:
+            self._unread_since_ms = at_ms
         long = at_ms - self._since_ms >= BUSY_MS or (
-            unread and at_ms - self._unread_ms >= UNREAD_MS
+            self._unread_since_ms is not None and at_ms - self._unread_since_ms >= UNREAD_MS
         )
-        due = long and not self._told
-        self._told |= due
+        due = long and not self._was_due
+        self._was_due |= due
         return due

@@ -1,4 +1,4 @@
-"""A referee that fails begins again from the log; one that fails again and again is halted."""
+"""Restart a referee that fails from the log; halt one that fails repeatedly."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 from threading import Event
 from time import monotonic
 
-from referee.live.correction import Reread, Told
+from referee.live.correction import PieceCorrection, Reread
 from referee.live.referee import Referee
-from referee.live.table_monitor import Wish
+from referee.live.table_monitor import TableRequest
 from referee.sessions.event_store import LogFailed
 from referee.sessions.session import Session
 from referee.sessions.status import Live, LiveState
@@ -23,23 +23,23 @@ from vision.cameras.reconnect import CannotGoOn
 logger = logging.getLogger(__name__)
 
 MOST_FAILURES, WITHIN_S = 3, 60.0
-"""A referee that fails so often within so many seconds is halted."""
+"""A referee that fails this often within this many seconds is halted."""
 
 Renew = Callable[[Referee, str], Referee]
-"""Makes a referee that remembers nothing, in place of one that failed; the sentence says why
-(`RefereeMaker.renew`).
+"""Makes a referee without memory in place of one that failed, given the reason
+(`RefereeFactory.renew`).
 """
 
 
 class Halted(InputError):  # noqa: N818 - told to people in one line, like all that ends a command
-    """The referee failed too often; everything that it ruled is in the log."""
+    """The referee failed too often; every verdict is in the log."""
 
 
 class Supervisor:
     """Runs a referee, and another one in its place when it fails.  `run` in a thread of its own;
     everything else from any thread.
 
-    What pages and lamps need of a referee they ask here: it answers for whichever is at work.
+    Pages and lamps use it in place of a referee: it passes calls on to the one at work.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Supervisor:
         """As `LiveState.point_at`."""
         self._live.point_at(question, label)
 
-    def wish(self, wish: Wish) -> None:
+    def wish(self, wish: TableRequest) -> None:
         """As `Referee.wish`."""
         self._referee.wish(wish)
 
@@ -89,7 +89,7 @@ class Supervisor:
         """As `Referee.last_table`."""
         return self._referee.last_table()
 
-    def reread(self, pieces: Sequence[Told]) -> Reread:
+    def reread(self, pieces: Sequence[PieceCorrection]) -> Reread:
         """As `Referee.reread`."""
         return self._referee.reread(pieces)
 

@@ -1,21 +1,20 @@
-"""Whether cards, board and camera are where `table.json` says, all through a game; and the table
-measured anew when people want it.
+"""Check all through a game that cards, board and camera are where `table.json` says; measure the
+table anew where people want it.
 """
 
 from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from pathlib import Path
 from typing import Literal, Protocol, get_args
 
-from calibration.lens.file import keep_last
 from calibration.table.drift import Checked
 from referee.sessions.events import TableChecked
 from table.errors import InputError
 from table.messages import msg, sentences
 from table.observation import Camera, Observation, Unusable
-from table.table_config import Setup, save_table, table_document
+from table.table_config import Setup, table_document
+from table.table_file import TableFile
 from vision.cameras.frame import Image
 
 HOLDS = "Nothing is ruled until that is put back, or the table is measured anew."
@@ -24,8 +23,9 @@ HARMLESS = "That does no harm: the fiducials tell its new place, and lengths hol
 SOON = "The table is measured anew as soon as it is at rest and no hand is over it."
 DECIDED_BY = "players"
 
-Wish = Literal["redo", "play on"]
-WISHES: tuple[Wish, ...] = get_args(Wish)
+TableRequest = Literal["redo", "play on"]
+"""Measure the table anew, or play on although something lies elsewhere."""
+TABLE_REQUESTS: tuple[TableRequest, ...] = get_args(TableRequest)
 
 
 class Check(Protocol):
@@ -34,41 +34,48 @@ class Check(Protocol):
     def __call__(self, image: Image, setup: Setup, before: Camera | None = None) -> Checked: ...
 
 
-class Redo(Protocol):
+class Remeasure(Protocol):
     """`calibration.table.remeasure.redo`."""
 
     def __call__(self, image: Image, setup: Setup) -> tuple[Setup, Checked]: ...
 
 
-class TableWatch:
-    """Looks whenever the camera's place had to be found anew, for then it has moved, or a card has,
-    or one was covered.
+class TableMonitor:
+    """Checks the table whenever the camera's pose was estimated anew: the camera has moved then, or
+    a card has, or one was covered.
 
-    `setup` is the table as it is to be read now.  What people wish is done at the next table at
-    rest.  `look` belongs to one thread; everything else is safe from any.
+    What people request is done at the next table at rest.  `look` belongs to one thread; everything
+    else is safe from any.
     """
 
-    def __init__(self, setup: Setup, path: Path, check: Check, redo: Redo) -> None:
-        """A table that is measured anew is written to `path`; what was there is kept beside it."""
-        self.setup = setup
-        self._path, self._check, self._redo = path, check, redo
-        self._looked_at: Camera | str | None = None
+    def __init__(self, file: TableFile, check: Check, remeasure: Remeasure) -> None:
+        """A table that is measured anew replaces that of `file`."""
+        self._file, self._check, self._remeasure = file, check, remeasure
+        self._checked_at: Camera | str | None = None
+        """The camera's pose at the last check, or why the table could not be read."""
         self._last = Checked()
-        self._base: Camera | None = None
+        self._usual: Camera | None = None
+        """The pose that the camera is compared with."""
         self._accepted: frozenset[int | str] = frozenset()
+        """What lies elsewhere and people have taken as it is."""
         self._refusal = ""
         self._lock = threading.Lock()
-        self._wish: Wish | None = None
+        self._request: TableRequest | None = None
 
-    def wish(self, wish: Wish) -> None:
-        """People want the table measured anew, or to play on although something lies elsewhere."""
+    @property
+    def setup(self) -> Setup:
+        """The table as it is to be read now."""
+        return self._file.setup
+
+    def wish(self, request: TableRequest) -> None:
+        """People want this; it takes the place of what they wanted before."""
         with self._lock:
-            self._wish = wish
+            self._request = request
 
     @property
     def holds(self) -> bool:
-        """Does something lie elsewhere that people have not taken as it is?  Lengths cannot be
-        trusted then.
+        """Does something lie elsewhere that people have not accepted?  Lengths cannot be trusted
+        then.
         """
         return bool(_things(self._last) - self._accepted)
 
@@ -77,39 +84,37 @@ class TableWatch:
         """What is not where it was, and what that means, in sentences."""
         elsewhere = tuple(map(_sentence, self._last.elsewhere))
         meaning = (HOLDS if self.holds else PLAYED_ON,) if elsewhere else ()
-        camera = (
-            (
-                *map(_sentence, replace(self._last, cards_mm={}, board_mm=None, reason="").said),
-                HARMLESS,
-            )
-            if self._last.camera_mm
-            else ()
-        )
-        soon = (SOON,) if self._wish == "redo" else ()
-        return (*elsewhere, *meaning, *camera, *((self._refusal,) if self._refusal else ()), *soon)
+        camera: tuple[str, ...] = ()
+        if self._last.camera_mm:
+            of_camera = replace(self._last, cards_mm={}, board_mm=None, reason="")
+            camera = (*map(_sentence, of_camera.said), HARMLESS)
+        refusal = (self._refusal,) if self._refusal else ()
+        soon = (SOON,) if self._request == "redo" else ()
+        return (*elsewhere, *meaning, *camera, *refusal, *soon)
 
     def look(self, image: Image, seen: Observation | Unusable) -> TableChecked | None:
-        """The fact that follows from a table at rest, or from one that cannot be read: something
-        lies elsewhere, or no longer; or a wish was done.
+        """The event that follows from a table at rest, or from one that cannot be read: something
+        lies elsewhere, or no longer; or a request was done.
         """
         with self._lock:
-            wish, self._wish = self._wish, None
+            request, self._request = self._request, None
         place = seen.camera if isinstance(seen, Observation) else seen.reason
-        known = place is self._looked_at or (isinstance(place, str) and place == self._looked_at)
-        if wish is None and known:
+        known = place is self._checked_at or (isinstance(place, str) and place == self._checked_at)
+        if request is None and known:
             return None
-        self._looked_at = place
-        if wish == "play on":
+        self._checked_at = place
+        if request == "play on":
             return self._play_on()
-        news = self._look(image)
-        return self._measure_anew(image) if wish == "redo" else news
+        event = self._compare(image)
+        return self._measure_anew(image) if request == "redo" else event
 
-    def _look(self, image: Image) -> TableChecked | None:
-        before, now = self._last, self._check(image, self.setup, self._base)
+    def _compare(self, image: Image) -> TableChecked | None:
+        """Check the places; an event where something else lies elsewhere than before."""
+        before, now = self._last, self._check(image, self.setup, self._usual)
         if now.camera is None and not now.elsewhere:
             return None
         self._last, self._refusal = _with_covered(before, now), ""
-        self._base = self._base or now.camera
+        self._usual = self._usual or now.camera
         things = _things(self._last)
         self._accepted &= things
         if things == _things(before):
@@ -124,21 +129,20 @@ class TableWatch:
         return TableChecked(said=sentences(*self.said), decided_by=DECIDED_BY)
 
     def _measure_anew(self, image: Image) -> TableChecked | None:
-        """Cards and board measured anew; where nothing lies elsewhere, the camera's place alone is
-        taken for the usual one.
+        """Measure cards and board; where nothing lies elsewhere, only take the camera's pose for
+        the usual one.
         """
         if not self._last.elsewhere:
-            self._base = self._last.camera
+            self._usual = self._last.camera
             self._last = replace(self._last, camera_mm=None)
             return None
         try:
-            setup, moved = self._redo(image, self.setup)
-            keep_last(self._path)
-            save_table(setup, self._path)
+            setup, moved = self._remeasure(image, self.setup)
+            self._file.replace(setup)
         except InputError as error:
             self._refusal = f"The table could not be measured anew and stays as it was: {error}."
             return None
-        self.setup, self._base = setup, moved.camera
+        self._usual = moved.camera
         self._last, self._accepted, self._refusal = Checked(camera=moved.camera), frozenset(), ""
         nothing = msg("nothing lies farther from where it was than can be told")
         said = sentences(

@@ -17,7 +17,7 @@ from engines.game import How
 from referee.sessions.misreadings import Misread
 from table.errors import InputError
 from table.files import convert, parse_json, shown
-from table.messages import NOTHING, Message
+from table.messages import NOTHING, Message, Plain
 from table.text import check_unicode
 
 SCHEMA = 9
@@ -383,7 +383,10 @@ def stored(event: Event) -> dict[str, Any]:
     """The event as plain data as the log keeps it: messages as what they were made from."""
 
     def kept(value: Any) -> Any:
-        return msgspec.to_builtins(value.content) if isinstance(value, Message) else value
+        if not isinstance(value, Message):
+            return value
+        content = value.content
+        return content.text if isinstance(content, Plain) else msgspec.to_builtins(content)
 
     return {"schema": SCHEMA, **msgspec.to_builtins(event, enc_hook=kept)}
 

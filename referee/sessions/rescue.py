@@ -282,7 +282,7 @@ def _keep(db: sqlite3.Connection, seq: int, sha256: object, jpeg: object) -> boo
 
 
 def _ranges(numbers: Iterable[int]) -> str:
-    """`3, 5-9, 12`"""
+    """Numbers as `3, 5-9, 12`."""
     return ", ".join(_spans(sorted(numbers)))
 
 

@@ -10,18 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from engines.icefloe.board import laid_out
 from simulation.generate.throws import Placed, Thrower, clear_of_cards, throw_boule, throw_storm
-from simulation.render.board_art import (
-    SHEET_MARGIN_MM,
-    SUITS,
-    TILES_AT_START,
-    TileStyle,
-    counter,
-    ringed,
-)
+from simulation.render.board_art import SHEET_MARGIN_MM, SUITS, TileStyle, counter, ringed
 from simulation.render.ground import table_z_mm
 from simulation.render.scene import ALBEDO, Slab
 from table.boards import Coasters, Hex, Tiles
+from table.cells import FILES
 from table.clearance import is_free
 from table.errors import InputError
 from table.solids import Array, lying, upright
@@ -217,8 +212,11 @@ def lay_tiles(setup: Setup, board: Tiles, rng: np.random.Generator) -> Layout:
     """A floe with some tiles gone, some slid to other places and some pushed askew, and pyramids on
     it.
     """
+    tiles = {floe.place: floe.tile for floe in laid_out(4).floes}
     places = {
-        (column, row): TILES_AT_START[4 - row][column] for column in range(5) for row in range(5)
+        (column, row): tiles.get(f"{FILES[column]}{row + 1}", "")
+        for column in range(5)
+        for row in range(5)
     }
     held = {place: name for place, name in places.items() if name}
     for index in rng.permutation(len(held))[: int(rng.integers(0, 11))]:
@@ -257,7 +255,7 @@ def lay_tiles(setup: Setup, board: Tiles, rng: np.random.Generator) -> Layout:
         for colour, size in gone[: int(rng.integers(1, 6))]:
             thrower.throw_beside(colour, size)
     named = {
-        f"{'abcde'[column]}{row + 1}": held.get((column, row))
+        f"{FILES[column]}{row + 1}": held.get((column, row))
         for column in range(5)
         for row in range(5)
     }

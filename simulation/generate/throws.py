@@ -210,6 +210,7 @@ def clear_of_cards(setup: Setup, place_mm: Array, reach_mm: float) -> bool:
 
 
 def throw_boule(setup: Setup, rng: np.random.Generator) -> list[Placed]:
+    """A target and the pieces that players have thrown towards it."""
     thrower, outline = Thrower(setup, rng), setup.outline_mm()
     low, high = outline.min(axis=0), outline.max(axis=0)
     spot, heading = low + (high - low) * rng.uniform(0.25, 0.75, 2), float(rng.uniform(0, 360))
@@ -244,6 +245,7 @@ def throw_boule(setup: Setup, rng: np.random.Generator) -> list[Placed]:
 
 
 def throw_storm(setup: Setup, rng: np.random.Generator) -> list[Placed]:
+    """Pieces of every player as they were thrown on to a chessboard."""
     thrower, outline = Thrower(setup, rng), setup.outline_mm()
     low, high = outline.min(axis=0), outline.max(axis=0)
     for _ in range(int(rng.integers(4, 6))):

@@ -20,14 +20,6 @@ SHEET_MARGIN_MM = 12.0
 """A printed board reaches at most this far beyond its outline."""
 SUITS = {"S": "red", "M": "black", "C": "yellow", "A": "blue"}
 """Suits of the piecepack, suns, moons, crowns and arms, with their colours."""
-TILES_AT_START = (
-    ("S2", "S3", "Ca", "M2", "M3"),
-    ("S4", "S5", "Aa", "M4", "M5"),
-    ("Mn", "Cn", "", "Sn", "An"),
-    ("A2", "A3", "Ma", "C2", "C3"),
-    ("A4", "A5", "Sa", "C4", "C5"),
-)
-"""Where tiles lie before play, rows from the far side."""
 
 COUNTER_POINTS = 24
 

@@ -1,0 +1,1 @@
+"""Facts of piece sets, as TOML files."""

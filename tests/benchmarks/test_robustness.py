@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from benchmarks.robustness import WORSE
+from benchmarks.worse_pictures import WORSE
 from simulation.generate.cases import random_case
 from simulation.render.renderer import Renderer
 from simulation.render.scene import Scene

@@ -20,6 +20,7 @@ from simulation.render.scene import Scene, ScenePiece
 from table.errors import InputError
 from table.solids import lying, upright
 from table.table_config import load_table, save_table
+from table.table_file import TableFile
 from vision.cameras.base import CameraLost
 from vision.cameras.frame import Frame
 
@@ -92,7 +93,8 @@ def make(tmp_path, monkeypatch):
     """make(film): a table made ready through it, kept in a file."""
     monkeypatch.setattr(wizard, "LOOK_S", 0.0)
     save_table(demo_setup(), tmp_path / "table.json")
-    return lambda film: Preparing(demo_setup(), tmp_path / "table.json", lambda _setup: film)
+    file = TableFile(tmp_path / "table.json", demo_setup())
+    return lambda film: Preparing(file, lambda _setup: film)
 
 
 def watch(film, table, *jobs):

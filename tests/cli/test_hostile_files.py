@@ -14,8 +14,8 @@ import cv2
 import numpy as np
 import pytest
 
-from benchmarks.good_files import make_good_files
-from benchmarks.hostile_files import CONTROL, FORMATS, MOST_BYTES, Case
+from benchmarks.attacks.good_files import make_good_files
+from benchmarks.attacks.hostile_files import CONTROL, FORMATS, MOST_BYTES, Case
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow
@@ -49,7 +49,7 @@ def test_good_files_are_read_by_every_command_that_is_tried(
 
 def test_hundreds_of_changed_files_leave_no_traceback() -> None:
     """`make bench-chaos` does this with thousands."""
-    words = ["-m", "benchmarks.hostile_files", "--count", "300", "--seed", "3", "--json"]
+    words = ["-m", "benchmarks.attacks.hostile_files", "--count", "300", "--seed", "3", "--json"]
     done = subprocess.run(
         [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=True
     )

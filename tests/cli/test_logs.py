@@ -180,6 +180,7 @@ def test_libpng_is_kept_off_stderr(tmp_path: Path, words: list[str]) -> None:
     assert len(about) == len(words), done.stderr
 
 
+@pytest.mark.slow
 def test_every_module_logs_under_its_own_name() -> None:
     wrong = []
     for path in (path for room in logs.ROOMS for path in (ROOT / room).rglob("*.py")):

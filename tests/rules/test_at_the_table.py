@@ -12,7 +12,6 @@ import msgspec
 import numpy as np
 import pytest
 
-from benchmarks.rules import everything
 from engines import GAMES
 from engines.verdict import Accepted, Ambiguous, CannotSee, Noted, OutOfSync, Refused, Waiting
 from referee.live.referee import Referee
@@ -34,6 +33,7 @@ from tests.support.table_scripts import (
     tables,
     written,
 )
+from tools.rules import everything
 from vision.cameras.frame import Frame
 
 pytestmark = pytest.mark.slow

@@ -13,20 +13,10 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.rules import (
-    LEVELS,
-    PAGE,
-    TITLES,
-    collected,
-    everything,
-    files,
-    named,
-    page,
-    sentences,
-)
 from engines import GAMES
 from engines.rule_texts import words
 from tests.support.paths import ROOT, SHARED
+from tools.rules import LEVELS, PAGE, TITLES, collected, everything, files, named, page, sentences
 
 pytestmark = pytest.mark.slow
 
@@ -97,7 +87,7 @@ def test_a_test_that_asks_no_judge_holds_nothing_at_the_level_of_the_judge():
         "tests/engines/icebreaker/test_rules.py::test_only_two_play",
     )
     levels = {asks: {"judge", "engine"}, none: {"judge"}}
-    program = f"import json; from benchmarks.rules import run; print(json.dumps(run({levels})))"
+    program = f"import json; from tools.rules import run; print(json.dumps(run({levels})))"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -11,8 +11,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from benchmarks.games import NOTES, page
-from benchmarks.playing import STUCK, Deed, Game, needed, play
+from benchmarks.games.playing import STUCK, Deed, Game, needed, play
+from benchmarks.harness import Provenance
+from benchmarks.harness.pages import BY_HAND, Results, rendered
+from benchmarks.suite.games import BENCHMARK, Options
 from engines import GAMES
 from referee.sessions.events import Asked, Choice
 from simulation.players.ice_storm import StormPlay
@@ -118,7 +120,7 @@ def test_a_piece_of_another_size_is_named_from_the_drawn_picture(monkeypatch):
         )
         return dataclasses.replace(table, setup=setup)
 
-    monkeypatch.setattr("benchmarks.playing.game_table", of_two_sizes)
+    monkeypatch.setattr("benchmarks.games.playing.game_table", of_two_sizes)
     monkeypatch.setattr(
         StormPlay,
         "mistake",
@@ -159,13 +161,19 @@ def test_a_game_is_played_before_whatever_takes_pictures():
     )
 
 
+def page(played, before):
+    """docs/GAMES.md of such games."""
+    summary = BENCHMARK.summarise(Options(), [(None, one) for one in played])
+    return rendered(BENCHMARK, Results(Provenance(), Options(), summary), before)
+
+
 def test_nearly_all_is_not_said_to_be_all():
     good, bad = (
         Deed("move", True, ("a1-a2",), "right", ("Fine.",)),
         Deed("move", True, ("a1-a2",), "asked", ("Was it?",)),
     )
     assert "| 3000 | 2999 (99.97%) | 1 |" in page(
-        [Game("icefloe", 1, "abc", 1640, (*[good] * 2999, bad), (1,), (1,), True)], ""
+        [Game("icefloe", 1, 1640, (*[good] * 2999, bad), (1,), (1,), True)], ""
     )
 
 
@@ -175,10 +183,10 @@ def test_the_page_tells_what_was_played_and_what_went_otherwise():
         Deed("stolen ice", False, (), "nothing", (), "Show it better."),
     )
     played = [
-        Game("icebreaker", 7, "abc", 1640, (good, bad, *[bad] * (STUCK - 1)), (1,), (2,)),
-        Game("icefloe", 1, "abc", 1640, (good,), (1,), (1,), True),
+        Game("icebreaker", 7, 1640, (good, bad, *[bad] * (STUCK - 1)), (1,), (2,)),
+        Game("icefloe", 1, 1640, (good,), (1,), (1,), True),
     ]
-    begin, end = NOTES
+    begin, end = BY_HAND
     written = page(played, f"As it was {begin}\n\nSeen: {{bad}} light.\n\n{end} then.")
     assert "2 of them here, of which 1 came to it" in written
     assert "| icebreaker | 1 | 0 | 1 | 1 | 1 (100.0%) | 0 | 0 | 0 | 0 | 0 |" in written

@@ -16,8 +16,8 @@ import numpy as np
 from calibration.progress import LensGuide
 from calibration.wizard import Job, Step
 from engines import GAMES
-from referee.live.correction import Reread, Told
-from referee.live.table_monitor import Wish
+from referee.live.correction import PieceCorrection, Reread
+from referee.live.table_monitor import TableRequest
 from referee.sessions.commands import Command, Hear, Undo
 from referee.sessions.event_store import Log
 from referee.sessions.events import (
@@ -533,8 +533,8 @@ class FakeLive:
             observation=seen_end(),
         )
         self.picture: bytes | None = picture()
-        self.wishes: list[Wish] = []
-        self.told: list[Told] = []
+        self.wishes: list[TableRequest] = []
+        self.told: list[PieceCorrection] = []
         self.no_table: Exception | None = None
 
     def become(self, **changed: Any) -> None:
@@ -546,7 +546,7 @@ class FakeLive:
     def jpeg(self) -> bytes | None:
         return self.picture
 
-    def wish(self, wish: Wish) -> None:
+    def wish(self, wish: TableRequest) -> None:
         self.wishes.append(wish)
 
     def last_table(self) -> tuple[int, Observation]:
@@ -554,7 +554,7 @@ class FakeLive:
             raise self.no_table
         return 16, seen_end()
 
-    def reread(self, pieces: Sequence[Told]) -> Reread:
+    def reread(self, pieces: Sequence[PieceCorrection]) -> Reread:
         self.told = list(pieces)
         return Reread(
             16,

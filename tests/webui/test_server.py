@@ -15,6 +15,8 @@ from webui import server
 from webui.api import fanout
 from webui.server import listen, serving
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_port_that_is_taken_is_one_line_that_says_what_to_do():
     with listen(port=0) as first:

@@ -1,1 +1,1 @@
-"""One network for all that lies on the table; see docs/EYES.md."""
+"""The network that sees all that lies on the table: its scenes, training and evaluation."""

@@ -305,10 +305,12 @@ def _steep(pieces: list[dict[str, Any]], low: float, high: float) -> dict[str, A
 
 
 def share_of(part: int, whole: int) -> float | None:
+    """`part` of `whole`, rounded; None of nothing."""
     return round(part / whole, 4) if whole else None
 
 
 def spread_of(values: list[float], unit: str) -> dict[str, Any]:
+    """Median and 95th percentile of errors, with their unit."""
     if not values:
         return {"unit": unit, "p50": None, "p95": None}
     p50, p95 = np.percentile(np.array(values), [50, 95])

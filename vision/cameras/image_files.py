@@ -221,8 +221,9 @@ def open_camera(argument: str, setup: Setup | None) -> FolderCamera:
 
 
 def _png_size(data: bytes) -> tuple[int, int] | None:
-    """Width and height in the first chunk, IHDR; None where that is another.  (PNG specification,
-    11.2.1)
+    """Width and height in the first chunk, IHDR; None where that is another.
+
+    Source: PNG specification, 11.2.1.
     """
     if data[12:16] != b"IHDR" or len(data) < 24:
         return None

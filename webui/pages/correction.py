@@ -12,7 +12,7 @@ import numpy as np
 from flask import Blueprint, Response, current_app, make_response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from referee.live.correction import Reread, Told
+from referee.live.correction import PieceCorrection, Reread
 from referee.sessions.misreadings import plain
 from table.errors import InputError
 from table.observation import Observation
@@ -71,7 +71,11 @@ def fix(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
             return _page(record, as_read(table, live.setup), str(error), None, 409)
 
     def _page(
-        record: int, pieces: Sequence[Told], notice: str, again: Reread | None, status: int = 200
+        record: int,
+        pieces: Sequence[PieceCorrection],
+        notice: str,
+        again: Reread | None,
+        status: int = 200,
     ) -> Response:
         table = live.last_table()[1] if pieces else None
         response: Response = make_response(
@@ -111,7 +115,7 @@ def fix(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
     return routes
 
 
-def as_read(table: Observation, setup: Setup) -> list[Told]:
+def as_read(table: Observation, setup: Setup) -> list[PieceCorrection]:
     """Every piece as it was read, and in the end one that might have been overlooked, which is not
     there yet.
     """
@@ -119,14 +123,14 @@ def as_read(table: Observation, setup: Setup) -> list[Told]:
     for index, piece in enumerate(table.pieces):
         x_mm, y_mm = (round(float(value), 1) for value in piece.base_mm)
         read.append(
-            Told(
+            PieceCorrection(
                 index, piece.colour, piece.size, piece.pose, x_mm, y_mm, round(piece.heading_deg, 1)
             )
         )
     x_mm, y_mm = setup.outline_mm().mean(axis=0)
     return [
         *read,
-        Told(
+        PieceCorrection(
             None,
             setup.game.colours[0],
             setup.game.sizes[0],
@@ -139,14 +143,14 @@ def as_read(table: Observation, setup: Setup) -> list[Told]:
     ]
 
 
-def below_first(pieces: Sequence[Told]) -> list[tuple[int, Told]]:
+def below_first(pieces: Sequence[PieceCorrection]) -> list[tuple[int, PieceCorrection]]:
     """Pieces with their numbers, in the order in which they are drawn: what is not on the table
     lies below what is.
     """
     return sorted(enumerate(pieces), key=lambda numbered: numbered[1].there)
 
 
-def view_box(pieces: Sequence[Told], setup: Setup) -> tuple[float, float, float, float]:
+def view_box(pieces: Sequence[PieceCorrection], setup: Setup) -> tuple[float, float, float, float]:
     """What the drawing shows, (x, y, width, height) of SVG: the pieces that were read and
     `AROUND_MM`, no more than the table and that.
     """
@@ -160,7 +164,7 @@ def view_box(pieces: Sequence[Told], setup: Setup) -> tuple[float, float, float,
     return round(float(low[0]), 1), round(-float(high[1]), 1), width, height
 
 
-def outline(piece: Told, table: Observation, setup: Setup) -> str:
+def outline(piece: PieceCorrection, table: Observation, setup: Setup) -> str:
     """The piece from above as points of SVG; one that leans as it was read."""
     if piece.pose in POSES:
         solid: Solid = (upright if piece.pose == "upright" else lying)(
@@ -172,7 +176,7 @@ def outline(piece: Told, table: Observation, setup: Setup) -> str:
     return " ".join(f"{x:.2f},{-y:.2f}" for x, y in solid.plan_mm())
 
 
-def _told(form: Mapping[str, str], number: int, read: Told) -> Told:
+def _told(form: Mapping[str, str], number: int, read: PieceCorrection) -> PieceCorrection:
     """A piece as the form says; raises Refusal where it is no place, size or pose."""
     size, pose = form.get(f"size {number}", ""), form.get(f"pose {number}", "")
     if pose not in (*POSES, read.pose) or len(size) > 40:
@@ -182,7 +186,7 @@ def _told(form: Mapping[str, str], number: int, read: Told) -> Told:
             f"Expected a piece that is upright or lying, got {pose[:40]!r}; nothing was done.",
         )
     x_mm, y_mm, heading_deg = (_number(form, f"{name} {number}") for name in ("x", "y", "heading"))
-    return Told(
+    return PieceCorrection(
         read.index,
         form.get(f"colour {number}", "")[:40],
         size,

@@ -19,7 +19,7 @@ from flask import (
 )
 from werkzeug.wrappers import Response as AnyResponse
 
-from referee.live.table_monitor import WISHES
+from referee.live.table_monitor import TABLE_REQUESTS
 from referee.sessions.status import Live
 from table.errors import InputError
 from table.observation import observation_document
@@ -80,7 +80,7 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
 
     @routes.post("/table")
     def table() -> AnyResponse:
-        wish = next((one for one in WISHES if one == request.form.get("wish")), None)
+        wish = next((one for one in TABLE_REQUESTS if one == request.form.get("wish")), None)
         if wish is None:
             raise Refusal(400, "bad_wish", "Expected redo or play on; nothing was done.")
         live.wish(wish)

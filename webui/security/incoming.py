@@ -32,8 +32,9 @@ MOST_DEEP = 16
 
 
 class Texts(ImmutableMultiDict[str, str]):
-    """Fields of a form, a query or cookies, without control characters.  (Bytes that are no UTF-8
-    are replaced before.)
+    """Fields of a form, a query or cookies, without control characters.
+
+    Bytes that are no UTF-8 are replaced before.
     """
 
     def __init__(self, mapping: Any = None) -> None:

@@ -18,7 +18,7 @@ from calibration.table.drift import recheck
 from calibration.table.remeasure import redo
 from referee.live.referee import Referee
 from referee.live.replay import rejudge
-from referee.live.table_monitor import HARMLESS, TableWatch
+from referee.live.table_monitor import HARMLESS, TableMonitor
 from referee.sessions.event_store import Log
 from referee.sessions.events import TableChecked
 from referee.sessions.session import Session
@@ -27,6 +27,7 @@ from simulation.generate.cases import random_case, resized
 from simulation.render.renderer import Renderer
 from table.errors import InputError
 from table.table_config import load_table, save_table
+from table.table_file import TableFile
 from vision.cameras.frame import Frame
 from vision.change_gate import Watch
 from vision.geometry.camera_model import project
@@ -160,7 +161,7 @@ def test_in_a_game_the_panel_tells_holds_and_measures_it_anew_by_a_tap(ground, t
                 assert client.post("/table", data={"wish": "redo"}, headers=SAME).status_code == 303
             return Frame(at, 250 * at, shown[at]) if at < len(shown) else None
 
-        watch = TableWatch(load_table(path), path, recheck, redo)
+        watch = TableMonitor(TableFile(path, load_table(path)), recheck, redo)
         referee = Referee(
             SimpleNamespace(read=read, close=lambda: None),
             watch.setup,

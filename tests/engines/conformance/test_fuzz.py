@@ -4,7 +4,7 @@ lead on, no errors.
 
 import pytest
 
-from benchmarks.judge_fuzzer import FUZZED, fuzz
+from benchmarks.fuzz.acts import FUZZED, fuzz
 
 pytestmark = pytest.mark.slow
 

@@ -170,6 +170,7 @@ def test_every_type_of_move_is_met_and_is_in_the_table_and_nothing_else_is(game)
     assert {how for _, _, how in patterns(game)} <= {"seen", "said", "else"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("game", "form"), [(game, form) for game, form, how in ROWS if how == "said"]
 )

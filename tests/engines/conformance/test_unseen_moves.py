@@ -60,6 +60,7 @@ def asked_for(game, name, state):
     return [move for move in more if game.violation(state, move) is None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rulings",
     [{}, {"points": "may", "stay": "may", "cover": "on", "warp": "on"}],

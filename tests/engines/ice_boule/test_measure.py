@@ -47,6 +47,7 @@ def shaken(piece, rng):
     return {"lying": lying, "upright": upright}[piece.pose](LOONEY[piece.size], x, y, heading)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_sigmas_are_those_of_shaken_pieces(tables, seed):
     """Against 800 draws of all three poses, covariances correlated and of different sizes: gaps and

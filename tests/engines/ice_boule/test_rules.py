@@ -220,6 +220,7 @@ def throws_from(state, data):
     return Throw(player, size, own[-1], layout) if own else Throw(player, None, None, layout)
 
 
+@pytest.mark.slow
 @settings(repeatable, max_examples=25)
 @given(
     st.integers(0),
@@ -264,6 +265,7 @@ def test_whole_games(seed, seats, values):
     assert again == state
 
 
+@pytest.mark.slow
 @repeatable
 @given(st.data(), st.integers(1, 4))
 def test_violation_and_legal_moves_agree(data, seats):

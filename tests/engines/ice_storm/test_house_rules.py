@@ -56,6 +56,7 @@ def test_a_state_that_names_no_options_has_the_usual_ones():
     }
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(AT_RANDOM, st.integers(0, 2**32), st.integers(3, 5))
 def test_whole_games_by_any_house_rules_come_to_their_end(rulings, seed, seats):

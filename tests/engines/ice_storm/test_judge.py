@@ -273,6 +273,7 @@ def spoil(evening):
     evening.planted[plant] += 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", GAMES)
 def test_rounds_with_everything_that_goes_wrong(tables, seed):
     evening = Evening(tables, seed)

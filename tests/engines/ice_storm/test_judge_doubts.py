@@ -318,7 +318,7 @@ def test_a_colour_that_is_not_sure(table, lie, play):
     ]
     assert (
         asked.choices[1].label
-        == "It is red: black's throw is off the board; Red's piece lies on the board, within g7"
+        == "It is red: black's throw is off the board; red's piece lies on the board, within g7"
     )
     green = replace(doubtful, colour="green")
     assert [choice.moves for choice in play(state, before, green).choices] == [

@@ -119,6 +119,7 @@ def last_scoring(state, before):
     return tuple(score + more for score, more in zip(before.scores, points, strict=True))
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.integers(0), players, rulings)
 def test_whole_games(seed, seats, chosen):
@@ -159,11 +160,12 @@ def test_whole_games(seed, seats, chosen):
     assert state_document(state)["outcome"] == str(outcome(state))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.data(), st.integers(0), players, rulings, st.integers(18, 300))
 def test_violation_and_legal_moves_agree(data, seed, seats, chosen, length):
     """Whatever is tried, `in`, `violation` and `play` say the same, and the list holds every legal
-    move but penalties.
+    move but penalties and objections.
     """
     chance, state = Random(seed), start(seats, chosen)
     for _ in range(length):
@@ -175,7 +177,7 @@ def test_violation_and_legal_moves_agree(data, seed, seats, chosen, length):
         move = data.draw(any_moves())
         wrong = violation(state, move)
         assert (move in legal_moves(state)) == (wrong is None)
-        assert isinstance(move, Penalty) or (str(move) in listed) == (wrong is None)
+        assert isinstance(move, Penalty | Objection) or (str(move) in listed) == (wrong is None)
         if wrong:
             with pytest.raises(IllegalMove):
                 play(state, move)
@@ -314,6 +316,7 @@ def test_nobody_is_ever_stuck(place):
     assert all(isinstance(move, Slide) for move in moves)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.integers(0), players, rulings)
 def test_games_with_objections(seed, seats, chosen):

@@ -85,6 +85,7 @@ def test_violation_agrees_whatever_is_tried(table, option, roll, space, facing, 
     assert parse_move(str(move)) == move
 
 
+@pytest.mark.slow
 @given(options, st.integers(1, 6))
 def test_every_refusal_points_at_what_is_allowed(table, option, roll):
     """The end that a refusal offers is legal, or the facings that it lists are those of that

@@ -120,6 +120,10 @@ def legal_moves(state):
     return _Legal(state)
 
 
+def resign(_state, player):
+    raise InputError(f"{player} cannot leave the heap to the others: it is put up by all")
+
+
 def violation(state, move):
     if state.next is None:
         return Violation("heap.over", "Winning", "The game is over.")

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.misreading import read_truly
-from benchmarks.playing import agrees
+from benchmarks.games.misreading import read_truly
+from benchmarks.games.playing import agrees
 from engines import GAMES
 from engines.verdict import Accepted, Ambiguous, Waiting
 from simulation.players.ice_boule import true_layout

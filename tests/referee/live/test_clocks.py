@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from referee.live.referee import RESTLESS_MS, Referee
-from referee.live.stability import HAND_STILL_MS
+from referee.live.referee import Referee
+from referee.live.stability import HAND_STILL_MS, RESTLESS_MS
 from referee.sessions.events import Asked, Ruled
 from referee.sessions.session import Session
 from tests.support.paths import ROOT

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engines import GAMES
-from referee.live.correction import Told, last_table, reread
+from referee.live.correction import PieceCorrection, last_table, reread
 from referee.sessions.commands import Correct, Undo
 from referee.sessions.events import SessionStarted
 from referee.sessions.judged_tables import RuledOn
@@ -39,7 +39,7 @@ def piece(colour, dx, dy, pose="lying"):
 
 def told(seen, number, **changed):
     was = seen.pieces[number]
-    told = Told(
+    told = PieceCorrection(
         number,
         was.colour,
         was.size,

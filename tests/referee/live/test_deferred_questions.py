@@ -44,7 +44,7 @@ def test_nobody_is_asked_while_hands_come_and_go_or_the_piece_comes_back(looking
 
 
 @pytest.mark.parametrize(("label", "again"), [(THERE, False), (NOT_SO, True)])
-def test_what_people_say_is_held(looking, seen, label, again):
+def test_an_answer_stands_until_somebody_is_at_the_table(looking, seen, label, again):
     """A hand comes and goes at 10 s: whoever said that the piece is not there is asked again."""
 
     def meanwhile(at_ms):
@@ -111,7 +111,7 @@ def test_what_was_told_is_asked_about_too_and_holds_until_people_say_otherwise(
     session.close()
 
 
-def test_the_word_can_be_taken_back(looking, seen):
+def test_an_answer_that_is_taken_back_is_asked_again(looking, seen):
     def meanwhile(at_ms):
         if at_ms == 7000:
             looking.command(Answer(question=looking.ledger.question.seq, label=THERE))

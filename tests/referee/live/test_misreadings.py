@@ -11,7 +11,7 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from benchmarks.misreading import FAULTS_AT_ONCE, BadEyes
+from benchmarks.games.misreading import FAULTS_AT_ONCE, BadEyes
 from referee.live.referee import Referee
 from referee.sessions.event_store import Log
 from referee.sessions.events import Ruled

@@ -12,11 +12,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.faults import FAULTS
-from benchmarks.misreading import read_truly
+from benchmarks.games.misreading import read_truly
+from benchmarks.games.piece_faults import FAULTS
 from cli.referee import verdict_document
 from referee.devices.answer_picker import Choosing
-from referee.live.correction import Told
+from referee.live.correction import PieceCorrection
 from referee.live.referee import Referee
 from referee.sessions.commands import Answer, Correct, Hear, Pause, Resume, Undo
 from referee.sessions.event_store import Log
@@ -707,7 +707,7 @@ def test_a_start_with_several_pieces_misread_is_put_right_on_the_panel(film_in, 
         if film.session.ledger.question is not None:
             film.session.command(Undo())  # several other pieces would explain it, too
         pieces = [
-            Told(k, p.colour, p.size, p.pose, *map(float, p.base_mm), p.heading_deg)
+            PieceCorrection(k, p.colour, p.size, p.pose, *map(float, p.base_mm), p.heading_deg)
             for k, p in enumerate(wrong.pieces)
         ]
         told = film.referee.reread(

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from referee.live.reconstruction import made_out, with_one_more, without_strangers
+from referee.live.reconstruction import (
+    drop_transient_pieces,
+    infer_missed_observation,
+    with_each_missing_piece,
+)
 from table.observation import SeenCounter
 
 
@@ -22,24 +26,27 @@ def told(table):
 
 def test_a_piece_that_may_have_been_moved_and_put_back_is_not_put_in(seen, piece, red, blue):
     before, now = seen(0, red, blue), seen(2000, red, blue, piece("red", 300, 50))
-    assert made_out(seen(1000, blue, piece("red", 400, 50)), before, now) is None
-    made = made_out(seen(1000, blue), before, now)
+    assert infer_missed_observation(seen(1000, blue, piece("red", 400, 50)), before, now) is None
+    made = infer_missed_observation(seen(1000, blue), before, now)
     assert [one.colour for one in made.pieces] == ["blue", "red"]
-    assert made_out(seen(1000, red, blue), before, now) is None
+    assert infer_missed_observation(seen(1000, red, blue), before, now) is None
 
 
 def test_what_stood_on_another_piece_stands_on_it(seen, piece, red, blue):
     above = replace(piece("blue", 50, 50, pose="leaning"), on=0)
     before, now = seen(0, red, above), seen(2000, red, above, blue)
-    assert [one.on for one in made_out(seen(1000, red), before, now).pieces] == [None, 0]
-    assert [one.on for one in made_out(seen(1000), before, now).pieces] == [None, 0]
+    assert [one.on for one in infer_missed_observation(seen(1000, red), before, now).pieces] == [
+        None,
+        0,
+    ]
+    assert [one.on for one in infer_missed_observation(seen(1000), before, now).pieces] == [None, 0]
 
 
 def test_tiles_and_counters_that_lay_there_before_and_after(seen, red):
     tiles = {"a1": True, "a2": True, "a3": False}
     counter = SeenCounter("white", 10.0, 20.0, 0.1)
     before, now = (replace(seen(at, red), tiles=tiles, counters=(counter,)) for at in (0, 2000))
-    made = made_out(
+    made = infer_missed_observation(
         replace(seen(1000, red), tiles={"a1": False, "a2": True, "a3": True}), before, now
     )
     assert made.tiles == {"a1": True, "a2": True, "a3": True}, (
@@ -47,12 +54,14 @@ def test_tiles_and_counters_that_lay_there_before_and_after(seen, red):
     )
     assert made.counters == (counter,)
     gone = replace(now, tiles=tiles | {"a1": False}, counters=())
-    assert made_out(replace(seen(1000, red), tiles=tiles), before, gone) is None
+    assert infer_missed_observation(replace(seen(1000, red), tiles=tiles), before, gone) is None
 
 
 def test_a_piece_that_moved_stands_where_it_is_now_and_no_more_where_it_was(seen, piece, red, blue):
     moved = piece("red", 300, 50)
-    (made,) = with_one_more(seen(1000, red, blue), seen(0, red, blue), seen(2000, moved, blue))
+    (made,) = with_each_missing_piece(
+        seen(1000, red, blue), seen(0, red, blue), seen(2000, moved, blue)
+    )
     assert sorted((one.colour, float(one.base_mm[0])) for one in made.pieces) == [
         ("blue", 150.0),
         ("red", 300.0),
@@ -69,22 +78,25 @@ def test_what_is_of_another_kind_than_before_and_after_was_read_wrongly(seen, re
         replace(blue, size="large"),
         replace(blue, colour="red"),
     ):
-        assert told(made_out(seen(1000, red, wrongly), before, now)) == [RED, BLUE]
+        assert told(infer_missed_observation(seen(1000, red, wrongly), before, now)) == [RED, BLUE]
 
 
 def test_what_came_is_of_the_kind_that_it_is_read_as_later(seen, red, blue):
     now = seen(2000, red, blue)
-    assert told(made_out(seen(1000, red, replace(blue, colour="green")), seen(0, red), now)) == [
-        RED,
-        BLUE,
-    ]
-    assert told(made_out(seen(1000, red, replace(blue, size="large")), None, now)) == [RED, BLUE]
+    assert told(
+        infer_missed_observation(seen(1000, red, replace(blue, colour="green")), seen(0, red), now)
+    ) == [RED, BLUE]
+    assert told(
+        infer_missed_observation(seen(1000, red, replace(blue, size="large")), None, now)
+    ) == [RED, BLUE]
 
 
 def test_what_went_on_was_of_the_kind_that_it_was_read_as_before(seen, piece, red, blue):
     now = seen(2000, red, piece("blue", 300, 50))
     assert told(
-        made_out(seen(1000, red, replace(blue, colour="green")), seen(0, red, blue), now)
+        infer_missed_observation(
+            seen(1000, red, replace(blue, colour="green")), seen(0, red, blue), now
+        )
     ) == [RED, BLUE]
 
 
@@ -93,16 +105,18 @@ def test_a_piece_that_came_from_elsewhere_is_what_it_was_read_as(seen, piece, re
     exactly there it was surely blue.
     """
     there = piece("red", 153, 50)
-    assert made_out(seen(1000, there), seen(0, red), seen(2000, blue)) is None
+    assert infer_missed_observation(seen(1000, there), seen(0, red), seen(2000, blue)) is None
     assert told(
-        made_out(seen(1000, replace(blue, colour="red")), seen(0, red), seen(2000, blue))
+        infer_missed_observation(
+            seen(1000, replace(blue, colour="red")), seen(0, red), seen(2000, blue)
+        )
     ) == [BLUE]
 
 
 def test_a_piece_that_is_seen_elsewhere_was_not_read_as_another_one(seen, piece, red, blue):
     """Red was put where it may not stand and put back; then blue went there."""
     there = piece("red", 300, 50)
-    made = made_out(
+    made = infer_missed_observation(
         seen(1000, there, blue), seen(0, red, blue), seen(2000, red, replace(there, colour="blue"))
     )
     assert made is None or ("blue", "medium", 300) not in told(made)
@@ -110,29 +124,32 @@ def test_a_piece_that_is_seen_elsewhere_was_not_read_as_another_one(seen, piece,
 
 def test_what_is_turned_otherwise_in_its_place_lay_as_it_is_read_later(seen, piece, red, blue):
     there, round_again = piece("red", 300, 50), piece("red", 300 + 42, 50, heading_deg=180.0)
-    assert told(made_out(seen(1000, round_again), seen(0, red), seen(2000, there, blue))) == [
-        ("red", "medium", 300)
-    ]
+    assert told(
+        infer_missed_observation(seen(1000, round_again), seen(0, red), seen(2000, there, blue))
+    ) == [("red", "medium", 300)]
     nudged = piece("red", 301, 50, heading_deg=5.0)
-    assert made_out(seen(1000, nudged), seen(0, red), seen(2000, there, blue)) is None
+    assert (
+        infer_missed_observation(seen(1000, nudged), seen(0, red), seen(2000, there, blue)) is None
+    )
 
 
 def test_what_came_from_nowhere_and_is_gone_was_not_there(seen, piece, red, blue):
     stranger, now = piece("blue", 300, 50), seen(2000, red, blue)
-    assert told(without_strangers(seen(1000, red, blue, stranger), seen(0, red), now)) == [
+    assert told(drop_transient_pieces(seen(1000, red, blue, stranger), seen(0, red), now)) == [
         RED,
         BLUE,
     ]
-    assert without_strangers(seen(1000, red, blue), seen(0, red), now) is None
-    assert told(without_strangers(seen(1000, red, blue, stranger), None, now)) == [RED, BLUE]
+    assert drop_transient_pieces(seen(1000, red, blue), seen(0, red), now) is None
+    assert told(drop_transient_pieces(seen(1000, red, blue, stranger), None, now)) == [RED, BLUE]
     assert (
-        without_strangers(
+        drop_transient_pieces(
             seen(1000, red, piece("green", 300, 50)), None, seen(2000, red, piece("green", 400, 50))
         )
         is None
     ), "it moved on"
     assert (
-        without_strangers(seen(1000, red, stranger), seen(0, red, blue), seen(2000, red)) is None
+        drop_transient_pieces(seen(1000, red, stranger), seen(0, red, blue), seen(2000, red))
+        is None
     ), "it was moved there, and taken away"
 
 
@@ -144,14 +161,14 @@ def test_what_could_not_be_read_and_is_gone_was_nothing_where_no_piece_is_missin
         replace(seen(1000, red, blue), unread_mm=(piece("red", 300, 50).base_mm,)),
         seen(2000, red, blue),
     )
-    assert without_strangers(between, before, now).unread_mm == ()
-    assert without_strangers(between, before, replace(now, unread_mm=between.unread_mm)) is None, (
-        "it is there still"
-    )
+    assert drop_transient_pieces(between, before, now).unread_mm == ()
     assert (
-        without_strangers(between, before, seen(2000, red, blue, piece("red", 300, 50))) is None
+        drop_transient_pieces(between, before, replace(now, unread_mm=between.unread_mm)) is None
+    ), "it is there still"
+    assert (
+        drop_transient_pieces(between, before, seen(2000, red, blue, piece("red", 300, 50))) is None
     ), "it is read now"
-    assert without_strangers(between, seen(0, red, piece("blue", 250, 200)), now) is None, (
+    assert drop_transient_pieces(between, seen(0, red, piece("blue", 250, 200)), now) is None, (
         "it may be what lay there before"
     )
 
@@ -162,13 +179,13 @@ def test_what_stood_on_something_that_was_not_there_stands_on_what_it_stood_on(
     stranger, above = piece("green", 300, 50), replace(blue, on=1)
     assert [
         one.on
-        for one in without_strangers(
+        for one in drop_transient_pieces(
             seen(1000, stranger, red, above), seen(0, red), seen(2000, red)
         ).pieces
     ] == [None]
     assert [
         one.on
-        for one in without_strangers(
+        for one in drop_transient_pieces(
             seen(1000, stranger, red, above), seen(0, red), seen(2000, red, blue)
         ).pieces
     ] == [None, 0]
@@ -180,9 +197,9 @@ def test_a_piece_is_not_taken_to_have_gone_where_something_lies_in_its_place_now
     """Two were gone, and one is back for sure: the other may be back too, and is not read."""
     green = piece("green", 300, 50)
     before, both_gone = seen(0, red, blue, green), seen(1000, red)
-    assert told(made_out(both_gone, before, seen(2000, red, blue))) == [RED, BLUE]
+    assert told(infer_missed_observation(both_gone, before, seen(2000, red, blue))) == [RED, BLUE]
     assert (
-        made_out(
+        infer_missed_observation(
             both_gone,
             before,
             seen(2000, red, blue, replace(green, pose="upright", pose_probability=0.6)),
@@ -190,6 +207,8 @@ def test_a_piece_is_not_taken_to_have_gone_where_something_lies_in_its_place_now
         is None
     )
     assert (
-        made_out(both_gone, before, replace(seen(2000, red, blue), unread_mm=(green.base_mm,)))
+        infer_missed_observation(
+            both_gone, before, replace(seen(2000, red, blue), unread_mm=(green.base_mm,))
+        )
         is None
     )

@@ -314,6 +314,7 @@ FAULTS = (
 OTHER = {"red": "blue", "blue": "red"}
 
 
+@pytest.mark.slow
 @given(
     throws=st.integers(3, 6), at=st.integers(0, 4), fault=st.sampled_from(FAULTS), data=st.data()
 )

@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.live.stability import EARLY, Settle, agree, unchanged
-from table.observation import SeenCounter
+from referee.live.stability import (
+    EARLY,
+    HAND_STILL_MS,
+    RESTLESS_MS,
+    StabilityMonitor,
+    same_positions,
+    unchanged_since_verdict,
+)
+from table.observation import SeenCounter, Unusable
 
 places = st.tuples(
     st.sampled_from(["red", "blue", "green"]),
@@ -24,7 +31,7 @@ tables = st.lists(places, max_size=8, unique_by=lambda place: place[1:3])
 
 def settled_at(settle, frames):
     """Times at which it answered."""
-    return [frame.at_ms for frame in frames if settle.push(frame) is not None]
+    return [frame.at_ms for frame in frames if settle.update(frame).settled is not None]
 
 
 @given(table=tables, seed=st.integers(0, 2**32 - 1))
@@ -41,7 +48,7 @@ def test_a_table_at_rest_settles_after_the_hold_however_its_pieces_are_listed(
             dx, dy, turn = chance.uniform(-1, 1, 3) * (0.3, 0.3, 0.9)
             shaken.append(piece(colour, x + dx, y + dy, heading + turn, pose))
         frames.append(seen(at_ms, *shaken))
-    assert settled_at(Settle(hold_ms=500), frames) == list(range(500, 2000, 250))
+    assert settled_at(StabilityMonitor(hold_ms=500), frames) == list(range(500, 2000, 250))
 
 
 @given(
@@ -62,7 +69,7 @@ def test_a_piece_that_moves_begins_the_hold_again(
         seen(250 * index, *(piece(*place) for place in (table if index < moved_at else after)))
         for index in range(12)
     ]
-    answers = settled_at(Settle(hold_ms=500), frames)
+    answers = settled_at(StabilityMonitor(hold_ms=500), frames)
     assert answers == [
         at_ms
         for at_ms in range(0, 3000, 250)
@@ -74,50 +81,50 @@ def test_a_piece_that_moves_begins_the_hold_again(
     steps=st.lists(st.integers(-2000, 2000), min_size=1, max_size=20), hold_ms=st.integers(1, 1500)
 )
 def test_a_clock_that_jumps_never_shortens_the_hold(seen, piece, steps, hold_ms):
-    settle, at_ms, since_ms = Settle(hold_ms), 0, 0
-    settle.push(seen(0, piece("red", 0, 0)))
+    settle, at_ms, since_ms = StabilityMonitor(hold_ms), 0, 0
+    settle.update(seen(0, piece("red", 0, 0)))
     for step in steps:
         at_ms += step
         if step < 0:
             since_ms = at_ms
-        answered = settle.push(seen(at_ms, piece("red", 0, 0))) is not None
+        answered = settle.update(seen(at_ms, piece("red", 0, 0))).settled is not None
         assert answered == (at_ms - since_ms >= (1 - EARLY) * hold_ms)
 
 
 def test_a_slow_creep_is_a_movement(seen, piece):
     frames = [seen(100 * index, piece("red", 0.4 * index, 0)) for index in range(100)]
-    assert settled_at(Settle(hold_ms=500), frames) == []
+    assert settled_at(StabilityMonitor(hold_ms=500), frames) == []
 
 
 def test_a_hand_or_something_in_the_way_begins_the_hold_again(seen, piece):
-    settle = Settle(hold_ms=500)
+    settle = StabilityMonitor(hold_ms=500)
     red = piece("red", 0, 0)
     assert settled_at(settle, [seen(0, red), seen(500, red)]) == [500]
     assert settled_at(
         settle, [seen(750, red, hand=True), seen(1000, red), seen(1250, red), seen(1500, red)]
     ) == [1500]
-    settle.disturb()
+    settle.interrupt()
     assert settled_at(settle, [seen(1750, red), seen(2000, red), seen(2250, red)]) == [2250]
 
 
 def test_a_table_that_does_not_come_to_rest_is_counted_from_when_it_last_was(seen, piece):
-    settle = Settle(hold_ms=500)
+    settle = StabilityMonitor(hold_ms=500)
     red, elsewhere = piece("red", 0, 0), piece("red", 50, 0)
     for frame in (
         seen(1000, red),
         seen(1500, red),
         *(seen(1750 + 250 * step, (elsewhere, red)[step % 2]) for step in range(12)),
     ):
-        settle.push(frame)
+        settle.update(frame)
     assert settle.restless_ms == 3000
-    settle.disturb()
-    settle.push(seen(9000, red))
+    settle.interrupt()
+    settle.update(seen(9000, red))
     assert settle.restless_ms == 0
 
 
 def test_the_hold_begins_with_the_picture_that_was_the_same_already(seen, piece):
     """Eyes read a table that has come to rest one picture later than it did."""
-    settle, red = Settle(hold_ms=500), piece("red", 0, 0)
+    settle, red = StabilityMonitor(hold_ms=500), piece("red", 0, 0)
     read = dataclasses.replace(seen(1100, red), still_ms=100)
     moving = dataclasses.replace(seen(1000), moving=True)
     assert settled_at(
@@ -126,10 +133,10 @@ def test_the_hold_begins_with_the_picture_that_was_the_same_already(seen, piece)
 
 
 def test_the_newest_observation_is_the_settled_one(seen, piece):
-    settle = Settle(hold_ms=250)
-    settle.push(seen(0, piece("red", 0, 0)))
+    settle = StabilityMonitor(hold_ms=250)
+    settle.update(seen(0, piece("red", 0, 0)))
     newest = seen(250, piece("red", 0.2, 0))
-    assert settle.push(newest) is newest
+    assert settle.update(newest).settled is newest
 
 
 @pytest.mark.parametrize(
@@ -145,42 +152,44 @@ def test_the_newest_observation_is_the_settled_one(seen, piece):
 )
 def test_another_piece_in_the_same_place_does_not_agree(seen, piece, change):
     red = piece("red", 0, 0)
-    assert agree(seen(0, red), seen(0, red))
-    assert not agree(seen(0, red), seen(0, dataclasses.replace(red, **change)))
-    assert not agree(seen(0, red), seen(0))
+    assert same_positions(seen(0, red), seen(0, red))
+    assert not same_positions(seen(0, red), seen(0, dataclasses.replace(red, **change)))
+    assert not same_positions(seen(0, red), seen(0))
 
 
 def test_an_upright_piece_looks_the_same_every_quarter_turn(seen, piece):
-    assert agree(
+    assert same_positions(
         seen(0, piece("red", 0, 0, 1.0, "upright")), seen(0, piece("red", 0, 0, 269.5, "upright"))
     )
-    assert not agree(seen(0, piece("red", 0, 0, 1.0)), seen(0, piece("red", 0, 0, 91.0)))
-    assert agree(seen(0, piece("red", 0, 0, 359.5)), seen(0, piece("red", 0, 0, 0.5)))
+    assert not same_positions(seen(0, piece("red", 0, 0, 1.0)), seen(0, piece("red", 0, 0, 91.0)))
+    assert same_positions(seen(0, piece("red", 0, 0, 359.5)), seen(0, piece("red", 0, 0, 0.5)))
 
 
 def test_what_a_piece_stands_on_matters(seen, piece):
     red, target = piece("red", 0, 0, 0, "upright"), piece("green", 0, 0, 0, "upright")
-    assert not agree(seen(0, target, red), seen(0, target, dataclasses.replace(red, on=0)))
+    assert not same_positions(seen(0, target, red), seen(0, target, dataclasses.replace(red, on=0)))
 
 
 def test_a_reading_in_doubt_may_wander_within_its_doubt(seen, piece):
-    assert agree(seen(0, piece("red", 0, 0, sigma_mm=2)), seen(0, piece("red", 5, 0, sigma_mm=2)))
-    assert not agree(
+    assert same_positions(
+        seen(0, piece("red", 0, 0, sigma_mm=2)), seen(0, piece("red", 5, 0, sigma_mm=2))
+    )
+    assert not same_positions(
         seen(0, piece("red", 0, 0, sigma_mm=2)), seen(0, piece("red", 12, 0, sigma_mm=2))
     )
 
 
 def test_pieces_off_the_board_may_move_and_counters_may_not(seen, piece):
     still = seen(0, piece("red", 0, 0))
-    assert agree(still, dataclasses.replace(still, off_board=(piece("blue", 900, 0),)))
+    assert same_positions(still, dataclasses.replace(still, off_board=(piece("blue", 900, 0),)))
     one, two = SeenCounter("white", 10.0, 10.0, 0.1), SeenCounter("white", 40.0, 10.0, 0.1)
-    assert agree(
+    assert same_positions(
         dataclasses.replace(still, counters=(one, two)),
         dataclasses.replace(still, counters=(two, one)),
     )
     moved = dataclasses.replace(two, y_mm=12.0)
     for others in ((one,), (one, moved), (one, dataclasses.replace(two, colour="black"))):
-        assert not agree(
+        assert not same_positions(
             dataclasses.replace(still, counters=(one, two)),
             dataclasses.replace(still, counters=others),
         )
@@ -191,7 +200,64 @@ def test_what_was_judged_in_doubt_is_judged_again_where_it_is_read_well_elsewher
         seen(0, piece("red", 0, 0, sigma_mm=4)),
         seen(0, piece("red", 8, 0, sigma_mm=0.2)),
     )
-    assert agree(hardly, well)
-    assert not unchanged(hardly, well)
-    assert unchanged(well, hardly), "a worse reading is no news"
-    assert unchanged(hardly, seen(0, piece("red", 0.5, 0, sigma_mm=0.2)))
+    assert same_positions(hardly, well)
+    assert not unchanged_since_verdict(hardly, well)
+    assert unchanged_since_verdict(well, hardly), "a worse reading is no news"
+    assert unchanged_since_verdict(hardly, seen(0, piece("red", 0.5, 0, sigma_mm=0.2)))
+
+
+@pytest.mark.parametrize("moves_at", [None, 3000])
+def test_what_looks_like_a_hand_is_none_once_it_has_kept_still_for_4_s(seen, piece, moves_at):
+    """Its reading is told again as long as the picture has not changed."""
+    monitor, told = StabilityMonitor(hold_ms=500), []
+    first, second = (seen(0, piece("red", x, 0), hand=True) for x in (0, 1))
+    for at_ms in range(0, 6000, 500):
+        reading = second if moves_at is not None and at_ms >= moves_at else first
+        told.append(monitor.update(dataclasses.replace(reading, at_ms=at_ms)))
+    still = [500 * k for k, one in enumerate(told) if one.still_hand]
+    assert still == ([] if moves_at else list(range(HAND_STILL_MS, 6000, 500)))
+    assert [one.hand for one in told] == [not one.still_hand for one in told]
+    settled = [one.settled for one in told if one.settled]
+    assert [one.at_ms for one in settled] == [at_ms for at_ms in still if at_ms >= 4500]
+    assert not any(one.hand for one in settled)
+
+
+def test_a_frame_that_cannot_be_read_begins_the_hold_again(seen, piece):
+    monitor, red = StabilityMonitor(hold_ms=500), piece("red", 0, 0)
+    frames = [
+        seen(0, red),
+        Unusable(1, 250, "covered"),
+        *(seen(at, red) for at in (500, 750, 1000)),
+    ]
+    assert settled_at(monitor, frames) == [1000]
+
+
+def test_it_is_restless_after_4_s_without_rest_and_with_a_clear_view(seen, piece):
+    monitor = StabilityMonitor(hold_ms=500)
+    frames = [seen(at, piece("red", at % 500, 0)) for at in range(0, 6000, 250)]
+    restless = [frame.at_ms for frame in frames if monitor.update(frame).restless]
+    assert restless == list(range(RESTLESS_MS, 6000, 250))
+    monitor.update(seen(6000, hand=True))
+    assert not monitor.update(seen(6250, piece("red", 9, 9))).restless
+
+
+def test_tables_are_compared_with_the_one_that_was_judged_and_the_one_that_could_not_be(
+    seen, piece
+):
+    monitor = StabilityMonitor()
+    red, blue, other = (seen(0, piece(colour, 0, 0)) for colour in ("red", "blue", "green"))
+    assert not monitor.is_unchanged(red)
+    assert not monitor.is_known(red)
+    monitor.judged, monitor.not_judged = red, blue
+    assert [monitor.is_unchanged(one) for one in (red, blue, other)] == [True, False, False]
+    assert [monitor.is_known(one) for one in (red, blue, other)] == [True, True, False]
+    again = dataclasses.replace(blue, at_ms=100)
+    assert monitor.is_not_judged_again(again)
+    assert not monitor.is_not_judged_again(seen(100, piece("blue", 0, 0))), "read anew"
+
+
+def test_a_table_is_left_alone_from_when_that_is_first_asked_after_the_timer_was_restarted():
+    monitor = StabilityMonitor()
+    assert [monitor.left_alone_ms(at_ms) for at_ms in (1000, 1500)] == [0, 500]
+    monitor.restart_rest_timer()
+    assert [monitor.left_alone_ms(at_ms) for at_ms in (4000, 4250)] == [0, 250]

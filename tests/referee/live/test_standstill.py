@@ -11,7 +11,7 @@ import pytest
 
 from cli.referee import verdict_document
 from referee.live.referee import RESTLESS, STILL_HAND
-from referee.live.standstill import BUSY_MS, UNREAD_MS, Standstill
+from referee.live.standstill import BUSY_MS, UNREAD_MS, StallTimer
 from referee.sessions.commands import Pause
 from referee.sessions.events import Noted, Ruled
 from table.observation import Unusable
@@ -61,7 +61,9 @@ WHY = {
 
 
 @pytest.mark.parametrize("why", WHY)
-def test_a_table_that_stands_still_is_put_on_record_once(referee, session, frames, why):
+def test_a_table_that_cannot_be_judged_for_long_is_put_on_record_once(
+    referee, session, frames, why
+):
     referee(*frames(why, 0, 120_000)).run()
     records = session.records(1)
     assert stands(records) == [WHY[why]]
@@ -80,7 +82,7 @@ def test_the_command_line_prints_it_and_it_is_read_in_every_language(referee, se
 
 
 @pytest.mark.parametrize("why", ["restless", "unread"])
-def test_a_short_spell_is_nobody_s_business(referee, session, frames, hold, red, why):
+def test_a_short_spell_is_not_put_on_record(referee, session, frames, hold, red, why):
     referee(*frames(why, 0, 6000), *hold(6000, red), *frames(why, 8000, 14_000)).run()
     assert stands(session.records(1)) == []
 
@@ -116,13 +118,13 @@ def test_nothing_is_put_on_record_while_the_referee_looks_away(referee, session,
 
 
 @pytest.mark.parametrize(("unread", "most_ms"), [(True, UNREAD_MS), (False, BUSY_MS)])
-def test_it_is_due_once_a_spell(unread, most_ms):
-    standstill, due = Standstill(), []
+def test_the_stall_timer_is_due_once_a_spell(unread, most_ms):
+    timer, due = StallTimer(), []
     for spell in range(2):
         for at_ms in range(spell * 100_000, spell * 100_000 + 60_000, 500):
-            standstill.frame()
-            if standstill.due(at_ms, unread):
+            timer.next_frame()
+            if timer.due(at_ms, unread):
                 due.append(at_ms)
-        standstill.frame()
-        standstill.frame()
+        timer.next_frame()
+        timer.next_frame()
     assert due == [most_ms, 100_000 + most_ms]

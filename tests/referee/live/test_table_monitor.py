@@ -13,12 +13,13 @@ import pytest
 
 from calibration.table.drift import Checked
 from referee.live.referee import Referee
-from referee.live.table_monitor import HARMLESS, HOLDS, PLAYED_ON, TableWatch
+from referee.live.table_monitor import HARMLESS, HOLDS, PLAYED_ON, TableMonitor
 from referee.sessions.events import Ruled, TableChecked, decode, encode
 from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
 from table.observation import Unusable
 from table.table_config import load_table, save_table
+from table.table_file import TableFile
 from vision.cameras.frame import Frame
 from vision.change_gate import NOT_AT_REST
 
@@ -53,7 +54,7 @@ class Table:
             wish = None
 
     def run(self):
-        watch = TableWatch(self.setup, self.path, self.check, self.redo)
+        watch = TableMonitor(TableFile(self.path, self.setup), self.check, self.redo)
         referee = Referee(
             SimpleNamespace(read=self.read, close=lambda: None),
             self.setup,

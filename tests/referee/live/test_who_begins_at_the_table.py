@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engines import GAMES
-from referee.live.dice_monitor import dice_corner_watch
+from referee.live.dice_monitor import monitor_dice
 from referee.live.recorded_inputs import Input
 from referee.live.referee import Referee
 from referee.sessions.session import Session
@@ -137,7 +137,7 @@ def told(log):
             Watch(),
             session,
             TABLE.empty,
-            dice=dice_corner_watch(TABLE.setup),
+            dice=monitor_dice(TABLE.setup),
             inputs=inputs,
         ).run()
         state, lines = (

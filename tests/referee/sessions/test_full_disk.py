@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.full_disk import can_mount, write_on_full_disk
+from benchmarks.attacks.full_disk import can_mount, write_on_full_disk
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.kill import compare, live_and_die
+from benchmarks.attacks.kills import compare, live_and_die
 from referee.sessions.event_store import Log
 from referee.sessions.session import Session
 

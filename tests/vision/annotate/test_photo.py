@@ -61,6 +61,7 @@ NOTES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(64, 48), (640, 480), (1640, 1232), (2304, 1296), (480, 640)])
 @pytest.mark.parametrize("ground", [0, 128, 255])
 def test_lines_and_letters_show_on_dark_and_light_at_any_size(
@@ -105,6 +106,7 @@ def test_edges_to_the_tip_all_show_from_above_and_two_or_three_from_the_side() -
     assert front == [(0, 1), (0, 4), (1, 4)]
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(

@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from benchmarks.dice import read_table
-from referee.live.dice_monitor import dice_corner_watch
+from benchmarks.suite.dice import read_table
+from referee.live.dice_monitor import monitor_dice
 from referee.sessions.commands import Hear, Undo
 from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted
@@ -79,7 +79,7 @@ def test_a_die_that_no_edges_lead_to_is_found_beside_them():
     """Dark blue on red cloth: the other edges that a die here might show agree better than its
     own.
     """
-    assert read_table(48, 2)[0] == {("lies flat", "right number"): 2}
+    assert read_table(48, 2).counts == {"lies flat": {"right number": 2}}
 
 
 @pytest.mark.parametrize("tilt_deg", [15.0, 28.0, 40.0])
@@ -116,7 +116,7 @@ class Corner:
     """A dice corner that is watched while a game waits for a roll."""
 
     def __init__(self, session):
-        self.session, self.watch = session, dice_corner_watch(TABLE.setup)
+        self.session, self.watch = session, monitor_dice(TABLE.setup)
 
     def look(self, *dice):
         return self.watch.look(Frame(0, 0, picture(*dice)), TABLE.place, self.session.ledger)

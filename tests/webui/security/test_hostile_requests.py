@@ -10,8 +10,8 @@ from itertools import islice
 import pytest
 from werkzeug.test import run_wsgi_app
 
-from benchmarks.hostile import hostile_requests
-from benchmarks.hostile_requests import EXCUSED
+from benchmarks.attacks.hostile import hostile_requests
+from benchmarks.attacks.hostile_requests import EXCUSED
 from referee.live.game_setup import SettingUp
 from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted

@@ -1,0 +1,427 @@
+"""Random acts on made-up tables before a judge: what truly happened, what was said to it, and where
+that leads.
+
+A game says what lies where, what may happen, and what people do who are told something; see
+`Fuzzed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any, Literal, NamedTuple, Protocol
+
+from benchmarks.fuzz.table import HAND_IN_BETWEEN, Table, choose
+from engines import Game
+from engines.verdict import (
+    Accepted,
+    Ambiguous,
+    Choice,
+    Noted,
+    OutOfSync,
+    Refused,
+    Unsettled,
+    Verdict,
+    Waiting,
+)
+from table.boards import Board
+from table.errors import InputError
+from table.observation import Observation
+
+ROUNDS = 8
+"""Who has done what is asked so often, and is still asked for more, is led nowhere."""
+BLOCK = 20
+"""Acts from one random position on."""
+COMPLETES = 0.5
+"""How often people finish what is half done, rather than undo it."""
+FORGETS = 0.08
+"""How often the program was started again: the judge is given no earlier table."""
+
+Kind = Literal["lawful", "forbidden", "amiss", "half", "nothing", "said"]
+Told = Literal["right", "asked", "wrong"]
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What happened, by the rules alone.
+
+    `lawful`: `moves` count, `otherwise` are others that leave the same table.  `forbidden`: `codes`
+    are violations that may be named.  `amiss`: no one act that the rules know.  `half`: an act that
+    is not finished.  `nothing`: all lies as it is recorded.  `said`: a word that may count or not.
+    """
+
+    kind: Kind
+    moves: tuple[str, ...] = ()
+    otherwise: tuple[tuple[str, ...], ...] = ()
+    codes: frozenset[str] = frozenset()
+
+
+NOTHING = Truth("nothing")
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """Something done, or `said`: the table after it, and what it truly was.
+
+    `then` is the whole of an act that is half done.
+    """
+
+    effect: str
+    table: Table
+    truth: Truth
+    said: Mapping[str, Any] | None = None
+    then: Deed | None = None
+    typed: Mapping[str, Any] | None = None
+    """How people say it where the camera may not tell."""
+    compared: bool = False
+    """Can it only be told from what was read before?"""
+
+
+def do_deed(
+    effects: Mapping[str, Callable[[Any, Table, Random], Deed | None]],
+    weights: Sequence[int],
+    state: Any,
+    table: Table,
+    chance: Random,
+) -> Deed:
+    """An effect that can be done, now and then with a hand over the table."""
+    effect, deed = choose(effects, weights, state, table, chance)
+    if chance.random() < HAND_IN_BETWEEN:
+        effect, deed = (
+            f"{effect}, hand in between",
+            replace(deed, table=replace(deed.table, hand=True)),
+        )
+    return replace(deed, effect=effect, compared=deed.compared or bool(deed.table.off))
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A game under way: its state, what lies there, and the table that was ruled on last."""
+
+    state: Any
+    table: Table
+    before: Observation | None
+
+
+class Fuzzed(Protocol):
+    """A game, as random people play it."""
+
+    name: str
+    engine: Game
+    board: Board
+
+    def begin(self, chance: Random) -> tuple[Any, Table]:
+        """Somewhere in a game."""
+
+    def deed(self, state: Any, table: Table, chance: Random) -> Deed:
+        """Any act."""
+
+    def observed(self, table: Table) -> Observation:
+        """All of it as it lies."""
+
+    def truth(self, state: Any, table: Table) -> Truth:
+        """What a table shows, by the rules alone."""
+
+    def settled(self, state: Any, table: Table) -> Table:
+        """The table with its things named by the state after an act that counts."""
+
+    def follow(self, state: Any, table: Table, verdict: Verdict, old: Table, /) -> Table | None:
+        """The table once people did what they are told, to the letter; None where that is nothing.
+
+        `old` is the table as it is recorded, which they remember.
+        """
+
+    def same(self, state: Any, other: Any) -> bool:
+        """Do two states say the same?"""
+
+
+class Result(NamedTuple):
+    """What came of an act; `followed`: what people did as they were told led on, None: nothing to
+    do.
+
+    `faults` are sentences that begin with `wrong`, `dead end` or `malformed`, none where all is
+    well.
+    """
+
+    effect: str
+    lawful: bool
+    told: Told
+    followed: bool | None
+    faults: tuple[str, ...]
+    said: str
+
+
+@dataclass
+class Fuzzer:
+    """One game before its judge, from a random position on."""
+
+    game: Fuzzed
+    chance: Random
+    faults: list[str] = field(default_factory=list)
+
+    def acts(self, count: int) -> Iterator[Result]:
+        """So many acts, one after the other."""
+        state, table = self.game.begin(self.chance)
+        at = Position(state, table, self.game.observed(table))
+        for _ in range(count):
+            if self.game.engine.outcome(at.state) is not None:
+                state, table = self.game.begin(self.chance)
+                at = Position(state, table, self.game.observed(table))
+            result, at = self.act(at)
+            yield result
+
+    def act(self, at: Position) -> tuple[Result, Position]:
+        """One act, judged, and followed to where play goes on."""
+        self.faults = []
+        deed = self.game.deed(at.state, at.table, self.chance)
+        if self.chance.random() < FORGETS and not deed.compared and deed.said is None:
+            at = replace(at, before=None)
+        if deed.said is not None:
+            return self._word(at, deed)
+        verdict, seen = self._judge(at, deed.table)
+        if deed.table.hand:
+            verdict, seen, deed = self._hand(at, deed, verdict)
+        if isinstance(verdict, Waiting) and deed.typed is not None and verdict.asks is None:
+            verdict = self.game.engine.hear(at.state, deed.typed)
+        told = self._told(at, deed.truth, verdict)
+        after = self._lead_on(at, deed, verdict, seen)
+        lawful = deed.truth.kind == "lawful"
+        return self._result(deed, told, None if lawful else True, _words(verdict)), after
+
+    def _result(self, deed: Deed, told: Told, followed: bool | None, said: str) -> Result:
+        faults, lawful = tuple(self.faults), deed.truth.kind == "lawful"
+        if any(fault.startswith("dead end") for fault in faults):
+            followed = False
+        return Result(deed.effect, lawful, told, followed, faults, said)
+
+    def _hand(
+        self, at: Position, deed: Deed, verdict: Verdict
+    ) -> tuple[Verdict, Observation, Deed]:
+        """A hand is in between: nothing is ruled until it is gone."""
+        if not isinstance(verdict, Waiting):
+            self.faults.append(f"wrong: ruled under a hand: {_words(verdict)}")
+        deed = replace(deed, table=replace(deed.table, hand=False))
+        return *self._judge(at, deed.table), deed
+
+    def _judge(self, at: Position, table: Table) -> tuple[Verdict, Observation]:
+        seen = self.game.observed(table)
+        verdict = self.game.engine.judge(at.state, seen, at.before, self.game.board)
+        self.faults += (
+            f"malformed: {one}" for one in malformed(self.game.engine, at.state, verdict)
+        )
+        return verdict, verdict.table or seen
+
+    def _told(self, at: Position, truth: Truth, verdict: Verdict) -> Told:
+        """Is the verdict the true one, or does it leave room for it?  What is wrong is a fault."""
+        if truth.kind == "lawful":
+            told = self._told_lawful(at, truth, verdict)
+        elif isinstance(verdict, Accepted | Noted) and verdict.moves:
+            told = "wrong"
+        elif isinstance(verdict, Refused):
+            told = self._told_refused(truth, verdict)
+        elif isinstance(verdict, Ambiguous):
+            told = "asked" if any(not choice.moves for choice in verdict.choices) else "wrong"
+        else:
+            told = "asked" if truth.kind == "forbidden" else "right"
+        if told == "wrong":
+            what = f"{truth.kind} {truth.moves or sorted(truth.codes)}"
+            sure = " as sure" if isinstance(verdict, Accepted) else ""
+            self.faults.append(f"wrong: {what}, told{sure}: {_words(verdict)}")
+        return told
+
+    def _told_lawful(self, at: Position, truth: Truth, verdict: Verdict) -> Told:
+        if isinstance(verdict, Accepted | Noted):
+            return "right" if self._same(at.state, verdict.moves, truth) else "wrong"
+        if isinstance(verdict, Refused):
+            return (
+                "right"
+                if verdict.stands and self._same(at.state, verdict.stands, truth)
+                else "wrong"
+            )
+        return "wrong" if self._true_choice(at.state, truth, verdict) is None else "asked"
+
+    @staticmethod
+    def _told_refused(truth: Truth, verdict: Refused) -> Told:
+        named = {verdict.code, str(verdict.evidence.get("violation", verdict.code))}
+        return "right" if named & truth.codes else "wrong"
+
+    @staticmethod
+    def _may_be_nothing(verdict: Verdict) -> bool:
+        """Is it asked, and that nothing has happened among the answers?"""
+        asked = isinstance(verdict, Ambiguous)
+        return asked and any(not choice.moves for choice in verdict.choices)
+
+    def _same(self, state: Any, moves: tuple[str, ...], truth: Truth) -> bool:
+        after = played(self.game.engine, state, moves)
+        ways = [truth.moves, *truth.otherwise]
+        found = (played(self.game.engine, state, way) for way in ways)
+        return any(self.game.same(after, other) for other in found)
+
+    def _true_choice(self, state: Any, truth: Truth, verdict: Verdict) -> Choice | None:
+        question = _question(verdict)
+        choices = question.choices if question else ()
+        true = (one for one in choices if one.moves and self._same(state, one.moves, truth))
+        return next(true, None)
+
+    def _lead_on(self, at: Position, deed: Deed, verdict: Verdict, seen: Observation) -> Position:
+        if deed.truth.kind == "lawful":
+            return self._counts(at, deed, verdict, seen)
+        if deed.truth.kind == "nothing":
+            if not (_taken(verdict) or self._may_be_nothing(verdict)):
+                self.faults.append(f"dead end: as recorded, and not taken: {_words(verdict)}")
+            table = self.game.settled(at.state, replace(deed.table, hand=False))
+            return replace(at, table=table, before=seen)
+        if deed.then is not None and self.chance.random() < COMPLETES:
+            whole, seen = self._judge(at, deed.then.table)
+            self._told(at, deed.then.truth, whole)
+            return self._counts(at, deed.then, whole, seen)
+        return self._put_right(at, deed, verdict)
+
+    def _counts(self, at: Position, deed: Deed, verdict: Verdict, seen: Observation) -> Position:
+        """The state goes on as it truly did: by the verdict, an answer, or people's own word."""
+        after = played(self.game.engine, at.state, deed.truth.moves)
+        right = isinstance(verdict, Accepted | Refused) and not self.faults
+        question = None if right else _question(verdict)
+        if question and self._true_choice(at.state, deed.truth, verdict):
+            seen = question.table or seen
+        elif not right:
+            seen = at.before
+        table = self.game.settled(after, deed.table)
+        then = Position(after, table, seen)
+        again, _ = self._judge(then, table if isinstance(verdict, Refused) else deed.table)
+        if not _taken(again):
+            self.faults.append(
+                f"dead end: after {deed.truth.moves} the table is not taken: {_words(again)}"
+            )
+        return replace(then, before=self.game.observed(table))
+
+    def _put_right(self, at: Position, deed: Deed, verdict: Verdict) -> Position:
+        """People do what they are told until the table is as it was, or what they do is lawful."""
+        table = deed.table
+        old = replace(at, before=self.game.observed(at.table))
+        for _ in range(ROUNDS):
+            if isinstance(verdict, Accepted) and verdict.moves:
+                return old  # a fault already
+            told = self.game.follow(at.state, table, verdict, at.table)
+            if told is None and isinstance(verdict, Ambiguous):
+                if not any(not one.moves and not one.holds for one in verdict.choices):
+                    self.faults.append(f"dead end: no answer is true: {_words(verdict)}")
+                told = at.table
+            if told is None:
+                self.faults.append(
+                    f"dead end: not as recorded, and nothing to do: {_words(verdict)}"
+                )
+                return old
+            table, truth = told, self.game.truth(at.state, told)
+            verdict, seen = self._judge(at, table)
+            if truth.kind == "nothing":
+                if not (_taken(verdict) or self._may_be_nothing(verdict)):
+                    self.faults.append(f"dead end: as recorded, and not taken: {_words(verdict)}")
+                return old
+            self._told(at, truth, verdict)
+            if truth.kind == "lawful":
+                return self._counts(at, replace(deed, table=table, truth=truth), verdict, seen)
+        self.faults.append(f"dead end: told to put it right again and again: {_words(verdict)}")
+        return old
+
+    def _word(self, at: Position, deed: Deed) -> tuple[Result, Position]:
+        """Something said; what does not count changes nothing."""
+        assert deed.said is not None, "it is a word"
+        try:
+            verdict = self.game.engine.hear(at.state, deed.said, self.chance.random() < 0.2)
+        except InputError as error:
+            if deed.truth.kind == "lawful":
+                self.faults.append(f"wrong: lawful {deed.truth.moves}, not understood: {error}")
+            told: Told = "wrong" if self.faults else "right"
+            return self._result(deed, told, None, str(error)), at
+        self.faults += (
+            f"malformed: {one}" for one in malformed(self.game.engine, at.state, verdict)
+        )
+        moves = deed.truth.moves
+        if deed.truth.kind == "said":
+            told, moves = "right", self._counted(at, verdict)
+        else:
+            told = self._told(at, deed.truth, verdict)
+        after = at
+        if moves:
+            state = played(self.game.engine, at.state, moves)
+            table = self.game.settled(state, deed.table)
+            after = Position(state, table, self.game.observed(table))
+        return self._result(deed, told, None, _words(verdict)), after
+
+    def _counted(self, at: Position, verdict: Verdict) -> tuple[str, ...]:
+        """The moves of a word that counts, where they change nothing on the table."""
+        moves = verdict.moves if isinstance(verdict, Accepted | Noted) else ()
+        if self.faults or not moves:
+            return ()
+        after = played(self.game.engine, at.state, moves)
+        return moves if self.game.truth(after, at.table).kind == "nothing" else ()
+
+
+def played(engine: Game, state: Any, moves: tuple[str, ...]) -> Any:
+    """The state after moves in notation; raises IllegalMove."""
+    for move in moves:
+        state = engine.play(state, engine.parse_move(move))
+    return state
+
+
+def malformed(engine: Game, state: Any, verdict: Verdict) -> Iterator[str]:
+    """What no verdict may have: moves that are not legal, labels twice, no sentence, no text."""
+    if not verdict.said.strip():
+        yield f"no sentence: {verdict}"
+    told = [verdict.moves] if isinstance(verdict, Accepted | Noted) else []
+    told += [verdict.stands] if isinstance(verdict, Refused) else []
+    question = _question(verdict)
+    told += [choice.moves for choice in question.choices] if question else []
+    for moves in filter(None, told):
+        try:
+            played(engine, state, moves)
+        except ValueError as error:
+            yield f"moves that cannot be played: {error}"
+    if question:
+        labels = [choice.label for choice in question.choices]
+        if len(set(labels)) < len(labels):
+            yield f"one label twice: {labels}"
+        if not labels:
+            yield f"a question without answers: {question.said}"
+    for move in verdict.tried if isinstance(verdict, Refused) else ():
+        with_error = _parse_error(engine, move)
+        if with_error and " " in move:
+            yield f"tried is no move: {with_error}"
+
+
+def _parse_error(engine: Game, move: str) -> str:
+    try:
+        engine.parse_move(move)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def _question(verdict: Verdict) -> Ambiguous | None:
+    """What is asked at once or, where the table stays so, in time."""
+    if isinstance(verdict, Ambiguous):
+        return verdict
+    return verdict.asks if isinstance(verdict, Unsettled) else None
+
+
+def _taken(verdict: Verdict) -> bool:
+    """Is a table taken as it is recorded?"""
+    return isinstance(verdict, Waiting) or (isinstance(verdict, Accepted) and not verdict.moves)
+
+
+def _words(verdict: Verdict) -> str:
+    """A verdict in a line."""
+    more = verdict.differences if isinstance(verdict, OutOfSync) else ()
+    moves = getattr(verdict, "moves", None) or getattr(verdict, "tried", ())
+    question = _question(verdict)
+    asks = [f"{one.label} [{', '.join(one.moves)}]" for one in question.choices] if question else []
+    parts = [type(verdict).__name__, f"[{', '.join(moves)}]", verdict.said, *more]
+    return " ".join([*parts, *(["Asks:", "; ".join(asks)] if asks else [])])
+
+
+def as_told(verdict: Verdict) -> str:
+    """All that people are told: the sentence, and each difference."""
+    more = verdict.differences if isinstance(verdict, OutOfSync) else ()
+    return " ".join((verdict.said, *more))

@@ -1,0 +1,137 @@
+"""Results as JSON, and pages rendered from them by the templates in benchmarks/templates/.
+
+A page hangs on nothing but its stored results and what people wrote on it, so that it can be
+rendered again at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import msgspec
+
+from benchmarks.harness.benchmark import Benchmark
+from benchmarks.harness.provenance import Provenance
+
+TEMPLATES = Path(__file__).parents[1] / "templates"
+BY_HAND = ("<!-- Found by looking; the benchmark leaves it as it is. -->", "<!-- Until here. -->")
+"""What is between these on a page was written by people, and stays."""
+UNKNOWN = "–"
+
+
+class Results(msgspec.Struct, frozen=True):
+    """What is stored of a benchmark: options, None where they are not known, and summary are of its
+    own types.
+    """
+
+    provenance: Provenance
+    options: Any
+    summary: Any
+
+
+def write_results(path: Path, results: Results) -> None:
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
+
+
+def read_results(path: Path, benchmark: Benchmark) -> Results:
+    """Raises msgspec.ValidationError where the file is not what this benchmark writes."""
+    raw = msgspec.json.decode(path.read_bytes(), type=dict[str, msgspec.Raw])
+    kinds = {
+        "provenance": Provenance,
+        "options": benchmark.options | None,
+        "summary": benchmark.summary_type,
+    }
+    return Results(**{key: msgspec.json.decode(raw[key], type=kind) for key, kind in kinds.items()})
+
+
+def rendered(benchmark: Benchmark, results: Results, before: str) -> str:
+    """The page as it was `before`, with these results."""
+    template = _environment().get_template(f"{benchmark.name}.md")
+    text = template.render(
+        results=results.summary,
+        options=results.options,
+        provenance=results.provenance,
+        by_hand=by_hand(before),
+    )
+    return between(before, benchmark.name, text) if benchmark.section else text
+
+
+def by_hand(page: str) -> str:
+    """What people wrote on a page, with the marks around it."""
+    begin, end = BY_HAND
+    return begin + page.partition(begin)[2].partition(end)[0] + end
+
+
+def between(page: str, name: str, text: str) -> str:
+    """A page with another text between the marks of a benchmark; they are put at its end if it has
+    none.
+    """
+    begin = f"<!-- {name}: `python -m benchmarks {name}` writes what follows -->"
+    end = f"<!-- {name} end -->"
+    head, found, rest = page.partition(begin)
+    if not found:
+        head, tail = f"{page}\n" if page else "", "\n"
+    else:
+        _, ended, tail = rest.partition(end)
+        if not ended:
+            raise ValueError(f"expected {end} after {begin}")
+    return f"{head}{begin}\n\n{text}\n{end}{tail}"
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # Markdown
+    )
+    environment.filters |= {
+        "f": figure,
+        "head": head,
+        "percent": percent,
+        "right_of": right_of,
+        "row": row,
+        "spread": spread,
+        "title_of": title_of,
+    }
+    return environment
+
+
+def figure(value: float | None, form: str = "", unit: str = "") -> str:
+    """A number as a format specification says."""
+    return UNKNOWN if value is None else format(value, form) + unit
+
+
+def percent(share: float | None, decimals: int = 1) -> str:
+    return UNKNOWN if share is None else f"{100 * share:.{decimals}f} %"
+
+
+def spread(values: Sequence[float] | None, unit: str, form: str = ".2f") -> str:
+    """Some percentiles of one sample."""
+    return f"{' / '.join(figure(value, form) for value in values)} {unit}" if values else UNKNOWN
+
+
+def title_of(game: str) -> str:
+    """A game's name as people write it."""
+    return "IceFloe" if game == "icefloe" else game.replace("_", " ").title()
+
+
+def right_of(right: int, whole: int) -> str:
+    """A count and its share, nothing of nothing; nearly all is not all."""
+    share = right / max(1, whole)
+    return f"{right} ({share:.{2 if 0.9995 <= share < 1 else 1}%})" if whole else ""
+
+
+def row(cells: Iterable[Any]) -> str:
+    """A line of a table."""
+    return f"|{''.join(f' {cell} |' if cell != '' else ' |' for cell in cells)}"
+
+
+def head(cells: Sequence[Any]) -> str:
+    """The first two lines of a table."""
+    return f"{row(cells)}\n|{'---|' * len(cells)}"

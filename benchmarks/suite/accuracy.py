@@ -1,0 +1,66 @@
+"""Score `rinkside observe` on photographs with exact truth.
+
+The photographs and the scoring are not Rinkside's own: RINKSIDE_BENCH names the folder with
+score.py and cases/ (see CONTRIBUTING.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from benchmarks.harness import BENCH, Benchmark, NoOptions, Pairs
+from benchmarks.photographs import KINDS, Scored, Scores, folders, mistakes, read, scores
+
+EMPTY_HELPS = ("boule", "storm")
+"""Kinds of which a picture of the empty table is used; boards with print on them are read without
+it.
+"""
+
+
+class Photograph(msgspec.Struct, frozen=True):
+    """A photograph, read without or with the picture of its empty table."""
+
+    name: str
+    with_empty: bool = False
+
+    @property
+    def title(self) -> str:
+        kind = self.name.partition("-")[0]
+        return f"{KINDS[kind]}{', empty table known' if self.with_empty else ''}"
+
+
+class Summary(msgspec.Struct, frozen=True):
+    columns: tuple[Scores, ...]
+    mistakes: tuple[str, ...]
+
+
+def cases(_options: NoOptions) -> Iterator[Photograph]:
+    for kind in KINDS:
+        for with_empty in (False, True) if kind in EMPTY_HELPS else (False,):
+            for folder in folders(kind):
+                yield Photograph(folder.name, with_empty)
+
+
+def run(case: Photograph) -> Scored:
+    return read(BENCH / "cases" / case.name, case.with_empty)
+
+
+def summarise(_options: NoOptions, pairs: Pairs) -> Summary:
+    return summary(pairs, [one for case, one in pairs if not case.with_empty])
+
+
+def summary(pairs: Pairs, together: list[Scored]) -> Summary:
+    """A column for each title, and one of what is counted together."""
+    columns: dict[str, list[Scored]] = {}
+    for case, one in pairs:
+        columns.setdefault(case.title, []).append(one)
+    told = [scores(title, found) for title, found in columns.items()]
+    return Summary(
+        (*told, *([scores("All together", together)] if len(told) > 1 and together else [])),
+        mistakes((case.title, one) for case, one in pairs),
+    )
+
+
+BENCHMARK = Benchmark("ACCURACY.md", cases, run, summarise)

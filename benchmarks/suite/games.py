@@ -1,0 +1,70 @@
+"""Referee whole simulated games through camera, eyes, judge and log.
+
+Players move, roll and vote, err and cheat; what the referee made of each act is set beside what
+truly happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import msgspec
+
+from benchmarks.games.playing import GAMES, PERIOD_MS, STUCK, Game, play
+from benchmarks.games.tallies import Tally, otherwise, tallies
+from benchmarks.harness import Benchmark, Pairs
+from simulation.players.driver import MISTAKES
+from simulation.tables import WIDTH_PX
+
+
+class Options(msgspec.Struct, frozen=True):
+    games: Annotated[int, "Seeds of each game."] = 50
+    width: Annotated[int, "Width of the camera's pictures in pixels."] = WIDTH_PX
+
+
+class Summary(msgspec.Struct, frozen=True):
+    widths_px: tuple[int, ...]
+    pictures_per_s: float
+    mistakes: float
+    """Chance before each move that something goes wrong."""
+    stuck: int
+    silent: int
+    silent_told: int
+    """Of the silent ones, those where the panel said what keeps the referee from ruling."""
+    tallies: tuple[Tally, ...]
+    otherwise: tuple[str, ...]
+
+
+def cases(options: Options) -> Iterator[tuple[str, int, int]]:
+    """Games, seeds and widths in pixels."""
+    for seed in range(options.games):
+        yield from ((game, seed, options.width) for game in GAMES)
+
+
+def run(case: tuple[str, int, int]) -> Game:
+    game, seed, width_px = case
+    return play(game, seed, width_px=width_px)
+
+
+def summarise(_options: Options, pairs: Pairs) -> Summary:
+    played = in_order(pairs)
+    silent = [deed for one in played for deed in one.deeds if deed.verdict == "nothing"]
+    return Summary(
+        tuple(dict.fromkeys(one.width_px for one in played)),
+        1000 / PERIOD_MS,
+        MISTAKES,
+        STUCK,
+        len(silent),
+        sum(bool(deed.panel) for deed in silent),
+        tallies(played),
+        tuple(otherwise(played)),
+    )
+
+
+def in_order(pairs: Pairs) -> list[Game]:
+    """Games in the order of GAMES and seeds."""
+    return sorted((one for _, one in pairs), key=lambda one: (GAMES.index(one.game), one.seed))
+
+
+BENCHMARK = Benchmark("GAMES.md", cases, run, summarise, Options, processes=2)

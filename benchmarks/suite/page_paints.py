@@ -1,0 +1,33 @@
+"""Open every page of the panel in Chromium: how soon it paints on a slow machine, and what it
+fetches.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from benchmarks.harness import Benchmark, NoOptions, Pairs
+from tools.pages import LOADS, SLOWER, Opened, open_all
+
+
+class Summary(msgspec.Struct, frozen=True):
+    slower: int
+    """The processor is so many times slower."""
+    loads: int
+    pages: tuple[Opened, ...]
+
+
+def cases(_options: NoOptions) -> tuple[str]:
+    return ("all pages",)
+
+
+def run(_case: str) -> tuple[Opened, ...]:
+    return open_all()
+
+
+def summarise(_options: NoOptions, pairs: Pairs) -> Summary:
+    ((_, pages),) = pairs
+    return Summary(SLOWER, LOADS, pages)
+
+
+BENCHMARK = Benchmark("PANEL.md", cases, run, summarise, section=True)

@@ -1,0 +1,115 @@
+"""Verdicts on a throw that can be read in one way only, or on a board that cannot be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from engines.errors import Violation
+from engines.ice_storm import messages
+from engines.ice_storm.matching import Look
+from engines.ice_storm.moves import OFF, Throw, Void
+from engines.ice_storm.rules import DEPLOYMENT, play, turn, violation
+from engines.ice_storm.sizes import new_of_another_size
+from engines.ice_storm.state import State
+from engines.ice_storm.throw_readings import counted
+from engines.verdict import Accepted, CannotSee, OutOfSync, Verdict, refusal
+from table.listing import cannot_be_read
+from table.messages import msg, sentences
+from table.observation import SeenPiece
+
+UNREAD_MM = 40.0
+"""Something unread this near to where a piece lay may be that piece."""
+
+
+def rule(look: Look, throw: Throw, evidence: dict[str, Any]) -> Verdict:
+    """The verdict on a throw that can be read in one way only."""
+    state = look.state
+    if wrong := violation(state, throw):
+        return refusal(wrong, throw.player, (str(throw),), evidence, stands(state, throw, wrong))
+    after = play(state, throw)
+    code = "storm.throw" if throw.place else "storm.throw.wasted"
+    rests_on = (
+        f"{DEPLOYMENT}; ruling ice_storm.7"
+        if any(change.place is None for change in throw.changes)
+        else DEPLOYMENT
+    )
+    said = sentences(messages.throw(state, throw), turn(after))
+    return Accepted(
+        code=code,
+        said=said,
+        rests_on=rests_on,
+        player=throw.player,
+        moves=(str(throw),),
+        evidence=evidence,
+    )
+
+
+def stands(state: State, throw: Throw, wrong: Violation) -> tuple[str, ...]:
+    """What a refused throw leaves: it is picked up, and what it moved stays, unless the option says
+    otherwise.
+    """
+    if wrong.code == "storm.throw.low":
+        return (str(Void(throw.player, () if state.undoes_low else throw.changes)),)
+    return counted(throw) if throw.again else ()
+
+
+def out_of_sync(look: Look, what_to_do: str, evidence: dict[str, Any] | None = None) -> OutOfSync:
+    """Table and record disagree."""
+    said = sentences(msg("The board is not as it was left."), what_to_do)
+    player = look.state.next or look.state.attacker
+    differences = (*look.differences, *new_of_another_size(look))
+    return OutOfSync(
+        code="storm.out_of_sync",
+        said=said,
+        player=player,
+        differences=differences,
+        evidence=evidence or {},
+    )
+
+
+def unclear(look: Look) -> CannotSee | None:
+    """A piece that seems gone may be what could not be read."""
+    for piece in look.gone:
+        if any(np.hypot(*(place - look.where_mm(piece))) < UNREAD_MM for place in look.unread_mm):
+            return cannot_read(look)
+    return None
+
+
+def cannot_read(look: Look) -> CannotSee:
+    """Something lies on the board that cannot be read, and it matters what it is."""
+    place_mm = look.unread_mm[0] if look.unread_mm else look.where_mm(look.hidden[0])
+    said = cannot_be_read(place_mm)
+    if not look.unread_mm and look.hidden[0] in look.unseen:
+        x, y = place_mm
+        said = sentences(
+            msg(
+                "{piece} is not seen, about ({n}, {n2}) mm, and was not before.",
+                piece=look.hidden[0].name,
+                n=f"{x:.0f}",
+                n2=f"{y:.0f}",
+            ),
+            msg("Show it more clearly, or correct the record."),
+        )
+    return CannotSee(
+        code="storm.unread",
+        said=said,
+        rests_on=DEPLOYMENT,
+        player=look.state.next or look.state.attacker,
+    )
+
+
+def evidence_of(look: Look, piece: SeenPiece | None = None) -> dict[str, Any]:
+    """What a verdict rests on, as plain data."""
+    document: dict[str, Any] = {
+        "moved": {name: str(place) for name, place in look.places.items()},
+        "gone": [piece.name for piece in look.gone],
+    }
+    if piece is not None:
+        document |= {
+            "thrown": str(piece),
+            "place": str(look.touches(piece).place or OFF),
+            "touches": [*map(str, look.touches(piece).squares)],
+        }
+    return document

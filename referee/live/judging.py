@@ -1,0 +1,420 @@
+"""Judge a table at rest, put the verdict on record, and ask people where it does not fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from engines.verdict import (
+    Accepted,
+    Ambiguous,
+    CannotSee,
+    OutOfSync,
+    Refused,
+    Unsettled,
+    Verdict,
+    Waiting,
+)
+from referee.live.deferred_questions import SET_UP_MS, SOON_MS, STAYS_MS, DeferredQuestion
+from referee.live.nearest_explanation import (
+    MisreadingQuestion,
+    ask_as_start,
+    ask_misreading,
+    ask_still_misread,
+    ask_swapped,
+)
+from referee.live.patient_session import RefereedSession
+from referee.live.retrospective import REFEREE, Retrospective
+from referee.live.stability import StabilityMonitor, is_same_reading, same_positions
+from referee.live.standstill import STALL_CODES
+from referee.sessions.corrected_tables import AsSaid, table_before
+from referee.sessions.events import Answered, Asked, Noted, Resumed, Ruled, Undone
+from referee.sessions.judged_tables import RuledOn
+from referee.sessions.misreadings import EXPLAINS, Explained, amiss, follow, half_done, rank
+from referee.sessions.state import Ledger
+from referee.sessions.status import LiveState, status_after
+from referee.sessions.verdict_events import (
+    document,
+    fact_of,
+    noticed,
+    on_this_table,
+    recorded_already,
+    told,
+    with_misread,
+)
+from table.messages import msg
+from table.observation import Observation
+from table.table_config import Setup
+from vision.cameras.frame import Frame
+from vision.cameras.reconnect import kept_jpeg
+
+STILL_HAND = (
+    "Something like a hand is over the board and does not move. Until it is gone, only a move that"
+    " explains all of the table counts."
+)
+"""It may be a print or a shadow: the game goes on where nothing can be hidden under it."""
+
+
+@dataclass(slots=True)
+class WatchedTable:
+    """The table as it is read now; another one takes its place where it is measured anew."""
+
+    setup: Setup
+    reference: Frame | None
+    """A picture of it empty; None once it was measured anew, as cards lay elsewhere then."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettledTable:
+    """A table at rest, and the session before its frame was looked at."""
+
+    frame: Frame
+    seen: Observation
+    ledger: Ledger
+    still_hand: bool = False
+    """Something like a hand lies still over it, and may hide pieces."""
+
+
+@dataclass(slots=True)
+class LastVerdict:
+    """What people were told last, and the newest record at that time.
+
+    `message_seq` is the record that the message is of, `judged_seq` that of the newest table that
+    was judged; both go on with records that say nothing of the table.  `open` is a verdict that
+    stays until people put the table or the record right.
+    """
+
+    message: str = ""
+    message_seq: int = 0
+    judged_seq: int = 0
+    open: Refused | OutOfSync | None = None
+
+
+@dataclass(slots=True)
+class Mismatch:
+    """A table that is not what the record and the rules let expect: what was done about it.
+
+    Each step is done once a table: `pending` waits to be explained, `unexplained` to be put to the
+    host; `explained` and `noticed` are the tables for which that was tried, and put on record.
+    """
+
+    pending: Verdict | None = None
+    unexplained: Verdict | None = None
+    explained: Observation | None = None
+    noticed: Observation | None = None
+
+
+@dataclass(slots=True)
+class TableJudge:
+    """Judges tables at rest for one session, and remembers what it said of them.
+
+    A table is judged once: what people took back or corrected is not judged again until something
+    on the table has changed, or they told the referee to pause and to look again.
+    """
+
+    session: RefereedSession
+    live: LiveState
+    table: WatchedTable
+    stability: StabilityMonitor
+    last: LastVerdict = field(default_factory=LastVerdict)
+    mismatch: Mismatch = field(default_factory=Mismatch)
+    retrospective: Retrospective = field(default_factory=Retrospective)
+    judged_tables: RuledOn[Observation] = field(default_factory=RuledOn)
+    corrections: AsSaid = field(default_factory=AsSaid)
+    deferred: DeferredQuestion = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.deferred = DeferredQuestion(self.stability)
+
+    def correct(self, seen: Observation) -> Observation:
+        """The observation with pieces as people said that they are."""
+        return self.corrections.on(seen, self.session.ledger, self.table.setup)
+
+    def is_unchanged(self, table: SettledTable) -> bool:
+        """Is it the table that was judged last, with nothing new heard of it since?"""
+        return self.stability.is_unchanged(table.seen) and not self._has_news(table.ledger)
+
+    def cannot_see_again(self, table: SettledTable) -> bool:
+        """Is it the reading that could not be judged, and was nothing put on record since?"""
+        return (
+            self.stability.is_not_judged_again(table.seen)
+            and self.last.message_seq == table.ledger.seq
+        )
+
+    def skip_record(self, before: int, record: int) -> None:
+        """A record follows that says nothing of the table: what was told of it is not told
+        again.
+        """
+        if self.last.message_seq == before:
+            self.last.message_seq = record
+        if self.last.judged_seq == before:
+            self.last.judged_seq = record
+
+    def disturb(self) -> None:
+        """Somebody is at the table: where they answered that nothing counts, and put it right, the
+        table is judged again.
+        """
+        self.deferred.arm()
+        self.mismatch.explained = self.mismatch.unexplained = None
+        event = self.session.records(self.session.ledger.seq - 1)[-1].event
+        if isinstance(event, Answered) and not event.moves:
+            self.stability.judged = None
+
+    def keep_if_unread(self, table: SettledTable) -> None:
+        """Keep a newer reading of the judged table, in which something is not read."""
+        judged = self.stability.judged
+        if not table.seen.unread_mm:
+            return
+        if judged is not None and is_same_reading(judged, table.seen):
+            return
+        if not self.retrospective.has_reading(table.seen, self.session):
+            self.retrospective.keep(table.seen, kept_jpeg(table.frame), self.session)
+
+    def check_question(self, table: SettledTable) -> None:
+        """A question is open: where the players put right what could not be read, or went on and it
+        is seen by now, take it back and judge again.
+        """
+        question, judged = table.ledger.question, self.stability.judged
+        assert question is not None
+        asked = question.event
+        assert isinstance(asked, Asked)
+        if judged is not None and same_positions(judged, table.seen):
+            return
+        if asked.until_moved and judged is None:
+            self.stability.judged = table.seen
+        elif asked.until_moved:
+            said = msg(
+                "The table is another one now: the question is taken back, and the table judged"
+                " again."
+            )
+            self.session.append(
+                Undone(undoes=question.seq, decided_by=REFEREE, said=said), after=table.ledger.seq
+            )
+            self.stability.judged = None
+        elif not self.retrospective.has_reading(table.seen, self.session):
+            if self._record_inferred(table.seen):
+                self.judge(replace(table, ledger=self.session.ledger))
+            else:
+                self.retrospective.keep(table.seen, kept_jpeg(table.frame), self.session)
+
+    def judge(self, table: SettledTable) -> None:
+        """Judge the table, and put the verdict on record."""
+        self.live.tell("ruling", "The table is at rest; the referee rules.")
+        if not table.still_hand and self._record_inferred(table.seen):
+            table = replace(table, ledger=self.session.ledger)
+        ledger, seen, setup = table.ledger, table.seen, self.table.setup
+        before = self._before(ledger)
+
+        def judge(one: Observation) -> Verdict:
+            return ledger.engine.judge(ledger.state, one, before, setup.board)
+
+        followed = follow(
+            judge,
+            Explained(self.corrections.there, seen, judge(seen)),
+            self.corrections.lost,
+            before,
+            setup,
+        )
+        verdict = followed.best.verdict
+        if table.still_hand and not isinstance(verdict, Accepted):
+            self._tell_still_hand(table)
+            return
+        if not self.stability.is_known(seen):
+            self.deferred.arm()
+        resumed = any(
+            isinstance(record.event, Resumed)
+            for record in self.session.records(self.last.judged_seq)
+        )
+        near = ask_still_misread(ledger, followed, seen, setup)
+        if isinstance(verdict, Ambiguous) and before is not None:
+            near = ask_swapped(ledger, verdict, seen, before, setup)
+        found = followed.rival or followed.best
+        self._record(near.question if near else verdict, table, found, near)
+        if resumed and rank(verdict) < EXPLAINS:
+            self.mismatch.explained = None
+            table = replace(table, ledger=self.session.ledger)
+            self._explain(verdict, table)
+            self._ask_host(table)
+
+    def ask_in_time(self, table: SettledTable) -> None:
+        """Once the table has stayed so for long enough: put one that matches nothing on record, and
+        ask what the last verdict asks.
+        """
+        if table.still_hand:
+            return
+        at_ms, mismatch, rested_ms = table.frame.at_ms, self.mismatch, self.stability.left_alone_ms
+        if mismatch.pending is not None and rested_ms(at_ms) >= (
+            STAYS_MS if half_done(mismatch.pending) else SOON_MS
+        ):
+            self._explain(mismatch.pending, table)
+        if mismatch.unexplained is not None and rested_ms(at_ms) >= SET_UP_MS:
+            self._ask_host(table)
+        if self.session.ledger.question is not None:
+            return
+        if (question := self.deferred.due(at_ms)) is not None:
+            self._ask(question, replace(table, ledger=self.session.ledger))
+
+    def _before(self, ledger: Ledger) -> Observation | None:
+        return table_before(self.judged_tables, ledger, self.table.setup)
+
+    def _record_inferred(self, settled: Observation) -> bool:
+        """Put on record what must have happened before; did anything?"""
+        before = self._before(self.session.ledger)
+        return self.retrospective.record_inferred(
+            self.session, before, self.judged_tables, settled, self.table.setup.board
+        )
+
+    def _tell_still_hand(self, table: SettledTable) -> None:
+        """A verdict that may rest on what the hand hides is not given."""
+        self.last.message, self.last.message_seq = STILL_HAND, table.ledger.seq
+        self.stability.not_judged = table.seen
+        self.live.tell("cannot see", STILL_HAND)
+
+    def _record(
+        self,
+        verdict: Verdict,
+        table: SettledTable,
+        found: Explained | None = None,
+        near: MisreadingQuestion | None = None,
+    ) -> None:
+        """Put a verdict on record where it belongs there, and tell it; it was `found` on the table
+        as people said it is, and `near` is what they are asked about pieces that may be misread.
+        """
+        jpeg, ledger = kept_jpeg(table.frame), table.ledger
+        rests_on = verdict.table or (found.table if found else table.seen)
+        event = self._event(verdict, document(rests_on, ledger), found, near)
+        if recorded_already(verdict, ledger):
+            self.judged_tables.keep(next(ledger.seen_in), rests_on)
+        elif event is not None and not self._was_told(verdict, table):
+            record = self.session.append(event, jpeg, after=ledger.seq)
+            if record is None:
+                return  # people said something meanwhile: the table is judged again
+            self.judged_tables.keep(record.seq, rests_on)
+            self.live.fail("")
+        if isinstance(verdict, Unsettled | Ambiguous) or (
+            isinstance(verdict, Refused) and not verdict.stands
+        ):
+            self.retrospective.keep(found.table if found else table.seen, jpeg, self.session)
+        self._remember(verdict, table)
+        self.live.tell(status_after(verdict), self.last.message)
+
+    def _event(
+        self,
+        verdict: Verdict,
+        observation: dict[str, Any],
+        found: Explained | None,
+        near: MisreadingQuestion | None,
+    ) -> Ruled | Asked | Noted | None:
+        """The event of a verdict, with the pieces that are misread on its table."""
+        event = fact_of(verdict, observation)
+        if isinstance(event, Asked):
+            event = on_this_table(event, self.session.ledger)
+        misread = found.misread if found else self.corrections.there
+        if isinstance(event, Ruled | Asked) and (misread or near or self.corrections.told):
+            return with_misread(event, misread, near.misread if near else None)
+        return event
+
+    def _remember(self, verdict: Verdict, table: SettledTable) -> None:
+        """What was told of the table, and what it is compared with from here on."""
+        now, last = self.session.ledger, self.last
+        last.message, last.message_seq = told(verdict), now.seq
+        self.deferred.follow(verdict)
+        does_not_fit = amiss(verdict, table.seen, self.judged_tables.before(now), now.colours)
+        self.mismatch.pending = verdict if does_not_fit else None
+        if isinstance(verdict, CannotSee):
+            self.stability.not_judged = table.seen
+            return
+        self.stability.not_judged, self.stability.judged = None, table.seen
+        last.judged_seq = last.message_seq
+        last.open = verdict if isinstance(verdict, Refused | OutOfSync) else None
+
+    def _ask(
+        self, question: Ambiguous, table: SettledTable, near: MisreadingQuestion | None = None
+    ) -> None:
+        """Ask; a verdict that is open stays so."""
+        stays = self.last.open
+        self._record(question, table, near=near)
+        self.last.open = stays
+
+    def _explain(self, verdict: Verdict, table: SettledTable) -> None:
+        """Put a table on record that is not what the game waits for, each once, and ask what it is
+        if pieces are misread.
+        """
+        self.mismatch.pending = None
+        explained = self.mismatch.explained
+        if explained is not None and same_positions(explained, table.seen):
+            return
+        self.mismatch.explained = table.seen
+        if isinstance(verdict, Waiting) and verdict.differences and not self._is_noticed(table):
+            if not self._notice(verdict, table):
+                return
+            table = replace(table, ledger=self.session.ledger)
+        before = self._before(table.ledger)
+        near = ask_misreading(table.ledger, verdict, table.seen, before, self.table.setup)
+        if near is not None:
+            self._ask(near.question, table, near)
+        else:
+            self.mismatch.unexplained = verdict
+
+    def _is_noticed(self, table: SettledTable) -> bool:
+        noticed_last = self.mismatch.noticed
+        return noticed_last is not None and same_positions(noticed_last, table.seen)
+
+    def _notice(self, verdict: Waiting, table: SettledTable) -> bool:
+        """Put on record that something lies there that the game does not wait for; False where
+        people said something meanwhile.
+        """
+        event = noticed(verdict, document(table.seen, table.ledger))
+        record = self.session.append(event, kept_jpeg(table.frame), after=table.ledger.seq)
+        if record is None:
+            return False
+        self.mismatch.noticed = table.seen
+        self.judged_tables.keep(record.seq, table.seen)
+        self.last.message_seq = self.last.judged_seq = record.seq
+        return True
+
+    def _ask_host(self, table: SettledTable) -> None:
+        """Ask the host, once, whether a table that nothing near explains is the start all the
+        same.
+        """
+        verdict, self.mismatch.unexplained = self.mismatch.unexplained, None
+        ledger, setup = self.session.ledger, self.table.setup
+        if verdict is None or ledger.question is not None:
+            return
+        if (asked := ask_as_start(ledger, verdict, table.seen, setup)) is not None:
+            self._ask(asked.question, replace(table, ledger=ledger), asked)
+
+    def _was_told(self, verdict: Verdict, table: SettledTable) -> bool:
+        """Was it told already?  A refusal and what is out of step are told once, until the table is
+        put right or the record is changed.
+        """
+        if isinstance(verdict, CannotSee):
+            not_judged = self.stability.not_judged
+            return not_judged is not None and same_positions(not_judged, table.seen)
+        if table.ledger.seq != self.last.message_seq:
+            return False
+        is_open = self.last.open
+        if isinstance(verdict, OutOfSync):
+            return isinstance(is_open, OutOfSync)
+        if not isinstance(verdict, Refused) or not isinstance(is_open, Refused):
+            return False
+        return (verdict.code, verdict.tried, verdict.said) == (
+            is_open.code,
+            is_open.tried,
+            is_open.said,
+        )
+
+    def _has_news(self, ledger: Ledger) -> bool:
+        """Since the table was judged, was something heard, or the record of a table out of step
+        with it changed?
+        """
+        if ledger.seq == self.last.judged_seq:
+            return False
+        events = [record.event for record in self.session.records(self.last.judged_seq)]
+        return isinstance(self.last.open, OutOfSync) or any(
+            isinstance(event, Resumed)
+            or (isinstance(event, Noted) and event.code not in STALL_CODES)
+            or (isinstance(event, Ruled) and event.observation is None)
+            or (isinstance(event, Answered) and event.holds)
+            for event in events
+        )

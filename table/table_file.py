@@ -1,0 +1,44 @@
+"""`table.json` of a table in use, and the one place that replaces such a file."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from table.files import keep_previous
+from table.table_config import Setup, save_table
+
+
+def replace_table(setup: Setup, path: Path) -> Path | None:
+    """Write a table where another one may be; that is kept beside it, and its path returned.
+
+    Raises InputError; the file is as it was then.
+    """
+    kept = keep_previous(path)
+    save_table(setup, path)
+    return kept
+
+
+class TableFile:
+    """A table and its file.  While a table is made ready or played on nothing else writes the file.
+
+    Everything from any thread.
+    """
+
+    def __init__(self, path: Path, setup: Setup) -> None:
+        """`setup` is the table as it is now; the file may differ by house rules of one game."""
+        self.path = path
+        self._lock = threading.Lock()
+        self._setup = setup
+
+    @property
+    def setup(self) -> Setup:
+        """The table as it is now."""
+        with self._lock:
+            return self._setup
+
+    def replace(self, setup: Setup) -> None:
+        """Write another table over it, and take that from here on; as `replace_table`."""
+        with self._lock:
+            replace_table(setup, self.path)
+            self._setup = setup

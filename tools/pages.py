@@ -1,0 +1,343 @@
+"""Open every page in Chromium: how soon it paints on a slow machine, what it fetches, and pictures
+of it.
+
+The game is simulated and refereed as `rinkside demo` does, then stands still.  Paint is timed with
+the processor four times slower. `make pictures` takes the pictures only.
+"""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import cv2
+import msgspec
+import numpy as np
+from flask import Flask
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+
+from calibration.progress import CornersGuide, LensGuide
+from calibration.wizard import Preparing
+from referee.live.game_setup import Choice, SettingUp
+from referee.live.live_measurement import Ruler
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.start import opening
+from referee.statistics.history import Stories
+from simulation.players.ice_boule import simulated_table
+from simulation.players.ice_boule_table import demo_setup
+from table.errors import InputError
+from table.table_file import TableFile
+from vision.cameras.base import CameraPort, open_camera
+from vision.cameras.frame import Frame
+from vision.change_gate import Watch
+from webui import (
+    create_app,
+    create_corners_app,
+    create_lens_app,
+    create_ruler_app,
+    create_set_up_app,
+)
+from webui.api.openapi import BASE
+from webui.security.codes import Codes
+from webui.security.permissions import Access
+from webui.security.seats import Seats
+from webui.server import listen, serving
+
+ROOT = Path(__file__).parents[1]
+PICTURES = ROOT / "docs" / "pictures" / "pages"
+SIZES = {390: 844, 1024: 768, 1920: 1080}
+DARK_WIDTH = 1024
+"""Every page is photographed in the light at all widths, and in the dark at this one."""
+WEBP_QUALITY = 50
+SLOWER, LOADS = 4, 5
+RULINGS = 5
+"""A game stands still after so many."""
+RULING = 3
+"""The record of a ruling that is opened again."""
+
+
+Theme = Literal["light", "dark"]
+
+
+class Stopping:
+    """A camera that waits once there were enough rulings."""
+
+    def __init__(self, camera: CameraPort, view: Callable[[], dict[str, object]]) -> None:
+        self._camera, self._view = camera, view
+        self.name, self.simulated, self.close = camera.name, camera.simulated, camera.close
+        self.enough, self.over = threading.Event(), threading.Event()
+        self.last: Frame | None = None
+
+    def read(self) -> Frame | None:
+        view = self._view()
+        rulings = [verdict for verdict in view["verdicts"] if verdict["kind"] in ("ruled", "noted")]
+        if len(rulings) >= RULINGS and view["phase"] == "playing":
+            self.enough.set()
+            self.over.wait()
+            return None
+        self.last = self._camera.read()
+        return self.last
+
+
+class Film:
+    """A camera that gives these pictures."""
+
+    name, simulated = "film", True
+
+    def __init__(self, *frames: Frame) -> None:
+        self._frames = list(frames)
+
+    def read(self) -> Frame | None:
+        return self._frames.pop(0) if self._frames else None
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A page: its name, the server it is on, its path, the code to come in with, and the seats of
+    which it takes the first.
+    """
+
+    name: str
+    server: str
+    path: str
+    code: str
+    seats: Seats | None = None
+
+
+@contextmanager
+def game(seed: int) -> Iterator[tuple[Flask, Frame]]:
+    """The panel of a game of Ice Boule that has been going on for a while, and its last picture."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        setup = demo_setup()
+        log = stack.enter_context(Log(folder / "rinkside.log"))
+        session = Session.begin(
+            log,
+            opening(
+                "ice_boule",
+                setup.game.colours,
+                {},
+                setup,
+                f"simulated table {seed}",
+                datetime.now(UTC),
+                simulated=True,
+            ),
+        )
+        stack.callback(session.close)
+        camera = Stopping(simulated_table(session, seed), session.view)
+        referee = Referee(camera, setup, Watch(), session)
+        thread = threading.Thread(target=referee.run)
+        thread.start()
+        stack.callback(thread.join)
+        stack.callback(camera.over.set)
+        camera.enough.wait()
+        assert camera.last is not None
+        yield create_app(session, referee, stories=Stories(log.path)), camera.last
+
+
+def everything(app: Flask) -> list[str]:
+    """Paths of all pages of an application; those of one session are of the first, those of a
+    ruling of one of the first.
+    """
+    rules = [
+        rule
+        for rule in app.url_map.iter_rules()
+        if "GET" in (rule.methods or ()) and rule.arguments <= {"session", "seq"}
+    ]
+    paths = {
+        rule.rule.replace("<seq:session>", "1").replace("<seq:seq>", str(RULING))
+        for rule in rules
+        if not rule.rule.startswith((BASE, "/static"))
+    }
+    return sorted(path for path in paths if "." not in path)
+
+
+def guides(frame: Frame, path: Path) -> tuple[dict[str, Flask], Preparing]:
+    """Applications with one page, which lead through a task before play; and the table that the
+    set-up would write to a path.
+    """
+    cards = np.array(
+        [
+            [[x, y], [x + 90, y], [x + 90, y + 90], [x, y + 90]]
+            for x, y in ((60, 60), (1100, 60), (1100, 800), (60, 800))
+        ],
+        float,
+    )
+    ruler = Ruler(Film(frame, frame), demo_setup(), Watch())
+    ruler.run()
+    table = Preparing(
+        TableFile(path, demo_setup()), lambda setup: open_camera("simulated:3", setup)
+    )
+    apps = {
+        "lens": create_lens_app(LensGuide()),
+        "corners": create_corners_app(CornersGuide(frame.image, cards)),
+        "ruler": create_ruler_app(ruler),
+        "set-up": create_set_up_app(SettingUp(_never), table, Access(Codes())),
+    }
+    return apps, table
+
+
+@contextmanager
+def places() -> Iterator[list[Place]]:
+    """All pages, served."""
+    with ExitStack() as stack:
+        found: list[Place] = []
+
+        def add(app: Flask, name: str, *only: str) -> None:
+            listening = stack.enter_context(listen(port=0))
+            stack.enter_context(serving(app, listening))
+            server = f"http://127.0.0.1:{listening.getsockname()[1]}"
+            code = app.extensions["access"].codes.now.host if "access" in app.extensions else ""
+            for path in only or everything(app):
+                seats = app.extensions["seats"] if path == "/play" else None
+                found.append(
+                    Place(f"{name}{path.replace('/', '-')}".rstrip("-"), server, path, code, seats)
+                )
+
+        boule, frame = stack.enter_context(game(3))
+        add(boule, "panel")
+        apps, table = guides(frame, Path("table.json"))
+        looking = threading.Thread(target=table.run)
+        looking.start()
+        stack.callback(looking.join)
+        stack.callback(table.stop)
+        for name, app in apps.items():
+            add(app, name, "/")
+        yield found
+
+
+def _never(_choice: Choice) -> SessionStarted:
+    raise InputError("nothing begins here")
+
+
+@contextmanager
+def visit(
+    browser: Browser, place: Place, width: int = 1024, theme: Theme = "light"
+) -> Iterator[Page]:
+    """A fresh browser that has come in, before it opens the page."""
+    viewport: ViewportSize = {"width": width, "height": SIZES[width]}
+    context: BrowserContext = browser.new_context(
+        viewport=viewport, color_scheme=theme, extra_http_headers={"Accept": "text/html"}
+    )
+    page = context.new_page()
+    if place.code and place.path != "/join":
+        page.goto(f"{place.server}/join#{place.code}")
+        page.wait_for_url(lambda url: "join" not in url)
+    if place.seats:
+        place.seats.free(*place.seats.held())
+        page.goto(place.server + place.path)
+        page.locator("button[name=seat]").first.click()
+        page.locator("#leaving").wait_for(state="attached")
+    yield page
+    context.close()
+
+
+class Opened(msgspec.Struct, frozen=True):
+    """How a page came: first contentful paint with a slow processor, and what was fetched for it,
+    without pictures.
+    """
+
+    name: str
+    paint_ms: float
+    fetched_kb: float
+
+
+def opened(browser: Browser, place: Place) -> Opened:
+    """The median of some loads, with nothing kept from those before."""
+    paints, sizes = [], []
+    for _ in range(LOADS):
+        with visit(browser, place) as page:
+            protocol = page.context.new_cdp_session(page)
+            pictures: set[str] = set()
+            fetched: list[float] = []
+            protocol.send("Network.enable")
+            protocol.send("Network.setCacheDisabled", {"cacheDisabled": True})
+            protocol.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+            protocol.on(
+                "Network.requestWillBeSent",
+                lambda told, pictures=pictures: (
+                    pictures.add(told["requestId"]) if told["type"] == "Image" else None
+                ),
+            )
+            protocol.on(
+                "Network.loadingFinished",
+                lambda told, pictures=pictures, fetched=fetched: fetched.append(
+                    0 if told["requestId"] in pictures else told["encodedDataLength"]
+                ),
+            )
+            page.goto(place.server + place.path, wait_until="load")
+            paints.append(page.evaluate(FIRST_PAINT))
+            sizes.append(sum(fetched) / 1000)
+    return Opened(place.name, statistics.median(paints), statistics.median(sizes))
+
+
+FIRST_PAINT = """() => new Promise((good) => {
+  const look = () => {
+    const [first] = performance.getEntriesByName("first-contentful-paint");
+    first ? good(first.startTime) : setTimeout(look, 20);
+  };
+  look();
+})"""
+
+
+@contextmanager
+def browser_and_places() -> Iterator[tuple[Browser, list[Place]]]:
+    """Chromium, as it is installed, and all pages to open in it."""
+    path = next(
+        path
+        for name in ("chromium", "chromium-browser", "google-chrome")
+        if (path := shutil.which(name))
+    )
+    with places() as all_places, sync_playwright() as driver:
+        yield (driver.chromium.launch(executable_path=path, args=["--no-sandbox"]), all_places)
+
+
+def open_all() -> tuple[Opened, ...]:
+    """Open every page some times."""
+    with browser_and_places() as (browser, all_places):
+        return tuple(opened(browser, place) for place in all_places)
+
+
+def photograph_all() -> None:
+    """Take the pictures of all pages."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with browser_and_places() as (browser, all_places):
+        for place in all_places:
+            for width in SIZES:
+                photograph(browser, place, width)
+            photograph(browser, place, DARK_WIDTH, "dark")
+
+
+def photograph(browser: Browser, place: Place, width: int, theme: Theme = "light") -> None:
+    """The whole page, as docs/pictures/pages keeps it."""
+    name = f"{place.name}-{width}{'-dark' if theme == 'dark' else ''}.webp"
+    with visit(browser, place, width, theme) as page:
+        page.goto(place.server + place.path, wait_until="load")
+        page.evaluate(
+            "Promise.all([...document.images].filter((image) => image.loading !=="
+            " 'lazy').map((image) => image.decode().catch(() => 0)))"
+        )
+        image = cv2.imdecode(
+            np.frombuffer(page.screenshot(full_page=True), np.uint8), cv2.IMREAD_COLOR
+        )
+        (PICTURES / name).write_bytes(
+            cv2.imencode(".webp", image, [cv2.IMWRITE_WEBP_QUALITY, WEBP_QUALITY])[1].tobytes()
+        )
+
+
+if __name__ == "__main__":
+    photograph_all()
