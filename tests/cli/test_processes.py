@@ -366,13 +366,13 @@ def test_demos_play_beside_each_other_and_leave_nothing_behind(tmp_path: Path) -
 
 FAILING = """
 import itertools, sys
-from vision import watch
-turns, look = itertools.count(), watch.Watch.__call__
+from vision import change_gate
+turns, look = itertools.count(), change_gate.Watch.__call__
 def failing(self, *words):
     if eval(sys.argv[1], {"turn": next(turns)}):
         raise KeyError("no such piece")
     return look(self, *words)
-watch.Watch.__call__ = failing
+change_gate.Watch.__call__ = failing
 from cli.main import main
 main(sys.argv[2:])
 """

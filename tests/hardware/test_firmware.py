@@ -381,6 +381,19 @@ def test_an_uno_never_runs_out_of_memory(atmega_program, tmp_path):
         uno.unplug()
 
 
+def pressed(running, session, seq):
+    """The records of a press of the die's button; people press again where a slow board did not
+    notice that they had let go.
+    """
+    for _ in range(round(PATIENCE_S / 2)):
+        running.press("die", True)
+        if records := session.wait(seq, 2.0):
+            return records
+        running.press("die", False)
+        session.wait(seq, 0.5)
+    return ()
+
+
 def test_who_begins_is_rolled_with_the_button_and_the_die_of_a_board(powered, tmp_path):
     """Each press rolls for the next player; the die shows what is in the log, and those who tie
     roll again.
@@ -406,8 +419,7 @@ def test_who_begins_is_rolled_with_the_button_and_the_die_of_a_board(powered, tm
         for pips in (4, 1, 4, 2, 3):
             seq = session.seq
             until(lambda: beside._tumbler is not None and not beside._tumbler.playing)
-            running.press("die", True)
-            (record,) = session.wait(seq, PATIENCE_S)
+            (record,) = pressed(running, session, seq)
             until(lambda pips=pips: running.pips() == PIPS[pips])
             running.press("die", False)
             rolled.append((record.event.moves[0], record.event.evidence["dice"]))
