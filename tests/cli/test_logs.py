@@ -125,7 +125,7 @@ from cli.logs import log_native_output, set_up
 log_native_output()
 set_up({verbosity})
 {act}
-print("the program goes on", file=sys.stderr)
+sys.stderr.write("the program goes on\\n")
 """
 
 
