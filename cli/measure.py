@@ -14,6 +14,7 @@ from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
+from cli.options import empty_option, table_option
 from cli.terminal import console, say_json
 from table.errors import InputError
 from table.files import check_output
@@ -46,18 +47,8 @@ def _photograph_options(command: Options) -> Options:
             help="A folder for pictures of every stage of reading: send them with a report.",
         ),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
-        click.option(
-            "--empty",
-            type=click.Path(path_type=Path),
-            help="A picture of the same table before play.",
-        ),
-        click.option(
-            "--table",
-            "table_path",
-            type=click.Path(path_type=Path),
-            required=True,
-            help="table.json of the calibrated table.",
-        ),
+        empty_option,
+        table_option,
         click.argument("photo", type=click.Path(path_type=Path)),
     ):
         command = option(command)

@@ -1,4 +1,4 @@
-"""Lamps, dice and buttons from settings, for every command that referees."""
+"""Options that several commands have."""
 
 from __future__ import annotations
 
@@ -6,29 +6,26 @@ from pathlib import Path
 
 import click
 
-from cli.terminal import ring, say
-from hardware.factory import Rig, open_rig
-from hardware.settings import load_settings
-from table.table_config import Setup
+from cli.terminal import say
 
+table_option = click.option(
+    "--table",
+    "table_path",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="table.json of the calibrated table.",
+)
+camera_option = click.option(
+    "--camera", "spec", required=True, help="Where the pictures come from: folder:PATH, ..."
+)
+empty_option = click.option(
+    "--empty", type=click.Path(path_type=Path), help="A picture of the same table before play."
+)
 settings_option = click.option(
     "--settings",
     type=click.Path(path_type=Path),
     help="TOML file that names lamps, dice, buttons: docs/HARDWARE.md.",
 )
-
-
-def rig_of(path: Path | None, setup: Setup) -> Rig:
-    """Everything that the settings name, opened, for this table; nothing without any settings.  The
-    terminal's bell goes to stderr.
-
-    Raises InputError that names the setting.
-    """
-    return (
-        open_rig(load_settings(path), setup.outline_mm(), lambda text: ring(text, err=True))
-        if path
-        else Rig()
-    )
 
 
 def complain(text: str) -> None:

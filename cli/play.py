@@ -23,8 +23,9 @@ import engines
 from calibration.table.drift import recheck
 from calibration.table.remeasure import redo
 from calibration.wizard import Preparing
+from cli.devices import rig_of
 from cli.garbage_collection import short_collections
-from cli.options import complain, rig_of, settings_option
+from cli.options import camera_option, complain, empty_option, settings_option, table_option
 from cli.paths import codes_path, log_path, ready_folder
 from cli.serve_options import LAST_LOOK_S, address_for_others, address_options, tell_codes
 from cli.shutdown import stopped_by_one_signal
@@ -158,19 +159,9 @@ def _kept_in(stack: ExitStack, data: Path | None, throw_away: bool) -> tuple[Log
 @click.command()
 @_panel_options
 @_data_option("the user's data folder, a temporary one for a simulated camera")
-@click.option(
-    "--table",
-    "table_path",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="table.json of the calibrated table.",
-)
-@click.option(
-    "--camera", "spec", required=True, help="Where the pictures come from: folder:PATH, ..."
-)
-@click.option(
-    "--empty", type=click.Path(path_type=Path), help="A picture of the same table before play."
-)
+@table_option
+@camera_option
+@empty_option
 @click.option("--game", default=usual_game(), show_default=True, help="The game that is played.")
 @click.option(
     "--players", help="Colours in turn order, as in blue,yellow [default: those in table.json]."

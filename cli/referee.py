@@ -13,8 +13,9 @@ from typing import Any
 
 import click
 
+from cli.devices import rig_of
 from cli.garbage_collection import short_collections
-from cli.options import complain, rig_of, settings_option
+from cli.options import camera_option, complain, empty_option, settings_option, table_option
 from cli.shutdown import stopped_by_one_signal
 from cli.terminal import say, say_json
 from hardware.factory import Rig
@@ -42,19 +43,9 @@ read.
 
 
 @click.command()
-@click.option(
-    "--table",
-    "table_path",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="table.json of the calibrated table.",
-)
-@click.option(
-    "--camera", "spec", required=True, help="Where the pictures come from: folder:PATH, ..."
-)
-@click.option(
-    "--empty", type=click.Path(path_type=Path), help="A picture of the same table before play."
-)
+@table_option
+@camera_option
+@empty_option
 @click.option("--game", default=usual_game(), show_default=True, help="The game that is played.")
 @click.option("--players", required=True, help="Colours in turn order, as in blue,yellow.")
 @click.option(

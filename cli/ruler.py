@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from cli.measure import aimed
-from cli.options import complain
+from cli.options import camera_option, complain, table_option
 from cli.serve_options import address_options, url
 from cli.terminal import say
 from referee.live.live_measurement import Ruler
@@ -26,16 +26,8 @@ from webui.server import listen, serving
 
 
 @click.command()
-@click.option(
-    "--table",
-    "table_path",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="table.json of the calibrated table.",
-)
-@click.option(
-    "--camera", "spec", required=True, help="Where the pictures come from: folder:PATH, ..."
-)
+@table_option
+@camera_option
 @click.option(
     "--empty", type=click.Path(path_type=Path), help="A picture of the same table without pieces."
 )

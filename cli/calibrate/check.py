@@ -32,6 +32,7 @@ from calibration.quality.error_model import EDGE_PX, ErrorMap, Errors, edge_px, 
 from calibration.quality.gap_error import GapsHere, gaps_here
 from calibration.quality.report import Report, Row, Tone, draw_map, page
 from calibration.table.placement import read_frames
+from cli.options import table_option
 from cli.terminal import console, say
 from table.errors import InputError
 from table.files import check_output, write_whole
@@ -78,13 +79,7 @@ class Found:
 
 
 @click.command()
-@click.option(
-    "--table",
-    "table_path",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="table.json of the calibrated table.",
-)
+@table_option
 @click.option(
     "--from",
     "folder",

@@ -21,6 +21,7 @@ from calibration.colours import (
     learned_setup,
     shown_pieces,
 )
+from cli.options import table_option
 from cli.terminal import console, say
 from table.errors import InputError
 from table.files import check_output
@@ -32,13 +33,7 @@ from vision.cameras.reconnect import take_pictures
 
 
 @click.command()
-@click.option(
-    "--table",
-    "table_path",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="table.json of the calibrated table.",
-)
+@table_option
 @click.option(
     "--picture",
     "pictures",

@@ -22,6 +22,7 @@ from calibration.sheets.pdf import BAR_MM
 from calibration.table.drift import recheck as recheck_table
 from calibration.table.placement import Placed, check_size, detect_cards, place_cards, read_frames
 from calibration.table.single_image import FirstLens, first_lens
+from cli.options import table_option
 from cli.serve_options import page_options, served
 from cli.terminal import say
 from table.boards import WORDS, Board
@@ -118,16 +119,20 @@ def _played_on(kind: str, game: str | None) -> tuple[str, DefaultTable]:
     return game, usual
 
 
-@click.command()
-@click.option(
+_lens_option = click.option(
     "--lens",
     "lens_said",
     required=True,
     help="lens.json of the camera, or the name of a camera, such as camera-module-3.",
 )
-@click.option(
+_size_option = click.option(
     "--size", help="With the name of a camera: the size of its pictures, such as 2304x1296."
 )
+
+
+@click.command()
+@_lens_option
+@_size_option
 @click.option(
     "--from",
     "folder",
@@ -433,15 +438,8 @@ def _scaled(setup: Setup, scale: float) -> Setup:
 
 @click.command()
 @click.argument("board_path", metavar="BOARD.json", type=click.Path(path_type=Path))
-@click.option(
-    "--lens",
-    "lens_said",
-    required=True,
-    help="lens.json of the camera, or the name of a camera, such as camera-module-3.",
-)
-@click.option(
-    "--size", help="With the name of a camera: the size of its pictures, such as 2304x1296."
-)
+@_lens_option
+@_size_option
 @click.option(
     "--bar-mm",
     type=float,
@@ -516,13 +514,7 @@ def _worst_sigma_mm(setup: Setup, camera: Camera, height_mm: float) -> float:
 
 @click.command()
 @click.argument("photo", type=click.Path(path_type=Path))
-@click.option(
-    "--table",
-    "table_path",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="table.json of the calibrated table.",
-)
+@table_option
 @click.option(
     "--before",
     type=click.Path(path_type=Path),

@@ -1,0 +1,23 @@
+"""Lamps, dice and buttons from settings, for every command that referees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cli.terminal import ring
+from hardware.factory import Rig, open_rig
+from hardware.settings import load_settings
+from table.table_config import Setup
+
+
+def rig_of(path: Path | None, setup: Setup) -> Rig:
+    """Everything that the settings name, opened, for this table; nothing without any settings.  The
+    terminal's bell goes to stderr.
+
+    Raises InputError that names the setting.
+    """
+    return (
+        open_rig(load_settings(path), setup.outline_mm(), lambda text: ring(text, err=True))
+        if path
+        else Rig()
+    )
