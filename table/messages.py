@@ -14,11 +14,10 @@ The name of a field says what may stand in it; digits behind it tell two of a ki
 | `touch` | whether a square is touched | `too close` |
 | `piece` | colour and number | `red2` |
 | `players`, `sizes`, `pieces`, `cells` | several of those, or a list by `any_of` | `red and blue` |
-| `layout` | pieces in the game's notation, one behind the other | `red c4` |
 | `mm`, `share` | a number as text, with its ± | `57.5 ± 0.4` |
 | `n` | a whole number | `3` |
 | `text` | a message, or several | `red2 lies on c4` |
-| `cell`, `who`, `raw`, `clauses`, `rule` and others | as it is in every language | `c4` |
+| `cell`, `layout`, `who`, `raw`, `clauses`, `rule` and others | as it is in every language | `c4` |
 """
 
 from __future__ import annotations
@@ -34,7 +33,8 @@ FIELD = re.compile(r"\{(([a-z]+)\d*)(?::([a-z]+))?\}")
 """A field of a template: its name, its kind and, in a translation, the form that its word takes
 there.
 """
-Joint = Literal["and", "or", ";", ",", "", " "]
+Joint = Literal["and", "or", ";", ",", " "]
+SENTENCES: Joint = " "
 WORDS = ("player", "colour", "size", "pose", "way", "corner", "touch")
 SEVERAL = ("players", "pieces", "sizes", "cells")
 
@@ -73,15 +73,14 @@ class Template(msgspec.Struct, frozen=True, tag="message"):
 
 
 class Listing(msgspec.Struct, frozen=True, tag="list"):
-    """Several things; `joint` stands before the last, commas between the others.
+    """Several things: `red, blue and green`, `a; b` and `a, b`, or sentences, a space between them.
 
-    With `;`, `,`, a space or nothing that stands between all of them.  `sentences` begin with a
-    capital letter each.
+    `joint` is what stands before the last: `and` and `or` have commas between the others, and the
+    others stand between all.
     """
 
     items: tuple[Value, ...]
     joint: Joint = "and"
-    sentences: bool = False
 
 
 Value = Template | Listing | Plain | Word | Number | PieceName | str
@@ -97,16 +96,17 @@ class Message(str):
     """An English sentence, or a part of one, that remembers what it was made from."""
 
     content: Value
+    sentence: bool
 
     def __new__(cls, content: Value, sentence: bool = True) -> Self:
         """Write the sentence, with a capital first where it is a whole one."""
         english = written(content)
-        self = super().__new__(cls, capital(english, content) if sentence else english)
-        self.content = content
+        self = super().__new__(cls, _capital(english, content) if sentence else english)
+        self.content, self.sentence = content, sentence
         return self
 
-    def __reduce__(self) -> tuple[type[Self], tuple[Value]]:
-        return type(self), (self.content,)
+    def __reduce__(self) -> tuple[type[Self], tuple[Value, bool]]:
+        return type(self), (self.content, self.sentence)
 
     @classmethod
     def restored(cls, document: Any) -> Self:
@@ -148,7 +148,7 @@ def sentences(*parts: str) -> Message:
     each = [_content(part) for part in parts if part]
     if len(each) == 1:
         return Message(each[0])
-    return Message(Listing(tuple(each), " ", sentences=True))
+    return Message(Listing(tuple(each), SENTENCES))
 
 
 def all_of(things: Iterable[object], kind: str = "text") -> Listing:
@@ -181,10 +181,10 @@ def written(value: Value, say: Say = lambda english, _form: english, form: str =
         case PieceName(colour, number):
             said = say(colour, "")
             return f"{said}{number}" if said == colour else f"{said} {number}"
-        case Listing(items, joint, each_a_sentence):
+        case Listing(items, joint):
             parts = [written(item, say, form) for item in items]
-            if each_a_sentence:
-                parts = [capital(part, item) for part, item in zip(parts, items, strict=True)]
+            if joint == SENTENCES:
+                return " ".join(map(_capital, parts, items))
             return _joined(parts, joint, say)
         case Template(template, fields):
             return FIELD.sub(
@@ -192,7 +192,7 @@ def written(value: Value, say: Say = lambda english, _form: english, form: str =
             )
 
 
-def capital(text: str, value: Value) -> str:
+def _capital(text: str, value: Value) -> str:
     """A sentence that begins with a player or a colour, with a capital letter."""
     while isinstance(value, Template | Listing):
         if isinstance(value, Listing):
@@ -206,14 +206,10 @@ def capital(text: str, value: Value) -> str:
 
 
 def _joined(parts: Sequence[str], joint: Joint, say: Say) -> str:
-    match joint:
-        case "and" | "or":
-            *first, last = parts or [say("nobody", "")]
-            return f"{', '.join(first)} {say(joint, '')} {last}" if first else last
-        case ";" | ",":
-            return f"{joint} ".join(parts)
-        case _:
-            return joint.join(parts)
+    if joint not in ("and", "or"):
+        return f"{joint} ".join(parts)
+    *first, last = parts or [say("nobody", "")]
+    return f"{', '.join(first)} {say(joint, '')} {last}" if first else last
 
 
 def _content(part: str) -> Value:

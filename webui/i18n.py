@@ -20,7 +20,7 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response
 
 from referee.presentation.announcements import SAID_BY_HAND, call
-from table.messages import PLAIN, Listing, Message, Plain, written
+from table.messages import PLAIN, SENTENCES, Listing, Message, Plain, written
 from webui.wording import read, sentences, write
 
 LANGUAGES = {"en": "English", "de": "Deutsch", "es": "Español"}
@@ -84,7 +84,7 @@ def said(text: str) -> str | Markup:
 def _message(message: Message) -> str | Markup:
     """A message in the language of the page; parts that have no template are read as `said`."""
     content, code = message.content, language()
-    if isinstance(content, Listing) and content.sentences:
+    if isinstance(content, Listing) and content.joint == SENTENCES:
         return Markup(" ").join(_message(Message(item)) for item in content.items)
     if isinstance(content, Plain):
         return said(content.text)

@@ -74,7 +74,7 @@ from referee.sessions.state import (
 )
 from referee.sessions.verdict_events import fact_of
 from table.errors import InputError
-from table.messages import Message, msg, phrases, plain, sentences
+from table.messages import Message, msg, phrases, sentences
 from table.text import check_unicode
 
 RECORDS_KEPT = 200
@@ -194,9 +194,7 @@ class Session:
     def _append(self, event: Event, frame_jpeg: bytes | None = None) -> Record:
         trial = followed_by(self._ledger, event, self._at_ms)
         if hasattr(event, "state"):
-            event = msgspec.structs.replace(
-                event, state=plain(trial.engine.state_document(trial.state))
-            )
+            event = msgspec.structs.replace(event, state=trial.engine.state_document(trial.state))
         record = self._log.append(event, self._at_ms, self.id, frame_jpeg)
         self._publish(record)
         return record

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 
 import msgspec
 import pytest
 
-from table.messages import NOTHING, Message, any_of, as_message, msg, phrases, sentences, written
+from table.messages import (
+    NOTHING,
+    Message,
+    any_of,
+    as_message,
+    msg,
+    phrase,
+    phrases,
+    sentences,
+    written,
+)
 
 GERMAN = {
     ("", "{player} throws next."): "{player:who} wirft als Nächstes.",
@@ -58,6 +69,12 @@ def test_a_message_is_an_english_sentence_and_can_be_written_in_another_language
 def test_a_message_is_the_same_after_the_log_and_after_another_process(message):
     for other in (again(message), pickle.loads(pickle.dumps(message))):
         assert (other, other.content) == (message, message.content)
+
+
+def test_a_phrase_keeps_its_small_letter_after_another_process():
+    won = phrase("{players} won with {n} points", players=["red"], n=3)
+    for other in (pickle.loads(pickle.dumps(won)), copy.deepcopy(won)):
+        assert other == won == "red won with 3 points"
 
 
 def test_the_name_of_a_person_is_never_translated():
