@@ -312,11 +312,12 @@ class Look:
         lie = [
             msg(
                 "{piece} {cell} lies on {cell2} now.",
-                piece=name,
-                cell=known.place if (known := self.state.named(name)) else "",
-                cell2=place,
+                piece=piece.name,
+                cell=piece.place,
+                cell2=self.elsewhere[piece.name],
             )
-            for name, place in self.elsewhere.items()
+            for piece in self.pieces
+            if piece.name in self.elsewhere
         ]
         new = [
             msg(

@@ -439,15 +439,13 @@ def _throw_violation(state: State, move: Throw) -> Violation | None:
         )
         return Violation("storm.throw.low", LOW_HAND, said)
     if move.place and move.place.off_doubtful:
-        said = sentences(
+        return _partly_off(
             msg(
                 "Whether {player}'s throw lies partly off the board is too close to call ({cell}).",
                 player=player,
                 cell=move.place,
-            ),
-            msg("The players decide whether it is on or off."),
+            )
         )
-        return Violation("storm.too_close", f"Deployment; {DOUBT}", said)
     return _off_violation(_ends(move))
 
 
@@ -498,16 +496,19 @@ def _names_violation(state: State, move: Throw | Void | Moved) -> Violation | No
 def _off_violation(placed: Sequence[tuple[str, Place | None]]) -> Violation | None:
     for name, place in placed:
         if place and place.off_doubtful:
-            said = sentences(
+            return _partly_off(
                 msg(
                     "Whether {piece} lies partly off the board is too close to call ({cell}).",
                     piece=name,
                     cell=place,
-                ),
-                msg("The players decide whether it is on or off."),
+                )
             )
-            return Violation("storm.too_close", f"Deployment; {DOUBT}", said)
     return None
+
+
+def _partly_off(doubt: Message) -> Violation:
+    said = sentences(doubt, msg("The players decide whether it is on or off."))
+    return Violation("storm.too_close", f"Deployment; {DOUBT}", said)
 
 
 def _low_violation(state: State, move: Low) -> Violation | None:

@@ -225,49 +225,17 @@ def _of_another_size(look: Look, player: str, piece: SeenPiece, wanted: str) -> 
         (msg("It is {size}: {text}", size=wanted, text=text), throw)
         for text, throw in readings_of(other, player, right)
     ]
-    may_be = {text: str(throw) for text, throw in read if not throw.again}
     evidence = evidence_of(look, piece) | {
         "size": piece.size,
         "size_in_force": wanted,
-        "may_be": may_be,
+        "may_be": {text: str(throw) for text, throw in read if not throw.again},
     }
     if piece.size_probability >= SURE and len(again) == 1 and not lost:
-        throw = again[0][1]
-        wrong = violation(look.state, throw)
-        assert wrong is not None, "it is always made again"
-        sizes = {"player": player, "size": piece.size, "size2": wanted}
-        said = sentences(
-            (
-                msg(
-                    "{player}'s piece is {size}, and this game is played with {size2} pieces.",
-                    **sizes,
-                )
-                if named_before_play(look)
-                else msg("{player}'s piece is {size}, and the others are {size2}.", **sizes)
-            ),
-            msg("Take it away, and throw a {size} one.", size=wanted),
-            msg("What it moved stays where it is."),
-        )
-        return refusal(
-            replace(wrong, said=said),
-            player,
-            (str(throw),),
-            evidence,
-            stands(look.state, throw, wrong),
-        )
-    read += [
-        (
-            msg(
-                "It is {size}: {text}",
-                size=piece.size,
-                text=phrases(msg("it is taken away and thrown again"), said),
-            ),
-            throw,
-        )
-        for said, throw in again
-    ]
+        return _surely_of_another_size(look, piece, wanted, again[0][1], evidence)
+    for said, throw in again:
+        text = phrases(msg("it is taken away and thrown again"), said)
+        read.append((msg("It is {size}: {text}", size=piece.size, text=text), throw))
     choices = [Choice(text, counted(throw)) for text, throw in lost_or_there(read, lost)]
-    choices.append(NOT_SO)
     said = sentences(
         msg(
             "Is {player}'s new piece {size} or {size2}?",
@@ -277,15 +245,33 @@ def _of_another_size(look: Look, player: str, piece: SeenPiece, wanted: str) -> 
         ),
         msg("All pieces of a game are of one size."),
     )
-    rests_on = f"{DEPLOYMENT}; {ONE_SIZE}"
     return Ambiguous(
         code=CODE,
         said=said,
-        rests_on=rests_on,
+        rests_on=f"{DEPLOYMENT}; {ONE_SIZE}",
         player=player,
-        choices=tuple(choices),
+        choices=(*choices, NOT_SO),
         evidence=evidence,
     )
+
+
+def _surely_of_another_size(
+    look: Look, piece: SeenPiece, wanted: str, throw: Throw, evidence: dict[str, Any]
+) -> Refused:
+    wrong = violation(look.state, throw)
+    assert wrong is not None, "it is always made again"
+    sizes = {"player": throw.player, "size": piece.size, "size2": wanted}
+    said = sentences(
+        (
+            msg("{player}'s piece is {size}, and this game is played with {size2} pieces.", **sizes)
+            if named_before_play(look)
+            else msg("{player}'s piece is {size}, and the others are {size2}.", **sizes)
+        ),
+        msg("Take it away, and throw a {size} one.", size=wanted),
+        msg("What it moved stays where it is."),
+    )
+    left = stands(look.state, throw, wrong)
+    return refusal(replace(wrong, said=said), throw.player, (str(throw),), evidence, left)
 
 
 def _left_lying(look: Look) -> Refused | None:
