@@ -152,19 +152,65 @@ def test_files_are_under_800_lines() -> None:
     ]
 
 
-def test_functions_are_under_100_lines() -> None:
-    wrong = []
+STILL_LONG = {
+    "benchmarks/__main__.py": {"command"},
+    "benchmarks/games/playing.py": {"play"},
+    "calibration/table/placement.py": {"place_cards"},
+    "cli/calibrate/check.py": {"_verdict"},
+    "cli/play.py": {"play"},
+    "engines/ice_boule/judge.py": {"_judge_target", "_nothing_new"},
+    "engines/ice_boule/serialization.py": {"state_document"},
+    "engines/ice_storm/serialization.py": {"shown_state"},
+    "engines/icefloe/announcements.py": {"hear"},
+    "engines/icefloe/judge.py": {"_tell"},
+    "engines/icefloe/serialization.py": {"state_document"},
+    "engines/icefloe/state.py": {"_check"},
+    "referee/presentation/view_model.py": {"verdict_of", "view"},
+    "referee/sessions/state.py": {"apply"},
+    "simulation/generate/tables.py": {"random_stage"},
+    "tests/calibration/lens/test_lens_from_photographs.py": {
+        "test_a_lens_is_found_and_what_spoils_it_is_left_out"
+    },
+    "tests/calibration/table/test_remeasure.py": {
+        "test_in_a_game_the_panel_tells_holds_and_measures_it_anew_by_a_tap"
+    },
+    "tests/cli/test_processes.py": {
+        "test_who_begins_is_said_on_the_command_line_and_is_in_the_log"
+    },
+    "tests/engines/zamboni_wars/test_refereed.py": {
+        "test_dice_drives_and_a_hit",
+        "test_who_begins_is_rolled_for_before_the_set_up_is_accepted",
+    },
+    "tests/support/panel_standins.py": {"keep_sessions", "sample_view"},
+    "training/__main__.py": {"main"},
+    "training/eyes/distractors.py": {"random_things"},
+    "training/eyes/grounds.py": {"_shapes"},
+    "training/eyes/lighting.py": {"random_lights"},
+    "training/eyes/scenes.py": {"random_pieces"},
+    "vision/localization/fiducial_edges.py": {"fit_edges"},
+    "webui/api/routes.py": {"api"},
+    "webui/pages/correction.py": {"fix"},
+    "webui/pages/host.py": {"host"},
+    "webui/pages/panel.py": {"pages"},
+    "webui/pages/phone.py": {"phone"},
+    "webui/security/requests.py": {"guard"},
+    "webui/share.py": {"verdict_png"},
+}
+"""Functions that grew beyond a screen when lines became shorter, to be split; none may be added."""
+
+
+def test_functions_are_under_60_lines() -> None:
+    long: dict[str, set[str]] = {}
+    longest = 0
     for path, text in sources():
         for node in ast.walk(ast.parse(text)):
-            if (
-                isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-                and node.end_lineno
-                and node.end_lineno - node.lineno >= 99
-            ):
-                wrong.append(
-                    f"{path}:{node.lineno} {node.name}: {node.end_lineno - node.lineno + 1} lines"
-                )
-    assert not wrong
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno:
+                lines = node.end_lineno - node.lineno + 1
+                longest = max(longest, lines)
+                if lines >= 60:
+                    long.setdefault(path.as_posix(), set()).add(node.name)
+    assert long == STILL_LONG
+    assert longest < 100
 
 
 MACHINE = re.compile(r"(?<![\w.])/(?:root|work|home|Users|tmp)/")
