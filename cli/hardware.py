@@ -22,7 +22,7 @@ from cli.device_report import SQUARE_MM, ask_board, connected
 from cli.dice import FEWEST, judge_rolls
 from cli.terminal import console, ring, say
 from hardware.cues import SIGNALS, TUNES, Mark, Scene, Signal
-from hardware.dice_display import draw, picture, tumble
+from hardware.dice_display import picture, tumble
 from hardware.factory import Rig, open_rig
 from hardware.interfaces import Buttons, Lamps, Press, Reading
 from hardware.settings import (
@@ -35,6 +35,7 @@ from hardware.settings import (
     button_pins,
     load_settings,
 )
+from referee.sessions.drawn_dice import draw
 from table.errors import InputError
 from table.files import write_whole
 from table.solids import Array

@@ -1,9 +1,8 @@
-"""Dice: values drawn from the operating system's randomness, shown by seven lamps each."""
+"""Dice shown by seven lamps each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from random import SystemRandom
+from collections.abc import Iterator
 
 from hardware.interfaces import Dice, Faces
 from hardware.step_player import Latest
@@ -21,16 +20,6 @@ PIPS: dict[int, tuple[int, ...]] = {
 right; 0: dark.
 """
 _PLACES = ((0, 0), (1, 0), (2, 0), (1, 1), (0, 2), (1, 2), (2, 2))
-
-Draw = Callable[[], int]
-"""A value of 1 to 6."""
-
-_system = SystemRandom()
-
-
-def draw() -> int:
-    """A value from the operating system's randomness, which nobody can foresee or seed."""
-    return _system.randint(1, 6)
 
 
 def tumble(values: tuple[int, ...]) -> Iterator[tuple[Faces, int]]:

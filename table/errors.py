@@ -1,4 +1,4 @@
-"""The one exception for input that cannot be used; its text is one line made for people."""
+"""Exceptions whose text is one line made for people."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ class InputError(ValueError):
 
     def __init__(self, said: str) -> None:
         super().__init__("".join(letter if letter.isprintable() else " " for letter in said))
+
+
+class LogFailed(InputError):  # noqa: N818 - a fact about the disk, not a mistake of the program
+    """An event could not be brought to disk; the log is as it was, the ruling must not be shown."""
 
 
 def said_of(error: Exception) -> str:

@@ -51,14 +51,12 @@ MAY_IMPORT = {
 imports `webui`.
 """
 CROSSING = {
-    ("referee/sessions/session.py", "hardware.dice_display"),
     ("referee/sessions/session.py", "referee.presentation"),
     ("referee/sessions/status.py", "vision.cameras.frame"),
     ("referee/sessions/status.py", "vision.cameras.preview"),
-    ("vision/cameras/reconnect.py", "referee.sessions.event_store"),
 }
-"""Imports that go the wrong way still: what a game knows comes to others by its own interface, once
-it has one.
+"""Imports that go the wrong way still: a session renders its own page, and its status holds the
+newest picture.
 """
 PRODUCT = (
     "table",

@@ -31,7 +31,7 @@ from referee.sessions.event_tables import (
 )
 from referee.sessions.events import Event, Record, SessionStarted, encode, renumbered
 from referee.sessions.private_files import OWNER_FILE, claim, create_private, tighten
-from table.errors import InputError
+from table.errors import InputError, LogFailed
 
 logger = logging.getLogger(__name__)
 
@@ -50,12 +50,6 @@ BESIDE = ("", "-wal", "-shm", ".lock")
 
 _HARMLESS = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 """Errors after which a connection is as good as before."""
-
-
-class LogFailed(InputError):  # noqa: N818 - a fact about the disk, not a mistake of the program
-    """An event could not be brought to disk; the log is as it was before.  The ruling must not be
-    shown.
-    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ import msgspec
 import engines
 from engines.verdict import Ambiguous, Verdict
 from engines.verdict import Choice as Offered
-from hardware.dice_display import Draw, draw
 from referee.presentation import view_model as pages
 from referee.sessions.alternatives import alternatives
 from referee.sessions.commands import (
@@ -36,6 +35,7 @@ from referee.sessions.commands import (
     Undo,
     Uphold,
 )
+from referee.sessions.drawn_dice import Draw, draw
 from referee.sessions.event_store import Log
 from referee.sessions.events import (
     Answered,

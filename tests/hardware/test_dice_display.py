@@ -10,8 +10,9 @@ from scipy.stats import chisquare
 
 from cli.dice import judge_rolls
 from hardware import dice_display
-from hardware.dice_display import Tumbler, draw, picture, tumble
+from hardware.dice_display import Tumbler, picture, tumble
 from hardware.testing.fakes import FakeDice
+from referee.sessions.drawn_dice import draw
 
 PATIENCE_S = 20.0
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from threading import Event
 
-from referee.sessions.event_store import LogFailed
-from table.errors import InputError
+from table.errors import InputError, LogFailed
 from table.table_config import Setup
 from vision.cameras.base import CameraLost, CameraPort, missing_in, open_camera
 from vision.cameras.frame import Frame, Image
