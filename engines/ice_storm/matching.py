@@ -58,8 +58,8 @@ class Look:
 
     @property
     def first(self) -> bool:
-        """Is the next throw the first of a round?"""
-        return self.state.round_over or self.state.thrown == 0
+        """Is the next throw the first of a round, of an empty board?"""
+        return self.state.round_over or not (self.state.pieces or self.state.thrown_in_play)
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -182,7 +182,7 @@ class Look:
         if self.before is None:
             return (
                 tuple(piece for piece in self.pieces if piece.name not in self.found)
-                if self.state.thrown == self.state.round == 1
+                if self.state.thrown_in_play == self.state.round == 1
                 else ()
             )
         lost = [

@@ -243,6 +243,11 @@ class State:
         """Points of all rounds, as if this one ended now."""
         return tuple(map(sum, zip(self.totals, self.points, strict=True)))
 
+    @property
+    def thrown_in_play(self) -> int:
+        """How many pieces those who still play have thrown in this round, wasted ones too."""
+        return sum(self.thrown_by(player) for player in self.players if player not in self.resigned)
+
     def thrown_by(self, player: str) -> int:
         """How many pieces a player has thrown in this round, wasted ones too."""
         seats = len(self.players)

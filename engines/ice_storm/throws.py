@@ -334,37 +334,54 @@ def _two(look: Look, player: str) -> Verdict:
     first, second = sorted(look.new, key=lambda piece: piece.colour != player)
     if (unsure := _moved_and_misread(look, second, player)) is not None:
         return unsure
+    if look.gone or look.places or any(_doubtful(look, piece) for piece in (first, second)):
+        return _two_at_once(look, first, second)
+    places = (look.touches(piece).place for piece in (first, second))
+    choices = []
+    for rests in product(*map(resting_places, places)):
+        said, moves, state = [], [], look.state
+        for piece, rest in zip((first, second), rests, strict=True):
+            throw = Throw(piece.colour, rest.place)
+            if violation(state, throw) is not None:
+                return _two_at_once(look, first, second)
+            state = play(state, throw)
+            said.append(rest.of_thrown(piece.colour))
+            moves.append(str(throw))
+        choices.append(Choice(phrases(*said), tuple(moves)))
+    names = {"player": first.colour, "player2": second.colour}
+    common: dict[str, Any] = {"player": player, "evidence": evidence_of(look, second)}
+    if len(choices) > 1:
+        return Ambiguous(
+            code="storm.too_close",
+            said=msg(
+                "How {player}'s and {player2}'s throws came to rest is too close to call.", **names
+            ),
+            rests_on=f"{DEPLOYMENT}; {DOUBT}",
+            choices=(*choices, NOT_SO),
+            **common,
+        )
+    both = sentences(msg("{player} and then {player2} threw.", **names), turn(state))
+    (threw,) = choices
+    return Accepted(code="storm.throw", said=both, rests_on=DEPLOYMENT, moves=threw.moves, **common)
+
+
+def _doubtful(look: Look, piece: SeenPiece) -> bool:
+    """May the throw of a piece be another one than it looks like, or count otherwise?"""
+    return (
+        piece.colour_probability < SURE
+        or bool(of_another_size(look, piece))
+        or leans_on_another(look, piece) is not False
+        or any(another_was_thrown(look, piece.colour, piece))
+    )
+
+
+def _two_at_once(look: Look, first: SeenPiece, second: SeenPiece) -> Refused:
     said = msg(
         "New {colour} and {colour2} pieces lie on the board, and one is thrown at a time.",
         colour=first.colour,
         colour2=second.colour,
     )
-    moves: list[str] = []
-    state = look.state
-    for piece in (first, second):
-        place = look.touches(piece).place
-        throw = Throw(piece.colour, place)
-        doubtful = (
-            piece.colour_probability < SURE
-            or of_another_size(look, piece)
-            or leans_on_another(look, piece) is not False
-        )
-        doubtful = doubtful or any(another_was_thrown(look, piece.colour, piece))
-        if look.gone or look.places or doubtful or violation(state, throw):
-            return _taken_back(look, "storm.throw.two", said)
-        state, moves = play(state, throw), [*moves, str(throw)]
-    said = sentences(
-        msg("{player} and then {player2} threw.", player=first.colour, player2=second.colour),
-        turn(state),
-    )
-    return Accepted(
-        code="storm.throw",
-        said=said,
-        rests_on=DEPLOYMENT,
-        player=player,
-        moves=tuple(moves),
-        evidence=evidence_of(look, second),
-    )
+    return _taken_back(look, "storm.throw.two", said)
 
 
 def _moved_and_misread(look: Look, piece: SeenPiece, player: str) -> Ambiguous | CannotSee | None:

@@ -106,7 +106,7 @@ class TableMonitor:
         if request == "play on":
             return self._play_on()
         event = self._compare(image)
-        return self._measure_anew(image) if request == "redo" else event
+        return (self._measure_anew(image) or event) if request == "redo" else event
 
     def _compare(self, image: Image) -> TableChecked | None:
         """Check the places; an event where something else lies elsewhere than before."""

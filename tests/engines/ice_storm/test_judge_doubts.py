@@ -348,6 +348,30 @@ def test_two_throws_one_after_the_other(table, lie, play):
     assert play(state, before).code == "storm.throw.two"
 
 
+def test_two_throws_of_which_one_is_too_close_to_the_edge_are_asked_about(table, lie, play):
+    table.pieces = {"green1": lie("green", 175, 60)}
+    state, before = thrown("green1 d2", 1), table.seen()
+    table.pieces |= {"black1": lie("black", 320, 320), "red1": lie("red", 300, 26.49, 270.0)}
+    asked = play(state, before)
+    assert (asked.code, [choice.moves for choice in asked.choices]) == (
+        "storm.too_close",
+        [("throw black g7", "throw red f1-g1>f1/g1"), ("throw black g7", "throw red off"), ()],
+    )
+    assert asked.said == "How black's and red's throws came to rest is too close to call."
+
+
+def test_who_throws_first_may_resign_before_the_first_throw(table, lie, play):
+    """The next throw is the first of an empty board then: what lies there still is taken away."""
+    state = game.resign(game.start(PLAYERS, {}), "green")
+    assert (state.next, state.thrown) == ("black", 1)
+    table.pieces = {"a": lie("black", 175, 60), "b": lie("red", 320, 320)}
+    waits = play(state)
+    assert isinstance(waits, Waiting)
+    assert waits.said.startswith("Clear the board.")
+    del table.pieces["b"]
+    assert play(state).moves == ("throw black d2",)
+
+
 def test_a_piece_that_was_moved_and_looks_like_another_colour(table, lie, play):
     """Beside the throw something else is new, and what lay there is gone: people are asked whether
     it is the same, and never told of two throws.

@@ -220,6 +220,19 @@ def test_what_cannot_be_done_anew_says_why_and_people_may_play_on(table, seen, p
     assert PLAYED_ON in table.told[-1].moved
 
 
+def test_a_card_that_moved_is_on_record_where_it_cannot_be_measured_anew(
+    table, seen, piece, cameras
+):
+    """The request comes before the look that finds it elsewhere."""
+    table.anew = "expected four flat cards, and card 1 is bent"
+    table.rest(by(seen(0, piece("red", 50, 50)), cameras[0]))
+    moved = by(seen(0, piece("red", 50, 50)), cameras[1])
+    table.rest(moved, elsewhere(cameras[1], cards_mm={1: 2.0}), wish="redo")
+    table.run()
+    (noted,) = table.events(TableChecked)
+    assert noted.said.startswith("Card 1 lies 2.0 mm from where it was.")
+
+
 def test_a_camera_that_moved_alone_is_said_to_do_no_harm_and_taken_by_a_tap(
     table, seen, piece, cameras
 ):
