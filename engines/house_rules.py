@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from engines.errors import InvalidNotation
 from table.errors import InputError
-from table.messages import any_of, in_a_row, msg
+from table.messages import in_a_row, msg
 from table.pieces import COLOURS
 
 Chosen = tuple[tuple[str, str], ...]
@@ -47,10 +47,10 @@ def choose(rulings: tuple[Ruling, ...], given: Mapping[str, str]) -> Chosen:
         if value not in ruling.values:
             raise InputError(
                 msg(
-                    "rulings.{raw}: expected {cells}, got {raw2}",
+                    "rulings.{raw}: expected {raw2}, got {raw3}",
                     raw=ruling.name,
-                    cells=any_of(ruling.values, "cell"),
-                    raw2=repr(value),
+                    raw2=" or ".join(ruling.values),
+                    raw3=repr(value),
                 )
             )
     return tuple((ruling.name, given.get(ruling.name, ruling.values[0])) for ruling in rulings)
