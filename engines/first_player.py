@@ -73,13 +73,15 @@ BeginMove = BeginRoll | BeginWith
 
 def _round(text: str) -> int:
     if not re.fullmatch("[1-9][0-9]{0,5}", text):
-        raise InvalidNotation(f"expected a round such as 1, got {text!r}")
+        raise InvalidNotation(msg("expected a round such as 1, got {raw}", raw=repr(text)))
     return int(text)
 
 
 def _pips(text: str) -> int:
     if text not in tuple("0123456"):
-        raise InvalidNotation(f"expected a die of 1 to 6, or 0 for an empty face, got {text!r}")
+        raise InvalidNotation(
+            msg("expected a die of 1 to 6, or 0 for an empty face, got {raw}", raw=repr(text))
+        )
     return int(text)
 
 

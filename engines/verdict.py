@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from engines.errors import InvalidNotation, Violation
-from table.messages import msg
+from table.messages import msg, phrase
 from table.observation import Observation
 
-PLAYERS = "the players"
+PLAYERS = phrase("the players")
 """Who decides where nobody is named."""
 
 

@@ -166,9 +166,9 @@ def quoted(*parts: str) -> Listing:
     return Listing(tuple(_content(part) for part in parts if part), SENTENCES)
 
 
-def in_a_row(things: Iterable[object], kind: str = "text") -> Listing:
+def in_a_row(things: Iterable[object], kind: str = "text", joint: Joint = ",") -> Listing:
     """`red, blue, green`, as the value of a field; `kind` is that of each thing."""
-    return Listing(tuple(_value(kind, thing) for thing in things), ",")
+    return Listing(tuple(_value(kind, thing) for thing in things), joint)
 
 
 def phrases(*parts: str, joint: Joint = ";") -> Message:

@@ -229,7 +229,7 @@ def _doubtful(state: State, piece: SeenPiece, asks: Ambiguous | None) -> CannotS
         said=said,
         rests_on=PLACE,
         player=state.to_move,
-        evidence={"piece": str(piece)},
+        evidence={"piece": piece.message},
         asks=asks,
     )
 

@@ -24,7 +24,7 @@ from engines.zamboni_wars.phases import (
     parse_phase,
 )
 from table.errors import InputError
-from table.messages import in_a_row, msg, phrases
+from table.messages import in_a_row, msg
 
 LAYERS = 3
 LAYER_SIZES = {3: "large", 2: "medium", 1: "small"}
@@ -308,8 +308,8 @@ def _check_seats(players: tuple[str, ...], colours: list[str], opposite: bool) -
         raise InputError(
             msg(
                 "players: turns go clockwise round the board: expected {text}, got {text2}",
-                text=phrases(*clockwise, joint=" "),
-                text2=phrases(*players, joint=" "),
+                text=in_a_row(clockwise, "colour", " "),
+                text2=in_a_row(players, "colour", " "),
             )
         )
 
