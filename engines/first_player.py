@@ -19,15 +19,15 @@ from engines import facts_of
 from engines.announcements import read_heard
 from engines.board_marks import Mark, Option
 from engines.errors import InvalidNotation, Violation
-from engines.game import Game, GameFacts, Printed, facts
+from engines.game import Game, GameFacts, Printed, facts, shown_state
 from engines.house_rules import Ruling
 from engines.move_notation import Notation, parse_colour
 from engines.resigned import RESIGNED, in_order, read_resigned, write_resigned
 from engines.state_notation import NONE, read_line, read_state, write_line
-from engines.verdict import Accepted, Ambiguous, Choice, Noted, Verdict, Waiting, refusal
+from engines.verdict import PLAYERS, Accepted, Ambiguous, Choice, Noted, Verdict, Waiting, refusal
 from table.boards import Board
 from table.errors import InputError
-from table.listing import listed
+from table.messages import NOTHING, Message, msg, phrase, plain, sentences
 from table.observation import Observation
 
 NULL = 0
@@ -73,13 +73,15 @@ BeginMove = BeginRoll | BeginWith
 
 def _round(text: str) -> int:
     if not re.fullmatch("[1-9][0-9]{0,5}", text):
-        raise InvalidNotation(f"expected a round such as 1, got {text!r}")
+        raise InvalidNotation(msg("expected a round such as 1, got {raw}", raw=repr(text)))
     return int(text)
 
 
 def _pips(text: str) -> int:
     if text not in tuple("0123456"):
-        raise InvalidNotation(f"expected a die of 1 to 6, or 0 for an empty face, got {text!r}")
+        raise InvalidNotation(
+            msg("expected a die of 1 to 6, or 0 for an empty face, got {raw}", raw=repr(text))
+        )
     return int(text)
 
 
@@ -281,17 +283,25 @@ class RolledFirst:
             if not isinstance(move, BeginMove):
                 return self.game.violation(state, move)
             return Violation(
-                "begins.decided", clause, f"Who begins is decided: {state.players[0]}."
+                "begins.decided",
+                clause,
+                msg("Who begins is decided: {player}.", player=state.players[0]),
             )
         if not isinstance(move, BeginMove):
-            return Violation("begins.first", clause, f"Who begins is decided first. {turn(state)}")
+            return Violation(
+                "begins.first", clause, sentences(msg("Who begins is decided first."), turn(state))
+            )
         if move.player not in state.players:
             return Violation(
-                "begins.player", clause, f"{move.player.capitalize()} does not play. {turn(state)}"
+                "begins.player",
+                clause,
+                sentences(msg("{player} does not play.", player=move.player), turn(state)),
             )
         if move.player in state.resigned:
             return Violation(
-                "begins.resigned", clause, f"{move.player.capitalize()} has resigned. {turn(state)}"
+                "begins.resigned",
+                clause,
+                sentences(msg("{player} has resigned.", player=move.player), turn(state)),
             )
         return (
             _cannot_roll(state, move, clause, rule.has_null)
@@ -337,9 +347,14 @@ class RolledFirst:
         with `phase` begins, `to_roll` (who is yet to), `rolls` (of this round), and nothing else
         that may be done.
         """
+        document: dict[str, Any] = plain(self.shown_state(state))
+        return document
+
+    def shown_state(self, state: Any) -> dict[str, Any]:
+        """As `state_document`, with its sentences as messages, for pages."""
         if not isinstance(state, Rolling):
-            return self.game.state_document(state)
-        document = self.game.state_document(self.begun(state, ""))
+            return shown_state(self.game, state)
+        document = shown_state(self.game, self.begun(state, ""))
         nobody = dict.fromkeys(("next", "attacker", "starter", "leading"))
         has_null = facts(self.game).first_player.has_null
         return (
@@ -363,7 +378,7 @@ class RolledFirst:
     def options(self, state: Any) -> tuple[Option, ...]:
         if not isinstance(state, Rolling):
             return self.game.options(state)
-        return tuple(Option(player, "rolls for who begins") for player in state.due)
+        return tuple(Option(player, msg("rolls for who begins")) for player in state.due)
 
     def trace(self, state: Any, move: Any) -> tuple[Mark, ...]:
         return (
@@ -397,7 +412,7 @@ class RolledFirst:
             )  # raises where the game would never understand it
             return Waiting(
                 code="begins.first",
-                said=f"Who begins is decided first. {turn(state)}",
+                said=sentences(msg("Who begins is decided first."), turn(state)),
                 rests_on=rests_on,
             )
         heard = read_heard(said, DieSaid)
@@ -418,7 +433,11 @@ class RolledFirst:
     def _rolled(self, state: Rolling, roll: BeginRoll, rests_on: str) -> Verdict:
         rolled, after = state.with_roll(roll.player, roll.pips), self.play(state, roll)
         rounds = [dict(one) for one in rolled.rounds]
-        showed = f"{roll.player.capitalize()} rolled {roll.pips or 'a null'}."
+        showed = (
+            msg("{player} rolled {n}.", player=roll.player, n=roll.pips)
+            if roll.pips
+            else msg("{player} rolled a null.", player=roll.player)
+        )
         common: dict[str, Any] = {
             "code": "begins.roll",
             "rests_on": rests_on,
@@ -427,13 +446,13 @@ class RolledFirst:
         }
         if not isinstance(after, Rolling):
             first: str = after.players[0]
-            return Accepted(said=f"{showed} {first.capitalize()} begins.", player=first, **common)
-        again = rolled.due == ()
-        tie = f" {listed(after.due).capitalize()} tie and roll again." if again else ""
-        return Noted(said=f"{showed}{tie} {turn(after)}", player=roll.player, **common)
+            begins = msg("{player} begins.", player=first)
+            return Accepted(said=sentences(showed, begins), player=first, **common)
+        tie = NOTHING if rolled.due else msg("{players} tie and roll again.", players=after.due)
+        return Noted(said=sentences(showed, tie, turn(after)), player=roll.player, **common)
 
     def judge_answer(
-        self, asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = "the players"
+        self, asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = PLAYERS
     ) -> Accepted:
         return self.game.judge_answer(asked, answer, decided_by)
 
@@ -457,7 +476,12 @@ class RolledFirst:
             ),
         )
         choices = (
-            Choice(f"{move.player.capitalize()} rolled {move.pips or 'a null'}", (str(move),))
+            Choice(
+                msg("{player} rolled {n}", player=move.player, n=move.pips)
+                if move.pips
+                else msg("{player} rolled a null", player=move.player),
+                (str(move),),
+            )
             for move in near
         )
         return tuple(choice for choice in choices if list(choice.moves) != list(moves))
@@ -466,41 +490,55 @@ class RolledFirst:
         return {} if isinstance(state, Rolling) else self.game.measurement(state, seen)
 
 
-def turn(state: Rolling) -> str:
+def turn(state: Rolling) -> Message:
     """Who rolls: the first of them where one die is passed on, and where a camera reads it."""
     first, *others = state.due
-    then = f", then {listed(others)}" if others else ""
-    return f"{first.capitalize()} rolls for who begins{then}."
+    if not others:
+        return msg("{player} rolls for who begins.", player=first)
+    return msg("{player} rolls for who begins, then {players}.", player=first, players=others)
 
 
 def _cannot_roll(state: Rolling, move: BeginRoll, clause: str, has_null: bool) -> Violation | None:
     """Why this roll does not count, if it does not."""
     shown = dict(state.rounds[-1])
-    name = move.player.capitalize()
     if move.round != len(state.rounds):
         return Violation(
             "begins.round",
             clause,
-            f"Round {len(state.rounds)} is rolled, not {move.round}. {turn(state)}",
+            sentences(
+                msg("Round {n} is rolled, not {n2}.", n=len(state.rounds), n2=move.round),
+                turn(state),
+            ),
         )
     if move.player not in shown:
-        tied = listed(shown)
         return Violation(
-            "begins.tie", clause, f"{name} does not roll again: {tied} tie. {turn(state)}"
-        )
-    if shown[move.player] is not None:
-        return Violation(
-            "begins.twice",
+            "begins.tie",
             clause,
-            f"{name} has rolled {shown[move.player] or 'a null'} already. {turn(state)}",
+            sentences(
+                msg(
+                    "{player} does not roll again: {players} tie.",
+                    player=move.player,
+                    players=list(shown),
+                ),
+                turn(state),
+            ),
         )
+    if (pips := shown[move.player]) is not None:
+        already = (
+            msg("{player} has rolled {n} already.", player=move.player, n=pips)
+            if pips
+            else msg("{player} has rolled a null already.", player=move.player)
+        )
+        return Violation("begins.twice", clause, sentences(already, turn(state)))
     if not has_null and move.pips == NULL:
-        return Violation("begins.die", clause, f"A die shows 1 to 6 here. {turn(state)}")
+        return Violation(
+            "begins.die", clause, sentences(msg("A die shows 1 to 6 here."), turn(state))
+        )
     if _mixed({*(pips for one in state.rounds for _, pips in one), move.pips}):
         return Violation(
             "begins.die",
             clause,
-            f"A die with a 6 has no null: all roll dice of one kind. {turn(state)}",
+            sentences(msg("A die with a 6 has no null: all roll dice of one kind."), turn(state)),
         )
     return None
 
@@ -514,6 +552,10 @@ def _mixed(shown: Collection[int | None]) -> bool:
 
 def _button(player: str, pips: int) -> dict[str, Any]:
     return {
-        "label": f"{player}: die {pips}" if pips else f"{player}: a null",
+        "label": (
+            phrase("{player}: {text}", player=player, text=msg("die {n}", n=pips))
+            if pips
+            else phrase("{player}: {text}", player=player, text=msg("a null"))
+        ),
         "said": {"player": player, "die": pips},
     }

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from engines.errors import InvalidNotation
 from table.errors import InputError
+from table.messages import in_a_row, msg
 from table.pieces import COLOURS
 
 Chosen = tuple[tuple[str, str], ...]
@@ -34,12 +35,23 @@ def choose(rulings: tuple[Ruling, ...], given: Mapping[str, str]) -> Chosen:
     names = [ruling.name for ruling in rulings]
     for name in given:
         if name not in names:
-            raise InputError(f"rulings: expected names among {', '.join(names)}, got {name!r}")
+            raise InputError(
+                msg(
+                    "rulings: expected names among {raw}, got {raw2}",
+                    raw=", ".join(names),
+                    raw2=repr(name),
+                )
+            )
     for ruling in rulings:
         value = given.get(ruling.name, ruling.values[0])
         if value not in ruling.values:
             raise InputError(
-                f"rulings.{ruling.name}: expected {' or '.join(ruling.values)}, got {value!r}"
+                msg(
+                    "rulings.{raw}: expected {raw2}, got {raw3}",
+                    raw=ruling.name,
+                    raw2=" or ".join(ruling.values),
+                    raw3=repr(value),
+                )
             )
     return tuple((ruling.name, given.get(ruling.name, ruling.values[0])) for ruling in rulings)
 
@@ -66,15 +78,25 @@ def seat(players: Sequence[str], least: int, most: int) -> tuple[str, ...]:
     """
     if not least <= len(players) <= most:
         raise InputError(
-            f"players: expected {least if least == most else f'{least} to {most}'}, got"
-            f" {len(players)}"
+            msg("players: expected {n}, got {n2}", n=least, n2=len(players))
+            if least == most
+            else msg("players: expected {n} to {n2}, got {n3}", n=least, n2=most, n3=len(players))
         )
     for player in players:
         if player not in COLOURS:
-            raise InputError(f"players: expected colours ({', '.join(COLOURS)}), got {player!r}")
-        if list(players).count(player) > 1:
             raise InputError(
-                f"players: expected each colour once, got {player!r} {list(players).count(player)}"
-                " times"
+                msg(
+                    "players: expected colours ({text}), got {raw}",
+                    text=in_a_row(COLOURS, "colour"),
+                    raw=repr(player),
+                )
+            )
+        if (times := list(players).count(player)) > 1:
+            raise InputError(
+                msg(
+                    "players: expected each colour once, got '{player}' {n} times",
+                    player=player,
+                    n=times,
+                )
             )
     return tuple(players)

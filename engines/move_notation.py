@@ -8,11 +8,12 @@ field are tried where no form begins with the first word.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Any, Generic, TypeVar
 
 from engines.errors import InvalidNotation
+from table.messages import Message, in_a_row, msg
 from table.pieces import COLOURS
 
 M = TypeVar("M")
@@ -41,7 +42,7 @@ class Notation(Generic[M]):
         """
         words = " ".join(text.split())
         begun = [form for form in self._forms if _first(form) == _first(words)]
-        why = ""
+        why = None
         for form in begun or [form for form in self._forms if form.startswith("{")]:
             if found := self._patterns[form].fullmatch(words):
                 try:
@@ -53,22 +54,39 @@ class Notation(Generic[M]):
                     )
                 except InvalidNotation as error:
                     if begun:
-                        raise InvalidNotation(f"{error}; in the move {text!r}") from None
-                    why = f" ({error})"
+                        raise InvalidNotation(
+                            msg("{text}; in the move {raw}", text=error.said, raw=repr(text))
+                        ) from None
+                    why = error.said
                     break
-        expected = " or ".join(
-            f"'{_FIELD.sub(lambda field: field[1].upper(), form)}'" for form in begun
-        )
+        expected = _one_of(begun) if begun else msg("a move such as {raw}", raw=self._examples)
         raise InvalidNotation(
-            f"expected {expected or f'a move such as {self._examples}'}, got {text!r}{why}"
+            msg("expected {text}, got {raw} ({text2})", text=expected, raw=repr(text), text2=why)
+            if why
+            else msg("expected {text}, got {raw}", text=expected, raw=repr(text))
         )
 
 
 def parse_colour(text: str) -> str:
     """A colour that pieces have; raises InvalidNotation."""
     if text not in COLOURS:
-        raise InvalidNotation(f"expected a colour ({', '.join(COLOURS)}), got {text!r}")
+        raise InvalidNotation(
+            msg(
+                "expected a colour ({text}), got {raw}",
+                text=in_a_row(COLOURS, "colour"),
+                raw=repr(text),
+            )
+        )
     return text
+
+
+def _one_of(forms: Sequence[str]) -> Message:
+    """Forms as people may write them, `'fire COLOUR'`."""
+    first, *others = forms
+    written = f"'{_FIELD.sub(lambda field: field[1].upper(), first)}'"
+    if not others:
+        return Message(written)
+    return msg("{raw} or {text}", raw=written, text=_one_of(others))
 
 
 def _first(words: str) -> str:

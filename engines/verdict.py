@@ -12,7 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from engines.errors import InvalidNotation, Violation
+from table.messages import msg, phrase
 from table.observation import Observation
+
+PLAYERS = phrase("the players")
+"""Who decides where nobody is named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +130,7 @@ Verdict = Accepted | Refused | Ambiguous | Waiting | CannotSee | OutOfSync | Not
 
 
 def answer_by_label(
-    asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = "the players"
+    asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = PLAYERS
 ) -> Accepted:
     """What people decided about a question by the label of a choice; raises InvalidNotation where
     no choice has it, or for readings in mm.
@@ -141,9 +145,14 @@ def answer_by_label(
             f"expected one of {', '.join(repr(choice.label) for choice in asked.choices)}, got"
             f" {answer!r}"
         )
+    label = chosen[0].label
     return Accepted(
         code=asked.code,
-        said=f"{chosen[0].label}: {decided_by} decided.",
+        said=(
+            msg("{text}: the players decided.", text=label)
+            if decided_by == PLAYERS
+            else msg("{text}: {raw} decided.", text=label, raw=decided_by)
+        ),
         rests_on=asked.rests_on,
         player=asked.player,
         moves=chosen[0].moves,

@@ -161,6 +161,16 @@ def any_of(things: Iterable[object], kind: str = "text") -> Listing:
     return Listing(tuple(_value(kind, thing) for thing in things), "or")
 
 
+def quoted(*parts: str) -> Listing:
+    """Sentences as the value of a field: each keeps its capital letter inside of another one."""
+    return Listing(tuple(_content(part) for part in parts if part), SENTENCES)
+
+
+def in_a_row(things: Iterable[object], kind: str = "text", joint: Joint = ",") -> Listing:
+    """`red, blue, green`, as the value of a field; `kind` is that of each thing."""
+    return Listing(tuple(_value(kind, thing) for thing in things), joint)
+
+
 def phrases(*parts: str, joint: Joint = ";") -> Message:
     """Parts of one sentence, a semicolon between each two; empty ones are left out."""
     each = tuple(_content(part) for part in parts if part)

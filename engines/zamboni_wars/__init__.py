@@ -24,7 +24,7 @@ from engines.zamboni_wars.rules import (
     start,
     violation,
 )
-from engines.zamboni_wars.serialization import state_document
+from engines.zamboni_wars.serialization import shown_state, state_document
 
 NAME = "zamboni_wars"
 
@@ -49,6 +49,7 @@ __all__ = [
     "resign",
     "secret_voter",
     "set_up",
+    "shown_state",
     "start",
     "state_document",
     "trace",

@@ -11,7 +11,9 @@ from engines.zamboni_wars import rules
 from engines.zamboni_wars.board import FACINGS
 from engines.zamboni_wars.moves import Die, Drive, Early, Fire, Hold, Move, Roll
 from engines.zamboni_wars.phases import Aiming
+from engines.zamboni_wars.rules import ended_on
 from engines.zamboni_wars.state import State
+from table.messages import Message, msg
 
 
 def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
@@ -19,7 +21,7 @@ def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
     return instead(rules, _near, state, moves)
 
 
-def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
+def _near(state: State, ruled: Move) -> Iterator[tuple[Message, Move]]:
     match ruled:
         case Drive():
             legal = [
@@ -28,28 +30,19 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
                 if isinstance(move, Drive) and _apart(move, ruled) <= (1, len(FACINGS))
             ]
             for move in sorted(legal, key=lambda move: _apart(move, ruled)):
-                pushed = (
-                    f", the cover dice lie on {' and '.join(map(str, move.dice))}"
-                    if move.dice
-                    else ""
-                )
-                yield (
-                    (
-                        f"{state.to_move.capitalize()}'s Zamboni ended on {move.space}, looking"
-                        f" {move.facing}{pushed}"
-                    ),
-                    move,
-                )
+                yield ended_on(state.to_move, move), move
         case Roll() | Die() | Early():
             for pips in sorted(rules.PIPS, key=lambda pips: abs(pips - ruled.pips)):
-                yield f"The die showed {pips}", replace(ruled, pips=pips)
+                yield msg("The die showed {n}", n=pips), replace(ruled, pips=pips)
         case Hold() if isinstance(state.phase, Aiming):
             yield (
-                f"{state.to_move.capitalize()} fired at {state.phase.target}",
+                msg(
+                    "{player} fired at {player2}", player=state.to_move, player2=state.phase.target
+                ),
                 Fire(state.phase.target),
             )
         case Fire():
-            yield f"{state.to_move.capitalize()} did not fire", Hold()
+            yield msg("{player} did not fire", player=state.to_move), Hold()
         case _:
             return
 

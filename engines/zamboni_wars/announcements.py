@@ -28,6 +28,7 @@ from engines.zamboni_wars.rules import (
 )
 from engines.zamboni_wars.state import LAYER_SIZES, State
 from table.errors import InputError
+from table.messages import Message, msg, phrase, sentences
 
 
 class DieSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,9 +71,11 @@ def hear(state: State, said: Mapping[str, Any], in_doubt: bool = False, /) -> Ve
         case DieSaid():
             return _die(state, player, heard.die, in_doubt)
         case FireSaid() | HoldSaid() if isinstance(state.phase, Moving) and player == state.to_move:
-            unseen = (
-                f"{player.capitalize()}'s move is not seen yet: say that once more when it is."
-                f" {turn(state)}"
+            unseen = sentences(
+                msg(
+                    "{player}'s move is not seen yet: say that once more when it is.", player=player
+                ),
+                turn(state),
             )
             return Waiting(code="zamboni.early", said=unseen, rests_on=SEQUENCE, player=player)
         case FireSaid():
@@ -81,13 +84,13 @@ def hear(state: State, said: Mapping[str, Any], in_doubt: bool = False, /) -> Ve
                 player,
                 (Fire(heard.fire),),
                 "zamboni.fire",
-                f"{player.capitalize()} fires at {heard.fire}.",
+                msg("{player} fires at {player2}.", player=player, player2=heard.fire),
             )
         case StaysSaid():
             return _stays(state, player)
         case _:
             return _note(
-                state, player, (Hold(),), "zamboni.hold", f"{player.capitalize()} holds fire."
+                state, player, (Hold(),), "zamboni.hold", msg("{player} holds fire.", player=player)
             )
 
 
@@ -101,18 +104,23 @@ def may_say(state: State) -> list[dict[str, Any]]:
     match state.phase:
         case Aiming(target):
             rows = _dice(who) if state.left[target].layers > 1 else []
-            rows += [{"label": f"fire at {target}", "said": {"player": who, "fire": target}}]
+            rows += [
+                {
+                    "label": msg("fire at {player}", player=target),
+                    "said": {"player": who, "fire": target},
+                }
+            ]
             rows += (
                 []
                 if violation(state, Hold())
-                else [{"label": "hold fire", "said": {"player": who, "hold": True}}]
+                else [{"label": msg("hold fire"), "said": {"player": who, "hold": True}}]
             )
         case RollOff() | Rolling() | Shooting():
             rows = _dice(who)
         case Moving() if violation(state, Drive(state.mover.space, state.mover.facing)) is None:
             rows = [
                 {
-                    "label": f"{who} ends where the move began",
+                    "label": phrase("{player} ends where the move began", player=who),
                     "said": {"player": who, "stays": True},
                 }
             ]
@@ -123,14 +131,16 @@ def may_say(state: State) -> list[dict[str, Any]]:
         if not (waited_for and player == who) and _may_roll(state, player)
     ]
     return rows + [
-        row | {"label": f"{player}: {row['label']}", "aside": True}
+        row | {"label": phrase("{player}: {text}", player=player, text=row["label"]), "aside": True}
         for player in early
         for row in _dice(player)
     ]
 
 
 def _dice(player: str) -> list[dict[str, Any]]:
-    return [{"label": f"die {pips}", "said": {"player": player, "die": pips}} for pips in PIPS]
+    return [
+        {"label": msg("die {n}", n=pips), "said": {"player": player, "die": pips}} for pips in PIPS
+    ]
 
 
 def _may_roll(state: State, player: str) -> bool:
@@ -149,13 +159,11 @@ def _stays(state: State, player: str) -> Verdict:
     """
     drive, said = (
         Drive(state.mover.space, state.mover.facing),
-        f"{player.capitalize()} ends where the move began.",
+        msg("{player} ends where the move began.", player=player),
     )
     wrong = violation(state, drive)
     if player != state.to_move:
-        wrong = Violation(
-            "zamboni.turn", SEQUENCE, f"{said} It is not {player}'s turn. {turn(state)}"
-        )
+        wrong = _not_your_turn(state, player, said)
     if wrong:
         return refusal(
             Violation("zamboni.move", wrong.clause, wrong.said),
@@ -163,7 +171,7 @@ def _stays(state: State, player: str) -> Verdict:
             (str(drive),),
             {"violation": wrong.code},
         )
-    said = " ".join([said, *early_dice(state, drive), turn(play(state, drive))])
+    said = sentences(said, *early_dice(state, drive), turn(play(state, drive)))
     return Accepted(
         code="zamboni.move", said=said, rests_on=MOVEMENT, player=player, moves=(str(drive),)
     )
@@ -177,16 +185,16 @@ def _die(state: State, player: str, pips: int, in_doubt: bool) -> Verdict:
     next player, but where nothing about the table is `in_doubt` nobody has driven yet, or ended
     where the move began.
     """
-    showed = f"{player.capitalize()}'s die shows {pips}."
+    showed = msg("{player}'s die shows {n}.", player=player, n=pips)
     if isinstance(state.phase, Moving) and not violation(state, early := Early(player, pips)):
         if player == state.to_move or in_doubt:
-            said = (
-                f"{showed} It counts as soon as {state.to_move}'s Zamboni is seen to have moved."
-                f" {turn(state)}"
+            counts = msg(
+                "It counts as soon as {player}'s Zamboni is seen to have moved.",
+                player=state.to_move,
             )
             return Noted(
                 code="zamboni.early",
-                said=said,
+                said=sentences(showed, counts, turn(state)),
                 rests_on=SEQUENCE,
                 player=player,
                 moves=(str(early),),
@@ -197,12 +205,10 @@ def _die(state: State, player: str, pips: int, in_doubt: bool) -> Verdict:
     if moves is None:
         return _note(state, player, (Roll(pips),), "zamboni.roll", showed)
     then = after(state, moves)
-    said = " ".join(
-        [
-            *(_happened(state, move) for move in moves if isinstance(move, Hold | Take)),
-            showed,
-            turn(then),
-        ]
+    said = sentences(
+        *(_happened(state, move) for move in moves if isinstance(move, Hold | Take)),
+        showed,
+        turn(then),
     )
     words = tuple(map(str, moves))
     if isinstance(moves[0], Take):
@@ -214,7 +220,7 @@ def _die(state: State, player: str, pips: int, in_doubt: bool) -> Verdict:
         return Noted(code=code, said=said, rests_on=SEQUENCE, player=player, moves=words)
     return Accepted(
         code="zamboni.miss",
-        said=f"{player.capitalize()} misses. {said}",
+        said=sentences(msg("{player} misses.", player=player), said),
         rests_on=FIRING,
         player=player,
         moves=words,
@@ -226,40 +232,47 @@ def _ask(state: State, player: str, pips: int, still: Drive) -> Ambiguous:
     tells whether it has.
     """
     moves = (str(still), *map(str, stands_for(after_early(state, still)[0], player, pips) or ()))
-    said = (
-        f"{state.to_move.capitalize()} was to drive. Has it, and ended where it began, with"
-        f" '{still}'?"
+    said = sentences(
+        msg("{player} was to drive.", player=state.to_move),
+        msg("Has it, and ended where it began, with '{raw}'?", raw=still),
     )
     choices = (
-        Choice(f"{state.to_move.capitalize()} ended where it began", moves),
-        Choice(f"{player.capitalize()} rolled too early", ()),
+        Choice(msg("{player} ended where it began", player=state.to_move), moves),
+        Choice(msg("{player} rolled too early", player=player), ()),
     )
     return Ambiguous(
         code="zamboni.move", said=said, rests_on=MOVEMENT, player=state.to_move, choices=choices
     )
 
 
-def _happened(state: State, move: Move) -> str:
+def _happened(state: State, move: Move) -> Message:
     """What nobody said, in a sentence."""
-    who = state.to_move.capitalize()
+    who = state.to_move
     match move:
         case Take(target):
-            return (
-                f"{who} hit {target}, and its {LAYER_SIZES[state.left[target].layers]} piece is"
-                " off."
+            return msg(
+                "{player} hit {player2}, and its {size} piece is off.",
+                player=who,
+                player2=target,
+                size=LAYER_SIZES[state.left[target].layers],
             )
         case _:
-            return f"{who} held fire."
+            return msg("{player} held fire.", player=who)
 
 
-def _note(state: State, player: str, moves: tuple[Move, ...], code: str, said: str) -> Verdict:
+def _not_your_turn(state: State, player: str, said: Message) -> Violation:
+    """Why what a player said does not count."""
+    not_yours = msg("It is not {player}'s turn.", player=player)
+    return Violation("zamboni.turn", SEQUENCE, sentences(said, not_yours, turn(state)))
+
+
+def _note(state: State, player: str, moves: tuple[Move, ...], code: str, said: Message) -> Verdict:
     """The moves noted, if it is this player's turn and they are legal."""
-    if player != state.to_move:
-        wrong: Violation | None = Violation(
-            "zamboni.turn", SEQUENCE, f"{said} It is not {player}'s turn. {turn(state)}"
-        )
-    else:
-        wrong = violation(state, moves[0])
+    wrong = (
+        _not_your_turn(state, player, said)
+        if player != state.to_move
+        else violation(state, moves[0])
+    )
     if wrong:
         return refusal(
             Violation(code, wrong.clause, wrong.said),
@@ -269,7 +282,7 @@ def _note(state: State, player: str, moves: tuple[Move, ...], code: str, said: s
         )
     return Noted(
         code=code,
-        said=f"{said} {turn(after(state, moves))}",
+        said=sentences(said, turn(after(state, moves))),
         rests_on=SEQUENCE,
         player=player,
         moves=tuple(map(str, moves)),

@@ -16,6 +16,7 @@ from importlib import resources
 from typing import Any, NamedTuple
 
 from engines.errors import InvalidNotation
+from table.messages import msg
 from table.pieces import COLOURS
 
 FACINGS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
@@ -49,7 +50,7 @@ class Space(NamedTuple):
     def parse(cls, text: str) -> Space:
         """The space of a name such as `c6`; raises InvalidNotation."""
         if not re.fullmatch("[a-f][1-6]", text):
-            raise InvalidNotation(f"expected a space (a1 to f6), got {text!r}")
+            raise InvalidNotation(msg("expected a space (a1 to f6), got {raw}", raw=repr(text)))
         return cls(FILES.index(text[0]), int(text[1]) - 1)
 
     def ahead(self, facing: str, spaces: int = 1) -> Space | None:

@@ -13,7 +13,7 @@ from engines.zamboni_wars.moves import Die, Drive, Early, Fire, Hold, Move, Roll
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over, Rolling, RollOff, Shooting
 from engines.zamboni_wars.rules import HIT_FROM
 from engines.zamboni_wars.state import LAYER_SIZES, RANGE, State
-from table.listing import listed
+from table.messages import any_of, msg
 
 
 def options(state: State) -> tuple[Option, ...]:
@@ -23,22 +23,29 @@ def options(state: State) -> tuple[Option, ...]:
     who = state.to_move
     match state.phase:
         case RollOff():
-            return (Option(who, "rolls for the cover die; the highest gets it"),)
+            return (Option(who, msg("rolls for the cover die; the highest gets it")),)
         case Rolling():
-            return (Option(who, "rolls for movement"),)
+            return (Option(who, msg("rolls for movement")),)
         case Moving(points):
             return tuple(_spaces(state, points))
         case Aiming(target):
             least = HIT_FROM[state.left[target].layers]
-            needs = "and hits without a roll" if least == 1 else f"and hits with {least} or more"
-            hold = (Option(who, "holds fire"),) if state.ruling("fire") == "may" else ()
-            return (Option(who, f"fires at {target} {needs}", _shot(state, target)), *hold)
+            fires = (
+                msg("fires at {player} and hits without a roll", player=target)
+                if least == 1
+                else msg("fires at {player} and hits with {n} or more", player=target, n=least)
+            )
+            hold = (Option(who, msg("holds fire")),) if state.ruling("fire") == "may" else ()
+            return (Option(who, fires, _shot(state, target)), *hold)
         case Shooting(target):
             return (
                 Option(
                     who,
-                    f"rolls for the shot: {HIT_FROM[state.left[target].layers]} or more hits"
-                    f" {target}",
+                    msg(
+                        "rolls for the shot: {n} or more hits {player}",
+                        n=HIT_FROM[state.left[target].layers],
+                        player=target,
+                    ),
                     _shot(state, target),
                 ),
             )
@@ -47,7 +54,11 @@ def options(state: State) -> tuple[Option, ...]:
             return (
                 Option(
                     target,
-                    f"loses a layer: take the {LAYER_SIZES[layers]} {target} piece off",
+                    msg(
+                        "loses a layer: take the {size} {colour} piece off",
+                        size=LAYER_SIZES[layers],
+                        colour=target,
+                    ),
                     mark("take", [state.left[target].space]),
                 ),
             )
@@ -86,8 +97,15 @@ def _spaces(state: State, points: int) -> Iterator[Option]:
         pushed = sorted(
             {die for drive in drives[space] for die in drive.dice if die not in state.dice}
         )
-        said = f"to {space}, looking {listed(looks, 'or')}" + (
-            f"; pushes a cover die to {listed(pushed, 'or')}" if pushed else ""
+        fields = {"cell": space, "cells": any_of(looks, "cell")}
+        said = (
+            msg(
+                "to {cell}, looking {cells}; pushes a cover die to {cells2}",
+                cells2=any_of(pushed, "cell"),
+                **fields,
+            )
+            if pushed
+            else msg("to {cell}, looking {cells}", **fields)
         )
         way = _passed(state, drives[space][0])
         yield Option(

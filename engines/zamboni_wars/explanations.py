@@ -14,10 +14,10 @@ from engines.zamboni_wars.matching import Look, Nest
 from engines.zamboni_wars.moves import Drive, Early, Fire, Move, Roll, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over
 from engines.zamboni_wars.refusals import FIRING, MOVEMENT
-from engines.zamboni_wars.rules import PIPS, after, play, violation
+from engines.zamboni_wars.rules import PIPS, after, ended_on, play, violation
 from engines.zamboni_wars.state import LAYER_SIZES, State
 from engines.zamboni_wars.undisturbed import AsTheyLay, Doubted
-from table.listing import inside, listed
+from table.messages import NOTHING, Listing, Message, all_of, msg, sentences
 
 
 def seen_ways(state: State, found: Look) -> list[tuple[Move, ...]]:
@@ -132,30 +132,34 @@ def ask_unseen(state: State, found: Look, unseen: Collection[str]) -> Ambiguous 
     if not mostly_seen(unseen, len(state.left)):
         return None
     there = replace(found, held=found.held.union(unseen))
-    said = (
-        f"Not seen on the board: {lay(state, unseen)}. What is true? You may also move it a little."
+    said = sentences(
+        msg("Not seen on the board: {text}.", text=lay(state, unseen)),
+        msg("What is true?"),
+        msg("You may also move it a little."),
     )
     return _ask(
         state,
         there,
         _unseen_ways(state, there, unseen),
         said,
-        "There it lies still, and the camera does not see it",
+        msg("There it lies still, and the camera does not see it"),
     )
 
 
 def ask_strange(state: State, found: Look, strange: Collection[Nest]) -> Ambiguous | None:
     """Is nothing there where pieces too many are seen?  None where more is amiss."""
-    many = " ".join(
-        f"A {nest.colour} {nest.piece.size} piece too many lies on {nest.spaces[0]}."
-        for nest in strange
-    )
-    return _ask(
-        state,
-        found.without(strange),
-        (),
-        f"{many} What is true?",
-        "Nothing lies there, and the camera errs",
+    said = sentences(*map(too_many, strange), msg("What is true?"))
+    still = msg("Nothing lies there, and the camera errs")
+    return _ask(state, found.without(strange), (), said, still)
+
+
+def too_many(nest: Nest) -> Message:
+    """That a piece lies where none belongs."""
+    return msg(
+        "A {colour} {size} piece too many lies on {cell}.",
+        colour=nest.colour,
+        size=nest.piece.size,
+        cell=nest.spaces[0],
     )
 
 
@@ -169,15 +173,19 @@ def ask_taken(state: State, found: Look) -> Ambiguous | None:
     )
     if target is None or not doubtful or not found.shows(after(state, (Take(target),))):
         return None
-    said = (
-        f"Not surely read: whether the {LAYER_SIZES[state.left[target].layers]} {target} piece was"
-        " taken off. What is true?"
+    said = sentences(
+        msg(
+            "Not surely read: whether the {size} {player} piece was taken off.",
+            size=LAYER_SIZES[state.left[target].layers],
+            player=target,
+        ),
+        msg("What is true?"),
     )
-    return _ask(state, found, (), said, "It has not been taken off yet")
+    return _ask(state, found, (), said, msg("It has not been taken off yet"))
 
 
 def _ask(
-    state: State, there: Look, more: Iterable[tuple[Move, ...]], said: str, still: str
+    state: State, there: Look, more: Iterable[tuple[Move, ...]], said: Message, still: Message
 ) -> Ambiguous | None:
     """Which way, of those that are seen `there` and `more`, it was, or that nothing has happened; a
     space with something unread comes first.
@@ -206,38 +214,36 @@ def _ask(
     )
 
 
-def _what(state: State, way: tuple[Move, ...]) -> str:
+def _what(state: State, way: tuple[Move, ...]) -> Message:
     """What was seen, one thing after the other."""
-    first, *more = (
-        _happened(after(state, way[:k]), move)
-        for k, move in enumerate(way)
-        if isinstance(move, Drive | Take)
-    )
-    return "; then ".join([first, *map(inside, more)])
+    said = NOTHING
+    for k, move in enumerate(way):
+        if isinstance(move, Drive | Take):
+            happened = _happened(after(state, way[:k]), move, first=not said)
+            said = msg("{text}; then {text2}", text=said, text2=happened) if said else happened
+    return said
 
 
-def _happened(state: State, move: Move) -> str:
-    match move:
-        case Drive(space, facing, dice):
-            pushed = f", the cover dice lie on {listed(dice)}" if dice else ""
-            return (
-                f"{state.to_move.capitalize()}'s Zamboni ended on {space}, looking {facing}{pushed}"
-            )
-        case Take(target):
-            return (
-                f"The {LAYER_SIZES[state.left[target].layers]} {target} piece was taken off the"
-                " board"
-            )
-        case _:
-            raise ValueError(f"expected something that can be seen, got {move}")
+def _happened(state: State, move: Drive | Take, first: bool) -> Message:
+    """What was seen, the `first` thing of a sentence or one that stands inside of it."""
+    if isinstance(move, Drive):
+        return ended_on(state.to_move, move)
+    size = LAYER_SIZES[state.left[move.colour].layers]
+    if first:
+        return msg(
+            "The {size} {player} piece was taken off the board", size=size, player=move.colour
+        )
+    return msg("the {size} {player} piece was taken off the board", size=size, player=move.colour)
 
 
 def ask_doubted(found: AsTheyLay) -> Ambiguous:
     """Are nests that nobody had a reason to touch as they were, though they seem to be
     otherwise?
     """
-    said = f"Not surely read: {listed(map(_seems, found.doubted))}. What is true?"
-    choices = (Choice("It is as it was", (), holds=True), NOT_SO)
+    said = sentences(
+        msg("Not surely read: {text}.", text=map(_seems, found.doubted)), msg("What is true?")
+    )
+    choices = (Choice(msg("It is as it was"), (), holds=True), NOT_SO)
     return Ambiguous(
         code="zamboni.doubt",
         said=said,
@@ -248,16 +254,30 @@ def ask_doubted(found: AsTheyLay) -> Ambiguous:
     )
 
 
-def _seems(one: Doubted) -> str:
+def _seems(one: Doubted) -> Message:
     colour, size = one.now.colour, one.now.size
     if size == one.size:
-        return f"whether {colour}'s Zamboni lies as it lay, and is still {size}"
-    return f"{colour}'s outermost piece was {one.size}, and may be {size} now"
+        return msg(
+            "whether {player}'s Zamboni lies as it lay, and is still {size}",
+            player=colour,
+            size=size,
+        )
+    return msg(
+        "{player}'s outermost piece was {size}, and may be {size2} now",
+        player=colour,
+        size=one.size,
+        size2=size,
+    )
 
 
-def lay(state: State, players: Collection[str]) -> str:
+def lay(state: State, players: Collection[str]) -> Listing:
     """Where their nests lie by the record."""
-    return listed(
-        f"{player}'s (it lay on {state.left[player].space}, looking {state.left[player].facing})"
+    return all_of(
+        msg(
+            "{player}'s (it lay on {cell}, looking {cell2})",
+            player=player,
+            cell=state.left[player].space,
+            cell2=state.left[player].facing,
+        )
         for player in players
     )

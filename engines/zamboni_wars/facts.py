@@ -12,6 +12,7 @@ from engines.board_marks import Mark, mark
 from engines.game import Document, GameFacts, OnBoard, Presentation, Sound
 from engines.zamboni_wars.default_table import TABLE
 from table.game_facts import PiecePrior, TableFacts
+from table.messages import phrase
 from table.table_config import CoverDice, Setup
 
 PIECES = PiecePrior(np.array([0.03, 0.96, 0.01]), 1)
@@ -50,11 +51,11 @@ FACTS = GameFacts(
     table=TableFacts(pieces=PIECES, default=TABLE),
     presentation=Presentation(
         verbs={
-            "roll-off": "rolls",
-            "roll": "rolls",
-            "fire": "may fire",
-            "shot": "rolls for the shot",
-            "hit": "hits",
+            "roll-off": phrase("rolls"),
+            "roll": phrase("rolls"),
+            "fire": phrase("may fire"),
+            "shot": phrase("rolls for the shot"),
+            "hit": phrase("hits"),
         },
         marks=_marks,
         sound=_sound,

@@ -22,7 +22,7 @@ from engines.verdict import (
     Waiting,
     refusal,
 )
-from engines.zamboni_wars.board import SIDE, USUAL
+from engines.zamboni_wars.board import SIDE, USUAL, Space
 from engines.zamboni_wars.board import Board as Arrows
 from engines.zamboni_wars.driving import reachable
 from engines.zamboni_wars.explanations import (
@@ -33,6 +33,7 @@ from engines.zamboni_wars.explanations import (
     follower_has_driven,
     lay,
     seen_ways,
+    too_many,
     ways_in_doubt,
     who_has_not_told,
 )
@@ -51,11 +52,11 @@ from engines.zamboni_wars.rules import (
     turn,
     violation,
 )
-from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni, fresh
+from engines.zamboni_wars.state import LAYER_SIZES, State, fresh
 from engines.zamboni_wars.undisturbed import AsTheyLay, as_they_lay, roller, touched
-from table.boards import Board, Coasters
+from table.boards import Board, Coasters, kind_in_words
 from table.errors import InputError
-from table.listing import listed
+from table.messages import NOTHING, Message, any_of, msg, quoted, sentences
 from table.observation import SURE, Observation, SeenPiece
 
 START, MOVE, HIT, SYNC, OVER = (
@@ -76,12 +77,17 @@ def set_up(players: Sequence[str], rulings: Mapping[str, str], board: Board | No
         return start(players, rulings)
     if not isinstance(board, Coasters) or (board.rows, board.cols) != (2 * SIDE, 2 * SIDE):
         got = (
-            f"{board.rows} by {board.cols} spaces"
+            msg("{n} by {n2} spaces", n=board.rows, n2=board.cols)
             if isinstance(board, Coasters)
-            else f"a board of kind {type(board).__name__.lower()}"
+            else kind_in_words(board)
         )
         raise InputError(
-            f"board: expected four coasters of 3 by 3 spaces for Zamboni Wars, got {got}"
+            msg(
+                "board: expected four coasters of {n} by {n2} spaces for Zamboni Wars, got {text}",
+                n=SIDE,
+                n2=SIDE,
+                text=got,
+            )
         )
     return start(players, rulings, Arrows.usual(board.layout) if board.layout else USUAL)
 
@@ -98,10 +104,13 @@ def _judge(state: State, held: AsTheyLay, before: Observation | None, board: Coa
     seen = held.table
     if ended := outcome(state):
         return Waiting(
-            code=OVER, said=f"The game is over: {ended}.", rests_on="Winning", as_recorded=True
+            code=OVER,
+            said=msg("The game is over: {text}.", text=ended.message),
+            rests_on="Winning",
+            as_recorded=True,
         )
     if seen.hand:
-        return Waiting(code=MOVE, said="A hand is over the table.", player=state.to_move)
+        return Waiting(code=MOVE, said=msg("A hand is over the table."), player=state.to_move)
     found = as_said(look(seen, before, board), state, before, board).believed(state)
     if found.up:
         return _not_flat(state, found)
@@ -161,23 +170,36 @@ def _wait(state: State, found: Look, lie: AsTheyLay) -> Waiting | Accepted:
     )
 
 
-def _turn(state: State, found: Look) -> str:
+def _turn(state: State, found: Look) -> Message:
     """Whose turn it is; which nests and cover dice are not seen: they are taken to lie as recorded;
     and what is not believed to be there.
     """
     wrong = found.differs(state)
     nests = (
-        f" Not seen, and there on the players' word: {lay(state, wrong.held)}."
+        msg("Not seen, and there on the players' word: {text}.", text=lay(state, wrong.held))
         if wrong.held
-        else ""
+        else NOTHING
     )
-    dice = f" Not seen: the cover die on {listed(wrong.unseen, 'and on')}." if wrong.unseen else ""
     places = ((piece.colour, *piece.base_mm) for piece in found.unbelieved)
-    unbelieved = "".join(
-        f" Held against nobody: what looks like a {colour} piece at ({x:.0f}, {y:.0f}) mm."
+    unbelieved = (
+        msg(
+            "Held against nobody: what looks like a {colour} piece at ({n}, {n2}) mm.",
+            colour=colour,
+            n=f"{x:.0f}",
+            n2=f"{y:.0f}",
+        )
         for colour, x, y in places
     )
-    return turn(state) + nests + dice + unbelieved
+    return sentences(turn(state), nests, _unseen_dice(wrong.unseen), *unbelieved)
+
+
+def _unseen_dice(spaces: Sequence[Space]) -> Message:
+    """That cover dice, two at most, are not seen."""
+    if not spaces:
+        return NOTHING
+    if len(spaces) == 1:
+        return msg("Not seen: the cover die on {cell}.", cell=spaces[0])
+    return msg("Not seen: the cover die on {cell} and on {cell2}.", cell=spaces[0], cell2=spaces[1])
 
 
 def _not_flat(state: State, found: Look) -> Verdict:
@@ -186,7 +208,9 @@ def _not_flat(state: State, found: Look) -> Verdict:
     asks = _ask_unless_driven(state, flat, flat.differs(state).gone)
     if piece.pose_probability < SURE:
         return _doubtful(state, piece, asks)
-    said = f"Lay {piece.colour}'s Zamboni flat on a side, its tip where it looks."
+    said = msg(
+        "Lay {player}'s Zamboni flat on a side, its tip where it looks.", player=piece.colour
+    )
     return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=state.to_move, asks=asks)
 
 
@@ -196,16 +220,16 @@ def _ask_unless_driven(state: State, found: Look, gone: Collection[str]) -> Ambi
 
 
 def _doubtful(state: State, piece: SeenPiece, asks: Ambiguous | None) -> CannotSee:
-    said = (
-        f"The camera cannot tell how {piece.colour}'s Zamboni lies: move it a little, or show it"
-        " better."
+    said = msg(
+        "The camera cannot tell how {player}'s Zamboni lies: move it a little, or show it better.",
+        player=piece.colour,
     )
     return CannotSee(
         code="zamboni.doubt",
         said=said,
         rests_on=PLACE,
         player=state.to_move,
-        evidence={"piece": str(piece)},
+        evidence={"piece": piece.message},
         asks=asks,
     )
 
@@ -213,7 +237,7 @@ def _doubtful(state: State, piece: SeenPiece, asks: Ambiguous | None) -> CannotS
 def _judge_start(state: State, found: Look) -> Verdict:
     if wrong := found.differs(state):
         differences, asks = tuple(_sentences(wrong)), ask_unseen(state, found, wrong.gone)
-        said = f"Set up the board: {' '.join(differences)}"
+        said = msg("Set up the board: {text}", text=quoted(*differences))
         return Waiting(
             code=START,
             said=said,
@@ -221,7 +245,7 @@ def _judge_start(state: State, found: Look) -> Verdict:
             asks=asks,
             differences=differences,
         )
-    said = f"Every Zamboni is in its corner. {turn(state)}"
+    said = sentences(msg("Every Zamboni is in its corner."), turn(state))
     return Accepted(code=START, said=said, rests_on="Setup; ruling zamboni_wars.6", moves=())
 
 
@@ -233,7 +257,7 @@ def _accept(state: State, way: tuple[Move, ...], found: Look) -> Accepted:
         for before, move in zip(states, way, strict=True)
         if isinstance(move, Drive | Take)
     ]
-    said = " ".join([*(_happened(before, move) for before, move in seen), _turn(then, found)])
+    said = sentences(*(_happened(before, move) for before, move in seen), _turn(then, found))
     before, last = seen[-1]
     player = before.to_move
     if isinstance(last, Take):
@@ -262,22 +286,33 @@ def _accept(state: State, way: tuple[Move, ...], found: Look) -> Accepted:
     )
 
 
-def _happened(state: State, move: Drive | Take) -> str:
+def _happened(state: State, move: Drive | Take) -> Message:
     """What was seen, in sentences, with the dice that were heard before."""
-    who = state.to_move.capitalize()
     if isinstance(move, Take):
-        left = play(state, move).left.get(move.colour)
-        what = (
-            f"{left.layers} layer{'' if left.layers == 1 else 's'} left"
-            if left
-            else "its Zamboni is destroyed"
-        )
-        return f"{who} hits {move.colour}: {what}."
+        return _hit(state, move.colour)
+    drive: dict[str, object] = {"player": state.to_move, "cell": move.space, "cell2": move.facing}
     pushed = [die for die in move.dice if die not in state.dice]
-    push = f", and pushes a cover die to {listed(pushed)}" if pushed else ""
-    return " ".join(
-        [f"{who} drives to {move.space} and looks {move.facing}{push}.", *early_dice(state, move)]
+    drives = (
+        msg(
+            "{player} drives to {cell} and looks {cell2}, and pushes a cover die to {cells}.",
+            cells=pushed,
+            **drive,
+        )
+        if pushed
+        else msg("{player} drives to {cell} and looks {cell2}.", **drive)
     )
+    return sentences(drives, *early_dice(state, move))
+
+
+def _hit(state: State, target: str) -> Message:
+    """Who hit whom, and what is left of that Zamboni."""
+    left = play(state, Take(target)).left.get(target)
+    hit: dict[str, object] = {"player": state.to_move, "player2": target}
+    if left is None:
+        return msg("{player} hits {player2}: its Zamboni is destroyed.", **hit)
+    if left.layers == 1:
+        return msg("{player} hits {player2}: {n} layer left.", n=left.layers, **hit)
+    return msg("{player} hits {player2}: {n} layers left.", n=left.layers, **hit)
 
 
 def _ask(state: State, explained: list[tuple[Move, ...]], still: bool, found: Look) -> Ambiguous:
@@ -293,16 +328,17 @@ def _ask(state: State, explained: list[tuple[Move, ...]], still: bool, found: Lo
         for way in ways
     }
     choices = [
-        Choice(f"{state.to_move.capitalize()} ends with '{end}'", moves)
+        Choice(msg("{player} ends with '{raw}'", player=state.to_move, raw=end), moves)
         for end, moves in ends.items()
     ]
     if still:
-        choices.append(Choice("Nothing has happened yet", ()))
+        choices.append(Choice(msg("Nothing has happened yet"), ()))
     if more:
         choices.append(NONE_OF_THESE)
-    said = (
-        f"How does {state.to_move}'s Zamboni end? It lies so that it may be either. You may also"
-        " lay it so that it is clear."
+    said = sentences(
+        msg("How does {player}'s Zamboni end?", player=state.to_move),
+        msg("It lies so that it may be either."),
+        msg("You may also lay it so that it is clear."),
     )
     return Ambiguous(
         code=MOVE,
@@ -328,12 +364,13 @@ def _judge_difference(state: State, found: Look) -> Verdict:
     if not wrong.of_nests:
         return _only_dice(state, found, wrong)
     if not wrong.gone and (untold := who_has_not_told(state, found.as_read())):
-        said = f"{untold.capitalize()}'s die was not told: tell what it showed."
+        said = msg("{player}'s die was not told: tell what it showed.", player=untold)
         return Waiting(code=MOVE, said=said, rests_on=SEQUENCE, player=untold)
     if wrong.gone and not (wrong.strange or wrong.recoloured):
-        said = (
-            f"Not seen on the board: {lay(state, wrong.gone)}. Lay it there, or move it a little if"
-            f" it lies there. {turn(state)}"
+        said = sentences(
+            msg("Not seen on the board: {text}.", text=lay(state, wrong.gone)),
+            msg("Lay it there, or move it a little if it lies there."),
+            turn(state),
         )
         return Waiting(
             code=MOVE,
@@ -348,8 +385,11 @@ def _judge_difference(state: State, found: Look) -> Verdict:
         and not (wrong.moved or wrong.recoloured)
     ):
         spare = wrong.strange[0]
-        said = (
-            f"Take the {spare.colour} {spare.piece.size} piece on {spare.spaces[0]} off the board."
+        said = msg(
+            "Take the {colour} {size} piece on {cell} off the board.",
+            colour=spare.colour,
+            size=spare.piece.size,
+            cell=spare.spaces[0],
         )
         return Waiting(code=HIT, said=said, rests_on=FIRING, player=state.to_move, asks=strange)
     if wrong.strange or wrong.recoloured or wrong.gone:
@@ -365,9 +405,13 @@ def _only_dice(state: State, found: Look, wrong: Difference) -> Waiting | OutOfS
     """
     drives = reachable(state, state.phase.points) if isinstance(state.phase, Moving) else ()
     if any(drive.dice and not found.differs(after(state, (drive,))).pushed for drive in drives):
-        said = (
-            f"A cover die is pushed to {wrong.pushed[0][0]}: now drive the Zamboni that pushes it,"
-            f" or put it back. {turn(state)}"
+        said = sentences(
+            msg(
+                "A cover die is pushed to {cell}: now drive the Zamboni that pushes it, or put it"
+                " back.",
+                cell=wrong.pushed[0][0],
+            ),
+            turn(state),
         )
         return Waiting(code=MOVE, said=said, rests_on=COVER, player=state.to_move)
     return _out_of_sync(state, wrong)
@@ -388,16 +432,21 @@ def _resized(state: State, wrong: Difference) -> Verdict:
         return _out_of_sync(state, wrong)
     if not amiss:
         nest = state.left[str(target)]
-        said = f"Lay {target}'s Zamboni on {nest.space} again, looking {nest.facing}."
-        said += (
-            f" If {target} has driven since, tell what the die showed."
-            if target == state.follower
-            else ""
+        said = sentences(
+            msg(
+                "Lay {player}'s Zamboni on {cell} again, looking {cell2}.",
+                player=target,
+                cell=nest.space,
+                cell2=nest.facing,
+            ),
+            _if_driven(target) if target == state.follower else NOTHING,
         )
         return Waiting(code=HIT, said=said, rests_on=FIRING, player=state.to_move)
     player = amiss[0].player
     taken = violation(state, Take(player)) or Violation(
-        "zamboni.take.two", FIRING, f"A hit takes one piece off {player}'s nest, and more are gone."
+        "zamboni.take.two",
+        FIRING,
+        msg("A hit takes one piece off {player}'s nest, and more are gone.", player=player),
     )
     if (
         isinstance(state.phase, Aiming | Shooting)
@@ -405,42 +454,47 @@ def _resized(state: State, wrong: Difference) -> Verdict:
         and len(amiss) == 1
         and not wrong.moved
     ):
-        taken = replace(
-            taken, said=f"{taken.said} If {state.to_move} hit it, tell what the die showed."
-        )
+        hit = msg("If {player} hit it, tell what the die showed.", player=state.to_move)
+        taken = replace(taken, said=sentences(taken.said, hit))
     return _refuse(state, replace(taken, code=HIT), taken.code, (str(Take(player)),), wrong)
+
+
+def _if_driven(player: str) -> Message:
+    """What is to be told if a player has driven before anybody told the die."""
+    return msg("If {player} has driven since, tell what the die showed.", player=player)
 
 
 def _moved(state: State, found: Look, wrong: Difference) -> Verdict:
     """Zambonis lie or look otherwise than recorded, and it was no legal move."""
     if len(wrong.moved) > 1 and follower_has_driven(state, found.as_read()):
         verdict = _out_of_sync(state, wrong)
-        return replace(
-            verdict,
-            said=f"{verdict.said} If {state.follower} has driven since, tell what the die showed.",
-        )
+        return replace(verdict, said=sentences(verdict.said, _if_driven(state.follower)))
     if len(wrong.moved) > 1 or (wrong.pushed and len(found.dice or ()) != len(state.dice)):
         return _out_of_sync(state, wrong)
     (pair,) = wrong.moved
     dice = tuple(sorted(spaces[0] for spaces in found.dice or ())) if wrong.pushed else ()
     drive = Drive(pair.nest.spaces[0], pair.nest.facings[0], dice)
     if pair.player == roller(state):
-        said = (
-            f"{pair.player.capitalize()}'s Zamboni was moved, and no roll is known: tell what the"
-            " die showed."
+        said = msg(
+            "{player}'s Zamboni was moved, and no roll is known: tell what the die showed.",
+            player=pair.player,
         )
         return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=pair.player)
     if pair.player != state.to_move:
-        said = (
-            f"{pair.player.capitalize()}'s Zamboni went to {drive}, and it is {state.to_move}'s"
-            " turn."
+        said = msg(
+            "{player}'s Zamboni went to {raw}, and it is {player2}'s turn.",
+            player=pair.player,
+            raw=drive,
+            player2=state.to_move,
         )
         if pair.player == state.follower and not violation(
             state, Drive(state.mover.space, state.mover.facing)
         ):
-            said += f" If {state.to_move} ended where the move began, say so."
+            stayed = msg("If {player} ended where the move began, say so.", player=state.to_move)
+            said = sentences(said, stayed)
         if pair.player == state.follower and isinstance(state.phase, Shooting):
-            said += f" If {state.to_move} missed, tell what the die showed."
+            missed = msg("If {player} missed, tell what the die showed.", player=state.to_move)
+            said = sentences(said, missed)
         return _refuse(
             state, Violation(MOVE, MOVEMENT, said), "zamboni.move.player", (str(drive),), wrong
         )
@@ -463,17 +517,18 @@ def _refuse(
 ) -> Refused:
     """`code` is the same for every refused move; which rule it was stands in the evidence."""
     nests = dict.fromkeys(_as_it_lay(pair) for pair in (*wrong.moved, *wrong.resized))
-    back = listed(
-        [*nests, *(f"the cover die on {space}" for space in (wrong.unseen if wrong.pushed else ()))]
-    )
-    named = replace(forbidden, said=f"{forbidden.said} Put back {back}.")
+    dice = [msg("the cover die on {cell}", cell=space) for space in wrong.unseen if wrong.pushed]
+    put_back = msg("Put back {text}.", text=[*nests, *dice])
+    named = replace(forbidden, said=sentences(forbidden.said, put_back))
     return refusal(
         named, state.to_move, tried, {"violation": rule, "differences": _sentences(wrong)}
     )
 
 
 def _out_of_sync(state: State, wrong: Difference) -> OutOfSync:
-    said = "The table is not as it was recorded. Put it right, or correct the record."
+    said = sentences(
+        msg("The table is not as it was recorded."), msg("Put it right, or correct the record.")
+    )
     return OutOfSync(
         code=SYNC,
         said=said,
@@ -483,38 +538,61 @@ def _out_of_sync(state: State, wrong: Difference) -> OutOfSync:
     )
 
 
-def _as_it_lay(pair: Pair) -> str:
-    return f"{pair.player}'s {LAYER_SIZES[pair.zamboni.layers]} nest on {_place(pair.zamboni)}"
+def _as_it_lay(pair: Pair) -> Message:
+    return msg(
+        "{player}'s {size} nest on {cell}, looking {cell2}",
+        player=pair.player,
+        size=LAYER_SIZES[pair.zamboni.layers],
+        cell=pair.zamboni.space,
+        cell2=pair.zamboni.facing,
+    )
 
 
-def _place(zamboni: Zamboni) -> str:
-    return f"{zamboni.space}, looking {zamboni.facing}"
-
-
-def _sentences(wrong: Difference) -> list[str]:
+def _sentences(wrong: Difference) -> list[Message]:
     """The difference nest by nest."""
     said = [
-        f"{pair.player.capitalize()}'s Zamboni lies on {pair.nest.spaces[0]}, looking"
-        f" {pair.nest.facings[0]}, and belongs on {_place(pair.zamboni)}."
+        msg(
+            "{player}'s Zamboni lies on {cell}, looking {cell2}, and belongs on {cell3}, looking"
+            " {cell4}.",
+            player=pair.player,
+            cell=pair.nest.spaces[0],
+            cell2=pair.nest.facings[0],
+            cell3=pair.zamboni.space,
+            cell4=pair.zamboni.facing,
+        )
         for pair in wrong.moved
     ]
     for pair in wrong.resized:
         had = LAYER_SIZES[pair.zamboni.layers]
         said.append(
-            f"{pair.player.capitalize()}'s outermost piece is {pair.nest.piece.size}, and was"
-            f" {had}."
+            msg(
+                "{player}'s outermost piece is {size}, and was {size2}.",
+                player=pair.player,
+                size=pair.nest.piece.size,
+                size2=had,
+            )
         )
     said += [
-        f"A {pair.nest.colour} nest lies on {pair.nest.spaces[0]}, where {pair.player}'s belongs."
+        msg(
+            "A {colour} nest lies on {cell}, where {player}'s belongs.",
+            colour=pair.nest.colour,
+            cell=pair.nest.spaces[0],
+            player=pair.player,
+        )
         for pair in wrong.recoloured
     ]
-    said += [f"{player.capitalize()}'s Zamboni is missing." for player in wrong.gone]
-    said += [
-        f"A {nest.colour} {nest.piece.size} piece too many lies on {nest.spaces[0]}."
-        for nest in wrong.strange
-    ]
-    belongs = f", and one belongs on {listed(wrong.unseen, 'or')}" if wrong.unseen else ""
-    said += [
-        f"A cover die lies on {spaces[0]}, where none belongs{belongs}." for spaces in wrong.pushed
-    ]
+    said += [msg("{player}'s Zamboni is missing.", player=player) for player in wrong.gone]
+    said += map(too_many, wrong.strange)
+    said += [_strange_die(spaces[0], wrong.unseen) for spaces in wrong.pushed]
     return said
+
+
+def _strange_die(space: Space, unseen: Sequence[Space]) -> Message:
+    """That a cover die lies where none belongs, and where one belongs that is not seen."""
+    if not unseen:
+        return msg("A cover die lies on {cell}, where none belongs.", cell=space)
+    return msg(
+        "A cover die lies on {cell}, where none belongs, and one belongs on {cells}.",
+        cell=space,
+        cells=any_of(unseen, "cell"),
+    )

@@ -24,6 +24,12 @@ from dataclasses import dataclass
 from engines.errors import InvalidNotation
 from engines.move_notation import Notation, parse_colour
 from engines.zamboni_wars.board import FACINGS, Space
+from table.messages import msg
+
+
+def no_die(got: object) -> InvalidNotation:
+    """What is raised for something that no six-sided die shows."""
+    return InvalidNotation(msg("expected a die of 1 to 6, got {raw}", raw=repr(got)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,7 @@ class _Pips:
 
     def __post_init__(self) -> None:
         if self.pips not in range(1, 7):
-            raise InvalidNotation(f"expected a die of 1 to 6, got {self.pips!r}")
+            raise no_die(self.pips)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +126,16 @@ def parse_move(text: str) -> Move:
 def parse_facing(text: str) -> str:
     """A compass point such as `NE`; raises InvalidNotation."""
     if text not in FACINGS:
-        raise InvalidNotation(f"expected a facing ({', '.join(FACINGS)}), got {text!r}")
+        raise InvalidNotation(
+            msg("expected a facing ({raw}), got {raw2}", raw=", ".join(FACINGS), raw2=repr(text))
+        )
     return text
 
 
 def parse_pips(text: str) -> int:
     """What a six-sided die shows; raises InvalidNotation."""
     if not re.fullmatch("[1-6]", text):
-        raise InvalidNotation(f"expected a die of 1 to 6, got {text!r}")
+        raise no_die(text)
     return int(text)
 
 
@@ -135,7 +143,7 @@ def _dice(text: str) -> tuple[Space, ...]:
     """Spaces of cover dice, in their own order."""
     dice = tuple(sorted(map(Space.parse, text.split(" "))))
     if len(set(dice)) < len(dice):
-        raise InvalidNotation(f"expected dice on different spaces, got {text!r}")
+        raise InvalidNotation(msg("expected dice on different spaces, got {raw}", raw=repr(text)))
     return dice
 
 

@@ -4,7 +4,7 @@ what would be allowed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 
@@ -13,7 +13,7 @@ from engines.zamboni_wars.board import SIDE, Space
 from engines.zamboni_wars.driving import Laws, Stand, Way, breach, in_force, layers, reachable
 from engines.zamboni_wars.moves import Drive
 from engines.zamboni_wars.state import RANGE, State
-from table.listing import listed
+from table.messages import Message, any_of, msg, sentences
 
 MOVEMENT, FIRING, WARP, COVER = (
     "Movement",
@@ -21,6 +21,8 @@ MOVEMENT, FIRING, WARP, COVER = (
     "Warp Zone Rule",
     "Treehouse Cover Rule",
 )
+Reason = tuple[str, str, Message]
+"""Code, clause and reason of a refusal."""
 FARTHEST = 12
 """Points up to which a refusal looks for what an end would have cost."""
 
@@ -30,26 +32,35 @@ def drive_violation(state: State, points: int, move: Drive) -> Violation | None:
     ends = reachable(state, points)
     if move in ends:
         return None
-    tried = (
-        f"{state.to_move.capitalize()} ends on {move.space} looking {move.facing} with a roll of"
-        f" {points}"
-    )
+    tried: dict[str, object] = {
+        "player": state.to_move,
+        "cell": move.space,
+        "cell2": move.facing,
+        "n": points,
+    }
     alike = [end for end in ends if _alike(end, move)]
-    if alike:
-        clause, ends_so = (
-            f"{COVER}; ruling zamboni_wars.9",
-            listed([f"'{end}'" for end in alike], "or"),
+    if not alike:
+        code, clause, why = next(_reasons(state, points, move))
+        return Violation(code, clause, sentences(_but(tried, why), _allowed(ends, move)))
+    clause = f"{COVER}; ruling zamboni_wars.9"
+    allowed = msg("Allowed: {text}.", text=any_of([f"'{end}'" for end in alike]))
+    if len(alike) > 1 and not move.dice:
+        untold = msg(
+            "{player} ends on {cell} looking {cell2} with a roll of {n}, and which cover die it"
+            " pushed is not told.",
+            **tried,
         )
-        if len(alike) > 1 and not move.dice:
-            said = f"{tried}, and which cover die it pushed is not told. Allowed: {ends_so}."
-            return Violation("zamboni.move.which", clause, said, tuple(map(str, alike)))
-        return Violation(
-            "zamboni.move.dice",
-            clause,
-            f"{tried}, but {_dice_reason(state, move)}. Allowed: {ends_so}.",
-        )
-    code, clause, why = next(_reasons(state, points, move))
-    return Violation(code, clause, f"{tried}, but {why}. {_allowed(ends, move)}")
+        said = sentences(untold, allowed)
+        return Violation("zamboni.move.which", clause, said, tuple(map(str, alike)))
+    said = sentences(_but(tried, _dice_reason(state, move)), allowed)
+    return Violation("zamboni.move.dice", clause, said)
+
+
+def _but(tried: Mapping[str, object], why: Message) -> Message:
+    """What was tried, and why it is not allowed."""
+    return msg(
+        "{player} ends on {cell} looking {cell2} with a roll of {n}, but {text}.", text=why, **tried
+    )
 
 
 def _alike(end: Drive, move: Drive) -> bool:
@@ -57,20 +68,21 @@ def _alike(end: Drive, move: Drive) -> bool:
     return (end.space, end.facing) == (move.space, move.facing)
 
 
-def _dice_reason(state: State, move: Drive) -> str:
+def _dice_reason(state: State, move: Drive) -> Message:
     """Why the cover dice cannot lie as they are said to, where the Zamboni itself may end so."""
     if not state.cover_dice:
-        return "there are no cover dice in this game"
+        return msg("there are no cover dice in this game")
     if move.dice == state.dice:
-        return "dice are named only where one was pushed, and these lie where they lay"
+        return msg("dice are named only where one was pushed, and these lie where they lay")
     if move.dice:
-        return f"no way there leaves the cover dice on {listed(move.dice)}"
-    return (
-        f"every way there pushes a cover die, and none is named (they lay on {listed(state.dice)})"
+        return msg("no way there leaves the cover dice on {cells}", cells=move.dice)
+    return msg(
+        "every way there pushes a cover die, and none is named (they lay on {cells})",
+        cells=state.dice,
     )
 
 
-def _reasons(state: State, points: int, move: Drive) -> Iterator[tuple[str, str, str]]:
+def _reasons(state: State, points: int, move: Drive) -> Iterator[Reason]:
     """Code, clause and reason, the most telling first: the end itself, too few points, one rule
     broken, too many points.
     """
@@ -78,7 +90,10 @@ def _reasons(state: State, points: int, move: Drive) -> Iterator[tuple[str, str,
         yield (
             "zamboni.move.occupied",
             MOVEMENT,
-            f"{state.others[move.space]} stands there, and two Zambonis cannot share a space",
+            msg(
+                "{player} stands there, and two Zambonis cannot share a space",
+                player=state.others[move.space],
+            ),
         )
     laws, counts = (
         in_force(state),
@@ -86,27 +101,58 @@ def _reasons(state: State, points: int, move: Drive) -> Iterator[tuple[str, str,
     )
     spent = len(next(iter(reachable(state, points).values())))
     if (cost := _cost(state, move, range(spent))) is not None:
-        must = "all points" if spent == points else f"as many points as possible, here {spent},"
-        why = f"that takes {_points(cost)}, and {must} must be spent"
+        most = None if spent == points else spent
         if _way(state, [points], move, replace(laws, no_two_turns=False)):
             yield (
                 "zamboni.move.turns",
                 f"{MOVEMENT}; rulings zamboni_wars.3 and zamboni_wars.4",
-                f"{why}, but not on two turns in a row",
+                _not_on_two_turns(cost, most),
             )
-        yield "zamboni.move.points", f"{MOVEMENT}; ruling zamboni_wars.4", why
+        yield (
+            "zamboni.move.points",
+            f"{MOVEMENT}; ruling zamboni_wars.4",
+            _must_be_spent(cost, most),
+        )
     if way := _way(state, counts, move, free := replace(laws, arrows=False)):
         stand, _ = breach(state, way, free)
         yield (
             "zamboni.move.arrows",
             f"{MOVEMENT}; ruling zamboni_wars.2",
-            f"no arrow on {stand.space} leads {stand.facing}",
+            msg("no arrow on {cell} leads {cell2}", cell=stand.space, cell2=stand.facing),
         )
     if way := _way(state, range(1, points + 1), move, free := replace(laws, solid=False)):
         yield _blocked(state, *breach(state, way, free))
     if cost := _cost(state, move, range(points + 1, FARTHEST + 1)):
-        yield "zamboni.move.far", MOVEMENT, f"that takes {_points(cost)} or more"
-    yield "zamboni.move.way", MOVEMENT, f"no way of up to {FARTHEST} points leads there"
+        yield "zamboni.move.far", MOVEMENT, msg("that takes {text} or more", text=_points(cost))
+    yield "zamboni.move.way", MOVEMENT, msg("no way of up to {n} points leads there", n=FARTHEST)
+
+
+def _must_be_spent(cost: int, most: int | None) -> Message:
+    """That a way with so many points spends too few; `most` are all that can be spent, None where
+    all can.
+    """
+    if most is None:
+        return msg("that takes {text}, and all points must be spent", text=_points(cost))
+    return msg(
+        "that takes {text}, and as many points as possible, here {n}, must be spent",
+        text=_points(cost),
+        n=most,
+    )
+
+
+def _not_on_two_turns(cost: int, most: int | None) -> Message:
+    """As `_must_be_spent`, where two turns in a row would spend the others."""
+    if most is None:
+        return msg(
+            "that takes {text}, and all points must be spent, but not on two turns in a row",
+            text=_points(cost),
+        )
+    return msg(
+        "that takes {text}, and as many points as possible, here {n}, must be spent, but not on"
+        " two turns in a row",
+        text=_points(cost),
+        n=most,
+    )
 
 
 def _cost(state: State, move: Drive, points: Iterable[int]) -> int | None:
@@ -135,39 +181,53 @@ def _way(state: State, points: Collection[int], move: Drive, laws: Laws) -> Way 
     return None
 
 
-def _blocked(state: State, stand: Stand, there: Space | str) -> tuple[str, str, str]:
+def _blocked(state: State, stand: Stand, there: Space | str) -> Reason:
     """Code, clause and reason for what is in the way on a space that was to be entered."""
     player = next((player for space, player in state.others.items() if space == there), None)
     if there != stand.space.ahead(stand.facing):
-        why = f"{player or 'a cover die'} is on {there}, and nobody warps into an occupied space"
+        why = (
+            msg(
+                "{player} is on {cell}, and nobody warps into an occupied space",
+                player=player,
+                cell=there,
+            )
+            if player
+            else msg(
+                "a cover die is on {cell}, and nobody warps into an occupied space", cell=there
+            )
+        )
         return "zamboni.move.warp", f"{WARP}; rulings zamboni_wars.7 and zamboni_wars.9", why
     if player:
         return (
             "zamboni.move.blocked",
             MOVEMENT,
-            f"{player} stands in the way on {there} and has to be driven round",
+            msg(
+                "{player} stands in the way on {cell} and has to be driven round",
+                player=player,
+                cell=there,
+            ),
         )
     return (
         "zamboni.move.blocked",
         f"{COVER}; ruling zamboni_wars.9",
-        f"the cover die on {there} is in the way and cannot be pushed on",
+        msg("the cover die on {cell} is in the way and cannot be pushed on", cell=there),
     )
 
 
-def _allowed(ends: Iterable[Drive], move: Drive) -> str:
+def _allowed(ends: Iterable[Drive], move: Drive) -> Message:
     """What would be allowed: the ways to look on that space, or else the end that is nearest to
     what was tried.
     """
     there = list(dict.fromkeys(end.facing for end in ends if end.space == move.space))
     if there:
-        return f"On {move.space} it may look {listed(there, 'or')}."
+        return msg("On {cell} it may look {cells}.", cell=move.space, cells=any_of(there, "cell"))
 
     def away(end: Drive) -> tuple[int, bool]:
         return (end.space.file - move.space.file) ** 2 + (
             end.space.row - move.space.row
         ) ** 2, end.facing != move.facing
 
-    return f"Nearest to that, '{min(ends, key=away)}' is allowed."
+    return msg("Nearest to that, '{raw}' is allowed.", raw=min(ends, key=away))
 
 
 def fire_violation(state: State, target: str) -> Violation | None:
@@ -176,46 +236,69 @@ def fire_violation(state: State, target: str) -> Violation | None:
         return None
     code, clause, why = _missed(state, target)
     return Violation(
-        code, clause, f"{state.to_move.capitalize()} fires at {target}, but {why}. {firing(state)}"
+        code,
+        clause,
+        sentences(
+            msg(
+                "{player} fires at {player2}, but {text}.",
+                player=state.to_move,
+                player2=target,
+                text=why,
+            ),
+            firing(state),
+        ),
     )
 
 
-def firing(state: State) -> str:
+def firing(state: State) -> Message:
     """What a player who is aimed at somebody may or has to do."""
     if state.ruling("fire") == "may":
-        return f"{state.to_move.capitalize()} may fire at {state.in_sight} or hold fire."
-    return f"{state.to_move.capitalize()} has to fire at {state.in_sight}."
+        return msg(
+            "{player} may fire at {player2} or hold fire.",
+            player=state.to_move,
+            player2=state.in_sight,
+        )
+    return msg("{player} has to fire at {player2}.", player=state.to_move, player2=state.in_sight)
 
 
-def _missed(state: State, target: str) -> tuple[str, str, str]:
+def _missed(state: State, target: str) -> Reason:
     """Code, clause and reason why a laser cannot be fired at somebody who is not in sight."""
     if target not in state.players:
-        return "zamboni.fire.player", FIRING, f"nobody plays {target}"
+        return "zamboni.fire.player", FIRING, msg("nobody plays {player}", player=target)
     if target not in state.left:
-        return "zamboni.fire.gone", FIRING, f"{target}'s Zamboni is destroyed"
+        return "zamboni.fire.gone", FIRING, msg("{player}'s Zamboni is destroyed", player=target)
     if target == state.to_move:
-        return "zamboni.fire.self", FIRING, "a laser is fired at another Zamboni"
+        return "zamboni.fire.self", FIRING, msg("a laser is fired at another Zamboni")
     space, facing, there = state.mover.space, state.mover.facing, state.left[target].space
     line = [ahead for spaces in range(1, 2 * SIDE) if (ahead := space.ahead(facing, spaces))]
     if there not in line:
         return (
             "zamboni.fire.line",
             FIRING,
-            f"its laser points {facing} from {space}, and {there} is not on that line",
+            msg(
+                "its laser points {cell} from {cell2}, and {cell3} is not on that line",
+                cell=facing,
+                cell2=space,
+                cell3=there,
+            ),
         )
     away = line.index(there) + 1
     if away > RANGE:
         return (
             "zamboni.fire.range",
             f"{FIRING}; ruling zamboni_wars.5",
-            f"{there} is {away} spaces away, and a laser reaches {RANGE}",
+            msg(
+                "{cell} is {n} spaces away, and a laser reaches {n2}", cell=there, n=away, n2=RANGE
+            ),
         )
     return (
         "zamboni.fire.blocked",
         f"{FIRING}; ruling zamboni_wars.5",
-        f"{state.in_sight} stands between",
+        msg("{player} stands between", player=state.in_sight),
     )
 
 
-def _points(count: int) -> str:
-    return f"{count or 'no'} point{'' if count == 1 else 's'}"
+def _points(count: int) -> Message:
+    if not count:
+        return msg("no points")
+    return msg("{n} point", n=count) if count == 1 else msg("{n} points", n=count)

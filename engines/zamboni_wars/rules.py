@@ -21,6 +21,7 @@ from engines.zamboni_wars.moves import Die, Drive, Early, Fire, Hold, Move, Roll
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over, Rolling, RollOff, Shooting
 from engines.zamboni_wars.refusals import FIRING, drive_violation, fire_violation, firing
 from engines.zamboni_wars.state import LAYER_SIZES, RULINGS, State, Zamboni, fresh
+from table.messages import Message, msg, phrase, sentences
 
 __all__ = [
     "RULINGS",
@@ -55,14 +56,26 @@ class Outcome:
     layers: int
     resigned: bool = False
 
+    @property
+    def message(self) -> Message:
+        """Who won, and with how many layers."""
+        won: dict[str, object] = {"player": self.winner, "n": self.layers}
+        if self.resigned and self.layers == 1:
+            return phrase(
+                "{player} won with the last Zamboni of those who did not resign, {n} layer left",
+                **won,
+            )
+        if self.resigned:
+            return phrase(
+                "{player} won with the last Zamboni of those who did not resign, {n} layers left",
+                **won,
+            )
+        if self.layers == 1:
+            return phrase("{player} won with the last Zamboni, {n} layer left", **won)
+        return phrase("{player} won with the last Zamboni, {n} layers left", **won)
+
     def __str__(self) -> str:
-        last = (
-            "the last Zamboni of those who did not resign" if self.resigned else "the last Zamboni"
-        )
-        return (
-            f"{self.winner} won with {last}, {self.layers} layer{'' if self.layers == 1 else 's'}"
-            " left"
-        )
+        return self.message
 
 
 class LegalMoves(Legal[State, Move]):
@@ -179,15 +192,28 @@ def after_early(state: State, drive: Drive) -> tuple[State, tuple[str, ...]]:
     return driven, tuple(unused)
 
 
-def early_dice(state: State, drive: Drive) -> list[str]:
+def ended_on(player: str, drive: Drive) -> Message:
+    """How a player's Zamboni ended, and where the cover dice lie if one was pushed."""
+    fields = {"player": player, "cell": drive.space, "cell2": drive.facing}
+    if not drive.dice:
+        return msg("{player}'s Zamboni ended on {cell}, looking {cell2}", **fields)
+    return msg(
+        "{player}'s Zamboni ended on {cell}, looking {cell2}, the cover dice lie on {cells}",
+        cells=drive.dice,
+        **fields,
+    )
+
+
+def early_dice(state: State, drive: Drive) -> list[Message]:
     """What becomes of the dice that were heard before the end of a legal drive was seen, a sentence
     each.
     """
     _, unused = after_early(state, drive)
     early = state.phase.early if isinstance(state.phase, Moving) else ()
     return [
-        f"{player.capitalize()}'s die"
-        f" {'counts for nothing' if player in unused else f'shows {pips}'}."
+        msg("{player}'s die counts for nothing.", player=player)
+        if player in unused
+        else msg("{player}'s die shows {n}.", player=player, n=pips)
         for player, pips in early
     ]
 
@@ -230,7 +256,11 @@ def violation(state: State, move: Move) -> Violation | None:
             return Violation(
                 "zamboni.over",
                 WINNING,
-                f"'{move}' was tried, but the game is over: {outcome(state)}.",
+                msg(
+                    "'{raw}' was tried, but the game is over: {text}.",
+                    raw=move,
+                    text=_ending(state),
+                ),
             )
         case (RollOff() | Rolling(), Roll()) | (Shooting(), Die()):
             return None
@@ -248,21 +278,35 @@ def violation(state: State, move: Move) -> Violation | None:
             return Violation(
                 "zamboni.take.other",
                 FIRING,
-                f"A piece of {colour}'s was taken, but the hit was on {target}. {turn(state)}",
+                sentences(
+                    msg(
+                        "A piece of {player}'s was taken, but the hit was on {player2}.",
+                        player=colour,
+                        player2=target,
+                    ),
+                    turn(state),
+                ),
             )
         case Aiming(target), Hold():
             if state.ruling("fire") == "may":
                 return None
-            said = (
-                f"{state.to_move.capitalize()} holds fire, but it was ruled before play that a"
-                f" laser aimed at a Zamboni is fired. {turn(state)}"
+            said = sentences(
+                msg(
+                    "{player} holds fire, but it was ruled before play that a laser aimed at a"
+                    " Zamboni is fired.",
+                    player=state.to_move,
+                ),
+                turn(state),
             )
             return Violation("zamboni.hold.ruling", "ruling zamboni_wars.8", said)
         case _:
             return Violation(
                 _OUT_OF_TIME[type(move)],
                 SEQUENCE,
-                f"'{move}' was tried, but it is not the time for that. {turn(state)}",
+                sentences(
+                    msg("'{raw}' was tried, but it is not the time for that.", raw=move),
+                    turn(state),
+                ),
             )
 
 
@@ -280,30 +324,42 @@ def outcome(state: State) -> Outcome | None:
     )
 
 
-def turn(state: State) -> str:
+def _ending(state: State) -> Message:
+    """How a game that is over ended."""
+    return Outcome(state.to_move, state.mover.layers, bool(state.others)).message
+
+
+def turn(state: State) -> Message:
     """Who is to do what now, in a sentence."""
-    who = state.to_move.capitalize()
+    who = state.to_move
     match state.phase:
         case RollOff():
-            return f"{who} rolls for the cover die: the highest roll gets it."
+            return msg("{player} rolls for the cover die: the highest roll gets it.", player=who)
         case Rolling():
-            return f"{who} rolls for movement."
+            return msg("{player} rolls for movement.", player=who)
         case Moving(points):
-            return f"{who} moves and spends {points} point{'' if points == 1 else 's'}."
+            if points == 1:
+                return msg("{player} moves and spends {n} point.", player=who, n=points)
+            return msg("{player} moves and spends {n} points.", player=who, n=points)
         case Aiming():
             return firing(state)
         case Shooting(target):
-            return (
-                f"{who} rolls for the shot at {target}; {HIT_FROM[state.left[target].layers]} or"
-                " more hits."
+            return msg(
+                "{player} rolls for the shot at {player2}; {n} or more hits.",
+                player=who,
+                player2=target,
+                n=HIT_FROM[state.left[target].layers],
             )
         case Hit(target):
-            return (
-                f"{who} hit {target}: take the {LAYER_SIZES[state.left[target].layers]} {target}"
-                " piece off the board."
+            return msg(
+                "{player} hit {player2}: take the {size} {colour} piece off the board.",
+                player=who,
+                player2=target,
+                size=LAYER_SIZES[state.left[target].layers],
+                colour=target,
             )
         case Over():
-            return f"The game is over: {outcome(state)}."
+            return msg("The game is over: {text}.", text=_ending(state))
         case _:
             assert_never(state.phase)
 

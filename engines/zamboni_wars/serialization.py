@@ -8,10 +8,17 @@ from engines.zamboni_wars.announcements import may_say
 from engines.zamboni_wars.phases import Aiming, Moving, RollOff
 from engines.zamboni_wars.rules import outcome, turn
 from engines.zamboni_wars.state import State, Zamboni
+from table.messages import plain
 
 
 def state_document(state: State) -> dict[str, Any]:
-    """The state as plain data for logs and pages, every key always there.
+    """The state as plain data for logs and programs, its messages in English: see `shown_state`."""
+    document: dict[str, Any] = plain(shown_state(state))
+    return document
+
+
+def shown_state(state: State) -> dict[str, Any]:
+    """The state as data for pages, every key always there.
 
     ::
 
@@ -56,7 +63,7 @@ def state_document(state: State) -> dict[str, Any]:
         "board": str(state.board),
         "rulings": dict(state.rulings),
         "state": str(state),
-        "outcome": str(ended) if ended else None,
+        "outcome": ended.message if ended else None,
     }
 
 

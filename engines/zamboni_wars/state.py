@@ -24,6 +24,7 @@ from engines.zamboni_wars.phases import (
     parse_phase,
 )
 from table.errors import InputError
+from table.messages import in_a_row, msg
 
 LAYERS = 3
 LAYER_SIZES = {3: "large", 2: "medium", 1: "small"}
@@ -279,7 +280,11 @@ def _check_seats(players: tuple[str, ...], colours: list[str], opposite: bool) -
     for player in players:
         if player not in colours:
             raise InputError(
-                f"players: expected colours of the coasters ({', '.join(colours)}), got {player!r}"
+                msg(
+                    "players: expected colours of the coasters ({text}), got {raw}",
+                    text=in_a_row(colours, "colour"),
+                    raw=repr(player),
+                )
             )
     first = colours.index(players[0])
     clockwise = [colour for colour in colours[first:] + colours[:first] if colour in players]
@@ -288,14 +293,24 @@ def _check_seats(players: tuple[str, ...], colours: list[str], opposite: bool) -
         and len(players) == PLAYERS_LEAST
         and colours.index(players[1]) != (first + 2) % len(colours)
     ):
-        pairs = f"{colours[0]} and {colours[2]}, or {colours[1]} and {colours[3]}"
         raise InputError(
-            f"players: two players take opposite coasters ({pairs}), got {' and '.join(players)}"
+            msg(
+                "players: two players take opposite coasters ({colour} and {colour2}, or {colour3}"
+                " and {colour4}), got {players}",
+                colour=colours[0],
+                colour2=colours[2],
+                colour3=colours[1],
+                colour4=colours[3],
+                players=players,
+            )
         )
     if list(players) != clockwise:
         raise InputError(
-            f"players: turns go clockwise round the board: expected {' '.join(clockwise)}, got"
-            f" {' '.join(players)}"
+            msg(
+                "players: turns go clockwise round the board: expected {text}, got {text2}",
+                text=in_a_row(clockwise, "colour", " "),
+                text2=in_a_row(players, "colour", " "),
+            )
         )
 
 

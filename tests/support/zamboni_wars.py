@@ -15,6 +15,7 @@ from table.observation import Camera, Observation, SeenDie, SeenPiece
 from table.pieces import load_piece_set
 from table.solids import lying
 from tests.support.paths import ROOT
+from tests.support.sentences import untold
 
 COLOURS = ["yellow", "red", "blue", "green"]
 """Clockwise round the usual board."""
@@ -258,6 +259,12 @@ NOTHING = Observation(0, 0, None)
 """An observation before the one that is judged, with nothing on it that could be compared."""
 
 
+def _told(verdict):
+    """The verdict, every sentence of which is a template with its values."""
+    assert untold(verdict) == []
+    return verdict
+
+
 class Evening:
     """A game on a table, its record, and what may go wrong between two moves."""
 
@@ -270,7 +277,7 @@ class Evening:
 
     def judge(self, table=None):
         self.seen = (table or self.table).seen()
-        return game.judge(self.state, self.seen, self.before, self.table.BOARD)
+        return _told(game.judge(self.state, self.seen, self.before, self.table.BOARD))
 
     def count(self, verdict):
         """Play what a verdict says."""
@@ -281,9 +288,8 @@ class Evening:
         return verdict
 
     def roll(self, player=None):
-        return game.hear(
-            self.state, {"player": player or self.state.to_move, "die": self.chance.randint(1, 6)}
-        )
+        heard = {"player": player or self.state.to_move, "die": self.chance.randint(1, 6)}
+        return _told(game.hear(self.state, heard))
 
     def drive(self):
         """A legal drive, those that aim preferred, and the verdict on it."""

@@ -14,6 +14,7 @@ from table.messages import (
     Message,
     any_of,
     as_message,
+    in_a_row,
     msg,
     phrase,
     phrases,
@@ -105,3 +106,11 @@ def test_parts_are_joined_and_empty_ones_left_out():
 def test_a_field_without_a_value_is_a_mistake():
     with pytest.raises(KeyError):
         msg("{player} throws next.", playr="red")
+
+
+def test_things_in_a_row_have_the_same_between_all_of_them():
+    said = msg("It moved {pieces} by {mm} mm.", pieces=in_a_row(["red", "green"], "colour"), mm="3")
+    assert said == "It moved red, green by 3 mm."
+    assert german(said) == "rot, grün wurde um 3 mm bewegt."
+    spaced = msg("expected {text}", text=in_a_row(["red", "green"], "colour", " "))
+    assert spaced == "expected red green"

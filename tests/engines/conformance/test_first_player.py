@@ -19,6 +19,7 @@ from engines.game import ALL_WAYS
 from engines.rule_texts import explain
 from engines.verdict import Accepted, Noted, Refused, Waiting
 from table.errors import InputError
+from tests.support.sentences import untold, without_template
 
 PLAYERS = {
     "ice_boule": ("blue", "yellow", "red", "green"),
@@ -185,6 +186,19 @@ def test_who_rolls_twice_or_does_not_roll_is_refused_and_counts_for_nothing():
         out.said
         == "Blue does not roll again: red and black tie. Red rolls for who begins, then black."
     )
+    assert [*untold(twice), *untold(verdict), *untold(out)] == []
+
+
+@games
+def test_what_is_said_before_the_first_move_is_templates_with_their_values(name):
+    """And plain text in the document for programs."""
+    game, state = begin(name)
+    shown, plain = game.shown_state(state), game.state_document(state)
+    labels = [one["label"] for one in shown["may_say"]]
+    options = [option.said for option in game.options(state)]
+    assert without_template(shown["turn"], *labels, *options) == []
+    assert plain == shown
+    assert {type(text) for text in (plain["turn"], plain["may_say"][0]["label"])} == {str}
 
 
 def test_a_piecepack_die_may_show_nothing_in_icefloe_alone():

@@ -9,6 +9,7 @@ from dataclasses import replace
 from engines import zamboni_wars as game
 from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Waiting
 from engines.zamboni_wars.board import Space
+from tests.support.sentences import untold
 
 LINE = "zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase "
 
@@ -22,7 +23,10 @@ def without(evening, *players):
 
 
 def judge(evening, seen, before=None):
-    return game.judge(evening.state, seen, before or evening.table.seen(), evening.table.BOARD)
+    board = evening.table.BOARD
+    verdict = game.judge(evening.state, seen, before or evening.table.seen(), board)
+    assert untold(verdict) == []
+    return verdict
 
 
 def test_of_a_nest_that_nobody_may_touch_people_say_that_it_lies_there(at):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import engines.zamboni_wars as zamboni_wars
-from engines.errors import InvalidNotation
+from engines.errors import IllegalMove, InvalidNotation
 from engines.zamboni_wars import (
     RULINGS,
     Board,
@@ -23,6 +23,7 @@ from engines.zamboni_wars import (
 from engines.zamboni_wars.board import Space
 from engines.zamboni_wars.moves import Die, Drive, Roll, Take
 from table.errors import InputError
+from tests.support.sentences import without_template
 
 
 @pytest.mark.parametrize("pips", [0, 7, -1, 2.5])
@@ -73,8 +74,34 @@ ROLL_OFF = (
     ],
 )
 def test_a_game_that_cannot_start(players, rulings, expected):
-    with pytest.raises(InputError, match=re.escape(expected)):
+    with pytest.raises(InputError, match=re.escape(expected)) as refused:
         start(players, rulings)
+    assert without_template(refused.value.said) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["go north", "c9 E", "c6 E dice b4 b4", "c6 Q", "roll 7", "fire mauve", "roll", "c6 E dice"],
+)
+def test_why_a_text_is_no_move_is_a_template_with_its_values(text):
+    with pytest.raises(InvalidNotation) as refused:
+        parse_move(text)
+    assert without_template(refused.value.said) == []
+
+
+def test_why_a_move_is_illegal_is_a_template_with_its_values():
+    state = start(("red", "green"), {})
+    with pytest.raises(IllegalMove) as refused:
+        play(state, parse_move("fire green"))
+    assert without_template(refused.value.said) == []
+    assert (
+        str(refused.value)
+        == refused.value.said
+        == (
+            "'fire green': 'fire green' was tried, but it is not the time for that. Red rolls for"
+            " movement. (Turn Sequence)"
+        )
+    )
 
 
 @pytest.mark.parametrize(

@@ -136,3 +136,14 @@ def test_dice_that_nobody_waits_for_are_set_aside(table):
     for browser, page in ((host, "/"), (phones["red"], "/play")):
         assert "electronic die" not in browser.get(page).text
         assert "Something else to say" in browser.get(page).text
+
+
+def test_what_may_be_said_is_in_the_language_of_the_page(table):
+    """On the host's page with the colour before it, on a player's own without."""
+    _, host, phones = table("zamboni_wars", ZAMBONI.format("move 4"))
+    german = {"Accept-Language": "de"}
+    assert "Rot: Würfel 5</button>" in host.get("/", headers=german).text
+    page = phones["red"].get("/play", headers=german).text
+    assert "Rot: " not in page
+    assert '">Würfel 5</button>' in page
+    assert '<span lang="en">' not in page
