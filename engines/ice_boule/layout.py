@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from engines.errors import InvalidNotation
+from table.messages import SENTENCES, Listing, Number, Value, Word
 from table.pieces import COLOURS
 
 TOUCHING = "touching"
@@ -126,6 +127,13 @@ class Layout:
         )
         return f"{self.lies[0]}{''.join(rest)}"
 
+    @property
+    def in_words(self) -> Listing:
+        """As it prints, a part of a message: its colours are translated, and its numbers written as
+        each language does.
+        """
+        return Listing(tuple(map(_in_words, str(self).split(" "))), SENTENCES)
+
     @classmethod
     def parse(cls, text: str) -> Layout:
         """The layout in `yellow 12.05 < blue 29.37`, or `nothing`; raises InvalidNotation."""
@@ -204,3 +212,9 @@ class Layout:
     def _doubtful(self, run: range) -> bool:
         """Has a run between two `<` several colours, not all of them said to be equal?"""
         return len(self._colours(run)) > 1 and "~" in self.relations[run.start : run.stop - 1]
+
+
+def _in_words(part: str) -> Value:
+    if part in COLOURS:
+        return Word(part)
+    return Number(part) if _NUMBER.fullmatch(part) else part
