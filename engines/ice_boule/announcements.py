@@ -20,8 +20,7 @@ from engines.ice_boule.throws import TOO_CLOSE, label, orders
 from engines.verdict import Accepted, Ambiguous, Choice, Verdict, Waiting, refusal
 from table.errors import InputError
 from table.files import shown
-from table.listing import listed
-from table.messages import msg, sentences
+from table.messages import any_of, msg, sentences
 from table.pieces import COLOURS
 
 H = TypeVar("H", Stop, Throw)
@@ -144,7 +143,11 @@ def judge_out(state: State, player: str) -> Verdict:
 def _judge_void(state: State, player: str) -> Verdict:
     if player not in state.players:
         raise InputError(
-            f"input: player: expected {listed(state.players, 'or')}, got {shown(player)}"
+            msg(
+                "input: player: expected {players}, got {raw}",
+                players=any_of(state.players, "player"),
+                raw=shown(player),
+            )
         )
     if wrong := violation(state, Void()):
         return refusal(wrong, player, (str(Void()),), {})

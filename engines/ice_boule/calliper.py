@@ -32,8 +32,11 @@ def judge_answer(
     measured = ", ".join(readings)
     if not fitting:
         raise InvalidNotation(
-            f"expected one of {', '.join(repr(choice.label) for choice in asked.choices)}, got"
-            f" {measured}, which agrees with none"
+            msg(
+                "expected one of {text}, got {text2}, which agrees with none",
+                text=Listing(tuple(_quoted(choice.label).content for choice in asked.choices), ","),
+                text2=phrases(*readings, joint=","),
+            )
         )
     if len(fitting) > 1:
         said = msg(
@@ -94,7 +97,11 @@ def _place(layout: Layout, name: str) -> int:
     own = [place for place, lie in enumerate(layout.lies) if lie.colour == colour]
     if number not in ("", *map(str, range(1, len(own) + 1))) or not own:
         raise InvalidNotation(
-            f"expected a piece such as 'blue' or 'blue 2' among '{layout}', got {name!r}"
+            msg(
+                "expected a piece such as 'blue' or 'blue 2' among '{raw}', got {raw2}",
+                raw=layout,
+                raw2=repr(name),
+            )
         )
     return own[int(number or 1) - 1]
 

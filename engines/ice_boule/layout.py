@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from engines.errors import InvalidNotation
-from table.messages import SENTENCES, Listing, Number, Value, Word
+from table.messages import SENTENCES, Listing, Number, Value, Word, msg
 from table.pieces import COLOURS
 
 TOUCHING = "touching"
@@ -40,11 +40,15 @@ class Lie:
     def __post_init__(self) -> None:
         if not 0 <= self.gap_mm <= FARTHEST_MM:
             raise InvalidNotation(
-                f"expected a distance of 0 to {FARTHEST_MM:.0f} mm, got {self.gap_mm}"
+                msg(
+                    "expected a distance of 0 to {n} mm, got {mm}",
+                    n=f"{FARTHEST_MM:.0f}",
+                    mm=self.gap_mm,
+                )
             )
         if self.on_target and self.gap_mm:
             raise InvalidNotation(
-                f"expected no gap for a piece on the target, got {self.gap_mm} mm"
+                msg("expected no gap for a piece on the target, got {mm} mm", mm=self.gap_mm)
             )
         object.__setattr__(self, "gap_mm", round(self.gap_mm, 2))
 
@@ -79,8 +83,11 @@ class Lie:
         colour, _, distance = text.partition(" ")
         if colour not in COLOURS or not (distance in (ON, TOUCHING) or _NUMBER.fullmatch(distance)):
             raise InvalidNotation(
-                "expected a colour and a distance such as 'blue 57.52', 'blue touching' or 'blue"
-                f" on', got {text!r}"
+                msg(
+                    "expected a colour and a distance such as 'blue 57.52', 'blue touching' or"
+                    " 'blue on', got {raw}",
+                    raw=repr(text),
+                )
             )
         return cls(colour, 0.0 if distance in (ON, TOUCHING) else float(distance), distance == ON)
 
@@ -99,23 +106,37 @@ class Layout:
             "<=~"
         ):
             raise InvalidNotation(
-                f"expected '<', '=' or '~' between each two of {len(self.lies)} pieces, got"
-                f" {' '.join(self.relations)!r}"
+                msg(
+                    "expected '<', '=' or '~' between each two of {n} pieces, got {raw}",
+                    n=len(self.lies),
+                    raw=repr(" ".join(self.relations)),
+                )
             )
         for near, relation, far in zip(self.lies, self.relations, self.lies[1:], strict=False):
             if near.rank > far.rank:
                 raise InvalidNotation(
-                    f"expected the nearest piece first, got '{near}' before '{far}'"
+                    msg(
+                        "expected the nearest piece first, got '{raw}' before '{raw2}'",
+                        raw=near,
+                        raw2=far,
+                    )
                 )
             if relation == "=" and near.rank != far.rank:
                 raise InvalidNotation(
-                    f"expected equal distances on both sides of '=', got '{near} = {far}'"
+                    msg(
+                        "expected equal distances on both sides of '=', got '{raw} = {raw2}'",
+                        raw=near,
+                        raw2=far,
+                    )
                 )
         standing = [lie.colour for lie in self.lies if lie.on_target]
         if len(set(standing)) > 1 and set(self.relations[: len(standing) - 1]) != {"="}:
             raise InvalidNotation(
-                "expected '=' between pieces of different players that stand on the target, got"
-                f" '{self}'"
+                msg(
+                    "expected '=' between pieces of different players that stand on the target, got"
+                    " '{raw}'",
+                    raw=self,
+                )
             )
 
     def __str__(self) -> str:

@@ -177,7 +177,7 @@ def resign(state: State, player: str) -> State:
     if state.target is None or after.next:
         return after
     if wrong := _doubt_violation(after):
-        raise InputError(f"resign: the end would be over. {wrong.said}")
+        raise InputError(sentences(msg("resign: the end would be over."), wrong.said))
     return _end(after)
 
 

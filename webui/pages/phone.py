@@ -125,12 +125,7 @@ def own(view: dict[str, Any], seat: str, may_say: Sequence[dict[str, Any]]) -> d
     rulings = (
         row for row in view["verdicts"] if row["kind"] in OBJECTED_TO and not row["overturned_by"]
     )
-    named = [
-        one | {"label": one["label"].removeprefix(f"{seat}: ")}
-        if one["label"].startswith(f"{seat}: ")
-        else one
-        for one in say
-    ]
+    named = [one | {"label": one["label"].removeprefix(f"{seat}: ")} for one in say]
     waited_for = [one for one in named if not one.get("aside")]
     return {
         "say": waited_for,
