@@ -11,6 +11,7 @@ from referee.presentation.shown_games import verb
 from referee.sessions.misreadings import KEY
 from referee.sessions.verdict_events import LIKELIEST
 from table.measured_text import shown_mm
+from table.messages import Listing, Message
 
 UNITS = {"_mm": "mm", "_mm2": "mm²", "_deg": "°", "_ms": "ms", "_px": "px"}
 
@@ -55,9 +56,14 @@ def unbroken(said: str) -> str:
 def before_the_list(verdict: Mapping[str, Any]) -> str:
     """What a verdict says, without the differences between table and record: a page lists those."""
     said: str = verdict["said"]
-    return said.removesuffix(
-        " ".join(("", *(verdict.get("evidence") or {}).get("differences", ())))
-    )
+    differences = (verdict.get("evidence") or {}).get("differences", ())
+    listed = " ".join(("", *differences))
+    if not isinstance(said, Message):
+        return said.removesuffix(listed)
+    content = said.content
+    if not (listed and said.endswith(listed) and isinstance(content, Listing)):
+        return said
+    return Message(Listing(content.items[: -len(differences)], content.joint))
 
 
 def evidence_rows(evidence: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

@@ -5,8 +5,9 @@ rulings ice_boule.1 to .10.
 from engines.ice_boule.alternatives import alternatives
 from engines.ice_boule.announcements import hear, judge_stop
 from engines.ice_boule.board_marks import options, trace
+from engines.ice_boule.calliper import judge_answer
 from engines.ice_boule.facts import FACTS
-from engines.ice_boule.judge import judge, judge_answer
+from engines.ice_boule.judge import judge
 from engines.ice_boule.rules import (
     RULINGS,
     State,
@@ -20,7 +21,7 @@ from engines.ice_boule.rules import (
     turn,
     violation,
 )
-from engines.ice_boule.serialization import measurement, state_document
+from engines.ice_boule.serialization import measurement, shown_state, state_document
 from engines.secret_inputs import no_hidden_voters as hidden_voters
 from engines.secret_inputs import no_secret_voter as secret_voter
 
@@ -46,6 +47,7 @@ __all__ = [
     "resign",
     "secret_voter",
     "set_up",
+    "shown_state",
     "start",
     "state_document",
     "trace",

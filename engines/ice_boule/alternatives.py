@@ -14,6 +14,7 @@ from engines.ice_boule.ranking import Ranking, rank_layout, with_pair
 from engines.ice_boule.state import State
 from engines.verdict import Choice
 from table.listing import as_recorded
+from table.messages import Message, msg, phrase
 from table.pieces import COLOURS
 
 
@@ -29,32 +30,38 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
     match ruled:
         case Throw():
             yield from _throws(state, ruled)
-            yield "It left the play area: the end is void", Void()
+            yield msg("It left the play area: the end is void"), Void()
             yield from _stops(state)
         case Stop() | Void():
             yield from _out(state)
             yield from _stops(state)
-            yield "It left the play area: the end is void", Void()
+            yield msg("It left the play area: the end is void"), Void()
         case Size():
             yield from (
-                (f"{ruled.player} throws {size} pieces", replace(ruled, size=size))
+                (
+                    phrase("{player} throws {size} pieces", player=ruled.player, size=size),
+                    replace(ruled, size=size),
+                )
                 for size in rules.SIZES
             )
         case Target():
-            yield from ((f"A {colour} target stands upright", Target(colour)) for colour in COLOURS)
+            yield from (
+                (msg("A {colour} target stands upright", colour=colour), Target(colour))
+                for colour in COLOURS
+            )
 
 
 def _out(state: State) -> Iterator[tuple[str, Move]]:
     if state.next is not None:
         yield (
-            f"{state.next.capitalize()}'s piece left the play area",
+            msg("{player}'s piece left the play area", player=state.next),
             Throw(state.next, None, None, state.layout),
         )
 
 
 def _stops(state: State) -> Iterator[tuple[str, Move]]:
     if state.may_stop:
-        yield f"{state.next} throws no more", Stop(str(state.next))
+        yield phrase("{player} throws no more", player=state.next), Stop(str(state.next))
 
 
 def _throws(state: State, ruled: Throw) -> Iterator[tuple[str, Move]]:
@@ -63,21 +70,23 @@ def _throws(state: State, ruled: Throw) -> Iterator[tuple[str, Move]]:
         return
     at = ruled.layout.lies.index(ruled.lie)
     for lie, said in (
-        (Lie(ruled.player, 0.0, True), "stands on the target"),
-        (Lie(ruled.player, 0.0), "touches the target"),
+        (
+            Lie(ruled.player, 0.0, True),
+            msg("{player}'s piece stands on the target", player=ruled.player),
+        ),
+        (Lie(ruled.player, 0.0), msg("{player}'s piece touches the target", player=ruled.player)),
     ):
         if lie != ruled.lie:
-            yield (
-                f"{ruled.player.capitalize()}'s piece {said}",
-                replace(ruled, lie=lie, layout=_first(ruled.layout, at, lie)),
-            )
+            yield said, replace(ruled, lie=lie, layout=_first(ruled.layout, at, lie))
     out = rank_layout(ruled.layout).without(at).layout()
     yield (
-        f"{ruled.player.capitalize()}'s piece left the play area",
+        msg("{player}'s piece left the play area", player=ruled.player),
         Throw(ruled.player, None, None, out),
     )
     if state.size(ruled.player) is None:
-        yield from ((f"A {size} piece", replace(ruled, size=size)) for size in rules.SIZES)
+        yield from (
+            (msg("A {size} piece", size=size), replace(ruled, size=size)) for size in rules.SIZES
+        )
 
 
 def _orders(ruled: Throw) -> Iterator[tuple[str, Throw]]:
@@ -86,25 +95,34 @@ def _orders(ruled: Throw) -> Iterator[tuple[str, Throw]]:
     for at, (near, far) in enumerate(pairwise(lies)):
         if near.colour != far.colour:
             yield (
-                _sentence(f"{_piece(far)} is nearer than {_piece(near)}"),
+                msg(
+                    "{player}'s piece {text} is nearer than {player2}'s piece {text2}",
+                    player=far.colour,
+                    text=_place(far),
+                    player2=near.colour,
+                    text2=_place(near),
+                ),
                 _ranked(ruled, thrown, with_pair(ruled.layout, at, equal=False)),
             )
             if not near.on_target:
                 yield (
-                    _sentence(f"{_piece(near)} and {_piece(far)} are equally near"),
+                    msg(
+                        "{player}'s piece {text} and {player2}'s piece {text2} are equally near",
+                        player=near.colour,
+                        text=_place(near),
+                        player2=far.colour,
+                        text2=_place(far),
+                    ),
                     _ranked(ruled, thrown, with_pair(ruled.layout, at, equal=True)),
                 )
 
 
-def _piece(lie: Lie) -> str:
-    where = {"on": "on the target", "touching": "that touches"}.get(
-        lie.distance, f"at {as_recorded(lie.gap_mm)} mm"
-    )
-    return f"{lie.colour}'s piece {where}"
-
-
-def _sentence(words: str) -> str:
-    return words[0].upper() + words[1:]
+def _place(lie: Lie) -> Message:
+    if lie.on_target:
+        return phrase("on the target")
+    if not lie.gap_mm:
+        return phrase("that touches")
+    return phrase("at {mm} mm", mm=as_recorded(lie.gap_mm))
 
 
 def _ranked(ruled: Throw, thrown: int | None, ranking: Ranking) -> Throw:

@@ -20,7 +20,7 @@ from engines.ice_boule.throws import TOO_CLOSE, label, orders
 from engines.verdict import Accepted, Ambiguous, Choice, Verdict, Waiting, refusal
 from table.errors import InputError
 from table.files import shown
-from table.listing import listed
+from table.messages import any_of, msg, sentences
 from table.pieces import COLOURS
 
 H = TypeVar("H", Stop, Throw)
@@ -106,7 +106,9 @@ def judge_stop(state: State, player: str) -> Verdict:
     found = _heard(state, Stop(player), lambda ranking: Stop(player, ranking.layout()))
     if not isinstance(found, Stop):
         return found
-    said = f"{player.capitalize()} throws no more. {messages.follow(play(state, found), player)}"
+    said = sentences(
+        msg("{player} throws no more.", player=player), messages.follow(play(state, found), player)
+    )
     return Accepted(
         code="boule.stop",
         said=said,
@@ -141,7 +143,11 @@ def judge_out(state: State, player: str) -> Verdict:
 def _judge_void(state: State, player: str) -> Verdict:
     if player not in state.players:
         raise InputError(
-            f"input: player: expected {listed(state.players, 'or')}, got {shown(player)}"
+            msg(
+                "input: player: expected {players}, got {raw}",
+                players=any_of(state.players, "player"),
+                raw=shown(player),
+            )
         )
     if wrong := violation(state, Void()):
         return refusal(wrong, player, (str(Void()),), {})
@@ -150,9 +156,9 @@ def _judge_void(state: State, player: str) -> Verdict:
 
 def target_left(state: State) -> Accepted:
     """The target left the play area, seen or heard: the end is void (ruling ice_boule.4)."""
-    said = (
-        f"The {state.target} target left the play area."
-        f" {messages.follow(play(state, Void()), state.starter)}"
+    said = sentences(
+        msg("The {colour} target left the play area.", colour=state.target),
+        messages.follow(play(state, Void()), state.starter),
     )
     return Accepted(
         code="boule.void",
@@ -170,7 +176,7 @@ def _judge_size(state: State, heard: SizeSaid) -> Verdict:
         move,
         heard.player,
         "boule.size",
-        f"{heard.player.capitalize()} throws {heard.size} pieces in this end.",
+        msg("{player} throws {size} pieces in this end.", player=heard.player, size=heard.size),
     )
 
 
@@ -178,7 +184,7 @@ def _judge_line(state: State, heard: LineSaid) -> Verdict:
     if heard.player != state.starter:
         return Waiting(
             code="boule.line",
-            said=f"The starting line is {state.starter}'s to choose.",
+            said=msg("The starting line is {player}'s to choose.", player=state.starter),
             rests_on=SETUP,
             player=state.starter,
         )
@@ -189,7 +195,7 @@ def _judge_line(state: State, heard: LineSaid) -> Verdict:
         else LineMarked()
     )
     assert isinstance(move, Line | LineMarked)
-    return _set_up(state, move, heard.player, "boule.line", "The starting line is marked.")
+    return _set_up(state, move, heard.player, "boule.line", msg("The starting line is marked."))
 
 
 def _judge_target(state: State, heard: TargetSaid) -> Verdict:
@@ -197,14 +203,16 @@ def _judge_target(state: State, heard: TargetSaid) -> Verdict:
     if heard.player != state.starter:
         return Waiting(
             code="boule.target",
-            said=f"The target is {state.starter}'s to throw.",
+            said=msg("The target is {player}'s to throw.", player=state.starter),
             rests_on=SETUP,
             player=state.starter,
         )
     choices = unseen_targets(state)
     if heard.target is True and choices:
-        said = "Which colour is the target that stands there, and that the camera does not see?"
-        choices = (*choices, Choice("It does not stand yet", ()))
+        said = msg(
+            "Which colour is the target that stands there, and that the camera does not see?"
+        )
+        choices = (*choices, Choice(msg("It does not stand yet"), ()))
         return Ambiguous(
             code="boule.target.unseen",
             said=said,
@@ -224,7 +232,7 @@ def _judge_target(state: State, heard: TargetSaid) -> Verdict:
         move,
         heard.player,
         "boule.target.unseen",
-        f"The {colour} target stands, and the camera does not see it.",
+        msg("The {colour} target stands, and the camera does not see it.", colour=colour),
     )
 
 
@@ -236,7 +244,7 @@ def _set_up(state: State, move: Move, player: str, code: str, said: str) -> Verd
         return refusal(wrong, player, (str(move),), {})
     return Accepted(
         code=code,
-        said=f"{said} {turn(play(state, move))}",
+        said=sentences(said, turn(play(state, move))),
         rests_on=SETUP,
         player=player,
         moves=(str(move),),
@@ -252,7 +260,9 @@ def unseen_targets(state: State, first: str | None = None) -> tuple[Choice, ...]
     legal = [target for target in targets if violation(state, target) is None]
     return tuple(
         Choice(
-            f"A {one.colour} target stands there, and the camera does not see it",
+            msg(
+                "A {colour} target stands there, and the camera does not see it", colour=one.colour
+            ),
             (str(one),),
             holds=True,
         )
@@ -283,7 +293,10 @@ def _heard(state: State, as_it_lies: H, move: Callable[[Ranking], H]) -> H | Ver
     choices = tuple(
         Choice(label(state, each, each.layout or state.layout), (str(each),)) for each in moves
     )
-    said = f"Too close to call: {state.layout}. Measure with a calliper or decide together."
+    said = msg(
+        "Too close to call: {text}. Measure with a calliper or decide together.",
+        text=state.layout.in_words,
+    )
     return Ambiguous(
         code=TOO_CLOSE,
         said=said,

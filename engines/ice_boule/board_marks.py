@@ -7,6 +7,7 @@ from __future__ import annotations
 from engines.board_marks import Mark, Option
 from engines.ice_boule.moves import Move
 from engines.ice_boule.state import State
+from table.messages import Message, msg
 
 
 def options(state: State) -> tuple[Option, ...]:
@@ -14,7 +15,7 @@ def options(state: State) -> tuple[Option, ...]:
     if state.winner:
         return ()
     if state.next is None:
-        return (Option(state.starter, "throws the target, of a colour that nobody plays"),)
+        return (Option(state.starter, msg("throws the target, of a colour that nobody plays")),)
     order = (state.next, *(player for player in state.after(state.next) if player != state.next))
     return tuple(Option(player, _part(state, player)) for player in order)
 
@@ -24,11 +25,15 @@ def trace(_state: State, _move: Move) -> tuple[Mark, ...]:
     return ()
 
 
-def _part(state: State, player: str) -> str:
+def _part(state: State, player: str) -> Message:
     """What a player has left to do in this end."""
-    left = f"{state.left(player)} to throw"
-    if not state.left(player):
-        return "has thrown all"
+    left = state.left(player)
+    if not left:
+        return msg("has thrown all")
+    if player == state.next and state.may_stop:
+        return msg("throws now, {n} to throw or may stop", n=left)
     if player == state.next:
-        return f"throws now, {left}" + (" or may stop" if state.may_stop else "")
-    return f"leads: passed over while others can throw, {left}" if player == state.leading else left
+        return msg("throws now, {n} to throw", n=left)
+    if player == state.leading:
+        return msg("leads: passed over while others can throw, {n} to throw", n=left)
+    return msg("{n} to throw", n=left)

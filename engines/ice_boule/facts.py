@@ -26,6 +26,7 @@ from engines.ice_boule.measure import (
 from engines.ice_boule.statistics import throws
 from engines.verdict import CannotSee
 from table.game_facts import Measuring, TableFacts
+from table.messages import msg
 from table.observation import Observation
 
 
@@ -36,7 +37,9 @@ def _on_board(document: Document) -> OnBoard:
 
 def _declarations(document: Document) -> tuple[Declaration, ...]:
     """While an end runs."""
-    return (Declaration("void", "The target left the play area"),) if document.get("next") else ()
+    return (
+        (Declaration("void", msg("The target left the play area")),) if document.get("next") else ()
+    )
 
 
 def _next_button(document: Document) -> Mapping[str, Any] | None:
@@ -76,7 +79,7 @@ FACTS = GameFacts(
     ),
     first_player=Printed("lot", "Setup", rests_on_it=("lot", "roll")),
     presentation=Presentation(
-        verbs={"target": "throws the target", "throw": "throws"},
+        verbs={"target": msg("throws the target"), "throw": msg("throws")},
         on_board=_on_board,
         declarations=_declarations,
         options_in_order=True,

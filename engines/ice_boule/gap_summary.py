@@ -4,42 +4,58 @@ from __future__ import annotations
 
 from engines.ice_boule.measure import Measurement, difference_sigma_mm
 from table.measured_text import with_margin
+from table.messages import Message, msg, phrase, phrases, sentences
+
+SHOWN = 3
+"""Pairs that are too close to call are named up to this number."""
 
 
-def sentence(measured: Measurement) -> str:
+def sentence(measured: Measurement) -> Message:
     """Who leads and with how many points if the end stopped now; or that it is too close to call,
     and what to do.
     """
     if measured.leading is None:
-        return "No projectile lies in the play area."
-    points = f"{measured.points} point{'s' if measured.points != 1 else ''}"
+        return msg("No projectile lies in the play area.")
     if not measured.too_close:
-        return f"{measured.leading} leads and would score {points} if the end stopped now."
+        return phrase(
+            (
+                "{player} leads and would score {n} point if the end stopped now."
+                if measured.points == 1
+                else "{player} leads and would score {n} points if the end stopped now."
+            ),
+            player=measured.leading,
+            n=measured.points,
+        )
+    if not measured.pairs:
+        return sentences(msg("Too close to call."), *measured.doubts, msg("Look whose it is."))
+    pairs = [_difference(measured, *pair) for pair in measured.pairs[:SHOWN]]
+    if len(measured.pairs) > SHOWN:
+        pairs.append(phrase("and {n} more pairs", n=len(measured.pairs) - SHOWN))
+    measure = msg("Measure them with a calliper, or agree who is nearer (ruling ice_boule.2).")
     if any(0 in pair for pair in measured.pairs) or measured.doubts:
-        said = "Too close to call"
-    else:
-        said = f"{measured.leading} leads, but how many points that makes is too close to call"
-    listed = [_difference(measured, *pair) for pair in measured.pairs[:3]]
-    if len(measured.pairs) > 3:
-        listed.append(f"and {len(measured.pairs) - 3} more pairs")
-    what_to_do = (
-        " Measure them with a calliper, or agree who is nearer (ruling ice_boule.2)."
-        if listed
-        else " Look whose it is."
-    )
-    return (
-        f"{said}: {'; '.join(listed)}.".replace(": .", ".")
-        + " ".join(["", *measured.doubts])
-        + what_to_do
+        return sentences(
+            msg("Too close to call: {text}.", text=phrases(*pairs)), *measured.doubts, measure
+        )
+    return phrase(
+        "{player} leads, but how many points that makes is too close to call: {text}. {text2}",
+        player=measured.leading,
+        text=phrases(*pairs),
+        text2=measure,
     )
 
 
-def _difference(measured: Measurement, i: int, j: int) -> str:
+def _difference(measured: Measurement, i: int, j: int) -> Message:
     a, b = measured.gaps[i], measured.gaps[j]
-    names = f"#{i + 1} {a.piece.colour} and #{j + 1} {b.piece.colour}"
+    pair = {
+        "cell": f"#{i + 1}",
+        "player": a.piece.colour,
+        "cell2": f"#{j + 1}",
+        "player2": b.piece.colour,
+    }
     if a.on_target or b.on_target:
-        return names
-    return (
-        f"{names} differ by"
-        f" {with_margin(b.mm - a.mm, difference_sigma_mm(a, b, measured.target))} mm"
+        return phrase("{cell} {player} and {cell2} {player2}", **pair)
+    return phrase(
+        "{cell} {player} and {cell2} {player2} differ by {mm} mm",
+        mm=with_margin(b.mm - a.mm, difference_sigma_mm(a, b, measured.target)),
+        **pair,
     )

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from engines.errors import InvalidNotation
+from table.messages import SENTENCES, Listing, Number, Value, Word, msg
 from table.pieces import COLOURS
 
 TOUCHING = "touching"
@@ -39,11 +40,15 @@ class Lie:
     def __post_init__(self) -> None:
         if not 0 <= self.gap_mm <= FARTHEST_MM:
             raise InvalidNotation(
-                f"expected a distance of 0 to {FARTHEST_MM:.0f} mm, got {self.gap_mm}"
+                msg(
+                    "expected a distance of 0 to {n} mm, got {mm}",
+                    n=f"{FARTHEST_MM:.0f}",
+                    mm=self.gap_mm,
+                )
             )
         if self.on_target and self.gap_mm:
             raise InvalidNotation(
-                f"expected no gap for a piece on the target, got {self.gap_mm} mm"
+                msg("expected no gap for a piece on the target, got {mm} mm", mm=self.gap_mm)
             )
         object.__setattr__(self, "gap_mm", round(self.gap_mm, 2))
 
@@ -78,8 +83,11 @@ class Lie:
         colour, _, distance = text.partition(" ")
         if colour not in COLOURS or not (distance in (ON, TOUCHING) or _NUMBER.fullmatch(distance)):
             raise InvalidNotation(
-                "expected a colour and a distance such as 'blue 57.52', 'blue touching' or 'blue"
-                f" on', got {text!r}"
+                msg(
+                    "expected a colour and a distance such as 'blue 57.52', 'blue touching' or"
+                    " 'blue on', got {raw}",
+                    raw=repr(text),
+                )
             )
         return cls(colour, 0.0 if distance in (ON, TOUCHING) else float(distance), distance == ON)
 
@@ -98,23 +106,37 @@ class Layout:
             "<=~"
         ):
             raise InvalidNotation(
-                f"expected '<', '=' or '~' between each two of {len(self.lies)} pieces, got"
-                f" {' '.join(self.relations)!r}"
+                msg(
+                    "expected '<', '=' or '~' between each two of {n} pieces, got {raw}",
+                    n=len(self.lies),
+                    raw=repr(" ".join(self.relations)),
+                )
             )
         for near, relation, far in zip(self.lies, self.relations, self.lies[1:], strict=False):
             if near.rank > far.rank:
                 raise InvalidNotation(
-                    f"expected the nearest piece first, got '{near}' before '{far}'"
+                    msg(
+                        "expected the nearest piece first, got '{raw}' before '{raw2}'",
+                        raw=near,
+                        raw2=far,
+                    )
                 )
             if relation == "=" and near.rank != far.rank:
                 raise InvalidNotation(
-                    f"expected equal distances on both sides of '=', got '{near} = {far}'"
+                    msg(
+                        "expected equal distances on both sides of '=', got '{raw} = {raw2}'",
+                        raw=near,
+                        raw2=far,
+                    )
                 )
         standing = [lie.colour for lie in self.lies if lie.on_target]
         if len(set(standing)) > 1 and set(self.relations[: len(standing) - 1]) != {"="}:
             raise InvalidNotation(
-                "expected '=' between pieces of different players that stand on the target, got"
-                f" '{self}'"
+                msg(
+                    "expected '=' between pieces of different players that stand on the target, got"
+                    " '{raw}'",
+                    raw=self,
+                )
             )
 
     def __str__(self) -> str:
@@ -125,6 +147,13 @@ class Layout:
             for relation, lie in zip(self.relations, self.lies[1:], strict=True)
         )
         return f"{self.lies[0]}{''.join(rest)}"
+
+    @property
+    def in_words(self) -> Listing:
+        """As it prints, a part of a message: its colours are translated, and its numbers written as
+        each language does.
+        """
+        return Listing(tuple(map(_in_words, str(self).split(" "))), SENTENCES)
 
     @classmethod
     def parse(cls, text: str) -> Layout:
@@ -204,3 +233,9 @@ class Layout:
     def _doubtful(self, run: range) -> bool:
         """Has a run between two `<` several colours, not all of them said to be equal?"""
         return len(self._colours(run)) > 1 and "~" in self.relations[run.start : run.stop - 1]
+
+
+def _in_words(part: str) -> Value:
+    if part in COLOURS:
+        return Word(part)
+    return Number(part) if _NUMBER.fullmatch(part) else part

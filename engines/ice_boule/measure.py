@@ -25,6 +25,7 @@ import numpy as np
 from engines.ice_boule.stack import hold
 from engines.verdict import CannotSee
 from table.clearance import Clearance, clearance, distance_slope, is_free
+from table.messages import Message, msg, phrase
 from table.observation import LEANED_ON_MM, SURE, Observation, SeenPiece
 from table.solids import Array, Solid
 
@@ -36,6 +37,8 @@ would open.
 """
 CONTACT_MM = 0.1
 """How well it is known that a piece touches what it leans on, 1 sigma."""
+OTHER = "another colour"
+"""The colour of a piece that may have any but its own, where no other is in play."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,7 +121,8 @@ def measure(seen: Observation, target_colour: str, lowest: bool = False) -> Meas
     gaps = sorted((_gap(seen, index, target, lowest) for index in others), key=lambda gap: gap.rank)
     leading, points, pairs = _call(gaps, target)
     unread = tuple(
-        f"Something at ({x:.0f}, {y:.0f}) mm could not be read." for x, y in seen.unread_mm
+        msg("Something at ({mm}, {mm2}) mm could not be read.", mm=f"{x:.0f}", mm2=f"{y:.0f}")
+        for x, y in seen.unread_mm
     )
     return Measurement(target, tuple(gaps), leading, points, pairs, unread + _doubts(gaps, target))
 
@@ -160,7 +164,7 @@ def measurement_document(measured: Measurement | CannotSee) -> dict[str, Any]:
                 "points": 0,
                 "too_close": True,
                 "pairs": [],
-                "doubts": [measured.said],
+                "doubts": [str(measured.said)],
             },
         }
     call = {
@@ -168,7 +172,7 @@ def measurement_document(measured: Measurement | CannotSee) -> dict[str, Any]:
         "points": measured.points,
         "too_close": measured.too_close,
         "pairs": [list(pair) for pair in measured.pairs],
-        "doubts": list(measured.doubts),
+        "doubts": list(map(str, measured.doubts)),
     }
     return {"gaps": [_gap_document(gap) for gap in measured.gaps], "call": call}
 
@@ -193,8 +197,14 @@ def _find_target(pieces: tuple[SeenPiece, ...], colour: str) -> SeenPiece | str:
     sure = [piece for piece in named if piece.colour_probability >= SURE]
     if len(named) == 1 or len(sure) == 1:
         return (sure or named)[0]
-    found = f"{len(named)} {colour} pieces lie" if named else f"no {colour} piece was seen"
-    return f"The {colour} target cannot be told: {found} in the play area."
+    found = (
+        msg("{n} {colour} pieces lie", n=len(named), colour=colour)
+        if named
+        else msg("no {colour} piece was seen", colour=colour)
+    )
+    return msg(
+        "The {colour} target cannot be told: {text} in the play area.", colour=colour, text=found
+    )
 
 
 def _gap(seen: Observation, index: int, target: SeenPiece, lowest: bool) -> Gap:
@@ -340,16 +350,19 @@ def _call(
     return leading, points, tuple(pairs)
 
 
-def _doubts(gaps: list[Gap], target: SeenPiece) -> tuple[str, ...]:
+def _doubts(gaps: list[Gap], target: SeenPiece) -> tuple[Message, ...]:
     """Sentences on readings that are unsure and would change the call if they were wrong."""
     doubts = []
     if target.colour_probability < SURE:
         doubts.append(
-            f"The piece taken for the target may not be {target.colour}"
-            f" ({target.colour_probability:.0%} sure)."
+            msg(
+                "The piece taken for the target may not be {player} ({raw} sure).",
+                player=target.colour,
+                raw=f"{target.colour_probability:.0%}",
+            )
         )
     doubts += [
-        f"The {gap.piece} may not stand on the target."
+        msg("The {text} may not stand on the target.", text=_seen(gap.piece))
         for gap in gaps
         if gap.on_target and gap.reach_mm
     ]
@@ -359,12 +372,40 @@ def _doubts(gaps: list[Gap], target: SeenPiece) -> tuple[str, ...]:
         piece = gap.piece
         if piece.colour_probability >= SURE:
             continue
-        for other in sorted(colours - {piece.colour}) or ["another colour"]:
+        for other in sorted(colours - {piece.colour}) or [OTHER]:
             recoloured = replace(gap, piece=replace(piece, colour=other))
             if _call([*gaps[:k], recoloured, *gaps[k + 1 :]], target)[:2] != call:
-                doubts.append(
-                    f"The {piece} may be {other} ({piece.colour} is {piece.colour_probability:.0%}"
-                    " sure), which changes the call."
-                )
+                doubts.append(_another_colour(piece, other))
                 break
     return tuple(doubts)
+
+
+def _another_colour(piece: SeenPiece, other: str) -> Message:
+    fields: dict[str, object] = {
+        "text": _seen(piece),
+        "player2": piece.colour,
+        "raw": f"{piece.colour_probability:.0%}",
+    }
+    if other == OTHER:
+        return msg(
+            "The {text} may be another colour ({player2} is {raw} sure), which changes the call.",
+            **fields,
+        )
+    return msg(
+        "The {text} may be {player} ({player2} is {raw} sure), which changes the call.",
+        player=other,
+        **fields,
+    )
+
+
+def _seen(piece: SeenPiece) -> Message:
+    """A piece as it prints."""
+    x_mm, y_mm = piece.base_mm
+    return phrase(
+        "{colour} {size}, {pose}, at ({mm}, {mm2}) mm",
+        colour=piece.colour,
+        size=piece.size,
+        pose=piece.pose,
+        mm=f"{x_mm:.1f}",
+        mm2=f"{y_mm:.1f}",
+    )

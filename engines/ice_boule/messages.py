@@ -2,113 +2,163 @@
 
 from __future__ import annotations
 
-from engines.ice_boule.layout import Layout, Lie
+from engines.ice_boule.layout import Layout
 from engines.ice_boule.measure import Z95, Gap
 from engines.ice_boule.moves import Throw
 from engines.ice_boule.rules import outcome, turn
 from engines.ice_boule.state import End, State
 from table.listing import as_recorded
+from table.messages import Listing, Message, all_of, msg, phrase, sentences
 from table.observation import SURE
 
 
-def counted(number: int, what: str) -> str:
-    """`1 point`, `2 points`."""
-    return f"{number} {what}" + ("" if number == 1 else "s")
-
-
-def where(gap: Gap) -> str:
-    """Where a piece lies, with its 95 % uncertainty."""
+def where(gap: Gap) -> Message:
+    """Where a piece lies, with its 95 % uncertainty; stands behind `the piece that`."""
     if gap.on_target:
-        return "stands on the target"
+        return phrase("stands on the target")
     if gap.touching:
-        return f"touches the target, as far as can be seen (± {Z95 * gap.sigma_mm:.1f} mm)"
-    return f"lies {measured(gap)} from the target"
+        return phrase("touches the target, as far as can be seen (± {mm} mm)", mm=_margin(gap))
+    return phrase("lies {mm} mm from the target", mm=_with_margin(gap))
 
 
-def measured(gap: Gap) -> str:
-    """A distance with its 95 % uncertainty: `57.5 ± 0.4 mm`."""
-    return (
-        "on the target" if gap.on_target else f"{as_recorded(gap.mm)} ± {Z95 * gap.sigma_mm:.1f} mm"
-    )
-
-
-def doubt(gap: Gap) -> str:
-    """What the distance hangs on besides, where that is not sure: ` if it is lying (96% sure)`."""
+def measured(gap: Gap) -> Message:
+    """A piece's colour and distance with its 95 % uncertainty, and what that hangs on besides if
+    that is not sure: `blue 57.5 ± 0.4 mm if it is lying (96% sure)`.
+    """
     piece = gap.piece
+    said = (
+        phrase("{colour} on the target", colour=piece.colour)
+        if gap.on_target
+        else phrase("{colour} {mm} mm", colour=piece.colour, mm=_with_margin(gap))
+    )
     if not gap.reach_mm:
-        return ""
-    named = (
-        (piece.pose, piece.pose_probability)
-        if piece.pose_probability < SURE
-        else (piece.size, piece.size_probability)
-    )
-    return f" if it is {named[0]} ({named[1]:.0%} sure)"
+        return said
+    if piece.pose_probability < SURE:
+        share = f"{piece.pose_probability:.0%}"
+        return phrase("{text} if it is {pose} ({raw} sure)", text=said, pose=piece.pose, raw=share)
+    share = f"{piece.size_probability:.0%}"
+    return phrase("{text} if it is {size} ({raw} sure)", text=said, size=piece.size, raw=share)
 
 
-def distance(lie: Lie) -> str:
-    """The distance of a lie: `on the target`, `touching it`, `at 57.5 mm`."""
-    if lie.on_target:
-        return "on the target"
-    return f"at {as_recorded(lie.gap_mm)} mm" if lie.gap_mm else "touching it"
-
-
-def throw(before: State, move: Throw, after: State, gap: Gap | None) -> str:
+def throw(before: State, move: Throw, after: State, gap: Gap | None) -> Message:
     """What a throw did, who leads, and who is next or how the end ended."""
-    name = move.player.capitalize()
-    landed = (
-        f"{name}'s piece {where(gap)}."
-        if gap
-        else f"{name}'s piece left the play area; it counts as thrown."
+    landed = _landed(move.player, gap)
+    return sentences(landed, lead(before, after), follow(after, move.player))
+
+
+def _landed(player: str, gap: Gap | None) -> Message:
+    if gap is None:
+        return msg("{player}'s piece left the play area; it counts as thrown.", player=player)
+    if gap.on_target:
+        return msg("{player}'s piece stands on the target.", player=player)
+    if gap.touching:
+        return msg(
+            "{player}'s piece touches the target, as far as can be seen (± {mm} mm).",
+            player=player,
+            mm=_margin(gap),
+        )
+    return msg(
+        "{player}'s piece lies {mm} mm from the target.", player=player, mm=_with_margin(gap)
     )
-    return " ".join(filter(None, [landed, lead(before, after), follow(after, move.player)]))
 
 
-def lead(before: State, after: State) -> str:
+def lead(before: State, after: State) -> Message:
     """Who leads after a throw."""
     if after.leading is None:
         return (
-            "Nobody leads."
-            if not after.layout.lies
-            else f"{names(after.layout)} are level, and nobody leads."
+            msg("{players} are level, and nobody leads.", players=_leaders(after.layout))
+            if after.layout.lies
+            else msg("Nobody leads.")
         )
-    nearest = after.layout.of(after.leading)[0]
-    still = "still leads" if after.leading == before.leading else "leads"
-    level = " (an equal distance does not take the lead)" if len(after.layout.leaders) > 1 else ""
-    where = f", {distance(nearest)}" if nearest.measured else ""
-    return f"{after.leading.capitalize()} {still}{where}{level}."
+    said = _leads(after, still=after.leading == before.leading)
+    if len(after.layout.leaders) > 1:
+        return msg("{text} (an equal distance does not take the lead).", text=said)
+    return msg("{text}.", text=said)
 
 
-def follow(after: State, thrower: str) -> str:
+def _leads(after: State, still: bool) -> Message:
+    """Who leads, and from where, without a full stop."""
+    player = str(after.leading)
+    nearest = after.layout.of(player)[0]
+    if not nearest.measured:
+        return phrase("{player} still leads" if still else "{player} leads", player=player)
+    if nearest.on_target:
+        return phrase(
+            "{player} still leads, on the target" if still else "{player} leads, on the target",
+            player=player,
+        )
+    if not nearest.gap_mm:
+        return phrase(
+            "{player} still leads, touching it" if still else "{player} leads, touching it",
+            player=player,
+        )
+    return phrase(
+        "{player} still leads, at {mm} mm" if still else "{player} leads, at {mm} mm",
+        player=player,
+        mm=as_recorded(nearest.gap_mm),
+    )
+
+
+def follow(after: State, thrower: str) -> Message:
     """Who is next, or how the end and perhaps the game ended."""
     if after.end is None:
         again = after.next == thrower and not after.may_stop
-        return f"{thrower.capitalize()} throws again." if again else turn(after)
+        return msg("{player} throws again.", player=thrower) if again else turn(after)
     ended = outcome(after)
-    return f"{end(after.end)} " + (f"The game is over: {ended}." if ended else turn(after))
+    return sentences(
+        end(after.end),
+        msg("The game is over: {text}.", text=ended.message) if ended else turn(after),
+    )
 
 
-def end(ended: End) -> str:
+def end(ended: End) -> Message:
     """How an end ended."""
     if ended.winner:
-        return f"The end is over: {ended.winner} scores {counted(ended.points, 'point')}."
+        return msg(
+            (
+                "The end is over: {player} scores {n} point."
+                if ended.points == 1
+                else "The end is over: {player} scores {n} points."
+            ),
+            player=ended.winner,
+            n=ended.points,
+        )
     if ended.kind == "tied":
-        return "The end is tied at the leading distance and is repeated without a score."
-    return "The end is void and is repeated without a score."
+        return msg("The end is tied at the leading distance and is repeated without a score.")
+    return msg("The end is void and is repeated without a score.")
 
 
-def names(layout: Layout) -> str:
-    """The colours that share the leading distance: `Blue and yellow`."""
-    colours = [lie.colour for lie in layout.lies if lie.colour in layout.leaders]
-    *first, last = dict.fromkeys(colours)
-    return f"{', '.join(first)} and {last}".capitalize()
-
-
-def reading(layout: Layout, scoring: bool) -> str:
+def reading(layout: Layout, scoring: bool) -> Message:
     """The label of one order that people may choose; with the points where they are what is
     asked.
     """
     if len(layout.leaders) > 1:
-        return f"{names(layout)} are equally near"
+        return msg("{players} are equally near", players=_leaders(layout))
     leader = layout.lies[0].colour
-    points = f", and scores {counted(layout.points(leader), 'point')}" if scoring else ""
-    return f"{leader.capitalize()} is nearest{points}"
+    if not scoring:
+        return msg("{player} is nearest", player=leader)
+    points = layout.points(leader)
+    return msg(
+        (
+            "{player} is nearest, and scores {n} point"
+            if points == 1
+            else "{player} is nearest, and scores {n} points"
+        ),
+        player=leader,
+        n=points,
+    )
+
+
+def _leaders(layout: Layout) -> Listing:
+    """The colours that share the leading distance: `Blue and yellow`."""
+    return all_of(
+        dict.fromkeys(lie.colour for lie in layout.lies if lie.colour in layout.leaders), "player"
+    )
+
+
+def _with_margin(gap: Gap) -> str:
+    return f"{as_recorded(gap.mm)} ± {_margin(gap)}"
+
+
+def _margin(gap: Gap) -> str:
+    return f"{Z95 * gap.sigma_mm:.1f}"

@@ -25,6 +25,7 @@ from functools import partial
 from engines.errors import InvalidNotation
 from engines.ice_boule.layout import Layout, Lie
 from engines.move_notation import Notation, parse_colour
+from table.messages import msg
 
 OUT, MARKED = "out", "marked"
 _SIZE = re.compile(r"[a-zA-Z][\w-]*")
@@ -96,15 +97,22 @@ class Throw:
     def __post_init__(self) -> None:
         if (self.size is None) != (self.lie is None):
             raise InvalidNotation(
-                "expected a size for a piece in play and none for one that is out, got"
-                f" {self.size!r} for {self.lie}"
+                msg(
+                    "expected a size for a piece in play and none for one that is out, got {raw}"
+                    " for {raw2}",
+                    raw=repr(self.size),
+                    raw2=self.lie,
+                )
             )
         if self.lie is not None and (
             self.lie.colour != self.player or self.lie not in self.layout.lies
         ):
             raise InvalidNotation(
-                f"expected the thrown piece '{self.player} {self.lie.distance}' among the pieces,"
-                f" got '{self.layout}'"
+                msg(
+                    "expected the thrown piece '{raw}' among the pieces, got '{raw2}'",
+                    raw=f"{self.player} {self.lie.distance}",
+                    raw2=self.layout,
+                )
             )
 
     @property
@@ -160,7 +168,9 @@ def parse_line(text: str) -> Line:
 def _point(text: str) -> Point:
     found = _POINT.fullmatch(text)
     if not found:
-        raise InvalidNotation(f"expected a point in mm such as '600,80', got {text!r}")
+        raise InvalidNotation(
+            msg("expected a point in mm such as '600,80', got {raw}", raw=repr(text))
+        )
     return round(float(found[1]), 1) + 0.0, round(float(found[2]), 1) + 0.0
 
 
@@ -169,7 +179,7 @@ def parse_size(text: str) -> str:
     InvalidNotation.
     """
     if not _SIZE.fullmatch(text) or text == OUT:
-        raise InvalidNotation(f"expected a size such as 'large', got {text!r}")
+        raise InvalidNotation(msg("expected a size such as 'large', got {raw}", raw=repr(text)))
     return text
 
 

@@ -33,7 +33,7 @@ from engines.legal_moves import Legal
 from engines.resigned import in_order, next_left
 from table.boards import Board
 from table.errors import InputError
-from table.listing import listed
+from table.messages import Message, msg, phrase, phrases, sentences
 from table.pieces import COLOURS
 
 __all__ = [
@@ -62,11 +62,22 @@ class Outcome:
     players: tuple[str, ...]
     scores: tuple[int, ...]
 
-    def __str__(self) -> str:
+    @property
+    def message(self) -> Message:
+        """Who won, with how many points, and how many the others have."""
         score = dict(zip(self.players, self.scores, strict=True))
-        won = score.pop(self.winner)
-        others = ", ".join(f"{player}'s {points}" for player, points in score.items())
-        return f"{self.winner} won with {won} points" + (f" to {others}" if others else "")
+        won: dict[str, object] = {"players": [self.winner], "n": score.pop(self.winner)}
+        if not score:
+            return phrase("{players} won with {n} points", **won)
+        others = [
+            msg("{player}'s {n}", player=player, n=points) for player, points in score.items()
+        ]
+        return phrase(
+            "{players} won with {n} points to {text}", text=phrases(*others, joint=","), **won
+        )
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class LegalMoves(Legal[State, Move]):
@@ -166,7 +177,7 @@ def resign(state: State, player: str) -> State:
     if state.target is None or after.next:
         return after
     if wrong := _doubt_violation(after):
-        raise InputError(f"resign: the end would be over. {wrong.said}")
+        raise InputError(sentences(msg("resign: the end would be over."), wrong.said))
     return _end(after)
 
 
@@ -177,9 +188,11 @@ def _left(state: State) -> tuple[str, ...]:
 
 def violation(state: State, move: Move) -> Violation | None:
     """Which rule forbids the move now, or None."""
-    if state.winner:
+    if ended := outcome(state):
         return Violation(
-            "boule.over", GOAL, f"'{move}' was tried, but the game is over: {outcome(state)}."
+            "boule.over",
+            GOAL,
+            msg("'{raw}' was tried, but the game is over: {text}.", raw=move, text=ended.message),
         )
     match move:
         case Line() | LineMarked():
@@ -200,7 +213,10 @@ def violation(state: State, move: Move) -> Violation | None:
         case Stop():
             return _stop_violation(state, move)
         case Void():
-            return _no_target(state, "boule.void.time", "The end cannot be void")
+            if state.target is not None:
+                return None
+            said = msg("The end cannot be void: no target lies on the table.")
+            return _no_target(state, "boule.void.time", said)
         case _:
             assert_never(move)
 
@@ -297,39 +313,48 @@ def _end(state: State) -> State:
     )
 
 
-def _no_target(state: State, code: str, tried: str) -> Violation | None:
-    if state.target is None:
-        return Violation(code, SETUP, f"{tried}: no target lies on the table. {turn(state)}")
-    return None
+def _no_target(state: State, code: str, said: Message) -> Violation:
+    return Violation(code, SETUP, sentences(said, turn(state)))
 
 
 def _line_violation(state: State, move: Line | LineMarked) -> Violation | None:
     if state.target is not None:
-        said = (
-            "The starting line cannot change now: it is chosen before the target is thrown, and"
-            f" stays for the end. {turn(state)}"
+        said = sentences(
+            msg(
+                "The starting line cannot change now: it is chosen before the target is thrown, and"
+                " stays for the end."
+            ),
+            turn(state),
         )
         return Violation("boule.line.time", SETUP, said)
     if isinstance(move, Line) and move.from_mm == move.to_mm:
         return Violation(
             "boule.line.short",
             SETUP,
-            f"'{move}' is too short: a starting line runs between two different points.",
+            msg(
+                "'{raw}' is too short: a starting line runs between two different points.", raw=move
+            ),
         )
     return None
 
 
 def _target_violation(state: State, move: Target) -> Violation | None:
     if state.target is not None:
-        said = (
-            f"A {move.colour} target cannot be thrown: the {state.target} one is in play until the"
-            f" end is over. {turn(state)}"
+        said = sentences(
+            msg(
+                "A {colour} target cannot be thrown: the {colour2} one is in play until the end is"
+                " over.",
+                colour=move.colour,
+                colour2=state.target,
+            ),
+            turn(state),
         )
         return Violation("boule.target.time", SETUP, said)
     if move.colour in state.players:
-        said = (
-            f"The target cannot be {move.colour}, a player's colour: it may have any but"
-            f" {listed(state.players)}."
+        said = msg(
+            "The target cannot be {player}, a player's colour: it may have any but {players}.",
+            player=move.colour,
+            players=state.players,
         )
         return Violation("boule.target.colour", SETUP, said)
     return None
@@ -337,27 +362,45 @@ def _target_violation(state: State, move: Target) -> Violation | None:
 
 def _sizes_violation(state: State, move: Sizes) -> Violation | None:
     if state.target is None or any(state.thrown) or any(state.sizes):
-        said = (
-            "Sizes cannot be chosen now, but once an end, after the target is thrown and before"
-            f" the first piece. {turn(state)}"
+        said = sentences(
+            msg(
+                "Sizes cannot be chosen now, but once an end, after the target is thrown and before"
+                " the first piece."
+            ),
+            turn(state),
         )
         return Violation("boule.sizes.time", SETUP, said)
     if sorted(player for player, _ in move.chosen) != sorted(_left(state)):
+        told = [player for player, _ in move.chosen]
         said = (
-            f"Sizes were told for {listed(player for player, _ in move.chosen)}; each player"
-            f" chooses one: {listed(_left(state))}."
+            msg(
+                "Sizes were told for {players}; each player chooses one: {players2}.",
+                players=told,
+                players2=_left(state),
+            )
+            if told
+            else msg(
+                "Sizes were told for nobody; each player chooses one: {players}.",
+                players=_left(state),
+            )
         )
         return Violation("boule.sizes.players", SETUP, said)
     return None
 
 
 def _size_violation(state: State, move: Size) -> Violation | None:
-    name = move.player.capitalize()
     if move.player not in state.players:
         return Violation(
             "boule.size.player",
             SETUP,
-            f"{name} chose a size, and nobody plays {move.player}. {turn(state)}",
+            sentences(
+                msg(
+                    "{player} chose a size, and nobody plays {player2}.",
+                    player=move.player,
+                    player2=move.player,
+                ),
+                turn(state),
+            ),
         )
     if (
         state.target is None
@@ -365,9 +408,13 @@ def _size_violation(state: State, move: Size) -> Violation | None:
         or state.size(move.player)
         or move.player in state.resigned
     ):
-        said = (
-            f"{name} cannot choose a size now: it is said once an end, after the target is thrown"
-            f" and before the first piece. {turn(state)}"
+        said = sentences(
+            msg(
+                "{player} cannot choose a size now: it is said once an end, after the target is"
+                " thrown and before the first piece.",
+                player=move.player,
+            ),
+            turn(state),
         )
         return Violation("boule.size.time", SETUP, said)
     return None
@@ -380,62 +427,82 @@ def _turn_violation(state: State, move: Throw) -> Violation | None:
         return Violation(
             "boule.throw.player",
             PLAY,
-            f"{player.capitalize()} threw, and nobody plays {player}. {turn(state)}",
+            sentences(
+                msg("{player} threw, and nobody plays {player2}.", player=player, player2=player),
+                turn(state),
+            ),
         )
-    if no_target := _no_target(
-        state, "boule.throw.no_target", f"{player.capitalize()} threw too early"
-    ):
-        return no_target
+    if state.target is None:
+        said = msg("{player} threw too early: no target lies on the table.", player=player)
+        return _no_target(state, "boule.throw.no_target", said)
     if unsaid := state.undeclared:
-        said = (
-            f"{player.capitalize()} threw too early: everybody declares a size first,"
-            f" {listed(unsaid)}, as was ruled before play."
+        said = msg(
+            "{player} threw too early: everybody declares a size first, {players}, as was ruled"
+            " before play.",
+            player=player,
+            players=unsaid,
         )
         return Violation("boule.throw.sizes", SETUP, said)
     if not state.left(player):
-        said = (
-            f"{player.capitalize()} has thrown all {PROJECTILES}; the last piece stays."
-            f" {turn(state)}"
+        said = sentences(
+            msg("{player} has thrown all {n}; the last piece stays.", player=player, n=PROJECTILES),
+            turn(state),
         )
         return Violation("boule.throw.spent", f"{PLAY}; ruling ice_boule.3", said)
     if player != state.next:
-        said = f"{player.capitalize()} threw out of turn. {turn(state)}"
+        said = sentences(msg("{player} threw out of turn.", player=player), turn(state))
         return Violation("boule.throw.turn", f"{PLAY}; rulings ice_boule.3 and ice_boule.7", said)
     size = state.size(player)
     if move.size and size and move.size != size:
-        said = (
-            f"{player.capitalize()} threw a {move.size} piece, but throws {size} ones in this end."
+        said = msg(
+            "{player} threw a {size} piece, but throws {size2} ones in this end.",
+            player=player,
+            size=move.size,
+            size2=size,
         )
         return Violation("boule.throw.size", SETUP, said)
     return None
 
 
-def turn(state: State) -> str:
+def turn(state: State) -> Message:
     """Whose throw it is, in a sentence."""
     if state.next is None:
-        return f"{state.starter.capitalize()} throws the target next."
+        return msg("{player} throws the target next.", player=state.starter)
     if state.undeclared:
-        return f"Everybody says which size they throw: {listed(state.undeclared)}."
+        return msg("Everybody says which size they throw: {players}.", players=state.undeclared)
     if state.may_stop:
-        return f"Only {state.next} has pieces left, and may throw on or stop."
-    return f"{state.next.capitalize()} throws next."
+        return msg("Only {player} has pieces left, and may throw on or stop.", player=state.next)
+    return msg("{player} throws next.", player=state.next)
 
 
 def _layout_violation(state: State, move: Throw) -> Violation | None:
     """Can these pieces lie there after this throw?"""
     for colour in dict.fromkeys(lie.colour for lie in move.layout.lies):
         if colour not in state.players:
-            said = (
-                f"A {colour} piece is among those measured, and nobody plays {colour}: it has to be"
-                " taken away."
+            said = msg(
+                "A {colour} piece is among those measured, and nobody plays {player}: it has to be"
+                " taken away.",
+                colour=colour,
+                player=colour,
             )
             return Violation("boule.throw.colour", PLAY, said)
         most = len(state.layout.of(colour)) + (colour == move.player and move.lie is not None)
         if len(move.layout.of(colour)) > most:
             got = len(move.layout.of(colour))
+            fields: dict[str, object] = {"player": move.player, "player2": colour, "n2": got}
             said = (
-                f"One piece is thrown at a time: after {move.player}'s throw {colour} can have"
-                f" {most or 'none'} in play, not {got}."
+                msg(
+                    "One piece is thrown at a time: after {player}'s throw {player2} can have {n}"
+                    " in play, not {n2}.",
+                    n=most,
+                    **fields,
+                )
+                if most
+                else msg(
+                    "One piece is thrown at a time: after {player}'s throw {player2} can have none"
+                    " in play, not {n2}.",
+                    **fields,
+                )
             )
             return Violation("boule.throw.pieces", PLAY, said)
     return None
@@ -445,9 +512,11 @@ def _stack_violation(state: State, move: Throw) -> Violation | None:
     """Does what stands on the target, or was pushed over there, count as was ruled before play?"""
     standing = [lie for lie in move.layout.lies if lie.on_target]
     if len(standing) > 1 and state.ruling("on_target") == "lowest":
-        said = (
+        said = msg(
             "Only the piece directly on the target stands on it, as was ruled before play, not"
-            f" {len(standing)}: '{move.layout}'."
+            " {n}: '{text}'.",
+            n=len(standing),
+            text=move.layout.in_words,
         )
         return Violation("boule.throw.stack", "ruling ice_boule.10", said)
     if state.ruling("toppled") != "always":
@@ -460,10 +529,11 @@ def _stack_violation(state: State, move: Throw) -> Violation | None:
             - len(move.layout.of(player))
         )
         if sum(not lie.gap_mm for lie in move.layout.of(player)) < stood - gone:
-            name = player.capitalize()
-            said = (
-                f"{name}'s piece stood on the target and touches it for the rest of the end, as was"
-                f" ruled before play: '{move.layout}'."
+            said = msg(
+                "{player}'s piece stood on the target and touches it for the rest of the end, as"
+                " was ruled before play: '{text}'.",
+                player=player,
+                text=move.layout.in_words,
             )
             return Violation("boule.throw.toppled", "ruling ice_boule.9", said)
     return None
@@ -472,7 +542,10 @@ def _stack_violation(state: State, move: Throw) -> Violation | None:
 def _doubt_violation(after: State) -> Violation | None:
     """Does what the table hangs on now rest on a distance too close to call?"""
     if after.layout.lead_in_doubt:
-        said = f"Who leads is too close to call: {after.layout}. The players measure or decide."
+        said = msg(
+            "Who leads is too close to call: {text}. The players measure or decide.",
+            text=after.layout.in_words,
+        )
         return Violation("boule.too_close", "ruling ice_boule.2", said)
     if after.next is None:
         return _points_doubt(after.layout)
@@ -481,26 +554,34 @@ def _doubt_violation(after: State) -> Violation | None:
 
 def _points_doubt(layout: Layout) -> Violation | None:
     if any(layout.points_in_doubt(leader) for leader in layout.leaders):
-        said = (
-            f"The score of the end is too close to call: {layout}. The players measure or decide."
+        said = msg(
+            "The score of the end is too close to call: {text}. The players measure or decide.",
+            text=layout.in_words,
         )
         return Violation("boule.too_close", "ruling ice_boule.2", said)
     return None
 
 
 def _stop_violation(state: State, move: Stop) -> Violation | None:
-    if no_target := _no_target(state, "boule.stop.time", f"{move.player.capitalize()} cannot stop"):
-        return no_target
+    if state.target is None:
+        said = msg("{player} cannot stop: no target lies on the table.", player=move.player)
+        return _no_target(state, "boule.stop.time", said)
     if state.ruling("stop") == "never":
-        said = (
-            f"{move.player.capitalize()} cannot stop: the leader throws all pieces, as was ruled"
-            f" before play. {turn(state)}"
+        said = sentences(
+            msg(
+                "{player} cannot stop: the leader throws all pieces, as was ruled before play.",
+                player=move.player,
+            ),
+            turn(state),
         )
         return Violation("boule.stop.ruling", "ruling ice_boule.7", said)
     if not state.may_stop or move.player != state.next:
-        said = (
-            f"{move.player.capitalize()} cannot stop: only the leader may, when nobody else has a"
-            f" piece left. {turn(state)}"
+        said = sentences(
+            msg(
+                "{player} cannot stop: only the leader may, when nobody else has a piece left.",
+                player=move.player,
+            ),
+            turn(state),
         )
         return Violation("boule.stop.turn", "ruling ice_boule.7", said)
     layout = move.layout or state.layout
@@ -509,9 +590,11 @@ def _stop_violation(state: State, move: Stop) -> Violation | None:
         for placed in (layout, state.layout)
     )
     if pieces != lying or layout.leaders != state.layout.leaders:
-        said = (
-            f"It cannot end with '{layout}': nothing moved since the last throw, and in play are"
-            f" '{state.layout}'."
+        said = msg(
+            "It cannot end with '{text}': nothing moved since the last throw, and in play are"
+            " '{text2}'.",
+            text=layout.in_words,
+            text2=state.layout.in_words,
         )
         return Violation("boule.stop.pieces", SCORING, said)
     return _doubt_violation(replace(state, layout=layout)) or _points_doubt(layout)

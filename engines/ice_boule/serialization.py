@@ -8,6 +8,7 @@ from engines.ice_boule.measure import measure, measurement_document
 from engines.ice_boule.moves import Line
 from engines.ice_boule.rules import SIZES, outcome, turn
 from engines.ice_boule.state import State
+from table.messages import msg, phrase, plain
 from table.observation import Observation
 
 
@@ -23,7 +24,14 @@ def measurement(state: State, seen: Observation) -> dict[str, Any]:
 
 
 def state_document(state: State) -> dict[str, Any]:
-    """The state as plain data for logs and pages, every key always there; lengths in mm.
+    """The state as plain data for logs and programs, its messages in English: see `shown_state`."""
+    document = shown_state(state)
+    messages = {name: plain(document[name]) for name in ("turn", "may_say", "outcome")}
+    return document | messages
+
+
+def shown_state(state: State) -> dict[str, Any]:
+    """The state as data for pages, every key always there; lengths in mm.
 
     ::
 
@@ -73,7 +81,7 @@ def state_document(state: State) -> dict[str, Any]:
         "phase": "over" if ended else "throw" if state.target else "target",
         "starter": state.starter,
         "target": state.target,
-        "turn": f"The game is over: {ended}." if ended else turn(state),
+        "turn": msg("The game is over: {text}.", text=ended.message) if ended else turn(state),
         "may_stop": state.may_stop,
         "may_say": _may_say(state),
         "scores": dict(zip(state.players, state.scores, strict=True)),
@@ -84,7 +92,7 @@ def state_document(state: State) -> dict[str, Any]:
         "line_marked": state.line is not None,
         "rulings": dict(state.rulings),
         "state": str(state),
-        "outcome": str(ended) if ended else None,
+        "outcome": ended.message if ended else None,
     }
 
 
@@ -96,24 +104,33 @@ def _may_say(state: State) -> list[dict[str, Any]]:
         return []
     if state.next is None:
         marked = {
-            "label": f"{state.starter} has marked the starting line",
+            "label": phrase("{player} has marked the starting line", player=state.starter),
             "said": {"player": state.starter, "line": True},
         }
         unseen = {
-            "label": "the target stands there, and the camera does not see it",
+            "label": msg("the target stands there, and the camera does not see it"),
             "said": {"player": state.starter, "target": True},
         }
         return [unseen] if state.line else [marked, unseen]
     player = state.next
     sizes = [
-        {"label": f"{chooser} throws {size} pieces", "said": {"player": chooser, "size": size}}
+        {
+            "label": phrase("{player} throws {size} pieces", player=chooser, size=size),
+            "said": {"player": chooser, "size": size},
+        }
         for chooser in state.undeclared
         for size in SIZES
     ]
-    out = {"label": f"{player}'s throw left the play area", "said": {"player": player, "out": True}}
-    stop = {"label": f"{player} throws no more", "said": {"player": player, "stop": True}}
+    out = {
+        "label": phrase("{player}'s throw left the play area", player=player),
+        "said": {"player": player, "out": True},
+    }
+    stop = {
+        "label": phrase("{player} throws no more", player=player),
+        "said": {"player": player, "stop": True},
+    }
     void = {
-        "label": "the target left the play area",
+        "label": msg("the target left the play area"),
         "said": {"player": player, "void": True},
         "anybody": True,
     }

@@ -13,6 +13,7 @@ from engines.ice_boule.layout import Layout, Lie
 from engines.ice_boule.moves import MARKED, OUT, Line, LineMarked, parse_line, parse_size
 from engines.resigned import RESIGNED, read_resigned, write_resigned
 from engines.state_notation import NONE, read_counts, read_line, read_state, write_line
+from table.messages import Message, msg
 from table.pieces import COLOURS
 
 T = TypeVar("T")
@@ -319,7 +320,7 @@ def _end(text: str) -> End:
     found = re.fullmatch(r"(tied|void)|won (\w+) (\d{1,2})", text)
     if not found:
         raise InvalidNotation(
-            f"expected an end such as 'won blue 2', 'tied' or 'void', got {text!r}"
+            msg("expected an end such as 'won blue 2', 'tied' or 'void', got {raw}", raw=repr(text))
         )
     kind, winner, points = found.groups()
     return End("won", winner, int(points)) if winner else End("tied" if kind == "tied" else "void")
@@ -340,49 +341,60 @@ def touching(state: State, colours: Sequence[str]) -> tuple[str, ...]:
 
 def _check(state: State) -> None:
     """Refuse a state that no game can reach by counting its parts."""
-    seats = len(state.players)
-    lying = {
-        colour: len(state.layout.of(colour)) for colour in {lie.colour for lie in state.layout.lies}
-    }
-    people = [
+    if wrong := _wrong_people(state) or _wrong_table(state) or _wrong_end(state):
+        raise InvalidNotation(wrong)
+
+
+def _wrong_people(state: State) -> Message | None:
+    """What is expected of the players, where it is not so."""
+    people = {
+        *(lie.colour for lie in state.layout.lies),
         state.starter,
         state.last and state.last.player,
         state.leading,
         state.end and state.end.winner,
-    ]
-    wrong = {
-        f"sizes of {seats} players": len(state.sizes) != seats,
-        "starter, last thrower, leader and winner among the players": (
-            not {*people, *lying} - {None} <= set(state.players)
-        ),
-        "a starter who has not resigned": state.starter in state.resigned,
-        "toppled pieces that touch the target, in turn order, as was ruled before play": (
-            bool(state.toppled)
-            and (
-                state.ruling("toppled") != "always"
-                or state.target is None
-                or state.toppled != touching(state, state.toppled)
-            )
-        ),
-        "a target that nobody plays": (
-            state.target is not None and state.target not in set(COLOURS) - set(state.players)
-        ),
-        f"0 to {PROJECTILES} pieces thrown by each": max(state.thrown) > PROJECTILES,
-        "a last throw where pieces were thrown, and only there": (
-            (state.last is None) == any(state.thrown)
-        ),
-        "no target once the end is over": state.target is not None and state.end is not None,
-        "how the end ended, or its target": (
-            state.target is None and state.end is None and any(state.thrown)
-        ),
-        "a leader that leads": (
-            state.leading is not None and state.leading not in state.layout.leaders
-        ),
     }
-    for expected, refused in wrong.items():
-        if refused:
-            raise InvalidNotation(f"expected {expected}")
-    if any(count > state.thrown[state.players.index(colour)] for colour, count in lying.items()):
-        raise InvalidNotation(f"expected no more pieces than were thrown, got '{state.layout}'")
+    if len(state.sizes) != len(state.players):
+        return msg("expected sizes of {n} players", n=len(state.players))
+    if not people - {None} <= set(state.players):
+        return msg("expected starter, last thrower, leader and winner among the players")
+    if state.starter in state.resigned:
+        return msg("expected a starter who has not resigned")
+    return None
+
+
+def _wrong_table(state: State) -> Message | None:
+    """What is expected of the target and of what was thrown, where it is not so."""
+    if state.toppled and (
+        state.ruling("toppled") != "always"
+        or state.target is None
+        or state.toppled != touching(state, state.toppled)
+    ):
+        return msg(
+            "expected toppled pieces that touch the target, in turn order, as was ruled before play"
+        )
+    if state.target is not None and state.target not in set(COLOURS) - set(state.players):
+        return msg("expected a target that nobody plays")
+    if max(state.thrown) > PROJECTILES:
+        return msg("expected 0 to {n} pieces thrown by each", n=PROJECTILES)
+    if (state.last is None) == any(state.thrown):
+        return msg("expected a last throw where pieces were thrown, and only there")
+    return None
+
+
+def _wrong_end(state: State) -> Message | None:
+    """What is expected of the end and its leader, where it is not so."""
+    if state.target is not None and state.end is not None:
+        return msg("expected no target once the end is over")
+    if state.target is None and state.end is None and any(state.thrown):
+        return msg("expected how the end ended, or its target")
+    if state.leading is not None and state.leading not in state.layout.leaders:
+        return msg("expected a leader that leads")
+    if any(
+        len(state.layout.of(player)) > thrown
+        for player, thrown in zip(state.players, state.thrown, strict=True)
+    ):
+        return msg("expected no more pieces than were thrown, got '{raw}'", raw=state.layout)
     if state.target is not None and state.next is None:
-        raise InvalidNotation("expected somebody with a piece left to throw while the end runs")
+        return msg("expected somebody with a piece left to throw while the end runs")
+    return None

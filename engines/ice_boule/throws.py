@@ -14,6 +14,7 @@ from engines.ice_boule.ranking import Ranking, rank_layout, readings
 from engines.ice_boule.rules import PLAY, SCORING, play, violation
 from engines.ice_boule.state import State
 from engines.verdict import Accepted, Ambiguous, Choice, Verdict, refusal
+from table.messages import Message, msg, phrases, sentences
 
 TOO_CLOSE = "boule.too_close"
 
@@ -66,9 +67,9 @@ def rule(reading: Reading) -> Verdict:
         return refusal(wrong, reading.player, (str(reading.move(reading.look.ranking)),), evidence)
     moves = reading.moves()
     if len(moves) > 1:
-        said = (
-            f"Too close to call: {_close_pairs(reading)}. Measure with a calliper or decide"
-            " together."
+        said = msg(
+            "Too close to call: {text}. Measure with a calliper or decide together.",
+            text=_close_pairs(reading),
         )
         choices = tuple(Choice(label(state, move, move.layout), (str(move),)) for move in moves)
         return Ambiguous(
@@ -102,7 +103,7 @@ def ask(
     for text, reading in legal:
         moves = reading.moves()
         several = (
-            [f"{text}; {label(look.state, move, move.layout).lower()}" for move in moves]
+            [phrases(text, label(look.state, move, move.layout)) for move in moves]
             if len(moves) > 1
             else [text]
         )
@@ -162,7 +163,7 @@ def standing_on_the_target(state: State, move: Throw) -> list[Throw]:
     ]
 
 
-def label(state: State, move: Move, layout: Layout) -> str:
+def label(state: State, move: Move, layout: Layout) -> Message:
     """What people are asked to say about an order: who is nearest, and for how many points where
     that is the question.
     """
@@ -176,7 +177,7 @@ def _accept(reading: Reading, move: Throw) -> Accepted:
     said = messages.throw(look.state, move, after, gap)
     rests_on = [SCORING if after.end else PLAY]
     if look.target_moved:
-        said = f"The target was moved and is measured where it lies. {said}"
+        said = sentences(msg("The target was moved and is measured where it lies."), said)
         rests_on.append("ruling ice_boule.4")
     evidence = look.evidence(reading.thrown)
     return Accepted(
@@ -189,7 +190,7 @@ def _accept(reading: Reading, move: Throw) -> Accepted:
     )
 
 
-def _close_pairs(reading: Reading) -> str:
+def _close_pairs(reading: Reading) -> Message:
     """The pieces in question with their distances as measured now, and what of them is not sure,
     for people.
     """
@@ -197,6 +198,4 @@ def _close_pairs(reading: Reading) -> str:
     gaps = [
         reading.look.measured.gaps[ranking.ids[place]] for place in ranking.layout().contested()
     ]
-    return ", ".join(
-        f"{gap.piece.colour} {messages.measured(gap)}{messages.doubt(gap)}" for gap in gaps
-    )
+    return phrases(*map(messages.measured, gaps), joint=",")

@@ -35,6 +35,7 @@ from referee.sessions.session import Session
 from referee.sessions.status import Live, Pointed
 from table.clearance import clearance
 from table.errors import InputError
+from table.messages import msg, phrase, sentences
 from table.observation import Camera, Observation, SeenPiece, observation_document
 from table.pieces import load_piece_set
 from table.solids import lying, upright
@@ -251,8 +252,8 @@ def sample_view() -> dict[str, Any]:
         "appeals": [],
         "earlier_games": [],
         "options": [
-            {"who": "blue", "said": "throws now, 2 to throw", "marks": []},
-            {"who": "yellow", "said": "has thrown all", "marks": []},
+            {"who": "blue", "said": msg("throws now, {n} to throw", n=2), "marks": []},
+            {"who": "yellow", "said": msg("has thrown all"), "marks": []},
         ],
         "trace": [],
         "lamps": {"signal": "turn", "of": ["blue"], "leader": "yellow"},
@@ -271,8 +272,18 @@ def sample_view() -> dict[str, Any]:
             verdict(
                 16,
                 "yellow",
-                "Yellow's piece lies 21.6 ± 0.3 mm from the target. Yellow leads, at 21.6 mm. Blue"
-                " throws next.",
+                sentences(
+                    msg(
+                        "{player}'s piece lies {mm} mm from the target.",
+                        player="yellow",
+                        mm="21.6 ± 0.3",
+                    ),
+                    msg(
+                        "{text}.",
+                        text=phrase("{player} leads, at {mm} mm", player="yellow", mm="21.6"),
+                    ),
+                    msg("{player} throws next.", player="blue"),
+                ),
             ),
             verdict(
                 14,

@@ -1,0 +1,154 @@
+"""Between ends: the table is cleared, then the target is thrown and stood upright where it lies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engines.ice_boule.announcements import unseen_targets
+from engines.ice_boule.changes import compare
+from engines.ice_boule.moves import Target
+from engines.ice_boule.rules import SETUP, play, turn, violation
+from engines.ice_boule.state import State
+from engines.occlusion import NONE_OF_THESE
+from engines.verdict import Accepted, Ambiguous, Choice, Verdict, Waiting
+from table.messages import Message, msg, sentences
+from table.observation import SURE, Observation, SeenPiece
+
+
+def judge_target(state: State, seen: Observation, before: Observation | None) -> Verdict:
+    """Is the table cleared, and has the target been thrown?"""
+    starter = state.starter
+    if (own := _own_target(state, seen, before)) is not None:
+        return own
+    if any(piece.colour in state.players for piece in seen.pieces):
+        differences = _came(seen, before)
+        return Waiting(
+            code="boule.target",
+            said=sentences(_clear(state), *differences),
+            rests_on=SETUP,
+            player=starter,
+            differences=differences,
+            asks=_stands_unseen(state, before) if differences else None,
+        )
+    lying = [
+        (index, piece)
+        for index, piece in enumerate(seen.pieces)
+        if piece.colour not in state.players
+    ]
+    if len(lying) != 1:
+        differences = _came(seen, before)
+        wanted = (
+            msg("Leave one target on the table.")
+            if lying
+            else msg("{player} chooses the starting line and throws the target.", player=starter)
+        )
+        return Waiting(
+            code="boule.target",
+            said=sentences(wanted, *differences),
+            rests_on=SETUP,
+            player=starter,
+            differences=differences,
+            as_recorded=not lying,
+        )
+    ((index, target),) = lying
+    if before and index in compare(before, seen).same and index not in compare(before, seen).moved:
+        said = msg(
+            "The {colour} piece is the last end's target; {player} throws the next one.",
+            colour=target.colour,
+            player=starter,
+        )
+        return Waiting(
+            code="boule.target", said=said, rests_on=SETUP, player=starter, as_recorded=True
+        )
+    return _thrown_target(state, target)
+
+
+def _thrown_target(state: State, target: SeenPiece) -> Verdict:
+    """The one target that came: does it stand upright?"""
+    common: dict[str, Any] = {"code": "boule.target", "rests_on": SETUP, "player": state.starter}
+    if target.pose != "upright" and target.pose_probability >= SURE:
+        said = msg("Stand the {colour} target upright where it lies.", colour=target.colour)
+        return Waiting(said=said, **common)
+    move = str(Target(target.colour))
+    common["evidence"] = {"target": str(target), "base_mm": target.base_mm.round(3).tolist()}
+    if min(target.colour_probability, target.pose_probability) < SURE:
+        said = msg(
+            "Does a {colour} target stand upright on the table? The camera is not sure.",
+            colour=target.colour,
+        )
+        choices = (
+            Choice(msg("A {colour} target stands upright", colour=target.colour), (move,)),
+            Choice(msg("Not yet"), ()),
+        )
+        return Ambiguous(said=said, choices=choices, **common)
+    said = sentences(
+        msg("The {colour} target stands.", colour=target.colour),
+        turn(play(state, Target(target.colour))),
+    )
+    return Accepted(said=said, moves=(move,), **common)
+
+
+def _clear(state: State) -> Message:
+    return msg("Clear the table; then {player} throws the target.", player=state.starter)
+
+
+def _own_target(state: State, seen: Observation, before: Observation | None) -> Waiting | None:
+    """Why the one piece on the table cannot be the target, where it has a player's colour and does
+    not lie there since the last end; else None.
+
+    Nobody is accused: it may be the Centrifuge of a Catapult that is being built.
+    """
+    changes = compare(before, seen) if before else None
+    if len(seen.pieces) != 1 or (changes and changes.still):
+        return None
+    (piece,) = seen.pieces
+    wrong = violation(state, Target(piece.colour))
+    if wrong is None or wrong.code != "boule.target.colour" or piece.colour_probability < SURE:
+        return None
+    said = sentences(wrong.said, _clear(state))
+    common: dict[str, Any] = {"code": wrong.code, "rests_on": wrong.clause, "player": state.starter}
+    return Waiting(
+        said=said, differences=_came(seen, before), asks=_stands_unseen(state, before), **common
+    )
+
+
+def _stands_unseen(state: State, before: Observation | None) -> Ambiguous:
+    """What people are asked where something else than a target came: it may stand there, and not be
+    seen.
+
+    The last end's target is the likeliest to be thrown again.
+    """
+    last = [
+        piece.colour
+        for piece in (before.pieces if before else ())
+        if piece.colour not in state.players
+    ]
+    said = msg(
+        "Has {player} thrown the target, and does it stand where the camera does not see it?",
+        player=state.starter,
+    )
+    choices = (*unseen_targets(state, next(iter(last), None)), NONE_OF_THESE)
+    return Ambiguous(
+        code="boule.target.unseen",
+        said=said,
+        rests_on=SETUP,
+        player=state.starter,
+        choices=choices,
+        until_moved=True,
+    )
+
+
+def _came(seen: Observation, before: Observation | None) -> tuple[Message, ...]:
+    """What was not there at the last ruling, a sentence a piece."""
+    pieces = (
+        [seen.pieces[index] for index in compare(before, seen).appeared] if before else seen.pieces
+    )
+    return tuple(
+        msg(
+            "A {colour} piece lies at ({mm}, {mm2}) mm.",
+            colour=piece.colour,
+            mm=f"{piece.base_mm[0]:.0f}",
+            mm2=f"{piece.base_mm[1]:.0f}",
+        )
+        for piece in pieces
+    )

@@ -1,0 +1,120 @@
+"""What people decided about a question: by the label of a choice, or by a calliper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import combinations
+
+from engines.errors import AmbiguousMove, InvalidNotation, Violation
+from engines.ice_boule.layout import Layout
+from engines.ice_boule.moves import Stop, Throw, parse_move
+from engines.verdict import Accepted, Ambiguous, Choice, answer_by_label
+from table.messages import SENTENCES, Listing, Message, all_of, as_message, msg, phrase, phrases
+
+THE_PLAYERS = "the players"
+"""Who decides, where nobody says who."""
+
+
+def judge_answer(
+    asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = THE_PLAYERS
+) -> Accepted:
+    """What people decided about a question (ruling ice_boule.2).
+
+    `answer` is the label of a choice, or a calliper's readings in mm by piece: `blue` for blue's
+    nearest, `blue 2` for its second.  Raises InvalidNotation where no choice agrees with it,
+    AmbiguousMove where several do.
+    """
+    if isinstance(answer, str):
+        return answer_by_label(asked, answer, decided_by)
+    fitting = [choice for choice in asked.choices if _measured_so(choice, answer)]
+    readings = [_reading(piece, gap_mm) for piece, gap_mm in answer.items()]
+    measured = ", ".join(readings)
+    if not fitting:
+        raise InvalidNotation(
+            msg(
+                "expected one of {text}, got {text2}, which agrees with none",
+                text=Listing(tuple(_quoted(choice.label).content for choice in asked.choices), ","),
+                text2=phrases(*readings, joint=","),
+            )
+        )
+    if len(fitting) > 1:
+        said = msg(
+            "It agrees with {text}: say which, or measure more pieces.",
+            text=all_of(_quoted(choice.label) for choice in fitting),
+        )
+        which = tuple(move for choice in fitting for move in choice.moves[-1:])
+        raise AmbiguousMove(
+            Violation("boule.answer.which", "ruling ice_boule.2", said, which), measured
+        )
+    (choice,) = fitting
+    said = (
+        msg(
+            "{text}: the players measured {text2}.",
+            text=choice.label,
+            text2=phrases(*readings, joint=","),
+        )
+        if decided_by == THE_PLAYERS
+        else msg(
+            "{text}: {raw} measured {text2}.",
+            text=choice.label,
+            raw=decided_by,
+            text2=phrases(*readings, joint=","),
+        )
+    )
+    return replace(answer_by_label(asked, choice.label, decided_by), said=said)
+
+
+def _reading(piece: str, gap_mm: float) -> Message:
+    """What a calliper read: `blue 2 57.5 mm`."""
+    colour, _, number = piece.partition(" ")
+    if number:
+        return phrase("{player} {n} {mm} mm", player=colour, n=number, mm=f"{gap_mm:g}")
+    return phrase("{player} {mm} mm", player=colour, mm=f"{gap_mm:g}")
+
+
+def _quoted(label: str) -> Message:
+    """A label as it is shown, with a capital letter."""
+    return phrase("'{text}'", text=Listing((as_message(label).content,), SENTENCES))
+
+
+def _measured_so(choice: Choice, readings_mm: Mapping[str, float]) -> bool:
+    """Do a calliper's readings agree with the order of pieces that a choice stands for?"""
+    move = parse_move(choice.moves[-1]) if choice.moves else None
+    if not isinstance(move, Throw | Stop) or not move.layout:
+        return False
+    layout = move.layout
+    places = {name: _place(layout, name) for name in readings_mm}
+    return all(
+        _order_agrees(layout, (places[a], readings_mm[a]), (places[b], readings_mm[b]))
+        for a, b in combinations(readings_mm, 2)
+    )
+
+
+def _place(layout: Layout, name: str) -> int:
+    """Place in a layout of `blue`, its nearest blue piece, or `blue 2`, the second."""
+    colour, _, number = name.partition(" ")
+    own = [place for place, lie in enumerate(layout.lies) if lie.colour == colour]
+    if number not in ("", *map(str, range(1, len(own) + 1))) or not own:
+        raise InvalidNotation(
+            msg(
+                "expected a piece such as 'blue' or 'blue 2' among '{raw}', got {raw2}",
+                raw=layout,
+                raw2=repr(name),
+            )
+        )
+    return own[int(number or 1) - 1]
+
+
+def _order_agrees(layout: Layout, a: tuple[int, float], b: tuple[int, float]) -> bool:
+    """Readings (place, mm) of two pieces; equal ones do not let the leader's piece count as
+    nearer.
+    """
+    (near, near_mm), (far, far_mm) = sorted([a, b])
+    colours = layout.lies[near].colour, layout.lies[far].colour
+    relation = layout.relation(near, far)
+    if relation == "~" or colours[0] == colours[1]:
+        return True
+    if near_mm == far_mm:
+        return relation == "=" or layout.lies[0].colour == colours[1]
+    return relation == "<" and near_mm < far_mm

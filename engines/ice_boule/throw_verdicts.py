@@ -1,0 +1,428 @@
+"""Verdicts on a throw beside a target that is in play: what is new there, and what is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from engines.errors import Violation
+from engines.ice_boule import messages
+from engines.ice_boule.matching import Look, look
+from engines.ice_boule.rules import PLAY, SETUP, SIZES, play, turn
+from engines.ice_boule.stack import uncovered
+from engines.ice_boule.throws import Reading, ask, label, rule, two_throws
+from engines.verdict import Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, refusal
+from table.clearance import clearance
+from table.listing import cannot_be_read
+from table.messages import Listing, Message, Word, msg, phrases, sentences
+from table.observation import SURE, SeenPiece
+
+TOUCHING_MM = 3.0
+"""Pieces that are read this near to each other may touch."""
+PUT_BACK = msg("It was taken away by hand: put it back")
+
+
+def judge_throw(found: Look | CannotSee) -> Verdict:
+    """A throw, beside a target that is in play."""
+    if isinstance(found, CannotSee):
+        return found
+    strangers = [
+        gap.piece for gap in found.measured.gaps if gap.piece.colour not in found.state.players
+    ]
+    if strangers:
+        return _stranger(found, strangers[0])
+    if not found.gained:
+        return _nothing_new(found)
+    if len(found.gained) == 1:
+        return _one_new(found, found.gained[0])
+    return _several_new(found)
+
+
+def _stranger(found: Look, piece: SeenPiece) -> Verdict:
+    """A piece in play of a colour that nobody plays."""
+    if piece.colour_probability < SURE:
+        return _unsure_newcomer(found, piece)
+    said = sentences(
+        msg(
+            "A {colour} piece lies in play, and nobody plays {player}.",
+            colour=piece.colour,
+            player=piece.colour,
+        ),
+        msg("Take it away."),
+    )
+    return refusal(Violation("boule.throw.colour", PLAY, said), found.player, (), found.evidence())
+
+
+def _nothing_new(found: Look) -> Verdict:
+    """No projectile more than before: nothing happened, or a throw left the play area, or hands
+    moved something.
+    """
+    state, player = found.state, found.player
+    if found.lost:
+        return _vanished(found)
+    if found.carried and not state.undeclared:
+        return _carried(found)
+    # Nobody throws before all have said a size, and no distance hangs on the target yet.
+    return Waiting(
+        code="boule.throw",
+        said=sentences(turn(state), *map(cannot_be_read, found.seen.unread_mm)),
+        rests_on=PLAY,
+        player=player,
+        evidence=found.evidence(),
+        as_recorded=True,
+    )
+
+
+def _vanished(found: Look) -> Verdict:
+    """Pieces are not in play any more."""
+    player, gone = found.player, _colours(found.lost)
+    knocked = msg("Was it knocked out by {player}'s throw?", player=player)
+    if _seen_outside(found):
+        said = sentences(msg("Out of play: {players}.", players=gone), knocked)
+        return ask(found, "boule.vanished", said, PLAY, [_out(found)], PUT_BACK)
+    missing = msg("Missing in play: {players}.", players=gone)
+    asked = ask(found, "boule.vanished", sentences(missing, knocked), PLAY, [_out(found)], PUT_BACK)
+    show = msg("If it is hidden, show it; if it was taken away, put it back.")
+    return CannotSee(
+        code="boule.vanished",
+        said=sentences(missing, show),
+        rests_on=PLAY,
+        player=player,
+        evidence=found.evidence(),
+        asks=asked if isinstance(asked, Ambiguous) else None,
+    )
+
+
+def _carried(found: Look) -> Verdict:
+    """Pieces lie elsewhere: a throw moved them and is out, or is one of them, or hands did it."""
+    player, count = found.player, len(found.carried)
+    swapped = [
+        (
+            msg(
+                "{player} threw the piece that {text}, and another {player2} one left play",
+                player=player,
+                text=messages.where(gap),
+                player2=player,
+            ),
+            reading,
+        )
+        for k, gap in enumerate(found.measured.gaps)
+        if gap.index in found.carried and gap.piece.colour == player
+        for _, reading in _sizes(found, player, k)
+    ]
+    moved = msg(
+        (
+            "{n} piece moved, and no new one lies in play."
+            if count == 1
+            else "{n} pieces moved, and no new one lies in play."
+        ),
+        n=count,
+    )
+    return ask(
+        found,
+        "boule.moved",
+        sentences(moved, msg("What happened?")),
+        PLAY,
+        [_out(found), *swapped],
+        msg("None of these: put the pieces back, or show apart those that touch"),
+    )
+
+
+def _out(found: Look) -> tuple[Message, Reading]:
+    """The throw, if it left the play area."""
+    return (
+        msg("{player}'s throw left the play area", player=found.player),
+        Reading(found, found.player, None, None),
+    )
+
+
+def _one_new(found: Look, colour: str) -> Verdict:
+    """One projectile more of a colour: a throw, by whoever plays it."""
+    (thrown,) = found.new(colour)
+    piece = found.measured.gaps[thrown].piece
+    if colour != found.player and piece.colour_probability < SURE:
+        return _unsure_newcomer(found, piece)
+    if found.lost and not _seen_outside(found):
+        return _others_gone(found, colour, thrown)
+    if found.measured.doubts:
+        return ask(
+            found,
+            "boule.doubt",
+            sentences(*found.measured.doubts, msg("Is it as the camera read it?")),
+            PLAY,
+            _as_read(found, thrown) + _not_stacked(found, thrown),
+            msg("Not so: show the pieces more clearly"),
+        )
+    read = _sizes(found, colour, thrown)
+    if len(read) > 1:
+        said = sentences(
+            msg("Which size is the piece that {player} threw?", player=colour),
+            msg("It fixes {player}'s size for this end.", player=colour),
+        )
+        return ask(
+            found, "boule.size", said, SETUP, read, msg("The piece was not thrown: take it back")
+        )
+    return rule(read[0][1])
+
+
+def _others_gone(found: Look, colour: str, thrown: int) -> Verdict:
+    """A piece came, and others are not in play any more: it knocked them out, or hides them."""
+    gone = _colours(found.lost)
+    knocked = [
+        (msg("{text}; knocked out of play: {players}", text=text, players=gone), reading)
+        for text, reading in _sizes(found, colour, thrown)
+    ]
+    seen = found.seen
+    if (covered := _covers(found, thrown)) is not None:
+        other, again = covered
+        knocked += [
+            (msg("{text}; under it on the target: {players}", text=text, players=gone), reading)
+            for text, reading in _sizes(other, colour, again)
+        ]
+        seen = other.seen
+    said = sentences(
+        msg(
+            "A new {colour} piece lies in play, and missing are: {players}.",
+            colour=colour,
+            players=gone,
+        ),
+        msg("Were they knocked out of the play area?"),
+    )
+    hidden = msg("Still in play but hidden, or moved by hand: put it right")
+    asked = ask(found, "boule.vanished", said, PLAY, knocked, hidden)
+    return asked if seen is found.seen else replace(asked, table=seen)
+
+
+def _covers(found: Look, thrown: int) -> tuple[Look, int] | None:
+    """Where a piece that came to stand on the target hides all that is missing, as it stood there
+    before: the look with that, and the piece.
+    """
+    if found.before is None or not found.measured.gaps[thrown].on_target:
+        return None
+    target, top = found.measured.target, found.measured.gaps[thrown].piece
+    other = look(found.state, uncovered(found.seen, found.before, target, top), found.before)
+    if isinstance(other, CannotSee) or other.lost or other.gained != found.gained:
+        return None
+    (again,) = other.new(top.colour)
+    return other, again
+
+
+def _as_read(found: Look, thrown: int) -> list[tuple[str, Reading]]:
+    """The throw if the camera is right; then a piece that is read to stand on the target is nearer
+    than any other.
+    """
+    gap = found.measured.gaps[thrown]
+    sure = _look_again(found, thrown, pose_probability=1.0) if gap.on_target else (found, thrown)
+    return [
+        (msg("As it was read: a {size} piece", size=reading.size), reading)
+        for _, reading in _sizes(sure[0], gap.piece.colour, sure[1])
+    ]
+
+
+def _not_stacked(found: Look, thrown: int) -> list[tuple[str, Reading]]:
+    """The throw with a piece that seems to stand on the target, but does not surely, beside it
+    instead.
+    """
+    gap = found.measured.gaps[thrown]
+    if not (gap.on_target and gap.reach_mm):
+        return []
+    other, beside = _look_again(found, thrown, on=None)
+    return [
+        (msg("It does not stand on the target: a {size} piece", size=reading.size), reading)
+        for _, reading in _sizes(other, gap.piece.colour, beside)
+    ]
+
+
+def _look_again(found: Look, thrown: int, **otherwise: Any) -> tuple[Look, int]:
+    """The look, and the piece that was thrown in it, if that piece were otherwise."""
+    thrown_piece = found.measured.gaps[thrown].piece
+    pieces = tuple(
+        replace(piece, **otherwise) if piece is thrown_piece else piece
+        for piece in found.seen.pieces
+    )
+    other = look(found.state, replace(found.seen, pieces=pieces), found.before)
+    assert isinstance(other, Look), "the target is where it was"
+    (again,) = other.new(thrown_piece.colour)
+    return other, again
+
+
+def _sizes(found: Look, player: str, thrown: int) -> list[tuple[str, Reading]]:
+    """The throw by the sizes that the piece may have: as read if sure, else the player's size of
+    this end, else any.
+    """
+    piece = found.measured.gaps[thrown].piece
+    known = found.state.size(player)
+    if piece.size_probability >= SURE:
+        sizes = [piece.size]
+    elif known:
+        sizes = [known]
+    else:
+        sizes = list(dict.fromkeys([piece.size, *SIZES]))
+    return [
+        (msg("A {size} piece", size=size), Reading(found, player, thrown, size)) for size in sizes
+    ]
+
+
+def _seen_outside(found: Look) -> bool:
+    """Do as many more pieces lie outside than before, by colour, as are missing in play?"""
+    if found.before is None:
+        return False
+    before, seen = found.before.off_board, found.seen.off_board
+    more = {
+        colour: sum(p.colour == colour for p in seen) - sum(p.colour == colour for p in before)
+        for colour in found.lost
+    }
+    return all(more[colour] == found.lost.count(colour) for colour in found.lost)
+
+
+def _unsure_newcomer(found: Look, piece: SeenPiece) -> Verdict:
+    """A piece came whose colour is unsure, and it is another player's throw: perhaps it is
+    theirs.
+    """
+    player = found.player
+    pieces = tuple(
+        replace(each, colour=player) if each is piece else each for each in found.seen.pieces
+    )
+    other = look(found.state, replace(found.seen, pieces=pieces), found.before)
+    said = sentences(
+        msg("Is the new piece {player} or {player2}?", player=player, player2=piece.colour),
+        msg("It is {player}'s throw.", player=player),
+    )
+    if isinstance(other, CannotSee) or other.gained != (player,) or other.lost:
+        return CannotSee(
+            code="boule.colour", said=said, rests_on=PLAY, player=player, evidence=found.evidence()
+        )
+    (thrown,) = other.new(player)
+    read = [
+        (msg("It is {player}; a {size} piece", player=player, size=reading.size), reading)
+        for _, reading in _sizes(other, player, thrown)
+    ]
+    return ask(
+        other,
+        "boule.colour",
+        said,
+        PLAY,
+        read,
+        msg("It is {player}: take it back", player=piece.colour),
+    )
+
+
+def _seen_twice(found: Look, new: Sequence[int]) -> Look | None:
+    """Of several new pieces one is sure, and the others are in doubt and touch what lies there: the
+    look with that one alone.
+    """
+    gaps = found.measured.gaps
+    doubtful = [
+        gaps[k].piece
+        for k in new
+        if min(gaps[k].piece.pose_probability, gaps[k].piece.colour_probability) < SURE
+    ]
+    rest = tuple(piece for piece in found.seen.pieces if piece not in doubtful)
+    touching = all(
+        any(clearance(piece.solid, other.solid).mm < TOUCHING_MM for other in rest)
+        for piece in doubtful
+    )
+    if (
+        len(new) - len(doubtful) != 1
+        or not touching
+        or any(piece.on is not None for piece in found.seen.pieces)
+    ):
+        return None
+    once = look(found.state, replace(found.seen, pieces=rest), found.before)
+    return once if isinstance(once, Look) and len(once.gained) == 1 and not once.lost else None
+
+
+def _several_new(found: Look) -> Verdict:
+    """More than one projectile more: throws are made one at a time; two may be told apart by who
+    was to throw.
+    """
+    new = [(colour, k) for colour in dict.fromkeys(found.gained) for k in found.new(colour)]
+    said = msg(
+        "{n} new pieces lie in play ({text}), and one is thrown at a time.",
+        n=len(new),
+        text=_colours(found.gained),
+    )
+    if (once := _seen_twice(found, [k for _, k in new])) is not None:
+        (thrown,) = once.new(once.gained[0])
+        read = [
+            (msg("One: a {size} piece", size=reading.size), reading)
+            for _, reading in _sizes(once, once.gained[0], thrown)
+        ]
+        return ask(
+            once,
+            "boule.throw.two",
+            sentences(said, msg("Is one of them a part of another piece?")),
+            PLAY,
+            read,
+            msg("Each is a piece: take them back"),
+        )
+    choices = (
+        _orders(found, new)
+        if len(new) == 2 and not (found.lost or found.moved or found.carried)
+        else []
+    )
+    if not choices:
+        return Refused(
+            code="boule.throw.two",
+            said=sentences(said, msg("Take them back.")),
+            rests_on=PLAY,
+            player=found.player,
+            evidence=found.evidence(),
+        )
+    return Ambiguous(
+        code="boule.throw.two",
+        said=sentences(
+            said,
+            msg("Which was thrown first?")
+            if len(choices) > 1
+            else msg("Were they thrown one after the other?"),
+        ),
+        rests_on=PLAY,
+        player=found.player,
+        choices=(*choices, Choice(msg("Both at once: take them back"), ())),
+        until_moved=True,
+        evidence=found.evidence(),
+    )
+
+
+def _orders(found: Look, new: Sequence[tuple[str, int]]) -> list[Choice]:
+    """In which order two pieces may have been thrown by the rules; one where that changes
+    nothing.
+    """
+    lies = [(colour, messages.where(found.measured.gaps[k])) for colour, k in new]
+    choices, ends = [], []
+    for first, second in ((0, 1), (1, 0)):
+        one, other = (_sizes(found, *new[which])[0][1] for which in (first, second))
+        ways = two_throws(one, other)
+        for throw, then in ways:
+            after = play(found.state, throw)
+            told = msg(
+                "First the {colour} piece that {text}, then the {colour2} piece that {text2}",
+                **_two(lies[first], lies[second]),
+            )
+            order = label(after, then, then.layout) if len(ways) > 1 else ""
+            choices.append(Choice(phrases(told, order), (str(throw), str(then))))
+            ends.append(play(after, then))
+    if (
+        len(choices) == 2
+        and choices[0].moves[0] != choices[1].moves[0]
+        and replace(ends[0], last=ends[1].last) == ends[1]
+    ):
+        told = msg(
+            "One after the other, in whichever order: the {colour} piece that {text}, and the"
+            " {colour2} piece that {text2}",
+            **_two(*lies),
+        )
+        return [Choice(told, choices[0].moves)]
+    return choices
+
+
+def _two(one: tuple[str, Message], other: tuple[str, Message]) -> dict[str, object]:
+    """The fields of a sentence on two pieces, each by its colour and how it lies."""
+    return dict(zip(("colour", "text", "colour2", "text2"), (*one, *other), strict=True))
+
+
+def _colours(players: Sequence[str]) -> Listing:
+    """`red, red, blue`, of pieces."""
+    return Listing(tuple(map(Word, players)), ",")
