@@ -163,7 +163,7 @@ STILL_LONG = {
     "engines/icefloe/judge.py": {"_tell"},
     "engines/icefloe/serialization.py": {"state_document"},
     "engines/icefloe/state.py": {"_check"},
-    "referee/presentation/view_model.py": {"verdict_of", "view"},
+    "referee/presentation/view_model.py": {"decision_of", "view"},
     "referee/sessions/state.py": {"apply"},
     "simulation/generate/tables.py": {"random_stage"},
     "tests/calibration/lens/test_lens_from_photographs.py": {
