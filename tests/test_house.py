@@ -33,7 +33,7 @@ MAY_IMPORT = {
         "referee.sessions",
         "referee.presentation",
     ),
-    "simulation": ("table", "engines", "vision", "referee.sessions"),
+    "simulation": ("table", "engines", "vision", "referee.sessions", "referee.presentation"),
     "webui": ("table", "calibration", "referee"),
     "cli": (
         "table",
@@ -162,7 +162,6 @@ STILL_LONG = {
     "engines/icefloe/judge.py": {"_tell"},
     "engines/icefloe/serialization.py": {"state_document"},
     "engines/icefloe/state.py": {"_check"},
-    "referee/presentation/view_model.py": {"verdict_of", "view"},
     "referee/sessions/state.py": {"apply"},
     "simulation/generate/tables.py": {"random_stage"},
     "tests/calibration/lens/test_lens_from_photographs.py": {
@@ -188,7 +187,6 @@ STILL_LONG = {
     "webui/api/routes.py": {"api"},
     "webui/pages/correction.py": {"fix"},
     "webui/pages/host.py": {"host"},
-    "webui/pages/panel.py": {"pages"},
     "webui/pages/phone.py": {"phone"},
     "webui/security/requests.py": {"guard"},
     "webui/share.py": {"verdict_png"},

@@ -21,6 +21,7 @@ from hardware.cues import Mark
 from hardware.interfaces import Press
 from referee.devices.buttons import commands_of
 from referee.presentation.lamp_cues import standing
+from referee.presentation.session_view import Clause
 from referee.presentation.shown_games import title
 from referee.sessions.commands import Hear, Undo
 from referee.sessions.event_store import Log
@@ -195,11 +196,11 @@ def test_an_installed_game_is_played_shown_and_counted(session: Session, tmp_pat
     put(session, "red 2")
     put(session, "blue 1")
     view = session.view()
-    assert view["scores"] == {"red": 2, "blue": 1}
-    assert view["verdicts"][0]["sound"] == "hit"
-    assert view["verdicts"][0]["clauses"] == [
-        {"name": "Turns", "said": "Players in turn put one or two pieces on."}
-    ]
+    assert view.scores == {"red": 2, "blue": 1}
+    assert view.verdicts[0].sound == "hit"
+    assert view.verdicts[0].clauses == (
+        Clause(name="Turns", said="Players in turn put one or two pieces on."),
+    )
     assert title("heap") == "The Heap"
     board = Chessboard(square_mm=40.0)
     assert standing(session.ledger, board).marks == (Mark("spot", ((20.0, 20.0),)),)

@@ -81,8 +81,8 @@ class Stopping:
 
     def read(self) -> Frame | None:
         view = self._view()
-        rulings = [verdict for verdict in view["verdicts"] if verdict["kind"] in ("ruled", "noted")]
-        if len(rulings) >= RULINGS and view["phase"] == "playing":
+        rulings = [verdict for verdict in view.verdicts if verdict.kind in ("ruled", "noted")]
+        if len(rulings) >= RULINGS and view.phase == "playing":
             self.enough.set()
             self.over.wait()
             return None

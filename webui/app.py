@@ -59,7 +59,7 @@ def create_app(
     """
     app = bare_app(hosts)
     access = access or Access(Codes())
-    seats = guarded(app, access, session.view()["session"], session.seat)
+    seats = guarded(app, access, session.view().session, session.seat)
     instance = secrets.token_hex(8)
     app.extensions["streams"] = streams = Streams(Bulletin(session, live, instance))
     app.extensions["pictures"] = Ration(MOST_PICTURES_S)
@@ -126,8 +126,8 @@ def bare_app(hosts: Collection[str]) -> Flask:
         game=title,
         verb=shown_verb,
         in_order=options_in_order,
-        together=lambda view: together(view["game"], view["state"].get("phase")),
-        declarations=lambda view: declarations(view["game"], view["state"]),
+        together=lambda view: together(view.game, view.state.get("phase")),
+        declarations=lambda view: declarations(view.game, view.state),
         kind=shown_verdict,
     )
     speak(app)

@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from referee.presentation.session_view import Decision, SessionView
 from referee.presentation.shown_games import verb
 from referee.sessions.misreadings import KEY
 from referee.sessions.verdict_events import LIKELIEST
 from table.measured_text import shown_mm
 from table.messages import Listing, Message
+from table.observation_document import Gap
 
 UNITS = {"_mm": "mm", "_mm2": "mm²", "_deg": "°", "_ms": "ms", "_px": "px"}
 
@@ -29,23 +31,23 @@ VERDICTS = {
 }
 
 
-def shown_verdict(verdict: Mapping[str, Any]) -> str:
+def shown_verdict(verdict: Decision) -> str:
     """What kind of verdict it is, in a word or two."""
-    return VERDICTS[verdict["verdict"]]
+    return VERDICTS[verdict.verdict]
 
 
-def shown_verb(view: Mapping[str, Any]) -> str:
+def shown_verb(view: SessionView) -> str:
     """What the player whose turn it is does now."""
-    return verb(view["game"], view["state"].get("phase"))
+    return verb(view.game, view.state.get("phase"))
 
 
-def shown_gap(row: Mapping[str, Any]) -> str:
+def shown_gap(row: Gap) -> str:
     """A row of the ranking in words: standing on the target, touching it, or so far from it."""
-    if row["on_target"]:
+    if row.on_target:
         return "on the target"
-    if row["touching"]:
+    if row.touching:
         return "touching"
-    return f"{shown_mm(row['gap_mm'], row['sigma_mm'])} mm"
+    return f"{shown_mm(row.gap_mm, row.sigma_mm)} mm"
 
 
 def unbroken(said: str) -> str:
@@ -53,16 +55,15 @@ def unbroken(said: str) -> str:
     return said.replace(" ± ", "\u00a0±\u00a0").replace(" mm", "\u00a0mm")
 
 
-def before_the_list(verdict: Mapping[str, Any]) -> str:
+def before_the_list(verdict: Decision) -> str:
     """What a verdict says, without the differences between table and record: a page lists those."""
-    said: str = verdict["said"]
-    differences = (verdict.get("evidence") or {}).get("differences", ())
+    said, differences = verdict.said, verdict.evidence.get("differences", ())
     listed = " ".join(("", *differences))
-    if not isinstance(said, Message):
-        return said.removesuffix(listed)
     content = said.content
-    if not (listed and said.endswith(listed) and isinstance(content, Listing)):
+    if not (listed and said.endswith(listed)):
         return said
+    if not isinstance(content, Listing):
+        return said.removesuffix(listed)
     return Message(Listing(content.items[: -len(differences)], content.joint))
 
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import gettext
 import re
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask, current_app, g, redirect, request
@@ -20,6 +18,7 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response
 
 from referee.presentation.announcements import SAID_BY_HAND, call
+from referee.presentation.session_view import Decision
 from table.messages import PLAIN, SENTENCES, Listing, Message, Plain, written
 from webui.wording import read, sentences, write
 
@@ -98,14 +97,14 @@ def word(text: str, context: str = SAID) -> str:
     return translated(text, language(), context) or text
 
 
-def called(verdict: Mapping[str, Any]) -> dict[str, str]:
+def called(verdict: Decision) -> dict[str, str]:
     """What a caller says of a line of a view's verdicts, `call`, and the code of the language that
     it is in, `lang`.
     """
-    code, kind = language(), verdict["kind"]
-    found = translated(SAID_BY_HAND.get(kind, verdict["said"]), code)
+    code, kind = language(), verdict.kind
+    found = translated(SAID_BY_HAND.get(kind, verdict.said), code)
     if code == "en" or found is None:
-        return {"call": verdict.get("call", ""), "lang": "en"}
+        return {"call": verdict.call, "lang": "en"}
     return {
         "call": (
             found if kind in SAID_BY_HAND else call(kind, found, word("millimetres"), word("to"))

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from calibration.progress import CornersNow, LensNow
 from calibration.wizard import Job, Step
@@ -13,6 +13,7 @@ from referee.live.correction import PieceCorrection, Reread
 from referee.live.game_setup import Choice
 from referee.live.live_measurement import RulerNow
 from referee.live.table_monitor import TableRequest
+from referee.presentation.session_view import SessionView
 from referee.sessions.commands import Command
 from referee.sessions.events import Choice as Alternative
 from referee.sessions.events import Record, SeatFreed, SeatTaken
@@ -23,7 +24,7 @@ from table.table_config import Setup
 
 
 class SessionPort(Protocol):
-    """Records, their fold as plain data (`referee.presentation.view_model.view`), and the one way
+    """Records, what pages show of them, and the one way
     to change anything.
     """
 
@@ -33,7 +34,7 @@ class SessionPort(Protocol):
     @property
     def seq(self) -> int: ...
 
-    def view(self) -> dict[str, Any]: ...
+    def view(self) -> SessionView: ...
 
     def records(self, after: int = 0, most: int | None = None) -> tuple[Record, ...]: ...
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 import io
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import cv2
 import numpy as np
@@ -16,6 +15,7 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
+from referee.presentation.session_view import SessionView
 from referee.presentation.shown_games import title
 from table.measured_text import shown_time
 from webui.filters import shown_gap, shown_verdict
@@ -38,17 +38,14 @@ _pdfium = threading.Lock()
 
 
 def verdict_png(
-    view: Mapping[str, Any],
-    drawing: Drawing | None,
-    jpeg: bytes | None,
-    say: Callable[[str], str] = str,
+    view: SessionView, drawing: Drawing | None, jpeg: bytes | None, say: Callable[[str], str] = str
 ) -> bytes:
     """The newest verdict of a view as a PNG, in the language of `say`; `jpeg` is the picture that
     it rests on, if one is kept.
     """
-    ruled = view["verdicts"][0] if view["verdicts"] else None
+    ruled = view.verdicts[0] if view.verdicts else None
     said = _wrapped(
-        say(ruled["said"] if ruled else "Nothing has been ruled yet."),
+        say(ruled.said if ruled else "Nothing has been ruled yet."),
         "Helvetica-Bold",
         SAID,
         WIDTH - 2 * EDGE,
@@ -68,8 +65,8 @@ def verdict_png(
     canvas = Canvas(packed, pagesize=(WIDTH, height), pageCompression=0)
     y = height - EDGE - 22
     _text(canvas, EDGE, y, "Rinkside", "Helvetica-Bold", 24)
-    begun = f"{title(view['game'])}, game {view['game_number']}, session {view['session']}" + (
-        " - simulated table" * view["simulated"]
+    begun = f"{title(view.game)}, game {view.game_number}, session {view.session}" + (
+        " - simulated table" * view.simulated
     )
     canvas.setFillColor(QUIET)
     _text(canvas, WIDTH - EDGE, y, say(begun), "Helvetica", SMALL, right=True)
@@ -81,7 +78,7 @@ def verdict_png(
             canvas,
             EDGE,
             y,
-            f"{say(shown_verdict(ruled)).upper()}   {say(shown_time(ruled['at_ms']))}",
+            f"{say(shown_verdict(ruled)).upper()}   {say(shown_time(ruled.at_ms))}",
             "Helvetica-Bold",
             SMALL * 0.85,
         )
@@ -95,20 +92,18 @@ def verdict_png(
         _chip(canvas, EDGE, y - 5, colour)
         canvas.setFillColor(INK)
         _text(canvas, EDGE + 34, y, words, "Helvetica", SMALL)
-    if ruled and ruled["rests_on"]:
+    if ruled and ruled.rests_on:
         canvas.setFillColor(QUIET)
-        _text(
-            canvas, EDGE, y - SMALL * 1.6, say(f"Rests on: {ruled['rests_on']}"), "Helvetica", SMALL
-        )
+        _text(canvas, EDGE, y - SMALL * 1.6, say(f"Rests on: {ruled.rests_on}"), "Helvetica", SMALL)
     canvas.save()
     return _png(packed.getvalue())
 
 
-def _measured(view: Mapping[str, Any], say: Callable[[str], str]) -> list[tuple[str, str]]:
+def _measured(view: SessionView, say: Callable[[str], str]) -> list[tuple[str, str]]:
     """Colours and words of the distances next to the target."""
     return [
-        (row["colour"], f"{say(row['colour'])} {say(row['size'])}: {say(shown_gap(row))}")
-        for row in view["ranking"][:ROWS]
+        (row.colour, f"{say(row.colour)} {say(row.size)}: {say(shown_gap(row))}")
+        for row in view.ranking[:ROWS]
     ]
 
 

@@ -27,6 +27,7 @@ import numpy as np
 from benchmarks.harness import Benchmark, Pairs, percentiles
 from referee.live.referee import Referee
 from referee.live.stability import HOLD_MS
+from referee.presentation.session_view import SessionView
 from referee.sessions.commands import Command
 from referee.sessions.event_store import Log
 from referee.sessions.events import Record
@@ -106,7 +107,7 @@ class _Overheard:
     def records(self, after: int = 0) -> tuple[Record, ...]:
         return self._session.records(after)
 
-    def view(self) -> dict[str, Any]:
+    def view(self) -> SessionView:
         return self._session.view()
 
     def command(self, command: Command) -> Record:

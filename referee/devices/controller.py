@@ -19,7 +19,7 @@ from hardware.interfaces import Press, Reading
 from referee.devices.answer_picker import Choosing
 from referee.devices.buttons import DECIDED_BY, commands_of
 from referee.presentation.lamp_cues import scene_of
-from referee.presentation.view_model import verdict_of
+from referee.presentation.view_model import decision_of
 from referee.sessions.caliper_answers import Measuring
 from referee.sessions.commands import Command
 from referee.sessions.event_store import LogFailed
@@ -241,9 +241,9 @@ class Companion:
     def _call(self, records: tuple[Record, ...]) -> None:
         """Say the newest verdict, each once: of a ruling that was corrected only that it was."""
         calls = [
-            verdict["call"]
+            decision.call
             for record in records
-            if (verdict := verdict_of(record.event)) and verdict["call"]
+            if (decision := decision_of(record.event)) and decision.call
         ]
         if calls and self._rig.voice:
             self._rig.voice.say(calls[-1])

@@ -5,11 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
+
+import msgspec
 
 from referee.live.referee import Observe
 from table.games import measuring
 from table.observation import Observation, Unusable
+from table.observation_document import Measurement
 from table.table_config import Setup
 from vision.cameras.base import CameraLost, CameraPort
 from vision.cameras.frame import Frame
@@ -35,7 +38,7 @@ class RulerNow:
     frame_seq: int = -1
     at_ms: int = 0
     observation: Observation | None = None
-    measurement: dict[str, Any] | None = None
+    measurement: Measurement | None = None
 
 
 class Ruler:
@@ -105,7 +108,7 @@ class Ruler:
                 status="measured",
                 said=self._measured,
                 observation=seen,
-                measurement=self._ruler.document(measured),
+                measurement=msgspec.convert(self._ruler.document(measured), Measurement),
             )
 
     def _tell(self, status: RulerStatus, said: str) -> None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
+from referee.presentation.session_view import SessionView
 from referee.sessions.commands import Command
 from referee.sessions.event_store import LogFailed
 from referee.sessions.events import Event, Record
@@ -66,7 +67,7 @@ class PatientSession:
         """As `Session.tick`."""
         self._session.tick(at_ms)
 
-    def view(self) -> dict[str, Any]:
+    def view(self) -> SessionView:
         """As `Session.view`."""
         return self._session.view()
 

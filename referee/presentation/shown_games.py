@@ -10,6 +10,7 @@ from engines.game import Declaration, NamedPiece, OnBoard, Rules, Together, fact
 
 __all__ = [
     "NamedPiece",
+    "OnBoard",
     "declarations",
     "on_board",
     "options_in_order",

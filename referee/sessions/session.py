@@ -99,7 +99,7 @@ class Session:
         self._records = deque(records, RECORDS_KEPT)
         self._seen = next(filter(shows_table, reversed(records)), None)
         self._ledger = ledger
-        self._viewed: tuple[Ledger | None, dict[str, Any]] = None, {}
+        self._viewed: tuple[Ledger, pages.SessionView] | None = None
         self._at_ms = records[-1].at_ms
         self._closed = False
         self._writing = threading.Lock()
@@ -574,17 +574,14 @@ class Session:
             else None
         )
 
-    def view(self) -> dict[str, Any]:
-        """All that a page shows, ready for JSON (`referee.presentation.view_model.view`); shared by
-        all callers, so do not change it.
-        """
+    def view(self) -> pages.SessionView:
+        """All that a page shows; the same object until something happens."""
         with self._changed:
             ledger, records, seen = self._ledger, tuple(self._records), self._seen
-        of, shown = self._viewed
-        if of is not ledger:
-            shown = pages.view(ledger, records, seen)
-            self._viewed = ledger, shown
-        return shown
+        viewed = self._viewed
+        if viewed is None or viewed[0] is not ledger:
+            self._viewed = viewed = ledger, pages.view(ledger, records, seen)
+        return viewed[1]
 
 
 def _reading(name: str, mm: float) -> Message:

@@ -9,10 +9,10 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from engines import GAMES
 from referee.presentation import view_model as pages
+from referee.presentation.session_view import SessionView
 from referee.sessions.event_store import LogReader, SessionSummary
 from referee.sessions.events import (
     Noted,
@@ -64,10 +64,10 @@ class Story:
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """Everything that was decided, in order, for a time-line."""
-        decided = ((record, pages.verdict_of(record.event)) for record in self.records)
+        decided = ((record, pages.decision_of(record.event)) for record in self.records)
         lines = ((record, line) for record, line in decided if line is not None)
         return tuple(
-            Step(one.seq, one.at_ms, line["verdict"], line["player"], line["said"], one.frame)
+            Step(one.seq, one.at_ms, line.verdict, line.player, line.said, one.frame)
             for one, line in lines
         )
 
@@ -76,10 +76,8 @@ class Story:
         """Its games as they stand."""
         return games_in(self.ledgers[-1], self.records)
 
-    def view(self, seq: int) -> dict[str, Any]:
-        """All that a page showed after the last record up to `seq`
-        (`referee.presentation.view_model`).
-        """
+    def view(self, seq: int) -> SessionView:
+        """All that a page showed after the last record up to `seq`."""
         count = max(1, sum(record.seq <= seq for record in self.records))
         records = self.records[:count]
         return pages.view(

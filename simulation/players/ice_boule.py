@@ -15,6 +15,7 @@ import numpy as np
 from engines.ice_boule.layout import Layout, Lie
 from engines.ice_boule.moves import Stop, Void, parse_move
 from engines.ice_boule.moves import Throw as ThrowMove
+from referee.presentation.session_view import SessionView
 from referee.sessions.commands import Answer, Command, Hear
 from simulation.camera import PERIOD_MS, Pace, SimulatedCamera, as_fast_as_asked
 from simulation.generate.rest_poses import flush_deg
@@ -53,7 +54,7 @@ LINE_MM = 8.0
 class Watched(Protocol):
     """What the players know of the game: a `referee.sessions.session.Session`."""
 
-    def view(self) -> dict[str, Any]:
+    def view(self) -> SessionView:
         """The state of the session as plain data (`referee.presentation.view_model.view`)."""
 
     def command(self, command: Command) -> Any:
@@ -109,21 +110,21 @@ class Players:
         yield
         while True:
             view = self._session.view()
-            if view["phase"] == "asking":
+            if view.phase == "asking":
                 yield from self._answer(view)
-            elif view["phase"] != "playing":
+            elif view.phase != "playing":
                 yield
-            elif view["next"] is None and self.table.pieces:
+            elif view.next is None and self.table.pieces:
                 yield from self._people.wait(LOOK_MS)
                 yield from self._clear(view)
-            elif view["next"] is None:
+            elif view.next is None:
                 yield from self._until_ruled(view, self._throw_target)
             elif self.table.target is not None:
                 yield from self._until_ruled(view, self._throw)
             else:
                 yield
 
-    def _until_ruled(self, view: dict[str, Any], act: Callable[[dict[str, Any]], Steps]) -> Steps:
+    def _until_ruled(self, view: SessionView, act: Callable[[SessionView], Steps]) -> Steps:
         """Act, then wait for the referee; what is not ruled on in good time, or not accepted, is
         taken back.
         """
@@ -132,24 +133,21 @@ class Players:
         rested_ms, frames = self._people.now_ms, 0
         while self._people.now_ms - rested_ms < PATIENCE_MS or frames < PATIENCE_FRAMES:
             now = self._session.view()
-            if now["seq"] != view["seq"] and now["phase"] != "paused":
-                if not now["verdicts"] or now["verdicts"][0]["verdict"] not in (
-                    "refused",
-                    "cannot_see",
-                ):
+            if now.seq != view.seq and now.phase != "paused":
+                if not now.verdicts or now.verdicts[0].verdict not in ("refused", "cannot_see"):
                     return
                 break
-            if now["phase"] != "playing":
+            if now.phase != "playing":
                 rested_ms, frames = self._people.now_ms, 0
             frames += 1
             yield
         yield from self._take_back(self._before)
 
-    def _throw(self, view: dict[str, Any]) -> Steps:
+    def _throw(self, view: SessionView) -> Steps:
         """The player whose throw it is throws a piece from the line towards the target."""
-        target = self.table.target
+        target, colour = self.table.target, view.next
         assert target is not None, "nobody throws before the target lies there"
-        colour = view["next"]
+        assert colour is not None, "it is somebody's throw"
         aim = middle_mm(target.solid)
         accident = str(
             self._rng.choice(
@@ -165,9 +163,9 @@ class Players:
             yield from self._people.wait(THINK_MS)
             self._people.say(Hear(said={"player": colour, "out": True}, decided_by=WHO))
 
-    def _throw_target(self, view: dict[str, Any]) -> Steps:
+    def _throw_target(self, view: SessionView) -> Steps:
         """The starting player throws the target and stands it up where it lies."""
-        player, colour = view["state"]["starter"], self.setup.game.target
+        player, colour = view.state["starter"], self.setup.game.target
         assert colour is not None, "checked when they sat down"
         low, high = self.setup.outline_mm().min(axis=0), self.setup.outline_mm().max(axis=0)
         aim = low + (high - low) * self._rng.uniform([0.3, 0.45], [0.7, 0.72])
@@ -225,9 +223,9 @@ class Players:
         yield
         yield from self._people.reach(player, None)
 
-    def _clear(self, view: dict[str, Any]) -> Steps:
+    def _clear(self, view: SessionView) -> Steps:
         """Who starts the next end gathers all pieces, a handful at a time."""
-        player = view["state"]["starter"]
+        player = view.state["starter"]
         hand = np.array([self._people.seat_mm(player)[0], 0.0])
         while self.table.pieces:
             nearest = min(
@@ -242,34 +240,33 @@ class Players:
             yield
         yield from self._people.reach(player, None)
 
-    def _answer(self, view: dict[str, Any]) -> Steps:
+    def _answer(self, view: SessionView) -> Steps:
         """They measure with a calliper, and say what it showed, unless people at the panel were
         faster.
         """
         yield from self._people.wait(THINK_MS)
         now = self._session.view()
-        if now["question"] is None or now["question"]["seq"] != view["question"]["seq"]:
+        question = now.question
+        if question is None or question != view.question:
             return
         truth, target = true_layout(self.table), self.table.target
         left = target is None or not self.table.in_play(target)
-        choice = max(
-            now["question"]["choices"], key=lambda choice: _likeness(choice["moves"], truth, left)
-        )
+        choice = max(question.choices, key=lambda choice: _likeness(choice.moves, truth, left))
         readings: dict[str, float] = {}
         for lie in truth.lies:
             readings.setdefault(lie.colour, lie.gap_mm)
         how: Any = "calliper" if readings else "order"
         self._people.say(
             Answer(
-                question=now["question"]["seq"],
-                label=choice["label"],
+                question=question.seq,
+                label=choice.label,
                 how=how,
                 readings_mm=readings,
                 decided_by=WHO,
             )
         )
         yield
-        if not choice["moves"]:
+        if not choice.moves:
             yield from self._take_back(self._before)
 
 

@@ -209,7 +209,7 @@ class Refereed:
 
     @property
     def document(self):
-        return self.session.view()["state"]
+        return self.session.view().state
 
 
 class Played:

@@ -378,7 +378,7 @@ class TruthCamera:
         )
 
     def read(self):
-        if self.session.view()["phase"] == "over" or self.seq > 4000:
+        if self.session.view().phase == "over" or self.seq > 4000:
             return None
         at_ms = self.seq * PERIOD_MS
         self.scene = self.players.scene_at(at_ms)
@@ -441,8 +441,8 @@ def test_the_whole_way_to_thirteen_is_refereed_truly(tmp_path):
 
         Referee(camera, SETUP, observe, session).run()
         view, records = session.view(), session.records()
-    assert view["phase"] == "over"
-    assert max(view["scores"].values()) >= 13
+    assert view.phase == "over"
+    assert max(view.scores.values()) >= 13
     ruled = [
         record
         for record in records

@@ -4,13 +4,13 @@ a reserve beside the board.
 
 from __future__ import annotations
 
-import copy
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import cv2
+import msgspec
 import numpy as np
 
 from calibration.progress import LensGuide
@@ -18,6 +18,7 @@ from calibration.wizard import Job, Step
 from engines import GAMES
 from referee.live.correction import PieceCorrection, Reread
 from referee.live.table_monitor import TableRequest
+from referee.presentation.session_view import SessionView
 from referee.sessions.commands import Command, Hear, Undo
 from referee.sessions.event_store import Log
 from referee.sessions.events import (
@@ -35,7 +36,7 @@ from referee.sessions.session import Session
 from referee.sessions.status import Live, Pointed
 from table.clearance import clearance
 from table.errors import InputError
-from table.messages import msg, phrase, sentences
+from table.messages import as_message, msg, phrase, sentences
 from table.observation import Camera, Observation, SeenPiece, observation_document
 from table.pieces import load_piece_set
 from table.solids import lying, upright
@@ -313,6 +314,11 @@ def sample_view() -> dict[str, Any]:
     }
 
 
+def view_of(document: dict[str, Any]) -> SessionView:
+    """A view from its document."""
+    return msgspec.convert(document, SessionView, dec_hook=lambda _kind, said: as_message(said))
+
+
 def records(first: int, last: int) -> list[Record]:
     ruled = Ruled(verdict="accepted", code="boule.throw", said="Blue leads.", player="blue")
     return [
@@ -442,8 +448,8 @@ class FakeSession:
     def seq(self) -> int:
         return self.kept[-1].seq
 
-    def view(self) -> dict[str, Any]:
-        return copy.deepcopy(self.shown) | {"seq": self.seq}
+    def view(self) -> SessionView:
+        return view_of(self.shown | {"seq": self.seq})
 
     def records(self, after: int = 0, most: int | None = None) -> tuple[Record, ...]:
         return tuple(record for record in self.kept if record.seq > after)[:most]

@@ -53,7 +53,7 @@ def test_the_page_and_the_state_are_the_session_s(client, real):
     assert "Anna &lt;A&gt; (red)" in page
     state = client.get("/api/v1/state").get_json()
     assert state["scores"] == {"red": 1, "blue": 1}
-    assert state["seq"] == real.view()["seq"] == 3
+    assert state["seq"] == real.view().seq == 3
     assert client.get("/api/v1/frame/3.jpg").data == real.frame(3)
 
 
@@ -65,7 +65,7 @@ def test_undo_on_the_page_is_on_disk_and_back_on_the_page(client, real):
     assert "Ann took back record 3." in page
     assert page.count('class="is-void"') == 1
     assert send(client, command="undo", seen="3").status_code == 409
-    assert real.view()["seq"] == 4
+    assert real.view().seq == 4
 
 
 def test_a_question_is_asked_answered_and_closed(client, real):
@@ -157,7 +157,7 @@ def test_a_correction_that_is_not_legal_is_refused_in_words(client, real):
     answer = send(client, command="correct", record="3", moves="red")
     assert answer.status_code == 409
     assert "not legal" in answer.text
-    assert real.view()["seq"] == 3
+    assert real.view().seq == 3
     assert send(client, command="correct", record="3", moves="").status_code == 303
 
 
@@ -173,4 +173,4 @@ def test_the_stream_catches_up_from_the_log(client, real):
         stream = answer.iter_encoded()
         heard = [next(stream).decode() for _ in range(3)]
     assert [text.split("\n")[0] for text in heard] == ["event: hello", "id: 2", "id: 3"]
-    assert real.view()["seq"] == 3
+    assert real.view().seq == 3

@@ -4,13 +4,12 @@ nothing happens.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from threading import Lock
-from typing import Any
 
 from referee.sessions.events import Record, record_document
+from webui.api.answers import LiveNow, Pointed, json_bytes
 from webui.interfaces import LivePort, SessionPort
 from webui.security.client_addresses import client_of, is_this_machine
 
@@ -38,11 +37,19 @@ WRITTEN_KEPT = 4 * MOST_RECORDS
 """So many of the newest records are kept as they were written, for the next who listens."""
 
 
-def moment(live: LivePort) -> dict[str, Any]:
-    """What the referee does now, as plain data: in the state, and told as `live`."""
+def moment(live: LivePort) -> LiveNow:
+    """What the referee does now: in the state, and told as `live`."""
     now = live.latest
-    names = ("status", "said", "frame_seq", "at_ms", "moved", "held", "trouble")
-    return {name: getattr(now, name) for name in names} | {"pointed": now.pointed._asdict()}
+    return LiveNow(
+        status=now.status,
+        said=now.said,
+        frame_seq=now.frame_seq,
+        at_ms=now.at_ms,
+        moved=now.moved,
+        held=now.held,
+        trouble=now.trouble,
+        pointed=Pointed(question=now.pointed.question, label=now.pointed.label),
+    )
 
 
 class Bulletin:
@@ -55,7 +62,7 @@ class Bulletin:
             b"\n\n", b"\nretry: %d\n\n" % RETRY_MS
         )
         self._written: dict[int, bytes] = {}
-        self._moment: tuple[dict[str, Any], bytes] = ({}, b"")
+        self._moment: tuple[LiveNow | None, bytes] = (None, b"")
         self._lock = Lock()
 
     def wait(self, after: int, timeout_s: float) -> int:
@@ -178,6 +185,6 @@ def follow(listener: Listener, streams: Streams) -> Iterator[bytes]:
         yield from listener.news(newest, streams.bulletin.moment(), POLL_S)
 
 
-def _event(name: str, data: dict[str, Any], number: int | None = None) -> bytes:
+def _event(name: str, data: object, number: int | None = None) -> bytes:
     head = f"id: {number}\n" if number is not None else ""
-    return f"{head}event: {name}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n".encode()
+    return f"{head}event: {name}\ndata: ".encode() + json_bytes(data) + b"\n\n"

@@ -9,7 +9,6 @@ from flask import Flask, Response, jsonify
 
 from webui.api.schemas import (
     ANY_OBJECT,
-    CHOICE,
     COLOUR,
     SCHEMAS,
     SEQ,
@@ -137,7 +136,9 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
         None,
         [AFTER, LAST_EVENT_ID],
     ),
-    ("/observation", "get"): _get("The table as it was seen last.", known("Observation"), 404),
+    ("/observation", "get"): _get(
+        "The table as it was seen last.", known("ObservationDocument"), 404
+    ),
     ("/camera.jpg", "get"): _jpeg(
         "The camera's newest picture, or the photograph on which corners are put."
     ),
@@ -145,7 +146,7 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
     ("/alternatives/{seq}", "get"): _get(
         "What else may have happened where a record was ruled, nearest first; the host sends one as"
         " `correct`.",
-        fields("The ruling, and what may stand in its place.", record=SEQ, choices=many(CHOICE)),
+        known("Alternatives"),
         404,
         409,
         parameters=(RECORD_NUMBER,),
@@ -170,7 +171,7 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
         409,
     ),
     ("/me", "get"): _get("Who you are.", fields("Role and seat.", role=ROLE, seat=or_null(COLOUR))),
-    ("/measurement", "get"): _get("What the ruler measures now.", known("Measurement")),
+    ("/measurement", "get"): _get("What the ruler measures now.", known("MeasurementNow")),
     ("/lens", "get"): _get("How far the calibration of a lens is.", known("LensNow"), 404),
     ("/corners", "get"): _get(
         "How far a table is whose board's corners are put by hand.", known("CornersNow")

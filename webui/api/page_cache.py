@@ -9,11 +9,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import fields
 from threading import Lock
-from typing import Any
 
 from flask import Response, current_app, make_response, request
 from werkzeug.wrappers import Response as AnyResponse
 
+from referee.presentation.session_view import SessionView
 from referee.sessions.status import Live
 from table.table_config import Setup
 from webui.i18n import language
@@ -39,7 +39,7 @@ class Kept:
         self._lock = Lock()
 
     def page(
-        self, view: dict[str, Any], live: Live, setup: Setup, shown: str, write: Callable[[], str]
+        self, view: SessionView, live: Live, setup: Setup, shown: str, write: Callable[[], str]
     ) -> AnyResponse:
         """The page of this moment for who asks; nothing but its mark where they have it already.
 

@@ -8,15 +8,17 @@ import hashlib
 from functools import lru_cache
 
 from flask import Blueprint, Response, current_app, jsonify, request
+from msgspec.structs import asdict
 from werkzeug.wrappers import Response as AnyResponse
 
-from referee.presentation.view_model import choice_document
+from referee.presentation.view_model import alternative
 from referee.sessions.commands import parse_command
 from referee.sessions.event_store import LogFailed
 from referee.sessions.events import Choice as Alternative
 from referee.sessions.events import Record, record_document
 from table.errors import InputError
-from table.observation import observation_document
+from table.observation_document import documented
+from webui.api.answers import Alternatives, State, json_answer
 from webui.api.events import CARRY, Listener, Streams, follow, moment
 from webui.api.openapi import MOST_RECORDS
 from webui.interfaces import LivePort, SessionPort
@@ -31,7 +33,7 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
 
     @routes.get("/state")
     def state() -> Response:
-        return jsonify(session.view() | {"live": moment(live)})
+        return json_answer(State(**asdict(session.view()), live=moment(live)))
 
     @routes.get("/records")
     def records() -> Response:
@@ -45,7 +47,7 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
         seen = live.latest.observation
         if seen is None:
             raise Refusal(404, "nothing_seen", "No picture of the table could be read yet.")
-        return jsonify(observation_document(seen))
+        return json_answer(documented(seen))
 
     @routes.get("/camera.jpg")
     def camera() -> AnyResponse:
@@ -64,7 +66,8 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
 
     @routes.get("/alternatives/<seq:seq>")
     def alternatives(seq: int) -> Response:
-        return jsonify(record=seq, choices=list(map(choice_document, offered(session, seq))))
+        choices = tuple(map(alternative, offered(session, seq)))
+        return json_answer(Alternatives(record=seq, choices=choices))
 
     @routes.post("/command")
     def command() -> tuple[Response, int]:
@@ -118,7 +121,7 @@ def offered(session: SessionPort, seq: int) -> tuple[Alternative, ...]:
     What is offered agrees with all that came since: while votes are secret it would tell something
     of them.
     """
-    if session.view()["hidden"]:
+    if session.view().hidden:
         raise Refusal(
             409,
             "secret",

@@ -1,6 +1,4 @@
-"""What the answers under /api/v1 look like, as JSON Schema: commands and records from their own
-types, all else as it is written.
-"""
+"""What the answers under /api/v1 look like, as JSON Schema, from their types."""
 
 from __future__ import annotations
 
@@ -11,11 +9,10 @@ from typing import Any
 import msgspec
 
 from calibration.progress import CornersNow, LensNow
-from referee.live.live_measurement import RulerStatus
 from referee.sessions.commands import Command
 from referee.sessions.events import SCHEMA, Event
-from referee.sessions.status import Status
 from table.messages import Message
+from webui.api.answers import Alternatives, Error, MeasurementNow, State
 
 Schema = dict[str, Any]
 
@@ -120,223 +117,34 @@ def _commands() -> dict[str, Schema]:
     return written | {"Command": whole}
 
 
-_GAP = {"colour": COLOUR, "size": TEXT, "gap_mm": NUMBER}
-_GAP_ALSO: Schema = {
-    "piece": WHOLE,
-    "sigma_mm": NUMBER,
-    "on_target": YES,
-    "touching": YES,
-    "base_mm": POINT_MM,
-    "points_mm": many(POINT_MM),
-}
+def _answers(*kinds: type) -> dict[str, Schema]:
+    """Structs that are answered with: they have all their fields, but for those that may be unset,
+    and no others.
+    """
+    _, written = _written(*kinds)
+    for schema in written.values():
+        properties = schema.get("properties", {})
+        always = [
+            name
+            for name, field in properties.items()
+            if name in schema["required"] or "default" in field
+        ]
+        for field in properties.values():
+            field.pop("default", None)
+        schema |= {"required": always, "additionalProperties": False}
+    return written
 
-CHOICE = fields(
-    "One thing that may have happened, and the moves that it stands for.",
-    label=TEXT,
-    moves=many(TEXT),
+
+def _together(*groups: dict[str, Schema]) -> dict[str, Schema]:
+    """All schemas by name; raises ValueError where a name would mean two things."""
+    schemas: dict[str, Schema] = {}
+    for group in groups:
+        for name, schema in group.items():
+            if schemas.setdefault(name, schema) != schema:
+                raise ValueError(f"expected one schema of the name {name}, got two")
+    return schemas
+
+
+SCHEMAS = _together(
+    _answers(State, Alternatives, MeasurementNow, Error), _guides(), _commands(), _records()
 )
-CLAUSES = many(fields("What it rests on, in our own words.", name=TEXT, said=TEXT))
-
-SCHEMAS: dict[str, Schema] = {
-    "Error": fields(
-        "The one shape of errors.",
-        error=fields(
-            "`code` is for programs, `said` a sentence for people.",
-            code={"type": "string", "pattern": "^[a-z0-9_']+$"},
-            said=TEXT,
-        ),
-    ),
-    "Gap": fields("The distance of a piece from the target.", _GAP_ALSO, **_GAP),
-    "Ranked": fields("A gap with its place, 1 the nearest.", _GAP_ALSO, place=WHOLE, **_GAP),
-    "Call": fields(
-        "Who leads, and whether that can be said.",
-        leading=or_null(COLOUR),
-        points=WHOLE,
-        too_close=YES,
-        pairs=many(many(WHOLE, minItems=2, maxItems=2)),
-        doubts=many(TEXT),
-    ),
-    "Piece": fields(
-        "A piece as it was seen, mm in the table's frame: x right, y away from the players, z up.",
-        {"on": {"description": "What it stands on, where that is another piece."}},
-        colour=COLOUR,
-        size=TEXT,
-        pose=TEXT,
-        base_mm=POINT_MM,
-        tip_mm=POINT_MM,
-        heading_deg=NUMBER,
-        footprint_mm=many(POINT_MM),
-        base_cov_mm2=many(many(NUMBER)),
-        heading_sigma_deg=NUMBER,
-        vertices_mm=many(POINT_MM),
-        probability=fields(
-            "How sure the reading is, 0 to 1.", colour=NUMBER, size=NUMBER, pose=NUMBER
-        ),
-    ),
-    "SeenDie": fields(
-        "A die that lies on the board, as cover.", x_mm=NUMBER, y_mm=NUMBER, sigma_mm=NUMBER
-    ),
-    "Observation": fields(
-        "`rinkside-observation/1`: the table as it was seen in one picture.",
-        {
-            "board_state": by_name(YES),
-            "dice": many(known("SeenDie")),
-            "gaps": many(known("Gap")),
-            "call": known("Call"),
-        },
-        format={"const": "rinkside-observation/1"},
-        pieces=many(known("Piece")),
-        off_board=many(known("Piece")),
-        counters=many(
-            fields("A flat counter.", colour=COLOUR, x_mm=NUMBER, y_mm=NUMBER, sigma_mm=NUMBER)
-        ),
-        camera=fields(
-            "Where the camera is.",
-            eye_mm=POINT_MM,
-            reprojection_px=NUMBER,
-            fiducials_seen=many(WHOLE),
-        ),
-        hand=YES,
-        unread_mm=many(POINT_MM),
-        notes=many(TEXT),
-    ),
-    "Question": fields(
-        "What only people can decide.",
-        {"clauses": CLAUSES},
-        seq=SEQ,
-        at_ms=WHOLE,
-        code=TEXT,
-        player=or_null(COLOUR),
-        said=TEXT,
-        rests_on=TEXT,
-        choices=many(CHOICE),
-        evidence=ANY_OBJECT,
-        frame=or_null(SEQ),
-    ),
-    "Verdict": fields(
-        "What was decided, by the referee or by people; `frame` is the record whose picture it"
-        " rests on.",
-        {"clauses": CLAUSES, "call": TEXT, "sound": TEXT},
-        seq=SEQ,
-        at_ms=WHOLE,
-        kind=one_of(
-            "ruled",
-            "noted",
-            "asked",
-            "answered",
-            "corrected",
-            "undone",
-            "declared",
-            "appealed",
-            "upheld",
-            "resigned",
-            "table",
-            "begun",
-        ),
-        verdict=one_of(
-            "accepted",
-            "refused",
-            "cannot_see",
-            "out_of_sync",
-            "waiting",
-            "noted",
-            "ambiguous",
-            "by hand",
-            "table",
-        ),
-        code=TEXT,
-        player=or_null(COLOUR),
-        said=TEXT,
-        rests_on=TEXT,
-        moves=many(TEXT),
-        evidence=ANY_OBJECT,
-        frame=or_null(SEQ),
-        decided_by=or_null(TEXT),
-        refers_to=or_null(SEQ),
-        overturned_by=or_null(SEQ),
-    ),
-    "State": fields(
-        "All that the page shows.",
-        {
-            "options": many(
-                fields(
-                    "What may be done now.", who=or_null(COLOUR), said=TEXT, marks=many(ANY_OBJECT)
-                )
-            ),
-            "trace": many(
-                ANY_OBJECT | {"description": "A mark of the newest verdict, to be drawn."}
-            ),
-            "lamps": fields(
-                "What lamps show while nothing else happens.",
-                signal=TEXT,
-                of=many(COLOUR),
-                leader=or_null(COLOUR),
-            ),
-        },
-        session=SEQ,
-        seq=SEQ,
-        at_ms=WHOLE,
-        started_utc=TEXT,
-        game=TEXT,
-        game_number=WHOLE,
-        players=many(COLOUR),
-        names=by_name(TEXT),
-        rulings=by_name(TEXT),
-        camera=TEXT,
-        simulated=YES,
-        phase=one_of("playing", "asking", "paused", "over", "ended"),
-        next=or_null(COLOUR),
-        scores=by_name(NUMBER),
-        ends=many(ANY_OBJECT),
-        outcome=or_null(TEXT),
-        earlier_games=many(TEXT),
-        state=ANY_OBJECT | {"description": "The game's own state; other in every game."},
-        observation=or_null(known("Observation")),
-        ranking=many(known("Ranked")),
-        question=or_null(known("Question")),
-        verdicts=many(known("Verdict")),
-        resigned=many(COLOUR),
-        may_begin=many(COLOUR),
-        hidden=by_name(SEQ),
-        appeals=many(
-            fields(
-                "An appeal that is open.",
-                seq=SEQ,
-                at_ms=WHOLE,
-                appeals=SEQ,
-                player=COLOUR,
-                reason=TEXT,
-                said=TEXT,
-            )
-        ),
-        live=fields(
-            "What the referee sees and does now; `held` until people have said what to do about"
-            " what has `moved`; `trouble` with the program.",
-            status=one_of(*typing.get_args(Status)),
-            said=TEXT,
-            frame_seq=WHOLE,
-            at_ms=WHOLE,
-            moved=many(TEXT),
-            held=YES,
-            trouble=TEXT,
-            pointed=fields(
-                "The answer that a button points at; without a label none, or of a question that is"
-                " closed.",
-                question=WHOLE,
-                label=TEXT,
-            ),
-        ),
-    ),
-    "Measurement": fields(
-        "What the ruler measures now.",
-        status=one_of(*typing.get_args(RulerStatus)),
-        said=TEXT,
-        frame_seq=WHOLE,
-        at_ms=WHOLE,
-        gaps=many(known("Gap")),
-        call=or_null(known("Call")),
-    ),
-    **_guides(),
-    **_commands(),
-    **_records(),
-}

@@ -50,7 +50,7 @@ def fix(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
                     "Another table was ruled on since this page was drawn; nothing was done. This"
                     " is the new one.",
                 )
-            if session.view()["hidden"]:
+            if session.view().hidden:
                 raise Refusal(
                     409,
                     "secret",

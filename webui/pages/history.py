@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from flask import Blueprint, Response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -204,7 +205,7 @@ def _shown(story: Story, index: int, near: bool) -> dict[str, Any]:
     setup = story.setup(seq)
     frames = [one.seq for one in story.steps[: index + 1] if one.frame]
     drawing = (
-        draw(setup, view["observation"], view["ranking"], near, view | {"options": []})
+        draw(setup, view.observation, view.ranking, near, msgspec.structs.replace(view, options=()))
         if setup
         else None
     )
@@ -218,6 +219,6 @@ def _shown(story: Story, index: int, near: bool) -> dict[str, Any]:
         "frame": frames[-1] if frames else None,
         "running": not story.ledgers[-1].ended,
         "secret": story.open_secret,
-        "frame_url": lambda number: url_for("later.frame", session=view["session"], seq=number),
+        "frame_url": lambda number: url_for("later.frame", session=view.session, seq=number),
         "live": None,
     }

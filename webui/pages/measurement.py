@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection
-from typing import Any
 
-from flask import Blueprint, Flask, Response, jsonify, render_template, request
+from flask import Blueprint, Flask, Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from table.observation import observation_document
+from referee.presentation.view_model import ranked
+from table.observation_document import Measurement, documented
+from webui.api.answers import MeasurementNow, json_answer
 from webui.api.routes import picture
 from webui.app import bare_app
 from webui.interfaces import RulerPort
@@ -25,12 +26,8 @@ def create_ruler_app(ruler: RulerPort, hosts: Collection[str] = ()) -> Flask:
     def page() -> str:
         now = ruler.latest
         near = request.args.get("view") == "near"
-        seen = observation_document(now.observation) if now.observation else None
-        rows = (
-            [{"place": place, **gap} for place, gap in enumerate(now.measurement["gaps"], 1)]
-            if now.measurement
-            else []
-        )
+        seen = documented(now.observation) if now.observation else None
+        rows = ranked(now.measurement)
         drawing = draw(ruler.setup, seen, rows, near)
         view = {"ranking": rows, "state": {}}
         return render_template(
@@ -46,10 +43,16 @@ def create_ruler_app(ruler: RulerPort, hosts: Collection[str] = ()) -> Flask:
     @routes.get("/api/v1/measurement")
     def measurement() -> Response:
         now = ruler.latest
-        document: dict[str, Any] = now.measurement or {"gaps": [], "call": None}
-        return jsonify(
-            {"status": now.status, "said": now.said, "frame_seq": now.frame_seq, "at_ms": now.at_ms}
-            | document
+        measured = now.measurement or Measurement()
+        return json_answer(
+            MeasurementNow(
+                status=now.status,
+                said=now.said,
+                frame_seq=now.frame_seq,
+                at_ms=now.at_ms,
+                gaps=measured.gaps,
+                call=measured.call,
+            )
         )
 
     @routes.get("/api/v1/camera.jpg")

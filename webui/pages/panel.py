@@ -20,9 +20,10 @@ from flask import (
 from werkzeug.wrappers import Response as AnyResponse
 
 from referee.live.table_monitor import TABLE_REQUESTS
+from referee.presentation.session_view import Ranked, SessionView
 from referee.sessions.status import Live
 from table.errors import InputError
-from table.observation import observation_document
+from table.observation_document import documented
 from webui.api.page_cache import Kept
 from webui.api.routes import obey
 from webui.interfaces import LivePort, SessionPort
@@ -35,16 +36,6 @@ from webui.svg.overlay import draw_over
 
 SHOWN = ("near", "photo")
 """Ways to look at the table, beside the whole of it."""
-
-NOT_SAID: dict[str, Any] = {
-    "size": "",
-    "sigma_mm": None,
-    "on_target": False,
-    "touching": False,
-    "base_mm": None,
-    "points_mm": None,
-}
-"""What a ranking's row has where its game does not measure it."""
 
 BY_READINGS = "by the readings"
 """Label of the button that lets a calliper's readings decide; the session finds the choice that
@@ -86,13 +77,8 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
         live.wish(wish)
         return redirect(url_for("pages.panel", view=request.args.get("view")), 303)
 
-    def page(view: dict[str, Any], now: Live, shown: str, notice: str = "") -> str:
-        view = view | {"ranking": [NOT_SAID | row for row in view["ranking"]]}
-        seen = (
-            observation_document(now.observation)
-            if now.observation is not None
-            else view["observation"]
-        )
+    def page(view: SessionView, now: Live, shown: str, notice: str = "") -> str:
+        seen = view.observation if now.observation is None else documented(now.observation)
         return render_template(
             "panel.html",
             view=view,
@@ -100,9 +86,9 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
             shown=shown,
             notice=notice,
             seen=seen,
-            drawing=draw(live.setup, seen, view["ranking"], shown == "near", view),
+            drawing=draw(live.setup, seen, view.ranking, shown == "near", view),
             overlay=(
-                draw_over(live.setup, now.observation, view["options"], view["trace"])
+                draw_over(live.setup, now.observation, view.options, view.trace)
                 if shown == "photo" and now.observation
                 else None
             ),
@@ -157,7 +143,7 @@ def command_document(form: Mapping[str, str]) -> dict[str, Any]:
     return document
 
 
-def contested(view: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+def contested(view: SessionView) -> list[tuple[str, Ranked]]:
     """Rows of the ranking that a calliper should measure, each with the name that the session knows
     it by.
 
@@ -166,12 +152,11 @@ def contested(view: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """
     counted: Counter[str] = Counter()
     named = []
-    for row in view["ranking"]:
-        counted[row["colour"]] += 1
-        number = counted[row["colour"]]
-        named.append((row["colour"] if number == 1 else f"{row['colour']} {number}", row))
-    pairs = (view["observation"] or {}).get("call", {}).get("pairs", [])
-    places = {place for pair in pairs for place in pair}
+    for row in view.ranking:
+        counted[row.colour] += 1
+        number = counted[row.colour]
+        named.append((row.colour if number == 1 else f"{row.colour} {number}", row))
+    places = view.observation.too_close if view.observation else frozenset()
     return [entry for place, entry in enumerate(named) if place in places] or named[:4]
 
 
@@ -182,7 +167,7 @@ def _commands(form: Mapping[str, str], session: SessionPort) -> list[dict[str, A
     document = command_document(form)
     if document.get("command") != "rule":
         return [document]
-    looks = session.view()["phase"] != "paused"
+    looks = session.view().phase != "paused"
     return [document | {"command": name} for name in (["pause"] if looks else []) + ["resume"]]
 
 

@@ -18,6 +18,7 @@ from flask import (
 )
 from werkzeug.wrappers import Response as AnyResponse
 
+from referee.presentation.session_view import SessionView
 from referee.sessions.status import Live
 from table.messages import Message, Template, Word
 from webui.api.page_cache import Kept
@@ -53,7 +54,7 @@ def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> 
     @routes.post("/seat")
     def take() -> AnyResponse:
         try:
-            seats.take(visitor(), seat_of(request.form.get("seat"), session.view()["players"]))
+            seats.take(visitor(), seat_of(request.form.get("seat"), session.view().players))
         except Refusal as refusal:
             return _refused(refusal)
         return redirect(url_for("seats.page"), 303)
@@ -68,7 +69,7 @@ def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> 
     def take_program() -> tuple[Response, int]:
         document = json_body()
         colour = seat_of(
-            document.get("seat") if isinstance(document, dict) else None, session.view()["players"]
+            document.get("seat") if isinstance(document, dict) else None, session.view().players
         )
         seats.take(visitor(), colour)
         return jsonify(seat=colour), 201
@@ -78,7 +79,7 @@ def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> 
         response.status_code = refusal.status
         return response
 
-    def _page(view: dict[str, Any], now: Live, notice: str = "") -> str:
+    def _page(view: SessionView, now: Live, notice: str = "") -> str:
         seat = visitor().seat
         return render_template(
             "phone.html",
@@ -88,7 +89,7 @@ def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> 
             notice=notice,
             mine=(
                 own(view, seat, sayings(visitor(), session, view, seats.held()))
-                if seat is not None and seat in view["players"]
+                if seat is not None and seat in view.players
                 else None
             ),
             instance=instance,
@@ -120,22 +121,20 @@ def _without_seat(label: str, seat: str) -> str:
     return label
 
 
-def own(view: dict[str, Any], seat: str, may_say: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def own(view: SessionView, seat: str, may_say: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """What is on the phone of the player in this seat: `say` (what they may say, of what the game
     waits for), `aside` (what is seldom said, and waited for by nobody), `rolls`, `vote` (record of
     one that may be changed), `asked`, `turn`, `appealed` (the newest verdict that can be appealed
     against) and `appeals` (records that they have appealed against).
     """
-    state, question = view["state"], view["question"]
-    playing = view["phase"] == "playing" and seat not in view["resigned"]
+    state, question = view.state, view.question
+    playing = view.phase == "playing" and seat not in view.resigned
     say = [
         one
         for one in may_say
         if playing and (one["said"].get("player") == seat or one.get("anybody"))
     ]
-    rulings = (
-        row for row in view["verdicts"] if row["kind"] in OBJECTED_TO and not row["overturned_by"]
-    )
+    rulings = (row for row in view.verdicts if row.kind in OBJECTED_TO and not row.overturned_by)
     named = [one | {"label": _without_seat(one["label"], seat)} for one in say]
     waited_for = [one for one in named if not one.get("aside")]
     return {
@@ -145,9 +144,8 @@ def own(view: dict[str, Any], seat: str, may_say: Sequence[dict[str, Any]]) -> d
         "vote": takes_back(seat, view) if playing else None,
         "asked": question is not None and may_answer(seat, question),
         "turn": (
-            seat
-            in (view["next"], state.get("attacker"), state.get("starter"), state.get("to_move"))
+            seat in (view.next, state.get("attacker"), state.get("starter"), state.get("to_move"))
         ),
         "appealed": next(rulings, None),
-        "appeals": [appeal["appeals"] for appeal in view["appeals"] if appeal["player"] == seat],
+        "appeals": [appeal.appeals for appeal in view.appeals if appeal.player == seat],
     }

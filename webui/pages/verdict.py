@@ -22,8 +22,7 @@ def ruling(session: SessionPort) -> Blueprint:
     def page(seq: int) -> str:
         view, who = session.view(), visitor()
         ruled = next(
-            (row for row in view["verdicts"] if row["seq"] == seq and row["kind"] in OBJECTED_TO),
-            None,
+            (row for row in view.verdicts if row.seq == seq and row.kind in OBJECTED_TO), None
         )
         if ruled is None:
             raise Refusal(
@@ -40,9 +39,9 @@ def ruling(session: SessionPort) -> Blueprint:
             "ruling.html",
             view=view,
             v=ruled,
-            frame=ruled["frame"] or ruled["refers_to"],
+            frame=ruled.frame or ruled.refers_to,
             frame_url=lambda number: url_for("api.frame", seq=number),
-            appeals=[appeal for appeal in view["appeals"] if appeal["appeals"] == seq],
+            appeals=[appeal for appeal in view.appeals if appeal.appeals == seq],
             instead=instead,
             refusal=refusal,
             token=current_app.config["FORM_TOKEN"],

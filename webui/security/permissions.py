@@ -16,6 +16,7 @@ from typing import Any, Literal, assert_never
 import msgspec
 from itsdangerous import BadSignature, URLSafeSerializer
 
+from referee.presentation.session_view import Question, SessionView
 from referee.sessions.commands import (
     Answer,
     Appeal,
@@ -187,7 +188,7 @@ def allowed(
                 " host.",
             )
         command = msgspec.structs.replace(
-            command, decided_by=view["names"].get(visitor.seat, visitor.seat)
+            command, decided_by=view.names.get(visitor.seat, visitor.seat)
         )
     refuse_others_votes(visitor, session.touched(command), held)
     return command
@@ -215,30 +216,29 @@ def refuse_others_votes(visitor: Visitor, touched: Touched, held: Collection[str
 
 
 def sayings(
-    visitor: Visitor, session: SessionPort, view: Mapping[str, Any], held: Collection[str]
+    visitor: Visitor, session: SessionPort, view: SessionView, held: Collection[str]
 ) -> list[dict[str, Any]]:
     """What of the `may_say` of a view's state this visitor may say now."""
-    waits = view["phase"] == "playing"
+    waits = view.phase == "playing"
     return [
         one
-        for one in view["state"].get("may_say") or ()
+        for one in view.state.get("may_say") or ()
         if waits and _may_hear(visitor, Hear(said=one["said"]), session, held)
     ]
 
 
-def takes_back(seat: str, view: Mapping[str, Any]) -> int | None:
+def takes_back(seat: str, view: SessionView) -> int | None:
     """The record of a vote that this player may still change, because nobody has seen it yet."""
-    record: int | None = view["hidden"].get(seat)
-    return record
+    return view.hidden.get(seat)
 
 
-def _own(seat: str, command: Command, view: Mapping[str, Any]) -> bool:
+def _own(seat: str, command: Command, view: SessionView) -> bool:
     """Does this player speak for nobody else with it?"""
     match command:
         case Hear():
             return command.said.get("player") == seat or command.said in _for_anybody(view)
         case Answer():
-            return view["question"] is None or may_answer(seat, view["question"])
+            return view.question is None or may_answer(seat, view.question)
         case Roll() | Appeal() | Resign():
             return command.player == seat
         case Undo():
@@ -249,18 +249,18 @@ def _own(seat: str, command: Command, view: Mapping[str, Any]) -> bool:
             assert_never(command)
 
 
-def may_answer(seat: str | None, question: Mapping[str, Any]) -> bool:
+def may_answer(seat: str | None, question: Question) -> bool:
     """May who holds this seat answer the open question?  The host always may."""
     return (
         seat is not None
-        and not question["evidence"].get(HOST_DECIDES)
-        and question["player"] in (None, seat)
+        and not question.evidence.get(HOST_DECIDES)
+        and question.player in (None, seat)
     )
 
 
-def _for_anybody(view: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _for_anybody(view: SessionView) -> list[Mapping[str, Any]]:
     """What any player may say now, whomever it is about."""
-    return [one["said"] for one in view["state"].get("may_say") or () if one.get("anybody")]
+    return [one["said"] for one in view.state.get("may_say") or () if one.get("anybody")]
 
 
 def _may_hear(visitor: Visitor, hear: Hear, session: SessionPort, held: Collection[str]) -> bool:

@@ -7,14 +7,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from referee.presentation.shown_games import on_board
+from referee.presentation.session_view import Ranked, SessionView
+from referee.presentation.shown_games import OnBoard, on_board
 from table.boards import Board, Chessboard, Coasters, Hex, Open, Tiles
 from table.cells import cell_side_mm, cells_mm
+from table.observation_document import Counter, ObservationDocument, Piece, PointMm
 from table.solids import FACES, TIP, Array, Solid
 from table.table_config import Setup
 from webui.svg.labels import Label, place_labels
@@ -38,9 +39,6 @@ standard deviations.
 
 LIGHT = np.array([-0.42, 0.5, 0.76])
 """Where the drawing's light comes from: the far left, as on most paper."""
-
-Row = Mapping[str, Any]
-"""A piece of `rinkside-observation/1`, or a row of a view's ranking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,39 +162,41 @@ class Drawing:
 
 def draw(
     setup: Setup,
-    seen: Mapping[str, Any] | None,
-    ranking: Sequence[Row] = (),
+    seen: ObservationDocument | None,
+    ranking: Sequence[Ranked] = (),
     near: bool = False,
-    told: Mapping[str, Any] = MappingProxyType({}),
+    view: SessionView | None = None,
 ) -> Drawing:
-    """The table with what was seen on it (`rinkside-observation/1`) and measured (a view's
-    ranking).
+    """The table with what was seen on it and measured.
 
-    `near` shows only the surroundings of the target and the pieces nearest to it; `told` is a view,
-    of which options, trace and what the state knows of the board (tiles, cover dice, the starting
-    line) are drawn, if it has them.
+    `near` shows only the surroundings of the target and the pieces nearest to it; of a `view`
+    options, trace and what the state knows of the board (tiles, cover dice, the starting line) are
+    drawn.
     """
-    known = on_board(told.get("game", ""), told.get("state", {}))
-    close = {place for pair in (seen or {}).get("call", {}).get("pairs", ()) for place in pair}
-    pieces: Sequence[Row] = seen["pieces"] if seen else ()
+    known = on_board(view.game, view.state) if view else OnBoard()
+    options = view.options if view else ()
+    close = seen.too_close if seen else frozenset()
+    pieces = seen.pieces if seen else ()
     measured = {index: row for row in ranking if (index := _found(row, pieces)) is not None}
     view_box = _near_box(pieces, measured, setup) if near and measured else _whole_box(setup, seen)
     text_mm = min(view_box[2], 1.5 * view_box[3]) / (38 if near else 46)
-    fiducials_seen = seen["camera"]["fiducials_seen"] if seen else None
+    fiducials_seen = seen.camera.fiducials_seen if seen and seen.camera else None
     return Drawing(
         view_box=view_box,
         text_mm=round(text_mm, 2),
         outline=_points(setup.outline_mm()),
-        cells=_cells(setup.board, seen.get("board_state", {}) if seen else {}, known.tiles),
+        cells=_cells(setup.board, (seen.board_state or {}) if seen else {}, known.tiles),
         hexes=_hexes(setup.board),
         dice=_dice(setup.board, known.dice),
         start=path(np.array(known.line), plan) if known.line else "",
-        counters=_counters(setup, seen["counters"]) if seen else (),
+        counters=_counters(setup, seen.counters) if seen else (),
         fiducials=_fiducials(setup, fiducials_seen) if isinstance(setup.board, Open) else (),
         pieces=tuple(_piece(piece, setup) for piece in sorted(pieces, key=_top_mm)),
-        off_board=tuple(_piece(piece, setup) for piece in seen["off_board"]) if seen else (),
+        off_board=tuple(_piece(piece, setup) for piece in seen.off_board) if seen else (),
         gaps=tuple(
-            _gap(row, row["place"] - 1 in close) for row in measured.values() if row["points_mm"]
+            _gap(row, row.points_mm, row.place - 1 in close)
+            for row in measured.values()
+            if row.points_mm
         ),
         labels=place_labels(
             pieces,
@@ -209,9 +209,9 @@ def draw(
         ruler_mm=next(
             (length for length in (500, 200, 100, 50, 20, 10) if length <= view_box[2] / 4), 5
         ),
-        options=draw_options(setup.board, told.get("options", ())),
-        crowded=crowded(told.get("options", ())),
-        trace=draw_marks(setup.board, told.get("trace", ())),
+        options=draw_options(setup.board, options),
+        crowded=crowded(options),
+        trace=draw_marks(setup.board, view.trace if view else ()),
     )
 
 
@@ -230,34 +230,29 @@ def ellipse_95(base_mm: Sequence[float], covariance_mm2: Any) -> Ellipse:
     )
 
 
-def _found(row: Row, pieces: Sequence[Row]) -> int | None:
+def _found(row: Ranked, pieces: Sequence[Piece]) -> int | None:
     """Index of the piece that a row of the ranking is about, if it still lies there."""
-    if row["base_mm"] is None:
+    base_mm = row.base_mm
+    if base_mm is None:
         return None
-    alike = [index for index, piece in enumerate(pieces) if piece["colour"] == row["colour"]]
-    index = min(alike, key=lambda i: math.dist(pieces[i]["base_mm"], row["base_mm"]), default=None)
-    return (
-        index
-        if index is not None
-        and math.dist(pieces[index]["base_mm"], row["base_mm"]) <= SAME_PIECE_MM
-        else None
-    )
+    alike = (index for index, piece in enumerate(pieces) if piece.colour == row.colour)
+    apart_mm = {index: math.dist(pieces[index].base_mm, base_mm) for index in alike}
+    index = min(apart_mm, key=lambda i: apart_mm[i], default=None)
+    return index if index is not None and apart_mm[index] <= SAME_PIECE_MM else None
 
 
-def _piece(piece: Row, setup: Setup) -> DrawnPiece:
-    vertices = np.array(piece["vertices_mm"], float)
+def _piece(piece: Piece, setup: Setup) -> DrawnPiece:
+    vertices = np.array(piece.vertices_mm, float)
     plan = Solid(vertices).plan_mm()
-    target = piece["colour"] == setup.game.target
+    target = piece.colour == setup.game.target
     return DrawnPiece(
-        name=(
-            f"{piece['colour']} {piece['size']}, {piece['pose']}{', the target' if target else ''}"
-        ),
-        colour=piece["colour"],
+        name=(f"{piece.colour} {piece.size}, {piece.pose}{', the target' if target else ''}"),
+        colour=piece.colour,
         outline=_points(plan),
         faces=_faces(vertices),
         tip=_flip(vertices[TIP]),
         middle=_flip(plan.mean(axis=0)),
-        ellipse=ellipse_95(piece["base_mm"], piece["base_cov_mm2"]),
+        ellipse=ellipse_95(piece.base_mm, piece.base_cov_mm2),
         target=target,
     )
 
@@ -280,9 +275,9 @@ def _faces(vertices_mm: Array) -> tuple[Face, ...]:
     return tuple(faces)
 
 
-def _gap(row: Row, close: bool) -> DrawnGap:
-    on_piece, on_target = row["points_mm"]
-    return DrawnGap(*_flip(on_piece), *_flip(on_target), row["place"] == 1, close)
+def _gap(row: Ranked, points_mm: tuple[PointMm, PointMm], close: bool) -> DrawnGap:
+    on_piece, on_target = points_mm
+    return DrawnGap(*_flip(on_piece), *_flip(on_target), row.place == 1, close)
 
 
 def _cells(board: Board, tiles: Mapping[str, bool], known: Mapping[str, str]) -> tuple[Cell, ...]:
@@ -352,11 +347,11 @@ def _dice(board: Board, spaces: Any) -> tuple[Cell, ...]:
     )
 
 
-def _counters(setup: Setup, seen: Sequence[Row]) -> tuple[DrawnCounter, ...]:
+def _counters(setup: Setup, seen: Sequence[Counter]) -> tuple[DrawnCounter, ...]:
     kind = setup.game.counters
     return (
         tuple(
-            DrawnCounter(*_flip((row["x_mm"], row["y_mm"])), kind.diameter_mm / 2, row["colour"])
+            DrawnCounter(*_flip((row.x_mm, row.y_mm)), kind.diameter_mm / 2, row.colour)
             for row in seen
         )
         if kind
@@ -379,7 +374,7 @@ def _fiducials(setup: Setup, seen: Sequence[int] | None) -> tuple[DrawnFiducial,
     return tuple(drawn)
 
 
-def _whole_box(setup: Setup, seen: Mapping[str, Any] | None) -> tuple[float, float, float, float]:
+def _whole_box(setup: Setup, seen: ObservationDocument | None) -> tuple[float, float, float, float]:
     """Open ground with its fiducials; of a board its cells, with their names and what lies beside
     it.
     """
@@ -397,8 +392,7 @@ def _whole_box(setup: Setup, seen: Mapping[str, Any] | None) -> tuple[float, flo
     outline = setup.outline_mm()
     reach_mm = FAR_BESIDE * np.ptp(outline, axis=0).max()
     beside = [
-        np.array(piece["vertices_mm"], float)[:, :2]
-        for piece in (seen["off_board"] if seen else ())
+        np.array(piece.vertices_mm, float)[:, :2] for piece in (seen.off_board if seen else ())
     ]
     near = [points for points in beside if np.abs(points - outline.mean(axis=0)).max() < reach_mm]
     return _box(
@@ -407,15 +401,15 @@ def _whole_box(setup: Setup, seen: Mapping[str, Any] | None) -> tuple[float, flo
 
 
 def _near_box(
-    pieces: Sequence[Row], measured: Mapping[int, Row], setup: Setup
+    pieces: Sequence[Piece], measured: Mapping[int, Ranked], setup: Setup
 ) -> tuple[float, float, float, float]:
     """Around the target and the four pieces nearest to it."""
-    nearest = sorted(measured, key=lambda index: measured[index]["place"])[:4]
+    nearest = sorted(measured, key=lambda index: measured[index].place)[:4]
     shown = [pieces[index] for index in nearest] + [
-        piece for piece in pieces if piece["colour"] == setup.game.target
+        piece for piece in pieces if piece.colour == setup.game.target
     ]
     return _box(
-        np.vstack([np.array(piece["vertices_mm"], float)[:, :2] for piece in shown]), 3 * MARGIN_MM
+        np.vstack([np.array(piece.vertices_mm, float)[:, :2] for piece in shown]), 3 * MARGIN_MM
     )
 
 
@@ -425,8 +419,8 @@ def _box(points: Array, margin_mm: float) -> tuple[float, float, float, float]:
     return x, y, round(float(high[0] - low[0]), 2), round(float(high[1] - low[1]), 2)
 
 
-def _top_mm(piece: Row) -> float:
-    return max(float(vertex[2]) for vertex in piece["vertices_mm"])
+def _top_mm(piece: Piece) -> float:
+    return max(float(vertex[2]) for vertex in piece.vertices_mm)
 
 
 def _flip(point: Sequence[float] | Array) -> tuple[float, float]:

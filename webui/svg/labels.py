@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from referee.presentation.session_view import Ranked
 from table.measured_text import shown_mm
+from table.observation_document import Piece
 from table.solids import Array
 from webui.svg.palette import letter
 
@@ -37,8 +39,8 @@ class Label:
 
 
 def place_labels(
-    pieces: Sequence[Mapping[str, Any]],
-    measured: Mapping[int, Mapping[str, Any]],
+    pieces: Sequence[Piece],
+    measured: Mapping[int, Ranked],
     names: Mapping[int, str],
     target: str | None,
     text_mm: float,
@@ -52,16 +54,16 @@ def place_labels(
     """
     x, y, width, height = view_box
     frame = np.array([x, y, x + width, y + height])
-    solids = np.array([_bounds(piece["vertices_mm"]) for piece in pieces]).reshape(-1, 4)
+    solids = np.array([_bounds(piece.vertices_mm) for piece in pieces]).reshape(-1, 4)
     lines = np.array(
-        [_samples(row["points_mm"]) for row in measured.values() if row["points_mm"]]
+        [_samples(row.points_mm) for row in measured.values() if row.points_mm]
     ).reshape(-1, 40, 2)
     taken: list[Array] = []
     labels: list[Label] = []
     for index in sorted(
-        range(len(pieces)), key=lambda i: measured[i]["place"] if i in measured else len(pieces)
+        range(len(pieces)), key=lambda i: measured[i].place if i in measured else len(pieces)
     ):
-        colour, row, own = pieces[index]["colour"], measured.get(index), solids[index]
+        colour, row, own = pieces[index].colour, measured.get(index), solids[index]
         if not ((frame[:2] < own[:2]).all() and (own[2:] < frame[2:]).all()):
             continue
         text = "target" if colour == target else _words(row) if row else names.get(index, "")
@@ -69,7 +71,7 @@ def place_labels(
         box = _cheapest(size, own, solids, np.reshape(taken, (-1, 4)), lines, frame)
         taken.append(box)
         middle = (round(float(box[0] + box[2]) / 2, 2), round(float(box[1] + box[3]) / 2, 2))
-        place = row["place"] if row else 0
+        place = row.place if row else 0
         labels.append(
             Label(
                 *middle,
@@ -85,10 +87,10 @@ def place_labels(
     return tuple(labels)
 
 
-def _words(row: Mapping[str, Any]) -> str:
-    if row["on_target"] or row["touching"]:
-        return "on it" if row["on_target"] else "touching"
-    return shown_mm(row["gap_mm"], row["sigma_mm"])
+def _words(row: Ranked) -> str:
+    if row.on_target or row.touching:
+        return "on it" if row.on_target else "touching"
+    return shown_mm(row.gap_mm, row.sigma_mm)
 
 
 def _cheapest(

@@ -5,12 +5,12 @@ as SVG paths.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from referee.presentation.session_view import Mark, Option
 from table.boards import Board
 from table.cells import cell_side_mm, cells_mm
 from table.solids import Array
@@ -54,38 +54,35 @@ def plan(points_mm: Array) -> Array:
 
 
 def draw_options(
-    board: Board, options: Sequence[Mapping[str, Any]], sheet: Sheet = plan
+    board: Board, options: Sequence[Option], sheet: Sheet = plan
 ) -> tuple[DrawnOption, ...]:
     """A view's `options` on a board."""
     return tuple(
-        DrawnOption(one["who"], one["said"], draw_marks(board, one["marks"], sheet))
-        for one in options
+        DrawnOption(one.who, one.said, draw_marks(board, one.marks, sheet)) for one in options
     )
 
 
-def crowded(options: Sequence[Mapping[str, Any]]) -> bool:
+def crowded(options: Sequence[Option]) -> bool:
     """Are there so many ends of moves that all of them at once would hide the pieces?  Then each is
     drawn when it is picked.
     """
-    ends = [mark for one in options for mark in one["marks"] if mark["kind"] in ("goal", "take")]
-    return sum(len(mark["cells"]) for mark in ends) > MOST_ENDS
+    ends = [mark for one in options for mark in one.marks if mark.kind in ("goal", "take")]
+    return sum(len(mark.cells) for mark in ends) > MOST_ENDS
 
 
-def draw_marks(
-    board: Board, marks: Sequence[Mapping[str, Any]], sheet: Sheet = plan
-) -> tuple[DrawnMark, ...]:
+def draw_marks(board: Board, marks: Sequence[Mark], sheet: Sheet = plan) -> tuple[DrawnMark, ...]:
     """A view's marks on a board; cells that it has not are left out."""
     cells, side = cells_mm(board), cell_side_mm(board)
     drawn = []
     for mark in marks:
-        corners = [cells[name] for name in mark["cells"] if name in cells]
+        corners = [cells[name] for name in mark.cells if name in cells]
         if corners:
-            lines = _lines(mark["kind"], corners, mark["looks"], side)
+            lines = _lines(mark.kind, corners, mark.looks, side)
             drawn.append(
                 DrawnMark(
-                    mark["kind"],
+                    mark.kind,
                     " ".join(path(line, sheet, closed) for line, closed in lines),
-                    mark["sure"],
+                    mark.sure,
                 )
             )
     return tuple(drawn)

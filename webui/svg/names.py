@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from referee.presentation.shown_games import NamedPiece
 from table.boards import Board, within
 from table.cells import cells_mm
+from table.observation_document import Piece
 from table.solids import Array
 
 
-def names_of(
-    board: Board, known: Sequence[NamedPiece], pieces: Sequence[Mapping[str, Any]]
-) -> dict[int, str]:
+def names_of(board: Board, known: Sequence[NamedPiece], pieces: Sequence[Piece]) -> dict[int, str]:
     """A short name, `5` or `E`, by index of a seen piece; only where one piece of that colour
     is `known` about there.
     """
@@ -26,11 +24,11 @@ def names_of(
     ]
     found = {}
     for index, piece in enumerate(pieces):
-        middle = np.array(piece["vertices_mm"], float)[:, :2].mean(axis=0)
+        middle = np.array(piece.vertices_mm, float)[:, :2].mean(axis=0)
         here = [
             name
             for colour, name, corners in places
-            if colour == piece["colour"] and _lies_on(middle, corners)
+            if colour == piece.colour and _lies_on(middle, corners)
         ]
         if len(here) == 1:
             found[index] = here[0]

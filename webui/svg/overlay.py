@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from referee.presentation.lens_view import through_lens
+from referee.presentation.session_view import Mark, Option
 from table.cells import cells_mm
 from table.observation import Observation, SeenPiece
 from table.solids import EDGES, Array, convex_hull
@@ -66,10 +66,7 @@ class Overlay:
 
 
 def draw_over(
-    setup: Setup,
-    seen: Observation,
-    options: Sequence[Mapping[str, Any]] = (),
-    trace: Sequence[Mapping[str, Any]] = (),
+    setup: Setup, seen: Observation, options: Sequence[Option] = (), trace: Sequence[Mark] = ()
 ) -> Overlay:
     """What was seen, over the picture that it was seen in."""
     sheet = through_lens(setup, seen.camera)

@@ -38,7 +38,7 @@ def test_an_end_with_declared_sizes_is_played_from_recorded_inputs(film, tables)
         *[("accepted", "boule.throw", "yellow")] * 4,
         ("accepted", "boule.stop", "blue"),
     ]
-    state = film.session.view()["state"]
+    state = film.session.view().state
     assert (state["end"]["winner"], state["scores"]) == ("blue", {"blue": 1, "yellow": 0})
 
 
@@ -87,7 +87,7 @@ def test_people_are_asked_for_sizes_that_are_in_play_only(film, tables, in_play,
         )
     )
     film.referee()
-    choices = film.session.view()["question"]["choices"]
-    assert sorted(choice["label"] for choice in choices if choice["moves"]) == sorted(
+    choices = film.session.view().question.choices
+    assert sorted(choice.label for choice in choices if choice.moves) == sorted(
         f"A {size} piece" for size in offered
     )

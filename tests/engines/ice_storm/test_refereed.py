@@ -40,7 +40,7 @@ def test_throws_that_count_and_throws_that_do_not(film, tables):
         ("accepted", "storm.throw.wasted", "green", ("throw green off",)),
         ("accepted", "storm.throw", "black", (f"throw black {table.pieces['black2'].place}",)),
     ]
-    state = film.session.view()["state"]
+    state = film.session.view().state
     assert state["on_board"] == {"green": 1, "black": 1, "red": 1}
     assert state["next"] == "red"
 
@@ -57,7 +57,7 @@ def far_from(table, piece, colour):
 
 def places(film):
     """Where the record has every piece."""
-    return film.session.view()["state"]["pieces"]
+    return film.session.view().state["pieces"]
 
 
 def thrown_by_all(film, table, *colours):
@@ -106,7 +106,7 @@ def test_what_a_leaning_throw_moved_stays_when_it_is_picked_up(film, tables):
         (f"throw black {table.pieces['black2'].place}",),
     )
     assert places(film) == {name: str(piece.place) for name, piece in table.pieces.items()}
-    assert film.session.view()["state"]["score"]["black"] == 1, (
+    assert film.session.view().state["score"]["black"] == 1, (
         "what it knocked off is black's at once"
     )
 
@@ -131,7 +131,7 @@ def test_a_low_hand_is_called_after_its_throw_was_ruled_and_the_throw_is_made_ag
         ("accepted", "storm.throw", "green"),
     ]
     assert places(film) == {name: str(piece.place) for name, piece in table.pieces.items()}
-    assert film.session.view()["state"]["next"] == "black"
+    assert film.session.view().state["next"] == "black"
 
 
 def test_a_low_hand_is_called_before_its_throw_was_ruled_and_the_throw_does_not_count(film, tables):
@@ -165,12 +165,12 @@ def test_which_of_two_pieces_was_thrown_with_a_low_hand_shows_once_one_is_picked
     film.show(table.seen())
     film.show(table.seen())
     film.referee()
-    question = film.session.view()["question"]
-    assert [choice["moves"] for choice in question["choices"]] == [
-        [],
-        [f"void green: green1 {table.pieces['green1'].place}"],
+    question = film.session.view().question
+    assert [choice.moves for choice in question.choices] == [
+        (),
+        (f"void green: green1 {table.pieces['green1'].place}",),
     ]
-    film.session.command(Answer(question=question["seq"], label=question["choices"][1]["label"]))
+    film.session.command(Answer(question=question.seq, label=question.choices[1].label))
     film.show(table.seen())
     table.pieces["green2"] = table.thrown("green", 60, 340)
     film.show(table.seen())
@@ -193,13 +193,13 @@ def test_the_other_of_two_pieces_is_picked_up_after_a_ruled_throw_was_void(film,
     film.show(table.seen())
     film.show(table.seen())
     film.referee()
-    question = film.session.view()["question"]
+    question = film.session.view().question
     taken = next(
         choice
-        for choice in question["choices"]
-        if choice["moves"] == [f"void green: green1 {table.pieces['green1'].place}"]
+        for choice in question.choices
+        if choice.moves == (f"void green: green1 {table.pieces['green1'].place}",)
     )
-    film.session.command(Answer(question=question["seq"], label=taken["label"]))
+    film.session.command(Answer(question=question.seq, label=taken.label))
     table.pieces["green2"] = table.thrown("green", 60, 340)
     film.show(table.seen())
     assert film.referee()[-1][:3] == ("accepted", "storm.throw", "green")

@@ -163,7 +163,7 @@ def test_the_whole_referee_asks_and_goes_on(film, tables, colour):
         if choice.moves and choice.moves[0].startswith("moved")
     )
     film.session.command(Answer(question=question.seq, label=label, decided_by="the players"))
-    assert film.session.view()["state"]["pieces"][f"{colour}1"] == "c5"
+    assert film.session.view().state["pieces"][f"{colour}1"] == "c5"
     table.pieces["black2"] = tables.Thrown("black", 320, 60, 90.0, "lying")
     film.show(table.seen())
     assert [verdict[:2] for verdict in film.referee()] == [("accepted", "storm.throw")]

@@ -105,6 +105,6 @@ def test_set_up_moves_refusal_and_put_back(tmp_path, film):
         ("out_of_sync", "icebreaker.out_of_sync", ()),
         ("accepted", "icebreaker.move", ("E1-E2",)),
     ]
-    state = again.view()["state"]
+    state = again.view().state
     assert (state["to_move"], state["score"]) == ("red", {"red": 1, "black": 1})
     log.close()

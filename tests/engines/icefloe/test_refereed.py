@@ -37,7 +37,7 @@ def test_a_round(film, tables):
         )
         film.show(table.seen())
         film.referee()
-    assert film.session.view()["state"]["phase"] == "vote"
+    assert film.session.view().state["phase"] == "vote"
     votes = dict(zip(PLAYERS, "44na", strict=True))
     for player, vote in votes.items():
         film.say(player=player, vote_value=vote)
@@ -67,7 +67,7 @@ def test_a_round(film, tables):
 
 def stays(session, player):
     """What a player may say of a pyramid that comes back to where it stood."""
-    said = session.view()["state"]["may_say"]
+    said = session.view().state["may_say"]
     return [one for one in said if one["said"]["player"] == player and "stays" in one["said"]]
 
 

@@ -70,7 +70,7 @@ def test_dice_drives_and_a_hit(tmp_path, real_table):
         said = [
             (record.at_ms, record.event.code, record.event.moves) for record in session.records(1)
         ]
-        zambonis = session.view()["state"]["zambonis"]
+        zambonis = session.view().state["zambonis"]
     assert said == [
         (500, "zamboni.start", ()),
         (1150, "zamboni.roll", ("roll 2",)),

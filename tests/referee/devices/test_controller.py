@@ -65,7 +65,7 @@ def test_what_the_referee_does_is_shown_while_it_lasts(rig, session, eyes):
 def test_lamps_that_fail_change_nothing_in_the_game(rig, session):
     rig.lamps.trouble = "tty0: it is gone"
     put(session, "red")
-    assert session.view()["scores"] == {"red": 1, "blue": 0}
+    assert session.view().scores == {"red": 1, "blue": 0}
 
 
 def test_what_does_not_work_is_said_once_and_when_it_works_again(rig, session, eyes, monkeypatch):

@@ -49,7 +49,7 @@ def test_a_die_is_the_game_s_and_in_the_log(zamboni, log):
     )
     assert record.event.evidence["dice"] == [3]
     assert log.records(zamboni.id)[-1] == record
-    assert zamboni.view()["verdicts"][0]["said"].startswith("Yellow's die shows 3.")
+    assert zamboni.view().verdicts[0].said.startswith("Yellow's die shows 3.")
     assert Session.reopen(log, zamboni.id).ledger.state == zamboni.ledger.state
 
 

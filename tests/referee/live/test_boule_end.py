@@ -109,14 +109,14 @@ def test_an_end_is_ruled_throw_by_throw(log, began, piece, seen):
     watch(session, [shot for table in tables(piece, seen) for shot in table])
     assert rulings(session) == EXPECTED
     view = session.view()
-    assert view["ends"] == [{"kind": "won", "winner": "yellow", "points": 3}]
-    assert view["scores"] == {"blue": 0, "yellow": 3}
-    assert [(row["place"], row["colour"]) for row in view["ranking"]][:3] == [
+    assert view.ends == ({"kind": "won", "winner": "yellow", "points": 3},)
+    assert view.scores == {"blue": 0, "yellow": 3}
+    assert [(row.place, row.colour) for row in view.ranking][:3] == [
         (1, "yellow"),
         (2, "yellow"),
         (3, "yellow"),
     ]
-    assert all(row["sigma_mm"] > 0 for row in view["ranking"])
+    assert all(row.sigma_mm > 0 for row in view.ranking)
 
 
 @pytest.mark.parametrize("killed_after", range(len(THROWS) + 1))
@@ -131,4 +131,4 @@ def test_an_end_goes_on_after_the_program_was_killed(tmp_path, began, piece, see
         session = Session.reopen(log, 1)
         watch(session, [shot for table in shots[killed_after + 1 :] for shot in table])
         assert rulings(session) == EXPECTED
-        assert session.view()["ends"] == [{"kind": "won", "winner": "yellow", "points": 3}]
+        assert session.view().ends == ({"kind": "won", "winner": "yellow", "points": 3},)

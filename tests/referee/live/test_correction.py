@@ -96,23 +96,23 @@ def test_a_piece_that_was_read_far_off_is_ruled_where_it_lies(table):
     table.session.command(
         Correct(record=again.record, moves=moves, reason="; ".join(again.changes))
     )
-    assert table.session.view()["verdicts"][0]["evidence"]["reason"] == again.changes[0]
+    assert table.session.view().verdicts[0].evidence["reason"] == again.changes[0]
     nearer, farther = (
-        table.session.view()["state"]["gap_mm"],
+        table.session.view().state["gap_mm"],
         before.engine.state_document(before.state)["gap_mm"],
     )
     assert farther - nearer == pytest.approx(50.0, abs=0.2)
 
 
 def test_a_throw_that_was_refused_for_its_colour_counts_when_people_say_what_it_is(table):
-    player = table.session.view()["next"]
+    player = table.session.view().next
     other = SECOND if player == FIRST else FIRST
     seen, record = table.show(piece(other, 0, -150))
     assert record.event.verdict != "accepted"
     again = table.again(told(seen, 1, colour=player))
     [(_, moves)] = again.choices
     table.session.command(Correct(record=record.seq, moves=moves))
-    assert table.session.view()["state"]["leading"] == player
+    assert table.session.view().state["leading"] == player
 
 
 def test_what_is_closer_than_a_hand_can_put_it_is_asked(table):

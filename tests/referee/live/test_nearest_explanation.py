@@ -473,7 +473,7 @@ def test_a_board_that_is_being_set_up_is_not_asked_about_before_it_is_left_alone
 
 def say(film, key):
     """Somebody presses the button with this in what it says."""
-    rows = film.session.view()["state"]["may_say"]
+    rows = film.session.view().state["may_say"]
     return lambda: film.session.command(
         Hear(said=next(one["said"] for one in rows if key in one["said"]))
     )

@@ -46,11 +46,11 @@ def test_a_secret_is_kept_and_shown_to_nobody(session, log, games):
     assert "red" not in json.dumps(
         {key: value for key, value in record_document(noted).items() if key != "state"}
     )
-    (line,) = session.view()["verdicts"]
-    assert (line["kind"], line["verdict"], line["moves"], line["said"]) == (
+    (line,) = session.view().verdicts
+    assert (line.kind, line.verdict, line.moves, line.said) == (
         "noted",
         "noted",
-        [],
+        (),
         "Somebody put one down.",
     )
     session.close()
@@ -150,8 +150,8 @@ def test_a_table_out_of_step_is_told_once_until_table_or_record_is_put_right(
         "out_of_sync",
         ["2 lie there."],
     )
-    (line,) = session.view()["verdicts"]
-    assert line["verdict"] == "out_of_sync"
+    (line,) = session.view().verdicts
+    assert line.verdict == "out_of_sync"
 
 
 def test_a_table_out_of_step_is_judged_again_when_the_record_is_changed(

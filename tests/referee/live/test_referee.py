@@ -42,7 +42,7 @@ def test_every_throw_is_ruled_once_and_with_its_frame(referee, session, seen, ho
     assert ruled.event.observation["gaps"][0]["gap_mm"] == 10.0
     assert ruled.event.observation["pieces"][0]["colour"] == "red"
     assert decode_image(session.frame(ruled.seq), "frame")[0, 0, 0] == pytest.approx(42, abs=2)
-    assert session.view()["ranking"][0]["place"] == 1
+    assert session.view().ranking[0].place == 1
 
 
 def test_the_judge_is_given_the_table_of_the_last_ruling(referee, session, hold, red, blue):
@@ -89,7 +89,7 @@ def test_a_refusal_is_said_once_until_something_changes(referee, session, seen, 
     hands = [seen(at_ms, hand=True) for at_ms in (1000, 2250)]
     referee(*hold(0, blue), hands[0], *hold(1250, blue), hands[1], *hold(2500, red)).run()
     assert rulings(session) == [(500, "refused", "red"), (3000, "accepted", "red")]
-    assert session.view()["scores"] == {"red": 1, "blue": 0}
+    assert session.view().scores == {"red": 1, "blue": 0}
 
 
 def test_what_cannot_be_seen_is_said_once_and_tried_again(referee, session, hold, red):
@@ -196,7 +196,7 @@ def test_people_outrank_the_camera(referee, session, seen, hold, red, command):
         *hold(0, red), overrule, seen(1000, red, hand=True), *hold(1250, red), *hold(2250, red)
     ).run()
     assert rulings(session) == [(500, "accepted", "red")]
-    assert session.view()["scores"] == {"red": 0, "blue": 0}
+    assert session.view().scores == {"red": 0, "blue": 0}
 
 
 def test_a_correction_by_hand_counts_for_what_comes_next(referee, session, hold, red, blue):
@@ -341,7 +341,7 @@ def test_a_full_disk_stops_the_referee_and_the_ruling_is_not_shown(session, film
     with pytest.raises(LogFailed, match="the disk is full"):
         eyes.run()
     assert rulings(session) == []
-    assert session.view()["scores"] == {"red": 0, "blue": 0}
+    assert session.view().scores == {"red": 0, "blue": 0}
     assert eyes.latest.status == "ended"
     assert "the disk is full" in eyes.latest.said
 

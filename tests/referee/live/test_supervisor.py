@@ -130,7 +130,7 @@ def test_the_record_folds_to_what_was_shown_after_a_failure(
     stage, session, log, games, hold, red, blue
 ):
     stage(*hold(0, red), Fail(1000), *hold(2000, red, blue)).run()
-    assert Session.reopen(log, session.id, games).view()["state"] == session.view()["state"]
+    assert Session.reopen(log, session.id, games).view().state == session.view().state
 
 
 def test_one_that_fails_at_once_again_and_again_is_halted_with_the_reason(
@@ -265,7 +265,7 @@ def waiting(limited, film, rounds):
         table.look()
         with pytest.raises(LogFailed):
             session.command(Roll(dice=1))
-        refused.append((rulings(session), session.view()["scores"]))
+        refused.append((rulings(session), session.view().scores))
         log.full = len(refused) < rounds
 
     table.keeps = PatientSession(session, table.live, table.stopping, table.said.append, pause)
@@ -290,8 +290,8 @@ def test_a_full_disk_makes_the_game_wait_and_it_goes_on_by_itself(
     ]
     assert rulings(session) == [(500, "red"), (1500, "blue")]
     assert (
-        Session.reopen(log, session.id, games).view()["scores"]
-        == session.view()["scores"]
+        Session.reopen(log, session.id, games).view().scores
+        == session.view().scores
         == {"red": 1, "blue": 1}
     )
     assert session.command(Undo()).event.undoes == session.records()[-2].seq, (

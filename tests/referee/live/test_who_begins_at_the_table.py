@@ -103,7 +103,7 @@ class Film:
     def read(self):
         self.frames += 1
         assert self.frames < MOST_FRAMES, [
-            line["said"] for line in self.script.session.view()["verdicts"]
+            line.said for line in self.script.session.view().verdicts
         ]
         return None if self.script.over else self.camera.read()
 
@@ -142,7 +142,7 @@ def told(log):
         ).run()
         state, lines = (
             session.ledger.state,
-            [line["said"] for line in reversed(session.view()["verdicts"])],
+            [line.said for line in reversed(session.view().verdicts)],
         )
         session.close()
         again = Session.reopen(log, session.id)

@@ -28,22 +28,22 @@ def ruled(*moves, **changed):
 
 
 def traced(session):
-    return [(mark["kind"], mark["cells"], mark["sure"]) for mark in session.view()["trace"]]
+    return [(mark.kind, mark.cells, mark.sure) for mark in session.view().trace]
 
 
 def test_a_move_is_drawn_from_the_state_before_it(session):
     assert traced(session) == []
     session.append(ruled("A1-B1"))
-    assert traced(session) == [("path", ["A1", "B1"], True), ("take", ["B1"], True)]
+    assert traced(session) == [("path", ("A1", "B1"), True), ("take", ("B1",), True)]
     session.append(ruled("E1-D1", player="black"))
-    assert traced(session) == [("path", ["E1", "D1"], True), ("take", ["D1"], True)]
+    assert traced(session) == [("path", ("E1", "D1"), True), ("take", ("D1",), True)]
 
 
 def test_a_refused_move_is_drawn_as_far_as_it_could_be_written(session):
     session.append(ruled("A1-C3", verdict="refused"))
-    assert traced(session) == [("path", ["A1", "C3"], True), ("take", ["C3"], True)]
+    assert traced(session) == [("path", ("A1", "C3"), True), ("take", ("C3",), True)]
     session.append(ruled("C3", verdict="refused"))
-    assert traced(session) == [("here", ["C3"], True)]
+    assert traced(session) == [("here", ("C3",), True)]
 
 
 def test_all_that_is_asked_is_drawn_and_nothing_of_it_is_sure(session):
@@ -59,7 +59,7 @@ def test_all_that_is_asked_is_drawn_and_nothing_of_it_is_sure(session):
         ("path", "A2", False),
         ("take", "A2", False),
     }
-    assert session.view()["options"] == []
+    assert session.view().options == ()
 
 
 def test_of_a_table_out_of_step_the_cells_that_differ_are_drawn(session):
@@ -74,7 +74,7 @@ def test_of_a_table_out_of_step_the_cells_that_differ_are_drawn(session):
             evidence={"differences": differences},
         )
     )
-    assert traced(session) == [("here", ["B6"], False), ("here", ["C3"], False)]
+    assert traced(session) == [("here", ("B6",), False), ("here", ("C3",), False)]
 
 
 def test_what_was_taken_back_is_drawn_no_more(session):
@@ -82,16 +82,16 @@ def test_what_was_taken_back_is_drawn_no_more(session):
     session.command(Undo())
     assert traced(session) == []
     session.append(ruled("A1-A2"))
-    assert traced(session)[0] == ("path", ["A1", "A2"], True)
+    assert traced(session)[0] == ("path", ("A1", "A2"), True)
 
 
 def test_options_are_what_the_game_offers_until_the_session_ends(session):
-    options = session.view()["options"]
-    assert [one["said"].split()[:2] for one in options] == [
+    options = session.view().options
+    assert [one.said.split()[:2] for one in options] == [
         ["A1", "takes"],
         ["I5", "takes"],
         ["E9", "takes"],
     ]
-    assert all(one["who"] == "red" for one in options)
+    assert all(one.who == "red" for one in options)
     session.end("over")
-    assert session.view()["options"] == []
+    assert session.view().options == ()

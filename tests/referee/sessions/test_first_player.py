@@ -71,7 +71,7 @@ def roll(session, player, die):
 def test_by_hand_is_what_it_was_before(begin):
     session = begin(SessionStarted(game="ice_boule", players=PLAYERS))
     assert session.ledger.state == GAMES["ice_boule"].start(PLAYERS, {})
-    assert session.view()["verdicts"] == []
+    assert session.view().verdicts == ()
     assert decided("", "ice_boule", PLAYERS) == ("hand", "", "", "")
 
 
@@ -124,28 +124,28 @@ def test_a_lot_is_told_with_the_rule_and_replay_gives_the_same_game(begin, log):
         "blue",
         ("red", "blue"),
     )
-    (line,) = session.view()["verdicts"]
-    assert (line["kind"], line["verdict"], line["code"], line["player"], line["rests_on"]) == (
+    (line,) = session.view().verdicts
+    assert (line.kind, line.verdict, line.code, line.player, line.rests_on) == (
         "begun",
         "accepted",
         "begins.lot",
         "blue",
         "Setup",
     )
-    assert line["said"] == "A lot was drawn among red and blue. Blue begins."
-    assert [clause["name"] for clause in line["clauses"]] == ["Setup"]
+    assert line.said == "A lot was drawn among red and blue. Blue begins."
+    assert [clause.name for clause in line.clauses] == ["Setup"]
     assert session.ledger.state == GAMES["ice_boule"].start(("blue", "red"), {})
     again = Session.reopen(log, session.id)
-    assert (again.ledger.state, again.view()["verdicts"]) == (session.ledger.state, [line])
+    assert (again.ledger.state, again.view().verdicts) == (session.ledger.state, (line,))
     (step,) = Stories(log.path).of(session.id).steps
-    assert (step.said, step.player) == (line["said"], "blue")
+    assert (step.said, step.player) == (line.said, "blue")
 
 
 def test_who_begins_may_be_set_by_hand_and_turns_go_on_clockwise(begin):
     session = begin(opening("ice_boule", ("red", "blue"), {}, SETUP, "film", BEGUN, begins="blue"))
     assert session.ledger.state.players == ("blue", "red")
-    assert session.view()["verdicts"][0]["said"] == "Blue begins: set by hand."
-    assert session.view()["verdicts"][0]["verdict"] == "by hand"
+    assert session.view().verdicts[0].said == "Blue begins: set by hand."
+    assert session.view().verdicts[0].verdict == "by hand"
 
 
 def by_lot(game="ice_boule", players=PLAYERS, first="red", **more):
@@ -160,11 +160,11 @@ def test_a_lot_is_corrected_by_hand_before_the_first_move_and_that_is_taken_back
     begin, log, say
 ):
     session = begin(by_lot())
-    assert session.view()["may_begin"] == ["blue", "yellow"]
+    assert session.view().may_begin == ("blue", "yellow")
     said = session.command(say({"begins": "blue"}))
     assert session.ledger.state == GAMES["ice_boule"].start(("blue", "yellow", "red"), {})
-    assert session.view()["may_begin"] == ["red", "yellow"]
-    assert session.view()["verdicts"][0]["said"] in (
+    assert session.view().may_begin == ("red", "yellow")
+    assert session.view().verdicts[0].said in (
         "Blue begins: set by hand.",
         "players declared: begin-with blue.",
     )
@@ -186,7 +186,7 @@ def test_who_begins_is_set_by_hand_in_the_place_of_a_roll_that_is_over_too(begin
 def test_once_something_has_happened_nobody_else_can_begin(begin):
     session = begin(by_lot())
     session.command(Declare(moves=("target green",)))
-    assert session.view()["may_begin"] == []
+    assert session.view().may_begin == ()
     with pytest.raises(InputError, match="not now: Blue cannot begin any more"):
         session.command(Hear(said={"begins": "blue"}))
     with pytest.raises(InputError, match="before the first move"):
@@ -202,10 +202,10 @@ def test_a_start_that_is_the_same_for_all_leaves_open_who_begins_and_another_dec
     """The ships of who begins have their places in Icebreaker; Zambonis stand at their coasters."""
     zamboni = begin(by_lot("zamboni_wars", ("yellow", "red", "blue"), "red"))
     icebreaker = begin(SessionStarted(game="icebreaker", players=("red", "black")))
-    assert icebreaker.view()["may_begin"] == ["black"]
+    assert icebreaker.view().may_begin == ("black",)
     for session in (zamboni, icebreaker):
         session.append(Ruled(verdict="accepted", code="set_up", said="The pieces stand."))
-    assert (zamboni.view()["may_begin"], icebreaker.view()["may_begin"]) == (["yellow", "blue"], [])
+    assert (zamboni.view().may_begin, icebreaker.view().may_begin) == (("yellow", "blue"), ())
     zamboni.command(Hear(said={"begins": "blue"}))
     assert Session.reopen(log, zamboni.id).ledger.state == GAMES["zamboni_wars"].start(
         ("blue", "yellow", "red"), {}
@@ -215,13 +215,13 @@ def test_a_start_that_is_the_same_for_all_leaves_open_who_begins_and_another_dec
 def test_who_has_resigned_does_not_begin(begin, log):
     session = begin(by_lot())
     session.command(Resign(player="yellow"))
-    assert session.view()["may_begin"] == ["blue"]
+    assert session.view().may_begin == ("blue",)
     session.command(Hear(said={"begins": "blue"}))
     with pytest.raises(InputError, match="Yellow cannot begin"):
         session.command(Hear(said={"begins": "yellow"}))
     session.command(Declare(moves=("target green", "throw blue out: nothing")))
     assert session.ledger.state.next == "blue"
-    assert session.view()["state"]["left"]["blue"] == 3
+    assert session.view().state["left"]["blue"] == 3
     assert [throw.player for game in games_of(log, session.id, GAMES) for throw in game.throws] == [
         "blue"
     ]
@@ -294,7 +294,7 @@ def test_a_log_that_says_what_cannot_be_is_refused(begin, document):
 
 def test_every_roll_is_a_record_and_the_last_one_says_who_begins_and_why(begin, log):
     session = begin(rolled_for(), dice=(6, 2))
-    assert session.view()["state"]["turn"] == "Red rolls for who begins, then blue and yellow."
+    assert session.view().state["turn"] == "Red rolls for who begins, then blue and yellow."
     assert roller(session.ledger) == "red"
     assert standing(session.ledger, None).of == ("red",)
     first = session.command(Roll(player="red")).event
@@ -309,7 +309,7 @@ def test_every_roll_is_a_record_and_the_last_one_says_who_begins_and_why(begin, 
         said == "Blue rolled 1. Red and yellow tie and roll again. Red rolls for who begins, then"
         " yellow."
     )
-    assert session.view()["state"]["rolls"] == {"red": None, "yellow": None}
+    assert session.view().state["rolls"] == {"red": None, "yellow": None}
     session.command(Roll(player="yellow"))
     last = roll(session, "red", 1)
     assert (type(last), last.verdict, last.code, last.player, last.rests_on) == (
@@ -322,8 +322,8 @@ def test_every_roll_is_a_record_and_the_last_one_says_who_begins_and_why(begin, 
     assert last.said == "Red rolled 1. Yellow begins."
     assert last.evidence["round"] == [{"red": 6, "blue": 1, "yellow": 6}, {"red": 1, "yellow": 2}]
     assert session.ledger.state == GAMES["icefloe"].start(("yellow", "red", "blue"), {})
-    assert session.view()["players"] == list(PLAYERS), "seats stay where they are"
-    assert session.view()["verdicts"][0]["clauses"][0]["name"] == "Roll The Die"
+    assert session.view().players == PLAYERS, "seats stay where they are"
+    assert session.view().verdicts[0].clauses[0].name == "Roll The Die"
     assert len(session.records()) == 6
     again = Session.reopen(log, session.id)
     assert (again.ledger.state, again.view()) == (session.ledger.state, session.view())
@@ -409,7 +409,7 @@ def test_the_next_game_begins_as_the_one_before_or_as_people_say(begin, log):
         "yellow",
     )
     assert (
-        session.view()["verdicts"][0]["said"]
+        session.view().verdicts[0].said
         == "A lot was drawn among red, blue and yellow. Yellow begins."
     )
     session.command(parse_command({"command": "next_game", "begins": "roll"}))

@@ -34,10 +34,10 @@ def test_a_ruling_that_cannot_be_kept_is_shown_to_nobody(session):
     with pytest.raises(LogFailed, match="the disk is full"):
         put(session, "blue", evidence={"long": "x" * 100_000})
     assert session.view() == before
-    assert session.wait(before["seq"], timeout_s=0) == ()
+    assert session.wait(before.seq, timeout_s=0) == ()
     session._log._db.execute(f"PRAGMA max_page_count = {pages + 1000}")
     put(session, "blue")
-    assert session.view()["scores"] == {"red": 1, "blue": 1}
+    assert session.view().scores == {"red": 1, "blue": 1}
 
 
 def test_every_listener_hears_every_record_once_and_in_order(session):
@@ -81,6 +81,6 @@ def test_waiting_ends_with_the_time_or_the_session(session):
 def test_frames_are_found_by_the_number_of_their_record(session):
     ruled = session.append(Ruled(verdict="refused", code="a", said=""), b"\xff\xd8\xff...")
     assert session.frame(ruled.seq) == b"\xff\xd8\xff..."
-    assert session.view()["verdicts"][0]["frame"] == ruled.seq
+    assert session.view().verdicts[0].frame == ruled.seq
     assert session.frame(1) is None
     assert session.frame(99) is None

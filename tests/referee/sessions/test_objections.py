@@ -43,7 +43,7 @@ def put(session, colour):
 
 
 def open_appeals(session):
-    return [(appeal["player"], appeal["appeals"]) for appeal in session.view()["appeals"]]
+    return [(appeal.player, appeal.appeals) for appeal in session.view().appeals]
 
 
 def test_an_appeal_is_open_until_it_is_corrected_undone_or_upheld(session):
@@ -56,17 +56,14 @@ def test_an_appeal_is_open_until_it_is_corrected_undone_or_upheld(session):
     session.command(Appeal(player="blue", record=second))
     session.command(Appeal(player="blue", record=third))
     assert open_appeals(session) == [("blue", first), ("blue", second), ("blue", third)]
-    assert (
-        session.view()["verdicts"][2]["said"]
-        == f"Blue appeals against record {first}: it fell over"
-    )
-    assert session.view()["scores"] == {"red": 2, "blue": 1}
+    assert session.view().verdicts[2].said == f"Blue appeals against record {first}: it fell over"
+    assert session.view().scores == {"red": 2, "blue": 1}
     session.command(Uphold(appeal=upheld.seq, decided_by="Ann"))
     session.command(Undo(record=third))
     assert open_appeals(session) == [("blue", second)]
     session.command(Correct(record=second, moves=()))
     assert open_appeals(session) == []
-    assert session.view()["scores"] == {"red": 1, "blue": 0}
+    assert session.view().scores == {"red": 1, "blue": 0}
 
 
 @pytest.mark.parametrize(
@@ -83,30 +80,26 @@ def test_what_is_no_appeal_is_refused_and_not_kept(session, command, said):
     session.command(Appeal(player="red", record=put(session, "red")))
     with pytest.raises(InputError, match=said):
         session.command(command)
-    assert session.view()["seq"] == 3
+    assert session.view().seq == 3
 
 
 def test_the_last_who_has_not_resigned_has_won(session, log):
     put(session, "red")
     session.command(Resign(player="red"))
     view = session.view()
-    assert (view["phase"], view["outcome"], view["resigned"]) == (
-        "over",
-        "blue won: red resigned",
-        ["red"],
-    )
+    assert (view.phase, view.outcome, view.resigned) == ("over", "blue won: red resigned", ("red",))
     assert session.ledger.winners == ("blue",)
     with pytest.raises(InputError, match="resign"):
         session.command(Resign(player="blue"))
     assert (
         Session.reopen(log, session.id, {"pegs": session.ledger.engine}).ledger.outcome
-        == view["outcome"]
+        == view.outcome
     )
     session.command(Undo())
-    assert (session.view()["phase"], session.ledger.winners) == ("playing", ())
+    assert (session.view().phase, session.ledger.winners) == ("playing", ())
     session.command(Resign(player="red"))
     session.command(NextGame())
-    assert (session.view()["outcome"], session.view()["earlier_games"]) == (
+    assert (session.view().outcome, session.view().earlier_games) == (
         None,
         ["blue won: red resigned"],
     )
@@ -147,11 +140,11 @@ def test_votes_go_on_without_who_resigned(log):
     assert told.startswith(
         "Blue resigns. Turns and votes pass over blue, whose pieces stay. Coins may be laid"
     )
-    assert session.view()["state"]["phase"] == "coins"
-    assert session.view()["state"]["tally"] == {"a": 2}
+    assert session.view().state["phase"] == "coins"
+    assert session.view().state["tally"] == {"a": 2}
     for player in ("red", "yellow"):
         session.command(Hear(said={"player": player, "done": True}))
-    assert session.view()["state"]["turn"].endswith("red and yellow may still vote.")
+    assert session.view().state["turn"].endswith("red and yellow may still vote.")
     with pytest.raises(InputError, match="Blue has resigned"):
         session.command(Declare(moves=("vote blue S",)))
     assert (
@@ -164,9 +157,9 @@ def test_a_secret_vote_of_who_resigns_goes_with_them_and_comes_back_with_undo(lo
     for player, vote in (("blue", "4"), ("red", "a")):
         session.command(Hear(said={"player": player, "vote_value": vote}))
     resigned = session.command(Resign(player="blue")).seq
-    assert session.view()["state"]["votes"] == {"red": "?", "blue": None, "yellow": None}
+    assert session.view().state["votes"] == {"red": "?", "blue": None, "yellow": None}
     session.command(Undo(record=resigned))
-    assert session.view()["state"]["votes"] == {"red": "?", "blue": "?", "yellow": None}
+    assert session.view().state["votes"] == {"red": "?", "blue": "?", "yellow": None}
 
 
 @pytest.mark.parametrize(
@@ -228,7 +221,7 @@ def test_a_secret_vote_of_who_resigns_goes_with_them_and_comes_back_with_undo(lo
 def test_what_waits_for_who_resigns_goes_on_with_the_next(log, state, leaves, turn):
     session = icefloe(log, state)
     session.command(Resign(player=leaves))
-    assert session.view()["state"]["turn"] == turn
+    assert session.view().state["turn"] == turn
     assert (
         Session.reopen(log, session.id, {"icefloe": Begun(state)}).ledger.state
         == session.ledger.state
@@ -248,7 +241,7 @@ def test_a_log_of_before_is_read_with_the_moves_of_who_resigned(log):
     for player in ("red", "blue", "yellow"):
         session.command(Hear(said={"player": player, "vote_value": "a"}))
     again = Session.reopen(log, session.id, {"icefloe": Begun()})
-    assert (again.view()["resigned"], again.view()["state"]["phase"]) == (["blue"], "coins")
+    assert (again.view().resigned, again.view().state["phase"]) == (("blue",), "coins")
 
 
 def test_who_resigns_leaves_no_question_open_that_nobody_can_answer(log):
@@ -260,7 +253,7 @@ def test_who_resigns_leaves_no_question_open_that_nobody_can_answer(log):
     with pytest.raises(InputError, match="question 2 is open"):
         session.command(Resign(player="blue"))
     session.command(Resign(player="red"))
-    assert session.view()["question"] is not None
+    assert session.view().question is not None
 
 
 def test_a_hidden_vote_is_in_no_message_about_moves_that_would_not_stand(log):
@@ -297,7 +290,7 @@ def test_who_speaks_for_whom_is_kept_until_the_session_has_ended(session):
     session.seat(SeatTaken(player="red", said="Red's seat is taken."))
     session.seat(SeatFreed(player="red", decided_by="the host", said="The host frees red's seat."))
     assert [type(record.event) for record in session.records()[1:]] == [SeatTaken, SeatFreed]
-    assert session.view()["verdicts"] == []
+    assert session.view().verdicts == ()
     session.end()
     last = session.seq
     session.seat(SeatTaken(player="red"))

@@ -58,7 +58,7 @@ def test_a_session_that_was_ended_goes_on_too(path):
             session.command(Undo())
         assert log.sessions()[0].ended
         again = reopened(log, 1, SETUP, "folder frames", BEGUN)
-        assert again.view()["phase"] == "playing"
+        assert again.view().phase == "playing"
         again.command(Undo())
         assert again.ledger.state.target is None
         assert not log.sessions()[0].ended
@@ -85,7 +85,7 @@ def test_names_of_people_are_kept_with_the_session(path):
             log,
             opening("ice_boule", ("red", "blue"), {}, SETUP, "folder frames", BEGUN, names=names),
         )
-        assert session.view()["names"] == names
+        assert session.view().names == names
         assert Session.reopen(log, session.id).ledger.started.names == names
 
 

@@ -38,7 +38,7 @@ from webui.security.permissions import Access
 
 pytestmark = pytest.mark.slow
 
-ERROR = Draft202012Validator(SCHEMAS["Error"])
+ERROR = Draft202012Validator(SCHEMAS["Error"] | {"components": {"schemas": SCHEMAS}})
 CHECKS = [
     not_a_server_error,
     status_code_conformance,

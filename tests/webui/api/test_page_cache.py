@@ -39,7 +39,7 @@ def test_the_view_of_a_session_is_made_once_for_each_record(real):
     assert real.view() is before
     real.command(Pause())
     assert real.view() is not before
-    assert real.view()["seq"] == before["seq"] + 1
+    assert real.view().seq == before.seq + 1
 
 
 def test_all_who_watch_are_given_one_page_until_something_changes(real, live, written):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
+import msgspec
 import pytest
 
 from referee.sessions.commands import Answer, Undo
@@ -35,7 +34,7 @@ def test_state_is_the_session_s_view_and_the_moment(client, session):
         "trouble": "",
     }
     assert state.pop("live") == moment | {"pointed": {"question": 0, "label": ""}}
-    assert state == json.loads(json.dumps(session.view()))
+    assert state == msgspec.json.decode(msgspec.json.encode(session.view(), enc_hook=str))
 
 
 def test_records_after_a_number(client):

@@ -96,8 +96,8 @@ def test_a_moment_is_what_the_page_showed_then(log):
         record.event.said for record in storm.records()[1:]
     ]
     middle = story.view(story.steps[2].seq)
-    assert middle["verdicts"][0]["said"] == "throw blue b7."
-    assert middle["state"]["thrown"] == {"red": 1, "yellow": 1, "blue": 1}
+    assert middle.verdicts[0].said == "throw blue b7."
+    assert middle.state["thrown"] == {"red": 1, "yellow": 1, "blue": 1}
 
 
 def test_a_session_that_goes_on_is_read_as_far_as_it_is(log):

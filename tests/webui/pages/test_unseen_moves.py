@@ -125,7 +125,7 @@ def test_the_host_says_it_on_the_panel(table):
     session, host, _ = table("zamboni_wars", ZAMBONI.format("move 4"))
     press(host, "/", "Red ends where the move began")
     assert (
-        session.view()["verdicts"][0]["said"]
+        session.view().verdicts[0].said
         == "Red ends where the move began. Red may fire at yellow or hold fire."
     )
 

@@ -334,7 +334,7 @@ def test_panel_and_phones_show_the_question_for_comments_before_each_vote(tables
     assert asked not in browsers["yellow"].get("/play").text
     for player in PLAYERS:
         press(browsers[player], f"{player.capitalize()} is done")
-    assert asked in session.view()["verdicts"][0]["said"]
+    assert asked in session.view().verdicts[0].said
     assert asked in browsers["yellow"].get("/play").text
 
 
@@ -365,7 +365,7 @@ def test_phones_object_vote_on_it_in_the_open_and_the_torch_bearer_decides_a_tie
     press(yellow, "No, blue broke no rule")
     assert "blue, the torch bearer, decides" in yellow.get("/play").text
     press(blue, "Yes, blue broke the commentary rules")
-    newest = session.view()["verdicts"][0]
+    newest = session.view().verdicts[0]
     assert (newest["code"], newest["verdict"], newest["player"]) == (
         "icefloe.penalty",
         "accepted",
@@ -382,7 +382,7 @@ def test_an_objection_that_the_others_do_not_share_is_recorded_and_the_vote_kept
     press(browsers["yellow"], "Yellow objects: red broke the commentary rules")
     press(browsers["yellow"], "No, red broke no rule")
     press(browsers["blue"], "No, red broke no rule")
-    newest = session.view()["verdicts"][0]
+    newest = session.view().verdicts[0]
     assert (newest["code"], newest["verdict"]) == ("icefloe.cleared", "accepted")
     assert newest["said"].startswith(
         "Blue says that red broke no commentary rule. Red keeps the vote."

@@ -216,7 +216,7 @@ def test_votes_from_phones_are_told_to_nobody_before_the_reveal(table):
     """Not to the host, not to who votes, not to who watches; changed votes neither; then to all."""
     here = table("icefloe")
     player = RandomPlayer(engines.GAMES["icefloe"], Random(0))
-    while here.session.view()["state"]["phase"] != "vote":
+    while here.session.view().state["phase"] != "vote":
         play(here.session, player, 1)
     watchers = {"screen": here.open(), "host": here.open(here.host)}
     for colour in here.session.ledger.players:

@@ -361,9 +361,7 @@ def test_nobody_speaks_for_another_seat(open_table):
                 {
                     "command": "undo",
                     "record": (
-                        before.seq
-                        if before.seq not in table.session.view()["hidden"].values()
-                        else 1
+                        before.seq if before.seq not in table.session.view().hidden.values() else 1
                     ),
                 },
                 {"command": "hear", "said": {"player": [seat], "done": True}},

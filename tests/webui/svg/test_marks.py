@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from types import SimpleNamespace
 
 import msgspec
 import numpy as np
 import pytest
 
+from engines.board_marks import Mark
 from engines.icebreaker.board import board as icebreaker_board
 from engines.icebreaker.board import label
 from referee.presentation.lens_view import through_lens
@@ -25,6 +27,10 @@ KINDS = ["goal", "path", "way", "ray", "aim", "take", "here"]
 
 def mark(kind, *cells, **changed):
     return {"kind": kind, "cells": list(cells), "sure": True, "looks": []} | changed
+
+
+def made(document):
+    return msgspec.convert(document, Mark)
 
 
 def numbers(path):
@@ -52,7 +58,7 @@ def test_cells_of_square_boards_begin_at_the_near_left(board, count):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_mark_lies_on_its_cells(kind):
-    (drawn,) = draw_marks(BOARD, [mark(kind, "b2", "c3")])
+    (drawn,) = draw_marks(BOARD, [made(mark(kind, "b2", "c3"))])
     points = numbers(drawn.path)
     assert drawn.kind == kind
     assert len(points) >= 2
@@ -61,18 +67,18 @@ def test_every_mark_lies_on_its_cells(kind):
 
 
 def test_a_line_of_fire_goes_through_the_middles_of_its_squares():
-    (drawn,) = draw_marks(BOARD, [mark("ray", "b2", "b3", "b4", sure=False)])
+    (drawn,) = draw_marks(BOARD, [made(mark("ray", "b2", "b3", "b4", sure=False))])
     assert not drawn.sure
     assert numbers(drawn.path)[:3].tolist() == [[175, -75], [175, -125], [175, -184]]
 
 
 def test_cells_that_the_board_has_not_are_not_drawn():
-    assert draw_marks(BOARD, [mark("here", "E15")]) == ()
-    assert draw_marks(Open(outline_mm=((0, 0), (9, 0), (9, 9))), [mark("here", "a1")]) == ()
+    assert draw_marks(BOARD, [made(mark("here", "E15"))]) == ()
+    assert draw_marks(Open(outline_mm=((0, 0), (9, 0), (9, 9))), [made(mark("here", "a1"))]) == ()
 
 
 def test_the_ways_to_look_are_ticks_about_a_space():
-    (drawn,) = draw_marks(BOARD, [mark("goal", "a1", looks=["N", "SE"])])
+    (drawn,) = draw_marks(BOARD, [made(mark("goal", "a1", looks=["N", "SE"]))])
     ticks = [numbers(line) for line in drawn.path.split("M")[1:] if not line.rstrip().endswith("Z")]
     ways = [end - start for start, end in ticks]
     assert ways[0] @ (1, 0) == pytest.approx(0, abs=0.1)
@@ -151,7 +157,7 @@ def test_without_a_picture_that_was_read_there_is_the_plan(client, live):
 def test_pieces_have_the_names_of_the_record_where_there_is_no_doubt(storm_table):
     board = storm_table.board
     pieces = [
-        {"colour": colour, "vertices_mm": [[x, y, 0]] * 5}
+        SimpleNamespace(colour=colour, vertices_mm=[[x, y, 0]] * 5)
         for colour, x, y in (("red", 130, 50), ("red", 400, 400), ("blue", 130, 50))
     ]
     two = {"pieces": {"red3": "a1", "red4": "a1-a2>a2"}}
