@@ -11,6 +11,7 @@ from typing import Annotated, Literal, get_args
 import msgspec
 import numpy as np
 
+from table.messages import Message, phrase
 from table.solids import Array
 
 Coordinate = Annotated[float, msgspec.Meta(ge=-100_000, le=100_000)]
@@ -156,6 +157,18 @@ WORDS = {
     "orientation": get_args(Orientation),
 }
 """What the fields of a board that are words may say."""
+_KINDS = {
+    Open: phrase("a board of kind open"),
+    Chessboard: phrase("a board of kind chessboard"),
+    Hex: phrase("a board of kind hex"),
+    Coasters: phrase("a board of kind coasters"),
+    Tiles: phrase("a board of kind tiles"),
+}
+
+
+def kind_in_words(board: Board) -> Message:
+    """The kind of a board, as it stands inside a sentence."""
+    return _KINDS[type(board)]
 
 
 def _rectangle(origin: Point, width: float, depth: float) -> Array:
