@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from engines.verdict import Choice
+from table.messages import msg
 
-NONE_OF_THESE = Choice("None of these: put it right", ())
-NOT_SO = Choice("Not so: put it right", ())
+NONE_OF_THESE = Choice(msg("None of these: put it right"), ())
+NOT_SO = Choice(msg("Not so: put it right"), ())
 
 
 def mostly_seen(unseen: Collection[object], count: int) -> bool:

@@ -161,7 +161,7 @@ STILL_LONG = {
     "engines/ice_storm/serialization.py": {"shown_state"},
     "engines/icefloe/announcements.py": {"hear"},
     "engines/icefloe/judge.py": {"_tell"},
-    "engines/icefloe/serialization.py": {"state_document"},
+    "engines/icefloe/serialization.py": {"shown_state"},
     "engines/icefloe/state.py": {"_check"},
     "referee/presentation/view_model.py": {"verdict_of", "view"},
     "referee/sessions/state.py": {"apply"},

@@ -196,7 +196,7 @@ def _ask_begun(state: State, found: Look, wrong: Difference) -> Ambiguous | None
 def _were(first: Move, then: Move | None = None) -> Choice:
     """That this move was made, or these two."""
     if then is None:
-        return Choice(str(first), (str(first),))
+        return Choice(Message(str(first)), (str(first),))
     return Choice(msg("{cell}, then {cell2}", cell=first, cell2=then), (str(first), str(then)))
 
 

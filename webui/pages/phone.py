@@ -19,6 +19,7 @@ from flask import (
 from werkzeug.wrappers import Response as AnyResponse
 
 from referee.sessions.status import Live
+from table.messages import Message, Template, Word
 from webui.api.page_cache import Kept
 from webui.api.routes import obey
 from webui.interfaces import LivePort, SessionPort
@@ -109,6 +110,16 @@ def seat_of(colour: object, players: Sequence[str]) -> str:
     return str(colour)
 
 
+def _without_seat(label: str, seat: str) -> str:
+    """What a player may say, without the colour before it, which is the page's own."""
+    if not isinstance(label, Message):
+        return label.removeprefix(f"{seat}: ")
+    match label.content:
+        case Template("{player}: {text}", {"player": Word(player), "text": text}) if player == seat:
+            return Message(text, sentence=False)
+    return label
+
+
 def own(view: dict[str, Any], seat: str, may_say: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """What is on the phone of the player in this seat: `say` (what they may say, of what the game
     waits for), `aside` (what is seldom said, and waited for by nobody), `rolls`, `vote` (record of
@@ -125,7 +136,7 @@ def own(view: dict[str, Any], seat: str, may_say: Sequence[dict[str, Any]]) -> d
     rulings = (
         row for row in view["verdicts"] if row["kind"] in OBJECTED_TO and not row["overturned_by"]
     )
-    named = [one | {"label": one["label"].removeprefix(f"{seat}: ")} for one in say]
+    named = [one | {"label": _without_seat(one["label"], seat)} for one in say]
     waited_for = [one for one in named if not one.get("aside")]
     return {
         "say": waited_for,
