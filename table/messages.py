@@ -240,7 +240,8 @@ def _value(kind: str, value: object) -> Value:
     if kind in SEVERAL or kind == "text":
         if isinstance(value, Iterable) and not isinstance(value, str):
             return all_of(value, kind.removesuffix("s"))
-        return str(value)
+        text = str(value)  # an outcome prints as a message
+        return text.content if isinstance(text, Message) else text
     return Number(str(value)) if kind in ("mm", "share") else str(value)
 
 

@@ -160,7 +160,7 @@ STILL_LONG = {
     "engines/ice_storm/serialization.py": {"shown_state"},
     "engines/icefloe/announcements.py": {"hear"},
     "engines/icefloe/judge.py": {"_tell"},
-    "engines/icefloe/serialization.py": {"state_document"},
+    "engines/icefloe/serialization.py": {"shown_state"},
     "engines/icefloe/state.py": {"_check"},
     "referee/sessions/state.py": {"apply"},
     "simulation/generate/tables.py": {"random_stage"},

@@ -18,7 +18,7 @@ from engines.icebreaker.rules import (
     turn,
     violation,
 )
-from engines.icebreaker.serialization import state_document
+from engines.icebreaker.serialization import shown_state, state_document
 from engines.secret_inputs import no_hidden_voters as hidden_voters
 from engines.secret_inputs import no_secret_voter as secret_voter
 from engines.verdict import answer_by_label as judge_answer
@@ -45,6 +45,7 @@ __all__ = [
     "resign",
     "secret_voter",
     "set_up",
+    "shown_state",
     "start",
     "state_document",
     "trace",

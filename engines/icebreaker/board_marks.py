@@ -6,7 +6,7 @@ from engines.board_marks import Mark, Option, mark
 from engines.icebreaker.board import label, members
 from engines.icebreaker.moves import Move
 from engines.icebreaker.state import State
-from table.listing import listed
+from table.messages import any_of, msg
 
 
 def options(state: State) -> tuple[Option, ...]:
@@ -22,7 +22,7 @@ def options(state: State) -> tuple[Option, ...]:
     stuck = (
         ()
         if state.ways(1 - state.seat)
-        else (Option(state.players[1 - state.seat], "can move no ship now, and passes"),)
+        else (Option(state.players[1 - state.seat], msg("can move no ship now, and passes")),)
     )
     return (*own, *stuck)
 
@@ -36,14 +36,20 @@ def trace(state: State, move: Move) -> tuple[Mark, ...]:
 def _ship(state: State, ship: int, steps: int, cells: int) -> Option:
     here, there = label(ship), [label(cell) for cell in members(cells)]
     if not there:
-        return Option(state.next, f"{here} reaches no ice and stays", mark("here", [here]))
+        return Option(
+            state.next, msg("{cell} reaches no ice and stays", cell=here), mark("here", [here])
+        )
     paths = tuple(Mark("path", (here, cell)) for cell in there)
     if steps == 1:
         return Option(
-            state.next, f"{here} takes {listed(there, 'or')}", (*paths, *mark("take", there))
+            state.next,
+            msg("{cell} takes {cells}", cell=here, cells=any_of(there)),
+            (*paths, *mark("take", there)),
         )
     return Option(
         state.next,
-        f"{here} goes to {listed(there, 'or')}; ice is {steps} steps away",
+        msg(
+            "{cell} goes to {cells}; ice is {n} steps away", cell=here, cells=any_of(there), n=steps
+        ),
         (*paths, *mark("goal", there)),
     )

@@ -15,7 +15,7 @@ from engines.errors import Violation
 from engines.icebreaker.board import SIZES, label, members, union
 from engines.icebreaker.matching import Difference, Look, Shift, look
 from engines.icebreaker.moves import Move, parse_move
-from engines.icebreaker.occlusion import ask_unseen, ships
+from engines.icebreaker.occlusion import ask_unseen, ask_what_is_true, ships
 from engines.icebreaker.rules import (
     MOVES,
     RULES,
@@ -42,10 +42,10 @@ from engines.verdict import (
     Waiting,
     refusal,
 )
-from table.boards import Board, Hex
+from table.boards import Board, Hex, kind_in_words
 from table.errors import InputError
 from table.files import shown
-from table.listing import listed
+from table.messages import NOTHING, Listing, Message, all_of, any_of, msg, phrase, sentences
 from table.observation import Observation
 
 START, MOVE, SYNC, OVER = (
@@ -66,18 +66,24 @@ def set_up(players: Iterable[str], rulings: Mapping[str, str], board: Board | No
         return start(tuple(players), rulings)
     if not isinstance(board, Hex) or board.size not in SIZES:
         got = (
-            f"{board.size} cells a side"
+            phrase("{n} cells a side", n=board.size)
             if isinstance(board, Hex)
-            else f"a board of kind {type(board).__name__.lower()}"
+            else kind_in_words(board)
         )
         raise InputError(
-            f"board: expected a hex board of {listed(sorted(SIZES), 'or')} cells a side for"
-            f" Icebreaker, got {got}"
+            msg(
+                "board: expected a hex board of {cells} cells a side for Icebreaker, got {text}",
+                cells=any_of(sorted(SIZES)),
+                text=got,
+            )
         )
     if rulings.get("size", str(board.size)) != str(board.size):
         raise InputError(
-            f"rulings.size: expected {board.size}, as the table's board has, got"
-            f" {rulings['size']!r}"
+            msg(
+                "rulings.size: expected {n}, as the table's board has, got {raw}",
+                n=board.size,
+                raw=repr(rulings["size"]),
+            )
         )
     return start(tuple(players), {**rulings, "size": str(board.size)})
 
@@ -85,8 +91,10 @@ def set_up(players: Iterable[str], rulings: Mapping[str, str], board: Board | No
 def hear(_state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> NoReturn:
     """Nothing is heard in Icebreaker: raises InputError."""
     raise InputError(
-        "input: Icebreaker is decided by the table alone, expected nothing, got"
-        f" {shown(dict(said))}"
+        msg(
+            "input: Icebreaker is decided by the table alone, expected nothing, got {raw}",
+            raw=shown(dict(said)),
+        )
     )
 
 
@@ -96,17 +104,17 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
     if ended := outcome(state):
         return Waiting(
             code=OVER,
-            said=f"The game is over: {ended}.",
+            said=msg("The game is over: {text}.", text=ended.message),
             rests_on="Object of the game",
             as_recorded=True,
         )
     if seen.hand:
-        return Waiting(code=MOVE, said="A hand is over the table.", player=state.next)
+        return Waiting(code=MOVE, said=msg("A hand is over the table."), player=state.next)
     found = look(seen, board).counted(state)
     if before is not None:
         found = found.as_ruled(look(before, board).counted(state), state)
     if fallen := [piece.colour for piece in found.down if piece.colour not in dict(found.held)]:
-        said = f"Stand the {fallen[0]} ship upright where it belongs."
+        said = msg("Stand the {colour} ship upright where it belongs.", colour=fallen[0])
         return Waiting(
             code=MOVE,
             said=said,
@@ -132,9 +140,8 @@ def _wait(state: State, found: Look) -> Waiting | Accepted:
     word is not needed any more.
     """
     held = found.differs(state).held
-    said = turn(state) + (
-        f" Not seen, and there on the players' word: {ships(held)}." if held else ""
-    )
+    there = msg("Not seen, and there on the players' word: {text}.", text=ships(held))
+    said = sentences(turn(state), there if held else NOTHING)
     if found.held.difference(held):
         return Accepted(code=START, said=said, rests_on=MOVES, moves=())
     asks = ask_unseen(state, found, held) if state.next in dict(held) else None
@@ -147,11 +154,12 @@ def _judge_start(state: State, found: Look) -> Verdict:
     if wrong := found.differs(state):
         unread = {cells[0] for cells in found.unread} & {cell for _, cell in wrong.gone}
         hint = (
-            " Show it better; where colours are hard to tell, teach the referee yours."
+            msg("Show it better; where colours are hard to tell, teach the referee yours.")
             if unread or wrong.recoloured
-            else ""
+            else NOTHING
         )
-        said = f"Set up the board: {' '.join(_sentences(wrong, sorted(unread)))}{hint}"
+        differences = _sentences(wrong, sorted(unread))
+        said = sentences(msg("Set up the board:"), *differences, hint)
         asks = _ask_begun(state, found, wrong)
         asks = asks or (
             _ask_about_lost_ice(state, wrong)
@@ -159,16 +167,12 @@ def _judge_start(state: State, found: Look) -> Verdict:
             else ask_unseen(state, found, wrong.gone)
         )
         return Waiting(
-            code=START,
-            said=said,
-            rests_on=RULES,
-            asks=asks,
-            differences=tuple(_sentences(wrong, sorted(unread))),
+            code=START, said=said, rests_on=RULES, asks=asks, differences=tuple(differences)
         )
-    said = (
-        f"The ships are on their corners and {state.ice.bit_count()} icebergs are in place."
-        f" {turn(state)}"
+    in_place = msg(
+        "The ships are on their corners and {n} icebergs are in place.", n=state.ice.bit_count()
     )
+    said = sentences(in_place, turn(state))
     return Accepted(code=START, said=said, rests_on=RULES, moves=())
 
 
@@ -181,12 +185,19 @@ def _ask_begun(state: State, found: Look, wrong: Difference) -> Ambiguous | None
         ways += [order for order in _orders(wrong.moved) if _leads_to(state, order, found)]
     if not ways:
         return None
-    said = "Was the board set up, and has play begun?"
-    begun = [Choice(", then ".join(map(str, way)), tuple(map(str, way))) for way in ways]
+    said = msg("Was the board set up, and has play begun?")
+    begun = [_were(*way) for way in ways]
     choices = (*begun, NOT_SO)
     return Ambiguous(
         code=START, said=said, rests_on=RULES, player=state.next, choices=choices, until_moved=True
     )
+
+
+def _were(first: Move, then: Move | None = None) -> Choice:
+    """That this move was made, or these two."""
+    if then is None:
+        return Choice(Message(str(first)), (str(first),))
+    return Choice(msg("{cell}, then {cell2}", cell=first, cell2=then), (str(first), str(then)))
 
 
 def _ask_about_lost_ice(state: State, wrong: Difference) -> Ambiguous | None:
@@ -200,8 +211,8 @@ def _ask_about_lost_ice(state: State, wrong: Difference) -> Ambiguous | None:
     ):
         return None
     unseen = [*([ships(wrong.gone)] if wrong.gone else []), _icebergs(wrong.lost)]
-    said = f"Not seen on the board: {listed(unseen)}. What is true? You may also move it a little."
-    choices = what_is_true((), "All of it is there, and the camera does not see it")
+    said = ask_what_is_true(all_of(unseen))
+    choices = what_is_true((), msg("All of it is there, and the camera does not see it"))
     return Ambiguous(
         code="icebreaker.unseen",
         said=said,
@@ -224,17 +235,11 @@ def _left(state: State, move: Move, found: Look) -> Shift | None:
 def _accept(state: State, move: Move, moved: Shift) -> Accepted:
     after = play(state, move)
     x_mm, y_mm = moved.ship.piece.base_mm
-    captured = f" and takes the iceberg on {label(move.to_cell)}" if after.ice != state.ice else ""
     stuck = passes(state, after)
-    passed = f"{stuck.capitalize()} can move no ship, so the turn passes. " if stuck else ""
-    scores = listed(
-        f"{player} {score}" for player, score in zip(after.players, after.scores, strict=True)
+    passed = (
+        msg("{player} can move no ship, so the turn passes.", player=stuck) if stuck else NOTHING
     )
-    went_there = (
-        f"{str(state.next).capitalize()}'s ship goes from {label(move.from_cell)} to"
-        f" {label(move.to_cell)}"
-    )
-    said = f"{went_there}{captured}: {scores}. {passed}{turn(after)}"
+    said = sentences(_goes(state, move, after), passed, turn(after))
     evidence = {
         "ship": str(moved.ship.piece),
         "base_mm": [round(float(x_mm), 3), round(float(y_mm), 3)],
@@ -250,21 +255,47 @@ def _accept(state: State, move: Move, moved: Shift) -> Accepted:
     )
 
 
+def _goes(state: State, move: Move, after: State) -> Message:
+    """What a move does, and the scores after it."""
+    there = label(move.to_cell)
+    scores = [
+        phrase("{player} {n}", player=player, n=score)
+        for player, score in zip(after.players, after.scores, strict=True)
+    ]
+    fields: dict[str, object] = {
+        "player": state.next,
+        "cell": label(move.from_cell),
+        "cell2": there,
+        "text": scores,
+    }
+    if after.ice == state.ice:
+        return msg("{player}'s ship goes from {cell} to {cell2}: {text}.", **fields)
+    return msg(
+        "{player}'s ship goes from {cell} to {cell2} and takes the iceberg on {cell3}: {text}.",
+        cell3=there,
+        **fields,
+    )
+
+
 def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
     """More than one thing may have happened, for all that the picture says."""
     choices = [Choice(went(state, move), (str(move),)) for move in explained]
     if still:
-        choices.append(Choice("No ship has moved yet", ()))
+        choices.append(Choice(msg("No ship has moved yet"), ()))
     alike = (
-        f"Which move did {state.next} make? {'Two' if len(explained) == 2 else 'Several'} of them"
-        " look alike in the picture."
+        msg("Two of them look alike in the picture.")
+        if len(explained) == 2
+        else msg("Several of them look alike in the picture.")
     )
     asked = (
-        alike
+        (msg("Which move did {player} make?", player=state.next), alike)
         if len(explained) > 1
-        else f"Has {state.next} moved? A ship may stand where it stood, or where it may go."
+        else (
+            msg("Has {player} moved?", player=state.next),
+            msg("A ship may stand where it stood, or where it may go."),
+        )
     )
-    said = f"{asked} You may also put the ship clearly in its cell."
+    said = sentences(*asked, msg("You may also put the ship clearly in its cell."))
     return Ambiguous(
         code=MOVE,
         said=said,
@@ -284,9 +315,11 @@ def _judge_difference(state: State, found: Look) -> Verdict:
         return asked
     if wrong.doubtful:
         piece = wrong.doubtful[0].piece
-        said = (
-            f"The camera is not sure of the {piece.colour} ship on"
-            f" {label(wrong.doubtful[0].cells[0])}: move it a little, or show it better."
+        said = msg(
+            "The camera is not sure of the {colour} ship on {cell}: move it a little, or show it"
+            " better.",
+            colour=piece.colour,
+            cell=label(wrong.doubtful[0].cells[0]),
         )
         asks = ask_unseen(state, found, wrong.gone) if wrong.gone else None
         return CannotSee(
@@ -300,9 +333,10 @@ def _judge_difference(state: State, found: Look) -> Verdict:
     if wrong.gone and not wrong.strange:
         if found.unread:
             return _exchanged(state, found, wrong)
-        said = (
-            f"Not seen on the board: {ships(wrong.gone)}. Put it there, or move it a little if it"
-            f" is there. {turn(state)}"
+        said = sentences(
+            msg("Not seen on the board: {text}.", text=ships(wrong.gone)),
+            msg("Put it there, or move it a little if it is there."),
+            turn(state),
         )
         return Waiting(
             code=MOVE,
@@ -331,15 +365,26 @@ def _ask_about_ice(state: State, found: Look, extra: int) -> Ambiguous | None:
     if len(explained) != 1 or bare.shows(state):
         return None
     (move,) = explained
-    said = (
-        f"{str(state.next).capitalize()} moved {move}, and what looks like an iceberg is seen on"
-        f" {_cells(extra)}, where none belongs. Is it one?"
+    said = sentences(
+        msg(
+            "{player} moved {cell}, and what looks like an iceberg is seen on {cells}, where none"
+            " belongs.",
+            player=state.next,
+            cell=move,
+            cells=_cells(extra),
+        ),
+        msg("Is it one?"),
     )
     choices = (
         Choice(
-            f"No: the ship on {label(move.from_cell)} went to {label(move.to_cell)}", (str(move),)
+            msg(
+                "No: the ship on {cell} went to {cell2}",
+                cell=label(move.from_cell),
+                cell2=label(move.to_cell),
+            ),
+            (str(move),),
         ),
-        Choice("Yes: put it right", ()),
+        Choice(msg("Yes: put it right"), ()),
     )
     return Ambiguous(
         code=MOVE, said=said, rests_on=MOVES, player=state.next, choices=choices, until_moved=True
@@ -386,10 +431,11 @@ def _exchanged(state: State, found: Look, wrong: Difference) -> OutOfSync | Cann
         return _out_of_sync(
             state, replace(wrong, moved=(), gone=(), recoloured=tuple(others)), unread
         )
-    where = listed((label(cell) for cell in unread), "and on")
-    said = (
-        f"Something that is not read as a ship stands on {where}, and {ships(wrong.gone)} is not"
-        " seen: show it better, or put the right ship there."
+    said = msg(
+        "Something that is not read as a ship stands on {text}, and {text2} is not seen: show it"
+        " better, or put the right ship there.",
+        text=_and_on(*map(label, unread)),
+        text2=ships(wrong.gone),
     )
     told: dict[str, Any] = {
         "evidence": {"differences": _sentences(wrong, unread)},
@@ -398,15 +444,23 @@ def _exchanged(state: State, found: Look, wrong: Difference) -> OutOfSync | Cann
     return CannotSee(code="icebreaker.doubt", said=said, rests_on=RULES, player=state.next, **told)
 
 
+def _and_on(*cells: str) -> str:
+    """`E1`, `E1 and on E2`, `E1, E2 and on E3`."""
+    *others, last = cells
+    if not others:
+        return last
+    return phrase("{cells} and on {cell}", cells=Listing(tuple(others), ","), cell=last)
+
+
 def _only_ice(state: State, found: Look, wrong: Difference) -> Verdict:
     """Icebergs are not where they should be, and all ships are: the first half of a capture, or an
     accident.
     """
     captures = {move.to_cell for move in legal_moves(state)}
     if not wrong.extra and wrong.lost.bit_count() == 1 and next(members(wrong.lost)) in captures:
-        said = (
-            f"The iceberg on {_cells(wrong.lost)} is gone: now move the ship that takes it, or put"
-            " it back."
+        said = msg(
+            "The iceberg on {text} is gone: now move the ship that takes it, or put it back.",
+            text=_cells(wrong.lost),
         )
         asks = (
             ask_unseen(state, found, wrong.held)
@@ -427,13 +481,16 @@ def _one_moved(state: State, moved: Shift, wrong: Difference) -> Verdict:
     if forbidden := violation(state, move):
         return _refuse(state, forbidden, (move,), wrong)
     if not lost and not extra:
-        said = f"The ship stands on {label(move.to_cell)}: take its iceberg away."
+        said = msg("The ship stands on {cell}: take its iceberg away.", cell=label(move.to_cell))
         return Waiting(code=MOVE, said=said, rests_on=MOVES, player=state.next)
     if extra:
         return _out_of_sync(state, wrong)
-    said = (
-        f"{str(state.next).capitalize()} tried {move}, but {_icebergs(lost)} went too, and a ship"
-        " takes the one on its own cell only."
+    said = msg(
+        "{player} tried {cell}, but {text} went too, and a ship takes the one on its own cell"
+        " only.",
+        player=state.next,
+        cell=move,
+        text=_icebergs(lost),
     )
     return _refuse(state, Violation("ice.captured", MOVES, said), (move,), wrong)
 
@@ -445,11 +502,8 @@ def _two_moved(state: State, found: Look, wrong: Difference) -> Verdict:
     tried = tuple(Move(shift.from_cell, shift.to_cell) for shift in wrong.moved)
     if sequences:
         first, then = sequences[0]
-        said = f"Two ships have moved: was it {first} and then {then}?"
-        choices = (
-            Choice(f"{first}, then {then}", (str(first), str(then))),
-            Choice("Not so: put them back", ()),
-        )
+        said = msg("Two ships have moved: was it {cell} and then {cell2}?", cell=first, cell2=then)
+        choices = (_were(first, then), Choice(msg("Not so: put them back"), ()))
         return Ambiguous(
             code=MOVE,
             said=said,
@@ -459,9 +513,11 @@ def _two_moved(state: State, found: Look, wrong: Difference) -> Verdict:
             until_moved=True,
         )
     if len(own) == 2:
-        said = (
-            f"{str(state.next).capitalize()} moved two ships, {tried[0]} and {tried[1]}, and one is"
-            " moved in a turn."
+        said = msg(
+            "{player} moved two ships, {cell} and {cell2}, and one is moved in a turn.",
+            player=state.next,
+            cell=tried[0],
+            cell2=tried[1],
         )
         return _refuse(state, Violation("ice.two", RULES, said), tried, wrong)
     return _out_of_sync(state, wrong)
@@ -486,13 +542,15 @@ def _refuse(
 ) -> Refused:
     """`code` is the same for every refused move; which rule it was stands in the evidence."""
     evidence = {"violation": forbidden.code, "differences": _sentences(wrong)}
-    back = f"Put back {listed(_repairs(state, wrong))}."
-    named = replace(forbidden, code=MOVE, said=f"{forbidden.said} {back}")
+    back = msg("Put back {text}.", text=_repairs(state, wrong))
+    named = replace(forbidden, code=MOVE, said=sentences(forbidden.said, back))
     return refusal(named, state.next, tuple(map(str, tried)), evidence)
 
 
 def _out_of_sync(state: State, wrong: Difference, unread: tuple[int, ...] = ()) -> OutOfSync:
-    said = "The table is not as it was recorded. Put it right, or correct the record."
+    said = sentences(
+        msg("The table is not as it was recorded."), msg("Put it right, or correct the record.")
+    )
     return OutOfSync(
         code=SYNC,
         said=said,
@@ -502,51 +560,71 @@ def _out_of_sync(state: State, wrong: Difference, unread: tuple[int, ...] = ()) 
     )
 
 
-def _repairs(state: State, wrong: Difference) -> Iterator[str]:
+def _repairs(state: State, wrong: Difference) -> Iterator[Message]:
     """What to do to have the recorded table again; a ship hides whether the iceberg under it was
     taken.
     """
     for shift in wrong.moved:
-        yield f"{shift.player}'s ship to {label(shift.from_cell)}"
+        yield phrase("{player}'s ship to {cell}", player=shift.player, cell=label(shift.from_cell))
     if taken := wrong.lost | (state.ice & union(*(shift.to_cell for shift in wrong.moved))):
         yield _icebergs(taken)
 
 
-def _sentences(wrong: Difference, unread: Iterable[int] = ()) -> list[str]:
+def _sentences(wrong: Difference, unread: Iterable[int] = ()) -> list[Message]:
     """The difference piece by piece; `unread` are cells on which something stands that is not
     read.
     """
     said = [
-        f"{shift.player.capitalize()}'s ship of {label(shift.from_cell)} stands on"
-        f" {label(shift.to_cell)}."
+        msg(
+            "{player}'s ship of {cell} stands on {cell2}.",
+            player=shift.player,
+            cell=label(shift.from_cell),
+            cell2=label(shift.to_cell),
+        )
         for shift in wrong.moved
     ]
     said += [
-        f"{player.capitalize()}'s ship of {label(cell)} is missing." for player, cell in wrong.gone
+        msg("{player}'s ship of {cell} is missing.", player=player, cell=label(cell))
+        for player, cell in wrong.gone
     ]
     said += [
-        f"A {ship.colour} ship too many stands on {label(ship.cells[0])}." for ship in wrong.strange
+        msg(
+            "A {colour} ship too many stands on {cell}.",
+            colour=ship.colour,
+            cell=label(ship.cells[0]),
+        )
+        for ship in wrong.strange
     ]
     said += [
-        f"A {shift.ship.colour} ship stands on {label(shift.to_cell)}, and {shift.player}'s belongs"
-        f" on {label(shift.from_cell)}."
+        msg(
+            "A {colour} ship stands on {cell}, and {player}'s belongs on {cell2}.",
+            colour=shift.ship.colour,
+            cell=label(shift.to_cell),
+            player=shift.player,
+            cell2=label(shift.from_cell),
+        )
         for shift in wrong.recoloured
     ]
-    said += [f"Something that is not read as a ship stands on {label(cell)}." for cell in unread]
+    said += [
+        msg("Something that is not read as a ship stands on {cell}.", cell=label(cell))
+        for cell in unread
+    ]
     if wrong.lost:
-        said.append(f"Missing: {_icebergs(wrong.lost)}.")
+        said.append(msg("Missing: {text}.", text=_icebergs(wrong.lost)))
     if wrong.extra:
-        said.append(f"No iceberg belongs on {_cells(wrong.extra)}.")
+        said.append(msg("No iceberg belongs on {text}.", text=_cells(wrong.extra)))
     return said
 
 
-def _icebergs(cells: int) -> str:
-    return f"the iceberg{'s' if cells.bit_count() > 1 else ''} on {_cells(cells)}"
+def _icebergs(cells: int) -> Message:
+    if cells.bit_count() > 1:
+        return phrase("the icebergs on {text}", text=_cells(cells))
+    return phrase("the iceberg on {text}", text=_cells(cells))
 
 
-def _cells(cells: int) -> str:
+def _cells(cells: int) -> Listing:
     """Names of the cells of a set, the first NAMED of them."""
     names = list(map(label, members(cells)))
-    return listed(
-        names if len(names) <= NAMED + 1 else [*names[:NAMED], f"{len(names) - NAMED} more"]
-    )
+    if len(names) <= NAMED + 1:
+        return all_of(names)
+    return all_of([*names[:NAMED], phrase("{n} more", n=len(names) - NAMED)])

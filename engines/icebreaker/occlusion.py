@@ -12,7 +12,7 @@ from engines.icebreaker.rules import RULES, legal_moves, play, went
 from engines.icebreaker.state import SHIPS, State
 from engines.occlusion import mostly_seen, what_is_true
 from engines.verdict import Ambiguous, Choice
-from table.listing import listed
+from table.messages import Listing, Message, all_of, msg, phrase, sentences
 
 
 def ask_unseen(state: State, found: Look, unseen: Collection[tuple[str, int]]) -> Ambiguous | None:
@@ -29,10 +29,12 @@ def ask_unseen(state: State, found: Look, unseen: Collection[tuple[str, int]]) -
         key=lambda move: move.to_cell not in unread,
     )
     ways = [Choice(went(state, move), (str(move),)) for move in explained]
-    still = "There it stands still, and the camera does not see it" if there.shows(state) else None
+    still = (
+        msg("There it stands still, and the camera does not see it") if there.shows(state) else None
+    )
     if not (choices := what_is_true(ways, still)):
         return None
-    said = f"Not seen on the board: {ships(unseen)}. What is true? You may also move it a little."
+    said = ask_what_is_true(ships(unseen))
     return Ambiguous(
         code="icebreaker.unseen",
         said=said,
@@ -53,6 +55,18 @@ def _explains(state: State, there: Look, move: Move) -> bool:
     return there.shows(after) or (mover in there.held and went.shows(after))
 
 
-def ships(slots: Collection[tuple[str, int]]) -> str:
+def ask_what_is_true(unseen: Listing) -> Message:
+    """The question about what is not seen."""
+    return sentences(
+        msg("Not seen on the board: {text}.", text=unseen),
+        msg("What is true?"),
+        msg("You may also move it a little."),
+    )
+
+
+def ships(slots: Collection[tuple[str, int]]) -> Listing:
     """Ships by their player and cell."""
-    return listed(f"{player}'s ship of {label(cell)}" for player, cell in slots)
+    return all_of(
+        phrase("{player}'s ship of {cell}", player=player, cell=label(cell))
+        for player, cell in slots
+    )

@@ -16,7 +16,7 @@ from engines.house_rules import choose
 from engines.icebreaker.board import label, members
 from engines.icebreaker.moves import Move, moves, parse_move
 from engines.icebreaker.state import RULINGS, State, fresh, over
-from table.listing import listed
+from table.messages import Message, any_of, msg, phrase, sentences
 
 __all__ = [
     "RULINGS",
@@ -46,10 +46,21 @@ class Outcome:
     players: tuple[str, ...]
     scores: tuple[int, int]
 
-    def __str__(self) -> str:
+    @property
+    def message(self) -> Message:
+        """Who won, and how many icebergs each has."""
         least, most = sorted(self.scores)
         (loser,) = set(self.players) - {self.winner}
-        return f"{self.winner} won with {most} icebergs to {loser}'s {least}"
+        return phrase(
+            "{player} won with {n} icebergs to {player2}'s {n2}",
+            player=self.winner,
+            n=most,
+            player2=loser,
+            n2=least,
+        )
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class LegalMoves:
@@ -118,12 +129,13 @@ def violation(state: State, move: Move) -> Violation | None:
     """Which rule forbids the move now, or None."""
     if move in LegalMoves(state):
         return None
-    if state.seat is None:
+    if ended := outcome(state):
         return Violation(
             "ice.over",
             f"{OBJECT}; ruling icebreaker.3",
-            f"{move} was tried, but the game is over: {outcome(state)}.",
+            msg("{cell} was tried, but the game is over: {text}.", cell=move, text=ended.message),
         )
+    assert state.seat is not None, "it is somebody's turn until the end"
     return _cells_violation(state, state.seat, move) or _direction_violation(
         state, state.seat, move
     )
@@ -137,11 +149,11 @@ def outcome(state: State) -> Outcome | None:
     return Outcome(winner, state.players, state.scores)
 
 
-def turn(state: State) -> str:
+def turn(state: State) -> Message:
     """Whose move it is, in a sentence."""
     if ended := outcome(state):
-        return f"The game is over: {ended}."
-    return f"{str(state.next).capitalize()} moves next."
+        return msg("The game is over: {text}.", text=ended.message)
+    return msg("{player} moves next.", player=state.next)
 
 
 def passes(before: State, after: State) -> str | None:
@@ -153,11 +165,16 @@ def passes(before: State, after: State) -> str | None:
     return before.players[1 - before.seat]
 
 
-def went(state: State, move: Move) -> str:
+def went(state: State, move: Move) -> Message:
     """A legal move as people are asked about it, with what it does to the turn."""
-    stuck = passes(state, play(state, move))
-    passed = f"; {stuck} can move no ship, and the turn passes" if stuck else ""
-    return f"The ship on {label(move.from_cell)} went to {label(move.to_cell)}{passed}"
+    cells: dict[str, object] = {"cell": label(move.from_cell), "cell2": label(move.to_cell)}
+    if stuck := passes(state, play(state, move)):
+        return msg(
+            "The ship on {cell} went to {cell2}; {player} can move no ship, and the turn passes",
+            player=stuck,
+            **cells,
+        )
+    return msg("The ship on {cell} went to {cell2}", **cells)
 
 
 def _turned(state: State) -> State:
@@ -173,37 +190,48 @@ def _turned(state: State) -> State:
 
 def _cells_violation(state: State, seat: int, move: Move) -> Violation | None:
     """Is there a ship of the player's to move, and a cell beside it to move to?"""
-    board, player, other = state.setting.board, state.players[seat], state.players[1 - seat]
+    board, other = state.setting.board, state.players[1 - seat]
     here, there = label(move.from_cell), label(move.to_cell)
-    tried = f"{player.capitalize()} tried {move}, but"
+    tried: dict[str, object] = {"player": state.players[seat], "cell": move}
     for cell in move:
         if not board.cells >> cell & 1:
-            said = (
-                f"{tried} there is no cell {label(cell)} on a board of {board.size} a side."
-                f" {_allowed(state, seat)}"
+            said = msg(
+                "{player} tried {cell}, but there is no cell {cell2} on a board of {n} a side.",
+                cell2=label(cell),
+                n=board.size,
+                **tried,
             )
-            return Violation("ice.cell", RULES, said)
+            return Violation("ice.cell", RULES, sentences(said, _allowed(state, seat)))
     if state.ships[1 - seat] >> move.from_cell & 1:
-        return Violation(
-            "ice.turn", RULES, f"{tried} the ship on {here} is {other}'s. {_allowed(state, seat)}"
+        said = msg(
+            "{player} tried {cell}, but the ship on {cell2} is {player2}'s.",
+            cell2=here,
+            player2=other,
+            **tried,
         )
+        return Violation("ice.turn", RULES, sentences(said, _allowed(state, seat)))
     if not state.ships[seat] >> move.from_cell & 1:
-        return Violation(
-            "ice.ship", MOVES, f"{tried} no ship stands on {here}. {_allowed(state, seat)}"
-        )
+        said = msg("{player} tried {cell}, but no ship stands on {cell2}.", cell2=here, **tried)
+        return Violation("ice.ship", MOVES, sentences(said, _allowed(state, seat)))
+    allowed = _allowed(state, seat, move.from_cell)
     if not board.around[move.from_cell] >> move.to_cell & 1:
-        said = (
-            f"{tried} a ship moves one step, and {there} is not beside {here}."
-            f" {_allowed(state, seat, move.from_cell)}"
+        said = msg(
+            "{player} tried {cell}, but a ship moves one step, and {cell2} is not beside {cell3}.",
+            cell2=there,
+            cell3=here,
+            **tried,
         )
-        return Violation("ice.step", MOVES, said)
+        return Violation("ice.step", MOVES, sentences(said, allowed))
     for whose, ships in zip(state.players, state.ships, strict=True):
         if ships >> move.to_cell & 1:
-            said = (
-                f"{tried} a ship moves to a cell without a ship, and one of {whose}'s stands on"
-                f" {there}. {_allowed(state, seat, move.from_cell)}"
+            said = msg(
+                "{player} tried {cell}, but a ship moves to a cell without a ship, and one of"
+                " {player2}'s stands on {cell2}.",
+                player2=whose,
+                cell2=there,
+                **tried,
             )
-            return Violation("ice.occupied", MOVES, said)
+            return Violation("ice.occupied", MOVES, sentences(said, allowed))
     return None
 
 
@@ -211,30 +239,39 @@ def _direction_violation(state: State, seat: int, move: Move) -> Violation:
     """Why a ship that stands there, and could enter that cell, may not go that way."""
     here, there = label(move.from_cell), label(move.to_cell)
     ways, allowed = state.ways(seat), _allowed(state, seat, move.from_cell)
-    tried = f"{state.players[seat].capitalize()} tried {move}, but"
+    tried: dict[str, object] = {"player": state.players[seat], "cell": move, "cell2": here}
     if move.from_cell not in ways:
-        said = f"{tried} the ship on {here} can reach no iceberg, so it stays. {allowed}"
-        return Violation("ice.no_ice", "ruling icebreaker.1", said)
+        said = msg(
+            "{player} tried {cell}, but the ship on {cell2} can reach no iceberg, so it stays.",
+            **tried,
+        )
+        return Violation("ice.no_ice", "ruling icebreaker.1", sentences(said, allowed))
     steps, _ = ways[move.from_cell]
     if steps == 1:
-        said = (
-            f"{tried} the ship on {here} has ice beside it and must capture, and there is no ice on"
-            f" {there}. {allowed}"
+        said = msg(
+            "{player} tried {cell}, but the ship on {cell2} has ice beside it and must capture, and"
+            " there is no ice on {cell3}.",
+            cell3=there,
+            **tried,
         )
-        return Violation("ice.capture", DIRECTION, said)
-    said = (
-        f"{tried} the closest iceberg is {steps} steps from {here}, and {there} is on no shortest"
-        f" way to it. {allowed}"
+        return Violation("ice.capture", DIRECTION, sentences(said, allowed))
+    said = msg(
+        "{player} tried {cell}, but the closest iceberg is {n} steps from {cell2}, and {cell3} is"
+        " on no shortest way to it.",
+        n=steps,
+        cell3=there,
+        **tried,
     )
-    return Violation("ice.closer", f"{DIRECTION}; ruling icebreaker.1", said)
+    return Violation("ice.closer", f"{DIRECTION}; ruling icebreaker.1", sentences(said, allowed))
 
 
-def _allowed(state: State, seat: int, ship: int | None = None) -> str:
+def _allowed(state: State, seat: int, ship: int | None = None) -> Message:
     """What would be allowed, in a sentence: to a ship if it may move, else which ships may."""
     ways = state.ways(seat)
     if ship is not None and ship in ways:
-        return f"The ship may go to {listed(map(label, members(ways[ship][1])), 'or')}."
-    return (
-        f"{state.players[seat].capitalize()} may move the ship on"
-        f" {listed(map(label, sorted(ways)), 'or')}."
+        return msg("The ship may go to {cells}.", cells=any_of(map(label, members(ways[ship][1]))))
+    return msg(
+        "{player} may move the ship on {cells}.",
+        player=state.players[seat],
+        cells=any_of(map(label, sorted(ways))),
     )

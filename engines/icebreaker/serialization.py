@@ -7,10 +7,17 @@ from typing import Any
 from engines.icebreaker.board import label, members
 from engines.icebreaker.rules import legal_moves, outcome, turn
 from engines.icebreaker.state import State
+from table.messages import plain
 
 
 def state_document(state: State) -> dict[str, Any]:
-    """The state as plain data for logs and pages, every key always there.
+    """The state as plain data for logs and programs, its messages in English: see `shown_state`."""
+    document: dict[str, Any] = plain(shown_state(state))
+    return document
+
+
+def shown_state(state: State) -> dict[str, Any]:
+    """The state as data for pages, every key always there.
 
     ::
 
@@ -46,5 +53,5 @@ def state_document(state: State) -> dict[str, Any]:
         "moves": list(map(str, legal_moves(state))),
         "rulings": dict(state.setting.rulings),
         "state": str(state),
-        "outcome": str(ended) if ended else None,
+        "outcome": ended.message if ended else None,
     }

@@ -20,7 +20,7 @@ from engines.icefloe.rules import (
     violation,
 )
 from engines.icefloe.secret_inputs import hidden_voters, secret_voter
-from engines.icefloe.serialization import state_document
+from engines.icefloe.serialization import shown_state, state_document
 from engines.verdict import answer_by_label as judge_answer
 from engines.verdict import nothing_measured as measurement
 
@@ -45,6 +45,7 @@ __all__ = [
     "resign",
     "secret_voter",
     "set_up",
+    "shown_state",
     "start",
     "state_document",
     "trace",

@@ -12,6 +12,7 @@ from engines.icefloe.board import PLACES, STEPS
 from engines.icefloe.moves import Move, Movement, Placing, Removal, Slide
 from engines.icefloe.state import State
 from engines.verdict import Choice
+from table.messages import Message, msg
 
 
 def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
@@ -30,21 +31,28 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
                 *((pyramid, beside) for beside in STEPS[target]),
                 *((other, target) for other in others),
             ]:
-                went = (
-                    f"went from {origin} to {place}"
-                    if place != origin
-                    else f"came back to {origin}"
-                )
-                yield f"{name} {went}", Movement(name, origin, place)
+                yield _went(name, origin, place), Movement(name, origin, place)
         case Slide(origin, _):
             for place in PLACES:
-                yield f"The tile on {origin} slid to {place}", Slide(origin, place)
+                yield (
+                    msg("The tile on {cell} slid to {cell2}", cell=origin, cell2=place),
+                    Slide(origin, place),
+                )
         case Placing(pyramid, target):
             for place in STEPS[target]:
-                yield f"{pyramid} stands on {place}", Placing(pyramid, place)
+                yield (
+                    msg("{cell} stands on {cell2}", cell=pyramid, cell2=place),
+                    Placing(pyramid, place),
+                )
         case Removal():
-            yield "No empty tile was removed", Removal(None)
+            yield msg("No empty tile was removed"), Removal(None)
             for other in state.board.empty:
-                yield f"{other.tile} was removed", Removal(other.tile)
+                yield msg("{cell} was removed", cell=other.tile), Removal(other.tile)
         case _:
             return
+
+
+def _went(pyramid: str, origin: str, place: str) -> Message:
+    if place == origin:
+        return msg("{cell} came back to {cell2}", cell=pyramid, cell2=origin)
+    return msg("{cell} went from {cell2} to {cell3}", cell=pyramid, cell2=origin, cell3=place)

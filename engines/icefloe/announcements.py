@@ -15,7 +15,7 @@ from engines.errors import Violation
 from engines.icefloe.ballots import TORCH, VOTING
 from engines.icefloe.board import PLACES, SUITS, VALUES
 from engines.icefloe.checks import EMPTYING, REMOVING, ROUND, SCORING
-from engines.icefloe.messages import after_move, capital, choice, comments, removed, turn, votes
+from engines.icefloe.messages import after_move, choice, comments, removed, turn, votes
 from engines.icefloe.moves import (
     COINS,
     Coin,
@@ -32,10 +32,10 @@ from engines.icefloe.moves import (
     Vote,
     parse_move,
 )
-from engines.icefloe.rules import legal_moves, outcome, play, violation
+from engines.icefloe.rules import legal_moves, outcome, play, violation, violation_called
 from engines.icefloe.state import State
 from engines.verdict import Accepted, Noted, Refused, Verdict, Waiting
-from table.listing import listed
+from table.messages import NOTHING, Message, all_of, msg, phrase, sentences
 
 
 class _Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -223,7 +223,12 @@ def _admitting(state: State) -> list[dict[str, Any]]:
     if state.objection is None:
         return []
     accused = state.objection.accused
-    return [{"label": f"{accused} admits it", "said": {"player": accused, "penalty": True}}]
+    return [
+        {
+            "label": phrase("{player} admits it", player=accused),
+            "said": {"player": accused, "penalty": True},
+        }
+    ]
 
 
 def _removing(state: State) -> list[dict[str, Any]]:
@@ -231,7 +236,7 @@ def _removing(state: State) -> list[dict[str, Any]]:
     gone = [move.tile for move in legal_moves(state) if isinstance(move, Removal) and move.tile]
     return [
         {
-            "label": f"{state.torch} has removed {tile}",
+            "label": phrase("{player} has removed {cell}", player=state.torch, cell=tile),
             "said": {"player": state.torch, "removed": tile},
             "aside": True,
         }
@@ -244,10 +249,14 @@ def _objecting(state: State) -> list[dict[str, Any]]:
         return []
     accusing = [Objection(by, to) for by in state.players for to in state.players]
     legal = [move for move in accusing if violation(state, move) is None]
-    rows: list[tuple[str, dict[str, Any]]]
+    rows: list[tuple[Message, dict[str, Any]]]
     rows = [
         (
-            f"{move.player} objects: {move.to} broke the commentary rules",
+            phrase(
+                "{player} objects: {player2} broke the commentary rules",
+                player=move.player,
+                player2=move.to,
+            ),
             {"player": move.player, "objects_to": move.to},
         )
         for move in legal
@@ -255,7 +264,7 @@ def _objecting(state: State) -> list[dict[str, Any]]:
     own = [player for player in state.players if violation(state, Penalty(player)) is None]
     rows += [
         (
-            f"{player} broke the commentary rules, and nobody doubts it",
+            phrase("{player} broke the commentary rules, and nobody doubts it", player=player),
             {"player": player, "penalty": True},
         )
         for player in own
@@ -263,43 +272,55 @@ def _objecting(state: State) -> list[dict[str, Any]]:
     return [{"label": label, "said": said, "aside": True} for label, said in rows]
 
 
-def saying(state: State, move: Move) -> tuple[str, dict[str, Any]]:
+def saying(state: State, move: Move) -> tuple[Message, dict[str, Any]]:
     """How a move is told, and with what label; nothing for what is seen."""
     match move:
         case Vote(player, name):
-            return f"{player}: {choice(name)}", {
+            return phrase("{player}: {text}", player=player, text=choice(name)), {
                 "player": player,
                 "vote_suit" if state.value else "vote_value": name,
             }
         case Coin(player, coin, to):
-            return f"{player} adds {COINS[coin]} to {to}'s vote", {
-                "player": player,
-                "coin": COINS[coin],
-                "to": to,
-            }
+            return phrase(
+                "{player} adds {n} to {player2}'s vote", player=player, n=COINS[coin], player2=to
+            ), {"player": player, "coin": COINS[coin], "to": to}
         case Done(player):
-            return f"{player} is done", {"player": player, "done": True}
+            return phrase("{player} is done", player=player), {"player": player, "done": True}
         case Decision(player, name):
-            return f"{player} decides: {choice(name)}", {"player": player, "decides": name}
+            return phrase("{player} decides: {text}", player=player, text=choice(name)), {
+                "player": player,
+                "decides": name,
+            }
         case Removal(None):
-            return "no empty tile goes", {"player": state.torch, "extra_tile": None}
+            return phrase("no empty tile goes"), {"player": state.torch, "extra_tile": None}
         case Selection(player, tile):
-            return f"{player} scores on {tile}", {"player": player, "score": tile}
+            return phrase("{player} scores on {cell}", player=player, cell=tile), {
+                "player": player,
+                "score": tile,
+            }
         case Finding(player, guilty) if state.objection:
             accused = state.objection.accused
-            label = (
-                f"{player}: yes, {accused} broke the commentary rules"
+            answer = (
+                phrase("yes, {player} broke the commentary rules", player=accused)
                 if guilty
-                else f"{player}: no, {accused} broke no rule"
+                else phrase("no, {player} broke no rule", player=accused)
             )
-            said: dict[str, Any] = {"player": player, "breach": guilty}
-            return label, said
+            return phrase("{player}: {text}", player=player, text=answer), {
+                "player": player,
+                "breach": guilty,
+            }
         case Torch(player):
-            return f"{player} takes the torch", {"player": player, "torch": True}
+            return phrase("{player} takes the torch", player=player), {
+                "player": player,
+                "torch": True,
+            }
         case Movement(pyramid, origin, target) if origin == target:
-            return f"{pyramid} comes back to {origin}", {"player": state.mover, "stays": pyramid}
+            return phrase("{cell} comes back to {cell2}", cell=pyramid, cell2=origin), {
+                "player": state.mover,
+                "stays": pyramid,
+            }
         case _:
-            return "", {}
+            return NOTHING, {}
 
 
 def _stays(state: State, heard: Stays) -> Verdict:
@@ -308,7 +329,15 @@ def _stays(state: State, heard: Stays) -> Verdict:
     move = parse_move(f"{heard.stays}:{place}-{place}")
     wrong = violation(state, move)
     if wrong is None and heard.player != state.mover:
-        said = f"{capital(heard.player)} cannot move {heard.stays} for {state.mover}. {turn(state)}"
+        said = sentences(
+            msg(
+                "{player} cannot move {cell} for {player2}.",
+                player=heard.player,
+                cell=heard.stays,
+                player2=state.mover,
+            ),
+            turn(state),
+        )
         wrong = Violation("icefloe.move.turn", "Movement", said)
     if wrong:
         return Refused(
@@ -318,9 +347,14 @@ def _stays(state: State, heard: Stays) -> Verdict:
             player=heard.player,
             tried=(str(move),),
         )
-    said = (
-        f"{capital(heard.player)} moved {heard.stays} and came back to {place}."
-        f" {after_move(play(state, move))}"
+    said = sentences(
+        msg(
+            "{player} moved {cell} and came back to {cell2}.",
+            player=heard.player,
+            cell=heard.stays,
+            cell2=place,
+        ),
+        after_move(play(state, move)),
     )
     return Accepted(
         code="icefloe.move",
@@ -339,25 +373,23 @@ def _tile(text: str) -> str:
 
 def _vote(state: State, move: Vote, choices: Mapping[str, str]) -> Verdict:
     """A vote is told to nobody before all are in."""
-    wrong = violation(state, move)
+    # Everybody reads why a vote is refused, and nobody what it was for.
+    wrong = violation_called(state, move, phrase("{player}'s vote", player=move.player))
     kind = choices is not (SUITS if state.value else VALUES)
     if (wrong is None and kind) or (wrong is not None and wrong.code == "icefloe.vote.kind"):
-        # The sentence of the rules names the choice, and this one is told to everybody.
         wrong = Violation(
             "icefloe.vote.kind",
             VOTING[state.value is not None],
-            f"{capital(move.player)} cannot vote for that now. {turn(state)}",
+            sentences(msg("{player} cannot vote for that now.", player=move.player), turn(state)),
         )
-    name = capital(move.player)
     if wrong:
-        said = wrong.said.replace(f"'{move}'", f"{name}'s vote")
-        return Refused(code=wrong.code, said=said, rests_on=wrong.clause, player=move.player)
+        return Refused(code=wrong.code, said=wrong.said, rests_on=wrong.clause, player=move.player)
     after = play(state, move)
-    said = f"{name} has voted."
+    said = msg("{player} has voted.", player=move.player)
     if after.phase == "move":
-        said = f"{said} It counts when the last move is made. {turn(after)}"
+        said = sentences(said, msg("It counts when the last move is made."), turn(after))
     elif after.phase != "vote":
-        said = f"{said} {votes(after)} {turn(after)}"
+        said = sentences(said, votes(after), turn(after))
     return Noted(
         code="icefloe.vote",
         said=said,
@@ -372,13 +404,19 @@ def _noted(state: State, move: Coin | Done, code: str) -> Verdict:
     """What counts and decides nothing yet."""
     if wrong := violation(state, move):
         return _refused(wrong, move, move.player)
-    said = {Coin: "laid a coin on a vote", Done: "lays no more coins"}[type(move)]
-    if isinstance(move, Coin):
-        said = f"laid {COINS[move.coin]} on {move.to}'s vote"
-    said = f"{capital(move.player)} {said}. {turn(play(state, move))}"
+    said = (
+        msg(
+            "{player} laid {n} on {player2}'s vote.",
+            player=move.player,
+            n=COINS[move.coin],
+            player2=move.to,
+        )
+        if isinstance(move, Coin)
+        else msg("{player} lays no more coins.", player=move.player)
+    )
     return Noted(
         code=code,
-        said=said,
+        said=sentences(said, turn(play(state, move))),
         rests_on="Voting Coins; ruling icefloe.2",
         player=move.player,
         moves=(str(move),),
@@ -396,20 +434,26 @@ def _counted(state: State, move: Done | Decision) -> Accepted:
     """The vote is decided: a value, or the tile."""
     after = play(state, move)
     if after.phase == "vote" and after.value == state.value:
-        said = f"No vote counts, so all vote again. {_opened(after)}"
+        said = sentences(msg("No vote counts, so all vote again."), _opened(after))
         return Accepted(
             code="icefloe.vote.again", said=said, rests_on="ruling icefloe.1", moves=(str(move),)
         )
     code, rests_on = (
         ("icefloe.vote.suit", VOTING[1]) if state.value else ("icefloe.vote.value", VOTING[0])
     )
-    tally = listed(
-        (f"{choice(name)} {count}" for name, count in state.tally.items()), none="no vote counts"
-    )
+    counted = [
+        phrase("{text} {n}", text=choice(name), n=count) for name, count in state.tally.items()
+    ]
+    tally = all_of(counted or [phrase("no vote counts")])
     if isinstance(move, Decision):
-        said = (
-            f"{capital(move.player)}, who bears the torch, decides for {choice(move.choice)}"
-            f" ({tally}). {_opened(after)}"
+        said = sentences(
+            msg(
+                "{player}, who bears the torch, decides for {text} ({text2}).",
+                player=move.player,
+                text=choice(move.choice),
+                text2=tally,
+            ),
+            _opened(after),
         )
         return Accepted(
             code=code,
@@ -418,20 +462,24 @@ def _counted(state: State, move: Done | Decision) -> Accepted:
             player=move.player,
             moves=(str(move),),
         )
-    result = f"the {choice(after.value)} it is" if after.value else f"{after.tile} goes"
+    result = (
+        msg("By the votes, the {text} it is ({text2}).", text=choice(after.value), text2=tally)
+        if after.value
+        else msg("By the votes, {cell} goes ({text}).", cell=after.tile, text=tally)
+    )
     evidence = {"votes": dict(zip(state.players, state.votes, strict=True)), "tally": state.tally}
     return Accepted(
         code=code,
-        said=f"By the votes, {result} ({tally}). {_opened(after)}",
+        said=sentences(result, _opened(after)),
         rests_on=rests_on,
         moves=(str(move),),
         evidence=evidence,
     )
 
 
-def _opened(state: State) -> str:
+def _opened(state: State) -> Message:
     """What comes next, with what the torch bearer says before the vote on the suit."""
-    return f"{turn(state)} {comments(state)}".strip()
+    return sentences(turn(state), comments(state))
 
 
 def _found(state: State, move: Finding) -> Verdict:
@@ -440,28 +488,30 @@ def _found(state: State, move: Finding) -> Verdict:
         return _refused(wrong, move, move.player)
     after, open_one = play(state, move), state.objection
     assert open_one is not None, "nobody is asked without one"
-    accused, name = open_one.accused, capital(move.player)
+    accused = open_one.accused
     if after.objection:
-        said = f"{name} says {'yes' if move.guilty else 'no'}. {turn(after)}"
-        return Noted(
-            code="icefloe.breach", said=said, rests_on=RULE, player=move.player, moves=(str(move),)
+        word = (
+            msg("{player} says yes.", player=move.player)
+            if move.guilty
+            else msg("{player} says no.", player=move.player)
         )
-    word = (
-        f"{name} says that {accused} broke the commentary rules"
-        if move.guilty
-        else f"{name} says that {accused} broke no commentary rule"
-    )
+        return Noted(
+            code="icefloe.breach",
+            said=sentences(word, turn(after)),
+            rests_on=RULE,
+            player=move.player,
+            moves=(str(move),),
+        )
     torch = len(open_one.ballot) == len(state.others(accused))
     ballot = open_one.ballot if torch else (*open_one.ballot, (move.player, move.guilty))
-    said = f"{word}, and decides, as the torch bearer. " if torch else f"{word}. "
-    said += (
-        f"{capital(accused)} has no vote until the next round."
+    follows = (
+        msg("{player} has no vote until the next round.", player=accused)
         if accused in after.muted
-        else f"{capital(accused)} keeps the vote."
+        else msg("{player} keeps the vote.", player=accused)
     )
     return Accepted(
         code="icefloe.penalty" if accused in after.muted else "icefloe.cleared",
-        said=f"{said} {_then(state, after)}",
+        said=sentences(_word(move, accused, torch), follows, _then(state, after)),
         rests_on=f"{RULE}; {TORCH}" if torch else RULE,
         player=accused,
         moves=(str(move),),
@@ -469,12 +519,32 @@ def _found(state: State, move: Finding) -> Verdict:
     )
 
 
-def _then(state: State, after: State) -> str:
+def _word(move: Finding, accused: str, decides: bool) -> Message:
+    """A player's word on an objection, which may be the torch bearer's in a tie."""
+    of: dict[str, object] = {"player": move.player, "player2": accused}
+    if decides and move.guilty:
+        return msg(
+            "{player} says that {player2} broke the commentary rules, and decides, as the torch"
+            " bearer.",
+            **of,
+        )
+    if decides:
+        return msg(
+            "{player} says that {player2} broke no commentary rule, and decides, as the torch"
+            " bearer.",
+            **of,
+        )
+    if move.guilty:
+        return msg("{player} says that {player2} broke the commentary rules.", **of)
+    return msg("{player} says that {player2} broke no commentary rule.", **of)
+
+
+def _then(state: State, after: State) -> Message:
     """What comes next; with all votes, where an objection, or a vote that was still to come, was
     all that kept them hidden.
     """
     shown = after.cast and state.phase in ("move", "vote") and after.phase in ("coins", "decide")
-    return f"{votes(after)} {turn(after)}" if shown else turn(after)
+    return sentences(votes(after) if shown else NOTHING, turn(after))
 
 
 def _decided(state: State, heard: Decided) -> Verdict:
@@ -493,7 +563,7 @@ def _extra(state: State, heard: ExtraTile) -> Verdict:
         tile = _tile(heard.extra_tile)
         return Waiting(
             code="icefloe.removed_empty",
-            said=f"Take {tile} off: the camera sees it.",
+            said=msg("Take {cell} off: the camera sees it.", cell=tile),
             rests_on=EMPTYING,
             player=heard.player,
         )
@@ -505,14 +575,14 @@ def _extra(state: State, heard: ExtraTile) -> Verdict:
         wrong = Violation(
             "icefloe.removed_empty",
             EMPTYING,
-            f"{capital(heard.player)} does not bear the torch. {turn(state)}",
+            sentences(msg("{player} does not bear the torch.", player=heard.player), turn(state)),
         )
     if wrong:
         return _refused(wrong, none, heard.player)
     after = play(state, none)
     if after.phase == "torch":
         return _round_over(state, after, (none,))
-    said = f"No empty tile goes. {turn(after)}"
+    said = sentences(msg("No empty tile goes."), turn(after))
     return Accepted(
         code="icefloe.removed_empty",
         said=said,
@@ -530,7 +600,9 @@ def _without_a_word(state: State, move: Selection | Torch, code: str, rests_on: 
     verdict = _ruled(after, move, code, f"{EMPTYING}; {rests_on}")
     assert isinstance(verdict, Accepted), "it is legal"
     return replace(
-        verdict, said=f"No empty tile goes. {verdict.said}", moves=(str(none), *verdict.moves)
+        verdict,
+        said=sentences(msg("No empty tile goes."), verdict.said),
+        moves=(str(none), *verdict.moves),
     )
 
 
@@ -541,14 +613,15 @@ def _removed(state: State, heard: Removed) -> Verdict:
         wrong = Violation(
             "icefloe.remove.player",
             REMOVING,
-            f"{capital(heard.player)} does not bear the torch. {turn(state)}",
+            sentences(msg("{player} does not bear the torch.", player=heard.player), turn(state)),
         )
     if wrong:
         return _refused(wrong, move, heard.player)
     after, empty = play(state, move), state.phase == "extra"
     ended = outcome(after)
-    said = f"{removed(state, move.tile)}. " + (
-        f"The game is over: {ended}." if ended else turn(after)
+    said = sentences(
+        msg("{text}.", text=removed(state, move.tile)),
+        msg("The game is over: {text}.", text=ended.message) if ended else turn(after),
     )
     code, rests_on = ("icefloe.removed_empty", EMPTYING) if empty else ("icefloe.removed", REMOVING)
     return Accepted(
@@ -559,7 +632,10 @@ def _removed(state: State, heard: Removed) -> Verdict:
 def _round_over(state: State, after: State, moves: tuple[Move, ...]) -> Accepted:
     """The torch goes on."""
     torch = Torch(after.after(after.torch))
-    said = f"No empty tile goes, and the torch goes to {torch.player}. {turn(play(after, torch))}"
+    said = sentences(
+        msg("No empty tile goes, and the torch goes to {player}.", player=torch.player),
+        turn(play(after, torch)),
+    )
     return Accepted(
         code="icefloe.round",
         said=said,
@@ -576,38 +652,43 @@ def _ruled(
         return _refused(wrong, move, move.player)
     after = play(state, move)
     ended = outcome(after)
-    said = f"{_what(state, move)} " + (
-        f"The game is over: {ended}." if ended else _then(state, after)
+    said = sentences(
+        _what(state, move),
+        msg("The game is over: {text}.", text=ended.message) if ended else _then(state, after),
     )
-    return Accepted(
-        code=code, said=said.strip(), rests_on=rests_on, player=move.player, moves=(str(move),)
-    )
+    return Accepted(code=code, said=said, rests_on=rests_on, player=move.player, moves=(str(move),))
 
 
-def _what(state: State, move: Decision | Selection | Torch | Penalty | Objection) -> str:
+def _what(state: State, move: Decision | Selection | Torch | Penalty | Objection) -> Message:
     """What was decided, in a sentence."""
     match move:
         case Decision():
-            return f"{capital(move.player)} names {choice(move.choice)}."
+            return msg("{player} names {text}.", player=move.player, text=choice(move.choice))
         case Selection():
             floe = state.board.of(move.tile)
             points = dict(
                 zip(state.players, state.worth(floe.pyramids if floe else ()), strict=True)
             )
-            brings = listed(
-                (f"{player} {count}" for player, count in points.items() if count),
-                none="nobody anything",
+            brings = [
+                phrase("{player} {n}", player=player, n=count)
+                for player, count in points.items()
+                if count
+            ]
+            return msg(
+                "{player} scores on {cell}: it brings {text}.",
+                player=move.player,
+                cell=move.tile,
+                text=all_of(brings or [phrase("nobody anything")]),
             )
-            return f"{capital(move.player)} scores on {move.tile}: it brings {brings}."
         case Torch():
-            return f"The torch goes to {move.player}."
+            return msg("The torch goes to {player}.", player=move.player)
         case Penalty():
-            return (
-                f"{capital(move.player)} broke the commentary rules and has no vote until the next"
-                " round."
+            return msg(
+                "{player} broke the commentary rules and has no vote until the next round.",
+                player=move.player,
             )
         case Objection():
-            return ""  # what comes next says who objects
+            return NOTHING  # what comes next says who objects
         case _:
             assert_never(move)
 

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from engines.errors import Violation
 from engines.icefloe.board import SUITS, VALUES
-from engines.icefloe.messages import capital, choice, turn
+from engines.icefloe.messages import choice, turn
 from engines.icefloe.moves import SHARED, Coin, Decision, Done, Finding, Objection, Penalty, Vote
 from engines.icefloe.state import State
-from table.listing import listed
+from table.messages import all_of, any_of, msg, phrase, sentences
 
 VOTING = ("Vote On The Number Value Of A Tile", "Vote On The Suit Value Of A Tile")
 COINS, TORCH, COMMENTARY, ENDING = "Voting Coins", "Torch Bearer", "Commentary", "End of Game"
-_COIN_NAMES = {"a": "the ace", "2": "the #2 coin"}
+_COIN_NAMES = {"a": phrase("the ace"), "2": phrase("the #2 coin")}
 
 
 def choices(state: State) -> tuple[str, ...]:
@@ -27,49 +27,74 @@ def vote(state: State, move: Vote) -> Violation | None:
     """Printed rules, both sections on votes; ruling icefloe.6.  A vote for what is gone is legal,
     and void.
     """
-    clause, name = VOTING[state.value is not None], capital(move.player)
+    clause, name = VOTING[state.value is not None], move.player
     if move.player in state.muted:
-        said = (
-            f"{name} cannot vote: no vote until the next round, for breaking the commentary rules."
-            f" {turn(state)}"
+        said = sentences(
+            msg(
+                "{player} cannot vote: no vote until the next round, for breaking the commentary"
+                " rules.",
+                player=name,
+            ),
+            turn(state),
         )
         return Violation("icefloe.vote.muted", f"{COMMENTARY}; ruling icefloe.6", said)
     if move.player not in state.awaited:
         return Violation(
             "icefloe.vote.twice",
             clause,
-            f"{name} has voted already, and a player has one vote. {turn(state)}",
+            sentences(
+                msg("{player} has voted already, and a player has one vote.", player=name),
+                turn(state),
+            ),
         )
     if move.choice not in choices(state):
         return Violation(
             "icefloe.vote.kind",
             clause,
-            f"{name} cannot vote for {choice(move.choice)} now. {turn(state)}",
+            sentences(
+                msg("{player} cannot vote for {text} now.", player=name, text=choice(move.choice)),
+                turn(state),
+            ),
         )
     return None
 
 
 def coin(state: State, move: Coin) -> Violation | None:
     """Printed rules, "Voting Coins"; rulings icefloe.2 and .6."""
-    name, held = capital(move.player), state.coins[state.players.index(move.player)]
+    name, held = move.player, state.coins[state.players.index(move.player)]
     what = _COIN_NAMES[move.coin]
     if move.coin not in held:
-        left = listed([_COIN_NAMES[kept] for kept in held] or ["none"])
+        left = all_of([_COIN_NAMES[kept] for kept in held] or [phrase("none")])
         return Violation(
             "icefloe.coin.spent",
             COINS,
-            f"{name} cannot lay {what}, used already: each coin serves once a game. Left: {left}.",
+            sentences(
+                msg(
+                    "{player} cannot lay {text}, used already: each coin serves once a game.",
+                    player=name,
+                    text=what,
+                ),
+                msg("Left: {text}.", text=left),
+            ),
         )
     if move.to not in state.cast:
-        said = (
-            f"{name} cannot lay {what} on {move.to}'s vote: {move.to} lost it by commentary. Votes"
-            f" were cast by {listed(state.cast)}."
+        said = sentences(
+            msg(
+                "{player} cannot lay {text} on {player2}'s vote: {player3} lost it by commentary.",
+                player=name,
+                text=what,
+                player2=move.to,
+                player3=move.to,
+            ),
+            msg("Votes were cast by {players}.", players=state.cast),
         )
         return Violation("icefloe.coin.vote", "ruling icefloe.6", said)
     if move.player in state.muted and state.ruling("muted_coins") == "never":
-        said = (
-            f"{name} cannot lay {what}: players who lost their vote by commentary lay no coins"
-            " either, it was ruled before play."
+        said = msg(
+            "{player} cannot lay {text}: players who lost their vote by commentary lay no coins"
+            " either, it was ruled before play.",
+            player=name,
+            text=what,
         )
         return Violation("icefloe.coin.muted", "ruling icefloe.6", said)
     return None
@@ -81,7 +106,7 @@ def done(state: State, move: Done) -> Violation | None:
         return Violation(
             "icefloe.done.twice",
             "ruling icefloe.2",
-            f"{capital(move.player)} has said 'done' already. {turn(state)}",
+            sentences(msg("{player} has said 'done' already.", player=move.player), turn(state)),
         )
     return None
 
@@ -94,14 +119,24 @@ def decision(state: State, move: Decision) -> Violation | None:
         return Violation(
             "icefloe.decide.player",
             clause,
-            f"{capital(move.player)} does not bear the torch and cannot decide. {turn(state)}",
+            sentences(
+                msg("{player} does not bear the torch and cannot decide.", player=move.player),
+                turn(state),
+            ),
         )
     if move.choice not in choices(state):
         clause = f"{ENDING}; ruling icefloe.8" if naming else f"{TORCH}; ruling icefloe.1"
         return Violation(
             "icefloe.decide.choice",
             clause,
-            f"{capital(move.player)} cannot decide for {choice(move.choice)}. {turn(state)}",
+            sentences(
+                msg(
+                    "{player} cannot decide for {text}.",
+                    player=move.player,
+                    text=choice(move.choice),
+                ),
+                turn(state),
+            ),
         )
     return None
 
@@ -110,42 +145,59 @@ def penalty(state: State, move: Penalty) -> Violation | None:
     """Printed rules, "Commentary"; ruling icefloe.6.  Players without a vote have none here
     either.
     """
-    name, clause = capital(move.player), f"{COMMENTARY}; ruling icefloe.6"
+    name, clause = move.player, f"{COMMENTARY}; ruling icefloe.6"
     if move.player in state.muted:
         return Violation(
-            "icefloe.penalty.twice", clause, f"{name} has lost the vote of this round already."
+            "icefloe.penalty.twice",
+            clause,
+            msg("{player} has lost the vote of this round already.", player=name),
         )
     if state.objection and state.objection.accused != move.player:
         return _open(state)
     others = state.others(move.player)
     doubted = bool(move.ballot) or move.torch is not None
     if doubted and sorted(player for player, _ in move.ballot) != sorted(others):
-        voted = listed(player for player, _ in move.ballot)
-        said = (
-            f"Whether {move.player} broke the commentary rules is voted on by {listed(others)},"
-            f" each once; it was by {voted}."
+        said = msg(
+            "Whether {player} broke the commentary rules is voted on by {players}, each once; it"
+            " was by {players2}.",
+            player=move.player,
+            players=others,
+            players2=[player for player, _ in move.ballot],
         )
         return Violation("icefloe.penalty.voters", clause, said)
     guilty = sum(1 if yes else -1 for _, yes in move.ballot)
     tied = doubted and guilty == 0
     if tied != (move.torch is not None):
-        need = (
-            f"is a tie, and {state.torch}, the torch bearer, decides it"
+        said = (
+            msg(
+                "The vote on whether {player} broke the commentary rules is a tie, and {player2},"
+                " the torch bearer, decides it.",
+                player=name,
+                player2=state.torch,
+            )
             if tied
-            else "is no tie, and the torch bearer has no say"
+            else msg(
+                "The vote on whether {player} broke the commentary rules is no tie, and the torch"
+                " bearer has no say.",
+                player=name,
+            )
         )
-        return Violation(
-            "icefloe.penalty.torch",
-            f"{COMMENTARY}; {TORCH}",
-            f"The vote on whether {move.player} broke the commentary rules {need}.",
-        )
+        return Violation("icefloe.penalty.torch", f"{COMMENTARY}; {TORCH}", said)
     if guilty < 0 or move.torch is False:
-        who = "the torch bearer" if tied else "the others' vote"
-        return Violation(
-            "icefloe.penalty.cleared",
-            clause,
-            f"{name} keeps the vote: {who} found no breach of the commentary rules.",
+        said = (
+            msg(
+                "{player} keeps the vote: the torch bearer found no breach of the commentary"
+                " rules.",
+                player=name,
+            )
+            if tied
+            else msg(
+                "{player} keeps the vote: the others' vote found no breach of the commentary"
+                " rules.",
+                player=name,
+            )
         )
+        return Violation("icefloe.penalty.cleared", clause, said)
     return None
 
 
@@ -158,12 +210,13 @@ def objection(state: State, move: Objection) -> Violation | None:
         return Violation(
             "icefloe.penalty.twice",
             clause,
-            f"{capital(move.to)} has lost the vote of this round already.",
+            msg("{player} has lost the vote of this round already.", player=move.to),
         )
     if move.to == move.player:
-        said = (
-            f"{capital(move.player)} objects to nobody else: who broke the commentary rules says"
-            " so, and has no vote then."
+        said = msg(
+            "{player} objects to nobody else: who broke the commentary rules says so, and has no"
+            " vote then.",
+            player=move.player,
         )
         return Violation("icefloe.objection.self", clause, said)
     return None
@@ -171,18 +224,24 @@ def objection(state: State, move: Objection) -> Violation | None:
 
 def finding(state: State, move: Finding) -> Violation | None:
     """Printed rules, "Commentary" and "Torch Bearer"; ruling icefloe.6."""
-    clause, name = f"{COMMENTARY}; ruling icefloe.6", capital(move.player)
+    clause, name = f"{COMMENTARY}; ruling icefloe.6", move.player
     if state.objection is None:
-        said = (
-            f"{name} was not asked: nobody says that somebody broke the commentary rules."
-            f" {turn(state)}"
+        said = sentences(
+            msg(
+                "{player} was not asked: nobody says that somebody broke the commentary rules.",
+                player=name,
+            ),
+            turn(state),
         )
         return Violation("icefloe.breach.none", clause, said)
     if move.player not in state.asked:
         accused = state.objection.accused
-        said = (
-            f"{name} has no say now on whether {accused} broke the commentary rules:"
-            f" {listed(state.asked, 'or')} may say so."
+        said = msg(
+            "{player} has no say now on whether {player2} broke the commentary rules: {players}"
+            " may say so.",
+            player=name,
+            player2=accused,
+            players=any_of(state.asked, "player"),
         )
         return Violation("icefloe.breach.player", f"{COMMENTARY}; {TORCH}; ruling icefloe.6", said)
     return None
@@ -192,5 +251,5 @@ def _open(state: State) -> Violation:
     return Violation(
         "icefloe.objection.open",
         f"{COMMENTARY}; ruling icefloe.6",
-        f"One objection at a time. {turn(state)}",
+        sentences(msg("One objection at a time."), turn(state)),
     )

@@ -4,7 +4,7 @@ what was voted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
 from engines.board_marks import Mark, Option, mark
@@ -28,7 +28,7 @@ from engines.icefloe.moves import (
     Vote,
 )
 from engines.icefloe.state import State
-from table.listing import listed
+from table.messages import NOTHING, Listing, Message, all_of, any_of, msg, phrase, phrases
 
 
 def options(state: State) -> tuple[Option, ...]:
@@ -36,7 +36,9 @@ def options(state: State) -> tuple[Option, ...]:
     accused = state.objection.accused if state.objection else ""
     return (
         *(
-            Option(player, f"may say whether {accused} broke the commentary rules")
+            Option(
+                player, msg("may say whether {player} broke the commentary rules", player=accused)
+            )
             for player in state.asked
         ),
         *_in_phase(state),
@@ -50,7 +52,7 @@ def _in_phase(state: State) -> tuple[Option, ...]:
             return (
                 Option(
                     state.mover,
-                    f"places {due} on a tile without a pyramid",
+                    msg("places {cell} on a tile without a pyramid", cell=due),
                     mark("goal", _places(state.board.empty)),
                 ),
             )
@@ -58,17 +60,18 @@ def _in_phase(state: State) -> tuple[Option, ...]:
             return tuple(_moves(state))
         case "vote":
             return tuple(
-                Option(player, f"may vote: {messages.open_now(state)}") for player in state.awaited
+                Option(player, msg("may vote: {text}", text=messages.open_now(state)))
+                for player in state.awaited
             )
         case "coins":
             left = [player for player in state.left if player not in state.done]
             return tuple(
-                Option(player, f"may lay coins ({_coins(state, player)}) or is done")
+                Option(player, msg("may lay coins ({text}) or is done", text=_coins(state, player)))
                 for player in left
             )
         case "decide":
             return tuple(
-                Option(state.torch, f"may decide: {messages.choice(choice)}")
+                Option(state.torch, msg("may decide: {text}", text=messages.choice(choice)))
                 for choice in state.leading_choices
             )
         case "remove":
@@ -76,7 +79,7 @@ def _in_phase(state: State) -> tuple[Option, ...]:
             return (
                 Option(
                     state.torch,
-                    f"removes {state.tile} with all that is on it",
+                    msg("removes {cell} with all that is on it", cell=state.tile),
                     mark("take", _places([floe] if floe else [])),
                 ),
             )
@@ -84,17 +87,18 @@ def _in_phase(state: State) -> tuple[Option, ...]:
             return (
                 Option(
                     state.torch,
-                    "may remove one empty tile, or none",
+                    msg("may remove one empty tile, or none"),
                     mark("goal", _places(state.board.empty)),
                 ),
             )
         case "score":
             return tuple(_score(state, floe) for floe in state.board.floes if floe.pyramids)
         case "torch":
-            return (Option(state.after(state.torch), "takes the torch; a new round begins"),)
+            return (Option(state.after(state.torch), msg("takes the torch; a new round begins")),)
         case "name":
             return tuple(
-                Option(state.torch, f"may name {player} the winner") for player in state.best
+                Option(state.torch, msg("may name {player} the winner", player=player))
+                for player in state.best
             )
         case "over":
             return ()
@@ -141,31 +145,44 @@ def _moves(state: State) -> Iterator[Option]:
             [place for place in dry if place in near],
             [place for place in dry if place not in near],
         )
-        said = [f"to {listed(once, 'or')}"] if once else []
-        said += [f"by two actions to {listed(twice, 'or')}"] if twice else []
-        said += [f"sinks {listed(sinks, 'or')}"] if sinks else []
-        marks = (*mark("here", [floe.place]), *mark("goal", dry), *mark("take", sinks))
-        yield Option(
-            state.mover, f"{pyramid} on {floe.place}: {'; '.join(said) or 'can go nowhere'}", marks
+        said = msg(
+            "{cell} on {cell2}: {text}",
+            cell=pyramid,
+            cell2=floe.place,
+            text=_ways(once, twice, sinks),
         )
+        marks = (*mark("here", [floe.place]), *mark("goal", dry), *mark("take", sinks))
+        yield Option(state.mover, said, marks)
     for floe in state.board.floes:
         own = any(state.owner(pyramid) == state.mover for pyramid in floe.pyramids)
         if own and (open_to := slides(state, floe.place)):
             marks = tuple(Mark("path", (floe.place, place)) for place in open_to)
             yield Option(
-                state.mover, f"the tile on {floe.place} slides to {listed(open_to, 'or')}", marks
+                state.mover,
+                msg("the tile on {cell} slides to {cells}", cell=floe.place, cells=any_of(open_to)),
+                marks,
             )
+
+
+def _ways(once: Sequence[str], twice: Sequence[str], sinks: Sequence[str]) -> Message:
+    """Where a pyramid may go by one action and by two, and which tiles sink under it."""
+    return phrases(
+        phrase("to {cells}", cells=any_of(once)) if once else NOTHING,
+        phrase("by two actions to {cells}", cells=any_of(twice)) if twice else NOTHING,
+        phrase("sinks {cells}", cells=any_of(sinks)) if sinks else NOTHING,
+        NOTHING if once or twice or sinks else phrase("can go nowhere"),
+    )
 
 
 def _score(state: State, floe: Floe) -> Option:
     worth = [
-        f"{player} {points}"
+        phrase("{player} {n}", player=player, n=points)
         for player, points in zip(state.players, state.worth(floe.pyramids), strict=True)
         if points
     ]
     return Option(
         state.mover,
-        f"may score on {floe.tile} on {floe.place}: {listed(worth)}",
+        msg("may score on {cell} on {cell2}: {text}", cell=floe.tile, cell2=floe.place, text=worth),
         mark("here", [floe.place]),
     )
 
@@ -180,11 +197,10 @@ def _sinks(state: State, pyramid: str, place: str) -> bool:
     )
 
 
-def _coins(state: State, player: str) -> str:
-    names = {"a": "ace", "2": "#2"}
-    return listed(
-        [names[coin] for coin in state.coins[state.players.index(player)]], "and", none="none left"
-    )
+def _coins(state: State, player: str) -> Listing:
+    names = {"a": phrase("ace"), "2": phrase("#2")}
+    left = [names[coin] for coin in state.coins[state.players.index(player)]]
+    return all_of(left or [phrase("none left")])
 
 
 def _places(floes: Iterable[Floe]) -> list[str]:

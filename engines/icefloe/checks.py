@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from engines.errors import Violation
 from engines.icefloe.board import CORNERS, SLIDES, reach, span
-from engines.icefloe.messages import capital, turn
+from engines.icefloe.messages import turn
 from engines.icefloe.moves import Movement, Placing, Removal, Selection, Slide, Torch
 from engines.icefloe.state import State
-from table.listing import listed
+from table.messages import any_of, msg, sentences
 
 PLACING, MOVING = "Placing The Pyramids", "Piece Movement"
 REMOVING, EMPTYING, SCORING, ROUND = (
@@ -40,20 +40,31 @@ def placing(state: State, move: Placing) -> Violation | None:
     """Printed rules, "Placing The Pyramids": all A, then all B and so on, one on a tile."""
     if move.pyramid != state.placing_order[len(state.board.pyramids)]:
         return Violation(
-            "icefloe.place.order", PLACING, f"{move.pyramid} is not placed now. {turn(state)}"
+            "icefloe.place.order",
+            PLACING,
+            sentences(msg("{cell} is not placed now.", cell=move.pyramid), turn(state)),
         )
     floe = state.board.at(move.place)
     if floe is None:
         return Violation(
             "icefloe.place.tile",
             PLACING,
-            f"{move.pyramid} cannot be placed on {move.place}, where no tile is. {turn(state)}",
+            sentences(
+                msg(
+                    "{cell} cannot be placed on {cell2}, where no tile is.",
+                    cell=move.pyramid,
+                    cell2=move.place,
+                ),
+                turn(state),
+            ),
         )
     if floe.pyramids:
-        free = listed(other.place for other in state.board.empty)
-        said = (
-            f"{move.pyramid} cannot be placed on {move.place}, where {floe.pyramids[0]} stands;"
-            f" free are {free}."
+        said = msg(
+            "{cell} cannot be placed on {cell2}, where {cell3} stands; free are {cells}.",
+            cell=move.pyramid,
+            cell2=move.place,
+            cell3=floe.pyramids[0],
+            cells=[other.place for other in state.board.empty],
         )
         return Violation("icefloe.place.taken", PLACING, said)
     return None
@@ -63,50 +74,71 @@ def movement(state: State, move: Movement) -> Violation | None:
     """Printed rules, "Piece Movement"; rulings icefloe.3 and .4."""
     pyramid, origin, target = move.pyramid, move.origin, move.target
     if state.owner(pyramid) != state.mover:
-        said = (
-            f"{pyramid} is {state.owner(pyramid)}'s, and players move their own pyramids."
-            f" {turn(state)}"
+        said = sentences(
+            msg(
+                "{cell} is {player}'s, and players move their own pyramids.",
+                cell=pyramid,
+                player=state.owner(pyramid),
+            ),
+            turn(state),
         )
         return Violation("icefloe.move.turn", MOVING, said)
     floe = state.board.under(pyramid)
     if floe is None or floe.place != origin:
-        where = f"stands on {floe.place}" if floe else "is out of the game"
-        return Violation(
-            "icefloe.move.origin",
-            MOVING,
-            f"{pyramid} cannot move from {origin}: it {where}. {turn(state)}",
+        stands = (
+            msg(
+                "{cell} cannot move from {cell2}: it stands on {cell3}.",
+                cell=pyramid,
+                cell2=origin,
+                cell3=floe.place,
+            )
+            if floe
+            else msg(
+                "{cell} cannot move from {cell2}: it is out of the game.",
+                cell=pyramid,
+                cell2=origin,
+            )
         )
+        return Violation("icefloe.move.origin", MOVING, sentences(stands, turn(state)))
+    return None if target in reachable(state, pyramid, origin) else _no_way(state, move)
+
+
+def _no_way(state: State, move: Movement) -> Violation:
+    """Why a pyramid cannot go there from where it stands."""
+    pyramid, origin, target = move.pyramid, move.origin, move.target
     allowed = reachable(state, pyramid, origin)
-    if target in allowed:
-        return None
     may = (
-        f"It may go to {listed(allowed, 'or')}."
+        msg("It may go to {cells}.", cells=any_of(allowed))
         if allowed
-        else "It can go nowhere; a tile may slide instead."
+        else msg("It can go nowhere; a tile may slide instead.")
     )
     if target == origin and state.ruling("stay") == "never":
-        said = (
-            f"{pyramid} would end on {origin}, where it began, and that was ruled out before play."
-            f" {may}"
+        said = msg(
+            "{cell} would end on {cell2}, where it began, and that was ruled out before play.",
+            cell=pyramid,
+            cell2=origin,
         )
-        return Violation("icefloe.move.stay", "ruling icefloe.4", said)
+        return Violation("icefloe.move.stay", "ruling icefloe.4", sentences(said, may))
     if target not in span(origin):
-        said = (
-            f"{pyramid} cannot reach {target} from {origin} by a step, a jump over one place, or"
-            f" two of them with at most one jump. {may}"
+        said = msg(
+            "{cell} cannot reach {cell2} from {cell3} by a step, a jump over one place, or two of"
+            " them with at most one jump.",
+            cell=pyramid,
+            cell2=target,
+            cell3=origin,
         )
-        return Violation("icefloe.move.reach", MOVING, said)
+        return Violation("icefloe.move.reach", MOVING, sentences(said, may))
     if state.board.at(target) is None:
-        return Violation(
-            "icefloe.move.tile",
-            MOVING,
-            f"{pyramid} cannot move to {target}, where no tile is. {may}",
-        )
-    said = (
-        f"{pyramid} has no way from {origin} to {target}: between two actions it needs a tile that"
-        f" carries it. {may}"
+        said = msg("{cell} cannot move to {cell2}, where no tile is.", cell=pyramid, cell2=target)
+        return Violation("icefloe.move.tile", MOVING, sentences(said, may))
+    said = msg(
+        "{cell} has no way from {cell2} to {cell3}: between two actions it needs a tile that"
+        " carries it.",
+        cell=pyramid,
+        cell2=origin,
+        cell3=target,
     )
-    return Violation("icefloe.move.way", f"{MOVING}; ruling icefloe.3", said)
+    return Violation("icefloe.move.way", f"{MOVING}; ruling icefloe.3", sentences(said, may))
 
 
 def slide(state: State, move: Slide) -> Violation | None:
@@ -117,72 +149,99 @@ def slide(state: State, move: Slide) -> Violation | None:
         return Violation(
             "icefloe.slide.tile",
             MOVING,
-            f"Nothing can slide from {origin}, where no tile is. {turn(state)}",
+            sentences(
+                msg("Nothing can slide from {cell}, where no tile is.", cell=origin), turn(state)
+            ),
         )
     if not any(state.owner(pyramid) == state.mover for pyramid in floe.pyramids):
-        own = listed(
-            sorted(
-                {
-                    under.place
-                    for pyramid in state.pyramids(state.mover or "")
-                    if (under := state.board.under(pyramid))
-                }
+        own = {
+            under.place
+            for pyramid in state.pyramids(state.mover or "")
+            if (under := state.board.under(pyramid))
+        }
+        said = sentences(
+            msg(
+                "{player} cannot slide {cell} on {cell2}: no {colour} pyramid is on it.",
+                player=state.mover,
+                cell=floe.tile,
+                cell2=origin,
+                colour=state.mover,
             ),
-            "or",
-        )
-        said = (
-            f"{capital(state.mover)} cannot slide {floe.tile} on {origin}: no {state.mover} pyramid"
-            f" is on it. A tile may slide from {own}."
+            msg("A tile may slide from {cells}.", cells=any_of(sorted(own))),
         )
         return Violation("icefloe.slide.pyramid", MOVING, said)
-    allowed = slides(state, origin)
-    if target in allowed:
-        return None
+    return None if target in slides(state, origin) else _no_slide(state, move, floe.tile)
+
+
+def _no_slide(state: State, move: Slide, tile: str) -> Violation:
+    """Why a tile cannot slide there from where it lies."""
+    origin, target = move.origin, move.target
+    allowed, other = slides(state, origin), state.board.at(target)
     may = (
-        f"It may slide to {listed(allowed, 'or')}."
+        msg("It may slide to {cells}.", cells=any_of(allowed))
         if allowed
-        else "No place beside it is open to it."
+        else msg("No place beside it is open to it.")
     )
+    way: dict[str, object] = {"cell": tile, "cell2": origin, "cell3": target}
     if target not in SLIDES[origin]:
-        said = (
-            f"{floe.tile} cannot slide from {origin} to {target}: a tile slides one place, to the"
-            f" left, right, far or near side. {may}"
+        said = msg(
+            "{cell} cannot slide from {cell2} to {cell3}: a tile slides one place, to the left,"
+            " right, far or near side.",
+            **way,
         )
-        return Violation("icefloe.slide.step", MOVING, said)
-    other = state.board.at(target)
+        return Violation("icefloe.slide.step", MOVING, sentences(said, may))
     if other:
-        said = (
-            f"{floe.tile} cannot slide from {origin} to {target}: {other.tile} is there, and a tile"
-            f" pushes no other. {may}"
+        said = msg(
+            "{cell} cannot slide from {cell2} to {cell3}: {cell4} is there, and a tile pushes no"
+            " other.",
+            cell4=other.tile,
+            **way,
         )
-        return Violation("icefloe.slide.taken", MOVING, said)
-    said = (
-        f"{floe.tile} cannot slide to {target}: the corners that three players leave empty were"
-        f" ruled out before play. {may}"
+        return Violation("icefloe.slide.taken", MOVING, sentences(said, may))
+    said = msg(
+        "{cell} cannot slide to {cell2}: the corners that three players leave empty were ruled out"
+        " before play.",
+        cell=tile,
+        cell2=target,
     )
-    return Violation("icefloe.slide.corner", "ruling icefloe.4", said)
+    return Violation("icefloe.slide.corner", "ruling icefloe.4", sentences(said, may))
 
 
 def removal(state: State, move: Removal) -> Violation | None:
     """Printed rules, "Remove The Tile" and "Remove An Empty Tile"."""
-    what = move.tile or "nothing"
     if state.phase == "remove":
         if move.tile == state.tile:
             return None
         said = (
-            f"{capital(state.torch)} removed {what}, and the vote fell on {state.tile}: that one"
-            " goes."
+            msg(
+                "{player} removed {cell}, and the vote fell on {cell2}: that one goes.",
+                player=state.torch,
+                cell=move.tile,
+                cell2=state.tile,
+            )
+            if move.tile
+            else msg(
+                "{player} removed nothing, and the vote fell on {cell}: that one goes.",
+                player=state.torch,
+                cell=state.tile,
+            )
         )
         return Violation("icefloe.remove.voted", REMOVING, said)
     floe = state.board.of(move.tile)
     if move.tile and floe is None:
         return Violation(
-            "icefloe.remove.gone", EMPTYING, f"{what} is out of the game already. {turn(state)}"
+            "icefloe.remove.gone",
+            EMPTYING,
+            sentences(msg("{cell} is out of the game already.", cell=move.tile), turn(state)),
         )
     if floe and floe.pyramids:
-        said = (
-            f"{what} cannot be the second tile to go: it carries {listed(floe.pyramids)}."
-            f" {turn(state)}"
+        said = sentences(
+            msg(
+                "{cell} cannot be the second tile to go: it carries {cells}.",
+                cell=move.tile,
+                cells=floe.pyramids,
+            ),
+            turn(state),
         )
         return Violation("icefloe.remove.occupied", EMPTYING, said)
     return None
@@ -194,13 +253,14 @@ def selection(state: State, move: Selection) -> Violation | None:
         return Violation(
             "icefloe.score.turn",
             SCORING,
-            f"{capital(move.player)} does not select a tile now. {turn(state)}",
+            sentences(msg("{player} does not select a tile now.", player=move.player), turn(state)),
         )
     if state.board.of(move.tile) is None:
-        tiles = listed(floe.tile for floe in state.board.floes)
-        said = (
-            f"{capital(move.player)} cannot score on {move.tile}, which is out of the game; still"
-            f" in it are {tiles}."
+        said = msg(
+            "{player} cannot score on {cell}, which is out of the game; still in it are {cells}.",
+            player=move.player,
+            cell=move.tile,
+            cells=[floe.tile for floe in state.board.floes],
         )
         return Violation("icefloe.score.gone", SCORING, said)
     return None
@@ -209,9 +269,11 @@ def selection(state: State, move: Selection) -> Violation | None:
 def torch(state: State, move: Torch) -> Violation | None:
     """Printed rules, "End Of The Round"."""
     if move.player != state.after(state.torch):
-        said = (
-            f"The torch does not go to {move.player}: it goes from {state.torch} to the left, to"
-            f" {state.after(state.torch)}."
+        said = msg(
+            "The torch does not go to {player}: it goes from {player2} to the left, to {player3}.",
+            player=move.player,
+            player2=state.torch,
+            player3=state.after(state.torch),
         )
         return Violation("icefloe.torch.player", ROUND, said)
     return None

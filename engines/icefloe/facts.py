@@ -18,6 +18,7 @@ from engines.game import (
 from engines.icefloe.board import WEIGHT_MOST
 from engines.icefloe.default_table import TABLE
 from table.game_facts import PiecePrior, TableFacts
+from table.messages import phrase
 
 SUIT_OF = {"red": "S", "black": "M", "yellow": "C", "green": "C", "blue": "A"}
 """The suit that pyramids of a colour have."""
@@ -58,15 +59,15 @@ FACTS = GameFacts(
     first_player=Printed("roll", "Roll The Die", rests_on_it=("roll",), has_null=True),
     presentation=Presentation(
         verbs={
-            "place": "places",
-            "decide": "decides",
-            "remove": "removes a tile",
-            "extra": "may remove a tile",
-            "score": "scores",
-            "torch": "hands on the torch",
-            "name": "names the winner",
+            "place": phrase("places"),
+            "decide": phrase("decides"),
+            "remove": phrase("removes a tile"),
+            "extra": phrase("may remove a tile"),
+            "score": phrase("scores"),
+            "torch": phrase("hands on the torch"),
+            "name": phrase("names the winner"),
         },
-        together={"vote": Together("All vote", "Vote")},
+        together={"vote": Together(phrase("All vote"), phrase("Vote"))},
         marks=_marks,
         sound=_sound,
         on_board=_on_board,

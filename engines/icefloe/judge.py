@@ -14,7 +14,7 @@ from typing import NamedTuple
 from engines.icefloe.board import WEIGHT_MOST, Board
 from engines.icefloe.checks import MOVING, REMOVING
 from engines.icefloe.matching import DOUBT, Look
-from engines.icefloe.messages import after_move, capital, removed, turn
+from engines.icefloe.messages import after_move, removed, turn
 from engines.icefloe.moves import Move, Movement, Removal, Slide, Torch
 from engines.icefloe.placing import judge_placing
 from engines.icefloe.rules import legal_moves, outcome, play, violation
@@ -32,7 +32,8 @@ from engines.verdict import (
 )
 from table.boards import Board as TableBoard
 from table.boards import Tiles
-from table.listing import cannot_be_read, inside, listed
+from table.listing import cannot_be_read
+from table.messages import NOTHING, Listing, Message, all_of, msg, phrase, sentences
 from table.observation import SURE, Observation
 
 UNSURE = 2.0
@@ -58,16 +59,16 @@ def judge(
     if ended := outcome(state):
         return Waiting(
             code="icefloe.over",
-            said=f"The game is over: {ended}.",
+            said=msg("The game is over: {text}.", text=ended.message),
             rests_on="End of Game",
             as_recorded=True,
         )
     if seen.hand:
-        return Waiting(code="icefloe.hand", said="A hand is over the pond.", player=state.next)
+        return Waiting(code="icefloe.hand", said=msg("A hand is over the pond."), player=state.next)
     if seen.tiles is None:
         return CannotSee(
             code="icefloe.tiles",
-            said="Which tiles lie on the table cannot be seen.",
+            said=msg("Which tiles lie on the table cannot be seen."),
             player=state.next,
         )
     if state.phase == "name":  # the pond may be cleared
@@ -147,13 +148,13 @@ def _tell(look: Look, story: _Story) -> Verdict:
     differences = look.differences(after.board)
     if differences:
         what = (
-            f"{story.moves[-1]} is seen, and more is not as it was."
+            msg("{cell} is seen, and more is not as it was.", cell=story.moves[-1])
             if story.moves
-            else "The pond is not as it was left."
+            else msg("The pond is not as it was left.")
         )
         return OutOfSync(
             code="icefloe.out_of_sync",
-            said=f"{what} Put it right.",
+            said=sentences(what, msg("Put it right.")),
             player=state.next,
             differences=differences,
         )
@@ -171,15 +172,18 @@ def _tell(look: Look, story: _Story) -> Verdict:
                 code=f"icefloe.{state.phase}", said=turn(state), player=state.next, moves=()
             )
         extra = sorted(look.tiles - {floe.place for floe in state.board.floes} - look.misread)
-        note = (
-            f" A tile seems to lie on {listed(extra)}, where none belongs: take it off, if it does."
+        tiles = (
+            msg(
+                "A tile seems to lie on {cells}, where none belongs: take it off, if it does.",
+                cells=extra,
+            )
             if extra
-            else ""
+            else NOTHING
         )
-        note += (
-            f" Not seen, and there on the players' word: {_stand(state, look.held)}."
+        there = (
+            msg("Not seen, and there on the players' word: {text}.", text=_stand(state, look.held))
             if look.held
-            else ""
+            else NOTHING
         )
         moving = _next_to_move(state)[1]
         mine = [
@@ -190,7 +194,7 @@ def _tell(look: Look, story: _Story) -> Verdict:
         asks = _ask_unseen(look, mine)
         return Waiting(
             code=f"icefloe.{state.phase}",
-            said=turn(state) + note,
+            said=sentences(turn(state), tiles, there),
             player=state.next,
             asks=asks,
             as_recorded=True,
@@ -204,8 +208,9 @@ def _tell(look: Look, story: _Story) -> Verdict:
         return _ask_unread(look, story, move)
     code, player, rests_on = _kind(state, move)
     ended = outcome(after)
-    said = f"{_told(state, story)}. " + (
-        f"The game is over: {ended}." if ended else after_move(after)
+    said = sentences(
+        *(msg("{text}.", text=what) for what in _told(state, story)),
+        msg("The game is over: {text}.", text=ended.message) if ended else after_move(after),
     )
     return Accepted(
         code=code,
@@ -229,12 +234,19 @@ def _kind(state: State, move: Move) -> tuple[str, str | None, str]:
     return "icefloe.move", _next_to_move(state)[1].mover, MOVING
 
 
-def _told(state: State, story: _Story) -> str:
+def _told(state: State, story: _Story) -> list[Message]:
     """What happened, in words: the last move, and the removal before it where two tiles went in one
     go.
     """
     told = story.moves if state.phase == "remove" else story.moves[-1:]
-    return ". ".join(_what(state, move, story.after) for move in told)
+    return [_what(state, move, story.after) for move in told]
+
+
+def _as_told(state: State, story: _Story) -> Choice:
+    """That this is what happened."""
+    *before, last = _told(state, story)
+    label = sentences(*(msg("{text}.", text=what) for what in before), last)
+    return Choice(label, tuple(map(str, story.moves)))
 
 
 def _short(move: Move) -> str:
@@ -242,25 +254,46 @@ def _short(move: Move) -> str:
     return str(move.tile) if isinstance(move, Removal) else str(move)
 
 
-def _what(state: State, move: Move, after: State) -> str:
+def _what(state: State, move: Move, after: State) -> Message:
     """What happened, in words."""
-    mover = capital(_kind(state, move)[1])
+    mover = _kind(state, move)[1]
     match move:
         case Removal():
             return removed(state, move.tile)
         case Slide():
             floe = state.board.at(move.origin)
             return (
-                f"{mover} slid {floe.tile if floe else 'a tile'} from {move.origin} to"
-                f" {move.target}"
+                msg(
+                    "{player} slid {cell} from {cell2} to {cell3}",
+                    player=mover,
+                    cell=floe.tile,
+                    cell2=move.origin,
+                    cell3=move.target,
+                )
+                if floe
+                else msg(
+                    "{player} slid a tile from {cell} to {cell2}",
+                    player=mover,
+                    cell=move.origin,
+                    cell2=move.target,
+                )
             )
         case Movement():
-            sunk = (
-                f", and {after.sunk} sinks (more than {WEIGHT_MOST}; ruling icefloe.3)"
-                if after.sunk
-                else ""
+            moved: dict[str, object] = {
+                "player": mover,
+                "cell": move.pyramid,
+                "cell2": move.origin,
+                "cell3": move.target,
+            }
+            if not after.sunk:
+                return msg("{player} moved {cell} from {cell2} to {cell3}", **moved)
+            return msg(
+                "{player} moved {cell} from {cell2} to {cell3}, and {cell4} sinks (more than {n};"
+                " ruling icefloe.3)",
+                cell4=after.sunk,
+                n=WEIGHT_MOST,
+                **moved,
             )
-            return f"{mover} moved {move.pyramid} from {move.origin} to {move.target}{sunk}"
         case _:
             raise AssertionError("not seen")
 
@@ -270,9 +303,13 @@ def _ask_unread(look: Look, story: _Story, move: Movement) -> Ambiguous:
     be read, or nothing.
     """
     state, moves = look.state, tuple(map(str, story.moves))
-    said = (
-        f"{move.pyramid} is not on {move.origin} any more, and not read anywhere else. Was it moved"
-        f" to {move.target}?"
+    said = sentences(
+        msg(
+            "{cell} is not on {cell2} any more, and not read anywhere else.",
+            cell=move.pyramid,
+            cell2=move.origin,
+        ),
+        msg("Was it moved to {cell}?", cell=move.target),
     )
     elsewhere = _ask_unseen(look, [move.pyramid])
     others = [
@@ -283,7 +320,7 @@ def _ask_unread(look: Look, story: _Story, move: Movement) -> Ambiguous:
     choices = (
         Choice(_what(state, move, story.after), moves),
         *others,
-        Choice("Not so: show it better, or put it right", ()),
+        Choice(msg("Not so: show it better, or put it right"), ()),
     )
     return Ambiguous(
         code="icefloe.unread",
@@ -298,11 +335,9 @@ def _ask_unread(look: Look, story: _Story, move: Movement) -> Ambiguous:
 def _ask(look: Look, rivals: list[_Story]) -> Verdict:
     """Several stories explain the picture: people know."""
     state = look.state
-    choices = [
-        Choice(_told(state, story), tuple(map(str, story.moves))) for story in rivals if story.moves
-    ]
+    choices = [_as_told(state, story) for story in rivals if story.moves]
     choices.append(NONE_OF_THESE)
-    said = "What was moved, or where it stands, is too close to call."
+    said = msg("What was moved, or where it stands, is too close to call.")
     return Ambiguous(
         code="icefloe.too_close",
         said=said,
@@ -321,21 +356,18 @@ def _ask_unseen(look: Look, unseen: Collection[str]) -> Ambiguous | None:
         return None
     there = replace(look, anywhere=frozenset(unseen))
     explained = [story for story in _stories(state) if _fits(there, story.after.board, None)]
-    ways = [
-        Choice(_told(state, story), tuple(map(str, story.moves)))
-        for story in explained
-        if story.moves
-    ]
+    ways = [_as_told(state, story) for story in explained if story.moves]
     still = (
-        "There it stands still, and the camera does not see it"
+        msg("There it stands still, and the camera does not see it")
         if any(not story.moves for story in explained)
         else None
     )
     if not (choices := what_is_true(ways, still)):
         return None
-    said = (
-        f"Not seen on the pond: {_stand(state, unseen)}. What is true? You may also move it a"
-        " little."
+    said = sentences(
+        msg("Not seen on the pond: {text}.", text=_stand(state, unseen)),
+        msg("What is true?"),
+        msg("You may also move it a little."),
     )
     return Ambiguous(
         code="icefloe.unseen",
@@ -367,21 +399,18 @@ def _ask_unsure(look: Look) -> Ambiguous | None:
         for k, name in look.matched(story.after.board).items()
         if look.free.get(k) != name
     }
-    ways = [
-        Choice(_told(state, story), tuple(map(str, story.moves)))
-        for story in explained
-        if story.moves
-    ]
+    ways = [_as_told(state, story) for story in explained if story.moves]
     still = (
-        "Nothing was moved, and the camera errs"
+        msg("Nothing was moved, and the camera errs")
         if any(not story.moves for story in explained)
         else None
     )
     if not unsure or not (choices := what_is_true(ways, still)):
         return None
-    said = (
-        f"Which pyramid stands on {listed(sorted(unsure))} is not read for sure. What is true? You"
-        " may also turn it a little."
+    said = sentences(
+        msg("Which pyramid stands on {cells} is not read for sure.", cells=sorted(unsure)),
+        msg("What is true?"),
+        msg("You may also turn it a little."),
     )
     return Ambiguous(
         code="icefloe.unsure",
@@ -401,7 +430,7 @@ def _ask_in_turn(look: Look, changes: _Changes) -> Ambiguous | None:
     moves: list[Move] = list(opening)
     if state.phase != "move" or len(changes.moved) < 2:
         return None
-    told: list[str] = []
+    told: list[Message] = []
     while state.phase == "move" and (
         name := next((name for name in changes.moved if state.owner(name) == state.mover), None)
     ):
@@ -410,14 +439,16 @@ def _ask_in_turn(look: Look, changes: _Changes) -> Ambiguous | None:
         if floe is None or violation(state, move):
             break
         after = play(state, move)
-        what = _what(state, move, after)
-        told.append(inside(what) if told else what)
+        told.append(_what(state, move, after))
         moves.append(move)
         state = after
     if len(told) < len(changes.moved) or not _fits(look, state.board, None):
         return None
-    choices = (Choice(", then ".join(told), tuple(map(str, moves))), NONE_OF_THESE)
-    said = "Several pyramids were moved. Did players move in turn?"
+    *before, label = told
+    for what in reversed(before):
+        label = msg("{text}, then {text2}", text=what, text2=label)
+    choices = (Choice(label, tuple(map(str, moves))), NONE_OF_THESE)
+    said = sentences(msg("Several pyramids were moved."), msg("Did players move in turn?"))
     return Ambiguous(
         code="icefloe.in_turn",
         said=said,
@@ -428,10 +459,10 @@ def _ask_in_turn(look: Look, changes: _Changes) -> Ambiguous | None:
     )
 
 
-def _stand(state: State, names: Collection[str]) -> str:
+def _stand(state: State, names: Collection[str]) -> Listing:
     """Where pyramids stand by the record."""
-    return listed(
-        f"{name} on {floe.place}"
+    return all_of(
+        phrase("{cell} on {cell2}", cell=name, cell2=floe.place)
         for floe in state.board.floes
         for name in floe.pyramids
         if name in names
@@ -451,7 +482,10 @@ def _half_done(look: Look, changes: _Changes) -> Waiting | None:
     if moving.phase != "move":
         return None
     if changes.lifted and moving.owner(changes.lifted) == moving.mover:
-        said = f"{changes.lifted} is off the pond: move it, or put it back. {turn(moving)}"
+        said = sentences(
+            msg("{cell} is off the pond: move it, or put it back.", cell=changes.lifted),
+            turn(moving),
+        )
         asks = _ask_unseen(look, [changes.lifted])
         return Waiting(
             code="icefloe.move", said=said, rests_on=MOVING, player=moving.mover, asks=asks
@@ -463,9 +497,13 @@ def _half_done(look: Look, changes: _Changes) -> Waiting | None:
             and sunk
             and _fits(look, state.board.put(move.pyramid, move.target), sunk)
         ):
-            said = (
-                f"{move.pyramid} is too heavy for {sunk} on {move.target}: take {sunk} off with all"
-                " that stands on it."
+            said = msg(
+                "{cell} is too heavy for {cell2} on {cell3}: take {cell4} off with all that stands"
+                " on it.",
+                cell=move.pyramid,
+                cell2=sunk,
+                cell3=move.target,
+                cell4=sunk,
             )
             return Waiting(
                 code="icefloe.sinking", said=said, rests_on="ruling icefloe.3", player=moving.mover
@@ -492,12 +530,15 @@ def _ask_two(look: Look, changes: _Changes) -> Ambiguous | None:
     ):
         board = then.after.board
         if look.nats(board) - look.free_nats <= DOUBT and not look.differences(board):
-            second = inside(_what(first.after, then.moves[-1], then.after))
-            label = f"{_what(look.state, first.moves[-1], first.after)}; then {second}"
+            label = msg(
+                "{text}; then {text2}",
+                text=_what(look.state, first.moves[-1], first.after),
+                text2=_what(first.after, then.moves[-1], then.after),
+            )
             ways.append(Choice(label, tuple(map(str, (*first.moves, *then.moves)))))
     if not ways:
         return None
-    said = "Two things were done, one after the other. Is that so?"
+    said = sentences(msg("Two things were done, one after the other."), msg("Is that so?"))
     choices = (*ways, NOT_SO)
     return Ambiguous(
         code="icefloe.two",
@@ -518,7 +559,10 @@ def _fallen(look: Look) -> Waiting | None:
     ]
     if not fallen:
         return None
-    said = f"{fallen[0]} has fallen over: stand it upright where it belongs. {turn(look.state)}"
+    said = sentences(
+        msg("{cell} has fallen over: stand it upright where it belongs.", cell=fallen[0]),
+        turn(look.state),
+    )
     return Waiting(code="icefloe.fallen", said=said, rests_on=MOVING, player=look.state.next)
 
 
@@ -531,7 +575,7 @@ def _not_allowed(look: Look, changes: _Changes) -> Refused | OutOfSync:
     state = moving if isinstance(tried, Movement | Slide) and moving.phase == "move" else look.state
     wrong = violation(state, tried) if tried else None
     if tried is None or wrong is None:
-        said = "The pond is not as it was left. Put it right."
+        said = sentences(msg("The pond is not as it was left."), msg("Put it right."))
         lost = {
             name
             for floe in look.state.board.floes
@@ -553,16 +597,20 @@ def _not_allowed(look: Look, changes: _Changes) -> Refused | OutOfSync:
     code, player, _ = _kind(look.state, tried)
     if isinstance(tried, Movement):
         player = state.owner(tried.pyramid)
-    said = f"{wrong.said} Put back what was {'taken' if isinstance(tried, Removal) else 'moved'}."
-    if isinstance(tried, Movement | Slide) and _after_an_unseen_move(state, tried):
-        said = (
-            f"{wrong.said} Put back what was moved, or say that a pyramid of {state.mover}'s came"
-            " back to where it stood."
+    if isinstance(tried, Removal):
+        back = msg("Put back what was taken.")
+    elif _after_an_unseen_move(state, tried):
+        back = msg(
+            "Put back what was moved, or say that a pyramid of {player}'s came back to where it"
+            " stood.",
+            player=state.mover,
         )
+    else:
+        back = msg("Put back what was moved.")
     evidence = {"move": _short(tried), "violation": wrong.code}
     return Refused(
         code=code,
-        said=said,
+        said=sentences(wrong.said, back),
         rests_on=wrong.clause,
         player=player or look.state.torch,
         tried=(str(tried),),
@@ -627,14 +675,30 @@ class _Changes(NamedTuple):
         pieces = [look.now.pieces[k] for k in self.strangers]
         return (
             *(
-                f"{name} stood on {stood[name]}, and stands on {place} now."
+                msg(
+                    "{cell} stood on {cell2}, and stands on {cell3} now.",
+                    cell=name,
+                    cell2=stood[name],
+                    cell3=place,
+                )
                 for name, place in self.moved.items()
             ),
-            *(f"{name} is not seen on {stood[name]}." for name in self.gone),
-            *(f"{tiles[place]} is not on {place}." for place in self.lost),
-            *(f"A tile lies on {place}." for place in self.got),
             *(
-                f"A {piece.colour} {piece.size} stands on {look.places[k]}."
+                msg("{cell} is not seen on {cell2}.", cell=name, cell2=stood[name])
+                for name in self.gone
+            ),
+            *(
+                msg("{cell} is not on {cell2}.", cell=tiles[place], cell2=place)
+                for place in self.lost
+            ),
+            *(msg("A tile lies on {cell}.", cell=place) for place in self.got),
+            *(
+                msg(
+                    "A {colour} {cell} stands on {cell2}.",
+                    colour=piece.colour,
+                    cell=piece.size,
+                    cell2=look.places[k],
+                )
                 for k, piece in zip(self.strangers, pieces, strict=True)
             ),
         )

@@ -20,6 +20,7 @@ from engines.icefloe.board import LETTERS, PLACES, Board
 from engines.icefloe.state import PLAYS, State
 from engines.occlusion import mostly_seen
 from table.boards import Tiles
+from table.messages import Message, msg
 from table.motion import moved
 from table.observation import SURE, Observation, SeenPiece
 from table.solids import Array
@@ -249,7 +250,7 @@ class Look:
             float(nats) for k, nats in enumerate(self._spurious) if k not in self.free
         )
 
-    def differences(self, board: Board) -> tuple[str, ...]:
+    def differences(self, board: Board) -> tuple[Message, ...]:
         """What does not agree with a pond that explains the rest, a sentence a pyramid."""
         matched = self.matched(board)
         where = {name: floe.place for floe in board.floes for name in floe.pyramids}
@@ -260,13 +261,22 @@ class Look:
         ]
         return (
             *(
-                f"{name} stood on {where[name]}, and a {piece.colour} {piece.size} stands there"
-                " now."
+                msg(
+                    "{cell} stood on {cell2}, and a {colour} {cell3} stands there now.",
+                    cell=name,
+                    cell2=where[name],
+                    colour=piece.colour,
+                    cell3=piece.size,
+                )
                 for name, piece in swapped
             ),
             *(
-                f"A {self.now.pieces[k].colour} {self.now.pieces[k].size} stands on"
-                f" {self.places[k]}."
+                msg(
+                    "A {colour} {cell} stands on {cell2}.",
+                    colour=self.now.pieces[k].colour,
+                    cell=self.now.pieces[k].size,
+                    cell2=self.places[k],
+                )
                 for k in self.strangers(matched)
             ),
         )

@@ -4,141 +4,191 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from engines.icefloe.board import SUITS, VALUES
 from engines.icefloe.moves import SHARED
 from engines.icefloe.state import State
-from table.listing import listed
+from table.messages import NOTHING, Listing, Message, Word, any_of, msg, phrase, phrases, sentences
+
+_CHOICES = {
+    "n": phrase("null"),
+    "a": phrase("ace"),
+    "S": phrase("suns"),
+    "M": phrase("moons"),
+    "C": phrase("crowns"),
+    "A": phrase("arms"),
+    SHARED: phrase("a shared victory"),
+}
 
 
-def choice(name: str) -> str:
-    """A choice as people say it: `null`, `4`, `suns`, `blue`, `a shared victory`."""
-    return {**VALUES, **SUITS, SHARED: "a shared victory"}.get(name, name)
+def choice(name: str) -> Message | Word | str:
+    """A choice as people say it, for a field: `null`, `4`, `suns`, `blue`, `a shared victory`."""
+    return _CHOICES.get(name) or (name if name.isdigit() else Word(name))
 
 
-def open_now(state: State) -> str:
+def open_now(state: State) -> Listing:
     """What a vote may be for: `2, 3 or ace`."""
-    return listed(map(choice, state.open_choices), "or")
+    return any_of(map(choice, state.open_choices))
 
 
-def turn(state: State) -> str:
+def turn(state: State) -> Message:
     """What comes next, and who does it, in a sentence; an open objection comes before it."""
-    return f"{objection(state)} {_turn(state)}" if state.objection else _turn(state)
+    return sentences(objection(state), _turn(state))
 
 
-def objection(state: State) -> str:
-    """Who is said to have broken the commentary rules, and who decides that."""
+def objection(state: State) -> Message:
+    """Who is said to have broken the commentary rules, and who decides that; empty where nobody
+    is.
+    """
     if state.objection is None:
-        return ""
-    accused, by = state.objection.accused, capital(state.objection.by)
+        return NOTHING
+    accused, by = state.objection.accused, state.objection.by
     if len(state.objection.ballot) < len(state.others(accused)):
-        return (
-            f"{by} says that {accused} broke the commentary rules: {listed(state.asked)} may say"
-            " yes or no, in the open."
+        return msg(
+            "{player} says that {player2} broke the commentary rules: {players} may say yes or no,"
+            " in the open.",
+            player=by,
+            player2=accused,
+            players=state.asked,
         )
-    return (
-        f"{by} says that {accused} broke the commentary rules, and the others are level:"
-        f" {state.torch}, the torch bearer, decides."
+    return msg(
+        "{player} says that {player2} broke the commentary rules, and the others are level:"
+        " {player3}, the torch bearer, decides.",
+        player=by,
+        player2=accused,
+        player3=state.torch,
     )
 
 
-def comments(state: State) -> str:
+def comments(state: State) -> Message:
     """What the torch bearer should say before each vote; empty while none may be cast."""
     if not state.awaited or not (state.phase == "vote" or state.last_to_move):
-        return ""
-    return f"Before the vote: {state.torch}, the torch bearer, asks for comments."
+        return NOTHING
+    return msg(
+        "Before the vote: {player}, the torch bearer, asks for comments.", player=state.torch
+    )
 
 
-def _turn(state: State) -> str:
+def _turn(state: State) -> Message:
     match state.phase:
         case "place":
             due = state.placing_order[len(state.board.pyramids)]
-            return f"{capital(state.mover)} places {due} next, on a tile without a pyramid."
-        case "move":
-            return f"{capital(state.mover)} moves a pyramid or slides a tile next."
-        case "vote":
-            if not state.awaited:
-                return "All have voted, and the votes are shown once that is settled."
-            on = (
-                f"The suit of the {choice(state.value)} to remove"
-                if state.value
-                else "The value of the tile to remove"
+            return msg(
+                "{player} places {cell} next, on a tile without a pyramid.",
+                player=state.mover,
+                cell=due,
             )
-            return f"{on} is voted on: {open_now(state)}; {listed(state.awaited)} may still vote."
+        case "move":
+            return msg("{player} moves a pyramid or slides a tile next.", player=state.mover)
+        case "vote":
+            return _vote(state)
         case "coins":
             left = [player for player in state.left if player not in state.done]
-            return f"Coins may be laid on votes until everybody is done; {listed(left)} may say so."
+            return msg(
+                "Coins may be laid on votes until everybody is done; {players} may say so.",
+                players=left,
+            )
         case "decide":
-            between = listed(map(choice, state.leading_choices), "or")
-            why = "No vote counts" if not state.tally else "The vote is tied"
-            return f"{why}; {state.torch}, the torch bearer, decides: {between}."
+            return _tie(state)
         case "remove":
-            return f"{capital(state.torch)}, the torch bearer, removes {state.tile}."
+            return msg(
+                "{player}, the torch bearer, removes {cell}.", player=state.torch, cell=state.tile
+            )
         case "extra":
-            empty = listed((floe.tile for floe in state.board.empty), "or")
-            return (
-                f"{capital(state.torch)}, the torch bearer, may remove one empty tile: {empty}, or"
-                " none."
+            return msg(
+                "{player}, the torch bearer, may remove one empty tile: {cells}, or none.",
+                player=state.torch,
+                cells=any_of(floe.tile for floe in state.board.empty),
             )
         case "score":
-            return f"{capital(state.mover)} selects a tile to score on next."
+            return msg("{player} selects a tile to score on next.", player=state.mover)
         case "torch":
-            return f"The round is over; the torch goes to {state.after(state.torch)}."
+            return msg(
+                "The round is over; the torch goes to {player}.", player=state.after(state.torch)
+            )
         case "name":
-            return (
-                f"{capital(listed(state.best))} are tied; {state.torch}, the torch bearer, names"
-                " the winner or a shared victory."
+            return msg(
+                "{players} are tied; {player}, the torch bearer, names the winner or a shared"
+                " victory.",
+                players=state.best,
+                player=state.torch,
             )
         case "over":
-            return f"The game is over: {ended(state)}."
+            return msg("The game is over: {text}.", text=ended(state))
         case _:
             assert_never(state.phase)
 
 
-def after_move(state: State) -> str:
+def _vote(state: State) -> Message:
+    """On what, for what it may be, and whose vote is still to come."""
+    if not state.awaited:
+        return msg("All have voted, and the votes are shown once that is settled.")
+    open_to: dict[str, object] = {"text": open_now(state), "players": state.awaited}
+    if state.value is None:
+        return msg(
+            "The value of the tile to remove is voted on: {text}; {players} may still vote.",
+            **open_to,
+        )
+    return msg(
+        "The suit of the {text2} to remove is voted on: {text}; {players} may still vote.",
+        text2=choice(state.value),
+        **open_to,
+    )
+
+
+def _tie(state: State) -> Message:
+    """Between what the torch bearer decides, and why."""
+    between: dict[str, object] = {
+        "player": state.torch,
+        "text": any_of(map(choice, state.leading_choices)),
+    }
+    if state.tally:
+        return msg("The vote is tied; {player}, the torch bearer, decides: {text}.", **between)
+    return msg("No vote counts; {player}, the torch bearer, decides: {text}.", **between)
+
+
+def after_move(state: State) -> Message:
     """What comes next, with the votes where all were set before the last move, and with what is
     said before a vote that is now open.
     """
     if state.cast and state.phase in ("coins", "decide"):
-        return f"{votes(state)} {turn(state)}"
-    return (
-        f"{turn(state)} {comments(state)}"
-        if state.phase == "vote" and comments(state)
-        else turn(state)
-    )
+        return sentences(votes(state), turn(state))
+    return sentences(turn(state), comments(state) if state.phase == "vote" else NOTHING)
 
 
-def removed(state: State, tile: str | None) -> str:
+def removed(state: State, tile: str | None) -> Message:
     """What the torch bearer took off, with all that stood on it."""
     floe = state.board.of(tile)
-    lost = listed(floe.pyramids) if floe and floe.pyramids else ""
-    return f"{capital(state.torch)} removed {tile}" + (f", and {lost} with it" if lost else "")
+    if floe and floe.pyramids:
+        return msg(
+            "{player} removed {cell}, and {cells} with it",
+            player=state.torch,
+            cell=tile,
+            cells=floe.pyramids,
+        )
+    return msg("{player} removed {cell}", player=state.torch, cell=tile)
 
 
-def votes(state: State) -> str:
+def votes(state: State) -> Message:
     """Every vote, now that none is hidden any more."""
     cast = (
-        f"{player} for {choice(vote)}"
+        phrase("{player} for {text}", player=player, text=choice(vote))
         for player, vote in zip(state.players, state.votes, strict=True)
         if vote
     )
-    return f"All votes are shown: {listed(cast)}."
+    return msg("All votes are shown: {text}.", text=cast)
 
 
-def ended(state: State) -> str:
+def ended(state: State) -> Message:
     """Who won, and every score."""
     score = dict(zip(state.players, state.scores, strict=True))
-    points = score[state.winners[0]]
-    won = (
-        f"{listed(state.winners)} won"
-        if len(state.winners) == 1
-        else f"{listed(state.winners)} share the victory"
-    )
-    others = ", ".join(
-        f"{player}'s {score[player]}" for player in state.players if player not in state.winners
-    )
-    return f"{won} with {points} points" + (f" to {others}" if others else "")
-
-
-def capital(name: str | None) -> str:
-    """The first letter as at the start of a sentence."""
-    return (name or "").capitalize()
+    others = [
+        phrase("{player}'s {n}", player=player, n=score[player])
+        for player in state.players
+        if player not in state.winners
+    ]
+    won: dict[str, object] = {"players": state.winners, "n": score[state.winners[0]]}
+    if not others:
+        return phrase("{players} share the victory with {n} points", **won)
+    won["text"] = phrases(*others, joint=",")
+    if len(state.winners) > 1:
+        return phrase("{players} share the victory with {n} points to {text}", **won)
+    return phrase("{players} won with {n} points to {text}", **won)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import permutations
+from collections.abc import Iterator, Sequence
+from itertools import permutations, starmap
 
 from engines.icefloe.board import laid_out
 from engines.icefloe.checks import PLACING
@@ -15,7 +15,7 @@ from engines.icefloe.state import State
 from engines.occlusion import NONE_OF_THESE, mostly_seen, what_is_true
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Verdict, Waiting, refusal
 from table.boards import Tiles
-from table.listing import listed
+from table.messages import NOTHING, Message, all_of, msg, phrase, sentences
 from table.observation import SURE, Observation
 
 CODE = "icefloe.place"
@@ -32,10 +32,10 @@ def judge_placing(
     missing, extra = _tiles(state, seen)
     if missing or extra:
         wrong = [
-            f"Missing: {listed(missing)}." if missing else "",
-            f"No tile belongs on {listed(extra)}." if extra else "",
+            msg("Missing: {text}.", text=missing) if missing else NOTHING,
+            msg("No tile belongs on {cells}.", cells=extra) if extra else NOTHING,
         ]
-        said = " ".join(filter(None, wrong))
+        said = sentences(*wrong)
         asks = (
             None
             if extra
@@ -59,9 +59,9 @@ def _judge_pyramids(
     order, placed = state.placing_order, state.board.pyramids
     sure = sum(piece.pose_probability >= SURE for piece in seen.pieces)
     if sure > len(order):
-        said = (
-            f"{sure} pyramids stand on the pond, and {len(order)} are played with. Take away what"
-            " does not belong there."
+        said = sentences(
+            msg("{n} pyramids stand on the pond, and {n2} are played with.", n=sure, n2=len(order)),
+            msg("Take away what does not belong there."),
         )
         return Waiting(
             code=CODE, said=said, rests_on=PLACING, player=state.next, differences=(said,)
@@ -78,10 +78,10 @@ def _judge_pyramids(
         return _out_of_order(look, placed)
     where = {name: due.places[k] for k, name in due.free.items()}
     if any(where[name] != floe.place for floe in state.board.floes for name in floe.pyramids):
-        said = "Pyramids that were placed stand elsewhere now: put them back."
+        said = msg("Pyramids that were placed stand elsewhere now: put them back.")
         return Waiting(
             code=CODE,
-            said=f"{said} {turn(state)}",
+            said=sentences(said, turn(state)),
             rests_on=PLACING,
             player=state.next,
             differences=(said,),
@@ -111,7 +111,7 @@ def _place(state: State, moves: list[Placing]) -> Verdict:
                 return refusal(wrong, state.owner(move.pyramid), (str(move),), {})
             return Waiting(
                 code=CODE,
-                said=f"{wrong.said} Put it right.",
+                said=sentences(wrong.said, msg("Put it right.")),
                 rests_on=wrong.clause,
                 player=state.next,
                 differences=(wrong.said,),
@@ -119,32 +119,40 @@ def _place(state: State, moves: list[Placing]) -> Verdict:
         after = play(after, move)
     code = CODE if after.phase == "place" else "icefloe.start"
     placed = (
-        listed(f"{move.pyramid} stands on {move.place}" for move in moves)
+        msg("{text}.", text=all_of(map(_stands, moves)))
         if after.phase == "place"
-        else "All pyramids are placed"
+        else msg("All pyramids are placed.")
     )
-    said = f"{placed}. {turn(after)}"
+    said = sentences(placed, turn(after))
     player = state.owner(moves[0].pyramid) if len(moves) == 1 else None
     return Accepted(
         code=code, said=said, rests_on=PLACING, player=player, moves=tuple(map(str, moves))
     )
 
 
-def _tiles(state: State, seen: Observation) -> tuple[list[str], list[str]]:
+def _stands(move: Placing) -> Message:
+    return msg("{cell} stands on {cell2}", cell=move.pyramid, cell2=move.place)
+
+
+def _tiles(state: State, seen: Observation) -> tuple[list[Message], list[str]]:
     """Tiles that are missing, each with its place, and places on which none belongs."""
     wanted = {floe.place: floe.tile for floe in laid_out(len(state.players)).floes}
     there = {place for place, tile in (seen.tiles or {}).items() if tile}
-    missing = [f"{tile} on {place}" for place, tile in wanted.items() if place not in there]
+    missing = [
+        phrase("{cell} on {cell2}", cell=tile, cell2=place)
+        for place, tile in wanted.items()
+        if place not in there
+    ]
     # Where all tiles that there are lie as they should, what is read as one more is the table.
     return missing, sorted(there - set(wanted)) if missing or len(wanted) < TILES else []
 
 
-def _ask_tiles(state: State, missing: list[str], otherwise: Verdict) -> Ambiguous | None:
+def _ask_tiles(state: State, missing: Sequence[Message], otherwise: Verdict) -> Ambiguous | None:
     """Do these tiles lie there, which are not seen?  Asked where all else is as it should be."""
     if not isinstance(otherwise, Accepted) or not mostly_seen(missing, TILES):
         return None
-    said = f"Not seen on the pond: {listed(missing)}. What is true?"
-    still = Choice("They lie there, and the camera does not see them", otherwise.moves)
+    said = sentences(msg("Not seen on the pond: {text}.", text=missing), msg("What is true?"))
+    still = Choice(msg("They lie there, and the camera does not see them"), otherwise.moves)
     choices = (still, NONE_OF_THESE)
     return Ambiguous(
         code=CODE,
@@ -174,16 +182,29 @@ def _ask_where(look: Look, placed: tuple[str, ...]) -> Ambiguous | None:
             state, [Placing(name, (where | stood)[name]) for name in look.pyramids[len(placed) :]]
         )
         if isinstance(verdict, Accepted):
-            (name, place), *others = stood.items()
-            label = f"{name} stands on {place}" + "".join(
-                f", and {other} on {there}" for other, there in others
-            )
-            ways.append(Choice(label, verdict.moves))
+            ways.append(Choice(_stand(*starmap(Placing, stood.items())), verdict.moves))
     if len(ways) > CHOICES or not (choices := what_is_true(ways, None)):
         return None
-    said = f"Not seen on the pond: {listed(missing)}. What is true? You may also move it a little."
+    said = sentences(
+        msg("Not seen on the pond: {cells}.", cells=missing),
+        msg("What is true?"),
+        msg("You may also move it a little."),
+    )
     return Ambiguous(
         code=CODE, said=said, rests_on=PLACING, player=state.next, choices=choices, until_moved=True
+    )
+
+
+def _stand(first: Placing, second: Placing | None = None) -> Message:
+    """Where one or two pyramids stand."""
+    if second is None:
+        return _stands(first)
+    return msg(
+        "{cell} stands on {cell2}, and {cell3} on {cell4}",
+        cell=first.pyramid,
+        cell2=first.place,
+        cell3=second.pyramid,
+        cell4=second.place,
     )
 
 
@@ -216,7 +237,7 @@ def _out_of_order(look: Look, placed: tuple[str, ...]) -> Verdict:
     ):
         return refusal(wrong, state.owner(move.pyramid), (str(move),), {})
     differences, asks = _amiss(look, placed), _ask_where(look, placed)
-    said = f"{' '.join(differences)} {turn(state)}"
+    said = sentences(*differences, turn(state))
     return Waiting(
         code=CODE,
         said=said,
@@ -227,7 +248,7 @@ def _out_of_order(look: Look, placed: tuple[str, ...]) -> Verdict:
     )
 
 
-def _amiss(look: Look, placed: tuple[str, ...]) -> tuple[str, ...]:
+def _amiss(look: Look, placed: tuple[str, ...]) -> tuple[Message, ...]:
     """Which pyramids are not where they should be, as far as the picture tells, in sentences."""
     pieces, order = look.now.pieces, look.pyramids
     seen = set(look.free.values())
@@ -241,22 +262,33 @@ def _amiss(look: Look, placed: tuple[str, ...]) -> tuple[str, ...]:
         for k, name in look.free.items()
         if stands(pieces[k]) and not agrees(pieces[k], name)
     ]
-    said = [f"Not seen on the pond: {listed(missing)}."] if missing else []
-    said += [f"Placed too early: {listed(name for _, name in early)}."] if early else []
+    said = [msg("Not seen on the pond: {cells}.", cells=missing)] if missing else []
+    said += [msg("Placed too early: {cells}.", cells=(name for _, name in early))] if early else []
     said += [
-        f"On {look.places[k]} a {pieces[k].colour} {pieces[k].size} is read, and only {name} is"
-        " left to stand there."
+        msg(
+            "On {cell} a {colour} {cell2} is read, and only {cell3} is left to stand there.",
+            cell=look.places[k],
+            colour=pieces[k].colour,
+            cell2=pieces[k].size,
+            cell3=name,
+        )
         for k, name in other
     ]
     said += [
-        f"A {pieces[k].colour} {pieces[k].size} stands on {look.places[k]}, and none is left to"
-        " place."
+        msg(
+            "A {colour} {cell} stands on {cell2}, and none is left to place.",
+            colour=pieces[k].colour,
+            cell=pieces[k].size,
+            cell2=look.places[k],
+        )
         for k in look.strangers(look.free)
     ]
     return tuple(said) or (
         (
-            "Not every pyramid on the pond is read for sure: turn them, or move them to the middle"
-            " of their tiles."
+            msg(
+                "Not every pyramid on the pond is read for sure: turn them, or move them to the"
+                " middle of their tiles."
+            )
         ),
     )
 
@@ -269,22 +301,27 @@ def _alike(look: Look, moves: list[Placing]) -> Ambiguous | CannotSee | None:
     player, names = look.state.next, sorted(frozenset().union(*rivals))
     swapped = {move.pyramid: move for move in moves if move.pyramid in names}
     if len(names) != 2 or len(swapped) != 2:
-        said = (
-            f"The picture does not tell apart {listed(names)}. Turn them, or move them to the"
-            " middle of their tiles."
+        said = sentences(
+            msg("The picture does not tell apart {cells}.", cells=names),
+            msg("Turn them, or move them to the middle of their tiles."),
         )
         return CannotSee(code="icefloe.alike", said=said, rests_on=PLACING, player=player)
     a, b = swapped.values()
     other = {a: Placing(a.pyramid, b.place), b: Placing(b.pyramid, a.place)}
     choices = [
-        Choice(f"{a.pyramid} stands on {first}, and {b.pyramid} on {second}", tuple(map(str, told)))
+        Choice(_stand(first, second), tuple(map(str, told)))
         for told, first, second in (
-            (moves, a.place, b.place),
-            ([other.get(move, move) for move in moves], b.place, a.place),
+            (moves, a, b),
+            ([other.get(move, move) for move in moves], other[a], other[b]),
         )
     ]
-    choices.append(Choice("Neither: put it right", ()))
-    said = f"Which of {a.pyramid} and {b.pyramid} stands on {a.place} is too close to call."
+    choices.append(Choice(msg("Neither: put it right"), ()))
+    said = msg(
+        "Which of {cell} and {cell2} stands on {cell3} is too close to call.",
+        cell=a.pyramid,
+        cell2=b.pyramid,
+        cell3=a.place,
+    )
     return Ambiguous(
         code="icefloe.alike", said=said, rests_on=PLACING, player=player, choices=tuple(choices)
     )

@@ -14,7 +14,6 @@ from typing import assert_never
 from engines.errors import Violation
 from engines.house_rules import choose
 from engines.icefloe import ballots, checks, flow, messages
-from engines.icefloe.board import SUITS
 from engines.icefloe.moves import (
     Coin,
     Decision,
@@ -36,7 +35,7 @@ from engines.icefloe.state import RULINGS, State, fresh
 from engines.legal_moves import Legal
 from table.boards import Board, Tiles
 from table.errors import InputError
-from table.listing import listed
+from table.messages import Message, Word, msg, phrase, sentences
 
 __all__ = [
     "RULINGS",
@@ -50,72 +49,75 @@ __all__ = [
     "set_up",
     "start",
     "violation",
+    "violation_called",
 ]
 
 _TO_COME, _NONE_TO_COME = (
     ("move", "vote", "coins", "decide"),
-    "A breach costs votes of its round; none is to come.",
+    msg("A breach costs votes of its round; none is to come."),
 )
-_TIMES: dict[type[Move], tuple[str, tuple[str, ...], str, str]] = {
+_TIMES: dict[type[Move], tuple[str, tuple[str, ...], str, Message]] = {
     Placing: (
         "icefloe.place.time",
         ("place",),
         checks.PLACING,
-        "Pyramids are placed before the first round, each once.",
+        msg("Pyramids are placed before the first round, each once."),
     ),
     Movement: (
         "icefloe.move.time",
         ("move",),
         "Movement",
-        "Pyramids move in the first part of a round.",
+        msg("Pyramids move in the first part of a round."),
     ),
     Slide: (
         "icefloe.slide.time",
         ("move",),
         "Movement",
-        "Tiles slide in the first part of a round.",
+        msg("Tiles slide in the first part of a round."),
     ),
     Vote: (
         "icefloe.vote.time",
         ("vote",),
         "Game Summary",
-        "Players vote after the movement; on the value they may from the last player's move on.",
+        msg(
+            "Players vote after the movement; on the value they may from the last player's move on."
+        ),
     ),
     Coin: (
         "icefloe.coin.time",
         ("coins",),
         ballots.COINS,
-        "Coins are laid when all votes are shown, until everybody is done.",
+        msg("Coins are laid when all votes are shown, until everybody is done."),
     ),
     Done: (
         "icefloe.done.time",
         ("coins",),
         "ruling icefloe.2",
-        "Players are asked for coins when all votes are shown.",
+        msg("Players are asked for coins when all votes are shown."),
     ),
     Decision: (
         "icefloe.decide.time",
         ("decide", "name"),
         ballots.TORCH,
-        "There is no tie that the torch bearer decides.",
+        msg("There is no tie that the torch bearer decides."),
     ),
     Removal: (
         "icefloe.remove.time",
         ("remove", "extra"),
         checks.REMOVING,
-        "A tile is removed after the votes.",
+        msg("A tile is removed after the votes."),
     ),
     Selection: (
         "icefloe.score.time",
         ("score",),
         checks.SCORING,
-        "Players score after tiles were removed, once everybody has borne the torch.",
+        msg("Players score after tiles were removed, once everybody has borne the torch."),
     ),
     Torch: (
         "icefloe.torch.time",
         ("torch",),
         checks.ROUND,
-        "The torch is handed on at the end of a round.",
+        msg("The torch is handed on at the end of a round."),
     ),
     Penalty: ("icefloe.penalty.time", _TO_COME, ballots.COMMENTARY, _NONE_TO_COME),
     Objection: ("icefloe.objection.time", _TO_COME, ballots.COMMENTARY, _NONE_TO_COME),
@@ -131,10 +133,10 @@ class Outcome:
     winners: tuple[str, ...]
     players: tuple[str, ...]
     scores: tuple[int, ...]
-    said: str
+    message: Message
 
     def __str__(self) -> str:
-        return self.said
+        return self.message
 
 
 class LegalMoves(Legal[State, Move]):
@@ -163,8 +165,19 @@ def start(players: Sequence[str], rulings: Mapping[str, str]) -> State:
 def set_up(players: Sequence[str], rulings: Mapping[str, str], board: Board | None) -> State:
     """As `start`; raises InputError for another board than 5 x 5 tiles too."""
     if board is not None and not (isinstance(board, Tiles) and (board.rows, board.cols) == (5, 5)):
-        got = f"{board.cols} x {board.rows} tiles" if isinstance(board, Tiles) else "another board"
-        raise InputError(f"board: expected 5 x 5 places for tiles for IceFloe, got {got}")
+        got = (
+            phrase("{n} x {n2} tiles", n=board.cols, n2=board.rows)
+            if isinstance(board, Tiles)
+            else phrase("another board")
+        )
+        raise InputError(
+            msg(
+                "board: expected {n} x {n2} places for tiles for IceFloe, got {text}",
+                n=5,
+                n2=5,
+                text=got,
+            )
+        )
     return start(players, rulings)
 
 
@@ -184,13 +197,19 @@ def outcome(state: State) -> Outcome | None:
 
 def violation(state: State, move: Move) -> Violation | None:
     """Which rule forbids the move now, or None."""
+    return violation_called(state, move, phrase("'{raw}'", raw=move))
+
+
+def violation_called(state: State, move: Move, called: Message) -> Violation | None:
+    """As `violation`; what forbids every move of a kind says `called` in place of the move, as
+    nobody is to read what somebody voted for.
+    """
     if state.phase == "over":
-        return Violation(
-            "icefloe.over", ballots.ENDING, f"'{move}' comes after the end. {messages.turn(state)}"
-        )
+        said = sentences(msg("{text} comes after the end.", text=called), messages.turn(state))
+        return Violation("icefloe.over", ballots.ENDING, said)
     return (
-        _stranger(state, move)
-        or _untimely(state, move)
+        _stranger(state, move, called)
+        or _untimely(state, move, called)
         or _resigned(state, move)
         or _violation(state, move)
     )
@@ -233,23 +252,26 @@ def _violation(state: State, move: Move) -> Violation | None:
             assert_never(move)
 
 
-def _stranger(state: State, move: Move) -> Violation | None:
+def _stranger(state: State, move: Move, called: Message) -> Violation | None:
     """Is somebody named who does not play?"""
+    strangers: list[Message | Word | str]
     match move:
         case Placing(pyramid=pyramid) | Movement(pyramid=pyramid):
-            strangers = [] if state.owner(pyramid) else [SUITS[pyramid[1]]]
+            strangers = [] if state.owner(pyramid) else [messages.choice(pyramid[1])]
         case Coin(player=player, to=to) | Objection(player=player, to=to):
-            strangers = [name for name in (player, to) if name not in state.players]
+            strangers = [Word(name) for name in (player, to) if name not in state.players]
         case Vote() | Done() | Decision() | Selection() | Torch() | Penalty() | Finding():
-            strangers = [move.player] if move.player not in state.players else []
+            strangers = [Word(move.player)] if move.player not in state.players else []
         case Slide() | Removal():
             strangers = []
         case _:
             assert_never(move)
     if strangers:
-        said = (
-            f"'{move}' cannot be: nobody plays {strangers[0]}; the players are"
-            f" {listed(state.players)}."
+        said = msg(
+            "{text} cannot be: nobody plays {text2}; the players are {players}.",
+            text=called,
+            text2=strangers[0],
+            players=state.players,
         )
         return Violation("icefloe.player", "Player's Pieces", said)
     return None
@@ -269,12 +291,12 @@ def _resigned(state: State, move: Move) -> Violation | None:
         return Violation(
             "icefloe.resigned",
             "Game Summary",
-            f"{messages.capital(gone[0])} has resigned. {messages.turn(state)}",
+            sentences(msg("{player} has resigned.", player=gone[0]), messages.turn(state)),
         )
     return None
 
 
-def _untimely(state: State, move: Move) -> Violation | None:
+def _untimely(state: State, move: Move, called: Message) -> Violation | None:
     code, phases, clause, said = _TIMES[type(move)]
     if state.phase in phases and (
         state.vote_to_come or not isinstance(move, Penalty | Objection | Finding)
@@ -282,9 +304,8 @@ def _untimely(state: State, move: Move) -> Violation | None:
         return None
     if isinstance(move, Vote) and state.last_to_move:
         return None
-    return Violation(
-        code, clause, f"'{move}' comes at the wrong time. {said} {messages.turn(state)}"
-    )
+    untimely = msg("{text} comes at the wrong time.", text=called)
+    return Violation(code, clause, sentences(untimely, said, messages.turn(state)))
 
 
 def play(state: State, move: Move) -> State:

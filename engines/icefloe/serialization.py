@@ -10,10 +10,17 @@ from engines.icefloe.announcements import may_say
 from engines.icefloe.messages import comments, turn
 from engines.icefloe.rules import outcome
 from engines.icefloe.state import State, hidden
+from table.messages import plain
 
 
 def state_document(state: State) -> dict[str, Any]:
-    """The state as plain data, every key always there.
+    """The state as plain data for logs and programs, its messages in English: see `shown_state`."""
+    document: dict[str, Any] = plain(shown_state(state))
+    return document
+
+
+def shown_state(state: State) -> dict[str, Any]:
+    """The state as data for pages, every key always there.
 
     ::
 
@@ -86,7 +93,7 @@ def state_document(state: State) -> dict[str, Any]:
         },
         "rulings": dict(state.rulings),
         "state": str(seen),
-        "outcome": str(ended) if ended else None,
+        "outcome": ended.message if ended else None,
     }
 
 

@@ -26,3 +26,20 @@ def untold(verdict):
         *without_template(*(choice.label for choice in getattr(verdict, "choices", ()))),
         *(untold(asks) if asks else ()),
     ]
+
+
+def saying_all_by_templates(game, monkeypatch):
+    """Let a test fail where the game judges or hears something, and says any of it without a
+    template.
+    """
+
+    def checked(ruling):
+        def ruled(*told):
+            verdict = ruling(*told)
+            assert untold(verdict) == []
+            return verdict
+
+        return ruled
+
+    for name in ("judge", "hear"):
+        monkeypatch.setattr(game, name, checked(getattr(game, name)))

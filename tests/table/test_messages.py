@@ -103,6 +103,17 @@ def test_parts_are_joined_and_empty_ones_left_out():
     assert msg("Is it {colours}?", colours=any_of([], "colour")) == "Is it nobody?"
 
 
+def test_what_prints_as_a_message_is_one_in_a_field():
+    class Outcome:
+        def __str__(self):
+            return phrase("{player} throws next.", player="green")
+
+    said = msg("Over: {text}", text=Outcome())
+    assert said == "Over: green throws next."
+    assert said.content == msg("Over: {text}", text=str(Outcome())).content
+    assert not isinstance(said.content.fields["text"], str)
+
+
 def test_a_field_without_a_value_is_a_mistake():
     with pytest.raises(KeyError):
         msg("{player} throws next.", playr="red")
