@@ -239,6 +239,8 @@ class Fuzzer:
                 if verdict.stands and self._same(at.state, verdict.stands, truth)
                 else "wrong"
             )
+        if isinstance(verdict, Waiting) and verdict.code.endswith(".fallen"):
+            return "asked"  # for a piece to be stood up, before anything is ruled
         return "wrong" if self._true_choice(at.state, truth, verdict) is None else "asked"
 
     @staticmethod

@@ -506,7 +506,10 @@ class FuzzedIcefloe(OnTable):
         for name in re.findall(
             rf"{PYRAMID} has fallen over: stand it upright where it belongs", told
         ):
-            after = self._put_back(after, state, name, state.board.under(name).place, chance)
+            floe = state.board.under(name)
+            lies = next(one for one in after.things.values() if self._named(state, one) == name)
+            place = floe.place if floe else self._place(lies.at_mm)
+            after = self._put_back(after, state, name, place, chance)
         after = self._tiles_put_right(state, after, told)
         if state.phase == "place":
             after = self._placed_right(after, told, old)

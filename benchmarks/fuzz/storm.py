@@ -469,7 +469,11 @@ class FuzzedStorm(OnTable):
         if state.next is None:
             return self._wrong_shot(state, table, chance)
         names = list(table.things)
-        return Deed("", table.without(chance.choice(names)), Truth("amiss")) if names else None
+        if not names:
+            return None
+        taken = table.without(chance.choice(names))
+        # The only piece there is: without the table before it may lie there unseen.
+        return Deed("", taken, Truth("amiss"), compared=len(names) == 1)
 
     def _swapped(self, state: State, table: Table, chance: Random) -> Deed | None:
         if len(table.things) < 2:

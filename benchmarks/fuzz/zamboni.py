@@ -538,16 +538,17 @@ class FuzzedZamboni(OnTable):
         return self._dice_put_back(changed, after) if after.dice != state.dice else changed
 
     def _layered(self, table: Table, player: str, layers: int, chance: Random) -> Table | None:
-        """So many layers, nearly where it lies."""
+        """So many layers, nearly where it lies, and looking the same way."""
         if player not in table.things:
             return None
         if layers == 0:
             return table.without(player)
         one = table.things[player]
         middle = self._middle(one) + np.array([chance.gauss(0, 0.4), chance.gauss(0, 0.4)])
-        nest = self._nest(
-            one.colour, middle, one.heading_deg + chance.gauss(0, 0.8), LAYER_SIZES[layers]
-        )
+        heading = one.heading_deg + chance.gauss(0, 0.8)
+        if round(heading / 45) != round(one.heading_deg / 45):
+            heading = one.heading_deg
+        nest = self._nest(one.colour, middle, heading, LAYER_SIZES[layers])
         return self._if_free(table, player, nest)
 
     def _put(self, table: Table, player: str, zamboni: Zamboni, chance: Random) -> Table | None:

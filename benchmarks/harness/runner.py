@@ -133,7 +133,7 @@ def _results(
 def _run(run: Callable[[Any], Any], case: Any) -> tuple[bytes, float] | Failure:
     begun = time.perf_counter()
     try:
-        encoded = msgspec.json.encode(run(case))
+        encoded = msgspec.json.encode(run(case), enc_hook=str)
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(where.filename).name}, line {where.lineno}"

@@ -12,6 +12,8 @@ from table.observation import Observation, SeenPiece
 
 NEVER_MM = 1e6
 """Cost of a pair that cannot be one piece."""
+MOVED_MM = 1e4
+"""Cost of a piece that moved, before its travel: more than all travel on a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +35,8 @@ class Changes:
 
 
 def compare(before: Observation, seen: Observation) -> Changes:
-    """Pair the pieces of each colour so that they travelled least in all; none with one of surely
-    another size elsewhere.
+    """Pair the pieces of each colour so that as few as possible moved, and these travelled least
+    in all; none with one of surely another size elsewhere.
     """
     same: dict[int, int] = {}
     for colour in {piece.colour for piece in seen.pieces}:
@@ -58,4 +60,11 @@ def compare(before: Observation, seen: Observation) -> Changes:
 
 
 def _cost_mm(was: SeenPiece, now: SeenPiece) -> float:
-    return NEVER_MM if surely_another(was, now) else travel_mm(was, now)
+    """What it takes, in mm of travel, for these to be one piece."""
+    if surely_another(was, now):
+        return NEVER_MM
+    travelled_mm = travel_mm(was, now)
+    if not moved(was, now):
+        return travelled_mm
+    carried_along = was.on is not None and now.on is not None
+    return MOVED_MM if carried_along else MOVED_MM + travelled_mm

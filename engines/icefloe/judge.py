@@ -16,7 +16,7 @@ from engines.icefloe.checks import MOVING, REMOVING
 from engines.icefloe.matching import DOUBT, Look
 from engines.icefloe.messages import after_move, removed, turn
 from engines.icefloe.moves import Move, Movement, Removal, Slide, Torch
-from engines.icefloe.placing import judge_placing
+from engines.icefloe.placing import fallen, judge_placing
 from engines.icefloe.rules import legal_moves, outcome, play, violation
 from engines.icefloe.state import State
 from engines.occlusion import NONE_OF_THESE, NOT_SO, mostly_seen, what_is_true
@@ -34,7 +34,7 @@ from table.boards import Board as TableBoard
 from table.boards import Tiles
 from table.listing import cannot_be_read
 from table.messages import NOTHING, Listing, Message, all_of, msg, phrase, sentences
-from table.observation import SURE, Observation
+from table.observation import Observation
 
 UNSURE = 2.0
 """What is so many times DOUBT worse than what is forbidden is not ruled on, and not out of the
@@ -88,7 +88,7 @@ def judge(
         return (
             _half_done(look, changes)
             or _ask_two(look, changes)
-            or _fallen(look)
+            or fallen(look, look.pyramids)
             or _not_allowed(look, changes)
         )
     rivals = [story for nats, _, story in stories if nats - least < DOUBT]
@@ -548,22 +548,6 @@ def _ask_two(look: Look, changes: _Changes) -> Ambiguous | None:
         choices=choices,
         until_moved=True,
     )
-
-
-def _fallen(look: Look) -> Waiting | None:
-    """A pyramid lies where it may have rolled to: that is no move."""
-    fallen = [
-        name
-        for k, name in look.free.items()
-        if look.now.pieces[k].pose != "upright" and look.now.pieces[k].pose_probability >= SURE
-    ]
-    if not fallen:
-        return None
-    said = sentences(
-        msg("{cell} has fallen over: stand it upright where it belongs.", cell=fallen[0]),
-        turn(look.state),
-    )
-    return Waiting(code="icefloe.fallen", said=said, rests_on=MOVING, player=look.state.next)
 
 
 def _not_allowed(look: Look, changes: _Changes) -> Refused | OutOfSync:

@@ -40,7 +40,7 @@ MISSED, UNREAD_MISSED = 7.0, 2.0
 TILE = 8.0
 """A place is taken to have a tile that has none, or the other way round."""
 SWAPPED = 5.0
-"""Another pyramid stands exactly where one stood."""
+"""Another pyramid stands, or lies, exactly where one did."""
 NEVER = 1e6
 GHOST_MM = 8.0
 """What is not a pyramid is read in the same place only roughly."""
@@ -102,6 +102,20 @@ class Look:
             return {}
         then = Look(self.state, self.before, None, self.board, self.pyramids)
         return {name: then.now.pieces[k] for k, name in then.matched(self.state.board).items()}
+
+    @cached_property
+    def where(self) -> dict[str, str]:
+        """The places of pyramids, by name: the recorded one of what was not touched since it was
+        ruled on, also where it fell over.
+        """
+        return {
+            name: floe.place
+            if (was := self.stood.get(name))
+            and _same(was, self.now.pieces[k])
+            and (floe := self.state.board.under(name))
+            else self.places[k]
+            for k, name in self.free.items()
+        }
 
     @cached_property
     def held(self) -> frozenset[str]:
@@ -315,7 +329,7 @@ class Look:
             there = [
                 k
                 for k, piece in enumerate(self.now.pieces)
-                if stands(piece) and _just_there(was, piece)
+                if _same(was, piece) or (stands(piece) and _just_there(was, piece))
             ]
             others = [k for k in range(len(self.pyramids)) if self.pyramids[k] != name]
             nats[np.ix_(there, others)] += SWAPPED

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import permutations, starmap
 
 from engines.icefloe.board import laid_out
-from engines.icefloe.checks import PLACING
+from engines.icefloe.checks import MOVING, PLACING
 from engines.icefloe.matching import Look, agrees, stands
 from engines.icefloe.messages import turn
 from engines.icefloe.moves import Placing
@@ -76,7 +76,7 @@ def _judge_pyramids(
     )
     if due is None:
         return _out_of_order(look, placed)
-    where = {name: due.places[k] for k, name in due.free.items()}
+    where = due.where
     if any(where[name] != floe.place for floe in state.board.floes for name in floe.pyramids):
         said = msg("Pyramids that were placed stand elsewhere now: put them back.")
         return Waiting(
@@ -91,8 +91,37 @@ def _judge_pyramids(
         return Waiting(
             code=CODE, said=turn(state), rests_on=PLACING, player=state.next, as_recorded=True
         )
+    if (lying := fallen(due, due.pyramids[len(placed) :])) is not None:
+        return lying
     alike = _alike(due, moves)
     return _place(state, moves) if alike is None else alike
+
+
+def fallen(look: Look, names: Collection[str]) -> Waiting | None:
+    """One of these pyramids surely lies there, where it may have rolled to: that is no move, and
+    nobody knows where it stood.
+    """
+    lying = [
+        name
+        for k, name in look.free.items()
+        if name in names
+        and look.now.pieces[k].pose != "upright"
+        and look.now.pieces[k].pose_probability >= SURE
+    ]
+    if not lying:
+        return None
+    placing = look.state.phase == "place"
+    said = sentences(
+        msg("{cell} has fallen over: stand it upright where it belongs.", cell=lying[0]),
+        turn(look.state),
+    )
+    return Waiting(
+        code="icefloe.fallen",
+        said=said,
+        rests_on=PLACING if placing else MOVING,
+        player=look.state.next,
+        differences=(said,) if placing else (),
+    )
 
 
 def _fits(due: Look) -> bool:
@@ -168,7 +197,7 @@ def _ask_where(look: Look, placed: tuple[str, ...]) -> Ambiguous | None:
     """Where one or two pyramids stand that are not seen, if all others are read for sure and only
     few tiles are left.
     """
-    state, where = look.state, {name: look.places[k] for k, name in look.free.items()}
+    state, where = look.state, look.where
     missing = [name for name in look.pyramids if name not in where]
     misread = any(
         stands(look.now.pieces[k]) and not agrees(look.now.pieces[k], name)

@@ -11,6 +11,7 @@ import pytest
 from benchmarks.harness import Benchmark
 from benchmarks.harness.benchmark import Pairs, name_of
 from benchmarks.harness.runner import Chosen, run_cases
+from table.messages import msg
 
 LEDGER = "BENCHMARK_LEDGER"
 """Names the file in which each run of a case is noted."""
@@ -66,6 +67,17 @@ def test_every_case_runs_and_results_come_in_the_order_of_the_cases(ledger):
     outcome, _ = go(ledger, [3, 1, 2])
     assert outcome.pairs == ((3, Square(3, 9)), (1, Square(1, 1)), (2, Square(2, 4)))
     assert outcome.failures == ()
+
+
+def say_so(number: int) -> dict[str, str]:
+    """A sentence of the referee's, which is more than text."""
+    return {"said": msg("{n} pieces lie there.", n=number)}
+
+
+def test_what_the_referee_said_is_kept_as_text(tmp_path):
+    said = Benchmark("SAID.md", lambda _options: [3], say_so, lambda _options, pairs: len(pairs))
+    outcome = run_cases(said, [3], tmp_path, "abc", say=lambda _line: None)
+    assert outcome.pairs == ((3, {"said": "3 pieces lie there."}),)
 
 
 def test_a_run_that_was_broken_off_goes_on_where_it_was(ledger):

@@ -563,6 +563,23 @@ def test_a_thrown_piece_of_another_size_is_no_piece_that_was_knocked(
     ), "nor after a restart"
 
 
+def test_a_piece_of_another_size_is_none_that_lies_nested_in_the_target(tables, new_game):
+    """It knocked another one of its colour away, and the nested one was not touched."""
+    game = new_game(equal="take")
+    game.see(tables.target())
+    game.add(tables.beside("blue", 80.0, 270))
+    game.add(tables.beside("yellow", 60.0, 180))
+    for number, colour in enumerate(("blue", "yellow", "blue")):
+        below = (0, 3, 4)[number]
+        game.add(tables.on(colour, game.pieces[below], below))
+    assert game.document["next"] == "yellow"
+    target, blue, _, *stack = game.pieces
+    knocked = tables.piece("yellow", 400.0, 300.0)
+    thrown = tables.beside("yellow", 70.0, 90, size="medium")
+    refused = game.see(target, blue, knocked, *stack, thrown)
+    assert (type(refused), refused.code) == (Refused, "boule.throw.size")
+
+
 def test_a_piece_that_is_misread_in_another_size_where_it_lies_is_that_piece(tables, new_game):
     game = mixed(tables, new_game, "shown")
     target, blue, _ = game.pieces

@@ -107,6 +107,17 @@ def test_a_stack_that_was_pushed_over_and_still_nests_touches(tables, new_game, 
     assert verdict.said.startswith("The target was moved and is measured where it lies.")
 
 
+def test_what_still_nests_after_the_stack_fell_is_not_the_piece_that_was_thrown(tables, new_game):
+    """Yellow stood in the stack; another yellow piece lies apart, nearer to where the stack was."""
+    game = begun(tables, new_game)
+    game.add(tables.on("blue", game.pieces[0], 0))
+    game.add(tables.on("yellow", game.pieces[1], 1))
+    nested = [tables.piece("blue", 195.0, 100.0, on=0), tables.piece("yellow", 200.0, 100.0, on=1)]
+    thrown = tables.piece("yellow", 100.0, 20.0)
+    move = game.see(tables.piece("green", 190.0, 100.0), *nested, thrown).moves[0]
+    assert not move.startswith("throw yellow large touching"), "the one that lies apart was thrown"
+
+
 def test_a_stack_that_hides_the_target_when_it_falls_does_not_stop_play(tables, new_game):
     """The answers hold the true one, whoever is nearest, and lead on to the end of the end."""
     game = begun(tables, new_game)

@@ -13,6 +13,8 @@ from engines import icefloe as game
 from engines.verdict import Accepted, Ambiguous, CannotSee, Noted, OutOfSync, Refused, Waiting
 from table.boards import Chessboard, Tiles
 from table.errors import InputError
+from table.pieces import load_piece_set
+from table.solids import lying
 from tests.support.icefloe_states import BOARD, line
 
 PLAYERS = ("red", "yellow", "black", "blue")
@@ -282,6 +284,48 @@ def test_two_pyramids_that_look_alike_before_the_game(tables):
     on(table, "EC", table.stood["EC"].place, (0.0, 0.0), tables, read_as="F", size_probability=0.6)
     on(table, "FC", table.stood["FC"].place, (0.0, 0.0), tables, size_probability=0.6)
     assert isinstance(game.judge(state, table.seen(), None, table.board), CannotSee)
+
+
+def placed(tables, count):
+    """A pond on which so many pyramids were placed, each in the middle of a tile."""
+    state = game.set_up(PLAYERS, {}, tables.BOARD)
+    table = tables.Table(np.random.default_rng(3), state)
+    order = zip(state.placing_order, sorted(table.tiles), strict=True)
+    for name, place in list(order)[:count]:
+        on(table, name, place, (0.0, 0.0), tables)
+        state = game.play(state, game.parse_move(f"{name}:{place}"))
+    return state, table
+
+
+def lying_at(table, name, off_mm):
+    """How a pyramid is read that surely fell over, its base so far from the middle of its tile."""
+    stood = table.stood.pop(name)
+    piece = replace(stood, off_mm=off_mm).piece(np.zeros(2))
+    solid = lying(load_piece_set("piecepack")[name[0]], *piece.base_mm, 0.0)
+    return replace(piece, pose="lying", solid=solid, heading_deg=0.0)
+
+
+def test_a_pyramid_that_fell_over_while_it_was_placed_is_stood_up_first(tables):
+    state, table = placed(tables, 0)
+    on(table, "AS", "b2", (0.0, 0.0), tables)
+    upright = table.copy()
+    fallen = game.judge(state, table.seen(lying_at(table, "AS", (14.0, 0.0))), None, table.board)
+    assert (type(fallen), fallen.code) == (Waiting, "icefloe.fallen")
+    assert fallen.said.startswith("AS has fallen over: stand it upright where it belongs.")
+    assert game.judge(state, upright.seen(), None, table.board).moves == ("AS:b2",)
+
+
+def test_what_fell_over_and_was_not_touched_since_lies_as_it_was_ruled(tables):
+    """Also where it reaches over the edge of its tile, and where two of a suit look alike."""
+    state, table = placed(tables, 6)
+    first, second = (name for name in state.board.pyramids if name[1] == "S")
+    where = table.stood[first].place
+    fallen = [lying_at(table, first, (20.0, 0.0)), lying_at(table, second, (-10.0, 0.0))]
+    before = table.seen(*fallen)
+    assert [floe.place for floe in state.board.floes if first in floe.pyramids] == [where]
+    name, place = state.placing_order[6], sorted(table.tiles)[6]
+    on(table, name, place, (0.0, 0.0), tables)
+    assert game.judge(state, table.seen(*fallen), before, table.board).moves == (f"{name}:{place}",)
 
 
 def test_what_is_wrong_before_the_game(tables):
