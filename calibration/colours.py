@@ -17,6 +17,7 @@ from scipy.optimize import linear_sum_assignment, minimize
 
 from table.boards import within
 from table.errors import InputError
+from table.messages import Message, phrase
 from table.observation import Camera
 from table.solids import Array
 from table.table_config import LearnedColour, Setup
@@ -96,11 +97,18 @@ class Close:
     other: str
     share: float
 
-    def __str__(self) -> str:
-        return (
-            f"{self.one} and {self.other} are close here: {100 * self.share:.0f} of 100 pieces"
-            " would be taken for the other"
+    @property
+    def message(self) -> Message:
+        """How close they are, as a part of a sentence."""
+        return phrase(
+            "{colour} and {colour2} are close here: {n} of 100 pieces would be taken for the other",
+            colour=self.one,
+            colour2=self.other,
+            n=f"{100 * self.share:.0f}",
         )
+
+    def __str__(self) -> str:
+        return str(self.message)
 
 
 def shown_pieces(image: Image, setup: Setup) -> list[Shown]:

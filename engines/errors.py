@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from table.errors import InputError
+from table.messages import Message, as_message, msg, quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,15 @@ class Violation:
         """What `play` raises for a move."""
         return AmbiguousMove(self, tried) if self.meant else IllegalMove(self, tried)
 
+    @property
+    def message(self) -> Message:
+        """The sentence, with the clause that it rests on."""
+        if not self.clause:
+            return as_message(self.said)
+        return msg("{text} ({clauses})", text=quoted(self.said), clauses=self.clause)
+
     def __str__(self) -> str:
-        return f"{self.said} ({self.clause})" if self.clause else self.said
+        return self.message
 
 
 class InvalidNotation(InputError):  # noqa: N818 - the name that the field uses
@@ -37,11 +45,15 @@ class InvalidNotation(InputError):  # noqa: N818 - the name that the field uses
 
 class IllegalMove(ValueError):  # noqa: N818
     """A readable move that the rules forbid now; the message quotes it, `violation` says which
-    rule.
+    rule, and `said` both for pages in another language.
     """
 
+    said: Message
+
     def __init__(self, violation: Violation, tried: object) -> None:
-        super().__init__(f"'{tried}': {violation}")
+        said = msg("'{raw}': {text}", raw=tried, text=quoted(violation.message))
+        super().__init__(str(said))
+        self.said = said
         self.violation = violation
 
 

@@ -356,6 +356,14 @@ def facts(game: Rules) -> GameFacts:
     return plain_facts(str(getattr(game, "NAME", ""))) if told is None else told
 
 
+def shown_state(game: Rules, state: Any) -> dict[str, Any]:
+    """A game's `state_document`, its sentences as messages where the game has them so in
+    `shown_state`.
+    """
+    document: dict[str, Any] = getattr(game, "shown_state", game.state_document)(state)
+    return document
+
+
 def plain_facts(name: str) -> GameFacts:
     """Those of a game that says nothing, or is not installed any more."""
     return GameFacts(title=name.replace("_", " ").title())

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from table.messages import Message, phrase
 from table.solids import REPEATS_DEG, Array, Pose, Solid
 
 FORMAT = "rinkside-observation/1"
@@ -77,9 +78,21 @@ class SeenPiece:
         x, y = np.asarray(self.base_mm, float) - other.base_mm
         return np.array([x, y, turned_deg - period_deg * round(turned_deg / period_deg)])
 
-    def __str__(self) -> str:
+    @property
+    def message(self) -> Message:
+        """What it is and where, for people."""
         x, y = self.base_mm
-        return f"{self.colour} {self.size}, {self.pose}, at ({x:.1f}, {y:.1f}) mm"
+        return phrase(
+            "{colour} {size}, {pose}, at ({mm}, {mm2}) mm",
+            colour=self.colour,
+            size=self.size,
+            pose=self.pose,
+            mm=f"{x:.1f}",
+            mm2=f"{y:.1f}",
+        )
+
+    def __str__(self) -> str:
+        return self.message
 
 
 @dataclass(frozen=True, slots=True)

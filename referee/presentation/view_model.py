@@ -73,6 +73,7 @@ from typing import Any
 import msgspec
 
 from engines.board_marks import Mark, Option
+from engines.game import shown_state
 from engines.rule_texts import explain
 from referee.presentation.announcements import call, sound
 from referee.presentation.lamp_cues import standing
@@ -97,6 +98,7 @@ from referee.sessions.events import (
 )
 from referee.sessions.secret_votes import hidden_votes
 from referee.sessions.state import Ledger
+from table.messages import phrase
 
 VERDICTS_SHOWN = 30
 
@@ -107,9 +109,7 @@ def view(ledger: Ledger, records: Sequence[Record], seen: Record | None) -> dict
     `records` are the newest, `seen` is the last that holds a table as it was seen, None if there is
     none.
     """
-    # Games whose messages are data have them as such in `shown_state`.
-    shown = getattr(ledger.engine, "shown_state", ledger.engine.state_document)
-    state: dict[str, Any] = shown(ledger.state)
+    state = shown_state(ledger.engine, ledger.state)
     if "may_say" in state:
         state["may_say"] = [
             one
@@ -180,7 +180,7 @@ def _earlier_games(ledger: Ledger) -> list[str]:
     sentences: list[str] = []
     earlier = ledger.earlier
     while earlier is not None:
-        sentences.insert(0, earlier.outcome or "not played to its end")
+        sentences.insert(0, earlier.outcome or phrase("not played to its end"))
         earlier = earlier.earlier
     return sentences
 

@@ -61,7 +61,7 @@ def _others(ledger: Ledger, moves: tuple[str, ...]) -> tuple[Offered, ...]:
         return ()
     every = ((player, str(BeginWith(player))) for player in ledger.left)
     return tuple(
-        Offered(f"{player.capitalize()} begins", (move,))
+        Offered(msg("{player} begins", player=player), (move,))
         for player, move in every
         if move not in moves
     )

@@ -261,11 +261,6 @@ def test_the_rules_are_in_every_language(name):
             "d6: 16,3 ± 0,4 mm, tocada; d7: 6,7 ± 0,2 mm, libre",
         ),
         ("ice.turn", "ice.turn", "ice.turn"),
-        (
-            "Rests on: Play; ruling ice_boule.1",
-            "Beruht auf: Play; Auslegung ice_boule.1",
-            "Se basa en: Play; interpretación ice_boule.1",
-        ),
         ("ruling ice_boule.2", "Auslegung ice_boule.2", "interpretación ice_boule.2"),
         ("", "", ""),
     ],

@@ -9,6 +9,7 @@ from typing import Any
 from flask import Blueprint, Flask, Response, jsonify, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
+from table.messages import msg
 from table.observation import observation_document
 from webui.api.routes import picture
 from webui.app import bare_app
@@ -54,7 +55,7 @@ def create_ruler_app(ruler: RulerPort, hosts: Collection[str] = ()) -> Flask:
 
     @routes.get("/api/v1/camera.jpg")
     def camera() -> AnyResponse:
-        return picture(ruler.jpeg(), "The camera has given no picture yet.")
+        return picture(ruler.jpeg(), msg("The camera has given no picture yet."))
 
     app = bare_app(hosts)
     app.register_blueprint(routes)

@@ -22,6 +22,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from referee.live.table_monitor import TABLE_REQUESTS
 from referee.sessions.status import Live
 from table.errors import InputError
+from table.messages import msg
 from table.observation import observation_document
 from webui.api.page_cache import Kept
 from webui.api.routes import obey
@@ -82,7 +83,7 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
     def table() -> AnyResponse:
         wish = next((one for one in TABLE_REQUESTS if one == request.form.get("wish")), None)
         if wish is None:
-            raise Refusal(400, "bad_wish", "Expected redo or play on; nothing was done.")
+            raise Refusal(400, "bad_wish", msg("Expected redo or play on; nothing was done."))
         live.wish(wish)
         return redirect(url_for("pages.panel", view=request.args.get("view")), 303)
 
@@ -195,8 +196,10 @@ def _refuse_late_undo(session: SessionPort, form: Mapping[str, str]) -> None:
         raise Refusal(
             409,
             "moved_on",
-            "Something happened since this page was drawn; look again, then repeat it if you still"
-            " want to.",
+            msg(
+                "Something happened since this page was drawn; look again, then repeat it if you"
+                " still want to."
+            ),
         )
 
 
@@ -208,7 +211,7 @@ def _said(text: str) -> Any:
         raise Refusal(
             400,
             "bad_saying",
-            f"Expected what was said as JSON, got {text[:40]!r}; nothing was done.",
+            msg("Expected what was said as JSON, got '{raw}'; nothing was done.", raw=text[:40]),
         ) from error
 
 
@@ -218,7 +221,10 @@ def _reading(text: str) -> float:
         raise Refusal(
             400,
             "bad_reading",
-            f"Expected a calliper's reading in mm, such as 12.35, got {text[:40]!r}; nothing was"
-            " done.",
+            msg(
+                "Expected a calliper's reading in mm, such as 12.35, got '{raw}'; nothing was"
+                " done.",
+                raw=text[:40],
+            ),
         )
     return float(number[1].replace(",", "."))

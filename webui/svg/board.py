@@ -15,6 +15,7 @@ import numpy as np
 from referee.presentation.shown_games import on_board
 from table.boards import Board, Chessboard, Coasters, Hex, Open, Tiles
 from table.cells import cell_side_mm, cells_mm
+from table.messages import phrase
 from table.solids import FACES, TIP, Array, Solid
 from table.table_config import Setup
 from webui.svg.labels import Label, place_labels
@@ -250,7 +251,12 @@ def _piece(piece: Row, setup: Setup) -> DrawnPiece:
     target = piece["colour"] == setup.game.target
     return DrawnPiece(
         name=(
-            f"{piece['colour']} {piece['size']}, {piece['pose']}{', the target' if target else ''}"
+            phrase(
+                "{colour} {size}, {pose}, the target" if target else "{colour} {size}, {pose}",
+                colour=piece["colour"],
+                size=piece["size"],
+                pose=piece["pose"],
+            )
         ),
         colour=piece["colour"],
         outline=_points(plan),

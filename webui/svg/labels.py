@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from table.measured_text import shown_mm
+from table.messages import Message, Number, phrase
 from table.solids import Array
 from webui.svg.palette import letter
 
@@ -85,10 +86,10 @@ def place_labels(
     return tuple(labels)
 
 
-def _words(row: Mapping[str, Any]) -> str:
+def _words(row: Mapping[str, Any]) -> Message:
     if row["on_target"] or row["touching"]:
-        return "on it" if row["on_target"] else "touching"
-    return shown_mm(row["gap_mm"], row["sigma_mm"])
+        return phrase("on it") if row["on_target"] else phrase("touching")
+    return Message(Number(shown_mm(row["gap_mm"], row["sigma_mm"])))
 
 
 def _cheapest(
