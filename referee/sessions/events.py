@@ -420,7 +420,8 @@ def decode_document(document: Any, where: str) -> Event:
     return convert(document, Event, where, restored=_restored)  # type: ignore[arg-type]  # mypy: a union is no class
 
 
-MESSAGE_TAGS = {kind.__struct_config__.tag for kind in (Template, Listing, Word, Number, PieceName)}
+MESSAGE_TAGS = [kind.__struct_config__.tag for kind in (Template, Listing, Word, Number, PieceName)]
+"""What `type` says in a message as the log keeps it."""
 
 
 def _with_messages(value: Any) -> Any:

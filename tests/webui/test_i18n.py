@@ -15,6 +15,7 @@ from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
 from referee.statistics.history import Stories
+from table.messages import msg, phrase, sentences
 from table.table_config import table_document
 from webui import (
     create_app,
@@ -184,6 +185,31 @@ def test_programs_are_answered_in_english_and_with_points(client):
         400,
         client.post("/api/v1/command", json={"command": "nonsense"}, headers=english).json,
     )
+
+
+def test_only_numbers_get_a_decimal_comma(client, live):
+    lost = msg("The camera is lost ({raw}).", raw="no answer of 192.168.1.20")
+    again = msg("The game waits; trying again in {mm} s.", mm="2.5")
+    live.become(said=sentences(lost, again))
+    german = client.get("/", headers={"Accept-Language": "de"}).text
+    assert "Die Kamera ist verloren (no answer of 192.168.1.20)." in german
+    assert "Das Spiel wartet; neuer Versuch in 2,5 s." in german
+
+
+def test_a_refusal_is_in_the_language_of_the_page(client):
+    page = client.get("/ruling/99999", headers={"Accept-Language": "de", "Accept": "text/html"})
+    assert page.status_code == 404
+    assert "Eintrag 99999 ist keine der neuesten Entscheidungen dieser Sitzung." in page.text
+    assert '<span lang="en">' not in page.text
+
+
+def test_evidence_is_in_the_language_of_the_page(client, session):
+    touch = phrase("{cell}: {mm} mm, {touch}", cell="d6", mm="16.3 ± 0.4", touch="touched")
+    session.shown["verdicts"][0]["evidence"] = {"touches": [touch], "margin_mm": 0.25, "sure": True}
+    german = client.get("/", headers={"Accept-Language": "de"}).text
+    assert "d6: 16,3 ± 0,4 mm, berührt" in german
+    assert "0,25 mm" in german
+    assert "<dd>ja</dd>" in german
 
 
 def test_what_nobody_has_translated_is_marked_as_english(client, live):

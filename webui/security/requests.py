@@ -152,7 +152,8 @@ def json_body() -> Any:
     try:
         return json_document(request.get_data())
     except InputError as error:
-        raise Refusal(400, "bad_request", f"{_capital(str(error))}; nothing was done.") from error
+        said = f"{_capital(str(error))}; nothing was done."  # programs are answered in English
+        raise Refusal(400, "bad_request", said) from error
 
 
 def number(text: str, name: str) -> int:

@@ -20,7 +20,7 @@ from referee.sessions.events import (
     record_document,
 )
 from table.errors import InputError
-from table.messages import Message, msg, sentences
+from table.messages import Message, msg, phrase, sentences
 
 RULED = Ruled(
     verdict="accepted",
@@ -96,6 +96,24 @@ def test_documents_carry_schema_and_fact():
         "ruled",
         "accepted",
     )
+
+
+def test_evidence_keeps_what_its_sentences_were_made_from():
+    touch = phrase("{piece} touches {cells}", piece="red1", cells=["b3"])
+    away = msg("{player}'s ship of {cell} is missing.", player="red", cell="A1")
+    known = msgspec.structs.replace(RULED, evidence={"touches": [touch], "differences": [away]})
+    evidence = decode(encode(known), "here").evidence
+    (kept,), (missing,) = evidence["touches"], evidence["differences"]
+    assert (kept, kept.content) == (touch, touch.content)
+    assert (missing, missing.content) == (away, away.content)
+
+
+@pytest.mark.parametrize(
+    "evidence", [{"type": "word"}, {"type": ["word"]}, {"type": "list", "items": 3}]
+)
+def test_evidence_that_only_looks_like_a_sentence_is_kept_as_it_is(evidence):
+    known = msgspec.structs.replace(RULED, evidence={"seen": evidence})
+    assert decode(encode(known), "here").evidence == {"seen": evidence}
 
 
 def test_facts_cannot_be_changed():
