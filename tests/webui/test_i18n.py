@@ -15,7 +15,7 @@ from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
 from referee.statistics.history import Stories
-from table.messages import msg, phrase, sentences
+from table.messages import as_message, msg, phrase, sentences
 from table.table_config import table_document
 from webui import (
     create_app,
@@ -221,6 +221,15 @@ def test_what_nobody_has_translated_is_marked_as_english(client, live):
     assert '<span lang="en">' not in client.get("/").text
 
 
+def test_an_old_log_keeps_its_fixed_sentences_in_the_language_of_the_page(client, session):
+    """Its sentences are texts; the rest of them stays English, and is marked so."""
+    said = "The session has ended. Nobody told this program what a zeppelin is."
+    session.shown["verdicts"][0]["said"] = as_message(said)
+    german = client.get("/", headers={"Accept-Language": "de"}).text
+    assert "Die Sitzung ist beendet." in german
+    assert '<span lang="en">Nobody told this program what a zeppelin is.</span>' in german
+
+
 def test_the_caller_speaks_the_language_of_the_page(client, session):
     def called(code):
         found = re.search(
@@ -229,6 +238,11 @@ def test_the_caller_speaks_the_language_of_the_page(client, session):
         )
         return found.groups()
 
+    session.shown["verdicts"][0]["said"] = sentences(
+        msg("{player}'s piece lies {mm} mm from the target.", player="yellow", mm="21.6 ± 0.3"),
+        msg("{player} leads, at {mm} mm.", player="yellow", mm="21.6"),
+        msg("{player} throws next.", player="blue"),
+    )
     assert called("de") == (
         (
             "Die Pyramide von Gelb liegt 21,6 Millimeter vom Ziel. Gelb führt mit 21,6 Millimeter."
