@@ -166,9 +166,15 @@ def quoted(*parts: str) -> Listing:
     return Listing(tuple(_content(part) for part in parts if part), SENTENCES)
 
 
-def in_a_row(things: Iterable[object], kind: str = "text") -> Listing:
+def in_a_row(things: Iterable[object], kind: str = "text", joint: Joint = ",") -> Listing:
     """`red, blue, green`, as the value of a field; `kind` is that of each thing."""
-    return Listing(tuple(_value(kind, thing) for thing in things), ",")
+    return Listing(tuple(_value(kind, thing) for thing in things), joint)
+
+
+def phrases(*parts: str, joint: Joint = ";") -> Message:
+    """Parts of one sentence, a semicolon between each two; empty ones are left out."""
+    each = tuple(_content(part) for part in parts if part)
+    return Message(each[0] if len(each) == 1 else Listing(each, joint))
 
 
 def first_sentence(text: str) -> Listing:
@@ -184,12 +190,6 @@ def first_sentence(text: str) -> Listing:
 def as_sentence(part: str) -> Message:
     """A part of a sentence as a sentence of its own, with a capital letter and a full stop."""
     return msg("{text}.", text=as_message(part))
-
-
-def phrases(*parts: str, joint: Joint = ";") -> Message:
-    """Parts of one sentence, a semicolon between each two; empty ones are left out."""
-    each = tuple(_content(part) for part in parts if part)
-    return Message(each[0] if len(each) == 1 else Listing(each, joint))
 
 
 def written(value: Value, say: Say = lambda english, _form: english, form: str = "") -> str:

@@ -196,7 +196,7 @@ def test_every_sentence_that_pages_show_is_in_the_list_of_templates(path):
     assert sorted(part for part in sentences_in_code(path) if part not in known) == []
 
 
-AS_DATA = [
+OF_REFEREE_AND_PAGES = [
     *sorted(ROOMS.glob("referee/live/*.py")),
     *sorted(ROOMS.glob("referee/presentation/*.py")),
     *(
@@ -216,12 +216,16 @@ AS_DATA = [
 """Modules of the referee, of calibration and of pages whose sentences people read."""
 
 
-@pytest.mark.parametrize("path", AS_DATA, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.parametrize(
+    "path", OF_REFEREE_AND_PAGES, ids=lambda path: f"{path.parent.name}/{path.name}"
+)
 def test_no_sentence_of_referee_calibration_and_pages_is_put_together_from_strings(path):
     assert sorted(sentences_in_code(path)) == []
 
 
-@pytest.mark.parametrize("path", AS_DATA, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.parametrize(
+    "path", OF_REFEREE_AND_PAGES, ids=lambda path: f"{path.parent.name}/{path.name}"
+)
 def test_what_the_panel_refuses_is_said_by_a_template(path):
     calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
     refused = [
