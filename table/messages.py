@@ -217,9 +217,13 @@ def written(value: Value, say: Say = lambda english, _form: english, form: str =
             )
 
 
+MADE_SENTENCES = ("{text}.", "{text}; nothing was done.")
+"""Templates that make a sentence of a phrase."""
+
+
 def _capital(text: str, value: Value) -> str:
     """With a capital letter, if it begins with a player or a colour or is a phrase with a stop."""
-    if isinstance(value, Template) and value.template == "{text}.":
+    if isinstance(value, Template) and value.template in MADE_SENTENCES:
         return text[:1].upper() + text[1:]
     while isinstance(value, Template | Listing):
         if isinstance(value, Listing):

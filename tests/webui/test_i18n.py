@@ -240,12 +240,12 @@ def test_the_caller_speaks_the_language_of_the_page(client, session):
 
     session.shown["verdicts"][0]["said"] = sentences(
         msg("{player}'s piece lies {mm} mm from the target.", player="yellow", mm="21.6 ± 0.3"),
-        msg("{player} leads, at {mm} mm.", player="yellow", mm="21.6"),
+        msg("{player} resigns.", player="red"),
         msg("{player} throws next.", player="blue"),
     )
     assert called("de") == (
         (
-            "Die Pyramide von Gelb liegt 21,6 Millimeter vom Ziel. Gelb führt mit 21,6 Millimeter."
+            "Die Pyramide von Gelb liegt 21,6 Millimeter vom Ziel. Rot gibt auf."
             " Blau wirft als Nächstes."
         ),
         "de",

@@ -152,7 +152,7 @@ def json_body() -> Any:
     try:
         return json_document(request.get_data())
     except InputError as error:
-        said = f"{_capital(str(error))}; nothing was done."  # programs are answered in English
+        said = msg("{text}; nothing was done.", text=error.said)
         raise Refusal(400, "bad_request", said) from error
 
 
@@ -162,10 +162,6 @@ def number(text: str, name: str) -> int:
         return number_of(text, name)
     except InputError as error:
         raise Refusal(400, "bad_number", message_of(error)) from error
-
-
-def _capital(said: str) -> str:
-    return said[:1].upper() + said[1:]
 
 
 def refuse_cross_site() -> None:
