@@ -112,6 +112,9 @@ def evidence_rows(
             yield from evidence_rows(value, *above, name)
         elif isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
             for number, item in enumerate(value, 1):
+                if isinstance(item, Mapping) and {"said", "move"} == item.keys():
+                    yield phrases(*above, name, item["said"], joint=","), Message(str(item["move"]))
+                    continue
                 numbered = phrase("{text} {n}", text=as_message(name), n=number)
                 yield from evidence_rows(
                     item if isinstance(item, Mapping) else {"": item}, *above, numbered

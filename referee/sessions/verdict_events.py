@@ -23,10 +23,14 @@ HOST_DECIDES = "host_decides"
 
 
 def _kept(value: Any) -> Any:
-    """Evidence as plain data, in which messages stay what they are."""
+    """Evidence as plain data, in which messages stay what they are; what has a message as its name
+    is a row with it as `said`, as names in JSON are texts.
+    """
     match value:
         case Message():
             return value
+        case Mapping() if any(isinstance(name, Message) for name in value):
+            return [{"said": name, "move": _kept(one)} for name, one in value.items()]
         case Mapping():
             return {str(name): _kept(one) for name, one in value.items()}
         case list() | tuple():

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engines.verdict import Accepted
 from referee.sessions.events import (
     SCHEMA,
     Event,
@@ -19,6 +20,7 @@ from referee.sessions.events import (
     encode,
     record_document,
 )
+from referee.sessions.verdict_events import fact_of
 from table.errors import InputError
 from table.messages import Message, msg, phrase, sentences
 
@@ -106,6 +108,15 @@ def test_evidence_keeps_what_its_sentences_were_made_from():
     (kept,), (missing,) = evidence["touches"], evidence["differences"]
     assert (kept, kept.content) == (touch, touch.content)
     assert (missing, missing.content) == (away, away.content)
+
+
+def test_what_else_may_have_happened_keeps_its_sentence():
+    said = msg(
+        "{player}'s piece lies {text}.", player="red", text=phrase("within {cells}", cells=["b3"])
+    )
+    verdict = Accepted(code="storm.throw", said=said, evidence={"may_be": {said: "throw red b3"}})
+    (row,) = decode(encode(fact_of(verdict)), "here").evidence["may_be"]
+    assert (row["said"].content, row["move"]) == (said.content, "throw red b3")
 
 
 @pytest.mark.parametrize(
