@@ -114,7 +114,8 @@ def test_what_else_may_have_happened_keeps_its_sentence():
     said = msg(
         "{player}'s piece lies {text}.", player="red", text=phrase("within {cells}", cells=["b3"])
     )
-    verdict = Accepted(code="storm.throw", said=said, evidence={"may_be": {said: "throw red b3"}})
+    may_be = {"may_be": {said: "throw red b3"}}
+    verdict = Accepted(code="storm.throw", said=said, moves=("throw red b3",), evidence=may_be)
     (row,) = decode(encode(fact_of(verdict)), "here").evidence["may_be"]
     assert (row["said"].content, row["move"]) == (said.content, "throw red b3")
 
