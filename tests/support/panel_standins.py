@@ -35,6 +35,7 @@ from referee.sessions.session import Session
 from referee.sessions.status import Live, Pointed
 from table.clearance import clearance
 from table.errors import InputError
+from table.messages import msg
 from table.observation import Camera, Observation, SeenPiece, observation_document
 from table.pieces import load_piece_set
 from table.solids import lying, upright
@@ -526,7 +527,7 @@ class FakeLive:
         self.setup = boule_table()
         self.latest = Live(
             status="waiting",
-            said="Waiting for blue's throw.",
+            said=msg("The referee waits for the next throw or move."),
             stamp=1,
             frame_seq=88,
             at_ms=22_000,
