@@ -17,6 +17,7 @@ from scipy.optimize import linear_sum_assignment, minimize
 
 from table.boards import within
 from table.errors import InputError
+from table.messages import Message, in_a_row, msg, phrase
 from table.observation import Camera
 from table.solids import Array
 from table.table_config import LearnedColour, Setup
@@ -96,11 +97,18 @@ class Close:
     other: str
     share: float
 
-    def __str__(self) -> str:
-        return (
-            f"{self.one} and {self.other} are close here: {100 * self.share:.0f} of 100 pieces"
-            " would be taken for the other"
+    @property
+    def message(self) -> Message:
+        """How close they are, as a part of a sentence."""
+        return phrase(
+            "{colour} and {colour2} are close here: {n} of 100 pieces would be taken for the other",
+            colour=self.one,
+            colour2=self.other,
+            n=f"{100 * self.share:.0f}",
         )
+
+    def __str__(self) -> str:
+        return str(self.message)
 
 
 def shown_pieces(image: Image, setup: Setup) -> list[Shown]:
@@ -115,8 +123,10 @@ def shown_pieces(image: Image, setup: Setup) -> list[Shown]:
     sight = search(view_of(photo), setup.colours)
     if hand_over(sight, setup):
         raise InputError(
-            "expected pieces and nothing else, but a hand or an arm is over the board; take another"
-            " picture"
+            msg(
+                "expected pieces and nothing else, but a hand or an arm is over the board; take"
+                " another picture"
+            )
         )
     sure = [one for one in lay_out(sight, photo) if one.chance > SURE_CHANCE]
     spots = list(on_their_edges(sure, photo, {}).values())
@@ -165,13 +175,16 @@ def by_palette(shown: Sequence[Shown], setup: Setup) -> dict[str, Shown]:
         looks = int(score[k].argmax())
         if score[k, looks] - score[k, colour] > ALIKE_MARGIN:
             other = shown[given.index(looks)]
-            said = (
-                f"the pieces at {shown[k]} and {other} both look {setup.colours[looks]}, and none"
-                f" looks {setup.colours[colour]}"
-            )
             raise InputError(
-                f"expected one piece of each colour, but {said}; if there is one of each, say"
-                " which: --order"
+                msg(
+                    "expected one piece of each colour, but the pieces at {raw} and {raw2} both"
+                    " look {colour}, and none looks {colour2}; if there is one of each, say which:"
+                    " --order",
+                    raw=shown[k],
+                    raw2=other,
+                    colour=setup.colours[looks],
+                    colour2=setup.colours[colour],
+                )
             )
     total = score[range(len(given)), given].sum()
     for k, colour in enumerate(given):
@@ -179,13 +192,14 @@ def by_palette(shown: Sequence[Shown], setup: Setup) -> dict[str, Shown]:
         others[k, colour] -= 1e6
         rival = _assigned(others)
         if total - others[range(len(rival)), rival].sum() < SURE_MARGIN:
-            said = (
-                f"the piece at {shown[k]} may be {setup.colours[colour]} or"
-                f" {setup.colours[rival[k]]}"
-            )
             raise InputError(
-                f"expected colours that can be told apart, but {said}; say which piece is which,"
-                " from left to right: --order"
+                msg(
+                    "expected colours that can be told apart, but the piece at {raw} may be"
+                    " {colour} or {colour2}; say which piece is which, from left to right: --order",
+                    raw=shown[k],
+                    colour=setup.colours[colour],
+                    colour2=setup.colours[rival[k]],
+                )
             )
     return {setup.colours[colour]: one for colour, one in zip(given, shown, strict=True)}
 
@@ -210,9 +224,21 @@ def _assigned(score: Array) -> list[int]:
 
 def _check_count(shown: Sequence[Shown], colours: Sequence[str]) -> None:
     if len(shown) != len(colours):
-        places = f": at {', '.join(map(str, shown))}" if shown else ""
-        wanted = f"one piece of each of {len(colours)} colours ({', '.join(colours)}) on the board"
-        raise InputError(f"expected {wanted}, saw {len(shown) or 'none'}{places}")
+        wanted: dict[str, object] = {"n": len(colours), "players": in_a_row(colours, "colour")}
+        raise InputError(
+            msg(
+                "expected one piece of each of {n} colours ({players}) on the board, saw {n2}: at"
+                " {raw}",
+                n2=len(shown),
+                raw=", ".join(map(str, shown)),
+                **wanted,
+            )
+            if shown
+            else msg(
+                "expected one piece of each of {n} colours ({players}) on the board, saw none",
+                **wanted,
+            )
+        )
 
 
 def learn(name: str, looks: Sequence[Shown]) -> LearnedColour:
@@ -266,13 +292,15 @@ def close_pairs(setup: Setup, ground: Array) -> list[Close]:
             _taken_for(first, second, ground, rng) + _taken_for(second, first, ground, rng)
         ) / 2
         if share > SAME_SHARE:
-            told = (
-                f"{one} and {other} cannot be told apart by what was shown ({100 * share:.0f} of"
-                " 100 pieces would be taken for the other)"
-            )
             raise InputError(
-                f"expected one piece of each colour, but {told}; is one of the pieces of the"
-                " other's colour?"
+                msg(
+                    "expected one piece of each colour, but {colour} and {colour2} cannot be told"
+                    " apart by what was shown ({n} of 100 pieces would be taken for the other); is"
+                    " one of the pieces of the other's colour?",
+                    colour=one,
+                    colour2=other,
+                    n=f"{100 * share:.0f}",
+                )
             )
         if share >= CLOSE_SHARE:
             pairs.append(Close(one, other, share))

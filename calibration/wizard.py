@@ -26,10 +26,10 @@ from calibration.quality.error_model import EDGE_PX, Errors
 from calibration.quality.gap_error import gaps_here
 from calibration.table.drift import Checked, recheck
 from calibration.table.remeasure import redo
-from table.errors import InputError, said_of
+from table.errors import InputError, message_of, said_of
 from table.games import table_facts
-from table.listing import listed
 from table.measured_text import Z_95, fine_margin
+from table.messages import as_sentence, msg, sentences
 from table.table_config import Lens, Setup
 from table.table_file import TableFile
 from vision.cameras.base import CameraLost, CameraPort
@@ -148,14 +148,14 @@ class Preparing:
         wanted; the page goes on.
         """
         with closing(self._camera):
-            no_more = "It has no more pictures."
+            no_more = msg("It has no more pictures.")
             try:
                 for frame in frames(self._camera, self._stopping, self._lose):
                     self._lost = ""
                     self._see(frame)
                     self._stopping.wait(LOOK_S)
             except CannotGoOn as error:
-                no_more = f"It cannot be used: {error}"
+                no_more = msg("It cannot be used: {raw}", raw=error)
             while not self._stopping.is_set():
                 self._lost = no_more
                 with self._changed:
@@ -175,8 +175,10 @@ class Preparing:
             }
 
     def _lose(self, error: CameraLost, retry_s: float) -> None:
-        self._lost = f"It is lost ({error}); trying again in {retry_s:g} s."
-        self._end("the camera is lost: try again when it is back")
+        self._lost = msg(
+            "It is lost ({raw}); trying again in {mm} s.", raw=error, mm=f"{retry_s:g}"
+        )
+        self._end(msg("the camera is lost: try again when it is back"))
         self._stopping.wait(retry_s)
 
     def _see(self, frame: Frame) -> None:
@@ -187,7 +189,7 @@ class Preparing:
                 self._check(frame)
             except Exception as error:
                 logger.info("a picture of %s cannot be looked at", self.name, exc_info=True)
-                self._lost = f"Its picture cannot be looked at ({said_of(error)})."
+                self._lost = msg("Its picture cannot be looked at ({raw}).", raw=said_of(error))
         self._work()
 
     def _check(self, frame: Frame) -> None:
@@ -214,7 +216,9 @@ class Preparing:
             return
         try:
             if frame is None:
-                raise InputError(f"{self.name}: expected a picture, but there is none yet")
+                raise InputError(
+                    msg("{raw}: expected a picture, but there is none yet", raw=self.name)
+                )
             match job:
                 case "lens":
                     self._calibrate()
@@ -225,10 +229,10 @@ class Preparing:
                 case _:
                     assert_never(job)
         except InputError as error:
-            self._end(str(error))
+            self._end(message_of(error))
         except Exception as error:
             logger.info("%s went wrong", job, exc_info=True)
-            self._end(f"that went wrong: {said_of(error)}")
+            self._end(msg("that went wrong: {raw}", raw=said_of(error)))
         else:
             self._end("")
 
@@ -252,15 +256,15 @@ class Preparing:
             path = self._file.path.with_name(LENS_NAME)
             save_lens(file, path)
         except InputError as error:
-            guide.fail(str(error))
+            guide.fail(message_of(error))
             raise
         with self._changed:
             self._new_lens = file
         guide.finish(
             (
-                f"{path.name}: written.",
+                msg("{raw}: written.", raw=path.name),
                 *file.advice,
-                "Put the target away, go back, and measure cards and board anew.",
+                msg("Put the target away, go back, and measure cards and board anew."),
             )
         )
 
@@ -282,14 +286,13 @@ class Preparing:
         setup = learned_setup(self._file.setup, learned)
         pairs = close_pairs(setup, np.median([one.ground for one in shown], axis=0))
         self._file.replace(setup)
-        self._close = (
-            ". ".join(map(str, pairs))
-            or "No two of them are close here: fewer than 1 of 100 pieces would be taken for another"  # noqa: E501
+        self._close = sentences(*(as_sentence(pair.message) for pair in pairs)) or msg(
+            "No two of them are close here: fewer than 1 of 100 pieces would be taken for another."
         )
 
     def _camera_step(self) -> Step:
         lens = self._file.setup.camera
-        said = f"{self.name}, {lens.width} × {lens.height} px."
+        said = msg("{who}, {n} × {n2} px.", who=self.name, n=lens.width, n2=lens.height)
         seen = None if self._frame is None and not self._lost else not self._lost
         return Step(
             seen,
@@ -298,7 +301,7 @@ class Preparing:
                 if self._lost
                 else (said,)
                 if self._frame
-                else (said, "Waiting for its first picture.")
+                else (said, msg("Waiting for its first picture."))
             ),
         )
 
@@ -315,7 +318,7 @@ class Preparing:
                 good=True,
                 said=(
                     _lens_said(self._new_lens.camera),
-                    "It is used once cards and board are measured anew.",
+                    msg("It is used once cards and board are measured anew."),
                 ),
             )
         return step
@@ -326,29 +329,33 @@ class Preparing:
             return self._step(
                 "table",
                 False,
-                ("Its cards were measured through the lens before: measure them anew.",),
+                (msg("Its cards were measured through the lens before: measure them anew."),),
             )
         if checked is None:
-            return self._step("table", None, ("Not looked at yet.",))
+            return self._step("table", None, (msg("Not looked at yet."),))
         if checked.said:
-            return self._step(
-                "table", False, tuple(f"{said[:1].upper()}{said[1:]}." for said in checked.said)
-            )
-        gap = (f"A gap is read to ± {self._gap_mm:.1f} mm here.",) if self._gap_mm else ()
-        return self._step("table", True, ("Cards and board lie where the table says.", *gap))
+            return self._step("table", False, tuple(map(as_sentence, checked.said)))
+        gap = (
+            (msg("A gap is read to ± {mm} mm here.", mm=f"{self._gap_mm:.1f}"),)
+            if self._gap_mm
+            else ()
+        )
+        return self._step("table", True, (msg("Cards and board lie where the table says."), *gap))
 
     def _colours_step(self) -> Step:
         learned = [colour.colour for colour in self._file.setup.learned_colours]
         if not learned:
             return self._step(
-                "colours", None, (f"As they are sold: {listed(self._file.setup.colours)}.",)
+                "colours",
+                None,
+                (msg("As they are sold: {players}.", players=self._file.setup.colours),),
             )
         return self._step(
             "colours",
             True,
             (
-                f"Learned in this light: {listed(learned)}.",
-                *((f"{self._close}.",) if self._close else ()),
+                msg("Learned in this light: {players}.", players=learned),
+                *((self._close,) if self._close else ()),
             ),
         )
 
@@ -379,8 +386,8 @@ def _written(path: Path) -> str:
 def _lens_said(lens: Lens) -> str:
     """What is known of a lens, in a sentence."""
     if lens.first_estimate:
-        return "A first estimate: lengths are coarse until it is calibrated."
+        return msg("A first estimate: lengths are coarse until it is calibrated.")
     if lens.covariance:
         focal_px, sigma_px = lens.matrix[0][0], float(np.sqrt(lens.covariance[0][0]))
-        return f"Calibrated: its focal length is {fine_margin(focal_px, sigma_px)} px."
-    return "Taken as exact: the table does not tell its ±."
+        return msg("Calibrated: its focal length is {mm} px.", mm=fine_margin(focal_px, sigma_px))
+    return msg("Taken as exact: the table does not tell its ±.")

@@ -99,7 +99,12 @@ class Rules(Protocol):
 
 
 class Game(Rules, Protocol):
-    """A game that can be refereed from what a camera saw."""
+    """A game that can be refereed from what a camera saw.
+
+    Beside what stands here it may offer `shown_state(state)`: the `state_document` with its
+    sentences as messages (`table.messages`), which pages write in their language; see the function
+    of that name below.
+    """
 
     def set_up(
         self, players: Sequence[str], rulings: Mapping[str, str], board: Board | None

@@ -26,6 +26,11 @@ class LogFailed(InputError):  # noqa: N818 - a fact about the disk, not a mistak
     """An event could not be brought to disk; the log is as it was, the ruling must not be shown."""
 
 
+def message_of(error: Exception) -> Message:
+    """What an error says, as the message that it was made of, where it was."""
+    return as_message(getattr(error, "said", str(error)))
+
+
 def said_of(error: Exception) -> str:
     """An error that nobody foresaw, in one line: its kind and its text."""
     text = "".join(letter if letter.isprintable() else " " for letter in str(error))

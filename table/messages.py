@@ -87,9 +87,9 @@ Value = Template | Listing | Plain | Word | Number | PieceName | str
 """What a message is made of, as the log keeps it; text is the same in every language."""
 Say = Callable[[str, str], str]
 """What is said in a language for an English text, in a form (empty for the usual one, `PLAIN` for
-a text without a template).
+a text without a template, `NUMBER` for a number).
 """
-PLAIN = "plain"
+PLAIN, NUMBER = "plain", "number"
 
 
 class Message(str):
@@ -177,13 +177,28 @@ def phrases(*parts: str, joint: Joint = ";") -> Message:
     return Message(each[0] if len(each) == 1 else Listing(each, joint))
 
 
+def first_sentence(text: str) -> Listing:
+    """The first sentence of a message, as the value of a field."""
+    content = _content(text)
+    while isinstance(content, Listing) and content.joint == SENTENCES:
+        content = content.items[0]
+    if isinstance(content, Plain):
+        content = Plain(content.text.partition(". ")[0].rstrip(".") + ".")
+    return Listing((content,), SENTENCES)
+
+
+def as_sentence(part: str) -> Message:
+    """A part of a sentence as a sentence of its own, with a capital letter and a full stop."""
+    return msg("{text}.", text=as_message(part))
+
+
 def written(value: Value, say: Say = lambda english, _form: english, form: str = "") -> str:
     """What was said in another language, by its catalogue; in English by none."""
     match value:
         case str():
             return value
         case Number(text):
-            return text
+            return say(text, NUMBER)
         case Plain(text):
             return say(text, PLAIN)
         case Word(english, own):
@@ -202,8 +217,14 @@ def written(value: Value, say: Say = lambda english, _form: english, form: str =
             )
 
 
+MADE_SENTENCES = ("{text}.", "{text}; nothing was done.")
+"""Templates that make a sentence of a phrase."""
+
+
 def _capital(text: str, value: Value) -> str:
-    """A sentence that begins with a player or a colour, with a capital letter."""
+    """With a capital letter, if it begins with a player or a colour or is a phrase with a stop."""
+    if isinstance(value, Template) and value.template in MADE_SENTENCES:
+        return text[:1].upper() + text[1:]
     while isinstance(value, Template | Listing):
         if isinstance(value, Listing):
             value = value.items[0] if value.items else ""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from table.clearance import clearance
+from table.messages import phrase
 from table.observation import SURE, Observation, SeenPiece, Unusable
 from table.table_config import Setup
 from vision.cameras.frame import Frame, Image
@@ -48,7 +49,7 @@ APART_SIGMAS = 4.0
 """Readings of a piece that are farther apart than this, in place and heading, are not one."""
 MOVED_PX = 2.0
 """A camera has moved if a corner of the board is seen so far from where it was."""
-NOT_AT_REST = "the picture has not come to rest yet"
+NOT_AT_REST = phrase("the picture has not come to rest yet")
 """Why a picture that changes is not read."""
 CHANGED_PIXELS = 6
 """So many changed pixels in one spot are a change; a small piece covers twenty."""

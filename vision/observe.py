@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from table.boards import within
+from table.messages import phrase
 from table.observation import Camera, Observation, SeenPiece, Unusable
 from table.solids import REPEATS_DEG, Array
 from table.table_config import Setup
@@ -34,7 +35,11 @@ def observe(
         return Unusable(
             frame.seq,
             frame.at_ms,
-            f"expected a picture of {size[0]}x{size[1]} pixels, as table.json says, got {got}",
+            phrase(
+                "expected a picture of {raw} pixels, as table.json says, got {raw2}",
+                raw=f"{size[0]}x{size[1]}",
+                raw2=got,
+            ),
         )
     reader = reader or TableReader()
     camera = reader.camera(frame.image, setup)

@@ -10,14 +10,16 @@ from flask import Flask
 from referee.presentation.shown_games import declarations, options_in_order, title, together
 from referee.sessions.events import SeatFreed, SeatTaken
 from referee.statistics.history import Stories
-from table.measured_text import shown_date, shown_mm, shown_time
+from table.measured_text import shown_date, shown_mm
 from webui.api.events import Bulletin, Streams
 from webui.api.openapi import BASE, describe
 from webui.api.routes import api
 from webui.filters import (
     before_the_list,
     evidence_rows,
+    shown_at,
     shown_gap,
+    shown_points,
     shown_verb,
     shown_verdict,
     unbroken,
@@ -116,7 +118,8 @@ def bare_app(hosts: Collection[str]) -> Flask:
         letter=letter,
         gap=shown_gap,
         mm=shown_mm,
-        time=shown_time,
+        time=shown_at,
+        points=shown_points,
         local=shown_date,
         rows=evidence_rows,
     )

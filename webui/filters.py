@@ -4,34 +4,35 @@ was measured, sensible digits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from referee.presentation.session_view import Decision, SessionView
 from referee.presentation.shown_games import verb
 from referee.sessions.misreadings import KEY
 from referee.sessions.verdict_events import LIKELIEST
-from table.measured_text import shown_mm
-from table.messages import Listing, Message
+from table.measured_text import shown_mm, shown_time
+from table.messages import SENTENCES, Joint, Listing, Message, Number, as_message, phrase, phrases
 from table.observation_document import Gap
 
 UNITS = {"_mm": "mm", "_mm2": "mm²", "_deg": "°", "_ms": "ms", "_px": "px"}
 
 
 VERDICTS = {
-    "accepted": "Ruled",
-    "refused": "Refused",
-    "cannot_see": "Cannot see",
-    "out_of_sync": "Out of sync",
-    "waiting": "Waiting",
-    "noted": "Heard",
-    "ambiguous": "Asked",
-    "table": "The table",
-    "by hand": "Decided by people",
+    "accepted": phrase("Ruled"),
+    "refused": phrase("Refused"),
+    "cannot_see": phrase("Cannot see"),
+    "out_of_sync": phrase("Out of sync"),
+    "waiting": phrase("Waiting"),
+    "noted": phrase("Heard"),
+    "ambiguous": phrase("Asked"),
+    "table": phrase("The table"),
+    "by hand": phrase("Decided by people"),
 }
 
 
-def shown_verdict(verdict: Decision) -> str:
+def shown_verdict(verdict: Decision) -> Message:
     """What kind of verdict it is, in a word or two."""
     return VERDICTS[verdict.verdict]
 
@@ -41,13 +42,43 @@ def shown_verb(view: SessionView) -> str:
     return verb(view.game, view.state.get("phase"))
 
 
-def shown_gap(row: Gap) -> str:
+def shown_gap(row: Gap) -> Message:
     """A row of the ranking in words: standing on the target, touching it, or so far from it."""
     if row.on_target:
-        return "on the target"
+        return phrase("on the target")
     if row.touching:
-        return "touching"
-    return f"{shown_mm(row.gap_mm, row.sigma_mm)} mm"
+        return phrase("touching")
+    return Message(Number(f"{shown_mm(row.gap_mm, row.sigma_mm)} mm"))
+
+
+def shown_at(at_ms: int) -> Message:
+    """A camera's time."""
+    return Message(Number(shown_time(at_ms)))
+
+
+def shown_points(points: float) -> Message:
+    """A number of points, with a decimal where it has one."""
+    return Message(Number(f"{points:g}"))
+
+
+def clauses_in_words(rests_on: str) -> Message:
+    """What a verdict rests on; sections keep the names that they have in the printed rules."""
+    return phrases(*map(_clause, rests_on.split("; ")))
+
+
+def _clause(clause: str) -> Message:
+    found = re.fullmatch(r"rulings? (\S+)(?: (to|and) (\S+))?", clause)
+    if found is None:
+        return Message(clause)
+    one, joint, other = found.groups()
+    if joint is None:
+        return phrase("ruling {rule}", rule=one)
+    several = joint == "to"
+    return phrase(
+        "rulings {rule} to {rule2}" if several else "rulings {rule} and {rule2}",
+        rule=one,
+        rule2=other,
+    )
 
 
 def unbroken(said: str) -> str:
@@ -57,43 +88,57 @@ def unbroken(said: str) -> str:
 
 def before_the_list(verdict: Decision) -> str:
     """What a verdict says, without the differences between table and record: a page lists those."""
-    said, differences = verdict.said, verdict.evidence.get("differences", ())
-    listed = " ".join(("", *differences))
-    content = said.content
-    if not (listed and said.endswith(listed)):
-        return said
-    if not isinstance(content, Listing):
-        return said.removesuffix(listed)
-    return Message(Listing(content.items[: -len(differences)], content.joint))
+    said = verdict.said
+    listed = [*map(str, verdict.evidence.get("differences", ()))]
+    content = as_message(said).content
+    if listed and isinstance(content, Listing) and content.joint == SENTENCES:
+        first, rest = content.items[: -len(listed)], content.items[-len(listed) :]
+        if [str(Message(one)) for one in rest] == listed:
+            return Message(Listing(first, SENTENCES))
+    return said.removesuffix(" ".join(("", *listed))) if listed else said
 
 
-def evidence_rows(evidence: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Evidence as (name, value with its unit), nested names joined by a comma; without the gaps,
-    which are rows of their own, and without what only programs read.
+def evidence_rows(
+    evidence: Mapping[str, Any], *above: str | Message
+) -> Iterator[tuple[Message, Message]]:
+    """Evidence as (name, value with its unit), nested names (`above`) joined by a comma; without
+    the gaps, which are rows of their own, and without what only programs read.
     """
     for key, value in evidence.items():
         if key in ("gaps", KEY, LIKELIEST):
             continue
         unit = next((unit for ending, unit in UNITS.items() if key.endswith(ending)), "")
         name = key[: key.rindex("_")] if unit else key
-        words = f"{prefix}{name.replace('_', ' ').replace('sigma', 'standard deviation')}"
+        name = name.replace("_", " ").replace("sigma", "standard deviation")
         if isinstance(value, Mapping):
-            yield from evidence_rows(value, f"{words}, ")
+            yield from evidence_rows(value, *above, name)
         elif isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
             for number, item in enumerate(value, 1):
+                if isinstance(item, Mapping) and {"said", "move"} == item.keys():
+                    yield phrases(*above, name, item["said"], joint=","), Message(str(item["move"]))
+                    continue
+                # Not `{text} {n}`, which counts in IceFloe and is translated otherwise.
+                numbered = phrase("{text2} {n}", text2=as_message(name), n=number)
                 yield from evidence_rows(
-                    item if isinstance(item, Mapping) else {"": item}, f"{words} {number}, "
+                    item if isinstance(item, Mapping) else {"": item}, *above, numbered
                 )
         else:
-            yield words, f"{_value(value)} {unit}".replace(" °", "°").strip()
+            yield phrases(*above, name, joint=","), _value(value, unit)
 
 
-def _value(value: Any) -> str:
+def _value(value: Any, unit: str = "") -> Message:
     if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.2f}"
+        return phrase("yes") if value else phrase("no")
+    if isinstance(value, float | int):
+        text = f"{value:.2f}" if isinstance(value, float) else str(value)
+        return Message(Number(f"{text} {unit}".replace(" °", "°").strip()))
     if isinstance(value, list | tuple):
-        words = [*map(_value, value)]
-        return ("; " if any(", " in word for word in words) else ", ").join(words)
-    return "–" if value is None else str(value)
+        words = [_value(one, unit if last else "") for last, one in _with_last(value)]
+        joint: Joint = ";" if any(", " in word for word in words) else ","
+        return phrases(*words, joint=joint)
+    return Message("–") if value is None else as_message(value)
+
+
+def _with_last(values: Sequence[Any]) -> Iterator[tuple[bool, Any]]:
+    """Each with whether it is the last."""
+    return ((number == len(values), value) for number, value in enumerate(values, 1))

@@ -19,7 +19,8 @@ from werkzeug.wrappers import Response
 
 from referee.presentation.announcements import SAID_BY_HAND, call
 from referee.presentation.session_view import Decision
-from table.messages import PLAIN, SENTENCES, Listing, Message, Plain, written
+from table.messages import NUMBER, PLAIN, SENTENCES, Listing, Message, Plain, written
+from webui.filters import clauses_in_words
 from webui.wording import read, sentences, write
 
 LANGUAGES = {"en": "English", "de": "Deutsch", "es": "Español"}
@@ -118,24 +119,29 @@ def translated(text: str, code: str, context: str = SAID) -> str | None:
     if code == "en" or not text:
         return text
     catalogue = _catalogue(code)
+
+    def say(english: str, form: str) -> str:
+        if form == PLAIN:
+            return translated(english, code) or english
+        return (
+            decimals(english, code) if form == NUMBER else catalogue.pgettext(form or SAID, english)
+        )
+
     if isinstance(text, Message) and not isinstance(text.content, Plain):
-
-        def say(english: str, form: str) -> str:
-            if form == PLAIN:
-                return translated(english, code) or english
-            return catalogue.pgettext(form or SAID, english)
-
+        if isinstance(text.content, Listing) and text.content.joint == SENTENCES:
+            each = [translated(Message(one), code) or "" for one in text.content.items]
+            return " ".join(each)
         whole = written(text.content, say)
-        return decimals(str(capital(whole)) if text[0].isupper() else whole, code)
+        return str(capital(whole)) if text[0].isupper() else whole
     if (whole := catalogue.pgettext(context, text)) != text or context != SAID:
         return whole
     each = []
     for sentence in sentences(text):
         if (words := read(sentence)) is None:
             return None
-        found = write(words, lambda english, form: catalogue.pgettext(form or SAID, english))
+        found = write(words, say)
         each.append(str(capital(found)) if sentence[0].isupper() else found)
-    return decimals(" ".join(each), code)
+    return " ".join(each)
 
 
 def number(value: float, places: int = 0) -> str:
@@ -144,17 +150,15 @@ def number(value: float, places: int = 0) -> str:
 
 
 def decimals(text: str, code: str) -> str:
-    """A text with its decimal points written as in a language: `12.3` is `12,3` in German and
-    Spanish.
+    """A number as text, with a ± or a unit perhaps, as a language writes it: `12.3 ± 0.2` is
+    `12,3 ± 0,2` in German and Spanish.
     """
-    return text if code == "en" else re.sub(r"(?<=\d)\.(?=\d)", ",", text)
+    return text if code == "en" else text.replace(".", ",")
 
 
 def cited(rests_on: str) -> str:
     """What a verdict rests on; sections keep the names that they have in the printed rules."""
-    return "; ".join(
-        word(part) if part.startswith("ruling") else part for part in rests_on.split("; ")
-    )
+    return word(clauses_in_words(rests_on))
 
 
 def capital(text: str | Markup) -> str | Markup:

@@ -17,8 +17,8 @@ from reportlab.pdfgen.canvas import Canvas
 
 from referee.presentation.session_view import SessionView
 from referee.presentation.shown_games import title
-from table.measured_text import shown_time
-from webui.filters import shown_gap, shown_verdict
+from table.messages import msg
+from webui.filters import clauses_in_words, shown_at, shown_gap, shown_verdict
 from webui.svg.board import Drawing
 from webui.svg.labels import Label
 from webui.svg.marks import DrawnMark
@@ -45,7 +45,7 @@ def verdict_png(
     """
     ruled = view.verdicts[0] if view.verdicts else None
     said = _wrapped(
-        say(ruled.said if ruled else "Nothing has been ruled yet."),
+        say(ruled.said if ruled else msg("Nothing has been ruled yet.")),
         "Helvetica-Bold",
         SAID,
         WIDTH - 2 * EDGE,
@@ -65,8 +65,14 @@ def verdict_png(
     canvas = Canvas(packed, pagesize=(WIDTH, height), pageCompression=0)
     y = height - EDGE - 22
     _text(canvas, EDGE, y, "Rinkside", "Helvetica-Bold", 24)
-    begun = f"{title(view.game)}, game {view.game_number}, session {view.session}" + (
-        " - simulated table" * view.simulated
+    simulated = view.simulated
+    begun = msg(
+        "{raw}, game {n}, session {n2} - simulated table"
+        if simulated
+        else "{raw}, game {n}, session {n2}",
+        raw=title(view.game),
+        n=view.game_number,
+        n2=view.session,
     )
     canvas.setFillColor(QUIET)
     _text(canvas, WIDTH - EDGE, y, say(begun), "Helvetica", SMALL, right=True)
@@ -78,7 +84,7 @@ def verdict_png(
             canvas,
             EDGE,
             y,
-            f"{say(shown_verdict(ruled)).upper()}   {say(shown_time(ruled.at_ms))}",
+            f"{say(shown_verdict(ruled)).upper()}   {say(shown_at(ruled.at_ms))}",
             "Helvetica-Bold",
             SMALL * 0.85,
         )
@@ -94,7 +100,14 @@ def verdict_png(
         _text(canvas, EDGE + 34, y, words, "Helvetica", SMALL)
     if ruled and ruled.rests_on:
         canvas.setFillColor(QUIET)
-        _text(canvas, EDGE, y - SMALL * 1.6, say(f"Rests on: {ruled.rests_on}"), "Helvetica", SMALL)
+        _text(
+            canvas,
+            EDGE,
+            y - SMALL * 1.6,
+            say(msg("Rests on: {text}", text=clauses_in_words(ruled.rests_on))),
+            "Helvetica",
+            SMALL,
+        )
     canvas.save()
     return _png(packed.getvalue())
 

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
+from table.messages import NUMBER, Number
 from table.pieces import COLOURS
 
 TEMPLATES = Path(__file__).with_name("translations") / "said.txt"
@@ -104,8 +105,8 @@ class Word:
     form: str = ""
 
 
-Words = Filled | Listed | Word | str
-"""What was said; a text alone is the same in every language but for the decimal point."""
+Words = Filled | Listed | Word | Number | str
+"""What was said; a text alone is the same in every language."""
 
 Say = Callable[[str, str], str]
 """What is said in a language for an English text, in a form (empty for the usual one)."""
@@ -156,7 +157,7 @@ def read(said: str, deep: int = 0) -> Words | None:
     if colour := _colour(said):
         return colour
     if _PLAIN.fullmatch(said):
-        return said
+        return Number(said) if re.search(r"\d\.\d", said) else said
     if deep > _DEEPEST:
         return None
     for template in templates:
@@ -203,6 +204,8 @@ def _value(kind: str, text: str, deep: int) -> Words | None:
                 lambda one: (read(one, deep) if one.startswith("ruling") else None) or one,
                 _WIDE,
             )
+        case "mm" | "share":
+            return Number(text)
         case "text":
             return read(text, deep)
         case "who":
@@ -238,6 +241,8 @@ def write(words: Words, say: Say, form: str = "") -> str:
     match words:
         case str():
             return words
+        case Number(text):
+            return say(text, NUMBER)
         case Word(english, own):
             return say(english, form or own)
         case Listed(things, joints):

@@ -19,6 +19,7 @@ from calibration.lens.guidance import Guidance, begin
 from calibration.lens.target import Found, NotFound, Target
 from calibration.lens.views import Views, check_views
 from table.errors import InputError
+from table.messages import msg, phrase
 from table.table_config import Lens
 from table.text import printable
 from vision.annotate.photo import write_picture
@@ -121,10 +122,12 @@ def take_views(
 def where_next(guidance: Guidance) -> str:
     """Where to hold the target next, or that there is enough."""
     if guidance.enough:
-        return "That is enough."
-    return (
-        "Hold the target"
-        f" {guidance.next_place.said if guidance.next_place else 'wherever it has not been yet'}."
+        return msg("That is enough.")
+    return msg(
+        "Hold the target {text}.",
+        text=guidance.next_place.said
+        if guidance.next_place
+        else phrase("wherever it has not been yet"),
     )
 
 

@@ -13,6 +13,7 @@ from calibration.lens.fit import Calibrated
 from calibration.lens.next_view import WELL_COVERED, cells_of, parts_without
 from calibration.lens.views import Views, convergence
 from table.files import convert, keep_previous, read_json, write_whole
+from table.messages import msg, phrases
 from table.table_config import Lens, rows_of
 
 FORMAT: Literal["rinkside-lens/1"] = "rinkside-lens/1"
@@ -99,22 +100,30 @@ def advice(calibrated: Calibrated, covered: NDArray[np.bool_]) -> tuple[str, ...
     """What would make the next calibration better, one sentence each."""
     said = []
     if covered.mean() < WELL_COVERED:
-        bare = ", ".join(parts_without(covered))
         said.append(
-            f"The corners of the target cover {100 * covered.mean():.0f} % of the picture; hold it"
-            f" also at the {bare}."
+            msg(
+                "The corners of the target cover {share} of the picture; hold it also at the"
+                " {text}.",
+                share=f"{100 * covered.mean():.0f} %",
+                text=phrases(*parts_without(covered), joint=","),
+            )
         )
     views = [judged.view for judged in calibrated.views]
     strong = sum(convergence(view) > 1.25 for view in views)
     if strong < len(views) // 4:
         said.append(
-            "Few views are tilted strongly; tilt the target by 30 to 45 degrees in more of them."
+            msg(
+                "Few views are tilted strongly; tilt the target by 30 to 45 degrees in more of"
+                " them."
+            )
         )
     upright = sum(
         float(np.ptp(view.pixels[:, 1])) > float(np.ptp(view.pixels[:, 0])) for view in views
     )
     if upright in (0, len(views)):
-        said.append("All views hold the target the same way round; turn it by a quarter in some.")
+        said.append(
+            msg("All views hold the target the same way round; turn it by a quarter in some.")
+        )
     return tuple(said)
 
 
@@ -128,5 +137,7 @@ def save_lens(file: LensFile, path: Path) -> Path | None:
     returned.
     """
     kept = keep_previous(path)
-    write_whole(path, msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n")
+    write_whole(
+        path, msgspec.json.format(msgspec.json.encode(file, enc_hook=str), indent=1) + b"\n"
+    )
     return kept

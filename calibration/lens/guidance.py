@@ -37,6 +37,7 @@ from calibration.lens.views import (
     usable_view,
 )
 from table.formatting import beside
+from table.messages import phrase, phrases
 from table.solids import Array
 from table.table_config import Lens
 
@@ -114,13 +115,15 @@ class Guidance:
             and convergence(view) < TILTED
             and straight(self.taken) >= MOST_STRAIGHT
         ):
-            view = LeftOut("", "it is tilted too little", "tilt it by 20 to 45 degrees")
+            view = LeftOut(
+                "", phrase("it is tilted too little"), phrase("tilt it by 20 to 45 degrees")
+            )
         if isinstance(view, LeftOut):
             return replace(self, doing="refused", said=view.said, held=None)
         if self.held is None or not apart_px(self.held[1], view) < STILL_SHARE * self.lens.width:
-            return replace(self, doing="holding", said="hold still", held=(at_ms, view))
+            return replace(self, doing="holding", said=phrase("hold still"), held=(at_ms, view))
         if at_ms - self.held[0] < HOLD_MS:
-            return replace(self, doing="holding", said="hold still")
+            return replace(self, doing="holding", said=phrase("hold still"))
         return self._with(view)
 
     @property
@@ -133,20 +136,24 @@ class Guidance:
         """What is still to be shown, in a few words each; empty when there is enough."""
         lacks = []
         if (more := WANTED_VIEWS - len(self.taken)) > 0:
-            lacks.append(f"{more} more views" if more > 1 else "one more view")
+            lacks.append(phrase("{n} more views", n=more) if more > 1 else phrase("one more view"))
         if (more := LEAST_TILTED - (len(self.taken) - straight(self.taken))) > 0:
-            lacks.append(f"{more} of them tilted")
+            lacks.append(phrase("{n} of them tilted", n=more))
         covered = self.covered
         if (share := float(covered.mean())) < WELL_COVERED:
-            bare = f" ({', '.join(parts_without(covered))})" if covered.any() else ""
+            more_share = f"{beside(100 * (WELL_COVERED - share), 0, 0)} %"
+            bare = phrases(*parts_without(covered), joint=",")
             lacks.append(
-                f"corners in {beside(100 * (WELL_COVERED - share), 0, 0)} % more of the"
-                f" picture{bare}"
+                phrase(
+                    "corners in {share} more of the picture ({text})", share=more_share, text=bare
+                )
+                if covered.any()
+                else phrase("corners in {share} more of the picture", share=more_share)
             )
         if len(self.taken) >= FIRST_SOLVED:
             for said, names in (
-                ("focal length", ("fx", "fy")),
-                ("middle of the picture", ("cx", "cy")),
+                (phrase("focal length"), ("fx", "fy")),
+                (phrase("middle of the picture"), ("cx", "cy")),
             ):
                 if (
                     share := Z_95 * max(self.sigma[name] for name in names) / self.lens.matrix[0][0]
@@ -156,8 +163,13 @@ class Guidance:
                         f"{100 * GOOD_SHARE:.2f}",
                     )
                     lacks.append(
-                        f"the {said} better than ±{now} % of the focal length, ±{enough} % is"
-                        " enough"
+                        phrase(
+                            "the {text} better than ±{share} of the focal length, ±{share2} is"
+                            " enough",
+                            text=said,
+                            share=f"{now} %",
+                            share2=f"{enough} %",
+                        )
                     )
         return tuple(lacks)
 
@@ -170,7 +182,7 @@ class Guidance:
         """One more view, and what the lens is by all of them."""
         taken = (*self.taken, view)
         model, lens, sigma, next_place = _judge(self.target, taken, self.lens, self.model)
-        said = f"{view.name} taken"
+        said = phrase("view-{n} taken", n=view.name.removeprefix("view-"))
         return replace(
             self,
             lens=lens,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from calibration.lens.models import told
 from calibration.lens.target import Target
+from table.messages import Message, phrase, phrases
 from table.solids import Array
 from table.table_config import Lens
 from vision.geometry.camera_model import Pose, project_posed, undistort
@@ -23,8 +24,17 @@ CELLS = (6, 4)
 """Columns and rows in which coverage of the picture is counted."""
 WELL_COVERED = 0.75
 """Share of the cells that is enough."""
-ACROSS = ("left", "middle", "right")
-DOWN = ("top", "middle", "bottom")
+PARTS = (
+    (phrase("top left"), phrase("top middle"), phrase("top right")),
+    (phrase("middle left"), phrase("middle"), phrase("middle right")),
+    (phrase("bottom left"), phrase("bottom middle"), phrase("bottom right")),
+)
+"""The parts of a picture, from its top."""
+AT_PARTS = (
+    (phrase("at the top left"), phrase("at the top middle"), phrase("at the top right")),
+    (phrase("at the middle left"), phrase("in the middle"), phrase("at the middle right")),
+    (phrase("at the bottom left"), phrase("at the bottom middle"), phrase("at the bottom right")),
+)
 SPOTS = (0.2, 0.35, 0.5, 0.65, 0.8)
 """Shares of the picture's width and height at which the target's middle may be."""
 TILT_DEG = 35.0
@@ -38,7 +48,14 @@ SIDES: dict[str, tuple[float, float]] = {
 """The side that is nearer to the camera, and the axis that the target turns about for it (x right,
 y down in the picture).
 """
-AWAY = {"near": 0.8, "farther away": 0.5}
+SIDES_NEARER = {
+    "left": phrase("the left side nearer to the camera"),
+    "right": phrase("the right side nearer to the camera"),
+    "upper": phrase("the upper side nearer to the camera"),
+    "lower": phrase("the lower side nearer to the camera"),
+}
+AWAY_SAID = {"near": phrase("near"), "far": phrase("farther away")}
+AWAY = {"near": 0.8, "far": 0.5}
 """How much of the picture's height a target held straight fills."""
 MARGIN = 0.01
 """Share of the picture next to its edges that the target's outline keeps out of."""
@@ -60,7 +77,7 @@ class Place:
     """
 
     outline_px: Array
-    said: str
+    said: Message
     tilted: bool
     tells: Array
     cells: NDArray[np.bool_]
@@ -124,12 +141,13 @@ def cells_of(pixels: Array, width: int, height: int) -> NDArray[np.bool_]:
     return covered
 
 
-def parts_without(covered: NDArray[np.bool_]) -> list[str]:
+def parts_without(covered: NDArray[np.bool_]) -> list[Message]:
     """`top left`, ...: the parts of the picture in which cells (rows, columns) are not covered."""
     return sorted(
         {
-            _part((column + 0.5) / CELLS[0], (row + 0.5) / CELLS[1])
+            PARTS[down][across]
             for row, column in np.argwhere(~covered)
+            for down, across in [_part((column + 0.5) / CELLS[0], (row + 0.5) / CELLS[1])]
         }
     )
 
@@ -153,16 +171,13 @@ def _pose(
     )
 
 
-def _words(outline_px: Array, size: Array, turned: bool, side: str, away: str) -> str:
-    where = _part(*(outline_px.mean(axis=0) / size))
-    tilt = f"tilted, the {side} side nearer to the camera" if side else "straight to the camera"
-    return (
-        f"{away}, {'in' if where == 'middle' else 'at'} the {where},"
-        f" {'on its side' if turned else 'upright'}, {tilt}"
-    )
+def _words(outline_px: Array, size: Array, turned: bool, side: str, away: str) -> Message:
+    down, across = _part(*(outline_px.mean(axis=0) / size))
+    tilt = (phrase("tilted"), SIDES_NEARER[side]) if side else (phrase("straight to the camera"),)
+    turn = phrase("on its side") if turned else phrase("upright")
+    return phrases(AWAY_SAID[away], AT_PARTS[down][across], turn, *tilt, joint=",")
 
 
-def _part(column: float, row: float) -> str:
-    """The part of the picture at a share of its width and height."""
-    down, across = DOWN[min(int(3 * row), 2)], ACROSS[min(int(3 * column), 2)]
-    return "middle" if down == across == "middle" else f"{down} {across}"
+def _part(column: float, row: float) -> tuple[int, int]:
+    """The row and column of the part of the picture at a share of its width and height."""
+    return min(int(3 * row), 2), min(int(3 * column), 2)

@@ -14,6 +14,7 @@ import cv2
 import numpy as np
 
 from calibration.sheets.cards import TARGET_COLUMNS, TARGET_ROWS, target_board
+from table.messages import Message, phrase
 from table.solids import Array
 from vision.cameras.frame import Image
 from vision.localization.markers import one_thread
@@ -51,11 +52,13 @@ class NotFound:
         return False
 
 
-BLURRED = NotFound("it is blurred", "no edge in it is sharp; hold still, focus, add light")
+BLURRED = NotFound(
+    phrase("it is blurred"), phrase("no edge in it is sharp; hold still, focus, add light")
+)
 
 ANOTHER = NotFound(
-    "it is a target of another layout",
-    "older, or with other counts; use the one that `rinkside print charuco` makes",
+    phrase("it is a target of another layout"),
+    phrase("older, or with other counts; use the one that `rinkside print charuco` makes"),
 )
 
 
@@ -66,8 +69,8 @@ class Charuco:
     square_mm: float = 20.0
 
     @property
-    def said(self) -> str:
-        return f"ChArUco target of {TARGET_COLUMNS} x {TARGET_ROWS} squares"
+    def said(self) -> Message:
+        return phrase("ChArUco target of {n} x {n2} squares", n=TARGET_COLUMNS, n2=TARGET_ROWS)
 
     @property
     def corners_mm(self) -> Array:
@@ -92,10 +95,14 @@ class Charuco:
                 _, _, _, mirrored = _detector().detectBoard(np.ascontiguousarray(grey[:, ::-1]))
             if mirrored is not None and len(mirrored) >= 4:
                 return NotFound(
-                    "the target is mirrored",
-                    "turn mirroring off in the camera, or print the target again",
+                    phrase("the target is mirrored"),
+                    phrase("turn mirroring off in the camera, or print the target again"),
                 )
-            return BLURRED if _is_blurred(grey) else NotFound(f"no {self.said} is seen")
+            return (
+                BLURRED
+                if _is_blurred(grey)
+                else NotFound(phrase("no {text} is seen", text=self.said))
+            )
         if _fitting_share(quads, ids) < ANOTHER_LAYOUT:
             return ANOTHER
         count = 0 if numbers is None else len(numbers)
@@ -106,9 +113,13 @@ class Charuco:
                 # markers lie as they should, but between them the squares are the other way round
                 return ANOTHER
             return NotFound(
-                "too few corners are seen",
-                f"{count} of {(TARGET_COLUMNS - 1) * (TARGET_ROWS - 1)}, at least {LEAST_CORNERS}"
-                " are needed",
+                phrase("too few corners are seen"),
+                phrase(
+                    "{n} of {n2}, at least {n3} are needed",
+                    n=count,
+                    n2=(TARGET_COLUMNS - 1) * (TARGET_ROWS - 1),
+                    n3=LEAST_CORNERS,
+                ),
             )
         places = self.corners_mm[np.asarray(numbers).reshape(-1)]
         pixels = np.asarray(corners, float).reshape(-1, 2)
@@ -124,8 +135,8 @@ class ChessTarget:
     square_mm: float = 25.0
 
     @property
-    def said(self) -> str:
-        return f"chessboard of {self.columns} x {self.rows} inner corners"
+    def said(self) -> Message:
+        return phrase("chessboard of {n} x {n2} inner corners", n=self.columns, n2=self.rows)
 
     @property
     def corners_mm(self) -> Array:
@@ -147,7 +158,11 @@ class ChessTarget:
         flags = cv2.CALIB_CB_ACCURACY | cv2.CALIB_CB_NORMALIZE_IMAGE
         found, corners = cv2.findChessboardCornersSB(grey, (self.columns, self.rows), flags=flags)
         if not found:
-            return BLURRED if _is_blurred(grey) else NotFound(f"no {self.said} is seen whole")
+            return (
+                BLURRED
+                if _is_blurred(grey)
+                else NotFound(phrase("no {text} is seen whole", text=self.said))
+            )
         pixels = np.asarray(corners, float).reshape(-1, 2)
         return Found(
             self.corners_mm, pixels, blur_px(grey, self.corners_mm / self.square_mm, pixels)

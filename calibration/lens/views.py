@@ -15,6 +15,7 @@ import numpy as np
 from calibration.lens.target import MOST_BLUR_PX, Found, NotFound, Target
 from table.errors import InputError
 from table.formatting import beside
+from table.messages import Message, as_message, phrase
 from table.solids import Array
 from vision.cameras.image_files import image_size, read_image
 
@@ -45,8 +46,12 @@ class LeftOut:
     detail: str = ""
 
     @property
-    def said(self) -> str:
-        return f"{self.reason}: {self.detail}" if self.detail else self.reason
+    def said(self) -> Message:
+        if not self.detail:
+            return as_message(self.reason)
+        return phrase(
+            "{text}: {text2}", text=as_message(self.reason), text2=as_message(self.detail)
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +105,7 @@ def read_views(folder: Path, target: Target) -> Views:
 
 
 def _unreadable(path: Path, error: InputError) -> LeftOut:
-    return LeftOut(path.name, "it cannot be read", str(error).removeprefix(f"{path}: "))
+    return LeftOut(path.name, phrase("it cannot be read"), str(error).removeprefix(f"{path}: "))
 
 
 def _usual_size(sizes: Collection[tuple[int, int]], folder: Path) -> tuple[int, int]:
@@ -128,8 +133,14 @@ def _view(
     if own != size:
         return LeftOut(
             name,
-            "it is of another size",
-            f"{own[0]} x {own[1]} px, most are {size[0]} x {size[1]} px",
+            phrase("it is of another size"),
+            phrase(
+                "{n} x {n2} px, most are {n3} x {n4} px",
+                n=own[0],
+                n2=own[1],
+                n3=size[0],
+                n4=size[1],
+            ),
         )
     grey = np.asarray(cv2.cvtColor(read_image(path).image, cv2.COLOR_RGB2GRAY), np.uint8)
     match target.find(grey):
@@ -144,18 +155,19 @@ def usable_view(name: str, found: Found, others: Sequence[View], same_px: float)
     `same_px` from those of another.
     """
     if found.blur_px > MOST_BLUR_PX:
-        detail = (
-            f"edges are {beside(found.blur_px, MOST_BLUR_PX, 1)} px wide, at most {MOST_BLUR_PX:g}"
-            " are of use; hold still, focus, add light"
+        detail = phrase(
+            "edges are {mm} px wide, at most {mm2} are of use; hold still, focus, add light",
+            mm=beside(found.blur_px, MOST_BLUR_PX, 1),
+            mm2=f"{MOST_BLUR_PX:g}",
         )
-        return LeftOut(name, "it is blurred", detail)
+        return LeftOut(name, phrase("it is blurred"), detail)
     view = View(name, found.target_mm, found.pixels)
     same = next((other.name for other in others if apart_px(view, other) < same_px), None)
     return (
         LeftOut(
             name,
-            "it shows the same as another",
-            f"as {same}; move or tilt the target between photographs",
+            phrase("it shows the same as another"),
+            phrase("as {raw}; move or tilt the target between photographs", raw=same),
         )
         if same
         else view

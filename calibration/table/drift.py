@@ -16,6 +16,7 @@ from calibration.table.board_search import Face, find_board
 from calibration.table.bundle_adjustment import laid
 from table.boards import Tiles
 from table.errors import InputError
+from table.messages import phrase
 from table.observation import Camera
 from table.solids import Array
 from table.table_config import Setup
@@ -57,11 +58,11 @@ class Checked:
         where it was`.
         """
         cards = [
-            f"card {card} lies {_length(by_mm)} from where it was"
+            phrase("card {n} lies {mm} mm from where it was", n=card, mm=_length(by_mm))
             for card, by_mm in self.cards_mm.items()
         ]
         return (
-            (*cards, f"the board lies {_length(self.board_mm)} from where it was")
+            (*cards, phrase("the board lies {mm} mm from where it was", mm=_length(self.board_mm)))
             if self.board_mm is not None
             else tuple(cards)
         )
@@ -70,7 +71,7 @@ class Checked:
     def said(self) -> tuple[str, ...]:
         """Everything, one sentence each."""
         camera = (
-            (f"the camera has moved {_length(self.camera_mm)} over the board",)
+            (phrase("the camera has moved {mm} mm over the board", mm=_length(self.camera_mm)),)
             if self.camera_mm is not None
             else ()
         )
@@ -120,7 +121,7 @@ class _Look:
             self.setup.fiducials, markers=markers, covariance=msgspec.UNSET
         )
         if not markers:
-            return NoPose("no fiducial is in view")
+            return NoPose(phrase("no fiducial is in view"))
         return locate_by(
             self.detected, self.image, msgspec.structs.replace(self.setup, fiducials=fiducials)
         )
@@ -259,4 +260,4 @@ def _camera_shift_mm(camera: Camera, before: Camera, setup: Setup) -> float | No
 
 
 def _length(by_mm: float) -> str:
-    return f"{by_mm:.1f} mm" if by_mm < 10 else f"{by_mm:.0f} mm"
+    return f"{by_mm:.1f}" if by_mm < 10 else f"{by_mm:.0f}"

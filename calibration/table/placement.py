@@ -43,6 +43,7 @@ from calibration.table.bundle_adjustment import (
 from calibration.table.marker_edges import edge_samples, refuse_mirrored
 from table.boards import Board, Open, Point
 from table.errors import InputError
+from table.messages import in_a_row, msg, phrase
 from table.observation import Camera
 from table.solids import Array, signed_area
 from table.table_config import Fiducials, Lens, Marker
@@ -234,10 +235,13 @@ def _check_edges(state: Array, seen: list[tuple[str, Array]], known: Known) -> N
             project_plane(corners, state, frame, known.lens), quads.reshape(-1, 2)
         )
         if wrong.any():
-            said = f"the edges of card {int(np.argmax(wrong))} are not where the card is"
             raise InputError(
-                f"{name}: expected a sharp photograph, but {said}; hold the camera still, focus it,"
-                " and take another"
+                msg(
+                    "{raw}: expected a sharp photograph, but the edges of card {n} are not where"
+                    " the card is; hold the camera still, focus it, and take another",
+                    raw=name,
+                    n=int(np.argmax(wrong)),
+                )
             )
 
 
@@ -270,12 +274,16 @@ def _check_fit(state: Array, measured: list[Measured], known: Known) -> None:
             )
         )
     worst = int(np.argmin(costs))
-    said = (
-        f"they are seen up to {max(shifts):.2f} px from where they should be, and card {worst}"
-        f" ({NAMES[worst]}) fits least"
+    raise InputError(
+        msg(
+            "expected four flat cards in one plane that lie still; they are seen up to {mm} px from"
+            " where they should be, and card {n} ({corner}) fits least; is it bent, does it lie"
+            " higher, was it moved between photographs?",
+            mm=f"{max(shifts):.2f}",
+            n=worst,
+            corner=NAMES[worst],
+        )
     )
-    advice = "is it bent, does it lie higher, was it moved between photographs?"
-    raise InputError(f"expected four flat cards in one plane that lie still; {said}; {advice}")
 
 
 def _check_board(state: Array, measured: list[Measured], known: Known) -> float:
@@ -317,8 +325,11 @@ def detect_cards(frames: Mapping[str, Image]) -> list[tuple[str, Array]]:
     for name, detected in found.items():
         if detected.twice:
             raise InputError(
-                f"{name}: expected each card once, but card {detected.twice[0]} is seen twice; take"
-                " one away"
+                msg(
+                    "{raw}: expected each card once, but card {n} is seen twice; take one away",
+                    raw=name,
+                    n=detected.twice[0],
+                )
             )
     seen = [
         (name, np.array([detected.corners_px[card] for card in CARDS]))
@@ -329,9 +340,17 @@ def detect_cards(frames: Mapping[str, Image]) -> list[tuple[str, Array]]:
         for image in frames.values():
             refuse_mirrored(image, wanted)
         best = max((detected.corners_px for detected in found.values()), key=len, default={})
-        missing = ", ".join(f"{card} ({NAMES[card]})" for card in CARDS if card not in best)
+        missing = [
+            phrase("{n} ({corner})", n=card, corner=NAMES[card])
+            for card in CARDS
+            if card not in best
+        ]
         raise InputError(
-            f"expected a photograph of all four cards, 0 to 3; none shows {missing} with the others"
+            msg(
+                "expected a photograph of all four cards, 0 to 3; none shows {text} with the"
+                " others",
+                text=in_a_row(missing),
+            )
         )
     return seen
 

@@ -14,6 +14,7 @@ from calibration.table.drift import Checked, recheck
 from calibration.table.placement import place_cards
 from table.boards import Open, Tiles
 from table.errors import InputError
+from table.messages import msg
 from table.solids import Array
 from table.table_config import Fiducials, Setup
 from vision.cameras.frame import Image
@@ -44,8 +45,9 @@ def redo(image: Image, setup: Setup) -> tuple[Setup, Checked]:
     left = recheck(image, renewed)
     if left.elsewhere or left.camera is None:
         raise InputError(
-            "expected cards and board that fit each other, but"
-            f" {' and '.join(left.said) or 'they do not'}"
+            msg("expected cards and board that fit each other, but {text}", text=left.said)
+            if left.said
+            else msg("expected cards and board that fit each other, but they do not")
         )
     stayed = kept(before_mm, placed.corners_mm)
     there = np.array([laid(stayed.place, card) for card in before_mm])

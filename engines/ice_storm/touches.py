@@ -21,6 +21,7 @@ from engines.ice_storm.place import Place, shapes
 from engines.ice_storm.squares import SIDE, Square
 from table.boards import Board, Chessboard
 from table.errors import InputError
+from table.messages import phrase
 from table.observation import SeenPiece
 from table.pieces import PieceSize
 from table.solids import Array, convex_hull
@@ -42,7 +43,12 @@ class Touch:
     call: Call
 
     def __str__(self) -> str:
-        return f"{self.square}: {self.overlap_mm:.1f} ± {Z95 * self.sigma_mm:.1f} mm, {self.call}"
+        return phrase(
+            "{cell}: {mm} mm, {touch}",
+            cell=self.square,
+            mm=f"{self.overlap_mm:.1f} ± {Z95 * self.sigma_mm:.1f}",
+            touch=self.call,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from referee.sessions.misreadings import Kind, Misread, kind_of
 from referee.sessions.state import Ledger, followed_by
 from referee.sessions.verdict_events import told
 from table.errors import InputError
+from table.messages import NOTHING, Message, msg, phrase
 from table.observation import Observation, SeenPiece
 from table.solids import lying, upright
 from table.table_config import Setup
@@ -74,8 +75,10 @@ def last_table(ledger: Ledger, ruled_on: RuledOn[Observation]) -> tuple[int, Obs
     """
     if ledger.question is not None:
         raise InputError(
-            "the referee has asked: answer the question, or take it back and put the pieces right"
-            " then"
+            msg(
+                "the referee has asked: answer the question, or take it back and put the pieces"
+                " right then"
+            )
         )
     # A question that was taken back is no ruling: what was ruled on that table before it is put
     # right.
@@ -83,8 +86,10 @@ def last_table(ledger: Ledger, ruled_on: RuledOn[Observation]) -> tuple[int, Obs
     seq, table = ruled_on.newest(ledger.rulings | answered) or (0, None)
     if table is None or seq < ledger.game_seq:
         raise InputError(
-            "no table of this game was ruled on since the program was started, so there is none to"
-            " put right"
+            msg(
+                "no table of this game was ruled on since the program was started, so there is"
+                " none to put right"
+            )
         )
     entry = next(
         (
@@ -96,7 +101,9 @@ def last_table(ledger: Ledger, ruled_on: RuledOn[Observation]) -> tuple[int, Obs
     )
     if entry is not None and entry is not ledger.standing[-1]:
         raise InputError(
-            f"something counts that was told after record {entry.seq}: take that back first"
+            msg(
+                "something counts that was told after record {n}: take that back first", n=entry.seq
+            )
         )
     return (entry.seq if entry else seq), table
 
@@ -111,8 +118,10 @@ def reread(
     changes = tuple(sentence for piece in pieces if (sentence := _change(table, piece)))
     if not changes:
         raise InputError(
-            "expected a piece that lies otherwise than it was read; move one, or change its colour,"
-            " size or pose"
+            msg(
+                "expected a piece that lies otherwise than it was read; move one, or change its"
+                " colour, size or pose"
+            )
         )
     stood = any(entry.seq == record for entry in ledger.standing)
     before = _without(ledger, record) if stood else ledger
@@ -169,7 +178,10 @@ def _new(
         )
     if piece.pose not in ("upright", "lying"):
         raise InputError(
-            f"expected upright or lying, got {piece.pose!r}; stand a piece that leans on its own"
+            msg(
+                "expected upright or lying, got '{raw}'; stand a piece that leans on its own",
+                raw=piece.pose,
+            )
         )
     solid = (upright if piece.pose == "upright" else lying)(
         setup.pieces[piece.size], piece.x_mm, piece.y_mm, piece.heading_deg, z_mm
@@ -181,8 +193,12 @@ def _new(
     )  # it may lie over the edge
     if not there and not ((low <= base_mm) & (base_mm <= high)).all():
         raise InputError(
-            f"expected a place on the table, got ({piece.x_mm:.1f}, {piece.y_mm:.1f}) mm; say that"
-            " it is not there instead"
+            msg(
+                "expected a place on the table, got ({mm}, {mm2}) mm; say that it is not there"
+                " instead",
+                mm=f"{piece.x_mm:.1f}",
+                mm2=f"{piece.y_mm:.1f}",
+            )
         )
     covariance = np.diag([BY_HAND_SIGMA_MM**2, BY_HAND_SIGMA_MM**2, BY_HAND_SIGMA_DEG**2])
     return SeenPiece(
@@ -196,25 +212,41 @@ def _new(
     )
 
 
-def _change(seen: Observation, piece: PieceCorrection) -> str:
+def _change(seen: Observation, piece: PieceCorrection) -> Message:
     """How a correction differs from the reading, in a sentence; empty within 0.05 mm and
     degrees.
     """
-    lies = (
-        f"{piece.colour} {piece.size}, {piece.pose}, at ({piece.x_mm:.1f}, {piece.y_mm:.1f}) mm,"
-        f" heading {piece.heading_deg:.0f}°"
-    )
+    lies: dict[str, object] = {
+        "colour": piece.colour,
+        "size": piece.size,
+        "pose": piece.pose,
+        "mm": f"{piece.x_mm:.1f}",
+        "mm2": f"{piece.y_mm:.1f}",
+        "n": f"{piece.heading_deg:.0f}",
+    }
     if piece.index is None or piece.index >= len(seen.pieces):
-        return f"{lies}, was not read" if piece.there else ""
-    was = seen.pieces[piece.index]
+        return (
+            phrase(
+                "{colour} {size}, {pose}, at ({mm}, {mm2}) mm, heading {n}°, was not read", **lies
+            )
+            if piece.there
+            else NOTHING
+        )
+    one = seen.pieces[piece.index]
     if not piece.there:
-        return f"{was} is not there"
+        return phrase("{text} is not there", text=one.message)
     moved = (
-        np.abs(was.base_mm - (piece.x_mm, piece.y_mm)).max() > NUDGED_MM
-        or abs(was.heading_deg - piece.heading_deg) > 0.051
+        np.abs(one.base_mm - (piece.x_mm, piece.y_mm)).max() > NUDGED_MM
+        or abs(one.heading_deg - piece.heading_deg) > 0.051
     )
-    same = (was.colour, was.size, was.pose) == (piece.colour, piece.size, piece.pose)
-    return "" if same and not moved else f"{lies}, was read as {was}"
+    same = (one.colour, one.size, one.pose) == (piece.colour, piece.size, piece.pose)
+    if same and not moved:
+        return NOTHING
+    return phrase(
+        "{colour} {size}, {pose}, at ({mm}, {mm2}) mm, heading {n}°, was read as {text}",
+        text=one.message,
+        **lies,
+    )
 
 
 def _misread(seen: Observation, piece: PieceCorrection) -> Misread | None:
@@ -248,12 +280,12 @@ def _choices(
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
     match verdict:
         case Accepted() if verdict.moves:
-            return (("This is what happened", verdict.moves),)
+            return ((msg("This is what happened"), verdict.moves),)
         case Accepted() | Waiting(as_recorded=True) if misread:
-            return (("So it lies, and nothing else has happened", ()),)
+            return ((msg("So it lies, and nothing else has happened"), ()),)
         case Ambiguous():
             return tuple((choice.label, choice.moves) for choice in verdict.choices)
         case Refused():
-            return (("Nothing that counts happened", ()),) if stood else ()
+            return ((msg("Nothing that counts happened"), ()),) if stood else ()
         case _:
             return ()

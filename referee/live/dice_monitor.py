@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 
 from referee.sessions.state import Ledger
+from table.messages import Message, msg, sentences
 from table.observation import Camera
 from table.table_config import DiceCorner, Setup
 from vision.cameras.frame import Frame, Image
@@ -127,8 +128,11 @@ def _awaited(ledger: Ledger) -> list[Mapping[str, Any]]:
     return [one["said"] for one in sayings if "die" in one["said"] and not one.get("aside")]
 
 
-def _unread(reason: str) -> str:
-    return f"The die cannot be read: {reason}. Roll it again, or type in what it shows."
+def _unread(reason: str) -> Message:
+    return sentences(
+        msg("The die cannot be read: {text}.", text=reason),
+        msg("Roll it again, or type in what it shows."),
+    )
 
 
 def _differ(picture: Image | None, before: Image | None) -> bool:

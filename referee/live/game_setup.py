@@ -13,7 +13,8 @@ from engines.house_rules import Ruling
 from referee.sessions.events import Record, SessionStarted
 from referee.sessions.piece_fit import check_pieces
 from referee.sessions.state import begin
-from table.errors import InputError
+from table.errors import InputError, message_of
+from table.messages import msg
 from table.table_config import Setup
 
 LOOKS = 2
@@ -63,10 +64,10 @@ class SettingUp:
         try:
             begin(Record(seq=0, session=0, at_ms=0, event=started), GAMES)
         except ValueError as error:
-            raise InputError(str(error)) from error
+            raise InputError(message_of(error)) from error
         with self._changed:
             if self._started is not None:
-                raise InputError("the game was begun already, from another page")
+                raise InputError(msg("the game was begun already, from another page"))
             self._started = started
             self._changed.notify_all()
 
@@ -108,7 +109,7 @@ def _why_not(game: Game, setup: Setup) -> str:
             game.set_up(setup.game.colours[:count], {}, setup.board)
             check_pieces(game.NAME, {}, setup)
         except ValueError as error:
-            why = why or str(error)
+            why = why or message_of(error)
         else:
             return ""
     return why

@@ -42,15 +42,15 @@ from referee.sessions.verdict_events import (
     told,
     with_misread,
 )
-from table.messages import msg
+from table.messages import msg, sentences
 from table.observation import Observation
 from table.table_config import Setup
 from vision.cameras.frame import Frame
 from vision.cameras.reconnect import kept_jpeg
 
-STILL_HAND = (
-    "Something like a hand is over the board and does not move. Until it is gone, only a move that"
-    " explains all of the table counts."
+STILL_HAND = sentences(
+    msg("Something like a hand is over the board and does not move."),
+    msg("Until it is gone, only a move that explains all of the table counts."),
 )
 """It may be a print or a shadow: the game goes on where nothing can be hidden under it."""
 
@@ -199,7 +199,7 @@ class TableJudge:
 
     def judge(self, table: SettledTable) -> None:
         """Judge the table, and put the verdict on record."""
-        self.live.tell("ruling", "The table is at rest; the referee rules.")
+        self.live.tell("ruling", msg("The table is at rest; the referee rules."))
         if not table.still_hand and self._record_inferred(table.seen):
             table = replace(table, ledger=self.session.ledger)
         ledger, seen, setup = table.ledger, table.seen, self.table.setup

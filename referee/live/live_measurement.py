@@ -11,6 +11,7 @@ import msgspec
 
 from referee.live.referee import Observe
 from table.games import measuring
+from table.messages import msg, sentences
 from table.observation import Observation, Unusable
 from table.observation_document import Measurement
 from table.table_config import Setup
@@ -64,7 +65,7 @@ class Ruler:
         self._pause = pause or self._stopping.wait
         self._picture = LivePicture()
         self._measured = ""
-        self.latest = RulerNow("waiting", "Waiting for the camera's first picture.")
+        self.latest = RulerNow("waiting", msg("Waiting for the camera's first picture."))
 
     def jpeg(self) -> bytes | None:
         """The newest frame as a JPEG; None before the first."""
@@ -77,12 +78,15 @@ class Ruler:
         try:
             for frame in frames(self._camera, self._stopping, self._lose_camera):
                 self._look(frame)
-            self._tell("ended", f"{self._measured} There are no more pictures.".strip())
+            self._tell("ended", sentences(self._measured, msg("There are no more pictures.")))
         finally:
             self._camera.close()
 
     def _lose_camera(self, error: CameraLost, retry_s: float) -> None:
-        self._tell("camera lost", f"The camera is lost ({error}); trying again in {retry_s:g} s.")
+        said = msg(
+            "The camera is lost ({raw}); trying again in {mm} s.", raw=error, mm=f"{retry_s:g}"
+        )
+        self._tell("camera lost", said)
         self._pause(retry_s)
 
     def _look(self, frame: Frame) -> None:
@@ -91,11 +95,11 @@ class Ruler:
         self._picture.show(frame)
         self.latest = replace(self.latest, frame_seq=frame.seq, at_ms=frame.shown_ms)
         if isinstance(seen, Unusable):
-            self._tell("cannot see", f"The table cannot be read: {seen.reason}.")
+            self._tell("cannot see", msg("The table cannot be read: {text}.", text=seen.reason))
         elif seen.hand:
-            self._tell("hand over the board", "A hand is over the board.")
+            self._tell("hand over the board", msg("A hand is over the board."))
         elif seen.moving:
-            self._tell("settling", "Something moves on the table.")
+            self._tell("settling", msg("Something moves on the table."))
         elif isinstance(measured := self._ruler.measure(seen, str(self.setup.game.target)), str):
             self._measured = ""
             self.latest = replace(

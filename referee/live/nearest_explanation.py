@@ -23,8 +23,7 @@ from referee.sessions.misreadings import (
 from referee.sessions.state import Ledger
 from referee.sessions.verdict_events import HOST_DECIDES, LIKELIEST, told
 from table.cells import cell_at
-from table.listing import listed
-from table.messages import msg, sentences
+from table.messages import Message, all_of, first_sentence, msg, phrase, phrases, sentences
 from table.observation import Observation
 from table.table_config import Setup
 
@@ -108,7 +107,7 @@ def ask_as_start(
     found = likest(_judge(ledger, None, setup), verdict, seen, ledger.colours, setup)
     if not seen.pieces or rank(_judge(ledger, found.table, setup)(found.table)) < EXPLAINS:
         return None
-    choice = Choice("Take it as the start all the same", (), holds=True)
+    choice = Choice(msg("Take it as the start all the same"), (), holds=True)
     question = Ambiguous(
         code=verdict.code,
         said=sentences(told(verdict), msg("What is true?"), msg("You may also put it right.")),
@@ -139,7 +138,7 @@ def ask_still_misread(
     )
     assert asked is not None, "it is legal"
     as_read = Choice(
-        f"As it was read: {rival.verdict.said.partition('. ')[0].rstrip('.')}.", rival.moves
+        msg("As it was read: {text}", text=first_sentence(rival.verdict.said)), rival.moves
     )
     *others, none = asked.question.choices
     question = replace(asked.question, choices=(*others, as_read, none), evidence={})
@@ -209,22 +208,22 @@ def _likely(found: Sequence[Explained]) -> list[Explained]:
     )
 
 
-def _label(ledger: Ledger, one: Explained, seen: Observation, setup: Setup) -> str:
+def _label(ledger: Ledger, one: Explained, seen: Observation, setup: Setup) -> Message:
     """The label of a choice: what the table is then, and which pieces are misread."""
-    changes = "; ".join(_changes(one.misread, seen, setup))
+    changes = phrases(*_changes(one.misread, seen, setup))
     if one.moves and ledger.begun:
-        first = one.verdict.said.partition(". ")[0].rstrip(".")
-        return f"Misread: {changes}. {first}."
+        first = Message(first_sentence(one.verdict.said))
+        return sentences(msg("Misread: {text}.", text=changes), first)
     return (
-        f"Taken as the start: {changes}"
+        msg("Taken as the start: {text}", text=changes)
         if isinstance(one.verdict, Accepted)
-        else f"Nothing has happened: {changes}"
+        else msg("Nothing has happened: {text}", text=changes)
     )
 
 
-def _changes(misread: Iterable[Misread], seen: Observation, setup: Setup) -> list[str]:
+def _changes(misread: Iterable[Misread], seen: Observation, setup: Setup) -> list[Message]:
     """What was misread, in words; pieces with the same misreading are listed together."""
-    alike: dict[tuple[object, ...], list[str]] = {}
+    alike: dict[tuple[object, ...], list[Message]] = {}
     said: dict[tuple[object, ...], Misread] = {}
     for one in misread:
         key = (one.read, one.true, bool(one.turned_deg))
@@ -233,28 +232,56 @@ def _changes(misread: Iterable[Misread], seen: Observation, setup: Setup) -> lis
     return [_change(said[key], places) for key, places in alike.items()]
 
 
-def _change(one: Misread, places: Sequence[str]) -> str:
+def _change(one: Misread, places: Sequence[Message]) -> Message:
     """`the black pieces on A1 and C5 are red`."""
     read, true, many = one.read, one.true, len(places) > 1
-    where = listed(places)
-    pieces, verb = ("pieces", "are") if many else ("piece", "is")
+    common: dict[str, object] = {"colour": read.colour, "text": all_of(places)}
     if true is None:
-        return f"no {read.colour} {pieces} {verb} {where}"
+        return phrase(
+            "no {colour} pieces are {text}" if many else "no {colour} piece is {text}", **common
+        )
     if true.colour != read.colour:
-        return f"the {read.colour} {pieces} {where} {verb} {true.colour}"
+        return phrase(
+            "the {colour} pieces {text} are {colour2}"
+            if many
+            else "the {colour} piece {text} is {colour2}",
+            colour2=true.colour,
+            **common,
+        )
     if true.size != read.size:
-        return f"the {read.colour} {pieces} {where} {verb} of size {true.size}"
-    if true.pose != read.pose:
-        stands = {
-            "upright": "stand" if many else "stands",
-            "lying": "lie on a side" if many else "lies on a side",
-        }
-        return f"the {read.colour} {pieces} {where} {stands[true.pose]}"
-    return f"the {read.colour} {pieces} {where} {'lie' if many else 'lies'} the other way round"
+        return phrase(
+            "the {colour} pieces {text} are of size {size}"
+            if many
+            else "the {colour} piece {text} is of size {size}",
+            size=true.size,
+            **common,
+        )
+    if true.pose == read.pose:
+        return phrase(
+            "the {colour} pieces {text} lie the other way round"
+            if many
+            else "the {colour} piece {text} lies the other way round",
+            **common,
+        )
+    if true.pose == "upright":
+        return phrase(
+            "the {colour} pieces {text} stand" if many else "the {colour} piece {text} stands",
+            **common,
+        )
+    return phrase(
+        "the {colour} pieces {text} lie on a side"
+        if many
+        else "the {colour} piece {text} lies on a side",
+        **common,
+    )
 
 
-def _place(one: Misread, seen: Observation, setup: Setup) -> str:
+def _place(one: Misread, seen: Observation, setup: Setup) -> Message:
     """The cell under the centre of the piece, or its place in mm."""
     piece = min(seen.pieces, key=lambda piece: np.hypot(*(piece.base_mm - (one.x_mm, one.y_mm))))
     cell = cell_at(setup.board, piece.contact_mm.mean(axis=0))
-    return f"on {cell}" if cell else f"at ({one.x_mm:.0f}, {one.y_mm:.0f}) mm"
+    return (
+        phrase("on {cell}", cell=cell)
+        if cell
+        else phrase("at ({mm}, {mm2}) mm", mm=f"{one.x_mm:.0f}", mm2=f"{one.y_mm:.0f}")
+    )

@@ -13,6 +13,7 @@ from referee.sessions.events import Event, Record
 from referee.sessions.session import Session
 from referee.sessions.state import Ledger
 from referee.sessions.status import LiveState
+from table.messages import msg, sentences
 
 RETRY_S = 1.0
 """Time between two attempts to write the log."""
@@ -97,11 +98,11 @@ class PatientSession:
             except LogFailed as error:
                 if self._stopping.is_set():
                     raise
-                self._live.tell(
-                    "stopped",
-                    f"The log cannot be written ({error}). The game waits, and goes on as soon as"
-                    " it can.",
+                said = sentences(
+                    msg("The log cannot be written ({raw}).", raw=error),
+                    msg("The game waits, and goes on as soon as it can."),
                 )
+                self._live.tell("stopped", said)
                 if not waiting:
                     self._say(
                         f"{error}; the game waits, and goes on as soon as the log can be written"

@@ -22,7 +22,7 @@ from referee.sessions.events import Asked, Noted
 from referee.sessions.state import Ledger
 from referee.sessions.status import Live, LiveState, Status, status_after
 from table.errors import InputError
-from table.messages import as_message
+from table.messages import as_message, msg, sentences
 from table.observation import Observation, Unusable
 from table.table_config import Setup
 from vision.cameras.base import CameraLost, CameraPort
@@ -42,7 +42,7 @@ class Stall(NamedTuple):
     message: str
 
 
-RESTLESS = (
+RESTLESS = msg(
     "The pieces do not come to rest, or are read differently in every picture: move those in doubt"
     " a little apart."
 )
@@ -50,12 +50,12 @@ STALLS: Mapping[LoopState, Stall] = {
     LoopState.HAND: Stall(
         "hand over the board",
         "table.hand",
-        "A hand is over the board; the referee waits until it is gone.",
+        msg("A hand is over the board; the referee waits until it is gone."),
     ),
     LoopState.MOVING: Stall(
         "settling",
         "table.moving",
-        "Something moves on the table; the referee waits for it to rest.",
+        msg("Something moves on the table; the referee waits for it to rest."),
     ),
     LoopState.RESTLESS: Stall("cannot see", "table.restless", RESTLESS),
     LoopState.STILL_HAND: Stall("cannot see", "table.hand", STILL_HAND),
@@ -189,19 +189,19 @@ class Referee:
         picture file that is broken, or a recorded input that the game does not understand.  After
         any other error the camera stays open, for whoever goes on from there.
         """
-        said = "The referee was stopped."
+        said = msg("The referee was stopped.")
         try:
             for frame in frames(self._camera, self._stopping, self._lose_camera):
                 if self._session.ledger.ended:
-                    said = "The session has ended."
+                    said = msg("The session has ended.")
                     break
                 self._look(frame)
             else:
                 if not self._stopping.is_set():
                     self._hear(LAST_MS)
-                    said = "There are no more pictures."
+                    said = msg("There are no more pictures.")
         except (CannotGoOn, LogFailed) as error:
-            self._end(f"The referee had to stop: {error}")
+            self._end(msg("The referee had to stop: {raw}", raw=error))
             raise
         self._end(said)
 
@@ -217,7 +217,10 @@ class Referee:
         self._stability.interrupt()
         self._live.tell(
             "camera lost",
-            f"The camera is lost ({error}). The game waits; trying again in {retry_s:g} s.",
+            sentences(
+                msg("The camera is lost ({raw}).", raw=error),
+                msg("The game waits; trying again in {mm} s.", mm=f"{retry_s:g}"),
+            ),
         )
         self._pause(retry_s)
 
@@ -292,18 +295,18 @@ class Referee:
         self._judge.disturb()
         if seen.reason != NOT_AT_REST:
             self._check_table(moment.frame, seen)
-        message = f"The table cannot be read: {seen.reason}."
+        message = msg("The table cannot be read: {text}.", text=seen.reason)
         self._stall_at(moment.frame, Stall("cannot see", "table.unread", message))
 
     def _on_paused(self, _moment: Moment) -> None:
         """Forget the judged table: the next one is judged afresh."""
         self._stability.judged = None
-        self._live.tell("paused", "The referee looks away until somebody says to go on.")
+        self._live.tell("paused", msg("The referee looks away until somebody says to go on."))
 
     def _on_over(self, moment: Moment) -> None:
         """Forget the judged table, and tell the outcome."""
         self._stability.judged = None
-        self._live.tell("waiting", f"The game is over: {moment.ledger.outcome}.")
+        self._live.tell("waiting", msg("The game is over: {text}.", text=moment.ledger.outcome))
 
     def _on_hand(self, moment: Moment) -> None:
         """Wait until it is gone; a table that people put right meanwhile is judged again."""
@@ -334,14 +337,14 @@ class Referee:
 
     def _on_settling(self, _moment: Moment) -> None:
         """Wait for the end of the hold."""
-        self._live.tell("settling", "The pieces are coming to rest.")
+        self._live.tell("settling", msg("The pieces are coming to rest."))
 
     def _on_unchanged(self, moment: Moment) -> None:
         """Tell the last verdict, or wait; ask in time what it leaves open."""
         assert moment.settled is not None
         self._judge.keep_if_unread(moment.settled)
         last = self._judge.last
-        said = "The referee waits for the next throw or move."
+        said: str = msg("The referee waits for the next throw or move.")
         if last.message_seq == moment.ledger.seq:
             said = last.message
         if last.open is None and self._dice is not None and self._dice.unread:

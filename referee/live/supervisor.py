@@ -16,6 +16,7 @@ from referee.sessions.event_store import LogFailed
 from referee.sessions.session import Session
 from referee.sessions.status import Live, LiveState
 from table.errors import InputError, said_of
+from table.messages import msg, sentences
 from table.observation import Observation
 from table.table_config import Setup
 from vision.cameras.reconnect import CannotGoOn
@@ -126,9 +127,13 @@ class Supervisor:
         said = said_of(error)
         place = traceback.extract_tb(error.__traceback__)[-1]
         if len(self._failed_s) >= MOST_FAILURES:
-            halted = (
-                f"The referee failed {MOST_FAILURES} times within a minute ({said}) and was halted."
-                " Everything that was ruled is in the log."
+            halted = sentences(
+                msg(
+                    "The referee failed {n} times within a minute ({raw}) and was halted.",
+                    n=MOST_FAILURES,
+                    raw=said,
+                ),
+                msg("Everything that was ruled is in the log."),
             )
             self._live.tell("ended", halted)
             raise Halted(
@@ -138,11 +143,11 @@ class Supervisor:
             f"the referee failed ({said}, {Path(place.filename).name}:{place.lineno}) and begins"
             " again from the log"
         )
-        trouble = (
-            f"The referee failed ({said}) and began again from the log. Look whether the table is"
-            " as it is recorded."
+        trouble = sentences(
+            msg("The referee failed ({raw}) and began again from the log.", raw=said),
+            msg("Look whether the table is as it is recorded."),
         )
-        self._live.tell("stopped", "The referee failed and begins again from the log.")
+        self._live.tell("stopped", msg("The referee failed and begins again from the log."))
         self._live.fail(trouble)
         try:
             self._session.catch_up()

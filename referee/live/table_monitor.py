@@ -11,16 +11,16 @@ from typing import Literal, Protocol, get_args
 from calibration.table.drift import Checked
 from referee.sessions.events import TableChecked
 from table.errors import InputError
-from table.messages import msg, sentences
+from table.messages import as_sentence, msg, phrase, sentences
 from table.observation import Camera, Observation, Unusable
 from table.table_config import Setup, table_document
 from table.table_file import TableFile
 from vision.cameras.frame import Image
 
-HOLDS = "Nothing is ruled until that is put back, or the table is measured anew."
-PLAYED_ON = "Played on all the same: lengths may be wrong by as much."
-HARMLESS = "That does no harm: the fiducials tell its new place, and lengths hold."
-SOON = "The table is measured anew as soon as it is at rest and no hand is over it."
+HOLDS = msg("Nothing is ruled until that is put back, or the table is measured anew.")
+PLAYED_ON = msg("Played on all the same: lengths may be wrong by as much.")
+HARMLESS = msg("That does no harm: the fiducials tell its new place, and lengths hold.")
+SOON = msg("The table is measured anew as soon as it is at rest and no hand is over it.")
 DECIDED_BY = "players"
 
 TableRequest = Literal["redo", "play on"]
@@ -82,12 +82,12 @@ class TableMonitor:
     @property
     def said(self) -> tuple[str, ...]:
         """What is not where it was, and what that means, in sentences."""
-        elsewhere = tuple(map(_sentence, self._last.elsewhere))
+        elsewhere = tuple(map(as_sentence, self._last.elsewhere))
         meaning = (HOLDS if self.holds else PLAYED_ON,) if elsewhere else ()
         camera: tuple[str, ...] = ()
         if self._last.camera_mm:
             of_camera = replace(self._last, cards_mm={}, board_mm=None, reason="")
-            camera = (*map(_sentence, of_camera.said), HARMLESS)
+            camera = (*map(as_sentence, of_camera.said), HARMLESS)
         refusal = (self._refusal,) if self._refusal else ()
         soon = (SOON,) if self._request == "redo" else ()
         return (*elsewhere, *meaning, *camera, *refusal, *soon)
@@ -140,11 +140,13 @@ class TableMonitor:
             setup, moved = self._remeasure(image, self.setup)
             self._file.replace(setup)
         except InputError as error:
-            self._refusal = f"The table could not be measured anew and stays as it was: {error}."
+            self._refusal = msg(
+                "The table could not be measured anew and stays as it was: {text}.", text=error.said
+            )
             return None
         self._usual = moved.camera
         self._last, self._accepted, self._refusal = Checked(camera=moved.camera), frozenset(), ""
-        nothing = msg("nothing lies farther from where it was than can be told")
+        nothing = phrase("nothing lies farther from where it was than can be told")
         said = sentences(
             msg("The table was measured anew: {text}.", text=[*moved.elsewhere] or nothing),
             msg("It is read by the new places from here on."),
@@ -166,7 +168,3 @@ def _with_covered(before: Checked, now: Checked) -> Checked:
         if card not in now.cards_mm and card not in shown
     }
     return replace(now, cards_mm=now.cards_mm | covered)
-
-
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}."

@@ -10,15 +10,16 @@ from typing import Any
 
 from engines import facts_of
 from engines.game import Sound
+from table.messages import msg
 
 LONGEST = 110
 """Characters that are said in some six seconds."""
 CUT = 45
 """A sentence longer than this ends where its explanation begins."""
 SAID_BY_HAND = {
-    "corrected": "The ruling is corrected.",
-    "undone": "That is taken back.",
-    "declared": "It is noted.",
+    "corrected": msg("The ruling is corrected."),
+    "undone": msg("That is taken back."),
+    "declared": msg("It is noted."),
 }
 BY_VERDICT: dict[str, Sound] = {
     "refused": "refused",

@@ -7,6 +7,7 @@ from typing import Any
 
 from engines import facts_of
 from engines.game import Declaration, NamedPiece, OnBoard, Rules, Together, facts
+from table.messages import phrase
 
 __all__ = [
     "NamedPiece",
@@ -20,8 +21,8 @@ __all__ = [
     "verb",
 ]
 
-MOVES = "to move"
-BEGINS = {"begins": "rolls"}
+MOVES = phrase("to move")
+BEGINS = {"begins": phrase("rolls")}
 """What players do while it is rolled for who begins, in every game."""
 
 

@@ -47,7 +47,7 @@ from referee.sessions.events import (
 )
 from referee.sessions.secret_votes import hidden_votes
 from referee.sessions.state import Ledger
-from table.messages import NOTHING, Message
+from table.messages import NOTHING, Message, phrase
 from table.observation_document import Measurement, ObservationDocument
 
 __all__ = ["SessionView", "alternative", "decision_of", "ranked", "view"]
@@ -137,7 +137,7 @@ def _earlier_games(ledger: Ledger) -> tuple[str, ...]:
     sentences: list[str] = []
     earlier = ledger.earlier
     while earlier is not None:
-        sentences.insert(0, earlier.outcome or "not played to its end")
+        sentences.insert(0, earlier.outcome or phrase("not played to its end"))
         earlier = earlier.earlier
     return tuple(sentences)
 

@@ -5,6 +5,7 @@ one tap puts it on record.
 from __future__ import annotations
 
 from itertools import islice
+from typing import Any
 
 from engines.first_player import BeginWith, begins
 from engines.verdict import Choice as Offered
@@ -37,13 +38,9 @@ def alternatives(ledger: Ledger, record: Record) -> tuple[Choice, ...]:
     )
     offered += [Choice(label=as_message(choice.label), moves=choice.moves) for choice in near]
     if isinstance(event, Ruled):
-        may_be = event.evidence.get("may_be", {})
-        # Until schema 5 they were moves without words.
         offered += [
             Choice(label=as_message(said), moves=(move,))
-            for said, move in (
-                may_be.items() if isinstance(may_be, dict) else zip(may_be, may_be, strict=True)
-            )
+            for said, move in _may_be(event.evidence.get("may_be", []))
         ]
     nothing = [Choice(label=msg("Nothing happened that counts"))] if stood else []
     offered = [
@@ -55,13 +52,22 @@ def alternatives(ledger: Ledger, record: Record) -> tuple[Choice, ...]:
     return (*legal, *(choice for choice in nothing if _follows(ledger, seq, choice)))
 
 
+def _may_be(told: Any) -> list[tuple[str, str]]:
+    """What else may have happened, as evidence has it, in words and in notation: until schema 5 as
+    moves without words, until schema 8 by their words.
+    """
+    if isinstance(told, dict):
+        return [*told.items()]
+    return [(one["said"], one["move"]) if isinstance(one, dict) else (one, one) for one in told]
+
+
 def _others(ledger: Ledger, moves: tuple[str, ...]) -> tuple[Offered, ...]:
     """Who else may have been said to begin; nothing for a move of the game."""
     if not moves or begins(moves[0]) is None:
         return ()
     every = ((player, str(BeginWith(player))) for player in ledger.left)
     return tuple(
-        Offered(f"{player.capitalize()} begins", (move,))
+        Offered(msg("{player} begins", player=player), (move,))
         for player, move in every
         if move not in moves
     )

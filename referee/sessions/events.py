@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Literal
 
 import msgspec
@@ -17,7 +18,7 @@ from engines.game import How
 from referee.sessions.misreadings import Misread
 from table.errors import InputError
 from table.files import convert, parse_json, shown
-from table.messages import NOTHING, Message, Plain
+from table.messages import NOTHING, Listing, Message, Number, PieceName, Plain, Template, Word
 from table.text import check_unicode
 
 SCHEMA = 9
@@ -414,7 +415,28 @@ def decode_document(document: Any, where: str) -> Event:
             f"{where}: schema: expected {SCHEMA} or older, got {schema}; a newer Rinkside wrote it,"
             " update this one"
         )
+    if "evidence" in document:
+        document["evidence"] = _with_messages(document["evidence"])
     return convert(document, Event, where, restored=_restored)  # type: ignore[arg-type]  # mypy: a union is no class
+
+
+MESSAGE_TAGS = [kind.__struct_config__.tag for kind in (Template, Listing, Word, Number, PieceName)]
+"""What `type` says in a message as the log keeps it."""
+
+
+def _with_messages(value: Any) -> Any:
+    """Evidence as the log keeps it, with its messages as such; what ends with a stop is a
+    sentence.
+    """
+    if isinstance(value, list):
+        return [_with_messages(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("type") in MESSAGE_TAGS:
+        with suppress(msgspec.ValidationError):
+            part = Message.restored(value)
+            return part if part.endswith((".", "?", "!")) else Message(part.content, sentence=False)
+    return {name: _with_messages(one) for name, one in value.items()}
 
 
 def _restored(kind: type, value: Any) -> Any:

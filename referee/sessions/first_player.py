@@ -17,7 +17,7 @@ from engines.game import How
 from engines.verdict import Accepted, Verdict, Waiting
 from referee.sessions.state import Ledger
 from table.errors import InputError
-from table.listing import listed
+from table.messages import msg, sentences
 
 Lot = Callable[[Sequence[str]], str]
 """Chooses one of some players, each as likely as any other."""
@@ -61,10 +61,13 @@ def decided(begins: str, game: str, players: Sequence[str], lot: Lot = draw_lot)
             if not players:
                 raise InputError("players: expected somebody to draw lots, got nobody")
             first = lot(players)
-            said = f"A lot was drawn among {listed(players)}. {first.capitalize()} begins."
+            said = sentences(
+                msg("A lot was drawn among {players}.", players=players),
+                msg("{player} begins.", player=first),
+            )
             return Decided("lot", first, said, printed(game).rests_on("lot"))
         case _ if begins in players:
-            return Decided("hand", begins, f"{begins.capitalize()} begins: set by hand.")
+            return Decided("hand", begins, msg("{player} begins: set by hand.", player=begins))
         case _:
             raise InputError(
                 f"--begins: expected lot, roll or a player ({', '.join(players)}), got {begins!r}"
@@ -89,15 +92,15 @@ def hear(ledger: Ledger, said: Mapping[str, Any]) -> Verdict:
     if first not in ledger.players:
         raise InputError(f"input: begins: expected {', '.join(ledger.players)}, got {first!r}")
     if first not in ledger.may_begin:
-        why = (
-            "begins already"
-            if ledger.may_set_first and first in ledger.left
-            else "cannot begin any more"
+        may_begin = ledger.may_set_first and first in ledger.left
+        refusal = msg(
+            "{player} begins already." if may_begin else "{player} cannot begin any more.",
+            player=first,
         )
-        return Waiting(code="begins.hand", said=f"{first.capitalize()} {why}.", player=first)
+        return Waiting(code="begins.hand", said=refusal, player=first)
     return Accepted(
         code="begins.hand",
-        said=f"{first.capitalize()} begins: set by hand.",
+        said=msg("{player} begins: set by hand.", player=first),
         player=first,
         moves=(str(BeginWith(first)),),
     )

@@ -16,6 +16,7 @@ from typing import Any, Self, assert_never
 import msgspec
 
 import engines
+from engines.game import shown_state
 from engines.verdict import Ambiguous, Verdict
 from engines.verdict import Choice as Offered
 from referee.presentation import view_model as pages
@@ -73,8 +74,8 @@ from referee.sessions.state import (
     may_follow,
 )
 from referee.sessions.verdict_events import fact_of
-from table.errors import InputError
-from table.messages import Message, msg, phrases, sentences
+from table.errors import InputError, message_of
+from table.messages import Message, msg, phrases, quoted, sentences
 from table.text import check_unicode
 
 RECORDS_KEPT = 200
@@ -229,8 +230,10 @@ class Session:
                 command = allow(command)
             if self._closed or self._ledger.ended:
                 raise InputError(
-                    "the session has ended: begin another one, or go on with it: rinkside play"
-                    f" --resume {self.id}"
+                    msg(
+                        "the session has ended: begin another one, or go on with it: {raw}",
+                        raw=f"rinkside play --resume {self.id}",
+                    )
                 )
             event = self._event(command)
             try:
@@ -239,8 +242,11 @@ class Session:
                 raise
             except ValueError as error:
                 raise InputError(
-                    f"{type(command).__name__.lower()}: the moves that would then stand are not"
-                    f" legal: {error}"
+                    msg(
+                        "{raw}: the moves that would then stand are not legal: {text}",
+                        raw=type(command).__name__.lower(),
+                        text=message_of(error),
+                    )
                 ) from error
 
     def touched(self, command: Command) -> Touched:
@@ -275,10 +281,13 @@ class Session:
     def _heard(self, said: Mapping[str, Any]) -> Ruled | Asked | Noted:
         verdict = self._verdict_on(said)
         if (event := fact_of(verdict)) is None:
-            raise InputError(f"not now: {verdict.said}")
+            raise InputError(msg("not now: {text}", text=quoted(verdict.said)))
         if self._ledger.question is not None and self._waits_for_an_answer(event):
             raise InputError(
-                f"question {self._ledger.question.seq} is open: answer it or take it back first"
+                msg(
+                    "question {n} is open: answer it or take it back first",
+                    n=self._ledger.question.seq,
+                )
             )
         return event
 
@@ -369,11 +378,11 @@ class Session:
                 return self._objected(command)
             case Pause():
                 if self._ledger.paused:
-                    raise InputError("pause: the referee is looking away already")
+                    raise InputError(msg("pause: the referee is looking away already"))
                 return Paused(decided_by=command.decided_by)
             case Resume():
                 if not self._ledger.paused:
-                    raise InputError("resume: the referee is looking already")
+                    raise InputError(msg("resume: the referee is looking already"))
                 return Resumed(decided_by=command.decided_by)
             case NextGame():
                 return self._next_game(command)
@@ -407,7 +416,7 @@ class Session:
             )
         if isinstance(command, Resign):
             if self._ledger.outcome is not None:
-                raise InputError("resign: the game is over")
+                raise InputError(msg("resign: the game is over"))
             return self._resigned(command)
         appealed = {
             (event.appeals, event.player)
@@ -416,7 +425,11 @@ class Session:
         }
         if (command.record, command.player) in appealed:
             raise InputError(
-                f"appeal: {command.player} has appealed against record {command.record} already"
+                msg(
+                    "appeal: {player} has appealed against record {n} already",
+                    player=command.player,
+                    n=command.record,
+                )
             )
         common = {"player": command.player, "n": command.record}
         said = (
@@ -435,11 +448,13 @@ class Session:
             player=command.player, decided_by=command.decided_by, said=said, passed_over=others
         )
         if (question := self._ledger.question) is not None and self._waits_for_an_answer(event):
-            raise InputError(f"question {question.seq} is open: answer it or take it back first")
+            raise InputError(
+                msg("question {n} is open: answer it or take it back first", n=question.seq)
+            )
         if not others:
             return event
         after = followed_by(self._ledger, event)
-        turn = after.engine.state_document(after.state)["turn"]
+        turn = shown_state(after.engine, after.state)["turn"]
         passed = msg(
             "Turns and votes pass over {player}, whose pieces stay.", player=command.player
         )
@@ -450,11 +465,13 @@ class Session:
         asked = question.event if question else None
         if question is None or question.seq != answer.question or not isinstance(asked, Asked):
             raise InputError(
-                f"answer: question {answer.question} is not open: it was answered or taken back"
-                " already"
+                msg(
+                    "answer: question {n} is not open: it was answered or taken back already",
+                    n=answer.question,
+                )
             )
         if answer.how == "calliper" and not answer.readings_mm:
-            raise InputError("answer: expected the calliper's readings in mm, got none")
+            raise InputError(msg("answer: expected the calliper's readings in mm, got none"))
         choice = self._choice(asked, answer)
         decided = {"text": choice.label, "who": answer.decided_by}
         readings = [_reading(name, mm) for name, mm in answer.readings_mm.items()]
@@ -502,7 +519,7 @@ class Session:
             return ledger.standing[-1].seq
         if ledger.earlier is not None:
             return ledger.game_seq
-        raise InputError("undo: nothing was ruled yet, so there is nothing to take back")
+        raise InputError(msg("undo: nothing was ruled yet, so there is nothing to take back"))
 
     def alternatives(self, seq: int) -> tuple[Choice, ...]:
         """What else may have happened at record `seq`, to be sent as a Correct

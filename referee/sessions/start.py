@@ -16,7 +16,7 @@ from referee.sessions.piece_fit import check_pieces
 from referee.sessions.session import Session
 from referee.sessions.table_identity import another_lens, another_table, last_table
 from table.errors import InputError, said_of
-from table.messages import as_message
+from table.messages import as_message, msg
 from table.table_config import Setup, table_document
 
 LONGEST_NAME = 40
@@ -111,7 +111,7 @@ def _changes(session: Session, setup: Setup, new_lens: bool) -> str:
             f"--resume {session.id}: expected the lens that it was played with, got another one"
             f" ({lens}); to go on all the same: --new-lens"
         )
-    return f"People went on with another lens: {lens}."
+    return msg("People went on with another lens: {raw}.", raw=lens)
 
 
 def reopening(setup: Setup, camera: str, at: datetime, said: str = "") -> Reopened:
@@ -166,10 +166,16 @@ def parse_names(text: str) -> dict[str, str]:
             or colour in names
         ):
             raise InputError(
-                f"--names: expected a colour and a name of {LONGEST_NAME} letters or less, each"
-                f" colour once, as in red=Anna, got {word!r}"
+                msg(
+                    "--names: expected a colour and a name of {n} letters or less, each colour"
+                    " once, as in red=Anna, got '{raw}'",
+                    n=LONGEST_NAME,
+                    raw=word,
+                )
             )
         if name in names.values():
-            raise InputError(f"--names: expected another name for each colour, got {name!r} again")
+            raise InputError(
+                msg("--names: expected another name for each colour, got '{raw}' again", raw=name)
+            )
         names[colour] = name
     return names

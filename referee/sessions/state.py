@@ -43,7 +43,7 @@ from referee.sessions.misreadings import KEY, Misread, read_misread
 from table.boards import Board
 from table.errors import InputError
 from table.files import convert
-from table.listing import listed
+from table.messages import Message, as_message, msg, phrase
 
 SIZES = ("small", "medium", "large")
 """Sizes that games speak of, in moves and in what is heard; not all of them are in play on every
@@ -187,14 +187,14 @@ class Ledger:
         return tuple(player for player in self.players if player not in self.resigned)
 
     @property
-    def outcome(self) -> str | None:
+    def outcome(self) -> Message | None:
         """How this game ended, in a sentence: by its rules, or because all but one gave up; None
         while it runs.
         """
         if (ended := self.engine.outcome(self.state)) is not None:
-            return str(ended)
+            return as_message(getattr(ended, "message", str(ended)))
         return (
-            f"{self.left[0]} won: {listed(self.resigned)} resigned"
+            phrase("{player} won: {players} resigned", player=self.left[0], players=self.resigned)
             if self.resigned and len(self.left) == 1
             else None
         )
@@ -401,13 +401,15 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
         case Appealed():
             if event.appeals not in now.rulings:
                 raise InputError(
-                    f"record {event.appeals} is no ruling of this game, so nobody can appeal"
-                    " against it"
+                    msg(
+                        "record {n} is no ruling of this game, so nobody can appeal against it",
+                        n=event.appeals,
+                    )
                 )
             return replace(now, appeals=(*now.appeals, record))
         case Upheld():
             if event.upholds not in (appeal.seq for appeal in now.appeals):
-                raise InputError(f"record {event.upholds} is no appeal that is open")
+                raise InputError(msg("record {n} is no appeal that is open", n=event.upholds))
             return replace(
                 now, appeals=tuple(appeal for appeal in now.appeals if appeal.seq != event.upholds)
             )
@@ -466,6 +468,17 @@ def _count(ledger: Ledger, new: Standing) -> Ledger:
     )
 
 
+class WithoutPlaceError(ValueError):
+    """What was told in secret cannot stay where something before it is taken back or corrected."""
+
+    said = phrase(
+        "what was said in secret after it would be left without a place; take that back first"
+    )
+
+    def __init__(self) -> None:
+        super().__init__(self.said)
+
+
 def _play(ledger: Ledger, state: Any, move: str, secret: bool) -> Any:
     engine = ledger.engine
     if (first := begins(move)) is not None and not isinstance(state, Rolling):
@@ -474,10 +487,7 @@ def _play(ledger: Ledger, state: Any, move: str, secret: bool) -> Any:
         return engine.play(state, engine.parse_move(move))
     except ValueError:
         if secret:
-            raise ValueError(
-                "what was said in secret after it would be left without a place; take that back"
-                " first"
-            ) from None
+            raise WithoutPlaceError from None
         raise
 
 
@@ -485,7 +495,10 @@ def _begin_with(ledger: Ledger, first: str) -> Any:
     """The state in which this player begins, as people say before anything has happened."""
     if not ledger.may_set_first:
         raise InputError(
-            "begins: who begins is set before the first move, and something has happened already"
+            msg(
+                "begins: who begins is set before the first move, and something has happened"
+                " already"
+            )
         )
     if first not in ledger.left:
         raise InputError(f"begins: expected {', '.join(ledger.left)}, got {first!r}")
@@ -554,7 +567,10 @@ def state_before(ledger: Ledger, seq: int) -> Any:
 def _answer(ledger: Ledger, record: Record, answered: Answered) -> Ledger:
     if ledger.question is None or ledger.question.seq != answered.question:
         raise InputError(
-            f"question {answered.question} is not open: it was answered or taken back already"
+            msg(
+                "question {n} is not open: it was answered or taken back already",
+                n=answered.question,
+            )
         )
     asked = ledger.question.event
     of_answers = asked.evidence.get(KEY) if isinstance(asked, Asked) else None
@@ -569,9 +585,13 @@ def _answer(ledger: Ledger, record: Record, answered: Answered) -> Ledger:
 def check_ruling(ledger: Ledger, seq: int) -> None:
     """Raises InputError, for people, where a record cannot be corrected now."""
     if seq not in ledger.rulings:
-        raise InputError(f"record {seq} is no ruling of this game, so it cannot be corrected")
+        raise InputError(
+            msg("record {n} is no ruling of this game, so it cannot be corrected", n=seq)
+        )
     if ledger.question is not None:
-        raise InputError(f"question {ledger.question.seq} is open: answer it or take it back first")
+        raise InputError(
+            msg("question {n} is open: answer it or take it back first", n=ledger.question.seq)
+        )
 
 
 def _correct(ledger: Ledger, record: Record, corrected: Corrected) -> Ledger:
@@ -591,7 +611,9 @@ def _correct(ledger: Ledger, record: Record, corrected: Corrected) -> Ledger:
 
 def _declare(ledger: Ledger, record: Record, declared: Declared) -> Ledger:
     if ledger.question is not None:
-        raise InputError(f"question {ledger.question.seq} is open: answer it or take it back first")
+        raise InputError(
+            msg("question {n} is open: answer it or take it back first", n=ledger.question.seq)
+        )
     return _count(
         replace(ledger, rulings=ledger.rulings | {record.seq}),
         Standing(record.seq, record.seq, declared.moves),
@@ -611,10 +633,15 @@ def _undo(ledger: Ledger, undone: Undone) -> Ledger:
     taken = next((entry for entry in ledger.standing if entry.seq == undone.undoes), None)
     if taken is None:
         raise InputError(
-            f"record {undone.undoes} does not stand in this game, so it cannot be taken back"
+            msg(
+                "record {n} does not stand in this game, so it cannot be taken back",
+                n=undone.undoes,
+            )
         )
     if ledger.question is not None:
-        raise InputError(f"question {ledger.question.seq} is open: answer it or take it back first")
+        raise InputError(
+            msg("question {n} is open: answer it or take it back first", n=ledger.question.seq)
+        )
     reopened = taken.question if taken is ledger.standing[-1] else None
     left = (entry for entry in ledger.standing if entry is not taken)
     return replace(_recount(ledger, left), question=reopened, appeals=_heard(ledger, undone.undoes))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from engines.verdict import Ambiguous, CannotSee, OutOfSync, Verdict
+from table.messages import msg
 from table.observation import Observation
 from vision.cameras.frame import Frame
 from vision.cameras.preview import LivePicture
@@ -70,7 +71,7 @@ class LiveState:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._latest = Live("waiting", "Waiting for the camera's first picture.")
+        self._latest = Live("waiting", msg("Waiting for the camera's first picture."))
         self.picture = LivePicture()
 
     @property

@@ -22,6 +22,23 @@ HOST_DECIDES = "host_decides"
 """In a question's evidence: the host answers it, and neither phones nor buttons do."""
 
 
+def _kept(value: Any) -> Any:
+    """Evidence as plain data, in which messages stay what they are; what has a message as its name
+    is a row with it as `said`, as names in JSON are texts.
+    """
+    match value:
+        case Message():
+            return value
+        case Mapping() if any(isinstance(name, Message) for name in value):
+            return [{"said": name, "move": _kept(one)} for name, one in value.items()]
+        case Mapping():
+            return {str(name): _kept(one) for name, one in value.items()}
+        case list() | tuple():
+            return [_kept(one) for one in value]
+        case _:
+            return plain_text(value)
+
+
 def told(verdict: Verdict) -> Message:
     """What people are told: the sentence of a verdict, and where table and record differ, piece by
     piece.
@@ -38,7 +55,7 @@ def fact_of(
     """
     common: dict[str, Any] = {
         name: getattr(verdict, name) for name in ("code", "rests_on", "player")
-    } | {"said": told(verdict), "evidence": plain_text(verdict.evidence)}
+    } | {"said": told(verdict), "evidence": _kept(verdict.evidence)}
     match verdict:
         case Accepted():
             return Ruled(verdict="accepted", moves=verdict.moves, observation=observation, **common)
@@ -53,7 +70,7 @@ def fact_of(
         case CannotSee():
             return Ruled(verdict="cannot_see", observation=observation, **common)
         case OutOfSync():
-            common["evidence"] |= {"differences": list(map(str, verdict.differences))}
+            common["evidence"] |= {"differences": _kept(verdict.differences)}
             return Ruled(verdict="out_of_sync", observation=observation, **common)
         case Ambiguous():
             choices = tuple(
@@ -87,7 +104,7 @@ def on_this_table(event: Asked, ledger: Ledger) -> Asked:
 
 def noticed(verdict: Waiting, observation: dict[str, Any] | None = None) -> Ruled:
     """The fact that something lies there that the game does not wait for."""
-    evidence = plain_text(verdict.evidence) | {"differences": list(map(str, verdict.differences))}
+    evidence = _kept(verdict.evidence) | {"differences": _kept(verdict.differences)}
     common: dict[str, Any] = {
         name: getattr(verdict, name) for name in ("code", "rests_on", "player")
     }
@@ -107,7 +124,7 @@ def with_misread(
         told: Any = plain(misread)
     else:
         told = {
-            choice.label: plain((*misread, *(answers or {}).get(choice.label, ())))
+            str(choice.label): plain((*misread, *(answers or {}).get(choice.label, ())))
             for choice in event.choices
         }
     return msgspec.structs.replace(event, evidence=event.evidence | {KEY: told})

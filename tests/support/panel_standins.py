@@ -543,7 +543,7 @@ class FakeLive:
         self.setup = boule_table()
         self.latest = Live(
             status="waiting",
-            said="Waiting for blue's throw.",
+            said=msg("The referee waits for the next throw or move."),
             stamp=1,
             frame_seq=88,
             at_ms=22_000,

@@ -11,6 +11,7 @@ import pytest
 
 from table.messages import (
     NOTHING,
+    NUMBER,
     Message,
     any_of,
     as_message,
@@ -34,7 +35,10 @@ GERMAN = {
 
 
 def german(message):
-    return written(message.content, lambda english, form: GERMAN[form, english])
+    def say(english, form):
+        return english.replace(".", ",") if form == NUMBER else GERMAN[form, english]
+
+    return written(message.content, say)
 
 
 def again(message):
@@ -53,7 +57,7 @@ SAID = [
             msg("{player} throws next.", player="green"),
         ),
         "It moved red1 and green2 by 3.2 ± 0.4 mm. Green throws next.",
-        "rot 1 und grün 2 wurde um 3.2 ± 0.4 mm bewegt. Grün wirft als Nächstes.",
+        "rot 1 und grün 2 wurde um 3,2 ± 0,4 mm bewegt. Grün wirft als Nächstes.",
     ),
 ]
 

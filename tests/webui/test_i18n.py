@@ -15,6 +15,7 @@ from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
 from referee.statistics.history import Stories
+from table.messages import as_message, msg, phrase, sentences
 from table.table_config import table_document
 from webui import (
     create_app,
@@ -186,6 +187,31 @@ def test_programs_are_answered_in_english_and_with_points(client):
     )
 
 
+def test_only_numbers_get_a_decimal_comma(client, live):
+    lost = msg("The camera is lost ({raw}).", raw="no answer of 192.168.1.20")
+    again = msg("The game waits; trying again in {mm} s.", mm="2.5")
+    live.become(said=sentences(lost, again))
+    german = client.get("/", headers={"Accept-Language": "de"}).text
+    assert "Die Kamera ist verloren (no answer of 192.168.1.20)." in german
+    assert "Das Spiel wartet; neuer Versuch in 2,5 s." in german
+
+
+def test_a_refusal_is_in_the_language_of_the_page(client):
+    page = client.get("/ruling/99999", headers={"Accept-Language": "de", "Accept": "text/html"})
+    assert page.status_code == 404
+    assert "Eintrag 99999 ist keine der neuesten Entscheidungen dieser Sitzung." in page.text
+    assert '<span lang="en">' not in page.text
+
+
+def test_evidence_is_in_the_language_of_the_page(client, session):
+    touch = phrase("{cell}: {mm} mm, {touch}", cell="d6", mm="16.3 ± 0.4", touch="touched")
+    session.shown["verdicts"][0]["evidence"] = {"touches": [touch], "margin_mm": 0.25, "sure": True}
+    german = client.get("/", headers={"Accept-Language": "de"}).text
+    assert "d6: 16,3 ± 0,4 mm, berührt" in german
+    assert "0,25 mm" in german
+    assert "<dd>ja</dd>" in german
+
+
 def test_what_nobody_has_translated_is_marked_as_english(client, live):
     live.become(said="Words <never> seen before.")
     assert (
@@ -193,6 +219,15 @@ def test_what_nobody_has_translated_is_marked_as_english(client, live):
         in client.get("/", headers={"Accept-Language": "de"}).text
     )
     assert '<span lang="en">' not in client.get("/").text
+
+
+def test_an_old_log_keeps_its_fixed_sentences_in_the_language_of_the_page(client, session):
+    """Its sentences are texts; the rest of them stays English, and is marked so."""
+    said = "The session has ended. Nobody told this program what a zeppelin is."
+    session.shown["verdicts"][0]["said"] = as_message(said)
+    german = client.get("/", headers={"Accept-Language": "de"}).text
+    assert "Die Sitzung ist beendet." in german
+    assert '<span lang="en">Nobody told this program what a zeppelin is.</span>' in german
 
 
 def test_the_caller_speaks_the_language_of_the_page(client, session):
@@ -203,9 +238,14 @@ def test_the_caller_speaks_the_language_of_the_page(client, session):
         )
         return found.groups()
 
+    session.shown["verdicts"][0]["said"] = sentences(
+        msg("{player}'s piece lies {mm} mm from the target.", player="yellow", mm="21.6 ± 0.3"),
+        msg("{player} resigns.", player="red"),
+        msg("{player} throws next.", player="blue"),
+    )
     assert called("de") == (
         (
-            "Die Pyramide von Gelb liegt 21,6 Millimeter vom Ziel. Gelb führt mit 21,6 Millimeter."
+            "Die Pyramide von Gelb liegt 21,6 Millimeter vom Ziel. Rot gibt auf."
             " Blau wirft als Nächstes."
         ),
         "de",

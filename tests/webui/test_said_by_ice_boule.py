@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -162,8 +163,8 @@ def test_what_a_ruler_and_buttons_say_is_said_in_every_language(code):
 
 def test_a_page_that_lists_differences_says_the_rest_in_its_language():
     away = msg("A {colour} piece lies at ({mm}, {mm2}) mm.", colour="red", mm="90", mm2="0")
-    row = {
-        "said": sentences(msg("Leave one target on the table."), away),
-        "evidence": {"differences": [str(away)]},
-    }
+    row = SimpleNamespace(
+        said=sentences(msg("Leave one target on the table."), away),
+        evidence={"differences": [str(away)]},
+    )
     assert translated(before_the_list(row), "de") == "Lasst nur ein Ziel auf dem Tisch."

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
+from table.messages import phrase
 from table.observation import SURE
 from table.solids import Array
 from table.table_config import DiceCorner
@@ -106,7 +107,7 @@ def read_dice(photo: Photo) -> Die | NoDie:
     there = [k for k in np.argsort(-flat) if flat[k] > 0]
     if not there:
         return NoDie(
-            "something lies there, but no die that lies flat and shows its pips"
+            phrase("something lies there, but no die that lies flat and shows its pips")
             if _holds_something(fine, corner)
             else ""
         )
@@ -116,10 +117,10 @@ def read_dice(photo: Photo) -> Die | NoDie:
         for k in others
     )
     if apart or _holds_something(fine, corner, cubes[best]):
-        return NoDie("more than one die may lie there")
+        return NoDie(phrase("more than one die may lie there"))
     pips = int(told[best, 1:].argmax()) + 1
     if told[best, pips] < SURE * (1 - told[best, 0]):
-        return NoDie("its pips are not plain")
+        return NoDie(phrase("its pips are not plain"))
     return Die(pips, cubes[best].middle_mm, cubes[best].turn_deg % 90)
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from table.messages import phrase
 from table.solids import Array
 from table.table_config import Marker, Setup
 from vision.cameras.frame import Image
@@ -95,8 +96,10 @@ def fit_edges(image: Image, setup: Setup, pose: Pose, markers: list[Marker]) -> 
         good = edges.good
         if good.sum() < LEAST_EDGES:
             return NoPose(
-                "the fiducials are too blurred or too dark to be measured; focus the camera or turn"
-                " up the light"
+                phrase(
+                    "the fiducials are too blurred or too dark to be measured; focus the camera or"
+                    " turn up the light"
+                )
             )
         by_pose = np.einsum(
             "nk,nkp->np", edges.normal_px, edges.derivatives[:, :6].reshape(-1, 2, 6)

@@ -13,7 +13,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from table.errors import InputError
+from table.errors import InputError, message_of
+from table.messages import phrase
 from table.observation import Camera
 from table.solids import Array
 from table.table_config import Fiducials, Marker, Setup
@@ -63,7 +64,7 @@ def locate_by(
     try:
         return _locate(detected, image, setup, before)
     except InputError as error:  # of a lens with which nothing can be seen so
-        return NoPose(str(error))
+        return NoPose(message_of(error))
 
 
 def _locate(
@@ -77,10 +78,15 @@ def _locate(
         marker.id for marker in setup.fiducials.markers if marker.id not in own.corners_px
     )
     if len(seen) < 2:
-        count = "no fiducial is" if not seen else "only one fiducial is"
         return NoPose(
-            f"{count} in view, at least two are needed; uncover {_listed(hidden)} or turn up the"
-            " light"
+            phrase(
+                "only one fiducial is in view, at least two are needed; uncover {text} or turn up"
+                " the light"
+                if seen
+                else "no fiducial is in view, at least two are needed; uncover {text} or turn up"
+                " the light",
+                text=phrase("fiducial {cells}", cells=hidden),
+            )
         )
     if (stranger := _stranger(own, seen, setup)) is not None:
         return stranger
@@ -131,10 +137,6 @@ def _sigma_mm(fit: PoseFit, setup: Setup) -> float:
     return float(np.sqrt(np.linalg.eigvalsh(covariances).max()))
 
 
-def _listed(ids: list[int]) -> str:
-    return "fiducial " + " and ".join(str(id_) for id_ in ids)
-
-
 def _stranger(own: Detected, seen: list[Marker], setup: Setup) -> NoPose | None:
     """The reason if the markers do not agree on one pose, naming the one that the others fit best
     without.
@@ -153,22 +155,25 @@ def _stranger(own: Detected, seen: list[Marker], setup: Setup) -> NoPose | None:
     every = np.concatenate(blocks)
     if max(misfits(every)) <= DISAGREES_SHARE:
         return None
-    worst, names = (
-        -1.0,
-        f"fiducials {seen[0].id} and {seen[-1].id} do not agree on where the camera is",
+    worst = -1.0
+    reason = phrase(
+        "fiducials {n} and {n2} do not agree on where the camera is; check its size and place in"
+        " table.json, and that nobody has moved it",
+        n=seen[0].id,
+        n2=seen[-1].id,
     )
     for k in range(len(seen)) if len(seen) > 2 else ():
         off = misfits(np.setdiff1d(every, blocks[k]))
         rest = max(off[:k] + off[k + 1 :])
         if rest <= DISAGREES_SHARE and off[k] > worst:
-            worst, names = (
-                off[k],
-                (
-                    f"fiducial {seen[k].id} does not fit the others: its corners are off by"
-                    f" {100 * off[k]:.0f} % of its side"
-                ),
+            worst = off[k]
+            reason = phrase(
+                "fiducial {n} does not fit the others: its corners are off by {share} of its side;"
+                " check its size and place in table.json, and that nobody has moved it",
+                n=seen[k].id,
+                share=f"{100 * off[k]:.0f} %",
             )
-    return NoPose(f"{names}; check its size and place in table.json, and that nobody has moved it")
+    return NoPose(reason)
 
 
 def _camera(fit: PoseFit, setup: Setup, used: list[Marker], notes: list[str]) -> Camera | NoPose:
@@ -177,18 +182,25 @@ def _camera(fit: PoseFit, setup: Setup, used: list[Marker], notes: list[str]) ->
     """
     sigma_mm, unfit = _sigma_mm(fit, setup), isinstance(fit, EdgeFit) and fit.scatter_px > UNFIT_PX
     if sigma_mm > MOST_MM:
-        said = f"the camera's place would be known to ± {2 * sigma_mm:.0f} mm only"
+        known_mm = f"{2 * sigma_mm:.0f}"
         if unfit:
             return NoPose(
-                f"the fiducials do not fit each other, {said}; check that none is bent or has"
-                " moved, and the lens",
+                phrase(
+                    "the fiducials do not fit each other, the camera's place would be known to"
+                    " ± {mm} mm only; check that none is bent or has moved, and the lens",
+                    mm=known_mm,
+                ),
                 unsure=True,
             )
         hidden = len(used) < len(setup.fiducials.markers)
-        advice = "uncover the fiducials" if hidden else "turn up the light"
+        advice = phrase("uncover the fiducials") if hidden else phrase("turn up the light")
         return NoPose(
-            f"the picture is too blurred to measure, {said}; hold the camera still, focus it, or"
-            f" {advice}",
+            phrase(
+                "the picture is too blurred to measure, the camera's place would be known to"
+                " ± {mm} mm only; hold the camera still, focus it, or {text}",
+                mm=known_mm,
+                text=advice,
+            ),
             unsure=True,
         )
     if sigma_mm > SURE_MM:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from table.errors import InputError
+from table.messages import msg
 from table.observation import Camera
 from table.table_config import Setup
 
@@ -13,8 +14,10 @@ def expect_every_fiducial(camera: Camera, setup: Setup) -> None:
         marker.id for marker in setup.fiducials.markers if marker.id not in camera.fiducials_seen
     ]
     if missing:
-        said = f"fiducial {missing[0]} is covered, too dark or too small"
         raise InputError(
-            f"expected to see every fiducial, but {said}; uncover it or give it more light, and"
-            " take another picture"
+            msg(
+                "expected to see every fiducial, but fiducial {n} is covered, too dark or too"
+                " small; uncover it or give it more light, and take another picture",
+                n=missing[0],
+            )
         )

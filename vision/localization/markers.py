@@ -10,6 +10,7 @@ from itertools import combinations, product
 import cv2
 import numpy as np
 
+from table.messages import phrase
 from table.observation import Camera
 from table.solids import Array
 from table.table_config import Fiducials, Marker, Setup
@@ -135,8 +136,11 @@ def own_fiducials(
     ids = ", ".join(str(id_) for id_ in sorted(detected.twice) if id_ in known)
     if not sets:
         return NoPose(
-            f"fiducials with one id are in view more than once (id {ids}), and none of them fit"
-            " together; take the copies away"
+            phrase(
+                "fiducials with one id are in view more than once (id {raw}), and none of them fit"
+                " together; take the copies away",
+                raw=ids,
+            )
         )
     best = sets[0]
     rivals = [
@@ -145,8 +149,11 @@ def own_fiducials(
     larger = any(side_px(detected.corners_px[id_]) > side_px(quad) for id_, quad in best.items())
     if larger or (rivals and _area_px(best) < LARGER * _area_px(rivals[0])):
         return NoPose(
-            f"the table's fiducials are in view twice (id {ids}), and either may be the table; take"
-            " the copy or the screen away"
+            phrase(
+                "the table's fiducials are in view twice (id {raw}), and either may be the table;"
+                " take the copy or the screen away",
+                raw=ids,
+            )
         )
     return _only(best, detected)
 

@@ -16,7 +16,8 @@ from referee.sessions.commands import parse_command
 from referee.sessions.event_store import LogFailed
 from referee.sessions.events import Choice as Alternative
 from referee.sessions.events import Record, record_document
-from table.errors import InputError
+from table.errors import InputError, message_of
+from table.messages import msg
 from table.observation_document import documented
 from webui.api.answers import Alternatives, State, json_answer
 from webui.api.events import CARRY, Listener, Streams, follow, moment
@@ -46,7 +47,7 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
     def observation() -> Response:
         seen = live.latest.observation
         if seen is None:
-            raise Refusal(404, "nothing_seen", "No picture of the table could be read yet.")
+            raise Refusal(404, "nothing_seen", msg("No picture of the table could be read yet."))
         return json_answer(documented(seen))
 
     @routes.get("/camera.jpg")
@@ -55,14 +56,14 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
             raise Refusal(
                 503,
                 "too_many_pictures",
-                "Too many ask for the camera's picture at once; try again in a second.",
+                msg("Too many ask for the camera's picture at once; try again in a second."),
                 1,
             )
-        return picture(live.jpeg(), "The camera has given no picture yet.")
+        return picture(live.jpeg(), msg("The camera has given no picture yet."))
 
     @routes.get("/frame/<seq:seq>.jpg")
     def frame(seq: int) -> AnyResponse:
-        return picture(session.frame(seq), f"No picture is kept with record {seq}.")
+        return picture(session.frame(seq), msg("No picture is kept with record {n}.", n=seq))
 
     @routes.get("/alternatives/<seq:seq>")
     def alternatives(seq: int) -> Response:
@@ -82,9 +83,10 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
             after = 0
         address = request.remote_addr or ""
         if not streams.enter(address):
-            full = (
-                f"All {streams.limit} live connections are taken; close a page that shows this"
-                " panel, or try again later."
+            full = msg(
+                "All {n} live connections are taken; close a page that shows this panel, or try"
+                " again later.",
+                n=streams.limit,
             )
             raise Refusal(503, "too_many_streams", full)
         listener = Listener(streams.bulletin, after, address)
@@ -104,14 +106,14 @@ def obey(session: SessionPort, document: object) -> Record:
     try:
         command = parse_command(document)
     except InputError as error:
-        raise Refusal(400, "bad_command", str(error)) from error
+        raise Refusal(400, "bad_command", message_of(error)) from error
     who, seats = visitor(), current_app.extensions["seats"]
     try:
         return session.command(command, lambda given: allowed(who, given, session, seats.held()))
     except LogFailed as error:
-        raise Refusal(507, "not_kept", str(error)) from error
+        raise Refusal(507, "not_kept", message_of(error)) from error
     except InputError as error:
-        raise Refusal(409, "not_now", str(error)) from error
+        raise Refusal(409, "not_now", message_of(error)) from error
 
 
 def offered(session: SessionPort, seq: int) -> tuple[Alternative, ...]:
@@ -125,12 +127,12 @@ def offered(session: SessionPort, seq: int) -> tuple[Alternative, ...]:
         raise Refusal(
             409,
             "secret",
-            "Votes are secret now: what agrees with them is offered once all have voted.",
+            msg("Votes are secret now: what agrees with them is offered once all have voted."),
         )
     try:
         return session.alternatives(seq)
     except InputError as error:
-        raise Refusal(409, "not_now", str(error)) from error
+        raise Refusal(409, "not_now", message_of(error)) from error
 
 
 @lru_cache(maxsize=4)

@@ -23,6 +23,7 @@ from flask import (
 )
 from werkzeug.wrappers import Response as AnyResponse
 
+from table.messages import msg
 from webui.api.routes import picture
 from webui.app import bare_app, guarded
 from webui.interfaces import CornersPort, LensPort
@@ -48,7 +49,7 @@ def lens_pages(lens: Callable[[], LensPort | None], at: str, instance: str) -> B
 
     def begun() -> LensPort:
         if (now := lens()) is None:
-            raise Refusal(404, "no_lens", "No lens is being calibrated.")
+            raise Refusal(404, "no_lens", msg("No lens is being calibrated."))
         return now
 
     @routes.get(at or "/")
@@ -67,7 +68,7 @@ def lens_pages(lens: Callable[[], LensPort | None], at: str, instance: str) -> B
 
     @routes.get("/api/v1/camera.jpg")
     def camera() -> AnyResponse:
-        return picture(begun().jpeg(), "The camera has given no picture yet.")
+        return picture(begun().jpeg(), msg("The camera has given no picture yet."))
 
     @routes.post(f"{at}/end")
     def end() -> AnyResponse:
@@ -95,7 +96,7 @@ def create_corners_app(
 
     @routes.get("/api/v1/camera.jpg")
     def photograph() -> AnyResponse:
-        return picture(table.jpeg(), "There is no photograph.")
+        return picture(table.jpeg(), msg("There is no photograph."))
 
     @routes.post("/corners")
     def put() -> AnyResponse:
@@ -104,7 +105,7 @@ def create_corners_app(
                 raise Refusal(
                     409,
                     "not_now",
-                    "Expected four corners inside the photograph, once; nothing was done.",
+                    msg("Expected four corners inside the photograph, once; nothing was done."),
                 )
         except Refusal as refusal:
             response: Response = make_response(_page(refusal.said))
@@ -142,7 +143,11 @@ def _corner(form: Mapping[str, str], name: str) -> tuple[float, float]:
         raise Refusal(
             400,
             "bad_corner",
-            f"Expected the {name} corner as x, y in pixels, such as 412, 96.5, got {text[:40]!r};"
-            " nothing was done.",
+            msg(
+                "Expected the {corner} corner as x, y in pixels, such as 412, 96.5, got '{raw}';"
+                " nothing was done.",
+                corner=name,
+                raw=text[:40],
+            ),
         )
     return float(match[1]), float(match[2])

@@ -14,7 +14,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from referee.live.correction import PieceCorrection, Reread
 from referee.sessions.misreadings import plain
-from table.errors import InputError
+from table.errors import InputError, message_of
+from table.messages import msg, sentences
 from table.observation import Observation
 from table.solids import Solid, lying, upright
 from table.table_config import Setup
@@ -36,7 +37,7 @@ def fix(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
         try:
             record, table = live.last_table()
         except InputError as error:
-            return _page(0, (), str(error), None, 409)
+            return _page(0, (), message_of(error), None, 409)
         return _page(record, as_read(table, live.setup), "", None)
 
     @routes.post("")
@@ -47,28 +48,35 @@ def fix(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
                 raise Refusal(
                     409,
                     "moved_on",
-                    "Another table was ruled on since this page was drawn; nothing was done. This"
-                    " is the new one.",
+                    sentences(
+                        msg(
+                            "Another table was ruled on since this page was drawn; nothing was"
+                            " done."
+                        ),
+                        msg("This is the new one."),
+                    ),
                 )
             if session.view().hidden:
                 raise Refusal(
                     409,
                     "secret",
-                    "Votes are secret now, and a verdict may show them: judge it again once all"
-                    " have voted.",
+                    msg(
+                        "Votes are secret now, and a verdict may show them: judge it again once"
+                        " all have voted."
+                    ),
                 )
             pieces = [
                 _told(request.form, number, read)
                 for number, read in enumerate(as_read(table, live.setup))
             ]
         except InputError as error:
-            return _page(0, (), str(error), None, 409)
+            return _page(0, (), message_of(error), None, 409)
         except Refusal as refusal:
             return _page(record, as_read(table, live.setup), refusal.said, None, refusal.status)
         try:
             return _page(record, pieces, "", live.reread(pieces))
         except InputError as error:
-            return _page(record, as_read(table, live.setup), str(error), None, 409)
+            return _page(record, as_read(table, live.setup), message_of(error), None, 409)
 
     def _page(
         record: int,
@@ -183,7 +191,10 @@ def _told(form: Mapping[str, str], number: int, read: PieceCorrection) -> PieceC
         raise Refusal(
             400,
             "bad_piece",
-            f"Expected a piece that is upright or lying, got {pose[:40]!r}; nothing was done.",
+            msg(
+                "Expected a piece that is upright or lying, got '{raw}'; nothing was done.",
+                raw=pose[:40],
+            ),
         )
     x_mm, y_mm, heading_deg = (_number(form, f"{name} {number}") for name in ("x", "y", "heading"))
     return PieceCorrection(
@@ -204,7 +215,10 @@ def _number(form: Mapping[str, str], name: str) -> float:
         raise Refusal(
             400,
             "bad_piece",
-            f"Expected a place in mm and a heading in degrees, such as 331.8, got {text[:40]!r};"
-            " nothing was done.",
+            msg(
+                "Expected a place in mm and a heading in degrees, such as 331.8, got '{raw}';"
+                " nothing was done.",
+                raw=text[:40],
+            ),
         )
     return float(text)

@@ -24,7 +24,8 @@ from calibration.sheets.catalogue import PAPER_NAMES, SHEETS, sheet_pdf
 from calibration.wizard import JOBS
 from referee.live.game_setup import Choice, beginnings, options, playable
 from referee.sessions.start import parse_names
-from table.errors import InputError
+from table.errors import InputError, message_of
+from table.messages import msg
 from webui.api.routes import picture
 from webui.app import bare_app, guarded
 from webui.interfaces import SetUpPort, TablePort
@@ -56,7 +57,9 @@ def create_set_up_app(
         try:
             setting.begin(choice(request.form, table.setup.game.colours))
         except InputError as error:
-            refused: Response = make_response(_page(request.form.get("game", ""), str(error)))
+            refused: Response = make_response(
+                _page(request.form.get("game", ""), message_of(error))
+            )
             refused.status_code = 409
             return refused
         return redirect("/", 303)
@@ -104,11 +107,13 @@ def making_ready(table: TablePort) -> Blueprint:
     def make_ready() -> AnyResponse:
         job = next((one for one in JOBS if one == request.form.get("job")), None)
         if job is None:
-            raise Refusal(400, "bad_job", f"Expected {', '.join(JOBS)}; nothing was done.")
+            raise Refusal(
+                400, "bad_job", msg("Expected {raw}; nothing was done.", raw=", ".join(JOBS))
+            )
         try:
             table.wish(job)
         except InputError as error:
-            raise Refusal(409, "not_now", str(error)) from error
+            raise Refusal(409, "not_now", message_of(error)) from error
         return redirect("/lens" if job == "lens" else "/", 303)
 
     @routes.get("/table.jpg")
@@ -117,17 +122,17 @@ def making_ready(table: TablePort) -> Blueprint:
             raise Refusal(
                 503,
                 "too_many_pictures",
-                "Too many ask for the camera's picture at once; try again in a second.",
+                msg("Too many ask for the camera's picture at once; try again in a second."),
                 1,
             )
-        return picture(table.jpeg(), "The camera has given no picture yet.")
+        return picture(table.jpeg(), msg("The camera has given no picture yet."))
 
     @routes.get("/print/<sheet>-<paper>.pdf")
     def sheet(sheet: str, paper: str) -> AnyResponse:
         try:
             return Response(sheet_pdf(sheet, paper), mimetype="application/pdf")
         except InputError as error:
-            raise Refusal(404, "no_sheet", str(error)) from error
+            raise Refusal(404, "no_sheet", message_of(error)) from error
 
     return routes
 
@@ -159,7 +164,9 @@ def _place(text: str) -> int:
         raise Refusal(
             400,
             "bad_place",
-            f"Expected a place in the order of turns, such as 1, got {text[:40]!r}; nothing was"
-            " done.",
+            msg(
+                "Expected a place in the order of turns, such as 1, got '{raw}'; nothing was done.",
+                raw=text[:40],
+            ),
         )
     return int(text)

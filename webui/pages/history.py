@@ -20,7 +20,8 @@ from referee.statistics.history import Step, Stories, Story
 from referee.statistics.players import Tally, tallies
 from referee.statistics.results import Played
 from referee.statistics.throws import Hit, Landing, hits, landings, squares_hit
-from table.errors import InputError
+from table.errors import InputError, message_of
+from table.messages import msg
 from webui.api.routes import picture
 from webui.i18n import word
 from webui.security.requests import Refusal, number
@@ -78,7 +79,7 @@ def later(stories: Stories) -> Blueprint:
             try:
                 told.append(stories.of(summary.session))
             except InputError as error:
-                left_out.append(str(error))
+                left_out.append(message_of(error))
         return render_template(
             "statistics.html",
             session=None,
@@ -101,7 +102,7 @@ def _carry_away(routes: Blueprint, stories: Stories) -> None:
         )
         return picture(
             stories.frame(seq) if kept else None,
-            f"No picture is kept with record {seq} of session {session}.",
+            msg("No picture is kept with record {n} of session {n2}.", n=seq, n2=session),
         )
 
     @routes.get("/sessions/<seq:session>/verdict/<seq:seq>.png")
@@ -110,7 +111,9 @@ def _carry_away(routes: Blueprint, stories: Stories) -> None:
         index = next((k for k, step in enumerate(story.steps) if step.seq == seq), None)
         if index is None:
             raise Refusal(
-                404, "no_verdict", f"Nothing was decided in record {seq} of session {session}."
+                404,
+                "no_verdict",
+                msg("Nothing was decided in record {n} of session {n2}.", n=seq, n2=session),
             )
         shown = _shown(story, index, near=True)
         jpeg = stories.frame(shown["frame"]) if shown["frame"] else None
@@ -127,7 +130,9 @@ def _carry_away(routes: Blueprint, stories: Stories) -> None:
             raise Refusal(
                 409,
                 "secret",
-                "Votes of this session are secret while it goes on; end it, then carry it away.",
+                msg(
+                    "Votes of this session are secret while it goes on; end it, then carry it away."
+                ),
             )
         with LogReader(stories.path) as log:
             packed = packed_session(log, session)
@@ -144,7 +149,7 @@ def _story(stories: Stories, session: int) -> Story:
     try:
         return stories.of(session)
     except InputError as error:
-        raise Refusal(404, "no_session", str(error)) from error
+        raise Refusal(404, "no_session", message_of(error)) from error
 
 
 def count(told: Sequence[Story]) -> Counted:

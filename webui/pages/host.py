@@ -22,6 +22,7 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response as AnyResponse
 
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
+from table.messages import Message, in_a_row, msg, phrase
 from table.table_config import Setup
 from webui.interfaces import LivePort, SessionPort
 from webui.security.login import COOKIE, keep, visitor
@@ -33,12 +34,12 @@ Devices = Callable[[], Mapping[str, str]]
 """What is wrong with each part that is connected, by its name; nothing where it works."""
 
 
-KINDS: dict[type, str] = {
-    Open: "open ground",
-    Chessboard: "chessboard",
-    Hex: "hexagons",
-    Coasters: "coasters",
-    Tiles: "tiles",
+KINDS: dict[type, Message] = {
+    Open: phrase("open ground"),
+    Chessboard: phrase("chessboard"),
+    Hex: phrase("hexagons"),
+    Coasters: phrase("coasters"),
+    Tiles: phrase("tiles"),
 }
 
 
@@ -78,8 +79,10 @@ def host(
             raise Refusal(
                 400,
                 "bad_code",
-                f"Expected the code of the host or the table, got {which[:40]!r}; nothing was"
-                " done.",
+                msg(
+                    "Expected the code of the host or the table, got '{raw}'; nothing was done.",
+                    raw=which[:40],
+                ),
             )
         fresh = access.codes.renew("host")
         response: Response = make_response(_page(fresh))
@@ -106,32 +109,40 @@ def host(
     return routes
 
 
-def table_facts(setup: Setup) -> list[tuple[str, str]]:
+def table_facts(setup: Setup) -> list[tuple[str, Message]]:
     """What is known of the table and its camera: what it is, and how it is known."""
     lens, game = setup.camera, setup.game
     learned = [colour.colour for colour in setup.learned_colours]
     lens_known = (
-        "a first estimate: calibrate it"
+        phrase("a first estimate: calibrate it")
         if lens.first_estimate
-        else "calibrated, with its ±"
+        else phrase("calibrated, with its ±")
         if lens.covariance
-        else "taken as exact"
+        else phrase("taken as exact")
     )
     size_mm = setup.outline_mm().max(axis=0) - setup.outline_mm().min(axis=0)
     return [
-        ("picture", f"{lens.width} × {lens.height} px"),
+        ("picture", Message(f"{lens.width} × {lens.height} px")),
         ("lens", lens_known),
-        ("cards", f"{len(setup.fiducials.markers)} fiducials"),
-        ("board", f"{KINDS[type(setup.board)]}, {size_mm[0]:.0f} × {size_mm[1]:.0f} mm"),
+        ("cards", phrase("{n} fiducials", n=len(setup.fiducials.markers))),
+        (
+            "board",
+            phrase(
+                "{text}, {n} × {n2} mm",
+                text=KINDS[type(setup.board)],
+                n=f"{size_mm[0]:.0f}",
+                n2=f"{size_mm[1]:.0f}",
+            ),
+        ),
         (
             "colours",
             (
-                f"learned in this light: {', '.join(learned)}"
+                phrase("learned in this light: {players}", players=in_a_row(learned, "colour"))
                 if learned
-                else f"as sold: {', '.join(setup.colours)}"
+                else phrase("as sold: {players}", players=in_a_row(setup.colours, "colour"))
             ),
         ),
-        ("pieces", f"{', '.join(game.sizes)} ({game.pieces})"),
+        ("pieces", phrase("{sizes} ({raw})", sizes=in_a_row(game.sizes, "size"), raw=game.pieces)),
     ]
 
 

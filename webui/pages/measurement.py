@@ -9,6 +9,7 @@ from flask import Blueprint, Flask, Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from referee.presentation.view_model import ranked
+from table.messages import msg
 from table.observation_document import Measurement, documented
 from webui.api.answers import MeasurementNow, json_answer
 from webui.api.routes import picture
@@ -57,7 +58,7 @@ def create_ruler_app(ruler: RulerPort, hosts: Collection[str] = ()) -> Flask:
 
     @routes.get("/api/v1/camera.jpg")
     def camera() -> AnyResponse:
-        return picture(ruler.jpeg(), "The camera has given no picture yet.")
+        return picture(ruler.jpeg(), msg("The camera has given no picture yet."))
 
     app = bare_app(hosts)
     app.register_blueprint(routes)

@@ -23,6 +23,7 @@ from referee.live.table_monitor import TABLE_REQUESTS
 from referee.presentation.session_view import Ranked, SessionView
 from referee.sessions.status import Live
 from table.errors import InputError
+from table.messages import msg
 from table.observation_document import documented
 from webui.api.page_cache import Kept
 from webui.api.routes import obey
@@ -73,7 +74,7 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
     def table() -> AnyResponse:
         wish = next((one for one in TABLE_REQUESTS if one == request.form.get("wish")), None)
         if wish is None:
-            raise Refusal(400, "bad_wish", "Expected redo or play on; nothing was done.")
+            raise Refusal(400, "bad_wish", msg("Expected redo or play on; nothing was done."))
         live.wish(wish)
         return redirect(url_for("pages.panel", view=request.args.get("view")), 303)
 
@@ -180,8 +181,10 @@ def _refuse_late_undo(session: SessionPort, form: Mapping[str, str]) -> None:
         raise Refusal(
             409,
             "moved_on",
-            "Something happened since this page was drawn; look again, then repeat it if you still"
-            " want to.",
+            msg(
+                "Something happened since this page was drawn; look again, then repeat it if you"
+                " still want to."
+            ),
         )
 
 
@@ -193,7 +196,7 @@ def _said(text: str) -> Any:
         raise Refusal(
             400,
             "bad_saying",
-            f"Expected what was said as JSON, got {text[:40]!r}; nothing was done.",
+            msg("Expected what was said as JSON, got '{raw}'; nothing was done.", raw=text[:40]),
         ) from error
 
 
@@ -203,7 +206,10 @@ def _reading(text: str) -> float:
         raise Refusal(
             400,
             "bad_reading",
-            f"Expected a calliper's reading in mm, such as 12.35, got {text[:40]!r}; nothing was"
-            " done.",
+            msg(
+                "Expected a calliper's reading in mm, such as 12.35, got '{raw}'; nothing was"
+                " done.",
+                raw=text[:40],
+            ),
         )
     return float(number[1].replace(",", "."))

@@ -20,7 +20,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from referee.presentation.session_view import SessionView
 from referee.sessions.status import Live
-from table.messages import Message, Template, Word
+from table.messages import Message, Template, Word, in_a_row, msg
 from webui.api.page_cache import Kept
 from webui.api.routes import obey
 from webui.interfaces import LivePort, SessionPort
@@ -105,8 +105,11 @@ def seat_of(colour: object, players: Sequence[str]) -> str:
         raise Refusal(
             400,
             "bad_seat",
-            f"Expected the seat of a player ({', '.join(players)}), got {str(colour)[:40]!r};"
-            " nothing was done.",
+            msg(
+                "Expected the seat of a player ({players}), got '{raw}'; nothing was done.",
+                players=in_a_row(players, "colour"),
+                raw=str(colour)[:40],
+            ),
         )
     return str(colour)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from flask import Blueprint, current_app, render_template, url_for
 
 from referee.sessions.events import Choice
+from table.messages import msg
 from webui.api.routes import offered
 from webui.interfaces import SessionPort
 from webui.pages.phone import OBJECTED_TO
@@ -26,7 +27,9 @@ def ruling(session: SessionPort) -> Blueprint:
         )
         if ruled is None:
             raise Refusal(
-                404, "no_ruling", f"Record {seq} is none of the newest rulings of this session."
+                404,
+                "no_ruling",
+                msg("Record {n} is none of the newest rulings of this session.", n=seq),
             )
         instead: tuple[Choice, ...] = ()
         refusal = ""

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from table.errors import InputError
+from table.errors import InputError, message_of
 from table.files import convert, read_json, write_whole
 from webui.security.requests import Refusal
 
@@ -70,7 +70,7 @@ class Codes:
                 self._write()
             except InputError as error:
                 self._now = before
-                raise Refusal(507, "not_kept", str(error)) from error
+                raise Refusal(507, "not_kept", message_of(error)) from error
 
     def renew(self, which: Literal["host", "table"]) -> str:
         """Put a fresh code in the place of one, and give it."""

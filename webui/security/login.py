@@ -20,6 +20,7 @@ from flask import (
 )
 from werkzeug.wrappers import Response as AnyResponse
 
+from table.messages import msg
 from webui.security.permissions import Access, Role, Visitor
 from webui.security.requests import Refusal, json_body
 from webui.security.seats import Seats
@@ -71,8 +72,10 @@ def admit(app: Flask, access: Access, seats: Seats) -> None:
         raise Refusal(
             403,
             "not_for_you",
-            "This is the host's: give the host's code, which stands in the terminal, on the page"
-            " /join.",
+            msg(
+                "This is the host's: give the host's code, which stands in the terminal, on the"
+                " page /join."
+            ),
         )
 
     @app.context_processor
@@ -131,7 +134,10 @@ def join(access: Access, seats: Seats, token: str) -> Blueprint:
             raise Refusal(
                 400,
                 "bad_request",
-                'Expected a code as JSON, such as {"code": "K7QX2-MBD4T"}; nothing was done.',
+                msg(
+                    "Expected a code as JSON, such as {raw}; nothing was done.",
+                    raw='{"code": "K7QX2-MBD4T"}',
+                ),
             )
         ticket = access.enter(code, request.remote_addr or "")
         return jsonify(role=access.visitor(ticket).role, token=ticket), 201

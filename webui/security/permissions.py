@@ -34,6 +34,7 @@ from referee.sessions.commands import (
 )
 from referee.sessions.secret_votes import Touched
 from referee.sessions.verdict_events import HOST_DECIDES
+from table.messages import msg, sentences
 from webui.interfaces import SessionPort
 from webui.security.client_addresses import client_of
 from webui.security.codes import Codes, plain
@@ -143,8 +144,10 @@ class Access:
         raise Refusal(
             403,
             "wrong_code",
-            "That is no code of this table: the host's stands in the terminal, the table's on the"
-            " host's page.",
+            msg(
+                "That is no code of this table: the host's stands in the terminal, the table's on"
+                " the host's page."
+            ),
         )
 
     def _mark(self, code: str) -> str:
@@ -172,20 +175,25 @@ def allowed(
         raise Refusal(
             403,
             "spectator",
-            "Who watches changes nothing: give the host's code, or the table's and take a seat.",
+            msg(
+                "Who watches changes nothing: give the host's code, or the table's and take a seat."
+            ),
         )
     if visitor.role == "player":
         view = session.view()
         if visitor.seat is None:
             raise Refusal(
-                403, "no_seat", "Take a seat first: players speak for their own pieces only."
+                403, "no_seat", msg("Take a seat first: players speak for their own pieces only.")
             )
         if not _own(visitor.seat, command, view):
             raise Refusal(
                 403,
                 "not_yours",
-                f"That is not for {visitor.seat} to say: ask the player whom it concerns, or the"
-                " host.",
+                msg(
+                    "That is not for {player} to say: ask the player whom it concerns, or the"
+                    " host.",
+                    player=visitor.seat,
+                ),
             )
         command = msgspec.structs.replace(
             command, decided_by=view.names.get(visitor.seat, visitor.seat)
@@ -202,13 +210,13 @@ def refuse_others_votes(visitor: Visitor, touched: Touched, held: Collection[str
         player for player in touched.voters if player in held and player != visitor.seat
     )
     if others:
-        said = (
-            f"{others[0].capitalize()} votes by phone: nobody else does, and nobody sees it. Free"
-            " the seat first if nobody is there."
+        said = sentences(
+            msg("{player} votes by phone: nobody else does, and nobody sees it.", player=others[0]),
+            msg("Free the seat first if nobody is there."),
         )
         raise Refusal(403, "secret", said)
     if touched.aloud:
-        said = (
+        said = msg(
             "Votes are secret now, and this would show one: use the buttons for votes, and say"
             " other things one at a time."
         )

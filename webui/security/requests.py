@@ -14,7 +14,8 @@ from flask import Flask, Response, current_app, jsonify, make_response, render_t
 from werkzeug.exceptions import HTTPException, UnsupportedMediaType
 
 from referee.sessions.event_store import LogFailed
-from table.errors import InputError
+from table.errors import InputError, message_of
+from table.messages import msg, sentences
 from webui.security.host_names import at_home, read_authority, read_origin
 from webui.security.incoming import Incoming, SeqConverter, json_document, number_of
 
@@ -34,11 +35,13 @@ HEADERS = {
 }
 
 SAID = {
-    404: "There is nothing here; the panel is at /.",
-    405: "This address does not take that kind of request.",
-    413: f"Expected at most {MAX_BODY_BYTES // 1024} KiB, and this is more; nothing was done.",
-    415: "Expected JSON (Content-Type: application/json); nothing was done.",
-    500: "The panel made a mistake of its own; the log on disk is not touched by it.",
+    404: msg("There is nothing here; the panel is at /."),
+    405: msg("This address does not take that kind of request."),
+    413: msg(
+        "Expected at most {n} KiB, and this is more; nothing was done.", n=MAX_BODY_BYTES // 1024
+    ),
+    415: msg("Expected JSON (Content-Type: application/json); nothing was done."),
+    500: msg("The panel made a mistake of its own; the log on disk is not touched by it."),
 }
 
 
@@ -72,9 +75,10 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
         asked = incoming()
         if asked.named is None or not at_home(asked.named.name, ours):
             name = asked.named.name if asked.named else asked.host_as_sent[:80]
-            said = (
-                f"This panel does not answer to the name {name!r}; use its IP address, or name it"
-                " at the start (--public-name)."
+            said = msg(
+                "This panel does not answer to the name '{raw}'; use its IP address, or name it at"
+                " the start (--public-name).",
+                raw=name,
             )
             raise Refusal(421, "unknown_host", said)
         if request.method not in ("GET", "HEAD", "OPTIONS"):
@@ -96,11 +100,11 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
 
     @app.errorhandler(LogFailed)
     def not_kept(failed: LogFailed) -> Response:
-        return error(507, "not_kept", str(failed))
+        return error(507, "not_kept", message_of(failed))
 
     @app.errorhandler(InputError)
     def not_now(wrong: InputError) -> Response:
-        return error(409, "not_now", str(wrong))
+        return error(409, "not_now", message_of(wrong))
 
     @app.errorhandler(HTTPException)
     def http_error(exception: HTTPException) -> Response:
@@ -148,7 +152,8 @@ def json_body() -> Any:
     try:
         return json_document(request.get_data())
     except InputError as error:
-        raise Refusal(400, "bad_request", f"{_capital(str(error))}; nothing was done.") from error
+        said = msg("{text}; nothing was done.", text=error.said)
+        raise Refusal(400, "bad_request", said) from error
 
 
 def number(text: str, name: str) -> int:
@@ -156,11 +161,7 @@ def number(text: str, name: str) -> int:
     try:
         return number_of(text, name)
     except InputError as error:
-        raise Refusal(400, "bad_number", str(error)) from error
-
-
-def _capital(said: str) -> str:
-    return said[:1].upper() + said[1:]
+        raise Refusal(400, "bad_number", message_of(error)) from error
 
 
 def refuse_cross_site() -> None:
@@ -169,7 +170,10 @@ def refuse_cross_site() -> None:
     foreign = Refusal(
         403,
         "cross_site",
-        "This request came from another site; nothing was done. Use the panel itself.",
+        sentences(
+            msg("This request came from another site; nothing was done."),
+            msg("Use the panel itself."),
+        ),
     )
     if site == "same-origin":
         # a browser says so itself; to a form sent without a script it may add "Origin: null"
@@ -190,6 +194,8 @@ def refuse_cross_site() -> None:
         raise Refusal(
             403,
             "no_token",
-            "This form is not one that this panel wrote, or the panel was started anew since; load"
-            " the page again.",
+            msg(
+                "This form is not one that this panel wrote, or the panel was started anew since;"
+                " load the page again."
+            ),
         )

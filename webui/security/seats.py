@@ -7,6 +7,7 @@ from threading import Lock
 
 from referee.sessions.event_store import LogFailed
 from referee.sessions.events import SeatFreed, SeatTaken
+from table.errors import message_of
 from table.messages import msg
 from webui.security.codes import Codes
 from webui.security.permissions import Visitor
@@ -50,8 +51,10 @@ class Seats:
             raise Refusal(
                 403,
                 "no_ticket",
-                "Only who joined with a code takes a seat: programs keep the token that"
-                " /api/v1/join gives.",
+                msg(
+                    "Only who joined with a code takes a seat: programs keep the token that"
+                    " /api/v1/join gives."
+                ),
             )
         with self._lock:
             held = self.held()
@@ -59,7 +62,11 @@ class Seats:
                 raise Refusal(
                     409,
                     "seat_taken",
-                    f"Somebody else plays {colour} on another phone; the host can free the seat.",
+                    msg(
+                        "Somebody else plays {player} on another phone; the host can free the"
+                        " seat.",
+                        player=colour,
+                    ),
                 )
             if colour in held:
                 return
@@ -86,7 +93,7 @@ class Seats:
                 self._keep(event)
         except LogFailed as error:
             self._codes.put(session=before.session, seats=before.seats)
-            raise Refusal(507, "not_kept", str(error)) from error
+            raise Refusal(507, "not_kept", message_of(error)) from error
 
 
 def _freed(colour: str, by: str = "") -> SeatFreed:

@@ -9,6 +9,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from threading import Lock
 
+from table.messages import msg
 from webui.security.requests import Refusal
 
 logger = logging.getLogger(__name__)
@@ -41,7 +42,7 @@ class Guesses:
         raise Refusal(
             429,
             "too_many_codes",
-            f"Too many wrong codes were given; try again in {wait_s} s.",
+            msg("Too many wrong codes were given; try again in {n} s.", n=wait_s),
             retry_s=wait_s,
         )
 

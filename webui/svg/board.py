@@ -15,6 +15,7 @@ from referee.presentation.session_view import Ranked, SessionView
 from referee.presentation.shown_games import OnBoard, on_board
 from table.boards import Board, Chessboard, Coasters, Hex, Open, Tiles
 from table.cells import cell_side_mm, cells_mm
+from table.messages import phrase
 from table.observation_document import Counter, ObservationDocument, Piece, PointMm
 from table.solids import FACES, TIP, Array, Solid
 from table.table_config import Setup
@@ -246,7 +247,14 @@ def _piece(piece: Piece, setup: Setup) -> DrawnPiece:
     plan = Solid(vertices).plan_mm()
     target = piece.colour == setup.game.target
     return DrawnPiece(
-        name=(f"{piece.colour} {piece.size}, {piece.pose}{', the target' if target else ''}"),
+        name=(
+            phrase(
+                "{colour} {size}, {pose}, the target" if target else "{colour} {size}, {pose}",
+                colour=piece.colour,
+                size=piece.size,
+                pose=piece.pose,
+            )
+        ),
         colour=piece.colour,
         outline=_points(plan),
         faces=_faces(vertices),

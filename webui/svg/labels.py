@@ -13,6 +13,7 @@ import numpy as np
 
 from referee.presentation.session_view import Ranked
 from table.measured_text import shown_mm
+from table.messages import Message, Number, phrase
 from table.observation_document import Piece
 from table.solids import Array
 from webui.svg.palette import letter
@@ -87,10 +88,10 @@ def place_labels(
     return tuple(labels)
 
 
-def _words(row: Ranked) -> str:
+def _words(row: Ranked) -> Message:
     if row.on_target or row.touching:
-        return "on it" if row.on_target else "touching"
-    return shown_mm(row.gap_mm, row.sigma_mm)
+        return phrase("on it") if row.on_target else phrase("touching")
+    return Message(Number(shown_mm(row.gap_mm, row.sigma_mm)))
 
 
 def _cheapest(

@@ -11,6 +11,7 @@ import numpy as np
 from referee.presentation.lens_view import through_lens
 from referee.presentation.session_view import Mark, Option
 from table.cells import cells_mm
+from table.messages import phrase
 from table.observation import Observation, SeenPiece
 from table.solids import EDGES, Array, convex_hull
 from table.table_config import Setup
@@ -121,7 +122,7 @@ def _piece(piece: SeenPiece, sheet: Sheet) -> OverPiece:
     points = " ".join(f"{px:.1f},{py:.1f}" for px, py in outline)
     ellipse = path(_ellipse_mm(piece), sheet, closed=True)
     return OverPiece(
-        f"{piece.colour} {piece.size}, {piece.pose}",
+        phrase("{colour} {size}, {pose}", colour=piece.colour, size=piece.size, pose=piece.pose),
         piece.colour,
         points,
         edges,

@@ -78,7 +78,7 @@ def test_the_command_line_prints_it_and_it_is_read_in_every_language(referee, se
     (record,) = session.records(1)
     assert json.loads(json.dumps(verdict_document(record)))["said"] == WHY[why][1]
     for code in set(LANGUAGES) - {"en"}:
-        assert translated(WHY[why][1], code) is not None
+        assert translated(record.event.said, code) not in (None, record.event.said)
 
 
 @pytest.mark.parametrize("why", ["restless", "unread"])

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engines.verdict import Accepted
 from referee.sessions.events import (
     SCHEMA,
     Event,
@@ -19,8 +20,9 @@ from referee.sessions.events import (
     encode,
     record_document,
 )
+from referee.sessions.verdict_events import fact_of
 from table.errors import InputError
-from table.messages import Message, msg, sentences
+from table.messages import Message, msg, phrase, sentences
 
 RULED = Ruled(
     verdict="accepted",
@@ -96,6 +98,34 @@ def test_documents_carry_schema_and_fact():
         "ruled",
         "accepted",
     )
+
+
+def test_evidence_keeps_what_its_sentences_were_made_from():
+    touch = phrase("{piece} touches {cells}", piece="red1", cells=["b3"])
+    away = msg("{player}'s ship of {cell} is missing.", player="red", cell="A1")
+    known = msgspec.structs.replace(RULED, evidence={"touches": [touch], "differences": [away]})
+    evidence = decode(encode(known), "here").evidence
+    (kept,), (missing,) = evidence["touches"], evidence["differences"]
+    assert (kept, kept.content) == (touch, touch.content)
+    assert (missing, missing.content) == (away, away.content)
+
+
+def test_what_else_may_have_happened_keeps_its_sentence():
+    said = msg(
+        "{player}'s piece lies {text}.", player="red", text=phrase("within {cells}", cells=["b3"])
+    )
+    may_be = {"may_be": {said: "throw red b3"}}
+    verdict = Accepted(code="storm.throw", said=said, moves=("throw red b3",), evidence=may_be)
+    (row,) = decode(encode(fact_of(verdict)), "here").evidence["may_be"]
+    assert (row["said"].content, row["move"]) == (said.content, "throw red b3")
+
+
+@pytest.mark.parametrize(
+    "evidence", [{"type": "word"}, {"type": ["word"]}, {"type": "list", "items": 3}]
+)
+def test_evidence_that_only_looks_like_a_sentence_is_kept_as_it_is(evidence):
+    known = msgspec.structs.replace(RULED, evidence={"seen": evidence})
+    assert decode(encode(known), "here").evidence == {"seen": evidence}
 
 
 def test_facts_cannot_be_changed():

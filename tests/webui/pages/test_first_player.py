@@ -18,6 +18,7 @@ from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
 from referee.sessions.start import opening
 from referee.statistics.history import Stories
+from table.messages import msg, sentences
 from webui import create_app, create_set_up_app
 from webui.security.codes import Codes
 from webui.security.permissions import Access
@@ -25,7 +26,13 @@ from webui.security.permissions import Access
 OWN = {"Sec-Fetch-Site": "same-origin"}
 PLAYERS = ("red", "blue", "yellow")
 LATER = datetime(2026, 11, 27, tzinfo=UTC)
-TOLD = {"said": "A lot was drawn among red, blue and yellow. Blue begins.", "rests_on": "Setup"}
+TOLD = {
+    "said": sentences(
+        msg("A lot was drawn among {players}.", players=("red", "blue", "yellow")),
+        msg("{player} begins.", player="blue"),
+    ),
+    "rests_on": "Setup",
+}
 FORM = {
     "game": "ice_boule",
     "plays blue": "on",
