@@ -314,7 +314,6 @@ READ_THEIR_OWN = {
     "engines/zamboni_wars/board.py",
     "vision/networks/runtime.py",
     "webui/svg/palette.py",
-    "webui/wording.py",
 }
 """The one place, and who reads files of the program itself."""
 

@@ -18,13 +18,13 @@ Found = tuple[int, str, tuple[str, str], list[str]]
 """Line, marking function, its arguments, comments for translators."""
 
 
-def templates(
+def words(
     file: BinaryIO,
     keywords: Any,  # noqa: ARG001
     comment_tags: Any,  # noqa: ARG001
     options: Any,  # noqa: ARG001
 ) -> Iterator[Found]:  # as Babel calls it
-    """Every line of said.txt but comments; behind an @ stands the form of a word, which is its
+    """Every line of words.txt but comments; behind an @ stands the form of a word, which is its
     context.
     """
     for number, line in enumerate(file.read().decode().splitlines(), 1):

@@ -21,7 +21,6 @@ from referee.presentation.announcements import SAID_BY_HAND, call
 from referee.presentation.session_view import Decision
 from table.messages import NUMBER, PLAIN, SENTENCES, Listing, Message, Plain, written
 from webui.filters import clauses_in_words
-from webui.wording import read, sentences, write
 
 LANGUAGES = {"en": "English", "de": "Deutsch", "es": "Español"}
 """By their codes, as they call themselves; the first is the one that everything is written in."""
@@ -70,14 +69,14 @@ def said(text: str) -> str | Markup:
     """Sentences from below in the language of the page; those that nobody has translated are marked
     as English.
     """
-    if isinstance(text, Message):
+    if isinstance(text, Message) and not isinstance(text.content, Plain):
         return _message(text)
     if (whole := translated(text, language())) is not None:
         return whole
-    each = [(sentence, translated(sentence, language())) for sentence in sentences(text)]
+    each = [(one, translated(one, language())) for one in _sentences(text)]
     return Markup(" ").join(
-        found if found is not None else Markup('<span lang="en">{}</span>').format(sentence)
-        for sentence, found in each
+        found if found is not None else Markup('<span lang="en">{}</span>').format(one)
+        for one, found in each
     )
 
 
@@ -135,13 +134,17 @@ def translated(text: str, code: str, context: str = SAID) -> str | None:
         return str(capital(whole)) if text[0].isupper() else whole
     if (whole := catalogue.pgettext(context, text)) != text or context != SAID:
         return whole
-    each = []
-    for sentence in sentences(text):
-        if (words := read(sentence)) is None:
-            return None
-        found = write(words, say)
-        each.append(str(capital(found)) if sentence[0].isupper() else found)
-    return " ".join(each)
+    if not re.search("[A-Za-z]{2}", text):
+        return text
+    parts = _sentences(text)
+    found = [catalogue.pgettext(SAID, part) for part in parts]
+    missing = any(part == there for part, there in zip(parts, found, strict=True))
+    return None if missing else " ".join(found)
+
+
+def _sentences(text: str) -> list[str]:
+    """The sentences of a text that has no template: one of an old log, or a person's."""
+    return re.split(r"(?<=[.!?]) (?=\S)", str(text))
 
 
 def number(value: float, places: int = 0) -> str:

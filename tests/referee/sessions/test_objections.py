@@ -101,7 +101,7 @@ def test_the_last_who_has_not_resigned_has_won(session, log):
     session.command(NextGame())
     assert (session.view().outcome, session.view().earlier_games) == (
         None,
-        ["blue won: red resigned"],
+        ("blue won: red resigned",),
     )
 
 
