@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cli.terminal import ring
+from cli.terminal import language, ring
 from hardware.factory import Rig, open_rig
 from hardware.settings import load_settings
 from table.table_config import Setup
@@ -17,7 +17,9 @@ def rig_of(path: Path | None, setup: Setup) -> Rig:
     Raises InputError that names the setting.
     """
     return (
-        open_rig(load_settings(path), setup.outline_mm(), lambda text: ring(text, err=True))
+        open_rig(
+            load_settings(path), setup.outline_mm(), lambda text: ring(text, err=True), language()
+        )
         if path
         else Rig()
     )

@@ -15,13 +15,13 @@ from rich.table import Table
 
 from cli.options import complain
 from cli.paths import log_path, ready_folder
-from cli.terminal import console, say, say_json
+from cli.terminal import console, in_language, say, say_json
 from engines import GAMES
 from engines.statistics import Thrown
 from referee.sessions.archive import MOST_BYTES, export_session, import_session
 from referee.sessions.event_store import Log, LogReader
 from referee.sessions.event_tables import damaged
-from referee.sessions.events import record_document
+from referee.sessions.events import Record, record_document
 from referee.sessions.rescue import rescue as save_what_can_be_read
 from referee.statistics.csv_export import write_gaps, write_scores
 from referee.statistics.players import Tally, tallies
@@ -30,6 +30,7 @@ from table.errors import InputError
 from table.files import check_output
 from table.games import measuring
 from table.measured_text import called, shown_date, shown_mm, shown_time
+from table.messages import NOTHING
 
 
 def which_log(command: Callable[..., None]) -> Callable[..., None]:
@@ -122,7 +123,7 @@ def show(session: int | None, path: Path | None, as_json: bool) -> None:
                     str(record.seq),
                     shown_time(record.at_ms),
                     what,
-                    _sentence(document),
+                    _sentence(record, document),
                     document.get("rests_on", ""),
                 ),
             )
@@ -323,8 +324,9 @@ def latest(reader: LogReader) -> int:
     return sessions[-1].session
 
 
-def _sentence(document: dict[str, Any]) -> str:
+def _sentence(record: Record, document: dict[str, Any]) -> str:
     """What a record says, in words; who decided it where people did."""
+    told = in_language(getattr(record.event, "said", NOTHING))
     match document["fact"]:
         case "session_started" | "game_started":
             said = "; ".join(
@@ -332,15 +334,15 @@ def _sentence(document: dict[str, Any]) -> str:
                     None,
                     (
                         f"{document.get('game', 'next game')}: {', '.join(document['players'])}",
-                        document["said"],
+                        told,
                     ),
                 )
             )
         case "reopened":
-            said = document["said"] or "Rinkside was started again and goes on with the session"
+            said = told or "Rinkside was started again and goes on with the session"
         case "session_ended":
             said = document["reason"]
         case _:
-            said = document.get("said") or document.get("label", "")
+            said = told or document.get("label", "")
     decided_by = document.get("decided_by")
     return f"{said} (decided by {decided_by})" if decided_by else said

@@ -15,8 +15,9 @@ from typing import Any, NoReturn
 import click
 
 from cli.logs import log_native_output, set_up
-from cli.terminal import ready, say
+from cli.terminal import in_language, ready, say, speak
 from table.errors import InputError
+from table.languages import CODES, Language
 
 # Vision solves thousands of small systems: threads for each of them cost more than they bring.
 # Read when NumPy is loaded.
@@ -119,7 +120,7 @@ def _refuse(error: InputError | OSError | click.UsageError) -> NoReturn:
             place = f"{error.filename}: " if error.filename else ""
             raise Refused(f"{place}{error.strerror or error}") from error
         case _:
-            raise Refused(str(error)) from error
+            raise Refused(in_language(error.said)) from error
 
 
 def _let_go_of_what_cannot_be_written() -> None:
@@ -151,9 +152,19 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
 @click.option(
     "-v", "--verbose", count=True, help="Tell on stderr what happens inside; twice: every step."
 )
-def main(verbose: int) -> None:
+@click.option(
+    "--language",
+    type=click.Choice(CODES),
+    default="en",
+    envvar="RINKSIDE_LANGUAGE",
+    show_default=True,
+    show_envvar=True,
+    help="What rulings are said in, on the terminal and by the loudspeaker.",
+)
+def main(verbose: int, language: Language) -> None:
     """A referee for games played with pyramids on a real table."""
     ready()
+    speak(language)
     set_up(verbose)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cli.terminal import say
+from cli.terminal import in_language, say
 
 table_option = click.option(
     "--table",
@@ -30,4 +30,4 @@ settings_option = click.option(
 
 def complain(text: str) -> None:
     """Tell people on stderr what does not work, or works again, while a game goes on."""
-    say(f"rinkside: {text}", err=True)
+    say(f"rinkside: {in_language(text)}", err=True)

@@ -17,7 +17,7 @@ from cli.devices import rig_of
 from cli.garbage_collection import short_collections
 from cli.options import camera_option, complain, empty_option, settings_option, table_option
 from cli.shutdown import stopped_by_one_signal
-from cli.terminal import say, say_json
+from cli.terminal import in_language, say, say_json
 from hardware.factory import Rig
 from referee.devices.controller import Companion
 from referee.live.patient_session import PatientSession
@@ -182,11 +182,11 @@ def _print(record: Record, as_json: bool) -> None:
     if not (document := verdict_document(record)):
         return
     rests_on = f" ({document['rests_on']})" if document["rests_on"] else ""
-    said = f"{document['t_ms'] / 1000:9.2f} s  {document['verdict']}: {document['said']}{rests_on}"
     if as_json:
         say_json(json.dumps(document, ensure_ascii=False))
-    else:
-        say(said)
+        return
+    said = in_language(document["said"])
+    say(f"{document['t_ms'] / 1000:9.2f} s  {document['verdict']}: {said}{rests_on}")
 
 
 def verdict_document(record: Record) -> dict[str, Any]:

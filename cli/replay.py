@@ -11,7 +11,7 @@ import click
 
 from cli.log import json_option, latest, which_log, which_session
 from cli.paths import log_path
-from cli.terminal import say, say_json
+from cli.terminal import in_language, say, say_json
 from engines import GAMES
 from referee.live.replay import Rejudged, rejudge
 from referee.sessions.event_store import LogReader
@@ -81,7 +81,7 @@ def _lines(again: Rejudged) -> list[str]:
     ]
     return [
         *lines,
-        f"  said then: {document['said_was']}",
-        f"  says now:  {document['said_now']}",
+        f"  said then: {in_language(document['said_was'])}",
+        f"  says now:  {in_language(document['said_now'])}",
         "",
     ]

@@ -14,7 +14,10 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from table.languages import Language, translated
 from table.text import printable
+
+_language: Language = "en"
 
 
 def ready() -> None:
@@ -24,6 +27,22 @@ def ready() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def speak(code: Language) -> None:
+    """What people are told from now on is in this language."""
+    global _language
+    _language = code
+
+
+def language() -> Language:
+    """The language of the terminal."""
+    return _language
+
+
+def in_language(text: str) -> str:
+    """A message in the language of the terminal; in English where nobody has translated it."""
+    return translated(text, _language) or text
 
 
 def say(*lines: str, err: bool = False, file: IO[str] | None = None) -> None:

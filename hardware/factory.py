@@ -30,6 +30,7 @@ from hardware.settings import (
     as_pins,
     button_pins,
 )
+from table.languages import Language
 from table.solids import Array
 
 if TYPE_CHECKING:
@@ -84,14 +85,20 @@ class StripDice:
         self.faces = (None,) * self.count
 
 
-def open_rig(settings: HardwareSettings, outline_mm: Array, write: Callable[[str], object]) -> Rig:
+def open_rig(
+    settings: HardwareSettings,
+    outline_mm: Array,
+    write: Callable[[str], object],
+    language: Language = "en",
+) -> Rig:
     """Open all of it.
 
-    `outline_mm` (n, 2) of the board is for a strip round it, `write` to the terminal for its bell.
+    `outline_mm` (n, 2) of the board is for a strip round it, `write` to the terminal for its bell,
+    `language` for a voice that names none.
 
     Raises InputError that names the setting; then nothing stays open.
     """
-    return _Opening(settings, outline_mm, write).rig()
+    return _Opening(settings, outline_mm, write, language).rig()
 
 
 class _Opening:
@@ -101,9 +108,14 @@ class _Opening:
     """
 
     def __init__(
-        self, settings: HardwareSettings, outline_mm: Array, write: Callable[[str], object]
+        self,
+        settings: HardwareSettings,
+        outline_mm: Array,
+        write: Callable[[str], object],
+        language: Language,
     ) -> None:
         self._settings, self._outline_mm, self._write = settings, outline_mm, write
+        self._language = language
         self._stack = ExitStack()
 
     def rig(self) -> Rig:
@@ -287,8 +299,8 @@ class _Opening:
             case FakeSettings():
                 from hardware.testing.fakes import FakeVoice
 
-                return FakeVoice()
+                return FakeVoice(self._language)
             case _:
                 from hardware.backends.speech import Espeak
 
-                return Espeak(settings.words_a_minute)
+                return Espeak(settings.words_a_minute, settings.language or self._language)

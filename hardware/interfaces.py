@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from hardware.cues import Scene
+from table.languages import Language
 
 Faces = tuple[int | None, ...]
 """One value a die, 1 to 6; None: dark."""
@@ -123,6 +124,10 @@ class Calliper(Protocol):
 
 class Voice(Protocol):
     """Something that speaks."""
+
+    @property
+    def language(self) -> Language:
+        """What it speaks."""
 
     @property
     def trouble(self) -> str:

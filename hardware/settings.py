@@ -18,6 +18,7 @@ from hardware.backends.led_strip import Corner
 from hardware.cues import SIGNALS
 from table.errors import InputError
 from table.files import convert, quoted, read_toml, shown
+from table.languages import Language
 
 Pins = int | tuple[int, int, int]
 """One pin, or red, green and blue; BCM numbers, as gpiozero counts."""
@@ -139,9 +140,13 @@ class CalliperSettings(_Kind, frozen=True, kw_only=True, tag="serial"):
 
 
 class EspeakSettings(_Kind, frozen=True, kw_only=True, tag="espeak-ng"):
-    """Verdicts spoken by espeak-ng through the machine's loudspeaker."""
+    """Verdicts spoken by espeak-ng through the machine's loudspeaker.
+
+    `language` is that of the whole program where none is named.
+    """
 
     words_a_minute: Annotated[int, msgspec.Meta(ge=80, le=400)] = 160
+    language: Language | None = None
 
 
 class HardwareSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -7,26 +7,20 @@ through `said`, or `word` where no markup may stand.  Programs are answered in E
 
 from __future__ import annotations
 
-import gettext
-import re
-from functools import cache
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask, current_app, g, redirect, request
 from markupsafe import Markup
 from werkzeug.wrappers import Response
 
-from referee.presentation.announcements import SAID_BY_HAND, call
+from referee.presentation.announcements import call_in
 from referee.presentation.session_view import Decision
-from table.messages import NUMBER, PLAIN, SENTENCES, Listing, Message, Plain, written
+from table.languages import SAID, capital, catalogue, decimals, split_sentences, translated
+from table.messages import SENTENCES, Listing, Message, Plain
 from webui.filters import clauses_in_words
 
 LANGUAGES = {"en": "English", "de": "Deutsch", "es": "Español"}
 """By their codes, as they call themselves; the first is the one that everything is written in."""
-TRANSLATIONS = Path(__file__).with_name("translations")
-SAID = "said"
-"""Context in the catalogues of everything that comes from below."""
 COOKIE, COOKIE_S = "language", 365 * 24 * 3600
 
 
@@ -38,10 +32,10 @@ def speak(app: Flask) -> None:
     jinja.add_extension("jinja2.ext.i18n")
     jinja.policies["ext.i18n.trimmed"] = True
     jinja.install_gettext_callables(  # type: ignore[attr-defined]  # the extension adds it
-        lambda text: _catalogue(language()).gettext(text),
-        lambda one, many, count: _catalogue(language()).ngettext(one, many, count),
+        lambda text: catalogue(language()).gettext(text),
+        lambda one, many, count: catalogue(language()).ngettext(one, many, count),
         newstyle=True,
-        pgettext=lambda context, text: _catalogue(language()).pgettext(context, text),
+        pgettext=lambda context, text: catalogue(language()).pgettext(context, text),
     )
     jinja.filters.update(
         said=said, word=word, called=called, cited=cited, capital=capital, number=number
@@ -73,7 +67,7 @@ def said(text: str) -> str | Markup:
         return _message(text)
     if (whole := translated(text, language())) is not None:
         return whole
-    each = [(one, translated(one, language())) for one in _sentences(text)]
+    each = [(one, translated(one, language())) for one in split_sentences(text)]
     return Markup(" ").join(
         found if found is not None else Markup('<span lang="en">{}</span>').format(one)
         for one, found in each
@@ -98,53 +92,9 @@ def word(text: str, context: str = SAID) -> str:
 
 
 def called(verdict: Decision) -> dict[str, str]:
-    """What a caller says of a line of a view's verdicts, `call`, and the code of the language that
-    it is in, `lang`.
-    """
-    code, kind = language(), verdict.kind
-    found = translated(SAID_BY_HAND.get(kind, verdict.said), code)
-    if code == "en" or found is None:
-        return {"call": verdict.call, "lang": "en"}
-    return {
-        "call": (
-            found if kind in SAID_BY_HAND else call(kind, found, word("millimetres"), word("to"))
-        ),
-        "lang": code,
-    }
-
-
-def translated(text: str, code: str, context: str = SAID) -> str | None:
-    """Sentences or a word from below in a language; None where nobody has translated all of it."""
-    if code == "en" or not text:
-        return text
-    catalogue = _catalogue(code)
-
-    def say(english: str, form: str) -> str:
-        if form == PLAIN:
-            return translated(english, code) or english
-        return (
-            decimals(english, code) if form == NUMBER else catalogue.pgettext(form or SAID, english)
-        )
-
-    if isinstance(text, Message) and not isinstance(text.content, Plain):
-        if isinstance(text.content, Listing) and text.content.joint == SENTENCES:
-            each = [translated(Message(one), code) or "" for one in text.content.items]
-            return " ".join(each)
-        whole = written(text.content, say)
-        return str(capital(whole)) if text[0].isupper() else whole
-    if (whole := catalogue.pgettext(context, text)) != text or context != SAID:
-        return whole
-    if not re.search("[A-Za-z]{2}", text):
-        return text
-    parts = _sentences(text)
-    found = [catalogue.pgettext(SAID, part) for part in parts]
-    missing = any(part == there for part, there in zip(parts, found, strict=True))
-    return None if missing else " ".join(found)
-
-
-def _sentences(text: str) -> list[str]:
-    """The sentences of a text that has no template: one of an old log, or a person's."""
-    return re.split(r"(?<=[.!?]) (?=\S)", str(text))
+    """What a caller says of a verdict (`call`), and the code of its language (`lang`)."""
+    words, code = call_in(verdict, language())
+    return {"call": words, "lang": code}
 
 
 def number(value: float, places: int = 0) -> str:
@@ -152,32 +102,9 @@ def number(value: float, places: int = 0) -> str:
     return decimals(f"{value:.{places}f}", language())
 
 
-def decimals(text: str, code: str) -> str:
-    """A number as text, with a ± or a unit perhaps, as a language writes it: `12.3 ± 0.2` is
-    `12,3 ± 0,2` in German and Spanish.
-    """
-    return text if code == "en" else text.replace(".", ",")
-
-
 def cited(rests_on: str) -> str:
     """What a verdict rests on; sections keep the names that they have in the printed rules."""
     return word(clauses_in_words(rests_on))
-
-
-def capital(text: str | Markup) -> str | Markup:
-    """With a capital letter at its beginning; the rest stays."""
-    return type(text)(
-        re.sub(r"^((?:<[^>]*>)?)(\w)", lambda found: found[1] + found[2].upper(), str(text))
-    )
-
-
-@cache
-def _catalogue(code: str) -> gettext.NullTranslations:
-    return (
-        gettext.NullTranslations()
-        if code == "en"
-        else gettext.translation("rinkside", TRANSLATIONS, [code])
-    )
 
 
 def _routes() -> Blueprint:

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from hardware.step_player import Latest
 from table.errors import InputError
+from table.languages import Language
 
 PROGRAM = "espeak-ng"
 LONGEST_MS = 15_000
@@ -24,7 +25,7 @@ class Espeak(Latest[str]):
     What is said next cuts off what is said now.
     """
 
-    def __init__(self, words_a_minute: int) -> None:
+    def __init__(self, words_a_minute: int, language: Language = "en") -> None:
         """Raises InputError where espeak-ng is not installed."""
         if (path := shutil.which(PROGRAM)) is None:
             raise InputError(
@@ -32,7 +33,8 @@ class Espeak(Latest[str]):
                 f" sudo apt install {PROGRAM}"
             )
         self._trouble = ""
-        self._command = [path, "-v", "en", "-s", str(words_a_minute), "--stdin"]
+        self.language = language
+        self._command = [path, "-v", language, "-s", str(words_a_minute), "--stdin"]
         self._speaking: subprocess.Popen[bytes] | None = None
         super().__init__("voice", self._speak, self._hush)
 

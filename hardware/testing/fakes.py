@@ -11,6 +11,7 @@ from hardware.backends.caliper import parse_reading
 from hardware.cues import DARK, Scene
 from hardware.interfaces import Faces, Press, Reading, check_faces
 from hardware.press_detector import Presses
+from table.languages import Language
 
 
 class FakeLamps:
@@ -122,7 +123,8 @@ class FakeCalliper:
 class FakeVoice:
     """Remembers in `said` what was said."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: Language = "en") -> None:
+        self.language = language
         self.trouble = ""
         self.said: list[str] = []
         self.closed = False

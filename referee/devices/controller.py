@@ -18,6 +18,7 @@ from hardware.factory import Rig
 from hardware.interfaces import Press, Reading
 from referee.devices.answer_picker import Choosing
 from referee.devices.buttons import DECIDED_BY, commands_of
+from referee.presentation.announcements import call_in
 from referee.presentation.lamp_cues import scene_of
 from referee.presentation.view_model import decision_of
 from referee.sessions.caliper_answers import Measuring
@@ -240,13 +241,12 @@ class Companion:
 
     def _call(self, records: tuple[Record, ...]) -> None:
         """Say the newest verdict, each once: of a ruling that was corrected only that it was."""
-        calls = [
-            decision.call
-            for record in records
-            if (decision := decision_of(record.event)) and decision.call
-        ]
-        if calls and self._rig.voice:
-            self._rig.voice.say(calls[-1])
+        if (voice := self._rig.voice) is None:
+            return
+        decisions = filter(None, (decision_of(record.event) for record in records))
+        calls = [call_in(one, voice.language)[0] for one in decisions if one.call]
+        if calls:
+            voice.say(calls[-1])
 
     def _show(self, scene: Scene, heard: bool) -> None:
         if self._rig.lamps:

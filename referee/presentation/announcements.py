@@ -10,6 +10,8 @@ from typing import Any
 
 from engines import facts_of
 from engines.game import Sound
+from referee.presentation.session_view import Decision
+from table.languages import translated
 from table.messages import msg
 
 LONGEST = 110
@@ -53,6 +55,20 @@ def call(kind: str, said: str, mm: str = "millimetres", to: str = "to") -> str:
             break
         words += f" {sentence}"
     return f"{words} {last}" if len(words) + len(last) < 2 * LONGEST else words
+
+
+def call_in(decision: Decision, code: str) -> tuple[str, str]:
+    """What a caller says of a decision in a language, and the code of the language that it is in:
+    English where nobody has translated it.
+    """
+    by_hand = SAID_BY_HAND.get(decision.kind)
+    found = translated(by_hand or decision.said, code)
+    if code == "en" or found is None:
+        return decision.call, "en"
+    if by_hand:
+        return found, code
+    mm, to = (translated(word, code) or word for word in ("millimetres", "to"))
+    return call(decision.kind, found, mm, to), code
 
 
 def sound(game: str, verdict: str, code: str, state: Mapping[str, Any]) -> Sound:

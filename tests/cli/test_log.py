@@ -21,6 +21,7 @@ from referee.sessions.events import (
     SessionEnded,
     SessionStarted,
 )
+from table.messages import msg
 
 JPEG = b"\xff\xd8 a picture \xff\xd9"
 
@@ -195,3 +196,25 @@ def test_the_sessions_of_no_log_are_refused_before_a_page_is_served(tmp_path):
     assert result.exit_code == 2
     assert result.stderr.startswith(f"rinkside: {tmp_path}")
     assert "there is no such file" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment"), [(("--language", "de"), {}), ((), {"RINKSIDE_LANGUAGE": "de"})]
+)
+def test_rulings_are_told_in_the_language_that_is_set(tmp_path, arguments, environment):
+    path = tmp_path / "log.sqlite"
+    with Log(path) as log:
+        session = log.append(SessionStarted(game="ice_boule", players=("blue", "red")), 0).session
+        throws = msg("{player} throws next.", player="blue")
+        ruled = Ruled(verdict="accepted", code="boule.throw", said=throws)
+        log.append(ruled, 1000, session)
+    shown = CliRunner().invoke(
+        main, [*arguments, "log", "show", "--log", str(path)], env=environment
+    )
+    assert "Blau wirft als Nächstes." in shown.output
+    documents = CliRunner().invoke(
+        main, [*arguments, "log", "show", "--json", "--log", str(path)], env=environment
+    )
+    assert json.loads(documents.output)[1]["said"] == "Blue throws next.", "for programs, English"
+    english = CliRunner().invoke(main, ["log", "show", "--log", str(path)])
+    assert "Blue throws next." in english.output

@@ -39,10 +39,11 @@ def install(tmp_path, monkeypatch):
 
 def test_what_is_said_is_spoken_and_the_newest_cuts_off_the_rest(install):
     hear = install("exec sleep 1000")
-    voice = Espeak(180)
+    voice = Espeak(180, "de")
+    assert voice.language == "de"
     voice.say("Yellow takes cyan 2; `rm -r` $HOME.")
     first, words = hear()
-    assert words == "-v en -s 180 --stdin Yellow takes cyan 2; `rm -r` $HOME."
+    assert words == "-v de -s 180 --stdin Yellow takes cyan 2; `rm -r` $HOME."
     voice.say("-f Blue leads.")
     second, words = hear()
     assert words.endswith("--stdin -f Blue leads.")

@@ -15,6 +15,7 @@ from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
 from referee.statistics.history import Stories
+from table import languages
 from table.messages import as_message, msg, phrase, sentences
 from table.table_config import table_document
 from webui import (
@@ -256,3 +257,7 @@ def test_the_caller_speaks_the_language_of_the_page(client, session):
     assert called("de") == ("Das ist zurückgenommen.", "de")
     session.shown["verdicts"][0] |= {"kind": "ruled", "said": "Never seen before."}
     assert called("de") == ("Call 16.", "en")
+
+
+def test_every_language_of_the_program_has_its_name_on_the_pages():
+    assert tuple(LANGUAGES) == languages.CODES

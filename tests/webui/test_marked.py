@@ -17,7 +17,8 @@ from babel.messages.pofile import read_po
 from jinja2 import Environment, nodes
 
 import webui
-from webui.i18n import LANGUAGES, TRANSLATIONS
+from table.languages import TRANSLATIONS
+from webui.i18n import LANGUAGES
 
 ROOM = Path(webui.__file__).parent
 TEMPLATES = sorted(ROOM.glob("templates/*"))

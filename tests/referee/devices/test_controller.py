@@ -18,6 +18,7 @@ from referee.devices.controller import NOT_NOW, Companion
 from referee.sessions.commands import Answer, Correct, Pause
 from referee.sessions.events import Ruled
 from referee.sessions.verdict_events import fact_of
+from table.messages import msg
 from tests.support.beside_a_session import BOARD, PATIENCE_S, PLAYERS, put, turn
 
 
@@ -290,6 +291,17 @@ def test_verdicts_are_called_each_once_and_not_again_when_they_are_corrected(rig
     session.command(Correct(record=ruled.seq, moves=()))
     assert said.get(timeout=PATIENCE_S) == "The ruling is corrected."
     assert said.empty()
+
+
+def test_a_voice_speaks_its_own_language(rig, session, request):
+    said = queue.Queue()
+    rig.voice.say, rig.voice.language = said.put, "de"
+    request.getfixturevalue("beside")
+    throws = msg("{player} throws next.", player="blue")
+    session.append(Ruled(verdict="accepted", code="pegs.put", said=throws, moves=("red",)))
+    assert said.get(timeout=PATIENCE_S) == "Blau wirft als Nächstes."
+    session.append(Ruled(verdict="accepted", code="pegs.put", said="Never said.", moves=("blue",)))
+    assert said.get(timeout=PATIENCE_S) == "Never said.", "better in English than not at all"
 
 
 def test_what_the_referee_has_made_already_is_not_made_again_for_the_lamps(
