@@ -72,9 +72,16 @@ class Preparing:
     everything else from any thread.
     """
 
-    def __init__(self, file: TableFile, open_camera: Callable[[Setup], CameraPort]) -> None:
-        """The table of a file; its lens is kept beside it.  Raises InputError where the camera
-        cannot be opened.
+    def __init__(
+        self,
+        file: TableFile,
+        open_camera: Callable[[Setup], CameraPort],
+        pause: Callable[[float], object] | None = None,
+    ) -> None:
+        """The table of a file, beside which its lens is kept.
+
+        `pause(seconds)` waits between attempts to reach a lost camera.  Raises InputError where the
+        camera cannot be opened.
         """
         self._file = file
         self._camera = open_camera(file.setup)
@@ -93,6 +100,7 @@ class Preparing:
         self._lens: LensGuide | None = None
         self._changed = threading.Condition()
         self._stopping = threading.Event()
+        self._pause = pause or self._stopping.wait
 
     @property
     def setup(self) -> Setup:
@@ -179,7 +187,7 @@ class Preparing:
             "It is lost ({raw}); trying again in {mm} s.", raw=error, mm=f"{retry_s:g}"
         )
         self._end(msg("the camera is lost: try again when it is back"))
-        self._stopping.wait(retry_s)
+        self._pause(retry_s)
 
     def _see(self, frame: Frame) -> None:
         self._frame = frame

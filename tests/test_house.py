@@ -132,6 +132,21 @@ def test_nothing_is_imported_from_the_tests() -> None:
     ]
 
 
+def test_tests_use_no_private_attribute_of_the_product() -> None:
+    public = {"_asdict", "_fields", "_make", "_replace"}  # of named tuples
+    found = [
+        f"{path}:{node.lineno}: {ast.unparse(node)}"
+        for path, text in sources("tests")
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Attribute)
+        and node.attr.startswith("_")
+        and not node.attr.endswith("__")
+        and node.attr not in public
+        and not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"))
+    ]
+    assert found == []
+
+
 def test_no_test_module_imports_another() -> None:
     """What they share is in tests/support."""
     assert not [

@@ -65,10 +65,21 @@ class FakeButtons:
 
     def press(self, button: str, held_ms: float = 100.0, after_ms: float = 1000.0) -> None:
         """Press a button for so long; `after_ms` goes by before the next press."""
-        for down, wait_ms in ((True, held_ms), (False, after_ms)):
-            self._contact(button, down)
-            self.now_ms += wait_ms
-            self._told(self._buttons[button].tick(self.now_ms))
+        self.hold(button, held_ms)
+        self.release(button, after_ms)
+
+    def hold(self, button: str, held_ms: float) -> None:
+        """Press a button, and hold it for so long already."""
+        self._turn(button, True, held_ms)
+
+    def release(self, button: str, after_ms: float = 1000.0) -> None:
+        """Let a button go; `after_ms` goes by."""
+        self._turn(button, False, after_ms)
+
+    def _turn(self, button: str, down: bool, wait_ms: float) -> None:
+        self._contact(button, down)
+        self.now_ms += wait_ms
+        self._told(self._buttons[button].tick(self.now_ms))
 
     def _contact(self, button: str, down: bool) -> None:
         """The level goes to and fro before it stands."""

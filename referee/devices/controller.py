@@ -94,10 +94,17 @@ class Companion:
         self._tumbler = Tumbler(rig.dice) if rig.dice else None
         hears = rig.buttons or rig.calliper
         tells = rig.lamps or rig.buzzer or rig.dice or rig.voice or hears
-        works = [work for work, wanted in ((self._tell, tells), (self._listen, hears)) if wanted]
+        works = (("tell devices", self._tell, tells), ("listen to devices", self._listen, hears))
         self._threads = [
-            threading.Thread(target=work, name=work.__name__, daemon=True) for work in works
+            threading.Thread(target=work, name=name, daemon=True)
+            for name, work, wanted in works
+            if wanted
         ]
+
+    @property
+    def rolling(self) -> bool:
+        """Do the dice tumble still?"""
+        return self._tumbler is not None and self._tumbler.playing
 
     def start(self) -> None:
         """Begin to show and to listen."""

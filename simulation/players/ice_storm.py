@@ -155,7 +155,7 @@ class StormPlay:
             return None
         throws = [self._out_of_turn, self._two_at_once, self._leans, self._nudged, self._stolen]
         if len(self._setup.sizes) > 1:
-            throws.append(self._another_size)
+            throws.append(self.throw_another_size)
         shots = [self._bad_shot, self._own_piece, self._two_taken, self._nudged]
         return self._chance.choice(throws if state.next else shots)(state, bodies)
 
@@ -195,7 +195,7 @@ class StormPlay:
             bodies = {**bodies, self._new(str(state.next)): self._rest(str(state.next), bodies)[0]}
         return Act("two throws at once", bodies, "refused", "storm.throw.two")
 
-    def _another_size(self, state: State, bodies: Bodies) -> Act:
+    def throw_another_size(self, state: State, bodies: Bodies) -> Act:
         """The next player throws a piece of another size than the others."""
         player = str(state.next)
         piece, _ = self._rest(player, bodies, size=self._setup.sizes[1])

@@ -94,7 +94,7 @@ def make(tmp_path, monkeypatch):
     monkeypatch.setattr(wizard, "LOOK_S", 0.0)
     save_table(demo_setup(), tmp_path / "table.json")
     file = TableFile(tmp_path / "table.json", demo_setup())
-    return lambda film: Preparing(file, lambda _setup: film)
+    return lambda film, **more: Preparing(file, lambda _setup: film, **more)
 
 
 def watch(film, table, *jobs):
@@ -218,11 +218,10 @@ def test_a_lens_that_is_calibrated_counts_once_the_table_is_measured_through_it(
 lens_file = wizard.lens_file
 
 
-def test_a_camera_that_is_lost_is_told_and_what_was_wanted_of_it_ends(make, images, monkeypatch):
+def test_a_camera_that_is_lost_is_told_and_what_was_wanted_of_it_ends(make, images):
     film = Film(images["as it was"])
-    table = make(film)
     lost = []
-    monkeypatch.setattr(table._stopping, "wait", lambda _s: lost.append(table.steps()) or False)
+    table = make(film, pause=lambda _s: lost.append(table.steps()))
     film.shots += [lambda: table.wish("table"), CameraLost("no cable"), images["as it was"]]
     watch(film, table)
     told = next(steps for steps in lost if steps["camera"].good is False)

@@ -197,8 +197,8 @@ def test_bad_settings_are_one_line(rinkside):
 
 
 def test_everything_is_tried_and_asked_for(rinkside, monkeypatch):
-    monkeypatch.setattr(FakeButtons, "listen", _press)
-    monkeypatch.setattr(FakeCalliper, "listen", _measure)
+    monkeypatch.setattr(FakeButtons, "listen", _pressed_at_once(FakeButtons.listen))
+    monkeypatch.setattr(FakeCalliper, "listen", _sent_at_once(FakeCalliper.listen))
     code, said = rinkside("hardware", "check", settings=FAKES, keys="y\n" * 40)
     assert code == 0, said
     for what in (
@@ -215,16 +215,22 @@ def test_everything_is_tried_and_asked_for(rinkside, monkeypatch):
         assert what in said, what
 
 
-def _press(buttons, tell):
-    buttons._tell = tell
-    buttons.press("rule", held_ms=900)
-    for name in ("appeal", "next", "die"):
-        buttons.press(name)
+def _pressed_at_once(listen):
+    def press(buttons, tell):
+        listen(buttons, tell)
+        buttons.press("rule", held_ms=900)
+        for name in ("appeal", "next", "die"):
+            buttons.press(name)
+
+    return press
 
 
-def _measure(calliper, tell):
-    calliper._tell = tell
-    calliper.send("12.34")
+def _sent_at_once(listen):
+    def send(calliper, tell):
+        listen(calliper, tell)
+        calliper.send("12.34")
+
+    return send
 
 
 def test_what_does_not_work_is_listed(rinkside, monkeypatch):

@@ -12,6 +12,7 @@ from hardware.backends import caliper
 from hardware.backends.caliper import SerialCalliper, parse_reading
 from hardware.backends.serial_port import open_port
 from table.errors import InputError
+from tests.support.threads import running
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_a_calliper_at_another_speed_is_told_of_until_it_is_understood(measuring
     double, told, device = measuring
     double.say(b"\x86\xf8\x00\xe6\r")
     while not device.trouble:
-        assert device._thread.is_alive()
+        assert running("calliper")
     assert device.trouble.startswith(f"{double.path}: it sends what is no length, such as ")
     assert device.trouble.endswith("is its speed the one in the settings?")
     double.say(b"12.5\r")
@@ -107,10 +108,10 @@ def test_a_calliper_may_be_unplugged(measuring):
     double, told, device = measuring
     double.unplug()
     while not device.trouble:
-        assert device._thread.is_alive()
+        assert running("calliper")
     double.plug()
     while device.trouble:
-        assert device._thread.is_alive()
+        assert running("calliper")
     double.say(b"1.5\r")
     assert told.get(timeout=20).mm == 1.5
 

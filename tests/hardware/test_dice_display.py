@@ -13,6 +13,7 @@ from hardware import dice_display
 from hardware.dice_display import Tumbler, picture, tumble
 from hardware.testing.fakes import FakeDice
 from referee.sessions.drawn_dice import draw
+from tests.support.threads import running
 
 PATIENCE_S = 20.0
 
@@ -56,7 +57,7 @@ def test_dice_tumble_to_what_was_drawn(rolled):
     tumbler.show((5, 2))
     watched.wait_for((5, 2))
     while tumbler.playing:
-        assert tumbler._thread.is_alive()
+        assert running("dice")
     assert watched.shown == [faces for faces, _ in tumble((5, 2))]
 
 
@@ -93,7 +94,7 @@ def test_only_the_latest_roll_is_seen_to_its_end(monkeypatch):
     tumbler.show((1,))
     watched.wait_for((1,))
     tumbler.close()
-    assert not tumbler._thread.is_alive()
+    assert not running("dice")
 
 
 def test_dice_tumble_over_other_faces_slower_and_slower():

@@ -418,7 +418,7 @@ def test_who_begins_is_rolled_with_the_button_and_the_die_of_a_board(powered, tm
         rolled = []
         for pips in (4, 1, 4, 2, 3):
             seq = session.seq
-            until(lambda: beside._tumbler is not None and not beside._tumbler.playing)
+            until(lambda: not beside.rolling)
             (record,) = pressed(running, session, seq)
             until(lambda pips=pips: running.pips() == PIPS[pips])
             running.press("die", False)
@@ -438,9 +438,10 @@ def test_who_begins_is_rolled_with_the_button_and_the_die_of_a_board(powered, tm
 def test_noise_on_the_line_does_nothing(powered):
     running, link = powered
     until(lambda: link.answered)
-    link._port.write(
-        b"x" * 5000 + b'\n{"dice": [9]}\n{"lamps": 3}\n{"lamps": [[1,\n{"dice": [2\n\n\xff\n'
-    )
+    with open(running.path, "wb", buffering=0) as line:
+        line.write(
+            b"x" * 5000 + b'\n{"dice": [9]}\n{"lamps": 3}\n{"lamps": [[1,\n{"dice": [2\n\n\xff\n'
+        )
     BoardDice(link, 1).show((4,))
     until(lambda: running.pips() == PIPS[4])
     assert running.yellow() == (0, 0, 0)

@@ -15,6 +15,7 @@ from hardware.cues import DARK, LAMP_RGB, Scene
 from hardware.interfaces import DeviceLost
 from hardware.lamp_thread import Shown
 from table.errors import InputError
+from tests.support.threads import running
 
 RED, BLUE = (Scene("turn", ("red", "blue"), of=(colour,)) for colour in ("red", "blue"))
 
@@ -147,7 +148,7 @@ def test_a_strip_that_was_unplugged_comes_back_in_the_right_state(
     wled.unplug()
     shown.show(BLUE)
     while "gone" not in shown.trouble and "not there" not in shown.trouble:
-        assert shown._thread.is_alive()
+        assert running("lamps")
     wled.plug()
     pump_until(wled, lambda: any(rgb[2] > 100 for rgb in wled.firmware.pixels))
     assert np.array(wled.firmware.pixels)[:, 0].max() == 0, "nothing of the old scene"
@@ -168,7 +169,7 @@ def test_a_strip_that_plays_presets_comes_back_in_the_right_state(wled, pump_unt
     wled.unplug()
     shown.show(Scene("refused"))
     while "gone" not in shown.trouble and "not there" not in shown.trouble:
-        assert shown._thread.is_alive()
+        assert running("lamps")
     wled.plug()
     pump_until(wled, lambda: wled.firmware.states)
     assert [state.get("ps") for state in wled.firmware.states] == [7], "nothing of the old scene"
@@ -222,7 +223,7 @@ def test_a_strip_that_never_reads_is_lost_and_comes_back_when_it_does(
     )
     shown.show(RED)
     while "takes nothing" not in shown.trouble:
-        assert shown._thread.is_alive()
+        assert running("lamps")
     shown.show(BLUE)
     pump_until(wled, lambda: any(rgb[2] > 100 for rgb in wled.firmware.pixels))
     assert wled.firmware.baud == 115200

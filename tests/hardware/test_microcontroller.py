@@ -12,6 +12,7 @@ from hardware.backends.microcontroller import BoardButtons, BoardBuzzer, BoardDi
 from hardware.backends.serial_port import open_port
 from hardware.cues import LAMP_RGB, Scene
 from hardware.interfaces import DeviceLost
+from tests.support.threads import running
 
 SCENE = Scene("over", ("red", "yellow"), of=("yellow",))
 
@@ -76,7 +77,7 @@ def test_a_board_may_take_its_time_to_start_but_not_for_ever(plugged, monkeypatc
     monkeypatch.setattr(microcontroller, "STARTS_S", 0.001)
     link = Link(lambda: open_port(str(double.path), microcontroller.BAUD, "hardware.board"))
     while not link.trouble:
-        assert link._thread.is_alive()
+        assert running("board")
     assert link.trouble == f"{double.path}: no board answers: is its program on it?"
     with pytest.raises(DeviceLost, match="no board answers"):
         BoardLamps(link, 2).step(SCENE, 0)
@@ -138,7 +139,7 @@ def test_lamps_are_lit_and_lit_again_by_a_board_that_began_anew(linked, pico, pu
     assert [pico.pins[number].duty for number in (2, 3, 4)] == [0, 0, 0]
     double.unplug()
     while not link.trouble:
-        assert link._thread.is_alive()
+        assert running("board")
     with pytest.raises(DeviceLost):
         lamps.step(SCENE, 0)
     double.plug()

@@ -28,6 +28,7 @@ from table.observation import Camera, Observation, SeenPiece
 from table.pieces import load_piece_set
 from table.solids import lying, upright
 from tests.support import pegs
+from tests.support.disks import Disk
 from tests.support.setups import setup_of
 from vision.cameras.frame import Frame
 
@@ -44,8 +45,14 @@ def games():
 
 
 @pytest.fixture
-def log(tmp_path):
-    with Log(tmp_path / "rinkside.log") as log:
+def disk():
+    """The disk of the log."""
+    return Disk()
+
+
+@pytest.fixture
+def log(tmp_path, disk):
+    with Log(tmp_path / "rinkside.log", connect=disk.connect) as log:
         yield log
 
 
@@ -135,9 +142,16 @@ def film_of():
 
 
 @pytest.fixture
-def referee(session):
+def made():
+    """The films that referees were given, in order."""
+    return []
+
+
+@pytest.fixture
+def referee(session, made):
     def make(*shots, **options):
         film = Film(*shots)
+        made.append(film)
         return Referee(
             film, setup_of(), film.observe, session, **{"pause": lambda _: None} | options
         )

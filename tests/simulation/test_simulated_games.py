@@ -125,7 +125,7 @@ def test_a_piece_of_another_size_is_named_from_the_drawn_picture(monkeypatch):
         StormPlay,
         "mistake",
         lambda play, state, bodies: (
-            play._another_size(state, bodies) if 0 < state.thrown < 5 else None
+            play.throw_another_size(state, bodies) if 0 < state.thrown < 5 else None
         ),
     )
     played = play("ice_storm", seed=1, acts=4, width_px=1640, mistakes=1.0)

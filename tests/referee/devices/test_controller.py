@@ -20,6 +20,7 @@ from referee.sessions.events import Ruled
 from referee.sessions.verdict_events import fact_of
 from table.messages import msg
 from tests.support.beside_a_session import BOARD, PATIENCE_S, PLAYERS, put, turn
+from tests.support.threads import running
 
 
 @pytest.fixture
@@ -171,15 +172,11 @@ def test_a_press_that_stepped_is_nothing_else_when_the_question_is_gone(rig, ses
     asked = session.append(
         fact_of(Ambiguous(code="pegs.too_close", said="Which?", choices=choices))
     )
-    rig.buttons._contact("next", True)
-    rig.buttons.now_ms += 100
-    rig.buttons._told(rig.buttons._buttons["next"].tick(rig.buttons.now_ms))
+    rig.buttons.hold("next", 100)
     rig.lamps.wait_for(choice(1))
     session.command(Answer(question=asked.seq, label="nothing happened"))
     rig.lamps.wait_for(Scene("accepted", PLAYERS, then=turn("red"), news=3))
-    rig.buttons._contact("next", False)
-    rig.buttons.now_ms += 1000
-    rig.buttons._told(rig.buttons._buttons["next"].tick(rig.buttons.now_ms))
+    rig.buttons.release("next")
     rig.buttons.press("rule", held_ms=900)
     assert [type(record.event).__name__ for record in session.wait(3, PATIENCE_S)] == ["Paused"]
     assert NOT_NOW not in rig.buzzer.played
@@ -270,7 +267,8 @@ def test_it_ends_when_the_session_is_closed(rig, session, eyes):
     beside.start()
     session.close()
     beside.stop()
-    assert not any(thread.is_alive() for thread in beside._threads)
+    assert not running("tell devices")
+    assert not running("listen to devices")
 
 
 def test_verdicts_are_called_each_once_and_not_again_when_they_are_corrected(rig, session, request):
@@ -332,4 +330,4 @@ def test_what_the_referee_has_made_already_is_not_made_again_for_the_lamps(
     session.command(Pause())
     rig.lamps.wait_for(Scene("paused", PLAYERS))
     beside.stop()
-    assert made.count("_tell") == 1, "at the start"
+    assert made.count("tell devices") == 1, "at the start"

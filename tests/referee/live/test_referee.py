@@ -328,14 +328,15 @@ def test_a_camera_clock_that_jumps_back_begins_the_hold_again(referee, session, 
     assert rulings(session) == [(550, "accepted", "red")]
 
 
-def test_a_full_disk_stops_the_referee_and_the_ruling_is_not_shown(session, film_of, hold, red):
+def test_a_full_disk_stops_the_referee_and_the_ruling_is_not_shown(
+    session, disk, film_of, hold, red
+):
     class Noisy(film_of):
         def read(self):
             noise = np.random.default_rng(1).integers(0, 255, (200, 200, 3), np.uint8)
             return dataclasses.replace(super().read(), image=noise)
 
-    (pages,) = session._log._db.execute("PRAGMA page_count").fetchone()
-    session._log._db.execute(f"PRAGMA max_page_count = {pages + 2}")
+    disk.leave_pages(2)
     film = Noisy(*hold(0, red))
     eyes = Referee(film, setup_of(), film.observe, session)
     with pytest.raises(LogFailed, match="the disk is full"):
@@ -346,22 +347,22 @@ def test_a_full_disk_stops_the_referee_and_the_ruling_is_not_shown(session, film
     assert "the disk is full" in eyes.latest.said
 
 
-def test_a_broken_picture_stops_the_referee_in_one_line(referee):
+def test_a_broken_picture_stops_the_referee_in_one_line(referee, made):
     eyes = referee(InputError("000250.jpg: expected a whole picture"))
     with pytest.raises(InputError, match="whole picture"):
         eyes.run()
-    assert eyes._camera.closed == 1
+    assert made[0].closed == 1
     assert eyes.latest.status == "ended"
 
 
 # --- what is live ---
 
 
-def test_the_eyes_are_given_the_empty_table(referee, seen, red):
+def test_the_eyes_are_given_the_empty_table(referee, made, seen, red):
     empty = Frame(0, 0, np.zeros((24, 32, 3), np.uint8))
     eyes = referee(seen(0, red), reference=empty)
     eyes.run()
-    assert eyes._camera.reference is empty
+    assert made[0].reference is empty
 
 
 def test_what_it_says_is_not_what_people_have_overruled(referee, session, hold, red):

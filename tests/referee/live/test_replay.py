@@ -29,6 +29,7 @@ from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
 from table.observation import Observation, Unusable
 from table.table_config import LearnedColour, table_document
+from tests.support.disks import change
 from tests.support.observed_boule import FILM, SETUP, observe, thrown
 from vision.cameras.frame import Frame
 from vision.cameras.image_files import encode_jpeg
@@ -284,7 +285,7 @@ def test_pictures_that_are_gone_are_counted(tmp_path):
 
 
 def test_a_damaged_picture_stops_nothing(log, recorded):
-    log._db.execute("UPDATE frames SET jpeg = x'ffd8' WHERE seq = 4")
+    change(log.path, "UPDATE frames SET jpeg = x'ffd8' WHERE seq = 4")
     again = {one.record.seq: one.not_judged for one in rejudge(log, recorded, GAMES, observe)}
     assert "it was changed or damaged" in again[4]
     assert (again[3], again[7]) == ("", "")

@@ -15,6 +15,7 @@ from referee.sessions.event_store import Log, LogFailed, LogReader
 from referee.sessions.event_tables import record_checksum
 from referee.sessions.events import SCHEMA, Paused, Ruled, SessionEnded, SessionStarted, encode
 from table.errors import InputError
+from tests.support.disks import change
 
 STARTED = SessionStarted(
     game="pegs", players=("red", "blue"), started_utc="2026-11-21T14:00:00+00:00", simulated=True
@@ -93,9 +94,10 @@ def test_what_is_appended_is_at_once_in_the_file_for_others(log):
         assert reader.records() == (record,)
 
 
-def test_every_commit_is_synced(log):
-    assert log._db.execute("PRAGMA synchronous").fetchone() == (2,)
-    assert log._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+@pytest.mark.usefixtures("log")
+def test_every_commit_is_synced(disk):
+    assert disk.ask("synchronous") == 2
+    assert disk.ask("journal_mode") == "wal"
 
 
 def test_a_log_is_reopened_as_it_was(tmp_path):
@@ -153,8 +155,8 @@ def test_an_event_of_a_newer_version_is_refused_with_its_place(log):
     text = encode(log.append(STARTED, 0).event).replace(
         f'"schema": {SCHEMA}', f'"schema": {SCHEMA + 7}'
     )
-    log._db.execute(
-        "UPDATE records SET event = ?, sha256 = ?", (text, record_checksum(1, 1, 0, text))
+    change(
+        log.path, "UPDATE records SET event = ?, sha256 = ?", (text, record_checksum(1, 1, 0, text))
     )
     with pytest.raises(
         InputError, match=rf"record 1: schema: expected {SCHEMA} or older, got {SCHEMA + 7}"
@@ -238,7 +240,7 @@ def test_a_log_cut_short_is_said_in_one_line(tmp_path):
 def test_a_picture_that_was_changed_is_not_shown(log):
     log.append(STARTED, 0)
     log.append(ruled("a"), 250, 1, JPEG)
-    log._db.execute("UPDATE frames SET jpeg = ?", (JPEG[:-3] + b"!\xff\xd9",))
+    change(log.path, "UPDATE frames SET jpeg = ?", (JPEG[:-3] + b"!\xff\xd9",))
     with pytest.raises(InputError, match=r"frame 2: expected a picture with SHA-256"):
         log.frame(2)
 
@@ -246,10 +248,9 @@ def test_a_picture_that_was_changed_is_not_shown(log):
 # --- a full disk ---
 
 
-def test_a_full_disk_loses_nothing_and_says_so(log):
+def test_a_full_disk_loses_nothing_and_says_so(log, disk):
     log.append(STARTED, 0)
-    (pages,) = log._db.execute("PRAGMA page_count").fetchone()
-    log._db.execute(f"PRAGMA max_page_count = {pages + 8}")
+    disk.leave_pages(8)
     kept = [log.append(ruled("a"), 250, 1, JPEG)]
     with pytest.raises(
         LogFailed, match="the disk is full; nothing new was written and nothing is lost"
@@ -257,16 +258,16 @@ def test_a_full_disk_loses_nothing_and_says_so(log):
         log.append(ruled("b"), 500, 1, JPEG * 10)
     one_line(error, log.path)
     assert log.records(after=1) == tuple(kept)
-    log._db.execute(f"PRAGMA max_page_count = {pages + 1000}")
+    disk.leave_pages(1000)
     kept.append(log.append(ruled("b"), 750, 1, JPEG * 10))
     with LogReader(log.path) as reader:
         assert reader.records(after=1) == tuple(kept)
         assert reader.frame(kept[1].seq) == JPEG * 10
 
 
-def test_a_log_that_somebody_holds_is_said_and_written_later(log):
+def test_a_log_that_somebody_holds_is_said_and_written_later(log, disk):
     log.append(STARTED, 0)
-    log._db.execute("PRAGMA busy_timeout = 0")
+    disk.ask("busy_timeout = 0")
     intruder = sqlite3.connect(log.path, isolation_level=None)
     intruder.execute("BEGIN IMMEDIATE")
     with pytest.raises(

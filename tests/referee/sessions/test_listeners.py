@@ -16,8 +16,8 @@ def put(session, colour, **more):
     )
 
 
-def test_what_is_heard_is_on_disk(session):
-    with LogReader(session._log.path) as reader:
+def test_what_is_heard_is_on_disk(session, log):
+    with LogReader(log.path) as reader:
         heard = session.subscribe()
         for colour in ("red", "blue", "red"):
             put(session, colour)
@@ -26,16 +26,15 @@ def test_what_is_heard_is_on_disk(session):
             assert next(heard) == record
 
 
-def test_a_ruling_that_cannot_be_kept_is_shown_to_nobody(session):
+def test_a_ruling_that_cannot_be_kept_is_shown_to_nobody(session, disk):
     put(session, "red")
     before = session.view()
-    (pages,) = session._log._db.execute("PRAGMA page_count").fetchone()
-    session._log._db.execute(f"PRAGMA max_page_count = {pages}")
+    disk.leave_pages(0)
     with pytest.raises(LogFailed, match="the disk is full"):
         put(session, "blue", evidence={"long": "x" * 100_000})
     assert session.view() == before
     assert session.wait(before.seq, timeout_s=0) == ()
-    session._log._db.execute(f"PRAGMA max_page_count = {pages + 1000}")
+    disk.leave_pages(1000)
     put(session, "blue")
     assert session.view().scores == {"red": 1, "blue": 1}
 

@@ -1,0 +1,35 @@
+"""A disk that can be full, and logs that others change or hold."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+
+class Disk:
+    """Connects logs, `Log(path, connect=disk.connect)`, and lets their files grow no more."""
+
+    def __init__(self) -> None:
+        self._connections: list[sqlite3.Connection] = []
+
+    def connect(self, *words: Any, **more: Any) -> sqlite3.Connection:
+        """As `sqlite3.connect`."""
+        self._connections.append(sqlite3.connect(*words, **more))
+        return self._connections[-1]
+
+    def ask(self, pragma: str) -> Any:
+        """The first value of a PRAGMA of the newest connection."""
+        (value,) = self._connections[-1].execute(f"PRAGMA {pragma}").fetchone()
+        return value
+
+    def leave_pages(self, count: int) -> None:
+        """There is room for so many pages more."""
+        self.ask(f"max_page_count = {self.ask('page_count') + count}")
+
+
+def change(log: Path, statement: str, values: tuple[object, ...] = ()) -> None:
+    """Change a log behind the back of its program."""
+    with sqlite3.connect(log) as other:
+        other.execute(statement, values)
+    other.close()
