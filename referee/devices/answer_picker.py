@@ -1,6 +1,4 @@
-"""From a button's presses to an answer: which of the offered answers is pointed at, and when it is
-taken.
-"""
+"""Choose an answer with a button: step through the offered answers, then take one."""
 
 from __future__ import annotations
 
@@ -15,10 +13,11 @@ from referee.sessions.verdict_events import HOST_DECIDES, LIKELIEST
 
 @dataclass(frozen=True, slots=True)
 class Choosing:
-    """What a button points at while a question is open.  `count` is the place of that answer, 1 for
-    the first; 0: none yet, or none again.
+    """The state of choosing while a question is open.
 
-    Where the first answer is the `likeliest`, it is taken without being pointed at.
+    `count` is the place of the answer that is pointed at, 1 for the first; 0 for none yet, or none
+    again. With `likeliest` the first answer is the likeliest one, and is taken where none is
+    pointed at.
     """
 
     question: int
@@ -28,8 +27,9 @@ class Choosing:
 
     @classmethod
     def begin(cls, question: Record | None) -> Choosing | None:
-        """For the open question; None where there is none, or nothing to choose from, or the host
-        decides.
+        """The state at the start of an open question.
+
+        None where there is no question, nothing to choose from, or the host decides.
         """
         if (
             question is None

@@ -30,11 +30,11 @@ MARGIN_PX = 8
 
 
 class DiceMonitor:
-    """Give it every frame: where the table is at rest it tells what a new roll shows; in all
-    others it sees a die that is picked up.
+    """Finds new rolls of a real die; give it every frame.
 
-    A die that lies in the corner at first was rolled before anybody looked, and one that is moved
-    while nobody is to roll was tidied away: neither is told.
+    At a table at rest it reads the die (`look`); in all other frames it looks whether the die was
+    picked up (`glance`). A die that lies in the corner at first was rolled before anybody looked,
+    and one that is moved while nobody is to roll was tidied away: neither is reported.
     """
 
     def __init__(self, setup: Setup, corner: DiceCorner) -> None:
@@ -55,8 +55,10 @@ class DiceMonitor:
         """The corner was empty since the known die lay there."""
 
     def glance(self, frame: Frame, camera: Camera, ledger: Ledger) -> None:
-        """A frame in which the table is not at rest: is the corner itself at rest, and empty, while
-        the game waits for a roll?  What lies there next was rolled.
+        """Look whether the die was picked up, in a frame in which the table is not at rest.
+
+        It was if the corner itself is at rest and empty while the game waits for a roll; the die
+        that lies there next was rolled.
         """
         if self._picked_up or not isinstance(self._known, Die) or not _awaited(ledger):
             self._passing = None
@@ -121,8 +123,9 @@ def monitor_dice(setup: Setup) -> DiceMonitor | None:
 
 
 def _awaited(ledger: Ledger) -> list[Mapping[str, Any]]:
-    """What may be heard of a die now, as `Session.hear` takes it; nothing where the game does not
-    wait for a roll.
+    """The inputs that a die may give now, as `Session.hear` takes them.
+
+    Empty where the game does not wait for a roll.
     """
     sayings = ledger.engine.state_document(ledger.state).get("may_say", ())
     return [one["said"] for one in sayings if "die" in one["said"] and not one.get("aside")]

@@ -1,8 +1,7 @@
-"""Infer what was on the table in a frame that could not be judged, from the tables before and after
-it.
+"""Infer what was on the table in a frame that could not be judged, from tables before and after.
 
-A piece at the same place before and after was there in between.  Something unreadable where a piece
-is read later was that piece.  A piece of another kind read there, which came from nowhere, was a
+A piece at the same place before and after was there in between. Something unreadable where a piece
+is read later was that piece. A piece of another kind read there, which came from nowhere, was a
 misreading.
 """
 
@@ -34,12 +33,11 @@ COUNTER_MM = 3.0
 def infer_missed_observation(
     seen: Observation, before: Observation | None, now: Observation
 ) -> Observation | None:
-    """The table `seen` with what must have been there by the tables `before` and after it (`now`);
-    None where that changes nothing.
+    """The table `seen` with what the tables before and after it show must have been there.
 
-    Also None where a piece like a missing one lies at a third place, as it may have been moved
-    there and back; and where something unsure or unreadable lies now in the place of a piece that
-    is gone, as that may be back.
+    None where that changes nothing. Also None where a piece like a missing one lies at a third
+    place, as it may have been moved there and back; and where something unsure or unreadable lies
+    now in the place of a piece that is gone, as that may be back.
     """
     as_read, seen = seen, _as_it_was(seen, before, now)
     stayed = [piece for piece in before.pieces if _there(piece, now)] if before is not None else []
@@ -86,9 +84,9 @@ def infer_missed_observation(
 def drop_transient_pieces(
     seen: Observation, before: Observation | None, now: Observation
 ) -> Observation | None:
-    """The table `seen` without pieces and unreadable places that came from nowhere and are gone
-    `now`; None where there are none.
+    """The table `seen` without transient pieces and unreadable places.
 
+    Transient are those that came from nowhere and are gone `now`. None where there are none.
     Without a table before, a piece came from nowhere if all others of its kind are still there.
     """
     transient = [
@@ -113,9 +111,7 @@ def _still_unread(place_mm: Array, now: Observation) -> bool:
 
 
 def _as_it_was(seen: Observation, before: Observation | None, now: Observation) -> Observation:
-    """The table with misread pieces, however sure their reading, as they were read before or
-    after.
-    """
+    """The table with misread pieces, even sure ones, replaced by readings before or after."""
     instead = {
         id(one): _read_wrongly(one, seen, before, now) for one in _only_here(seen, before, now)
     }
@@ -165,8 +161,9 @@ def _from_nowhere(one: SeenPiece, seen: Observation, before: Observation) -> boo
 
 
 def _in_place(one: SeenPiece, pieces: Iterable[SeenPiece]) -> list[SeenPiece]:
-    """Pieces that it may be another reading of: the centres between base and tip are within
-    IN_PLACE_MM.
+    """Pieces whose centre, midway between base and tip, is within IN_PLACE_MM of that of `one`.
+
+    It may be another reading of one of them.
     """
     return [
         piece
@@ -206,8 +203,9 @@ def _in_the_way(piece: SeenPiece, read: Iterable[SeenPiece], gone: Iterable[Seen
 def with_each_missing_piece(
     seen: Observation, before: Observation | None, now: Observation
 ) -> list[Observation]:
-    """The tables `seen` with each of the pieces that came between `before` and `now` added; a piece
-    that moved there is taken away from its old place.
+    """Tables `seen` with one more piece each: those that came between `before` and `now`.
+
+    A piece that moved there is taken away from its old place.
     """
     tables = []
     for piece in now.pieces:

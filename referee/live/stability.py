@@ -31,7 +31,7 @@ place.
 HAND_STILL_MS = 4000
 """What looks like a hand and has not moved for this long may be part of the table."""
 RESTLESS_MS = 4000
-"""Pieces that have not come to rest after this time never will: people are told, so that no game
+"""Pieces that have not come to rest after this time will not: people are told, so that no game
 waits without a word.
 """
 
@@ -147,8 +147,9 @@ class StabilityMonitor:
         return seen
 
     def _hand_is_still(self, seen: Observation) -> bool:
-        """Has what looks like a hand not moved for `HAND_STILL_MS`?  It has not where the same
-        reading is told again, because the picture has not changed.
+        """True if what looks like a hand has not moved for `HAND_STILL_MS`.
+
+        It has not moved while the change gate repeats the same reading.
         """
         still = (
             self._hand is not None
@@ -163,11 +164,11 @@ class StabilityMonitor:
 
 
 def same_positions(a: Observation, b: Observation) -> bool:
-    """Do two observations show the same pieces in the same places, within 1 mm and 3 degrees or
-    3 standard deviations?
+    """True if two observations show the same pieces in the same places.
 
-    Pieces are the same when colour, size, pose and what they stand on are; those off the board are
-    not compared.  Counters and dice are compared like pieces, and tiles by their places.
+    Places are the same within 1 mm and 3 degrees, or 3 standard deviations. Pieces are the same
+    when colour, size, pose and what they stand on are; those off the board are not compared.
+    Counters and dice are compared like pieces, and tiles by their places.
     """
     return _same_things(a, b, _same_place)
 
@@ -185,8 +186,9 @@ def unchanged_since_verdict(judged: Observation, settled: Observation) -> bool:
 
 
 def is_same_reading(a: Observation, b: Observation) -> bool:
-    """True if both share the same arrays: the change gate repeated an earlier reading.  Lets the
-    loop skip comparisons.
+    """True if both share the same arrays: the change gate repeated an earlier reading.
+
+    Lets the loop skip comparisons.
     """
     return all(
         getattr(a, what) is getattr(b, what)
