@@ -32,8 +32,9 @@ def title(game: str) -> str:
 
 
 def verb(game: str, phase: str | None) -> str:
-    """What the player whose turn it is does, by the phase of a state; in games without phases they
-    are to move.
+    """What the player whose turn it is does, by the phase of a state.
+
+    In games without phases players are to move.
     """
     return (BEGINS | dict(facts_of(game).presentation.verbs)).get(phase or "", MOVES)
 

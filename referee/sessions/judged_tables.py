@@ -1,6 +1,4 @@
-"""The tables that were ruled on: a judge is given the last that counts, to tell what has changed
-since.
-"""
+"""The tables that were ruled on: a judge compares a new table with the last one that counts."""
 
 from __future__ import annotations
 
@@ -12,8 +10,8 @@ from referee.sessions.state import Ledger
 Table = TypeVar("Table")
 
 TABLES_KEPT = 100
-"""Who takes back more rulings than this is where a program is that was just started: the judge has
-the record alone.
+"""Tables kept. After more rulings than this are taken back, the judge has the record alone, as in a
+program that was just started.
 """
 
 
@@ -37,7 +35,8 @@ class RuledOn(Generic[Table]):
         )
 
     def before(self, ledger: Ledger) -> Table | None:
-        """The table on which the last ruling that stands was made by eye; None if that was before
-        this memory began.
+        """The table on which the last ruling that stands was made by eye.
+
+        None if that was before this memory began.
         """
         return next((self._tables[seq] for seq in ledger.seen_in if seq in self._tables), None)

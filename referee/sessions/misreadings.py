@@ -1,8 +1,7 @@
-"""A piece that the camera reads surely and wrongly: how the table was read if it is otherwise, and
-what people said of it.
+"""Pieces that the camera reads confidently and wrongly, and people's corrections of them.
 
-Nothing is read otherwise without people's word.  What they said of a piece holds for as long as it
-lies there, and goes with it where nothing else explains where it went.
+No reading is changed without people's word. A correction of a piece holds for as long as it lies
+there, and moves with it where nothing else explains where it went.
 """
 
 from __future__ import annotations
@@ -23,14 +22,13 @@ from table.solids import REPEATS_DEG, Pose, lying, upright
 from table.table_config import Setup
 
 MOST_MISREAD = 6
-"""Where more pieces than this would have to be misread, the table is another one."""
+"""Where more pieces than this would have to be misread, the table is taken as another one."""
 EXPLAINS = 3
-"""A table is what is recorded, or what may follow it, from this rank on."""
+"""Lowest `rank` of a verdict that explains its table: it is what is recorded, or may follow it."""
 ALLOWED = 4
-"""It follows as something legal."""
+"""`rank` of a table that follows by a legal act, or is the start."""
 KEY = "misread"
-"""The name in a record's evidence: of a ruling a list, of a question lists by the label of a
-choice.
+"""Name in a record's evidence: for a ruling a list, for a question lists by the label of a choice.
 """
 
 
@@ -87,8 +85,10 @@ def read_misread(document: object) -> tuple[Misread, ...]:
 
 
 class AsTold(NamedTuple):
-    """A table as people said it is: the misread pieces that are there, where they lie now, and
-    those that have left their place.
+    """A table as people corrected it.
+
+    `there` are the misread pieces that are on it, where they lie now; `lost` those that have left
+    their place.
     """
 
     table: Observation
@@ -99,8 +99,9 @@ class AsTold(NamedTuple):
 def as_told(
     seen: Observation, misread: Sequence[Misread], colours: Mapping[str, str], setup: Setup
 ) -> AsTold:
-    """The table with the pieces that lie where people spoke of them as these are; `colours` is what
-    colours that nobody plays are.
+    """The table with people's corrections of the pieces that still lie where they spoke of them.
+
+    `colours` maps colours that nobody plays to what they are.
     """
     there: dict[int, Misread] = {}
     lost: list[Misread] = []
@@ -187,8 +188,13 @@ def _may_be(piece: SeenPiece, one: Misread) -> bool:
 
 
 def rank(verdict: Verdict) -> int:
-    """How well a verdict explains its table: 4 as an act that is legal or the start, 3 as nothing
-    new, 2 as half done or one of several things, 1 as what is refused, 0 not at all.
+    """How well a verdict explains its table.
+
+    4: a legal act, or the start.
+    3: nothing new.
+    2: half done, or one of several things.
+    1: refused.
+    0: not at all.
     """
     match verdict:
         case Accepted():
@@ -276,8 +282,9 @@ def explanations(
 def likest(
     judge: Judge, verdict: Verdict, seen: Observation, colours: Sequence[str], setup: Setup
 ) -> Explained:
-    """The reading in which least is amiss, whatever has to be misread for it: every piece once, as
-    itself or as what leaves least amiss.
+    """The reading with the fewest differences, however many pieces have to be misread for it.
+
+    Every piece is tried once, as it is or in the way that leaves the fewest differences.
     """
     found = Explained((), seen, verdict)
     for piece in seen.pieces:
@@ -294,8 +301,10 @@ def likest(
 
 
 def _likely(misread: Sequence[Misread]) -> bool:
-    """One or two pieces may be misread in any way, more only if they are alike, and no two pieces
-    are seen that are not there.
+    """True for misreadings that are plausible together.
+
+    One or two pieces may be misread in any way, more only if all are misread in the same way; at
+    most one piece is seen that is not there.
     """
     kinds, gone = (
         {(one.read, one.true, one.turned_deg) for one in misread},
@@ -341,8 +350,9 @@ def _otherwise(piece: SeenPiece, colours: Sequence[str], setup: Setup) -> Iterat
 
 
 class Followed(NamedTuple):
-    """A table with the pieces that people spoke of where they lie now; `rival` explains it as well,
-    if they are read as they are by now.
+    """The explanation of a table with corrected pieces where they lie now.
+
+    `rival` explains the table as well, if one of these pieces is read rightly by now.
     """
 
     best: Explained
@@ -356,11 +366,11 @@ def follow(
     before: Observation | None,
     setup: Setup,
 ) -> Followed:
-    """The table with a piece that people spoke of where it lies now, if that explains the table
-    better; else as it is.
+    """Follow corrected pieces that have left their places to where they lie now.
 
-    What has left its place is the only piece that came and is read as that one was, or nobody
-    knows.
+    A correction moves along if that explains the table better, or as well by a legal act; else the
+    table stays as read. The piece must be read as it was before, and only one new piece may explain
+    the table best: otherwise nobody knows which it is.
     """
     best, rival, nowhere = plainly, None, list(lost)
     for one in lost:
@@ -389,8 +399,9 @@ def follow(
 def _read_rightly(
     found: Explained, lost: Iterable[Misread], before: Observation | None
 ) -> Explained:
-    """With where those are that have left their place and are read as what they are now: they may
-    be misread again.
+    """Add the corrections whose pieces have moved and are read rightly now.
+
+    They may be misread again. A piece has moved there if it is the only new one of its kind.
     """
     for one in lost:
         there = [

@@ -1,6 +1,4 @@
-"""Do the pieces that a table has suit the board and what was ruled about them?  Told before
-play.
-"""
+"""Check before play that a table's pieces suit the board and the rulings."""
 
 from __future__ import annotations
 

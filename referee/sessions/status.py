@@ -65,8 +65,9 @@ class Live:
 
 
 class LiveState:
-    """The newest `Live` and the newest picture; they outlast a referee that fails and begins again.
-    Everything from any thread.
+    """The newest `Live` and the newest picture.
+
+    They outlast a referee that fails and begins again. Everything may be called from any thread.
     """
 
     def __init__(self) -> None:
@@ -92,8 +93,9 @@ class LiveState:
             self._publish(replace(self._latest, status=status, said=said))
 
     def see(self, frame: Frame, readable: Observation | None) -> None:
-        """A new frame, and what could be read of it; None: nothing.  Nobody is woken: what follows
-        from it is told next.
+        """Take in a new frame, and what could be read of it; None: nothing.
+
+        Wakes nobody: what follows from it is told next.
         """
         self.picture.show(frame)
         with self._changed:
