@@ -23,17 +23,17 @@ from table.messages import NUMBER, PLAIN, SENTENCES, Listing, Message, Plain, wr
 from webui.filters import clauses_in_words
 
 LANGUAGES = {"en": "English", "de": "Deutsch", "es": "Español"}
-"""By their codes, as they call themselves; the first is the one that everything is written in."""
+"""Names of the languages in themselves, by their codes; the first is the one that everything is
+written in.
+"""
 TRANSLATIONS = Path(__file__).with_name("translations")
 SAID = "said"
-"""Context in the catalogues of everything that comes from below."""
+"""Context in the catalogues of everything that is not written in templates."""
 COOKIE, COOKIE_S = "language", 365 * 24 * 3600
 
 
 def speak(app: Flask) -> None:
-    """Let the templates of `app` speak the language of who asks, and let people choose it on every
-    page.
-    """
+    """Let the templates of `app` speak the visitor's language, to be chosen on any page."""
     jinja = app.jinja_env
     jinja.add_extension("jinja2.ext.i18n")
     jinja.policies["ext.i18n.trimmed"] = True
@@ -51,8 +51,9 @@ def speak(app: Flask) -> None:
 
 
 def language() -> str:
-    """The code of the language that the request is to be answered in: the one chosen on a page,
-    else the best of those that the browser wants.
+    """The code of the language in which the request is to be answered.
+
+    It is the one chosen on a page, else the best of those that the browser wants.
     """
     if "language" not in g:
         chosen = request.cookies.get(COOKIE, "")
@@ -66,8 +67,9 @@ def language() -> str:
 
 
 def said(text: str) -> str | Markup:
-    """Sentences from below in the language of the page; those that nobody has translated are marked
-    as English.
+    """Sentences from the other packages in the language of the page.
+
+    Those without a translation are marked as English.
     """
     if isinstance(text, Message) and not isinstance(text.content, Plain):
         return _message(text)
@@ -91,16 +93,15 @@ def _message(message: Message) -> str | Markup:
 
 
 def word(text: str, context: str = SAID) -> str:
-    """As `said`, where no markup may stand: in attributes, in drawings, in lists of options.  Words
-    of other contexts are looked up as they are.
+    """As `said`, where no markup may stand: in attributes, in drawings, in lists of options.
+
+    Words of other contexts are looked up as they are.
     """
     return translated(text, language(), context) or text
 
 
 def called(verdict: Decision) -> dict[str, str]:
-    """What a caller says of a line of a view's verdicts, `call`, and the code of the language that
-    it is in, `lang`.
-    """
+    """The announcement of a verdict in a view, `call`, and the code of its language, `lang`."""
     code, kind = language(), verdict.kind
     found = translated(SAID_BY_HAND.get(kind, verdict.said), code)
     if code == "en" or found is None:
@@ -153,8 +154,9 @@ def number(value: float, places: int = 0) -> str:
 
 
 def decimals(text: str, code: str) -> str:
-    """A number as text, with a ± or a unit perhaps, as a language writes it: `12.3 ± 0.2` is
-    `12,3 ± 0,2` in German and Spanish.
+    """A number as text, perhaps with a ± or a unit, as a language writes it.
+
+    `12.3 ± 0.2` is `12,3 ± 0,2` in German and Spanish.
     """
     return text if code == "en" else text.replace(".", ",")
 
@@ -185,8 +187,9 @@ def _routes() -> Blueprint:
 
     @routes.post("/language")
     def choose() -> Response:
-        """Keep a language in the browser and go back to the page that it was chosen on; with one
-        that is not known the browser's own counts again.
+        """Keep a language in the browser and go back to the page that it was chosen on.
+
+        With a language that is not known, the browser's own counts again.
         """
         code = request.form.get("language", "")
         try:

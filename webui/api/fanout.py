@@ -1,5 +1,6 @@
-"""One thread that tells all who listen: a stream costs a socket and no thread, and nobody waits for
-anybody.
+"""One thread that serves all event streams.
+
+A stream costs a socket and no thread, and no listener waits for another.
 """
 
 from __future__ import annotations
@@ -13,17 +14,17 @@ from selectors import EVENT_READ, DefaultSelector
 from webui.api.events import POLL_S, Listener, Streams
 
 STALLED_S = 20.0
-"""Who has not taken all that was sent after so long is dropped; a page that wakes up asks again
-with the number that it heard last.
+"""A listener that has not taken all that was sent after this time is dropped; a page that wakes up
+asks again with the number that it heard last.
 """
 
 SEND_BYTES = 64 * 1024
-"""The system keeps so much for one who does not read (Linux: twice this), and no more is written
-for it before it does.
+"""Send buffer of a listener that does not read (Linux: twice this); no more is written before it
+does.
 """
 
 AGAIN_S = 0.02
-"""How soon one who has not been told all is told more."""
+"""Time until a listener that has not been sent everything is sent more."""
 
 
 class Carried:
@@ -37,8 +38,10 @@ class Carried:
         chunked: bool,
         listener: Listener,
     ) -> None:
-        """`head` begins the answer and is not sent yet; with `chunked`, what follows is in the
-        chunks of HTTP/1.1.
+        """Prepare the connection for sending.
+
+        `head` begins the answer and is not sent yet; with `chunked`, what follows is in the chunks
+        of HTTP/1.1.
         """
         connection.setblocking(False)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
@@ -55,8 +58,9 @@ class Carried:
         self._behind_s = 0.0
 
     def tell(self, newest: int, moment: bytes, passed_s: float) -> bool:
-        """Send what is new, or what was left; False when it is gone, or takes too long to read it.
-        Never waits.
+        """Send what is new, or what was left; never waits.
+
+        False when the connection is gone, or the listener takes too long to read.
         """
         self._behind_s += passed_s
         if not self._left:
@@ -111,8 +115,9 @@ class Fanout:
     def carry(
         self, connection: socket.socket, head: bytes, chunked: bool, listener: Listener
     ) -> None:
-        """Take over a connection whose answer begins with `head`; its place among the streams is
-        given back when it ends.
+        """Take over a connection whose answer begins with `head`.
+
+        Its place among the streams is given back when it ends.
         """
         one = Carried(connection, head, self._streams.bulletin.hello, chunked, listener)
         one.tell(listener.after, self._streams.bulletin.moment(), 0.0)

@@ -6,7 +6,9 @@ import ipaddress
 
 
 def client_of(address: str) -> str:
-    """Who an address counts as: an IPv4 address for itself, also written as IPv6; of IPv6 the /64
+    """The client that an address is counted as.
+
+    An IPv4 address counts for itself, also when written as IPv6. An IPv6 address counts as its /64
     network, whose addresses one machine can all have.
     """
     try:

@@ -1,6 +1,4 @@
-"""By which names this machine is called: what a Host or Origin header says, and whether a name can
-be ours.
-"""
+"""Names of this machine: what a Host or Origin header says, and whether a name can be ours."""
 
 from __future__ import annotations
 
@@ -20,8 +18,9 @@ _AUTHORITY = re.compile(
 
 
 class Authority(NamedTuple):
-    """A name in lower case or an address, without brackets; the port is None where it goes without
-    saying.
+    """A name in lower case or an address without brackets, and a port.
+
+    The port is None where it is the scheme's default.
     """
 
     name: str

@@ -1,6 +1,4 @@
-"""Who may do what: the roles, how a code makes somebody a host or a player, and the one place that
-allows commands.
-"""
+"""Roles, how a code makes a visitor a host or a player, and the one place that allows commands."""
 
 from __future__ import annotations
 
@@ -46,8 +44,9 @@ Role = Literal["host", "player", "spectator"]
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Somebody who asks for something: `seat` is the colour they speak for, `id` that of a browser
-    or program that gave a code.
+    """The sender of a request.
+
+    `seat` is the colour they speak for, `id` that of a browser or program that gave a code.
     """
 
     role: Role = "spectator"
@@ -56,8 +55,9 @@ class Visitor:
 
 
 class Ticket(msgspec.Struct, frozen=True):
-    """What a browser keeps, signed: who it is, and marks of the codes that it gave; a code that is
-    changed has another mark.
+    """What a browser keeps, signed: its id, and marks of the codes that it gave.
+
+    A code that is changed has another mark.
     """
 
     id: str
@@ -80,18 +80,19 @@ class Access:
 
     @property
     def link(self) -> str:
-        """What stands in the place of the host's code in the link of the terminal; it is good for
-        one browser, once.
+        """Stands in the place of the host's code in the link that the terminal shows.
+
+        It is good for one browser, once.
         """
         return self._link
 
     def enter(self, code: str, address: str, ticket: str = "") -> str:
-        """The ticket of somebody at `address` who gave a code, with what their old one was good
-        for.
+        """The ticket of a visitor at `address` who gave a code.
 
-        Raises Refusal for a wrong code, and for every code while there were too many wrong ones
-        from this address.  A browser whose ticket is good is counted for itself: others at its
-        address, such as behind a proxy, do not lock it out.
+        It is also good for what their old one, `ticket`, was good for. Raises Refusal for a wrong
+        code, and for every code while there were too many wrong ones from this address. A browser
+        whose ticket is good is counted for itself: others at its address, such as behind a proxy,
+        do not lock it out.
         """
         known = self.visitor(ticket).id
         role = self._role_of(code, f"ticket {known}" if known else client_of(address))
@@ -108,8 +109,9 @@ class Access:
         return self._write(msgspec.structs.replace(had, host=self._mark(self.codes.now.host)))
 
     def visitor(self, ticket: str) -> Visitor:
-        """Who shows this ticket; a spectator where it is none, or the code that it was given for
-        has been changed.
+        """The visitor who shows this ticket.
+
+        A spectator where it is none, or the code that it was given for has been changed.
         """
         had, kept = self._read(ticket), self.codes.now
         if had is None:
@@ -203,8 +205,9 @@ def allowed(
 
 
 def refuse_others_votes(visitor: Visitor, touched: Touched, held: Collection[str]) -> None:
-    """Raises Refusal where a hidden vote of a seat that somebody else holds would be touched, or
-    any would be shown.
+    """Raise Refusal where a command would touch somebody else's hidden vote, or show any.
+
+    Votes of a seat that nobody else holds may be touched.
     """
     others = sorted(
         player for player in touched.voters if player in held and player != visitor.seat

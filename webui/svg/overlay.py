@@ -28,13 +28,14 @@ from webui.svg.marks import (
 )
 
 ROUND = 0.12
-"""How much of the picture shows round the board, in widths of the board."""
+"""Margin shown around the board, in widths of the board."""
 
 
 @dataclass(frozen=True, slots=True)
 class OverPiece:
-    """A piece in the picture: its silhouette, its edges, its 95 % ellipse, and where its letter
-    stands, above it.
+    """A piece in the picture: its silhouette, its edges, its 95 % ellipse, and its letter's place.
+
+    The letter stands above the piece.
     """
 
     name: str
@@ -48,8 +49,9 @@ class OverPiece:
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """Everything that is drawn over a picture, in its pixels; `view_box` holds the board, `ground`
-    and `cells` are paths.
+    """Everything that is drawn over a picture, in its pixels.
+
+    `view_box` holds the board, `ground` and `cells` are paths.
     """
 
     view_box: tuple[float, float, float, float]
