@@ -53,7 +53,7 @@ def shown_gap(row: Gap) -> Message:
 
 
 def shown_at(at_ms: int) -> Message:
-    """A camera's time."""
+    """A camera's time as text."""
     return Message(Number(shown_time(at_ms)))
 
 
@@ -142,5 +142,5 @@ def _value(value: Any, unit: str = "") -> Message:
 
 
 def _with_last(values: Sequence[Any]) -> Iterator[tuple[bool, Any]]:
-    """Each with whether it is the last."""
+    """Each value with whether it is the last."""
     return ((number == len(values), value) for number, value in enumerate(values, 1))

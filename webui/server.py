@@ -37,7 +37,7 @@ HEAD_S, BODY_S, IDLE_S = 10.0, 20.0, 60.0
 all of a request (BODY_S), until the next one (IDLE_S).
 """
 STALL_S, SLOWEST_BYTES_S = 20.0, 1024
-"""An answer must be taken within this time, and a second more for so many bytes that were taken."""
+"""Time within which an answer must be taken, and bytes taken for each second more."""
 MOST_HEAD_BYTES, MOST_BODY_BYTES = 32 * 1024, 64 * 1024
 """Most bytes of a request; the panel takes no body that is nearly so large."""
 LOOK_S = 0.5
@@ -155,11 +155,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     @property
     def waits(self) -> bool:
-        """Is nothing done for it now?  Such a connection may be closed to make room."""
+        """True if nothing is done for it now; such a connection may be closed to make room."""
         return not (self.requests or self.total_outbufs_len or self.will_close)
 
     def overdue(self, now_s: float) -> bool:
-        """Has it had more time than its step may take?"""
+        """True if it has had more time than its step may take."""
         if self.total_outbufs_len:
             return now_s - self.writing_since_s > STALL_S + self.sent_bytes / SLOWEST_BYTES_S
         self.writing_since_s, self.sent_bytes = now_s, 0
@@ -206,7 +206,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
                 channel.handle_close()
 
     def maintenance(self, now: float) -> None:
-        """Waitress's own, by the wall clock and for idle connections only: see `tidy`."""
+        """Do nothing: waitress checks by the wall clock and idle connections only; see `tidy`."""
 
 
 def _close_longest_waiting(channels: list[Channel]) -> bool:

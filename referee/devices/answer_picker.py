@@ -46,20 +46,20 @@ class Choosing:
         )
 
     def asks(self, question: Record | None) -> bool:
-        """Is this the open question, and not one that has been closed meanwhile?"""
+        """True if this is still the open question."""
         return question is not None and question.seq == self.question
 
     def step(self) -> Choosing:
-        """Pointing at the next answer; after the last one, at none."""
+        """The state that points at the next answer; after the last one, at none."""
         return replace(self, count=(self.count + 1) % (len(self.labels) + 1))
 
     @property
     def label(self) -> str:
-        """The answer that is pointed at; empty: none."""
+        """The answer that is pointed at; empty for none."""
         return self.labels[self.count - 1] if self.count else ""
 
     def player(self, players: Sequence[str]) -> str | None:
-        """Whose lamp speaks for this answer: the only one of the players whom it names."""
+        """The player whose lamp stands for this answer: the only one whom it names."""
         named = [
             player for player in players if re.search(rf"\b{player}\b", self.label, re.IGNORECASE)
         ]
@@ -67,11 +67,11 @@ class Choosing:
 
     @property
     def may_take(self) -> bool:
-        """Is there an answer to take: one that is pointed at, or the likeliest?"""
+        """True if an answer is pointed at, or the first one is the likeliest."""
         return bool(self.count) or self.likeliest
 
     def answer(self, decided_by: str) -> Answer:
-        """What is pointed at, or else the likeliest, taken."""
+        """The command that takes the answer that is pointed at, or else the likeliest."""
         return Answer(
             question=self.question, label=self.label or self.labels[0], decided_by=decided_by
         )

@@ -32,7 +32,7 @@ from table.errors import InputError, said_of
 logger = logging.getLogger(__name__)
 
 POLL_S = 0.1
-"""How long lamps wait for a record before they look at what the referee does."""
+"""How long lamps wait for a record before they look at the referee's status."""
 NOT_NOW = Scene("refused")
 """What the buzzer plays for a press that means nothing now."""
 
@@ -122,7 +122,7 @@ class Companion:
             self._tumbler.close()
 
     def _tell(self) -> None:
-        """Show scenes and rolls, and say what does not work, until the session is closed."""
+        """Show scenes and rolls, and report parts that do not work, until the session is closed."""
         after = self._session.ledger.seq
         while not (self._stopping.is_set() or self._session.closed):
             try:
@@ -170,7 +170,7 @@ class Companion:
         self._failure = said
 
     def _complain(self) -> None:
-        """Say why parts do not work, once, by reason; and when they work again."""
+        """Report parts that do not work, once for each reason, and when they work again."""
         troubles: dict[str, list[str]] = {}
         tumbling = {"dice": self._tumbler.failed} if self._tumbler and self._tumbler.failed else {}
         for part, why in (tumbling | self._rig.troubles).items():
@@ -264,7 +264,7 @@ class Companion:
             self._rig.buzzer.play(scene)
 
     def _listen(self) -> None:
-        """Do what people ask for, one thing after the other."""
+        """Do what people ask for, one input after the other."""
         while (said := self._inbox.get()) is not None:
             try:
                 done = self._read(said) if isinstance(said, Reading) else self._pressed(said)
@@ -280,7 +280,7 @@ class Companion:
                 self._rig.buzzer.play(NOT_NOW)
 
     def _pressed(self, press: Press) -> bool:
-        """Was there anything to be done, or nothing to be said?"""
+        """True if the press did something, or needs no answer."""
         ledger = self._session.ledger
         if press.kind != "down" and press.at_ms == self._used_ms:
             return True

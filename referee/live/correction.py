@@ -277,7 +277,7 @@ def _misread(seen: Observation, piece: PieceCorrection) -> Misread | None:
 
 
 def _without(ledger: Ledger, record: int) -> Ledger:
-    """The ledger as it would be if that record were taken back."""
+    """The ledger as it would be with that record taken back."""
     return replace(followed_by(ledger, Undone(undoes=record, decided_by="")), question=None)
 
 

@@ -28,10 +28,10 @@ class DeferredQuestion:
         self._stability = stability
         self._question: Ambiguous | None = None
         self._armed = True
-        """Somebody was at the table since the last verdict that settled it."""
+        """True if somebody was at the table since the last verdict that settled it."""
 
     def arm(self) -> None:
-        """Somebody is at the table, or it is another one."""
+        """Let the question be asked: somebody is at the table, or the table has changed."""
         self._armed = True
         self._stability.restart_rest_timer()
 

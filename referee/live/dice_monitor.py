@@ -46,13 +46,13 @@ class DiceMonitor:
         """The corner as it looked when it was read last."""
         self._read: Die | NoDie = NoDie()
         self._known: Die | NoDie | None = None
-        """What lay there when it was heard last, or while nobody was to roll."""
+        """What lay there at the last roll that was heard, or while nobody was to roll."""
         self._idle: Image | None = None
-        """The corner as it looked then."""
+        """The corner as it looked at that time."""
         self._passing: Image | None = None
         """The corner in the frame before, where the table was not at rest."""
         self._picked_up = False
-        """The corner was empty since the known die lay there."""
+        """True if the corner was empty since the known die lay there."""
 
     def glance(self, frame: Frame, camera: Camera, ledger: Ledger) -> None:
         """Look whether the die was picked up, in a frame in which the table is not at rest.
@@ -71,7 +71,7 @@ class DiceMonitor:
             self._picked_up = self._read == NoDie()
 
     def look(self, frame: Frame, camera: Camera, ledger: Ledger) -> Mapping[str, Any] | str:
-        """What to hear at a table at rest, as `Session.hear` takes it; or `unread`."""
+        """The input of a new roll at a table at rest, as `Session.hear` takes it; else `unread`."""
         self._look_again(Photo(frame.image, camera, self._setup))
         self._passing = None
         heard = self._new_roll(_awaited(ledger))
@@ -101,7 +101,7 @@ class DiceMonitor:
         self._known, self._idle, self._picked_up = self._read, self._picture, False
 
     def _look_again(self, photo: Photo) -> None:
-        """Read the corner if it looks otherwise than when it was read last."""
+        """Read the corner if it looks different from when it was read last."""
         picture = self._cut(photo)
         if _differ(picture, self._picture):
             self._picture, self._read = picture.copy(), read_dice(photo)
@@ -139,7 +139,7 @@ def _unread(reason: str) -> Message:
 
 
 def _differ(picture: Image | None, before: Image | None) -> bool:
-    """Does the corner look otherwise than it did?"""
+    """True if the corner looks different."""
     if picture is None or before is None or before.shape != picture.shape:
         return True
     apart = cv2.erode(changed(picture, before, CHANGED_SIGMAS).astype(np.uint8), np.ones((2, 2)))
@@ -147,7 +147,7 @@ def _differ(picture: Image | None, before: Image | None) -> bool:
 
 
 def _is_new(now: Die, before: Die | NoDie, moved_mm: float, turned_by_deg: float) -> bool:
-    """Was a die moved by more than this, or does it show another number?"""
+    """True if a die was moved or turned by more than this, or shows another number."""
     if isinstance(before, NoDie) or now.pips != before.pips:
         return True
     turned_deg = abs((now.turn_deg - before.turn_deg + 45) % 90 - 45)

@@ -57,7 +57,7 @@ STILL_HAND = sentences(
 
 @dataclass(slots=True)
 class WatchedTable:
-    """The table as it is read now; another one takes its place where it is measured anew."""
+    """The table as it is read now; replaced where it is measured anew."""
 
     setup: Setup
     reference: Frame | None
@@ -72,7 +72,7 @@ class SettledTable:
     seen: Observation
     ledger: Ledger
     still_hand: bool = False
-    """Something like a hand lies still over it, and may hide pieces."""
+    """True if something like a hand lies still over the table, and may hide pieces."""
 
 
 @dataclass(slots=True)
@@ -92,7 +92,7 @@ class LastVerdict:
 
 @dataclass(slots=True)
 class Mismatch:
-    """A table that is not what the record and the rules let expect: what was done about it.
+    """What was done about a table that matches neither the record nor a legal move.
 
     Each step is done once a table: `pending` waits to be explained, `unexplained` to be put to the
     host; `explained` and `noticed` are the tables for which that was tried, and put on record.
@@ -127,15 +127,15 @@ class TableJudge:
         self.deferred = DeferredQuestion(self.stability)
 
     def correct(self, seen: Observation) -> Observation:
-        """The observation with pieces as people said that they are."""
+        """The observation with people's corrections of its pieces."""
         return self.corrections.on(seen, self.session.ledger, self.table.setup)
 
     def is_unchanged(self, table: SettledTable) -> bool:
-        """Is it the table that was judged last, with nothing new heard of it since?"""
+        """True if this table was judged last, and nothing new was heard since."""
         return self.stability.is_unchanged(table.seen) and not self._has_news(table.ledger)
 
     def cannot_see_again(self, table: SettledTable) -> bool:
-        """Is it the reading that could not be judged, and was nothing put on record since?"""
+        """True if this reading could not be judged, and nothing was put on record since."""
         return (
             self.stability.is_not_judged_again(table.seen)
             and self.last.message_seq == table.ledger.seq
@@ -165,7 +165,7 @@ class TableJudge:
             self.stability.judged = None
 
     def keep_if_unread(self, table: SettledTable) -> None:
-        """Keep a newer reading of the judged table, in which something is not read."""
+        """Keep a newer reading of the judged table, if a part of it is unreadable."""
         judged = self.stability.judged
         if not table.seen.unread_mm:
             return
@@ -266,14 +266,14 @@ class TableJudge:
         return table_before(self.judged_tables, ledger, self.table.setup)
 
     def _record_inferred(self, settled: Observation) -> bool:
-        """Put on record what must have happened before; did anything?"""
+        """Put on record what must have happened before; true if anything did."""
         before = self._before(self.session.ledger)
         return self.retrospective.record_inferred(
             self.session, before, self.judged_tables, settled, self.table.setup.board
         )
 
     def _tell_still_hand(self, table: SettledTable) -> None:
-        """A verdict that may rest on what the hand hides is not given."""
+        """Tell that no verdict is given, as it may rest on what the hand hides."""
         self.last.message, self.last.message_seq = STILL_HAND, table.ledger.seq
         self.stability.not_judged = table.seen
         self.live.tell("cannot see", STILL_HAND)
@@ -325,7 +325,7 @@ class TableJudge:
         return event
 
     def _remember(self, verdict: Verdict, table: SettledTable) -> None:
-        """What was told of the table, and what it is compared with from here on."""
+        """Remember what was told of the table, and what later tables are compared with."""
         now, last = self.session.ledger, self.last
         last.message, last.message_seq = told(verdict), now.seq
         self.deferred.follow(verdict)
@@ -341,7 +341,7 @@ class TableJudge:
     def _ask(
         self, question: Ambiguous, table: SettledTable, near: MisreadingQuestion | None = None
     ) -> None:
-        """Ask; a verdict that is open stays so."""
+        """Ask a question; a verdict that is open stays so."""
         stays = self.last.open
         self._record(question, table, near=near)
         self.last.open = stays

@@ -94,7 +94,7 @@ class Ruler:
         self._pause(retry_s)
 
     def _look(self, frame: Frame) -> None:
-        """One frame, measured, or why it is not."""
+        """Measure one frame, or tell why it cannot be measured."""
         seen = self._observe(frame, self.setup, self._reference)
         self._picture.show(frame)
         self.latest = replace(self.latest, frame_seq=frame.seq, at_ms=frame.shown_ms)

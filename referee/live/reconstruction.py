@@ -23,8 +23,8 @@ IN_PLACE_MM = 10.0
 """Largest distance between the centres of two readings of one piece, of whatever kind and heading.
 """
 TURNED_DEG = 30.0
-"""A heading that differs by less is a nudge.  That of a misread piece is off by much more, or by
-next to nothing.
+"""A heading that differs by less is a nudge. The heading of a misread piece is off by much more, or
+hardly at all.
 """
 COUNTER_MM = 3.0
 """A counter within this distance of an earlier one has not moved."""
@@ -104,7 +104,7 @@ def drop_transient_pieces(
 
 
 def _still_unread(place_mm: Array, now: Observation) -> bool:
-    """Is something still unreadable, or a piece read, at this place?"""
+    """True if something is still unreadable, or a piece is read, at this place."""
     return any(np.hypot(*(place_mm - other)) <= UNREAD_MM for other in now.unread_mm) or any(
         _near(place_mm, piece) for piece in now.pieces
     )
@@ -145,7 +145,7 @@ def _read_wrongly(
 
 
 def _only_here(seen: Observation, before: Observation | None, now: Observation) -> list[SeenPiece]:
-    """Pieces that are read so neither before nor after."""
+    """Pieces that are not read like this in the table before or after."""
     return [
         one
         for one in seen.pieces
@@ -154,7 +154,7 @@ def _only_here(seen: Observation, before: Observation | None, now: Observation) 
 
 
 def _from_nowhere(one: SeenPiece, seen: Observation, before: Observation) -> bool:
-    """Are all pieces of its kind still at their places, or are there more of them than before?"""
+    """True if all pieces of its kind are still in their places, or there are more than before."""
     return _count(one, seen) > _count(one, before) or all(
         _read_as(piece, seen) for piece in before.pieces if _kind(piece) == _kind(one)
     )
@@ -182,19 +182,19 @@ def _count(piece: SeenPiece, seen: Observation) -> int:
 
 
 def _read_as(piece: SeenPiece, seen: Observation) -> bool:
-    """Is it read at its place with its own size?"""
+    """True if it is read at its place with its own size."""
     return any(_same(piece, other) and piece.size == other.size for other in seen.pieces)
 
 
 def _something_at(piece: SeenPiece, seen: Observation) -> bool:
-    """Is its place unreadable, or covered by a piece whose reading is unsure?"""
+    """True if its place is unreadable, or covered by a piece whose reading is unsure."""
     return any(_near(place, piece) for place in seen.unread_mm) or any(
         _overlap(one, piece) for one in seen.pieces if not _sure(one)
     )
 
 
 def _in_the_way(piece: SeenPiece, read: Iterable[SeenPiece], gone: Iterable[SeenPiece]) -> bool:
-    """Is its place taken by a sure piece, or may the piece itself still be elsewhere?"""
+    """True if a sure piece is in its place, or the piece itself may still be elsewhere."""
     return any(_sure(one) and _overlap(one, piece) for one in read) or any(
         _may_be(one, piece) and not _overlap(one, piece) for one in gone
     )

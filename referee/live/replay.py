@@ -234,7 +234,7 @@ def _parts(event: Ruled | Asked | Noted | None, comparable: Callable[[str], str]
 
 
 def _same(a: str, b: str) -> bool:
-    """Same words, and numbers with decimals (mm) within STILL_MM?"""
+    """True for the same words, and numbers with decimals (mm) within STILL_MM."""
     if _NUMBER.sub("", a) != _NUMBER.sub("", b):
         return False
     return all(

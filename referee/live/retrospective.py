@@ -109,7 +109,7 @@ class Explanation:
         )
 
     def with_event(self, inferred: InferredEvent) -> Explanation:
-        """The explanation in which this happened next."""
+        """The explanation in which this event happened next."""
         return replace(
             self,
             ledger=followed_by(self.ledger, inferred.event),
@@ -185,7 +185,7 @@ class Explanation:
     def _other_tables(
         self, verdict: Verdict, seen: Observation, now: Observation
     ) -> list[Observation]:
-        """What the table may have shown besides, where the verdict on it is no move."""
+        """Other tables that it may have been, where the verdict on it is no move."""
         tables: list[Observation] = []
         if isinstance(verdict, Unsettled) and (
             self.before is None or not same_positions(self.before, seen)
@@ -383,7 +383,7 @@ def _distinct(explanations: Iterable[Explanation]) -> list[Explanation]:
 
 
 def _accepted(event: Event) -> bool:
-    """Was something accepted: a legal act, or what a throw moved that is made again?"""
+    """True if something was accepted: a legal act, or what was moved by a throw to be repeated."""
     return isinstance(event, Ruled) and (event.verdict == "accepted" or bool(event.stands))
 
 
@@ -392,7 +392,7 @@ def _counts(heard: Event) -> bool:
 
 
 def _decides(event: Event) -> bool:
-    """Was something accepted, or do people say what happened?"""
+    """True if something was accepted, or people say what happened."""
     if isinstance(event, Undone):
         return event.decided_by != REFEREE
     return _accepted(event) or isinstance(

@@ -59,7 +59,7 @@ class TableMonitor:
         self._usual: Camera | None = None
         """The pose that the camera is compared with."""
         self._accepted: frozenset[int | str] = frozenset()
-        """What lies elsewhere and people have taken as it is."""
+        """Things that lie elsewhere and that people have accepted so."""
         self._refusal = ""
         self._lock = threading.Lock()
         self._request: TableRequest | None = None
@@ -70,7 +70,7 @@ class TableMonitor:
         return self._file.setup
 
     def wish(self, request: TableRequest) -> None:
-        """People want this; it takes the place of what they wanted before."""
+        """Set the request, in place of an earlier one."""
         with self._lock:
             self._request = request
 
@@ -84,7 +84,7 @@ class TableMonitor:
 
     @property
     def said(self) -> tuple[str, ...]:
-        """What is not where it was, and what that means, in sentences."""
+        """Sentences on what is not where it was, and what that means."""
         elsewhere = tuple(map(as_sentence, self._last.elsewhere))
         meaning = (HOLDS if self.holds else PLAYED_ON,) if elsewhere else ()
         camera: tuple[str, ...] = ()
@@ -165,7 +165,7 @@ def _things(checked: Checked) -> frozenset[int | str]:
 
 
 def _with_covered(before: Checked, now: Checked) -> Checked:
-    """What is not where it was: a card that is covered now is taken to lie as it lay."""
+    """The check with cards that are covered now taken to lie as they did before."""
     shown = now.camera.fiducials_seen if now.camera else ()
     covered = {
         card: by_mm

@@ -67,7 +67,7 @@ def sound(game: str, verdict: str, code: str, state: Mapping[str, Any]) -> Sound
 
 
 def _spoken(sentence: str, mm: str, to: str) -> str:
-    """As it is said aloud: without ±, units and lines in full, `red2` in two words."""
+    """A sentence as it is spoken: without ±, units and lines in full, `red2` in two words."""
     words = re.sub(r" \(± [^)]*\)| ± \d+(?:[.,]\d+)?", "", sentence)
     words = re.sub(r"(\d) mm\b", rf"\1 {mm}", words)
     words = re.sub(r"\b([a-h][1-8])-([a-h][1-8])\b", rf"\1 {to} \2", words)

@@ -102,7 +102,7 @@ def standing(ledger: Ledger, board: Board | None, document: Document | None = No
 def scene_of_record(
     ledger: Ledger, record: Record, board: Board, document: Document | None = None
 ) -> Scene:
-    """What a record shows when it has just come; `ledger` is the session after it."""
+    """The scene of a record that has just come; `ledger` is the session after it."""
     then = standing(ledger, board, document)
     match event := record.event:
         case Ruled():
@@ -144,7 +144,7 @@ def _ruled(event: Ruled, then: Scene, seq: int) -> Scene:
 def _question(
     asked: Asked, players: tuple[str, ...], leader: str | None, marked: tuple[Mark, ...]
 ) -> Scene:
-    """A question of what is too close shows between whom it is, or where; any other one asks."""
+    """The scene of a question; if it is too close to call, with the players or places."""
     if not asked.code.endswith("too_close"):
         return Scene("asking", players, leader=leader, marks=marked)
     close = {name.partition(" ")[0] for name in in_question(asked)}
@@ -162,7 +162,7 @@ def _leader(document: Document, players: tuple[str, ...]) -> str | None:
 
 
 def marks(engine: Rules, document: Document, board: Board | None) -> tuple[Mark, ...]:
-    """What a state of a game points at on this board (None: not known): lines, and places."""
+    """The lines and places that a state of a game points at; none where the board is not known."""
     if board is None:
         return ()
     shown = facts(engine).presentation.marks(document)

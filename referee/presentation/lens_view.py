@@ -1,4 +1,4 @@
-"""From the table into a camera's picture, for those who draw over it."""
+"""Projection from the table into a camera's picture."""
 
 from __future__ import annotations
 

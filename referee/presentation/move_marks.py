@@ -1,4 +1,4 @@
-"""What a verdict did, or would do, on the board: marks for whoever draws it."""
+"""Marks on the board of what a verdict did, or would do."""
 
 from __future__ import annotations
 

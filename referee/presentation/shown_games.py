@@ -1,4 +1,4 @@
-"""What pages show of games beside their states: for whoever knows a view and no engine."""
+"""What pages show of games beside their states; hides the engines from them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def declarations(game: str, state: Mapping[str, Any]) -> tuple[Declaration, ...]
 
 
 def options_in_order(game: str) -> bool:
-    """Do options of several players follow one another?"""
+    """True if the options of several players follow one another."""
     return facts_of(game).presentation.options_in_order
 
 

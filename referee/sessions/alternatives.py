@@ -61,7 +61,7 @@ def _may_be(told: Any) -> list[tuple[str, str]]:
 
 
 def _others(ledger: Ledger, moves: tuple[str, ...]) -> tuple[Offered, ...]:
-    """Who else may have been said to begin; nothing for a move of the game."""
+    """Other players who may have been said to begin; none for a move of the game."""
     if not moves or begins(moves[0]) is None:
         return ()
     every = ((player, str(BeginWith(player))) for player in ledger.left)
@@ -73,5 +73,5 @@ def _others(ledger: Ledger, moves: tuple[str, ...]) -> tuple[Offered, ...]:
 
 
 def _follows(ledger: Ledger, seq: int, choice: Choice) -> bool:
-    """Would all that was ruled since still be legal?"""
+    """True if all that was ruled since would still be legal."""
     return may_follow(ledger, Corrected(corrects=seq, moves=choice.moves, decided_by=""))

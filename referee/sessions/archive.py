@@ -39,7 +39,9 @@ every throw is measured has 121, of 5 kB each.
 """
 MOST_PICTURE, MOST_DIRECTORY = 32 << 20, 2 << 20
 MOST_RATIO, RATIO_FROM_BYTES = 200, 1 << 20
-"""Records are packed to a fortieth or less, pictures not at all; deflated zeros to a thousandth."""
+"""Largest compression ratio, checked from this size in bytes on. Records are packed to a fortieth
+or less, pictures not at all; deflated zeros to a thousandth.
+"""
 DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
@@ -54,7 +56,7 @@ DAMAGED = (
 PART = 100
 """Records that are read at a time."""
 PLACE = ("seq", "session", "at_ms", "frame", "picture")
-"""What a line of the file has beside the event."""
+"""Fields of a line of the file beside the event."""
 
 
 def export_session(log: LogReader, session: int, path: Path) -> None:
@@ -164,7 +166,7 @@ class _Careful(io.BufferedReader):
 
 
 def _check_directory(archive: zipfile.ZipFile, path: Path, most_bytes: int) -> None:
-    """Is what the directory states no more than a session can be?"""
+    """Raise InputError where the directory states more than a session can hold."""
     members = archive.infolist()
     if len(members) > MOST_RECORDS + 1:
         raise InputError(

@@ -48,11 +48,11 @@ class AsSaid:
 
     @property
     def told(self) -> bool:
-        """Did people say of any piece that it is read wrongly?"""
+        """True if people corrected any piece."""
         return bool(self._misread)
 
     def on(self, seen: Observation, ledger: Ledger, setup: Setup) -> Observation:
-        """The observation as people said it is."""
+        """The observation with people's corrections."""
         if ledger is not self._ledger:
             misread, colours = ledger.misread, ledger.colours_misread
             if (misread, colours) != (self._misread, self._colours):

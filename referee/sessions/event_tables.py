@@ -93,11 +93,11 @@ def version_of(db: sqlite3.Connection, path: Path) -> int:
 
 
 def damage(db: sqlite3.Connection, version: int, whole: bool) -> str:
-    """What is damaged, in a few words, empty if nothing is found.
+    """What is damaged, in a few words; empty if nothing is found.
 
-    Records and their index are looked at, page by page, and every record's checksum; with `whole`
-    the structure of the pictures and the free pages too (SQLite's `quick_check`), which reads the
-    whole file.  Raises sqlite3.Error where the disk cannot be read.
+    Checks records and their index, page by page, and every record's checksum; with `whole` the
+    structure of the pictures and the free pages too (SQLite's `quick_check`), which reads the whole
+    file. Raises sqlite3.Error where the disk cannot be read.
     """
     try:
         found = " ".join(
@@ -132,7 +132,7 @@ def changed_records(db: sqlite3.Connection) -> list[int]:
 
 
 def is_damage(error: Exception) -> bool:
-    """Does SQLite say that the file's content is wrong, not that it cannot be read?"""
+    """True if SQLite says that the file's content is wrong, not that it cannot be read."""
     code = getattr(error, "sqlite_errorcode", None)
     return (
         (code is not None and code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB))

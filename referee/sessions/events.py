@@ -341,7 +341,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def shows_table(record: Record) -> bool:
-    """Does it hold a table as it was seen?"""
+    """True if it holds a table as it was seen."""
     return isinstance(record.event, Ruled | Asked) and record.event.observation is not None
 
 

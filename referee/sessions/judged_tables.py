@@ -22,13 +22,13 @@ class RuledOn(Generic[Table]):
         self._tables: dict[int, Table] = {}
 
     def keep(self, seq: int, table: Table) -> None:
-        """Record `seq`, the newest, rests on this table."""
+        """Keep the table on which record `seq`, the newest, rests."""
         self._tables[seq] = table
         if len(self._tables) > TABLES_KEPT:
             del self._tables[next(iter(self._tables))]
 
     def newest(self, among: Container[int]) -> tuple[int, Table] | None:
-        """The last record that was kept of these, and its table; None where there is none."""
+        """The newest kept record among these, and its table; None where there is none."""
         return next(
             ((seq, table) for seq, table in reversed(list(self._tables.items())) if seq in among),
             None,

@@ -54,7 +54,7 @@ class Misread(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Explained(NamedTuple):
-    """A table with pieces read otherwise than they were, and the verdict on it."""
+    """A table with some pieces read differently, and the verdict on it."""
 
     misread: tuple[Misread, ...]
     table: Observation
@@ -62,22 +62,22 @@ class Explained(NamedTuple):
 
     @property
     def moves(self) -> tuple[str, ...]:
-        """What has happened then, if that is legal."""
+        """The moves that have happened then, if they are legal."""
         return self.verdict.moves if isinstance(self.verdict, Accepted) else ()
 
 
 def kind_of(piece: SeenPiece) -> Kind:
-    """As it was read."""
+    """The kind that the piece was read as."""
     return Kind(piece.colour, piece.size, piece.pose)
 
 
 def plain(misread: Iterable[Misread]) -> list[dict[str, Any]]:
-    """As a record's evidence keeps them."""
+    """Misreadings as plain data for a record's evidence."""
     return [msgspec.to_builtins(one) for one in misread]
 
 
 def read_misread(document: object) -> tuple[Misread, ...]:
-    """Those of a record's evidence; none where they are not written as this program writes them."""
+    """The misreadings in a record's evidence; none where they have another form."""
     try:
         return convert(document, tuple[Misread, ...], "misread")
     except InputError:
@@ -183,7 +183,7 @@ def _away_mm(piece: SeenPiece, one: Misread) -> float:
 
 
 def _may_be(piece: SeenPiece, one: Misread) -> bool:
-    """Is it read as that one was, or, for once, as what it is?"""
+    """True if the piece is read as that one was, or, for once, as what it is."""
     return kind_of(piece) in (one.read, one.true)
 
 
@@ -212,10 +212,10 @@ def rank(verdict: Verdict) -> int:
 def amiss(
     verdict: Verdict, seen: Observation, before: Observation | None, colours: Container[str]
 ) -> bool:
-    """Is the table another one than the record's, for all that is seen?
+    """True if the table does not seem to be the record's.
 
-    Who is refused something may not have done it where no table was ruled on `before`, and where a
-    piece is of none of the game's `colours`.
+    A refused act may be a misreading where no table was ruled on `before`, or where a piece has
+    none of the game's `colours`.
     """
     if isinstance(verdict, Refused):
         return before is None or any(piece.colour not in colours for piece in seen.pieces)
@@ -223,7 +223,7 @@ def amiss(
 
 
 def half_done(verdict: Verdict) -> bool:
-    """Is the table taken as a part of an act, and the game waits for the rest of it?"""
+    """True if the table is taken as a part of an act, and the game waits for the rest of it."""
     return isinstance(verdict, Waiting) and not verdict.differences
 
 
@@ -236,7 +236,7 @@ def _differences(verdict: Verdict) -> float:
 
 
 def came(seen: Observation, before: Observation | None) -> list[int]:
-    """Indexes of the pieces that do not lie as one lay when the table was ruled on last."""
+    """Indexes of the pieces that are new since the table was ruled on last."""
     were = before.pieces if before is not None else ()
     return [
         k
@@ -256,10 +256,11 @@ def explanations(
     colours: Sequence[str],
     setup: Setup,
 ) -> list[Explained]:
-    """The nearest readings that explain a table: with as few pieces as possible read otherwise.
+    """The nearest readings that explain a table: with as few pieces as possible read differently.
 
-    Pieces that lie as they lay are as they were.  One piece after the other is read so that least
-    is amiss; none where that does not lead to a table that is explained.
+    A greedy search: pieces that lie as before keep their readings, and of the others one after the
+    other is read so that the fewest differences are left. Empty where that leads to no table that
+    is explained.
     """
     found = Explained((), seen, verdict)
     as_read = {id(seen.pieces[k]) for k in came(seen, before) if seen.pieces[k].pose != "leaning"}
@@ -316,7 +317,7 @@ def _likely(misread: Sequence[Misread]) -> bool:
 def _with_one_more(
     found: Explained, pieces: Iterable[int], judge: Judge, colours: Sequence[str], setup: Setup
 ) -> Iterator[Explained]:
-    """The table with one more of these pieces read otherwise, in every way."""
+    """The table with one more of these pieces read differently, in every way."""
     for k in pieces:
         piece = found.table.pieces[k]
         for one in _otherwise(piece, colours, setup):

@@ -9,5 +9,5 @@ from table.table_config import Setup
 
 
 def check_pieces(game: str, rulings: Mapping[str, str], setup: Setup) -> None:
-    """Raises InputError where a game says that they do not."""
+    """Raise InputError where a game says that the pieces do not suit it."""
     facts_of(game).check_pieces(rulings, setup)

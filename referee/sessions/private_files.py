@@ -54,10 +54,10 @@ def tighten(path: Path, mode: int) -> bool:
 
 
 def claim(path: Path) -> int:
-    """Hold the right to write; the kernel gives it back however the process ends.
+    """Hold the right to write a log; the kernel gives it back however the process ends.
 
-    A file of its own: closing any handle to the database itself would drop SQLite's own locks on
-    it.  It holds the number of the process.
+    The lock is a file of its own: closing any handle to the database itself would drop SQLite's own
+    locks on it. It holds the number of the process.
     """
     try:
         handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_FILE)

@@ -57,7 +57,7 @@ class _Found:
     rows: dict[int, _Row] = field(default_factory=dict)
     lost: set[int] = field(default_factory=set)
     reachable: bool = True
-    """Could SQLite say how many there are?"""
+    """True if SQLite could say how many there are."""
 
 
 def rescue(bad: Path, good: Path, games: Games = GAMES) -> Rescued:
@@ -231,7 +231,7 @@ def _that_follow(rows_of: list[_Row], lost: set[int], games: Games) -> list[_Row
 
 
 def _tells_of(record: Record, ledger: Ledger) -> bool:
-    """Does a record tell of the state that it leads to?  One that tells of none may."""
+    """True if a record tells of the state that it leads to, or of none."""
     state = getattr(record.event, "state", None)
     return not state or state == json.loads(json.dumps(ledger.engine.state_document(ledger.state)))
 

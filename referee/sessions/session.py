@@ -198,7 +198,7 @@ class Session:
         return record
 
     def _publish(self, record: Record) -> None:
-        """Show a record that is on disk."""
+        """Publish a record that is on disk."""
         ledger = apply(self._ledger, record)
         with self._changed:
             self._ledger = ledger
@@ -218,10 +218,11 @@ class Session:
     def command(
         self, command: Command, allow: Callable[[Command], Command] | None = None
     ) -> Record:
-        """Do what people say; raises InputError where it cannot be done now, in one line for them.
+        """Do what a command says.
 
-        `allow` gives the command as it may be given, or raises; no other record comes between its
-        answer and the deed.
+        Raises InputError where it cannot be done now, in one line for people. `allow` returns the
+        command as it may be given, or raises; no other record comes between its answer and the
+        deed.
         """
         with self._writing:
             if allow is not None:
@@ -312,7 +313,7 @@ class Session:
         return bool(answers) and not any(may_follow(after, answer) for answer in answers)
 
     def _rolled(self, roll: Roll) -> Event:
-        """The values are drawn here and nowhere else; `evidence["dice"]` has them."""
+        """Roll electronic dice: the values (`evidence["dice"]`) are drawn here and nowhere else."""
         values = [self._draw() for _ in range(roll.dice)]
         if roll.player is None:
             shows = (
@@ -572,7 +573,7 @@ class Session:
 
     @property
     def closed(self) -> bool:
-        """Has `close` been called?"""
+        """True once `close` has been called."""
         with self._changed:
             return self._closed
 

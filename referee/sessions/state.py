@@ -81,7 +81,7 @@ class Standing:
 
     @property
     def decides_first(self) -> bool:
-        """Is it nothing but a part of deciding who begins?"""
+        """True if it is only a part of deciding who begins."""
         return bool(self.moves) and all(map(decides_first, self.moves))
 
 
@@ -127,12 +127,12 @@ class Ledger:
 
     @property
     def rolling(self) -> bool:
-        """Is it still to be decided who begins?"""
+        """True if it is still to be decided who begins."""
         return isinstance(self.state, Rolling)
 
     @property
     def begun(self) -> bool:
-        """Does anything stand but how it was decided who begins?"""
+        """True if anything stands beside how it was decided who begins."""
         return any(not entry.decides_first for entry in self.standing)
 
     @property
@@ -183,12 +183,12 @@ class Ledger:
 
     @property
     def resigned(self) -> tuple[str, ...]:
-        """Who gave this game up."""
+        """Players who gave this game up."""
         return tuple(entry.resigned for entry in self.standing if entry.resigned)
 
     @property
     def left(self) -> tuple[str, ...]:
-        """Who did not."""
+        """Players who did not give this game up."""
         return tuple(player for player in self.players if player not in self.resigned)
 
     @property
@@ -241,7 +241,7 @@ class Ledger:
 
     @property
     def colours(self) -> tuple[str, ...]:
-        """Of what lies on the table: the players' and, where there is one, the target's."""
+        """Colours of pieces on the table: the players' and, where there is one, the target's."""
         target = self.started.table.get("game", {}).get("target")
         return (*self.players, *([target] if target else []))
 
@@ -352,7 +352,7 @@ def followed_by(ledger: Ledger, event: Event, at_ms: int = 0) -> Ledger:
 
 
 def may_follow(ledger: Ledger, event: Event) -> bool:
-    """Could this event be the next record?"""
+    """True if this event could be the next record."""
     try:
         followed_by(ledger, event)
     except ValueError:
@@ -542,7 +542,7 @@ def history(ledger: Ledger) -> Iterator[tuple[Standing, Any, Any, Any]]:
 
 
 def _heard(ledger: Ledger, against: int) -> tuple[Record, ...]:
-    """The appeals that are open still when people have corrected or taken back a record."""
+    """The open appeals, without those against a record that people corrected or took back."""
     return tuple(
         record
         for record in ledger.appeals
@@ -598,7 +598,7 @@ def _answer(ledger: Ledger, record: Record, answered: Answered) -> Ledger:
 
 
 def check_ruling(ledger: Ledger, seq: int) -> None:
-    """Raises InputError, for people, where a record cannot be corrected now."""
+    """Raise InputError, for people, where a record cannot be corrected now."""
     if seq not in ledger.rulings:
         raise InputError(
             msg("record {n} is no ruling of this game, so it cannot be corrected", n=seq)

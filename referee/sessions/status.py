@@ -88,7 +88,7 @@ class LiveState:
             return self._latest
 
     def tell(self, status: Status, said: str) -> None:
-        """What the referee does from now on."""
+        """Set what the referee does from now on."""
         with self._changed:
             self._publish(replace(self._latest, status=status, said=said))
 
@@ -105,18 +105,18 @@ class LiveState:
             )
 
     def move(self, moved: tuple[str, ...], held: bool) -> None:
-        """What is not where it was, and whether nothing is ruled because of it."""
+        """Set what is not where it was, and whether nothing is ruled because of it."""
         with self._changed:
             if (moved, held) != (self._latest.moved, self._latest.held):
                 self._publish(replace(self._latest, moved=moved, held=held))
 
     def point_at(self, question: int, label: str) -> None:
-        """Which answer of this question somebody points at; empty: none any more."""
+        """Set the answer of this question that somebody points at; empty for none any more."""
         with self._changed:
             self._publish(replace(self._latest, pointed=Pointed(question, label)))
 
     def fail(self, trouble: str) -> None:
-        """What went wrong with the program; empty: it works again."""
+        """Set what went wrong with the program; empty once it works again."""
         with self._changed:
             if trouble != self._latest.trouble:
                 self._publish(replace(self._latest, trouble=trouble))

@@ -19,7 +19,7 @@ BOARD_SHARE, BOARD_MM = 0.01, 0.5
 GROUND_SHARE = 0.1
 """Open ground between cards that were laid anew differs by less than this share of its area."""
 PLACES = {"origin_mm", "outline_mm"}
-"""Where a board lies is no part of which board it is."""
+"""Fields that do not matter here: where a board lies is no part of which board it is."""
 PIECES = {
     "pieces": "piece set",
     "sizes": "sizes in play",
@@ -108,7 +108,7 @@ def _alike(name: str, old: Any, new: Any) -> bool:
 
 
 def _plain(thing: object) -> object:
-    """Without the difference between lists, as JSON has them, and tuples."""
+    """A value with tuples as lists, as JSON has them."""
     return [_plain(part) for part in thing] if isinstance(thing, list | tuple) else thing
 
 

@@ -1,4 +1,4 @@
-"""Where throws came to rest, and who hit whom: what statistics are drawn from."""
+"""Where throws came to rest, and which pieces were taken, for statistics."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ WRITTEN_KEPT = 4 * MOST_RECORDS
 
 
 def moment(live: LivePort) -> LiveNow:
-    """What the referee does now: in the state, and told as `live`."""
+    """What the referee does now, for the state and the event `live`."""
     now = live.latest
     return LiveNow(
         status=now.status,
@@ -54,7 +54,7 @@ def moment(live: LivePort) -> LiveNow:
 
 
 class Bulletin:
-    """What there is to tell, written once however many listen.  From any thread."""
+    """The events to send, each written once however many listen. Safe to use from many threads."""
 
     def __init__(self, session: SessionPort, live: LivePort, instance: str) -> None:
         """`instance` names this run of the panel; every stream begins with it (`hello`)."""
@@ -102,12 +102,12 @@ class Bulletin:
 
     @property
     def closed(self) -> bool:
-        """Was the session closed?"""
+        """True once the session is closed."""
         return self._session.closed
 
 
 class Listener:
-    """One who listens, and how far it has heard."""
+    """A listener of the stream, and how far it has heard."""
 
     def __init__(self, bulletin: Bulletin, after: int, address: str = "") -> None:
         """It knows all records up to number `after`."""
@@ -115,7 +115,7 @@ class Listener:
         self._told = b""
         self._silent_s = 0.0
         self.carried = False
-        """Was its connection taken over by the thread of all streams?"""
+        """True if its connection was taken over by the thread of all streams."""
 
     def news(self, newest: int, moment: bytes, passed_s: float) -> list[bytes]:
         """Events that are new to this listener, `passed_s` after it was asked last.
@@ -174,7 +174,7 @@ class Streams:
 
     @property
     def ending(self) -> bool:
-        """Is there nothing more to come?"""
+        """True if nothing more will come."""
         return self.closed or self.bulletin.closed
 
 

@@ -76,11 +76,11 @@ class Carried:
         return not self._left or self._behind_s < STALLED_S
 
     def behind(self, newest: int) -> bool:
-        """Is there more for it already?"""
+        """True if there is more to send already."""
         return bool(self._left) or self.listener.after < newest
 
     def gone(self) -> bool:
-        """Did it hang up?  What it says otherwise is not listened to."""
+        """True if it hung up; anything else that it sends is ignored."""
         try:
             return not self.connection.recv(4096)
         except BlockingIOError:
@@ -89,7 +89,7 @@ class Carried:
             return True
 
     def end(self) -> None:
-        """Say that nothing more comes, if that can be said at once, and hang up."""
+        """Say that nothing more comes, if that can be sent at once, and close the connection."""
         if self._chunked and not self._left:
             with suppress(OSError):
                 self.connection.send(b"0\r\n\r\n")
@@ -100,7 +100,7 @@ class Carried:
 
 
 class Fanout:
-    """Tells all carried listeners in turn, from a thread of its own."""
+    """Serves all carried listeners in turn, from a thread of its own."""
 
     def __init__(self, streams: Streams) -> None:
         self._streams = streams
@@ -109,7 +109,7 @@ class Fanout:
         self._thread = threading.Thread(target=self._run, name="streams", daemon=True)
 
     def start(self) -> None:
-        """Begin to tell."""
+        """Start the thread."""
         self._thread.start()
 
     def carry(
@@ -126,7 +126,7 @@ class Fanout:
             self._selector.register(connection, EVENT_READ, one)
 
     def join(self) -> None:
-        """Wait until all were told that it is over (after `Streams.close`)."""
+        """Wait for the thread to end (after `Streams.close`)."""
         self._thread.join()
 
     def _run(self) -> None:

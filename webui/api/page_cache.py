@@ -43,7 +43,7 @@ class Kept:
     def page(
         self, view: SessionView, live: Live, setup: Setup, shown: str, write: Callable[[], str]
     ) -> AnyResponse:
-        """The page of this moment for who asks; nothing but its mark where they have it already.
+        """The page of this moment for the visitor, or Not Modified where they have it already.
 
         `view` is the session's, the same object as long as nothing has happened; `shown` is how the
         table is to be drawn.

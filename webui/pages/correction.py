@@ -177,7 +177,7 @@ def view_box(pieces: Sequence[PieceCorrection], setup: Setup) -> tuple[float, fl
 
 
 def outline(piece: PieceCorrection, table: Observation, setup: Setup) -> str:
-    """The piece from above as points of SVG; one that leans as it was read."""
+    """The outline of a piece from above as points of SVG; of one that leans, as it was read."""
     if piece.pose in POSES:
         solid: Solid = (upright if piece.pose == "upright" else lying)(
             setup.pieces[piece.size], piece.x_mm, piece.y_mm, piece.heading_deg

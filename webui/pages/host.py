@@ -66,7 +66,7 @@ def host(
 
     @routes.post("/code")
     def code() -> AnyResponse:
-        """A new code; who had the old one is thrown out, but for the host who asks."""
+        """Make a new code; all who had the old one are logged out, but for the host who asks."""
         which = request.form.get("which", "")
         if which == "table":
             access.codes.renew("table")

@@ -108,7 +108,7 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
 
 
 def _shown() -> str:
-    """How whoever asks looks at the table; empty for the whole of it."""
+    """The way in which the visitor looks at the table; empty for the whole of it."""
     shown = request.args.get("view", "")
     return shown if shown in SHOWN else ""
 

@@ -27,7 +27,7 @@ def client_of(address: str) -> str:
 
 
 def is_this_machine(address: str) -> bool:
-    """Is it a loopback address, and so a program of this machine, such as a reverse proxy?"""
+    """True for a loopback address, so a program of this machine, such as a reverse proxy."""
     try:
         return ipaddress.ip_address(client_of(address)).is_loopback
     except ValueError:

@@ -55,12 +55,12 @@ def read_origin(text: str) -> Authority | None:
 
 
 def is_name(text: str) -> bool:
-    """Can this be the name of a machine, such as `rinkside.example.org`?"""
+    """True if this can be the name of a machine, such as `rinkside.example.org`."""
     return re.fullmatch(_NAME, text, re.ASCII | re.IGNORECASE) is not None
 
 
 def at_home(name: str, hosts: Collection[str]) -> bool:
-    """Is this an address, one of `hosts`, or a name that only this network can have given?
+    """True for an address, one of `hosts`, or a name that only this network can have given.
 
     A page elsewhere on the internet can point a name of its own at this machine (DNS rebinding);
     such names are not ours.

@@ -1,7 +1,7 @@
-"""What comes in with a request, made safe in one place: texts, numbers and JSON documents.
+"""Validate what comes in with a request, in one place: texts, numbers and JSON documents.
 
 Texts are valid Unicode without control characters, numbers are bounded, documents are small and
-shallow.  Routes read `request.args`, `request.form`, `guard.json_body`, `guard.number` and
+shallow. Routes read `request.args`, `request.form`, `requests.json_body`, `requests.number` and
 addresses with the `seq` converter, and nothing else.
 """
 
@@ -26,7 +26,7 @@ DIGITS = 15
 NO_NAME = "unknown.invalid"
 LAST_NUMBER = 10**DIGITS - 1
 MOST_DEEP = 16
-"""Lists and objects inside one another; no command has more than four."""
+"""Most levels of lists and objects inside one another; no command has more than four."""
 
 
 class Texts(ImmutableMultiDict[str, str]):

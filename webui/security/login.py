@@ -86,13 +86,13 @@ def admit(app: Flask, access: Access, seats: Seats) -> None:
 
 
 def visitor() -> Visitor:
-    """Who sends the request that is being answered."""
+    """The visitor who sends the current request."""
     who: Visitor = g.visitor
     return who
 
 
 def join(access: Access, seats: Seats, token: str) -> Blueprint:
-    """The routes by which somebody comes in and goes out; `token` stands in forms."""
+    """The routes by which visitors join and leave; `token` stands in forms."""
     routes = Blueprint("join", __name__)
 
     @routes.get("/join")

@@ -229,7 +229,7 @@ def refuse_others_votes(visitor: Visitor, touched: Touched, held: Collection[str
 def sayings(
     visitor: Visitor, session: SessionPort, view: SessionView, held: Collection[str]
 ) -> list[dict[str, Any]]:
-    """What of the `may_say` of a view's state this visitor may say now."""
+    """The entries of a view's `may_say` that this visitor may say now."""
     waits = view.phase == "playing"
     return [
         one
@@ -244,7 +244,7 @@ def takes_back(seat: str, view: SessionView) -> int | None:
 
 
 def _own(seat: str, command: Command, view: SessionView) -> bool:
-    """Does this player speak for nobody else with it?"""
+    """True if the player speaks only for themselves with this command."""
     match command:
         case Hear():
             return command.said.get("player") == seat or command.said in _for_anybody(view)
@@ -261,7 +261,7 @@ def _own(seat: str, command: Command, view: SessionView) -> bool:
 
 
 def may_answer(seat: str | None, question: Question) -> bool:
-    """May who holds this seat answer the open question?  The host always may."""
+    """True if the holder of this seat may answer the open question. The host always may."""
     return (
         seat is not None
         and not question.evidence.get(HOST_DECIDES)
@@ -270,7 +270,7 @@ def may_answer(seat: str | None, question: Question) -> bool:
 
 
 def _for_anybody(view: SessionView) -> list[Mapping[str, Any]]:
-    """What any player may say now, whomever it is about."""
+    """What any player may say now, whoever it is about."""
     return [one["said"] for one in view.state.get("may_say") or () if one.get("anybody")]
 
 

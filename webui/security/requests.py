@@ -126,7 +126,7 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
 
 
 def error(status: int, code: str, said: str) -> Response:
-    """The one shape of errors; a page for people where a browser asked for one."""
+    """An error in the one form that all have; a page for people where a browser asked for one."""
     wants_page = request.accept_mimetypes.best_match(
         ["application/json", "text/html"]
     ) == "text/html" and not request.path.startswith("/api/")
@@ -139,7 +139,7 @@ def error(status: int, code: str, said: str) -> Response:
 
 
 def incoming() -> Incoming:
-    """The request at hand."""
+    """The current request."""
     asked: Incoming = request._get_current_object()  # type: ignore[attr-defined]  # a proxy
     return asked
 
@@ -164,7 +164,7 @@ def number(text: str, name: str) -> int:
 
 
 def refuse_cross_site() -> None:
-    """Only this panel's own pages, or a program that is no browser, may change anything."""
+    """Raise Refusal unless this panel's own page sends, or a program that is no browser."""
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     foreign = Refusal(
         403,

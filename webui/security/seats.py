@@ -89,7 +89,7 @@ class Seats:
             self._change(left, *(_freed(colour, by) for colour in held.keys() - left.keys()))
 
     def _change(self, seats: dict[str, str], *events: SeatTaken | SeatFreed) -> None:
-        """All of it or nothing: beside the codes, and in the log."""
+        """Make all of a change or nothing: beside the codes, and in the log."""
         before = self._codes.now
         self._codes.put(session=self._session, seats=seats)
         try:

@@ -91,7 +91,7 @@ class DrawnGap:
     y2: float
     leading: bool
     close: bool
-    """One of those that are too close to call."""
+    """True for one of those that are too close to call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,7 +417,7 @@ def _whole_box(setup: Setup, seen: ObservationDocument | None) -> tuple[float, f
 def _near_box(
     pieces: Sequence[Piece], measured: Mapping[int, Ranked], setup: Setup
 ) -> tuple[float, float, float, float]:
-    """Around the target and the four pieces nearest to it."""
+    """The view box around the target and the four pieces nearest to it."""
     nearest = sorted(measured, key=lambda index: measured[index].place)[:4]
     shown = [pieces[index] for index in nearest] + [
         piece for piece in pieces if piece.colour == setup.game.target

@@ -1,4 +1,4 @@
-"""What the record calls the pieces that are seen."""
+"""The record's names of the pieces that are seen."""
 
 from __future__ import annotations
 

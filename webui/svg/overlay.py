@@ -1,4 +1,4 @@
-"""The drawing over the camera's own picture: the same things, seen from where the camera hangs."""
+"""The drawing over the camera's own picture: the same things as in the plan, in its perspective."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def draw_over(
 
 
 def _view_box(setup: Setup, sheet: Sheet) -> tuple[float, float, float, float]:
-    """The board with some of what lies round it: (x, y, width, height), inside the picture."""
+    """The view box: the board with a margin, (x, y, width, height), inside the picture."""
     corners = sheet(np.column_stack([setup.outline_mm(), np.zeros(len(setup.outline_mm()))]))
     margin = ROUND * np.ptp(corners, axis=0).max()
     low = np.maximum(corners.min(axis=0) - margin, 0)
