@@ -1,6 +1,4 @@
-"""The panel: what the players look at and touch.  It changes nothing but by sending the session a
-command.
-"""
+"""The panel: what the players look at and touch; it changes the session by commands only."""
 
 from webui.app import create_app, create_later_app
 from webui.pages.calibration import create_corners_app, create_lens_app

@@ -50,14 +50,14 @@ def create_app(
     devices: Devices = dict,
     stories: Stories | None = None,
 ) -> Flask:
-    """The panel of one session, with what the referee sees at this moment; with `stories`, the
-    pages of all sessions too.
+    """The panel of one session, with what the referee sees at this moment.
 
-    `hosts` are names of this machine, beside its addresses and local names, that the panel answers
-    to; `access` knows the codes, which are fresh ones that are kept nowhere without it
-    (`app.extensions["access"]` has them); `address` is where other machines find the panel, empty
-    where they do not; `devices` says what is connected, and what is wrong with it.
-    `app.extensions["streams"].limit` is how many may listen at once (`webui.server` raises it).
+    With `stories` it has the pages of all sessions too. `hosts` are names of this machine, beside
+    its addresses and local names, that the panel answers to; `access` knows the codes, without it
+    they are fresh ones that are kept nowhere (`app.extensions["access"]` has them); `address` is
+    where other machines find the panel, empty where they do not; `devices` says what is connected,
+    and what is wrong with it. `app.extensions["streams"].limit` is how many may listen at once
+    (`webui.server` raises it).
     """
     app = bare_app(hosts)
     access = access or Access(Codes())
@@ -80,8 +80,9 @@ def create_app(
 def create_later_app(
     stories: Stories, hosts: Collection[str] = (), access: Access | None = None
 ) -> Flask:
-    """The sessions of a log with no game running, behind the same doors as the panel; / is the list
-    of them.
+    """The sessions of a log with no game running; / is the list of them.
+
+    Access is checked as in the panel.
     """
     app = bare_app(hosts)
     guarded(app, access or Access(Codes()))
@@ -97,10 +98,10 @@ def guarded(
     session: int = 0,
     keep: Callable[[SeatTaken | SeatFreed], object] = lambda _event: None,
 ) -> Seats:
-    """Let visitors in by their codes, and only where they may go; with the seats of a session
-    (number), none for 0.
+    """Let visitors in by their codes, and only where they may go.
 
-    `keep` writes down who takes and frees them.
+    Returns the seats of session number `session`, none for 0. `keep` writes down who takes and
+    frees them.
     """
     app.extensions["access"] = access
     app.extensions["seats"] = seats = Seats(access.codes, session, keep)

@@ -1,5 +1,6 @@
-"""What a view says in words: lengths, evidence, who does what; a unit on every number, a ± where it
-was measured, sensible digits.
+"""Template filters that put a view into words: lengths, evidence, who does what.
+
+Every number has its unit, a ± where it was measured, and sensible digits.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def shown_gap(row: Gap) -> Message:
 
 
 def shown_at(at_ms: int) -> Message:
-    """A camera's time."""
+    """A camera's time as text."""
     return Message(Number(shown_time(at_ms)))
 
 
@@ -101,8 +102,9 @@ def before_the_list(verdict: Decision) -> str:
 def evidence_rows(
     evidence: Mapping[str, Any], *above: str | Message
 ) -> Iterator[tuple[Message, Message]]:
-    """Evidence as (name, value with its unit), nested names (`above`) joined by a comma; without
-    the gaps, which are rows of their own, and without what only programs read.
+    """Evidence as (name, value with its unit), nested names (`above`) joined by a comma.
+
+    Left out are the gaps, which are rows of their own, and what only programs read.
     """
     for key, value in evidence.items():
         if key in ("gaps", KEY, LIKELIEST):
@@ -140,5 +142,5 @@ def _value(value: Any, unit: str = "") -> Message:
 
 
 def _with_last(values: Sequence[Any]) -> Iterator[tuple[bool, Any]]:
-    """Each with whether it is the last."""
+    """Each value with whether it is the last."""
     return ((number == len(values), value) for number, value in enumerate(values, 1))

@@ -25,9 +25,7 @@ COOKIE, COOKIE_S = "language", 365 * 24 * 3600
 
 
 def speak(app: Flask) -> None:
-    """Let the templates of `app` speak the language of who asks, and let people choose it on every
-    page.
-    """
+    """Let the templates of `app` speak the visitor's language, to be chosen on any page."""
     jinja = app.jinja_env
     jinja.add_extension("jinja2.ext.i18n")
     jinja.policies["ext.i18n.trimmed"] = True
@@ -45,8 +43,9 @@ def speak(app: Flask) -> None:
 
 
 def language() -> str:
-    """The code of the language that the request is to be answered in: the one chosen on a page,
-    else the best of those that the browser wants.
+    """The code of the language in which the request is to be answered.
+
+    It is the one chosen on a page, else the best of those that the browser wants.
     """
     if "language" not in g:
         chosen = request.cookies.get(COOKIE, "")
@@ -60,8 +59,9 @@ def language() -> str:
 
 
 def said(text: str) -> str | Markup:
-    """Sentences from below in the language of the page; those that nobody has translated are marked
-    as English.
+    """Sentences from the other packages in the language of the page.
+
+    Those without a translation are marked as English.
     """
     if isinstance(text, Message) and not isinstance(text.content, Plain):
         return _message(text)
@@ -85,8 +85,9 @@ def _message(message: Message) -> str | Markup:
 
 
 def word(text: str, context: str = SAID) -> str:
-    """As `said`, where no markup may stand: in attributes, in drawings, in lists of options.  Words
-    of other contexts are looked up as they are.
+    """As `said`, where no markup may stand: in attributes, in drawings, in lists of options.
+
+    Words of other contexts are looked up as they are.
     """
     return translated(text, language(), context) or text
 
@@ -112,8 +113,9 @@ def _routes() -> Blueprint:
 
     @routes.post("/language")
     def choose() -> Response:
-        """Keep a language in the browser and go back to the page that it was chosen on; with one
-        that is not known the browser's own counts again.
+        """Keep a language in the browser and go back to the page that it was chosen on.
+
+        With a language that is not known, the browser's own counts again.
         """
         code = request.form.get("language", "")
         try:

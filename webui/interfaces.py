@@ -1,5 +1,6 @@
-"""What the pages need of a session, of the referee at work, of a calibration; `referee` has it
-(session, loop, guides, ruler).
+"""Interfaces of what the pages show: a session, the referee, a calibration, the ruler.
+
+They are implemented in `referee` (session, loop, ruler) and `calibration` (guides).
 """
 
 from __future__ import annotations
@@ -24,107 +25,141 @@ from table.table_config import Setup
 
 
 class SessionPort(Protocol):
-    """Records, what pages show of them, and the one way
-    to change anything.
+    """A session: its records, what pages show of them, and the one way to change it.
+
+    Implemented by `referee.sessions.session.Session`.
     """
 
     @property
-    def closed(self) -> bool: ...
+    def closed(self) -> bool:
+        """True once the session is closed."""
 
     @property
-    def seq(self) -> int: ...
+    def seq(self) -> int:
+        """The number of the newest record."""
 
-    def view(self) -> SessionView: ...
+    def view(self) -> SessionView:
+        """All that a page shows; the same object until something happens."""
 
-    def records(self, after: int = 0, most: int | None = None) -> tuple[Record, ...]: ...
+    def records(self, after: int = 0, most: int | None = None) -> tuple[Record, ...]:
+        """As `Session.records`."""
 
-    def wait(self, after: int, timeout_s: float | None = None) -> tuple[Record, ...]: ...
+    def wait(self, after: int, timeout_s: float | None = None) -> tuple[Record, ...]:
+        """As `Session.wait`."""
 
-    def frame(self, seq: int) -> bytes | None: ...
+    def frame(self, seq: int) -> bytes | None:
+        """The JPEG kept with a record of this session, or None."""
 
     def command(
         self, command: Command, allow: Callable[[Command], Command] | None = None
-    ) -> Record: ...
+    ) -> Record:
+        """As `Session.command`."""
 
-    def touched(self, command: Command) -> Touched: ...
+    def touched(self, command: Command) -> Touched:
+        """What a command would do to votes that nobody has seen yet."""
 
-    def seat(self, event: SeatTaken | SeatFreed) -> None: ...
+    def seat(self, event: SeatTaken | SeatFreed) -> None:
+        """Keep who speaks for a player."""
 
-    def alternatives(self, seq: int) -> tuple[Alternative, ...]: ...
+    def alternatives(self, seq: int) -> tuple[Alternative, ...]:
+        """What else may have happened at record `seq`."""
 
 
 class LivePort(Protocol):
     """What the referee sees at this moment."""
 
     @property
-    def setup(self) -> Setup: ...
+    def setup(self) -> Setup:
+        """The table that is watched."""
 
     @property
-    def latest(self) -> Live: ...
+    def latest(self) -> Live:
+        """What the referee sees and does now."""
 
-    def jpeg(self) -> bytes | None: ...
+    def jpeg(self) -> bytes | None:
+        """The newest frame as a JPEG; None before the first."""
 
-    def wish(self, wish: TableRequest) -> None: ...
+    def wish(self, wish: TableRequest) -> None:
+        """As `Referee.wish`."""
 
-    def last_table(self) -> tuple[int, Observation]: ...
+    def last_table(self) -> tuple[int, Observation]:
+        """As `Referee.last_table`."""
 
-    def reread(self, pieces: Sequence[PieceCorrection]) -> Reread: ...
+    def reread(self, pieces: Sequence[PieceCorrection]) -> Reread:
+        """As `Referee.reread`."""
 
 
 class SetUpPort(Protocol):
     """A session that people set up."""
 
-    def look(self) -> bool: ...
+    def look(self) -> bool:
+        """True if the game has begun; called by the page that shows it."""
 
-    def begin(self, choice: Choice) -> None: ...
+    def begin(self, choice: Choice) -> None:
+        """As `SettingUp.begin`."""
 
 
 class TablePort(Protocol):
-    """A table that is made ready for it."""
+    """A table that is being made ready for a session."""
 
     @property
-    def setup(self) -> Setup: ...
+    def setup(self) -> Setup:
+        """The table as it is known now."""
 
     @property
-    def lens(self) -> LensPort | None: ...
+    def lens(self) -> LensPort | None:
+        """The calibration of a lens that was begun last; None before the first."""
 
     @property
-    def frame_seq(self) -> int: ...
+    def frame_seq(self) -> int:
+        """The number of the newest picture; -1 before the first."""
 
-    def jpeg(self) -> bytes | None: ...
+    def jpeg(self) -> bytes | None:
+        """The newest picture as a JPEG; None before the first."""
 
-    def steps(self) -> Mapping[str, Step]: ...
+    def steps(self) -> Mapping[str, Step]:
+        """How far each part is: camera, lens, table, colours."""
 
-    def wish(self, job: Job) -> None: ...
+    def wish(self, job: Job) -> None:
+        """As `Preparing.wish`."""
 
 
 class LensPort(Protocol):
     """A lens that is being calibrated."""
 
-    def look(self) -> LensNow: ...
+    def look(self) -> LensNow:
+        """The calibration's state, for a page that shows it now."""
 
-    def jpeg(self) -> bytes | None: ...
+    def jpeg(self) -> bytes | None:
+        """The newest frame with the guidance drawn in, as a JPEG; None before the first."""
 
-    def end(self) -> None: ...
+    def end(self) -> None:
+        """As `LensGuide.end`."""
 
 
 class CornersPort(Protocol):
     """A table whose board's corners people put by hand."""
 
-    def look(self) -> CornersNow: ...
+    def look(self) -> CornersNow:
+        """The calibration's state, for a page that shows it now."""
 
-    def jpeg(self) -> bytes: ...
+    def jpeg(self) -> bytes:
+        """The photograph as a JPEG."""
 
-    def put(self, corners_px: Sequence[tuple[float, float]]) -> bool: ...
+    def put(self, corners_px: Sequence[tuple[float, float]]) -> bool:
+        """As `CornersGuide.put`."""
 
 
 class RulerPort(Protocol):
     """What is measured at this moment, with no game running."""
 
     @property
-    def setup(self) -> Setup: ...
+    def setup(self) -> Setup:
+        """The table that is measured on."""
 
     @property
-    def latest(self) -> RulerNow: ...
+    def latest(self) -> RulerNow:
+        """The newest measurement."""
 
-    def jpeg(self) -> bytes | None: ...
+    def jpeg(self) -> bytes | None:
+        """The newest frame as a JPEG; None before the first."""

@@ -27,26 +27,27 @@ from webui.security.client_addresses import client_of, is_this_machine
 logger = logging.getLogger(__name__)
 
 MOST_STREAMS = 256
-"""Streams at once; each is a socket, and a process has 1024 of them where nobody asked for more."""
+"""Streams at once; each is a socket, and a process may have 1024 of them by default."""
 MOST_CONNECTIONS, MOST_OF_ONE = 512, 64
-"""Connections at once beside the streams, of all and of one address (IPv6: one /64); for more the
-one that waits longest is closed.
+"""Connections at once beside the streams, of all and of one address (IPv6: one /64); to admit more,
+the one that waits longest is closed.
 """
 HEAD_S, BODY_S, IDLE_S = 10.0, 20.0, 60.0
-"""How long a connection may take to ask for the first time and to send the head of a request, or
-all of one; and to ask again.
+"""Seconds that a connection may take: until its first request and for the head of any (HEAD_S), for
+all of a request (BODY_S), until the next one (IDLE_S).
 """
 STALL_S, SLOWEST_BYTES_S = 20.0, 1024
-"""An answer must be taken within this time, and a second more for so many bytes that were taken."""
+"""Time within which an answer must be taken, and bytes taken for each second more."""
 MOST_HEAD_BYTES, MOST_BODY_BYTES = 32 * 1024, 64 * 1024
-"""Of a request; the panel takes no body that is nearly so large."""
+"""Most bytes of a request; the panel takes no body that is nearly so large."""
 LOOK_S = 0.5
-"""How long a server without requests goes on before it looks whether it is to stop."""
+"""Longest time until a server without requests checks whether it is to stop."""
 
 
 def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
-    """Take an address for the panel before anything else is begun; raises InputError where it
-    cannot be had.
+    """Bind an address for the panel, before anything else is begun.
+
+    Raises InputError where it cannot be had.
     """
     try:
         if not 0 <= port <= 65535:
@@ -61,7 +62,8 @@ def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
 
 @contextmanager
 def serving(app: Flask, listening: socket.socket, behind_proxy: bool = False) -> Iterator[None]:
-    """Serve in a thread of its own on an address from `listen`, and close it in the end;
+    """Serve in a thread of its own on an address from `listen`, and close it in the end.
+
     `behind_proxy` as in `serve`.
     """
     stopping = threading.Event()
@@ -76,19 +78,22 @@ def serving(app: Flask, listening: socket.socket, behind_proxy: bool = False) ->
 
 
 class Task(WSGITask):  # type: ignore[misc]  # waitress has no types
-    """A request that may give its connection away, once its answer is to begin: streams are told by
-    `Fanout`, and hold no thread.
+    """A request that may hand over its connection once its answer is to begin.
+
+    Streams are handed to `Fanout`, and hold no thread.
     """
 
     carried = False
 
     def get_environment(self) -> dict[str, Any]:
+        """As `WSGITask.get_environment`, with `carry` for streams."""
         environ: dict[str, Any] = super().get_environment()
         return environ | {CARRY: self.carry}
 
     def carry(self, listener: Listener) -> Iterator[bytes]:
-        """The body of a stream's answer: here it has no more, and what waitress closes is not the
-        last hold of the connection.
+        """Hand the connection over to `Fanout`; returns the rest of the answer, which is empty.
+
+        The connection is duplicated, as waitress closes its own.
         """
         head = self.build_response_header()
         self.wrote_header = self.carried = self.close_on_finish = True
@@ -98,6 +103,7 @@ class Task(WSGITask):  # type: ignore[misc]  # waitress has no types
         yield from ()
 
     def finish(self) -> None:
+        """As `WSGITask.finish`, unless the connection was handed over."""
         if not self.carried:
             super().finish()
 
@@ -106,6 +112,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
     """Reads requests; what it cannot read is answered with 400."""
 
     def parse_header(self, header_plus: bytes) -> None:
+        """As `HTTPRequestParser.parse_header`; raises ParsingError for ValueError."""
         try:
             super().parse_header(header_plus)
         except ValueError as error:  # a length of 5,000 digits, brackets that hold no address
@@ -113,9 +120,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
-    """A connection, which has only so much time for each step: to ask, to send all of a request, to
-    take the answer.
-    """
+    """A connection with a time limit for each step: ask, send a request, take the answer."""
 
     task_class = Task
     parser_class = Parser
@@ -125,33 +130,36 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     ) -> None:
         self.client = client_of(addr[0])
         self.asked = False
-        """Was a request of this connection answered before?"""
+        """True if a request of this connection was answered before."""
         self.since_s = self.writing_since_s = time.monotonic()
         self.sent_bytes = 0
         super().__init__(server, sock, addr, adj, map=map)
 
     def received(self, data: bytes) -> bool:
+        """As `HTTPChannel.received`; notes when a request begins."""
         if self.request is None:
             self.since_s = time.monotonic()
         done: bool = super().received(data)
         return done
 
     def service(self) -> None:
+        """As `HTTPChannel.service`; notes when the answer is finished."""
         super().service()
         self.asked, self.since_s = True, time.monotonic()
 
     def send(self, data: bytes, do_close: bool = True) -> int:
+        """As `HTTPChannel.send`; counts the bytes that were taken."""
         sent: int = super().send(data, do_close)
         self.sent_bytes += sent
         return sent
 
     @property
     def waits(self) -> bool:
-        """Is nothing done for it now?  Such a connection may be closed to make room."""
+        """True if nothing is done for it now; such a connection may be closed to make room."""
         return not (self.requests or self.total_outbufs_len or self.will_close)
 
     def overdue(self, now_s: float) -> bool:
-        """Has it had more time than its step may take?"""
+        """True if it has had more time than its step may take."""
         if self.total_outbufs_len:
             return now_s - self.writing_since_s > STALL_S + self.sent_bytes / SLOWEST_BYTES_S
         self.writing_since_s, self.sent_bytes = now_s, 0
@@ -169,6 +177,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
     fanout: Fanout
 
     def accept(self) -> tuple[socket.socket, Any] | None:
+        """As `TcpWSGIServer.accept`; closes a connection for which there is no room."""
         accepted: tuple[socket.socket, Any] | None = super().accept()
         if accepted is not None and not self._make_room(accepted[1][0]):
             accepted[0].close()
@@ -176,11 +185,10 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         return accepted
 
     def _make_room(self, address: str) -> bool:
-        """Room for one more connection, by closing the one that has waited longest; False where all
-        are at work.
+        """Make room for one more connection, by closing the one that has waited longest.
 
-        Each address has its share; programs of this machine have not, as a proxy brings everybody's
-        requests.
+        False where all are at work. Each address has its share; programs of this machine have not,
+        as a proxy brings everybody's requests.
         """
         channels = list(self.active_channels.values())
         own = [channel for channel in channels if channel.client == client_of(address)]
@@ -198,7 +206,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
                 channel.handle_close()
 
     def maintenance(self, now: float) -> None:
-        """Waitress's own, by the wall clock and for idle connections only: see `tidy`."""
+        """Do nothing: waitress checks by the wall clock and idle connections only; see `tidy`."""
 
 
 def _close_longest_waiting(channels: list[Channel]) -> bool:
@@ -216,11 +224,11 @@ def serve(
     stopping: threading.Event | None = None,
     behind_proxy: bool = False,
 ) -> None:
-    """Serve the panel on an address from `listen` until the process is told to end, or `stopping`
-    is set; then close it.
+    """Serve the panel on an address from `listen` until the process ends or `stopping` is set.
 
-    With `behind_proxy` a proxy on this machine is believed who asks (X-Forwarded-For) and whether
-    by TLS (X-Forwarded-Proto); nobody else is, and without it nobody at all.
+    Then close it. With `behind_proxy` a proxy on this machine is believed who asks
+    (X-Forwarded-For) and whether by TLS (X-Forwarded-Proto); nobody else is, and without it nobody
+    at all.
     """
     logger.info("serving at %s, %d threads", listening.getsockname(), threads)
     streams: Streams | None = app.extensions.get("streams")

@@ -1,6 +1,4 @@
-"""A verdict as one picture to send to somebody: the photograph, the board, the sentence, and what
-was measured.
-"""
+"""A verdict as one picture to share: the photograph, the board, the sentence, what was measured."""
 
 from __future__ import annotations
 
@@ -25,12 +23,12 @@ from webui.svg.marks import DrawnMark
 from webui.svg.palette import letter, paint
 
 WIDTH, EDGE, GAP = 1200.0, 40.0, 24.0
-"""Of the picture and its margins, in pixels."""
+"""Width of the picture, its margins, and the distance between its parts, in pixels."""
 PICTURES = 465.0
 """Height of the photograph and of the drawing."""
 SAID, SMALL, ROWS, CHIP = 32.0, 20.0, 4, 25.0
-"""Heights of the sentence and of everything else, how many distances are told, and the side of a
-colour's letter.
+"""Heights of the sentence and of all other text, the number of distances shown, and the side of a
+colour's letter; lengths in pixels.
 """
 INK, QUIET, LINE, GROUND, DARK = "#12202b", "#556674", "#d5dfe6", "#e6eff5", "#c9d9e3"
 _pdfium = threading.Lock()
@@ -40,8 +38,9 @@ _pdfium = threading.Lock()
 def verdict_png(
     view: SessionView, drawing: Drawing | None, jpeg: bytes | None, say: Callable[[str], str] = str
 ) -> bytes:
-    """The newest verdict of a view as a PNG, in the language of `say`; `jpeg` is the picture that
-    it rests on, if one is kept.
+    """The newest verdict of a view as a PNG, in the language of `say`.
+
+    `jpeg` is the picture that it rests on, if one is kept.
     """
     ruled = view.verdicts[0] if view.verdicts else None
     said = _wrapped(

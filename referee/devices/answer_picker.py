@@ -1,6 +1,4 @@
-"""From a button's presses to an answer: which of the offered answers is pointed at, and when it is
-taken.
-"""
+"""Choose an answer with a button: step through the offered answers, then take one."""
 
 from __future__ import annotations
 
@@ -15,10 +13,11 @@ from referee.sessions.verdict_events import HOST_DECIDES, LIKELIEST
 
 @dataclass(frozen=True, slots=True)
 class Choosing:
-    """What a button points at while a question is open.  `count` is the place of that answer, 1 for
-    the first; 0: none yet, or none again.
+    """The state of choosing while a question is open.
 
-    Where the first answer is the `likeliest`, it is taken without being pointed at.
+    `count` is the place of the answer that is pointed at, 1 for the first; 0 for none yet, or none
+    again. With `likeliest` the first answer is the likeliest one, and is taken where none is
+    pointed at.
     """
 
     question: int
@@ -28,8 +27,9 @@ class Choosing:
 
     @classmethod
     def begin(cls, question: Record | None) -> Choosing | None:
-        """For the open question; None where there is none, or nothing to choose from, or the host
-        decides.
+        """The state at the start of an open question.
+
+        None where there is no question, nothing to choose from, or the host decides.
         """
         if (
             question is None
@@ -46,20 +46,20 @@ class Choosing:
         )
 
     def asks(self, question: Record | None) -> bool:
-        """Is this the open question, and not one that has been closed meanwhile?"""
+        """True if this is still the open question."""
         return question is not None and question.seq == self.question
 
     def step(self) -> Choosing:
-        """Pointing at the next answer; after the last one, at none."""
+        """The state that points at the next answer; after the last one, at none."""
         return replace(self, count=(self.count + 1) % (len(self.labels) + 1))
 
     @property
     def label(self) -> str:
-        """The answer that is pointed at; empty: none."""
+        """The answer that is pointed at; empty for none."""
         return self.labels[self.count - 1] if self.count else ""
 
     def player(self, players: Sequence[str]) -> str | None:
-        """Whose lamp speaks for this answer: the only one of the players whom it names."""
+        """The player whose lamp stands for this answer: the only one whom it names."""
         named = [
             player for player in players if re.search(rf"\b{player}\b", self.label, re.IGNORECASE)
         ]
@@ -67,11 +67,11 @@ class Choosing:
 
     @property
     def may_take(self) -> bool:
-        """Is there an answer to take: one that is pointed at, or the likeliest?"""
+        """True if an answer is pointed at, or the first one is the likeliest."""
         return bool(self.count) or self.likeliest
 
     def answer(self, decided_by: str) -> Answer:
-        """What is pointed at, or else the likeliest, taken."""
+        """The command that takes the answer that is pointed at, or else the likeliest."""
         return Answer(
             question=self.question, label=self.label or self.labels[0], decided_by=decided_by
         )

@@ -1,7 +1,7 @@
-"""Lamps, dice, buttons and calliper beside a session: they hear the same records as everybody, and
-change nothing but by commands.
+"""Run lamps, dice, buttons and calliper beside a session.
 
-Nothing here runs in the referee's thread: it neither calls nor waits for any of it.
+They read the same records as everybody else and change the session by commands only. Nothing here
+runs in the referee's thread, which neither calls this module nor waits for it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from table.errors import InputError, said_of
 logger = logging.getLogger(__name__)
 
 POLL_S = 0.1
-"""How long lamps wait for a record before they look at what the referee does."""
+"""How long lamps wait for a record before they look at the referee's status."""
 NOT_NOW = Scene("refused")
 """What the buzzer plays for a press that means nothing now."""
 
@@ -42,27 +42,33 @@ class Watched(Protocol):
     """A session: `referee.sessions.session.Session`."""
 
     @property
-    def closed(self) -> bool: ...
+    def closed(self) -> bool:
+        """True once the session is closed."""
 
     @property
-    def ledger(self) -> Ledger: ...
+    def ledger(self) -> Ledger:
+        """The state after the last record."""
 
-    def wait(self, after: int, timeout_s: float | None = None) -> tuple[Record, ...]: ...
+    def wait(self, after: int, timeout_s: float | None = None) -> tuple[Record, ...]:
+        """As `Session.wait`."""
 
-    def command(self, command: Command) -> Record: ...
+    def command(self, command: Command) -> Record:
+        """As `Session.command`."""
 
 
 class Looking(Protocol):
     """A referee at work: `referee.live.referee.Referee`."""
 
     @property
-    def latest(self) -> Live: ...
+    def latest(self) -> Live:
+        """What the referee sees and does now."""
 
-    def point_at(self, question: int, label: str) -> None: ...
+    def point_at(self, question: int, label: str) -> None:
+        """As `LiveState.point_at`."""
 
 
 class Companion:
-    """Runs a rig beside a session, in two threads of its own: what is told, and what people do."""
+    """Runs a rig beside a session, in two threads: one shows and speaks, one reads the buttons."""
 
     def __init__(
         self,
@@ -72,8 +78,9 @@ class Companion:
         board: Board,
         say: Callable[[str], object] = lambda _text: None,
     ) -> None:
-        """The rig belongs to who opened it; `say` is told what does not work any more, and what
-        works again.
+        """The caller opens and closes the rig.
+
+        `say` is told which parts stop working, and when they work again.
         """
         self._rig, self._session, self._referee, self._board = rig, session, referee, board
         self._say, self._troubles = say, dict[str, list[str]]()
@@ -88,9 +95,7 @@ class Companion:
         self._chosen_before: Choosing | None = None
         self._failure = ""
         self._used_ms = -1.0
-        """When the press began that something was done for already: what becomes of it means
-        nothing more.
-        """
+        """When the press began that was acted on already: its later events mean nothing more."""
         self._tumbler = Tumbler(rig.dice) if rig.dice else None
         hears = rig.buttons or rig.calliper
         tells = rig.lamps or rig.buzzer or rig.dice or rig.voice or hears
@@ -125,7 +130,7 @@ class Companion:
             self._tumbler.close()
 
     def _tell(self) -> None:
-        """Show scenes and rolls, and say what does not work, until the session is closed."""
+        """Show scenes and rolls, and report parts that do not work, until the session is closed."""
         after = self._session.ledger.seq
         while not (self._stopping.is_set() or self._session.closed):
             try:
@@ -139,8 +144,9 @@ class Companion:
                 self._stopping.wait(POLL_S)
 
     def _tell_of(self, records: tuple[Record, ...]) -> None:
-        """Show what has changed by these records, which may be none, or by what the referee and
-        people do.
+        """Show what changed by these records, or by what the referee and people do.
+
+        `records` may be empty.
         """
         ledger, status = self._session.ledger, self._referee.latest.status
         if records:
@@ -161,8 +167,9 @@ class Companion:
             )
 
     def _fail(self, error: Exception) -> None:
-        """Say what nobody foresaw, once in a row; whatever it is, the next event is heard and
-        shown.
+        """Report an unexpected error, once for several equal ones in a row.
+
+        Later events are still handled and shown.
         """
         said = said_of(error)
         if said != self._failure:
@@ -171,7 +178,7 @@ class Companion:
         self._failure = said
 
     def _complain(self) -> None:
-        """Say why parts do not work, once, by reason; and when they work again."""
+        """Report parts that do not work, once for each reason, and when they work again."""
         troubles: dict[str, list[str]] = {}
         tumbling = {"dice": self._tumbler.failed} if self._tumbler and self._tumbler.failed else {}
         for part, why in (tumbling | self._rig.troubles).items():
@@ -187,11 +194,11 @@ class Companion:
         self._troubles = troubles
 
     def _document(self, ledger: Ledger, records: tuple[Record, ...]) -> dict[str, Any]:
-        """The engine's document of the state: a record brings it along, and it is kept until there
-        is another state.
+        """The engine's document of the state, cached until the state changes.
 
-        To make it takes some games a millisecond or two, for which the referee might have to wait:
-        one thread of Python computes at a time.
+        A record that brings the document is used as it is. Computing one takes up to 1 or 2 ms in
+        some games, and the referee might have to wait for it: one thread of Python computes at a
+        time.
         """
         if ledger.state is not self._kept_of:
             brought = (
@@ -208,8 +215,10 @@ class Companion:
     def _scene(
         self, ledger: Ledger, status: Status, news: Record | None, document: dict[str, Any]
     ) -> Scene:
-        """What to show now; a question that people are about to answer shows how far they are,
-        whatever the camera sees meanwhile.
+        """The scene to show now.
+
+        While people choose or measure an answer to the open question, the scene shows how far they
+        are, whatever the camera sees meanwhile.
         """
         scene, measuring, choosing = (
             scene_of(ledger, status, news, self._board, document),
@@ -262,7 +271,7 @@ class Companion:
             self._rig.buzzer.play(scene)
 
     def _listen(self) -> None:
-        """Do what people ask for, one thing after the other."""
+        """Do what people ask for, one input after the other."""
         while (said := self._inbox.get()) is not None:
             try:
                 done = self._read(said) if isinstance(said, Reading) else self._pressed(said)
@@ -278,7 +287,7 @@ class Companion:
                 self._rig.buzzer.play(NOT_NOW)
 
     def _pressed(self, press: Press) -> bool:
-        """Was there anything to be done, or nothing to be said?"""
+        """True if the press did something, or needs no answer."""
         ledger = self._session.ledger
         if press.kind != "down" and press.at_ms == self._used_ms:
             return True
@@ -300,8 +309,9 @@ class Companion:
         return done or press.kind == "down"
 
     def _chosen(self, take: bool) -> bool:
-        """Point at the next answer of the open question, or take the one that is pointed at; False
-        where there is none.
+        """Point at the next answer of the open question, or take the one that is pointed at.
+
+        False where there is none.
         """
         question = self._session.ledger.question
         choosing = (

@@ -52,8 +52,9 @@ class PieceCorrection:
 
 @dataclass(frozen=True, slots=True)
 class Reread:
-    """The verdict on the corrected table; `choices` may take the place of record `record`, a label
-    and moves each.
+    """The verdict on the corrected table.
+
+    `choices`, a label and its moves each, may take the place of record `record`.
     """
 
     record: int
@@ -62,7 +63,7 @@ class Reread:
     changes: tuple[str, ...]
     """How the pieces differ from the reading, a sentence each."""
     misread: tuple[Misread, ...] = ()
-    """Pieces of another kind than they were read as; they stay corrected for as long as they lie
+    """Pieces of another kind than they were read as; the correction holds for as long as they lie
     there.
     """
 
@@ -111,8 +112,9 @@ def last_table(ledger: Ledger, ruled_on: RuledOn[Observation]) -> tuple[int, Obs
 def reread(
     ledger: Ledger, ruled_on: RuledOn[Observation], setup: Setup, pieces: Sequence[PieceCorrection]
 ) -> Reread:
-    """The verdict on that table with these pieces as people say; all others are as they were read.
-    Raises InputError.
+    """Judge the last table again with some pieces corrected; all others stay as they were read.
+
+    Raises InputError where nothing is corrected, or there is no table to correct.
     """
     record, table = last_table(ledger, ruled_on)
     changes = tuple(sentence for piece in pieces if (sentence := _change(table, piece)))
@@ -136,8 +138,10 @@ def reread(
 
 
 def as_told(seen: Observation, pieces: Sequence[PieceCorrection], setup: Setup) -> Observation:
-    """The observation with some of its pieces corrected, and without unreadable places.  Raises
-    InputError.
+    """The observation with some of its pieces corrected, and without unreadable places.
+
+    Raises InputError for an index that the observation lacks, or a piece that this table cannot
+    have.
     """
     by_index = {piece.index: piece for piece in pieces if piece.index is not None}
     if not set(by_index) <= set(range(len(seen.pieces))):
@@ -213,8 +217,9 @@ def _new(
 
 
 def _change(seen: Observation, piece: PieceCorrection) -> Message:
-    """How a correction differs from the reading, in a sentence; empty within 0.05 mm and
-    degrees.
+    """How a correction differs from the reading, as a sentence.
+
+    Empty where nothing differs by more than 0.05 mm or 0.05 degrees.
     """
     lies: dict[str, object] = {
         "colour": piece.colour,
@@ -250,8 +255,9 @@ def _change(seen: Observation, piece: PieceCorrection) -> Message:
 
 
 def _misread(seen: Observation, piece: PieceCorrection) -> Misread | None:
-    """The misreading of a piece of another kind, turned round, or not there; None for one that was
-    only moved.
+    """The misreading that a correction tells of: another kind, turned round, or not there.
+
+    None for a piece that was only moved.
     """
     if piece.index is None or piece.index >= len(seen.pieces) or not _change(seen, piece):
         return None
@@ -271,7 +277,7 @@ def _misread(seen: Observation, piece: PieceCorrection) -> Misread | None:
 
 
 def _without(ledger: Ledger, record: int) -> Ledger:
-    """The ledger as it would be if that record were taken back."""
+    """The ledger as it would be with that record taken back."""
     return replace(followed_by(ledger, Undone(undoes=record, decided_by="")), question=None)
 
 

@@ -1,5 +1,6 @@
-"""A question that is asked only once the table has been left alone: not about a piece that somebody
-holds.
+"""Questions that are asked only once the table has been left alone.
+
+So nobody is asked about a piece that somebody holds.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from engines.verdict import Ambiguous, Unsettled, Verdict
 from referee.live.stability import StabilityMonitor
 
 SOON_MS = 1000
-"""A table that matches neither the record nor a legal move is put on record after this time: within
-two seconds of rest.
+"""A table that matches neither the record nor a legal move is put on record after this time, so
+within two seconds of rest.
 """
 STAYS_MS = 5000
 """A table that has been left alone for this long is not in the middle of a move."""
 SET_UP_MS = 20_000
-"""Nor is one that has been left alone for this long still being set up."""
+"""A table that has been left alone for this long is no longer being set up."""
 
 
 class DeferredQuestion:
@@ -27,16 +28,17 @@ class DeferredQuestion:
         self._stability = stability
         self._question: Ambiguous | None = None
         self._armed = True
-        """Somebody was at the table since the last verdict that settled it."""
+        """True if somebody was at the table since the last verdict that settled it."""
 
     def arm(self) -> None:
-        """Somebody is at the table, or it is another one."""
+        """Let the question be asked: somebody is at the table, or the table has changed."""
         self._armed = True
         self._stability.restart_rest_timer()
 
     def follow(self, verdict: Verdict) -> None:
-        """The question of this verdict takes the place of the last; a verdict that settles the
-        table disarms it.
+        """Replace the pending question by that of this verdict.
+
+        A verdict that settles the table disarms it.
         """
         self._question = None
         if not isinstance(verdict, Unsettled):
@@ -46,8 +48,9 @@ class DeferredQuestion:
             self._question = replace(verdict.asks, table=verdict.asks.table or verdict.table)
 
     def due(self, at_ms: int) -> Ambiguous | None:
-        """The question, once the table has been left alone for STAYS_MS up to this frame; None
-        before, and where nobody was at it.
+        """The pending question, once the table has been left alone for STAYS_MS up to this frame.
+
+        None before that, and where nobody was at the table since it was settled.
         """
         if not self._armed or self._stability.left_alone_ms(at_ms) < STAYS_MS:
             return None

@@ -30,11 +30,11 @@ MARGIN_PX = 8
 
 
 class DiceMonitor:
-    """Give it every frame: where the table is at rest it tells what a new roll shows; in all
-    others it sees a die that is picked up.
+    """Finds new rolls of a real die; give it every frame.
 
-    A die that lies in the corner at first was rolled before anybody looked, and one that is moved
-    while nobody is to roll was tidied away: neither is told.
+    At a table at rest it reads the die (`look`); in all other frames it looks whether the die was
+    picked up (`glance`). A die that lies in the corner at first was rolled before anybody looked,
+    and one that is moved while nobody is to roll was tidied away: neither is reported.
     """
 
     def __init__(self, setup: Setup, corner: DiceCorner) -> None:
@@ -46,17 +46,19 @@ class DiceMonitor:
         """The corner as it looked when it was read last."""
         self._read: Die | NoDie = NoDie()
         self._known: Die | NoDie | None = None
-        """What lay there when it was heard last, or while nobody was to roll."""
+        """What lay there at the last roll that was heard, or while nobody was to roll."""
         self._idle: Image | None = None
-        """The corner as it looked then."""
+        """The corner as it looked at that time."""
         self._passing: Image | None = None
         """The corner in the frame before, where the table was not at rest."""
         self._picked_up = False
-        """The corner was empty since the known die lay there."""
+        """True if the corner was empty since the known die lay there."""
 
     def glance(self, frame: Frame, camera: Camera, ledger: Ledger) -> None:
-        """A frame in which the table is not at rest: is the corner itself at rest, and empty, while
-        the game waits for a roll?  What lies there next was rolled.
+        """Look whether the die was picked up, in a frame in which the table is not at rest.
+
+        It was if the corner itself is at rest and empty while the game waits for a roll; the die
+        that lies there next was rolled.
         """
         if self._picked_up or not isinstance(self._known, Die) or not _awaited(ledger):
             self._passing = None
@@ -69,7 +71,7 @@ class DiceMonitor:
             self._picked_up = self._read == NoDie()
 
     def look(self, frame: Frame, camera: Camera, ledger: Ledger) -> Mapping[str, Any] | str:
-        """What to hear at a table at rest, as `Session.hear` takes it; or `unread`."""
+        """The input of a new roll at a table at rest, as `Session.hear` takes it; else `unread`."""
         self._look_again(Photo(frame.image, camera, self._setup))
         self._passing = None
         heard = self._new_roll(_awaited(ledger))
@@ -99,7 +101,7 @@ class DiceMonitor:
         self._known, self._idle, self._picked_up = self._read, self._picture, False
 
     def _look_again(self, photo: Photo) -> None:
-        """Read the corner if it looks otherwise than when it was read last."""
+        """Read the corner if it looks different from when it was read last."""
         picture = self._cut(photo)
         if _differ(picture, self._picture):
             self._picture, self._read = picture.copy(), read_dice(photo)
@@ -121,8 +123,9 @@ def monitor_dice(setup: Setup) -> DiceMonitor | None:
 
 
 def _awaited(ledger: Ledger) -> list[Mapping[str, Any]]:
-    """What may be heard of a die now, as `Session.hear` takes it; nothing where the game does not
-    wait for a roll.
+    """The inputs that a die may give now, as `Session.hear` takes them.
+
+    Empty where the game does not wait for a roll.
     """
     sayings = ledger.engine.state_document(ledger.state).get("may_say", ())
     return [one["said"] for one in sayings if "die" in one["said"] and not one.get("aside")]
@@ -136,7 +139,7 @@ def _unread(reason: str) -> Message:
 
 
 def _differ(picture: Image | None, before: Image | None) -> bool:
-    """Does the corner look otherwise than it did?"""
+    """True if the corner looks different."""
     if picture is None or before is None or before.shape != picture.shape:
         return True
     apart = cv2.erode(changed(picture, before, CHANGED_SIGMAS).astype(np.uint8), np.ones((2, 2)))
@@ -144,7 +147,7 @@ def _differ(picture: Image | None, before: Image | None) -> bool:
 
 
 def _is_new(now: Die, before: Die | NoDie, moved_mm: float, turned_by_deg: float) -> bool:
-    """Was a die moved by more than this, or does it show another number?"""
+    """True if a die was moved or turned by more than this, or shows another number."""
     if isinstance(before, NoDie) or now.pips != before.pips:
         return True
     turned_deg = abs((now.turn_deg - before.turn_deg + 45) % 90 - 45)

@@ -25,8 +25,10 @@ the first was answered.
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What people chose: `players` are colours in turn order, `rulings` values by option, `names`
-    people's by colour.
+    """The setting that people chose for a game.
+
+    `players` are colours in turn order, `rulings` values by option, `names` people's names by
+    colour.
     """
 
     game: str
@@ -41,8 +43,9 @@ class SettingUp:
     """A game that is being set up: one thread waits for what others choose."""
 
     def __init__(self, opening: Callable[[Choice], SessionStarted]) -> None:
-        """`opening` makes the first fact of the session from a choice; it raises InputError for one
-        that will not do.
+        """`opening` makes the first event of the session from a choice.
+
+        It raises InputError for a choice that cannot be played.
         """
         self._opening = opening
         self._changed = threading.Condition()
@@ -57,8 +60,9 @@ class SettingUp:
             return self._started is not None
 
     def begin(self, choice: Choice) -> None:
-        """Begin with this; raises InputError where the game does not allow it, or it was begun
-        already.
+        """Begin with this choice.
+
+        Raises InputError where the game does not allow it, or has begun already.
         """
         started = self._opening(choice)
         try:
@@ -72,8 +76,9 @@ class SettingUp:
             self._changed.notify_all()
 
     def wait(self, shown_s: float) -> SessionStarted:
-        """The first event, once people began the game and a page has shown that; at most `shown_s`
-        later.
+        """Wait until people began the game; returns the first event.
+
+        Waits up to `shown_s` seconds more for a page to show that the game begins.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._started is not None)
@@ -83,8 +88,9 @@ class SettingUp:
 
 
 def playable(setup: Setup) -> dict[str, str]:
-    """Reasons why games cannot be played on this table, by name; empty for those that can, which
-    come first, before all others the one that the table was made for.
+    """Reasons why games cannot be played on this table, by name; empty for those that can.
+
+    Games that can be played come first; among equals, the one that the table was made for.
     """
     reasons = {name: _why_not(game, setup) for name, game in GAMES.items()}
     return dict(

@@ -57,7 +57,7 @@ STILL_HAND = sentences(
 
 @dataclass(slots=True)
 class WatchedTable:
-    """The table as it is read now; another one takes its place where it is measured anew."""
+    """The table as it is read now; replaced where it is measured anew."""
 
     setup: Setup
     reference: Frame | None
@@ -72,7 +72,7 @@ class SettledTable:
     seen: Observation
     ledger: Ledger
     still_hand: bool = False
-    """Something like a hand lies still over it, and may hide pieces."""
+    """True if something like a hand lies still over the table, and may hide pieces."""
 
 
 @dataclass(slots=True)
@@ -92,7 +92,7 @@ class LastVerdict:
 
 @dataclass(slots=True)
 class Mismatch:
-    """A table that is not what the record and the rules let expect: what was done about it.
+    """What was done about a table that matches neither the record nor a legal move.
 
     Each step is done once a table: `pending` waits to be explained, `unexplained` to be put to the
     host; `explained` and `noticed` are the tables for which that was tried, and put on record.
@@ -127,22 +127,24 @@ class TableJudge:
         self.deferred = DeferredQuestion(self.stability)
 
     def correct(self, seen: Observation) -> Observation:
-        """The observation with pieces as people said that they are."""
+        """The observation with people's corrections of its pieces."""
         return self.corrections.on(seen, self.session.ledger, self.table.setup)
 
     def is_unchanged(self, table: SettledTable) -> bool:
-        """Is it the table that was judged last, with nothing new heard of it since?"""
+        """True if this table was judged last, and nothing new was heard since."""
         return self.stability.is_unchanged(table.seen) and not self._has_news(table.ledger)
 
     def cannot_see_again(self, table: SettledTable) -> bool:
-        """Is it the reading that could not be judged, and was nothing put on record since?"""
+        """True if this reading could not be judged, and nothing was put on record since."""
         return (
             self.stability.is_not_judged_again(table.seen)
             and self.last.message_seq == table.ledger.seq
         )
 
     def skip_record(self, before: int, record: int) -> None:
-        """A record follows that says nothing of the table: what was told of it is not told
+        """Account for a record that says nothing of the table.
+
+        What was told as of record `before` counts as told as of `record`, so that it is not told
         again.
         """
         if self.last.message_seq == before:
@@ -151,8 +153,10 @@ class TableJudge:
             self.last.judged_seq = record
 
     def disturb(self) -> None:
-        """Somebody is at the table: where they answered that nothing counts, and put it right, the
-        table is judged again.
+        """Note that somebody is at the table.
+
+        Where people answered that nothing counts, the next table at rest is judged again, as they
+        may put it right.
         """
         self.deferred.arm()
         self.mismatch.explained = self.mismatch.unexplained = None
@@ -161,7 +165,7 @@ class TableJudge:
             self.stability.judged = None
 
     def keep_if_unread(self, table: SettledTable) -> None:
-        """Keep a newer reading of the judged table, in which something is not read."""
+        """Keep a newer reading of the judged table, if a part of it is unreadable."""
         judged = self.stability.judged
         if not table.seen.unread_mm:
             return
@@ -171,8 +175,10 @@ class TableJudge:
             self.retrospective.keep(table.seen, kept_jpeg(table.frame), self.session)
 
     def check_question(self, table: SettledTable) -> None:
-        """A question is open: where the players put right what could not be read, or went on and it
-        is seen by now, take it back and judge again.
+        """Take the open question back where the table has changed so that it is answered.
+
+        Either the players put right what could not be read, or they played on and the answer is
+        seen by now. The table is judged again then.
         """
         question, judged = table.ledger.question, self.stability.judged
         assert question is not None
@@ -237,8 +243,10 @@ class TableJudge:
             self._ask_host(table)
 
     def ask_in_time(self, table: SettledTable) -> None:
-        """Once the table has stayed so for long enough: put one that matches nothing on record, and
-        ask what the last verdict asks.
+        """Record and ask what is due now that the table has stayed as it is for long enough.
+
+        A table that matches nothing is put on record, and the question of the last verdict is
+        asked.
         """
         if table.still_hand:
             return
@@ -258,14 +266,14 @@ class TableJudge:
         return table_before(self.judged_tables, ledger, self.table.setup)
 
     def _record_inferred(self, settled: Observation) -> bool:
-        """Put on record what must have happened before; did anything?"""
+        """Put on record what must have happened before; true if anything did."""
         before = self._before(self.session.ledger)
         return self.retrospective.record_inferred(
             self.session, before, self.judged_tables, settled, self.table.setup.board
         )
 
     def _tell_still_hand(self, table: SettledTable) -> None:
-        """A verdict that may rest on what the hand hides is not given."""
+        """Tell that no verdict is given, as it may rest on what the hand hides."""
         self.last.message, self.last.message_seq = STILL_HAND, table.ledger.seq
         self.stability.not_judged = table.seen
         self.live.tell("cannot see", STILL_HAND)
@@ -277,8 +285,10 @@ class TableJudge:
         found: Explained | None = None,
         near: MisreadingQuestion | None = None,
     ) -> None:
-        """Put a verdict on record where it belongs there, and tell it; it was `found` on the table
-        as people said it is, and `near` is what they are asked about pieces that may be misread.
+        """Put a verdict on record where it belongs there, and tell it.
+
+        `found` is the explanation that it rests on, with the table as people corrected it; `near`
+        is the question about pieces that may be misread.
         """
         jpeg, ledger = kept_jpeg(table.frame), table.ledger
         rests_on = verdict.table or (found.table if found else table.seen)
@@ -315,7 +325,7 @@ class TableJudge:
         return event
 
     def _remember(self, verdict: Verdict, table: SettledTable) -> None:
-        """What was told of the table, and what it is compared with from here on."""
+        """Remember what was told of the table, and what later tables are compared with."""
         now, last = self.session.ledger, self.last
         last.message, last.message_seq = told(verdict), now.seq
         self.deferred.follow(verdict)
@@ -331,14 +341,15 @@ class TableJudge:
     def _ask(
         self, question: Ambiguous, table: SettledTable, near: MisreadingQuestion | None = None
     ) -> None:
-        """Ask; a verdict that is open stays so."""
+        """Ask a question; a verdict that is open stays so."""
         stays = self.last.open
         self._record(question, table, near=near)
         self.last.open = stays
 
     def _explain(self, verdict: Verdict, table: SettledTable) -> None:
-        """Put a table on record that is not what the game waits for, each once, and ask what it is
-        if pieces are misread.
+        """Put a table on record that is not what the game waits for, once for each such table.
+
+        Asks what it is where a misreading would explain it.
         """
         self.mismatch.pending = None
         explained = self.mismatch.explained
@@ -361,8 +372,9 @@ class TableJudge:
         return noticed_last is not None and same_positions(noticed_last, table.seen)
 
     def _notice(self, verdict: Waiting, table: SettledTable) -> bool:
-        """Put on record that something lies there that the game does not wait for; False where
-        people said something meanwhile.
+        """Put on record that a table shows something that the game does not wait for.
+
+        False where people said something meanwhile.
         """
         event = noticed(verdict, document(table.seen, table.ledger))
         record = self.session.append(event, kept_jpeg(table.frame), after=table.ledger.seq)
@@ -374,9 +386,7 @@ class TableJudge:
         return True
 
     def _ask_host(self, table: SettledTable) -> None:
-        """Ask the host, once, whether a table that nothing near explains is the start all the
-        same.
-        """
+        """Ask the host, once, whether a table that nothing explains is the start all the same."""
         verdict, self.mismatch.unexplained = self.mismatch.unexplained, None
         ledger, setup = self.session.ledger, self.table.setup
         if verdict is None or ledger.question is not None:
@@ -385,8 +395,10 @@ class TableJudge:
             self._ask(asked.question, replace(table, ledger=ledger), asked)
 
     def _was_told(self, verdict: Verdict, table: SettledTable) -> bool:
-        """Was it told already?  A refusal and what is out of step are told once, until the table is
-        put right or the record is changed.
+        """True if this verdict was told already.
+
+        A refusal, or a table out of step with the record, is told once, until the table is put
+        right or the record is changed.
         """
         if isinstance(verdict, CannotSee):
             not_judged = self.stability.not_judged
@@ -405,8 +417,9 @@ class TableJudge:
         )
 
     def _has_news(self, ledger: Ledger) -> bool:
-        """Since the table was judged, was something heard, or the record of a table out of step
-        with it changed?
+        """True if something new was heard since the table was judged.
+
+        Also true if the table did not match the record, and the record has changed.
         """
         if ledger.seq == self.last.judged_seq:
             return False

@@ -43,8 +43,9 @@ class RulerNow:
 
 
 class Ruler:
-    """Measures what one camera sees, from the piece of the target's colour.  `run` in one thread,
-    everything else from any.
+    """Measures gaps from the piece of the target's colour in what one camera sees.
+
+    `run` belongs to one thread; everything else may be called from any.
     """
 
     def __init__(
@@ -55,7 +56,9 @@ class Ruler:
         reference: Frame | None = None,
         pause: Callable[[float], object] | None = None,
     ) -> None:
-        """`setup` has a target; `reference` is a frame of the empty table; `pause(seconds)` waits
+        """Prepare to measure.
+
+        `setup` has a target; `reference` is a frame of the empty table; `pause(seconds)` waits
         between attempts to reach a lost camera.
         """
         self._camera, self._observe, self._reference = camera, observe, reference
@@ -72,8 +75,9 @@ class Ruler:
         return self._picture.jpeg()
 
     def run(self) -> None:
-        """Measure until there are no more pictures; closes the camera.  Raises InputError for a
-        picture file that is broken.
+        """Measure until there are no more pictures; closes the camera.
+
+        Raises InputError for a picture file that is broken.
         """
         try:
             for frame in frames(self._camera, self._stopping, self._lose_camera):
@@ -90,7 +94,7 @@ class Ruler:
         self._pause(retry_s)
 
     def _look(self, frame: Frame) -> None:
-        """One frame, measured, or why it is not."""
+        """Measure one frame, or tell why it cannot be measured."""
         seen = self._observe(frame, self.setup, self._reference)
         self._picture.show(frame)
         self.latest = replace(self.latest, frame_seq=frame.seq, at_ms=frame.shown_ms)

@@ -49,8 +49,9 @@ def _judge(ledger: Ledger, before: Observation | None, setup: Setup) -> Judge:
 def ask_misreading(
     ledger: Ledger, verdict: Verdict, seen: Observation, before: Observation | None, setup: Setup
 ) -> MisreadingQuestion | None:
-    """Ask which pieces are misread, where this verdict came of the table; None where no near
-    reading explains it.
+    """Ask which pieces are misread on the table of this verdict.
+
+    None where no near reading explains the table.
     """
     found = explanations(
         _judge(ledger, before, setup), verdict, seen, before, ledger.colours, setup
@@ -61,8 +62,9 @@ def ask_misreading(
 def ask_swapped(
     ledger: Ledger, verdict: Verdict, seen: Observation, before: Observation | None, setup: Setup
 ) -> MisreadingQuestion | None:
-    """Ask whether old pieces are misread, where every new one lies within SAME_MM of a place of an
-    old one; None where that is not so.
+    """Ask whether earlier pieces are misread, where new ones seem to lie in their places.
+
+    None unless every new piece lies within SAME_MM of an earlier one's place.
     """
     if before is None:
         return None
@@ -122,8 +124,9 @@ def ask_as_start(
 def ask_still_misread(
     ledger: Ledger, followed: Followed, seen: Observation, setup: Setup
 ) -> MisreadingQuestion | None:
-    """Ask whether a piece that people corrected is still misread, where it has moved and the move
-    depends on that; None where it does not.
+    """Ask whether a corrected piece that has moved is still misread.
+
+    None where the move does not depend on that.
     """
     best, rival = followed
     if rival is None:
@@ -148,8 +151,9 @@ def ask_still_misread(
 def _asked(
     ledger: Ledger, verdict: Verdict, seen: Observation, found: Sequence[Explained], setup: Setup
 ) -> MisreadingQuestion | None:
-    """The question which of these readings is true, with the game's own choices; None without
-    readings.
+    """The question which of these readings is true, with the game's own choices too.
+
+    None without readings.
     """
     by_label: dict[str, Explained] = {}
     for one in _likely(found):
@@ -190,9 +194,7 @@ def _asked(
 
 
 def _likely(found: Sequence[Explained]) -> list[Explained]:
-    """Leaves out readings with another pose where another colour or size explains the table as
-    well.
-    """
+    """Drop readings with another pose where another colour or size explains the table, too."""
     in_kind = [
         one
         for one in found

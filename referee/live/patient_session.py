@@ -24,25 +24,29 @@ class RefereedSession(Protocol):
     """What a referee needs of a session: `Session` raises LogFailed, `PatientSession` waits."""
 
     @property
-    def ledger(self) -> Ledger: ...
+    def ledger(self) -> Ledger:
+        """The state after the last record."""
 
-    def tick(self, at_ms: int) -> None: ...
+    def tick(self, at_ms: int) -> None:
+        """As `Session.tick`."""
 
-    def records(self, after: int = 0, most: int | None = None) -> tuple[Record, ...]: ...
+    def records(self, after: int = 0, most: int | None = None) -> tuple[Record, ...]:
+        """As `Session.records`."""
 
     def append(
         self, event: Event, frame_jpeg: bytes | None = None, after: int | None = None
-    ) -> Record | None: ...
+    ) -> Record | None:
+        """As `Session.append`."""
 
-    def hear(self, said: Mapping[str, Any]) -> Record | None: ...
+    def hear(self, said: Mapping[str, Any]) -> Record | None:
+        """As `Session.hear`."""
 
 
 class PatientSession:
-    """Retries every write each RETRY_S until it succeeds, and tells people meanwhile; nothing is
-    shown before it is on disk.
+    """Retries every write each RETRY_S until it succeeds, and tells people meanwhile.
 
-    Commands of people do not wait: they use the session itself, and are refused while the log
-    cannot be written.
+    Nothing is shown before it is on disk. Commands of people do not wait: they use the session
+    itself, and are refused while the log cannot be written.
     """
 
     def __init__(
@@ -53,8 +57,9 @@ class PatientSession:
         say: Callable[[str], object] = lambda _text: None,
         pause: Callable[[float], object] | None = None,
     ) -> None:
-        """`say` is called when the waiting begins and when it ends; `pause(seconds)` waits between
-        attempts.  Once `stopping` is set the next failure is raised.
+        """`say` is told when waiting begins and ends; `pause(seconds)` waits between attempts.
+
+        Once `stopping` is set the next failure is raised.
         """
         self._session, self._live, self._stopping, self._say = session, live, stopping, say
         self._pause = pause or stopping.wait

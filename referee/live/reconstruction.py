@@ -1,8 +1,7 @@
-"""Infer what was on the table in a frame that could not be judged, from the tables before and after
-it.
+"""Infer what was on the table in a frame that could not be judged, from tables before and after.
 
-A piece at the same place before and after was there in between.  Something unreadable where a piece
-is read later was that piece.  A piece of another kind read there, which came from nowhere, was a
+A piece at the same place before and after was there in between. Something unreadable where a piece
+is read later was that piece. A piece of another kind read there, which came from nowhere, was a
 misreading.
 """
 
@@ -24,8 +23,8 @@ IN_PLACE_MM = 10.0
 """Largest distance between the centres of two readings of one piece, of whatever kind and heading.
 """
 TURNED_DEG = 30.0
-"""A heading that differs by less is a nudge.  That of a misread piece is off by much more, or by
-next to nothing.
+"""A heading that differs by less is a nudge. The heading of a misread piece is off by much more, or
+hardly at all.
 """
 COUNTER_MM = 3.0
 """A counter within this distance of an earlier one has not moved."""
@@ -34,12 +33,11 @@ COUNTER_MM = 3.0
 def infer_missed_observation(
     seen: Observation, before: Observation | None, now: Observation
 ) -> Observation | None:
-    """The table `seen` with what must have been there by the tables `before` and after it (`now`);
-    None where that changes nothing.
+    """The table `seen` with what the tables before and after it show must have been there.
 
-    Also None where a piece like a missing one lies at a third place, as it may have been moved
-    there and back; and where something unsure or unreadable lies now in the place of a piece that
-    is gone, as that may be back.
+    None where that changes nothing. Also None where a piece like a missing one lies at a third
+    place, as it may have been moved there and back; and where something unsure or unreadable lies
+    now in the place of a piece that is gone, as that may be back.
     """
     as_read, seen = seen, _as_it_was(seen, before, now)
     stayed = [piece for piece in before.pieces if _there(piece, now)] if before is not None else []
@@ -86,9 +84,9 @@ def infer_missed_observation(
 def drop_transient_pieces(
     seen: Observation, before: Observation | None, now: Observation
 ) -> Observation | None:
-    """The table `seen` without pieces and unreadable places that came from nowhere and are gone
-    `now`; None where there are none.
+    """The table `seen` without transient pieces and unreadable places.
 
+    Transient are those that came from nowhere and are gone `now`. None where there are none.
     Without a table before, a piece came from nowhere if all others of its kind are still there.
     """
     transient = [
@@ -106,16 +104,14 @@ def drop_transient_pieces(
 
 
 def _still_unread(place_mm: Array, now: Observation) -> bool:
-    """Is something still unreadable, or a piece read, at this place?"""
+    """True if something is still unreadable, or a piece is read, at this place."""
     return any(np.hypot(*(place_mm - other)) <= UNREAD_MM for other in now.unread_mm) or any(
         _near(place_mm, piece) for piece in now.pieces
     )
 
 
 def _as_it_was(seen: Observation, before: Observation | None, now: Observation) -> Observation:
-    """The table with misread pieces, however sure their reading, as they were read before or
-    after.
-    """
+    """The table with misread pieces, even sure ones, replaced by readings before or after."""
     instead = {
         id(one): _read_wrongly(one, seen, before, now) for one in _only_here(seen, before, now)
     }
@@ -149,7 +145,7 @@ def _read_wrongly(
 
 
 def _only_here(seen: Observation, before: Observation | None, now: Observation) -> list[SeenPiece]:
-    """Pieces that are read so neither before nor after."""
+    """Pieces that are not read like this in the table before or after."""
     return [
         one
         for one in seen.pieces
@@ -158,15 +154,16 @@ def _only_here(seen: Observation, before: Observation | None, now: Observation) 
 
 
 def _from_nowhere(one: SeenPiece, seen: Observation, before: Observation) -> bool:
-    """Are all pieces of its kind still at their places, or are there more of them than before?"""
+    """True if all pieces of its kind are still in their places, or there are more than before."""
     return _count(one, seen) > _count(one, before) or all(
         _read_as(piece, seen) for piece in before.pieces if _kind(piece) == _kind(one)
     )
 
 
 def _in_place(one: SeenPiece, pieces: Iterable[SeenPiece]) -> list[SeenPiece]:
-    """Pieces that it may be another reading of: the centres between base and tip are within
-    IN_PLACE_MM.
+    """Pieces whose centre, midway between base and tip, is within IN_PLACE_MM of that of `one`.
+
+    It may be another reading of one of them.
     """
     return [
         piece
@@ -185,19 +182,19 @@ def _count(piece: SeenPiece, seen: Observation) -> int:
 
 
 def _read_as(piece: SeenPiece, seen: Observation) -> bool:
-    """Is it read at its place with its own size?"""
+    """True if it is read at its place with its own size."""
     return any(_same(piece, other) and piece.size == other.size for other in seen.pieces)
 
 
 def _something_at(piece: SeenPiece, seen: Observation) -> bool:
-    """Is its place unreadable, or covered by a piece whose reading is unsure?"""
+    """True if its place is unreadable, or covered by a piece whose reading is unsure."""
     return any(_near(place, piece) for place in seen.unread_mm) or any(
         _overlap(one, piece) for one in seen.pieces if not _sure(one)
     )
 
 
 def _in_the_way(piece: SeenPiece, read: Iterable[SeenPiece], gone: Iterable[SeenPiece]) -> bool:
-    """Is its place taken by a sure piece, or may the piece itself still be elsewhere?"""
+    """True if a sure piece is in its place, or the piece itself may still be elsewhere."""
     return any(_sure(one) and _overlap(one, piece) for one in read) or any(
         _may_be(one, piece) and not _overlap(one, piece) for one in gone
     )
@@ -206,8 +203,9 @@ def _in_the_way(piece: SeenPiece, read: Iterable[SeenPiece], gone: Iterable[Seen
 def with_each_missing_piece(
     seen: Observation, before: Observation | None, now: Observation
 ) -> list[Observation]:
-    """The tables `seen` with each of the pieces that came between `before` and `now` added; a piece
-    that moved there is taken away from its old place.
+    """Tables `seen` with one more piece each: those that came between `before` and `now`.
+
+    A piece that moved there is taken away from its old place.
     """
     tables = []
     for piece in now.pieces:

@@ -23,8 +23,9 @@ class Input(NamedTuple):
 
 
 def read_inputs(path: Path) -> tuple[Input, ...]:
-    """The lines of a file, by time, those of one time as they stand; raises InputError with the
-    line of the first mistake.
+    """The inputs in a file, by time; those of the same time stay in order.
+
+    Raises InputError with the line of the first mistake.
     """
     inputs = [
         _input(said, where) for where, said in read_json_lines(path, "one JSON object a line")

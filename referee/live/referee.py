@@ -67,7 +67,8 @@ class Observe(Protocol):
 
     def __call__(
         self, frame: Frame, setup: Setup, reference: Frame | None = None
-    ) -> Observation | Unusable: ...
+    ) -> Observation | Unusable:
+        """As `vision.change_gate.Watch`: the frame's reading, or why there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +82,10 @@ class Moment:
 
 
 class Referee:
-    """Watches one camera for one session.  `run` in a thread of its own; everything else from any
-    thread.
+    """Watches one camera for one session.
 
-    Every frame puts the loop in one state (`referee.live.states`), and each state has one handler.
+    `run` belongs to a thread of its own; everything else may be called from any. Every frame puts
+    the loop in one state (`referee.live.states`), and each state has one handler.
     """
 
     def __init__(
@@ -102,14 +103,14 @@ class Referee:
         live: LiveState | None = None,
         stopping: threading.Event | None = None,
     ) -> None:
-        """`reference` is a frame of the empty table; `pause(seconds)` waits between attempts to
-        reach a lost camera.
+        """Prepare to watch; `run` begins.
 
-        `inputs` were recorded with the frames, in order of time; each is heard before the first
-        frame that is not older.  `table` sees whether cards, board and camera are where
-        `table.json` says; without it nobody does.  `dice` reads a real die in its corner of the
-        table.  `live` is where the referee says what it sees and does; it stops once `stopping` is
-        set.
+        `reference` is a frame of the empty table; `pause(seconds)` waits between attempts to reach
+        a lost camera. `inputs` were recorded with the frames, in order of time; each is heard
+        before the first frame that is not older. `table` checks whether cards, board and camera are
+        where `table.json` says; without it that is not checked. `dice` reads a real die in its
+        corner of the table. `live` is where the referee tells what it sees and does; it stops once
+        `stopping` is set.
         """
         self._camera, self._observe, self._session = camera, observe, session
         self._live = live or LiveState()
@@ -149,8 +150,9 @@ class Referee:
         return self._live.latest
 
     def last_table(self) -> tuple[int, Observation]:
-        """The record that people may correct, and the table that it rests on; raises InputError
-        (`referee.live.correction`).
+        """The record that people may correct, and the table that it rests on.
+
+        Raises InputError as `referee.live.correction.last_table`.
         """
         return last_table(self._session.ledger, self._judge.judged_tables)
 
@@ -171,8 +173,9 @@ class Referee:
         self._stopping.set()
 
     def wish(self, request: TableRequest) -> None:
-        """People want the table measured anew, or to play on as it is; returns at once, from any
-        thread, and is done on the next table at rest.
+        """Request that the table is measured anew, or that play goes on as it is.
+
+        Returns at once, from any thread; the request is done at the next table at rest.
         """
         if self._table_monitor is not None:
             self._table_monitor.wish(request)
@@ -225,8 +228,9 @@ class Referee:
         self._pause(retry_s)
 
     def _hear(self, at_ms: int) -> None:
-        """All recorded inputs up to a time; raises CannotGoOn for one that the game does not
-        understand.
+        """Hear all recorded inputs up to a time.
+
+        Raises CannotGoOn for one that the game does not understand.
         """
         while self._inputs and self._inputs[0].at_ms <= at_ms:
             heard = self._inputs.popleft()
@@ -376,8 +380,9 @@ class Referee:
     # --- what several states do ---
 
     def _stall_at(self, frame: Frame, stall: Stall) -> None:
-        """Tell why nothing is judged, and put it on record where it lasts: once, until something
-        else is on record.
+        """Tell why nothing is judged, and put it on record where that lasts.
+
+        It is put on record once, until there is another record.
         """
         self._live.tell(stall.status, stall.message)
         ledger = self._session.ledger
@@ -412,8 +417,9 @@ class Referee:
                 self._hear_one(heard)
 
     def _check_table(self, frame: Frame, seen: Observation | Unusable) -> bool:
-        """Look whether cards, board and camera are where they were, and do what people want; is the
-        table another one now?
+        """Check whether cards, board and camera are where they were, and do what people requested.
+
+        True if the table was measured anew by that.
         """
         monitor = self._table_monitor
         if monitor is None:

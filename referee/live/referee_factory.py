@@ -27,8 +27,10 @@ def _no_monitor(_setup: Setup) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RefereeFactory:
-    """For one camera and one session.  `watch` makes the monitor of a table; with `reads_dice` a
-    die in the table's dice corner is read.
+    """Makes referees for one camera and one session.
+
+    `watch` makes the monitor of a table; with `reads_dice` a die in the table's dice corner is
+    read.
     """
 
     camera: CameraPort
@@ -56,7 +58,8 @@ class RefereeFactory:
         )
 
     def renew(self, before: Referee, said: str) -> Referee:
-        """A referee in place of one that failed, which is put on record with the reason `said`.
+        """A new referee in place of one that failed; the reason `said` is put on record.
+
         Raises LogFailed.
         """
         if not self.session.ledger.ended:

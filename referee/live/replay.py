@@ -66,11 +66,11 @@ class Rejudged:
 def rejudge(
     log: LogReader, session: int, games: Games, observe: Observe | None = None
 ) -> Iterator[Rejudged]:
-    """Judge every verdict of a session again, in order; `observe` reads a picture (as
-    `vision.observe` does).
+    """Judge every verdict of a session again, in order.
 
-    Raises InputError: no such session, one that does not know its table, or moves that are not
-    legal by these engines.
+    `observe` reads a picture, by default as `vision.observe` does. Raises InputError for a session
+    that does not exist or does not know its table, and for moves that are not legal by these
+    engines.
     """
     records = log.records(session)
     again = _Replay(log, observe or partial(vision.observe.observe, reader=TableReader()))
@@ -104,8 +104,10 @@ class _Replay:
         self._ruled_on: RuledOn[Observation | str] = RuledOn()
 
     def open(self, record: Record, ledger: Ledger) -> None:
-        """The program was started with this table, and without memory but for a set-up, which is
-        looked at again and not judged twice.
+        """Begin as the program did when it was started with this table.
+
+        The memory of tables is empty but for a set-up, which is looked at again and not judged
+        twice.
         """
         started = record.event
         assert isinstance(started, SessionStarted | Reopened)
@@ -168,8 +170,9 @@ class _Replay:
         why: str,
         after: str = "the table before it was made out from what was seen later",
     ) -> Rejudged:
-        """A verdict that cannot be judged again; `after` says why those that rest on its table
-        cannot, either.
+        """A verdict that cannot be judged again.
+
+        `after` says why later verdicts that rest on its table cannot be either.
         """
         self._ruled_on.keep(record.seq, after)
         return Rejudged(record, not_judged=why)
@@ -231,7 +234,7 @@ def _parts(event: Ruled | Asked | Noted | None, comparable: Callable[[str], str]
 
 
 def _same(a: str, b: str) -> bool:
-    """Same words, and numbers with decimals (mm) within STILL_MM?"""
+    """True for the same words, and numbers with decimals (mm) within STILL_MM."""
     if _NUMBER.sub("", a) != _NUMBER.sub("", b):
         return False
     return all(

@@ -67,8 +67,9 @@ SEEN_SINCE = msg("What was asked is seen by now: the question is taken back.")
 
 
 class InferredEvent(NamedTuple):
-    """An event to be put on record, with its picture and the table that it rests on where it was
-    seen.
+    """An event to be put on record, with its picture and the table that it rests on.
+
+    Picture and table are None for an event that was not seen.
     """
 
     event: Event
@@ -78,7 +79,7 @@ class InferredEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UndecidedTable:
-    """A table at rest of which no verdict came that counts."""
+    """A table at rest on which there was no verdict that counts."""
 
     seen: Observation
     frame_jpeg: bytes
@@ -86,15 +87,17 @@ class UndecidedTable:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What may have happened: `events` are to be put on record, `ledger` is the session after
-    them, `before` the table that was judged last.
+    """A possible course of events.
+
+    `events` are to be put on record, `ledger` is the session after them, `before` the table that
+    was judged last.
     """
 
     ledger: Ledger
     before: Observation | None
     events: tuple[InferredEvent, ...] = ()
     sure: bool = True
-    """All that happened was seen.  Otherwise only what is allowed may follow from it."""
+    """True if all that happened was seen. Otherwise only an allowed move may follow from it."""
 
     @property
     def moves(self) -> tuple[tuple[str, ...], ...]:
@@ -106,7 +109,7 @@ class Explanation:
         )
 
     def with_event(self, inferred: InferredEvent) -> Explanation:
-        """The explanation in which this happened next."""
+        """The explanation in which this event happened next."""
         return replace(
             self,
             ledger=followed_by(self.ledger, inferred.event),
@@ -182,7 +185,7 @@ class Explanation:
     def _other_tables(
         self, verdict: Verdict, seen: Observation, now: Observation
     ) -> list[Observation]:
-        """What the table may have shown besides, where the verdict on it is no move."""
+        """Other tables that it may have been, where the verdict on it is no move."""
         tables: list[Observation] = []
         if isinstance(verdict, Unsettled) and (
             self.before is None or not same_positions(self.before, seen)
@@ -194,8 +197,9 @@ class Explanation:
 
 
 class Retrospective:
-    """The tables since the last verdict that counts, and what was said between them and did not
-    count.  It neither asks nor judges by itself.
+    """The tables since the last verdict that counts, and inputs between them that did not count.
+
+    It neither asks nor judges by itself.
     """
 
     def __init__(self) -> None:
@@ -204,16 +208,18 @@ class Retrospective:
         """Tables and inputs in order."""
 
     def has_reading(self, seen: Observation, session: RefereedSession) -> bool:
-        """Is it the reading that was kept last?  Compares arrays by identity only, so that it can
-        be asked of every frame.
+        """True if this is the reading that was kept last.
+
+        Compares arrays by identity only, so that it is cheap enough for every frame.
         """
         self._forget_what_counted(session)
         last = self._newest()
         return last is not None and is_same_reading(last, seen)
 
     def keep(self, seen: Observation, frame_jpeg: bytes, session: RefereedSession) -> None:
-        """Keep a table of which nothing came that counts; a newer reading takes the place of an
-        older one of the same table.
+        """Keep a table on which there was no verdict that counts.
+
+        A newer reading takes the place of an older one of the same table.
         """
         self._forget_what_counted(session)
         table, last = UndecidedTable(seen, frame_jpeg), self._newest()
@@ -228,8 +234,9 @@ class Retrospective:
     def hear(
         self, said: Mapping[str, Any], record: Record | None, session: RefereedSession
     ) -> None:
-        """Keep an input that did not count: by what happened on a table before it, it may have been
-        in time.
+        """Keep an input that did not count.
+
+        It may have been in time after all, given what happened on a table before it.
         """
         self._forget_what_counted(session)
         if self._since and (record is None or not _counts(record.event)):
@@ -243,8 +250,9 @@ class Retrospective:
         now: Observation,
         board: Board,
     ) -> bool:
-        """Put on record what must have happened before the table seen `now`; did anything?
-        `before` as in `infer`.  Raises LogFailed.
+        """Put on record what must have happened before the table seen `now`; true if anything did.
+
+        `before` as in `infer`. Raises LogFailed.
         """
         self._forget_what_counted(session)
         ledger = session.ledger
@@ -261,13 +269,13 @@ class Retrospective:
     def infer(
         self, ledger: Ledger, before: Observation | None, now: Observation, board: Board
     ) -> tuple[InferredEvent, ...]:
-        """The events on the kept tables, in order, if the table seen `now` follows from them;
-        nothing where that is not certain.
+        """The events on the kept tables, in order, if the table seen `now` follows from them.
 
-        If several explanations score equally, they must agree, or each be a prefix of the longest;
-        otherwise nothing is returned.  `before` is the table of the last verdict: where it lies
-        again as it did, all was put back.  Where `now` alone gives the same moves it is left to be
-        judged as it is.
+        Empty where that is not certain. If several explanations score equally, they must agree, or
+        each be a prefix of the longest; otherwise nothing is returned. `before` is the table of the
+        last verdict: where `now` is the same again, all was put back and nothing is returned.
+        Nothing is returned either where `now` alone gives the same moves: it is left to be judged
+        as it is.
         """
         if before is not None and same_positions(before, now):
             return ()
@@ -332,8 +340,9 @@ def _explanations(
 def _best(
     explanations: Iterable[Explanation], now: Observation, board: Board
 ) -> tuple[tuple[str, ...], Explanation] | None:
-    """The longest of the best explanations, with all its moves up to `now`; None where the others
-    contradict it, nothing explains `now`, or it has no move.
+    """The longest of the best explanations, with all its moves up to `now`.
+
+    None where the others contradict it, nothing explains `now`, or it has no move.
     """
     scored = [(*one.score(now, board), one) for one in explanations]
     best = max(score for score, _, _ in scored)
@@ -374,7 +383,7 @@ def _distinct(explanations: Iterable[Explanation]) -> list[Explanation]:
 
 
 def _accepted(event: Event) -> bool:
-    """Was something accepted: a legal act, or what a throw moved that is made again?"""
+    """True if something was accepted: a legal act, or what was moved by a throw to be repeated."""
     return isinstance(event, Ruled) and (event.verdict == "accepted" or bool(event.stands))
 
 
@@ -383,7 +392,7 @@ def _counts(heard: Event) -> bool:
 
 
 def _decides(event: Event) -> bool:
-    """Was something accepted, or do people say what happened?"""
+    """True if something was accepted, or people say what happened."""
     if isinstance(event, Undone):
         return event.decided_by != REFEREE
     return _accepted(event) or isinstance(

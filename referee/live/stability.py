@@ -1,4 +1,4 @@
-"""Is the table at rest, since when, and is it the table that was judged last?
+"""Determine whether the table is at rest, since when, and whether it was judged already.
 
 Times are those of the frames' own clock (`Frame.at_ms`), which never goes back.
 """
@@ -31,7 +31,7 @@ place.
 HAND_STILL_MS = 4000
 """What looks like a hand and has not moved for this long may be part of the table."""
 RESTLESS_MS = 4000
-"""Pieces that have not come to rest after this time never will: people are told, so that no game
+"""Pieces that have not come to rest after this time will not: people are told, so that no game
 waits without a word.
 """
 
@@ -43,9 +43,9 @@ Thing = TypeVar("Thing")
 class Stability:
     """What a frame says of the table's rest.
 
-    `settled` is the observation if the table has been at rest for the hold up to it.  `hand`: a
-    hand is over the board, and not one that has kept still; `still_hand`: one that has kept still
-    for `HAND_STILL_MS`.  `restless`: with nothing in the way, no rest for `RESTLESS_MS`.
+    `settled` is the observation if the table has been at rest for the hold up to it. `hand`: a hand
+    is over the board, and is not still; `still_hand`: it has been still for `HAND_STILL_MS`.
+    `restless`: no rest for `RESTLESS_MS`, though nothing is in the way.
     """
 
     settled: Observation | None = None
@@ -56,9 +56,9 @@ class Stability:
 
 
 class StabilityMonitor:
-    """Give it every frame's reading in order.  It also remembers the tables that were judged.
+    """Detects rest, given every frame's reading in order; remembers the tables that were judged.
 
-    Every frame of a hold is compared with its first, so that a slow creep is a movement too.
+    Every frame of a hold is compared with its first, so that slow drift counts as movement too.
     """
 
     def __init__(self, hold_ms: int = HOLD_MS) -> None:
@@ -108,26 +108,26 @@ class StabilityMonitor:
         self._first = None
 
     def is_unchanged(self, settled: Observation) -> bool:
-        """Is it the table that was judged last?"""
+        """True if this is the table that was judged last."""
         return self.judged is not None and unchanged_since_verdict(self.judged, settled)
 
     def is_known(self, settled: Observation) -> bool:
-        """Is it the table that was judged last, or the one that could not be judged?"""
+        """True if this is the table that was judged last, or the one that could not be judged."""
         return any(
             known is not None and unchanged_since_verdict(known, settled)
             for known in (self.judged, self.not_judged)
         )
 
     def is_not_judged_again(self, settled: Observation) -> bool:
-        """Is it the same reading of the table that could not be judged?"""
+        """True if this is the same reading of the table that could not be judged."""
         return self.not_judged is not None and is_same_reading(self.not_judged, settled)
 
     def restart_rest_timer(self) -> None:
-        """Somebody is at the table, it is another one, or a verdict has settled it."""
+        """Count anew: somebody is at the table, it has changed, or a verdict has settled it."""
         self._left_alone_ms = None
 
     def left_alone_ms(self, at_ms: int) -> int:
-        """For how long the table was left alone, from the first call after `restart_rest_timer`."""
+        """Time that the table was left alone; 0 at the first call after `restart_rest_timer`."""
         if self._left_alone_ms is None:
             self._left_alone_ms = at_ms
         return at_ms - self._left_alone_ms
@@ -147,8 +147,9 @@ class StabilityMonitor:
         return seen
 
     def _hand_is_still(self, seen: Observation) -> bool:
-        """Has what looks like a hand not moved for `HAND_STILL_MS`?  It has not where the same
-        reading is told again, because the picture has not changed.
+        """True if what looks like a hand has not moved for `HAND_STILL_MS`.
+
+        It has not moved while the change gate repeats the same reading.
         """
         still = (
             self._hand is not None
@@ -163,20 +164,20 @@ class StabilityMonitor:
 
 
 def same_positions(a: Observation, b: Observation) -> bool:
-    """Do two observations show the same pieces in the same places, within 1 mm and 3 degrees or
-    3 standard deviations?
+    """True if two observations show the same pieces in the same places.
 
-    Pieces are the same when colour, size, pose and what they stand on are; those off the board are
-    not compared.  Counters and dice are compared like pieces, and tiles by their places.
+    Places are the same within 1 mm and 3 degrees, or 3 standard deviations. Pieces are the same
+    when colour, size, pose and what they stand on are; those off the board are not compared.
+    Counters and dice are compared like pieces, and tiles by their places.
     """
     return _same_things(a, b, _same_place)
 
 
 def unchanged_since_verdict(judged: Observation, settled: Observation) -> bool:
-    """Is it the same table, with as many pieces of each colour beside it?  A throw may end there.
+    """True for the same table, with as many pieces of each colour beside it.
 
-    A piece that was in doubt when it was judged, and is read well elsewhere within that doubt, is a
-    change.
+    A throw may end beside the table. A piece that was in doubt when it was judged, and is read well
+    elsewhere within that doubt, is a change.
     """
     outside, was_outside = (
         Counter(piece.colour for piece in table.off_board) for table in (settled, judged)
@@ -185,8 +186,9 @@ def unchanged_since_verdict(judged: Observation, settled: Observation) -> bool:
 
 
 def is_same_reading(a: Observation, b: Observation) -> bool:
-    """True if both share the same arrays: the change gate repeated an earlier reading.  Lets the
-    loop skip comparisons.
+    """True if both share the same arrays: the change gate repeated an earlier reading.
+
+    Lets the loop skip comparisons.
     """
     return all(
         getattr(a, what) is getattr(b, what)
@@ -225,7 +227,7 @@ def _by_kind(seen: Observation) -> dict[tuple[str, ...], list[SeenPiece]]:
 def _pair_up(
     ours: Sequence[Thing], theirs: Sequence[Thing], same: Callable[[Thing, Thing], bool]
 ) -> bool:
-    """Can two lists of one length be matched one to one, each pair in the same place?"""
+    """True if two lists of one length can be matched one to one, each pair in the same place."""
     apart = np.array([[not same(a, b) for b in theirs] for a in ours], float).reshape(
         len(ours), len(theirs)
     )

@@ -159,7 +159,9 @@ class StateMachine:
         self.state = LoopState.STARTING
 
     def enter(self, state: LoopState) -> None:
-        """Go on to a state.  Nothing is checked here: a referee at work goes on whatever the table
-        of transitions says; the tests check every transition.
+        """Go on to a state.
+
+        Transitions are not checked here, so that a referee at work goes on in any case; the tests
+        check every one.
         """
         self.state = state

@@ -37,10 +37,10 @@ class Halted(InputError):  # noqa: N818 - told to people in one line, like all t
 
 
 class Supervisor:
-    """Runs a referee, and another one in its place when it fails.  `run` in a thread of its own;
-    everything else from any thread.
+    """Runs a referee, and another one in its place when it fails.
 
-    Pages and lamps use it in place of a referee: it passes calls on to the one at work.
+    `run` belongs to a thread of its own; everything else may be called from any. Pages and lamps
+    use it in place of a referee: it passes calls on to the one at work.
     """
 
     def __init__(
@@ -53,8 +53,9 @@ class Supervisor:
         say: Callable[[str], object] = lambda _text: None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`live` and `stopping` are the referees'; `say` is told of each failure in a line; `clock`
-        in seconds, never going back.
+        """`live` and `stopping` are those of the referees.
+
+        `say` is told of each failure in a line; `clock` returns seconds and never goes back.
         """
         self._referee, self._renew, self._session = referee, renew, session
         self._live, self._stopping, self._say, self._clock = live, stopping, say, clock

@@ -1,5 +1,6 @@
-"""Check all through a game that cards, board and camera are where `table.json` says; measure the
-table anew where people want it.
+"""Check during a game that cards, board and camera are where `table.json` says.
+
+Measures the table anew where people want it.
 """
 
 from __future__ import annotations
@@ -31,21 +32,22 @@ TABLE_REQUESTS: tuple[TableRequest, ...] = get_args(TableRequest)
 class Check(Protocol):
     """`calibration.table.drift.recheck`."""
 
-    def __call__(self, image: Image, setup: Setup, before: Camera | None = None) -> Checked: ...
+    def __call__(self, image: Image, setup: Setup, before: Camera | None = None) -> Checked:
+        """As `calibration.table.drift.recheck`."""
 
 
 class Remeasure(Protocol):
     """`calibration.table.remeasure.redo`."""
 
-    def __call__(self, image: Image, setup: Setup) -> tuple[Setup, Checked]: ...
+    def __call__(self, image: Image, setup: Setup) -> tuple[Setup, Checked]:
+        """As `calibration.table.remeasure.redo`."""
 
 
 class TableMonitor:
-    """Checks the table whenever the camera's pose was estimated anew: the camera has moved then, or
-    a card has, or one was covered.
+    """Checks the table whenever the camera's pose was estimated anew.
 
-    What people request is done at the next table at rest.  `look` belongs to one thread; everything
-    else is safe from any.
+    The camera has moved then, or a card has, or one was covered. What people request is done at the
+    next table at rest. `look` belongs to one thread; everything else may be called from any.
     """
 
     def __init__(self, file: TableFile, check: Check, remeasure: Remeasure) -> None:
@@ -57,7 +59,7 @@ class TableMonitor:
         self._usual: Camera | None = None
         """The pose that the camera is compared with."""
         self._accepted: frozenset[int | str] = frozenset()
-        """What lies elsewhere and people have taken as it is."""
+        """Things that lie elsewhere and that people have accepted so."""
         self._refusal = ""
         self._lock = threading.Lock()
         self._request: TableRequest | None = None
@@ -68,20 +70,21 @@ class TableMonitor:
         return self._file.setup
 
     def wish(self, request: TableRequest) -> None:
-        """People want this; it takes the place of what they wanted before."""
+        """Set the request, in place of an earlier one."""
         with self._lock:
             self._request = request
 
     @property
     def holds(self) -> bool:
-        """Does something lie elsewhere that people have not accepted?  Lengths cannot be trusted
-        then.
+        """True if something lies elsewhere that people have not accepted.
+
+        Lengths cannot be trusted then.
         """
         return bool(_things(self._last) - self._accepted)
 
     @property
     def said(self) -> tuple[str, ...]:
-        """What is not where it was, and what that means, in sentences."""
+        """Sentences on what is not where it was, and what that means."""
         elsewhere = tuple(map(as_sentence, self._last.elsewhere))
         meaning = (HOLDS if self.holds else PLAYED_ON,) if elsewhere else ()
         camera: tuple[str, ...] = ()
@@ -93,8 +96,9 @@ class TableMonitor:
         return (*elsewhere, *meaning, *camera, *refusal, *soon)
 
     def look(self, image: Image, seen: Observation | Unusable) -> TableChecked | None:
-        """The event that follows from a table at rest, or from one that cannot be read: something
-        lies elsewhere, or no longer; or a request was done.
+        """Check a table at rest, or one that cannot be read, and do what was requested.
+
+        Returns an event where something lies elsewhere, or no longer does, or a request was done.
         """
         with self._lock:
             request, self._request = self._request, None
@@ -129,8 +133,9 @@ class TableMonitor:
         return TableChecked(said=sentences(*self.said), decided_by=DECIDED_BY)
 
     def _measure_anew(self, image: Image) -> TableChecked | None:
-        """Measure cards and board; where nothing lies elsewhere, only take the camera's pose for
-        the usual one.
+        """Measure cards and board anew.
+
+        Where nothing lies elsewhere, only the camera's pose is taken for the usual one.
         """
         if not self._last.elsewhere:
             self._usual = self._last.camera
@@ -160,7 +165,7 @@ def _things(checked: Checked) -> frozenset[int | str]:
 
 
 def _with_covered(before: Checked, now: Checked) -> Checked:
-    """What is not where it was: a card that is covered now is taken to lie as it lay."""
+    """The check with cards that are covered now taken to lie as they did before."""
     shown = now.camera.fiducials_seen if now.camera else ()
     covered = {
         card: by_mm

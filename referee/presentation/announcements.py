@@ -1,6 +1,4 @@
-"""What a caller says of a verdict: short, to be heard across a table; and which sound goes with
-it.
-"""
+"""The spoken announcement of a verdict, short enough to carry across a table, and its sound."""
 
 from __future__ import annotations
 
@@ -15,9 +13,9 @@ from table.languages import translated
 from table.messages import msg
 
 LONGEST = 110
-"""Characters that are said in some six seconds."""
+"""Length in characters; takes about 6 s to say."""
 CUT = 45
-"""A sentence longer than this ends where its explanation begins."""
+"""A first sentence with more characters than this ends where its explanation begins."""
 SAID_BY_HAND = {
     "corrected": msg("The ruling is corrected."),
     "undone": msg("That is taken back."),
@@ -32,12 +30,12 @@ BY_VERDICT: dict[str, Sound] = {
 
 
 def call(kind: str, said: str, mm: str = "millimetres", to: str = "to") -> str:
-    """The words for a verdict's sentences; `kind` as in a view's verdicts (`ruled`, `asked`,
-    `corrected` ...).
+    """The announcement of a verdict's sentences.
 
-    The first sentence without its explanation, then as many more as are short enough, and always
-    the last: whose turn it is.  In another language `mm` are its millimetres, and `to` stands
-    between the ends of a line.
+    `kind` as in a view's verdicts (`ruled`, `asked`, `corrected` ...). The announcement is the
+    first sentence without its explanation, then as many more as are short enough, and always the
+    last: whose turn it is. `mm` and `to` are the words for millimetres and between the ends of a
+    line, in the language of the sentences.
     """
     if kind in SAID_BY_HAND:
         return SAID_BY_HAND[kind]
@@ -72,8 +70,9 @@ def call_in(decision: Decision, code: str) -> tuple[str, str]:
 
 
 def sound(game: str, verdict: str, code: str, state: Mapping[str, Any]) -> Sound:
-    """The sound of a verdict in a game; `state` is the document of the state after it, `verdict` as
-    in a view's verdicts.
+    """The sound of a verdict in a game.
+
+    `verdict` as in a view's verdicts; `state` is the document of the state after it.
     """
     if verdict in BY_VERDICT:
         return BY_VERDICT[verdict]
@@ -84,7 +83,7 @@ def sound(game: str, verdict: str, code: str, state: Mapping[str, Any]) -> Sound
 
 
 def _spoken(sentence: str, mm: str, to: str) -> str:
-    """As it is said aloud: without ±, units and lines in full, `red2` in two words."""
+    """A sentence as it is spoken: without ±, units and lines in full, `red2` in two words."""
     words = re.sub(r" \(± [^)]*\)| ± \d+(?:[.,]\d+)?", "", sentence)
     words = re.sub(r"(\d) mm\b", rf"\1 {mm}", words)
     words = re.sub(r"\b([a-h][1-8])-([a-h][1-8])\b", rf"\1 {to} \2", words)

@@ -1,8 +1,7 @@
-"""What lamps should tell: a pure function of the session's ledger, its latest record and what the
-referee does now.
+"""What lamps show: a pure function of the ledger, its latest record and what the referee does now.
 
-`document` is everywhere the engine's document of the ledger's state, for whoever has it already: it
-takes longer to make than all else here.
+`document` is everywhere the engine's document of the ledger's state, for callers that have it
+already: computing it takes longer than all else here.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ _LASTING: dict[Status, Signal] = {
     "stopped": "cannot see",
     "ended": "dark",
 }
-"""Doings of the referee that are shown for as long as they last, whatever was ruled before."""
+"""States of the referee that are shown while they last, whatever was ruled before."""
 
 
 def scene_of(
@@ -63,8 +62,9 @@ def scene_of(
     board: Board,
     document: Document | None = None,
 ) -> Scene:
-    """What to show now; `news` is a record that has come since anything else was shown, None where
-    there is none.
+    """The scene to show now.
+
+    `news` is a record that has come since anything else was shown, None where there is none.
     """
     document = document or ledger.engine.state_document(ledger.state)
     if (signal := _LASTING.get(status)) and news is None:
@@ -77,9 +77,7 @@ def scene_of(
 
 
 def standing(ledger: Ledger, board: Board | None, document: Document | None = None) -> Scene:
-    """What a session shows for as long as nothing happens: the end, a pause, an open question, or
-    whose turn it is.
-    """
+    """The scene while nothing new happens: the end, a pause, an open question, or a turn."""
     if ledger.ended:
         return DARK
     players = ledger.players
@@ -104,7 +102,7 @@ def standing(ledger: Ledger, board: Board | None, document: Document | None = No
 def scene_of_record(
     ledger: Ledger, record: Record, board: Board, document: Document | None = None
 ) -> Scene:
-    """What a record shows when it has just come; `ledger` is the session after it."""
+    """The scene of a record that has just come; `ledger` is the session after it."""
     then = standing(ledger, board, document)
     match event := record.event:
         case Ruled():
@@ -146,7 +144,7 @@ def _ruled(event: Ruled, then: Scene, seq: int) -> Scene:
 def _question(
     asked: Asked, players: tuple[str, ...], leader: str | None, marked: tuple[Mark, ...]
 ) -> Scene:
-    """A question of what is too close shows between whom it is, or where; any other one asks."""
+    """The scene of a question; if it is too close to call, with the players or places."""
     if not asked.code.endswith("too_close"):
         return Scene("asking", players, leader=leader, marks=marked)
     close = {name.partition(" ")[0] for name in in_question(asked)}
@@ -164,7 +162,7 @@ def _leader(document: Document, players: tuple[str, ...]) -> str | None:
 
 
 def marks(engine: Rules, document: Document, board: Board | None) -> tuple[Mark, ...]:
-    """What a state of a game points at on this board (None: not known): lines, and places."""
+    """The lines and places that a state of a game points at; none where the board is not known."""
     if board is None:
         return ()
     shown = facts(engine).presentation.marks(document)

@@ -1,4 +1,4 @@
-"""From the table into a camera's picture, for those who draw over it."""
+"""Projection from the table into a camera's picture."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from vision.geometry.camera_model import project
 
 
 def through_lens(setup: Setup, camera: Camera) -> Callable[[Array], Array]:
-    """Gives the pixels (n, 2) of table points (n, 3) in mm, in the full-size picture of the camera
-    where it was then.
+    """The projection into a camera's picture, for drawing over it.
+
+    It maps table points (n, 3) in mm to pixels (n, 2) in the full-size picture of the camera at
+    that pose.
     """
     return partial(project, camera=camera, lens=setup.camera)

@@ -1,4 +1,4 @@
-"""What a verdict did, or would do, on the board: marks for whoever draws it."""
+"""Marks on the board of what a verdict did, or would do."""
 
 from __future__ import annotations
 
@@ -24,15 +24,14 @@ from referee.sessions.events import (
 from table.boards import Board
 
 CELL = re.compile(r"\b(?:[a-h][1-8]|[A-O](?:[1-9]|1[0-5]))\b")
-"""Names of cells in a sentence; what is none on the board at hand is not drawn."""
+"""Names of cells in a sentence; those that this board does not have are not drawn."""
 
 
 def trace(engine: Game, board: Board | None, records: Sequence[Record]) -> tuple[Mark, ...]:
-    """The marks of the last of these records, which are a session's from its start; none where it
-    decides nothing.
+    """The marks of the last of these records; none where it decides nothing.
 
-    Of a question those of all that may have happened, unsure; of a table out of step with the
-    record, cells that differ.
+    `records` are a session's from its start. A question has the marks of all that may have
+    happened, as unsure; a table out of step with the record has the cells that differ.
     """
     event = records[-1].event
     if isinstance(event, Ruled) and event.verdict == "out_of_sync":
@@ -65,8 +64,9 @@ def _ways(event: Event) -> list[tuple[str, ...]]:
 
 
 def _follow(engine: Game, state: Any, moves: Iterable[str]) -> list[Mark]:
-    """What moves do one after the other; up to the first that is not legal, which is drawn too, as
-    far as it could be written.
+    """The marks of moves played one after the other.
+
+    Ends with the first move that is not legal, which is drawn too as far as its text allows.
     """
     marks: list[Mark] = []
     for text in moves:
@@ -83,8 +83,9 @@ def _follow(engine: Game, state: Any, moves: Iterable[str]) -> list[Mark]:
 
 
 def _state_before(engine: Game, board: Board | None, records: Sequence[Record]) -> Any:
-    """The state that the last record was decided in, as the one before it tells; None where that
-    tells no whole one.
+    """The state before the last record, from the record before it.
+
+    None where that record has no complete state.
     """
     for record in reversed(records[:-1]):
         event = record.event

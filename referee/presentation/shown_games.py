@@ -1,4 +1,4 @@
-"""What pages show of games beside their states: for whoever knows a view and no engine."""
+"""What pages show of games beside their states; hides the engines from them."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ def title(game: str) -> str:
 
 
 def verb(game: str, phase: str | None) -> str:
-    """What the player whose turn it is does, by the phase of a state; in games without phases they
-    are to move.
+    """What the player whose turn it is does, by the phase of a state.
+
+    In games without phases players are to move.
     """
     return (BEGINS | dict(facts_of(game).presentation.verbs)).get(phase or "", MOVES)
 
@@ -54,7 +55,7 @@ def declarations(game: str, state: Mapping[str, Any]) -> tuple[Declaration, ...]
 
 
 def options_in_order(game: str) -> bool:
-    """Do options of several players follow one another?"""
+    """True if the options of several players follow one another."""
     return facts_of(game).presentation.options_in_order
 
 

@@ -1,6 +1,4 @@
-"""What people who appeal against a ruling are offered: what else may have happened there, so that
-one tap puts it on record.
-"""
+"""Alternatives to a ruling, offered to people who appeal, so that one tap puts one on record."""
 
 from __future__ import annotations
 
@@ -14,14 +12,14 @@ from referee.sessions.state import Ledger, may_follow, state_before
 from table.messages import as_message, msg
 
 ALTERNATIVES = 12
-"""So many neighbours are offered at most."""
+"""Most neighbours that are offered."""
 
 
 def alternatives(ledger: Ledger, record: Record) -> tuple[Choice, ...]:
-    """What may stand in the place of a ruling of this game: the neighbours of what was ruled,
-    nearest first, then nothing.
+    """What may stand in the place of a ruling of this game.
 
-    Each agrees with all that was ruled since.  There are none for what was told in secret.
+    These are the neighbours of what was ruled, nearest first, then nothing. Each agrees with all
+    that was ruled since. There are none for what was told in secret.
     """
     event, seq = record.event, record.seq
     if isinstance(event, Noted) and event.secret:
@@ -53,8 +51,9 @@ def alternatives(ledger: Ledger, record: Record) -> tuple[Choice, ...]:
 
 
 def _may_be(told: Any) -> list[tuple[str, str]]:
-    """What else may have happened, as evidence has it, in words and in notation: until schema 5 as
-    moves without words, until schema 8 by their words.
+    """What else may have happened, as evidence has it: words and notation.
+
+    Until schema 5 evidence had moves without words; until schema 8 it had them by their words.
     """
     if isinstance(told, dict):
         return [*told.items()]
@@ -62,7 +61,7 @@ def _may_be(told: Any) -> list[tuple[str, str]]:
 
 
 def _others(ledger: Ledger, moves: tuple[str, ...]) -> tuple[Offered, ...]:
-    """Who else may have been said to begin; nothing for a move of the game."""
+    """Other players who may have been said to begin; none for a move of the game."""
     if not moves or begins(moves[0]) is None:
         return ()
     every = ((player, str(BeginWith(player))) for player in ledger.left)
@@ -74,5 +73,5 @@ def _others(ledger: Ledger, moves: tuple[str, ...]) -> tuple[Offered, ...]:
 
 
 def _follows(ledger: Ledger, seq: int, choice: Choice) -> bool:
-    """Would all that was ruled since still be legal?"""
+    """True if all that was ruled since would still be legal."""
     return may_follow(ledger, Corrected(corrects=seq, moves=choice.moves, decided_by=""))

@@ -1,6 +1,4 @@
-"""Sessions as files: one zip to carry away and to take in elsewhere, `records.jsonl` and
-`frames/000012.jpg`.
-"""
+"""Sessions as files: one zip to export and import, with `records.jsonl` and `frames/000012.jpg`."""
 
 from __future__ import annotations
 
@@ -32,16 +30,18 @@ from table.files import whole_file
 
 RECORDS = "records.jsonl"
 MOST_BYTES = 1_000_000_000
-"""A session that is taken in unpacks to no more than this, unless more is allowed (`--max-mb`): two
+"""Largest unpacked size of an imported session, in bytes, unless more is allowed (`--max-mb`): two
 evenings with all pictures.
 """
 MOST_RECORDS, MOST_TEXT, MOST_LINE = 20_000, 32 << 20, 1 << 18
-"""No session has more records, nor longer ones: where every throw is measured an hour has 121, of
-5 kB each.
+"""Most records of an imported session, and most bytes of all of them and of one. An hour in which
+every throw is measured has 121, of 5 kB each.
 """
 MOST_PICTURE, MOST_DIRECTORY = 32 << 20, 2 << 20
 MOST_RATIO, RATIO_FROM_BYTES = 200, 1 << 20
-"""Records are packed to a fortieth or less, pictures not at all; deflated zeros to a thousandth."""
+"""Largest compression ratio, checked from this size in bytes on. Records are packed to a fortieth
+or less, pictures not at all; deflated zeros to a thousandth.
+"""
 DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
@@ -56,12 +56,13 @@ DAMAGED = (
 PART = 100
 """Records that are read at a time."""
 PLACE = ("seq", "session", "at_ms", "frame", "picture")
-"""What a line of the file has beside the event."""
+"""Fields of a line of the file beside the event."""
 
 
 def export_session(log: LogReader, session: int, path: Path) -> None:
-    """Write a session as a zip that only its owner can read, whole or not at all; raises
-    InputError.
+    """Write a session as a zip that only its owner can read, whole or not at all.
+
+    Raises InputError.
     """
     with whole_file(path, OWNER_FILE) as file:
         _pack(log, session, file)
@@ -108,14 +109,13 @@ def _read_in_parts(log: LogReader, session: int) -> Iterator[Record]:
 def import_session(
     log: Log, path: Path, games: Games = GAMES, most_bytes: int = MOST_BYTES
 ) -> TakenIn:
-    """Take a session that was exported into a log, all of it or nothing; pictures for which the log
-    has no room are left out.
+    """Import an exported session into a log, all of it or nothing.
 
-    The sizes that the zip's directory states are looked at before anything is unpacked, and what is
-    unpacked is counted, as they can lie.  One record and one picture are in memory at a time.
-    Raises InputError: no zip of Rinkside, a damaged one, one that unpacks to more than
-    `most_bytes`, records that do not follow from one another, or a session that the log has
-    already.
+    Pictures for which the log has no room are left out. The sizes that the zip's directory states
+    are checked before anything is unpacked, and what is unpacked is counted, as they can lie. One
+    record and one picture are in memory at a time. Raises InputError for a file that is no zip of
+    Rinkside or is damaged, for one that unpacks to more than `most_bytes`, for records that do not
+    follow from one another, and for a session that the log has already.
     """
     try:
         with _Careful(path) as file, zipfile.ZipFile(file) as archive:
@@ -145,8 +145,10 @@ def import_session(
 
 
 class _Careful(io.BufferedReader):
-    """A file for `zipfile`, which reads a zip's directory at once, however large it says it is: 2
-    MB are 20,000 members with room to spare.
+    """A file for `zipfile` that refuses to read a directory of more than 2 MB.
+
+    `zipfile` reads a zip's directory at once, however large it says it is; 2 MB hold 20,000 members
+    with room to spare.
     """
 
     def __init__(self, path: Path) -> None:
@@ -164,7 +166,7 @@ class _Careful(io.BufferedReader):
 
 
 def _check_directory(archive: zipfile.ZipFile, path: Path, most_bytes: int) -> None:
-    """Is what the directory states no more than a session can be?"""
+    """Raise InputError where the directory states more than a session can hold."""
     members = archive.infolist()
     if len(members) > MOST_RECORDS + 1:
         raise InputError(
@@ -275,9 +277,7 @@ def _records(archive: zipfile.ZipFile, path: Path) -> Generator[Record, None, No
 
 
 def _followed(records: Iterator[Record], games: Games, path: Path) -> Iterator[Record]:
-    """The records, each once it is known to follow from those before it, by the rules of the
-    game.
-    """
+    """The records, each checked to follow from those before it by the rules of the game."""
     where = f"{path}: {RECORDS}"
     ledger: Ledger | None = None
     known: dict[int, int] = {}

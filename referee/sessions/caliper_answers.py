@@ -1,6 +1,4 @@
-"""From a calliper's readings to an answer: which piece is measured next, and when all that are in
-question have been.
-"""
+"""Answer a question of distances by calliper: which piece is next, and when all are measured."""
 
 from __future__ import annotations
 
@@ -11,10 +9,10 @@ from referee.sessions.events import Asked, Record
 
 
 def in_question(asked: Asked) -> tuple[str, ...]:
-    """The pieces that a question of distances hangs on, nearest first, named as the game names
-    them: `blue`, `blue 2`.
+    """The pieces that a question of distances depends on, nearest first.
 
-    Empty for a question that a calliper cannot answer.
+    They are named as the game names them: `blue`, `blue 2`. Empty for a question that a calliper
+    cannot answer.
     """
     gaps, pairs = asked.evidence.get("gaps", ()), asked.evidence.get("call", {}).get("pairs", ())
     names, count = [], dict[str, int]()

@@ -1,5 +1,6 @@
-"""What people may tell the referee: the panel, the buttons and the command line send these and
-nothing else.
+"""Commands that people give the referee.
+
+The panel, the buttons and the command line send these and nothing else.
 """
 
 from __future__ import annotations
@@ -35,11 +36,10 @@ class Answer(_Command, frozen=True, kw_only=True, tag="answer"):
 
 
 class Correct(_Command, frozen=True, kw_only=True, tag="correct"):
-    """Replace what record `record` ruled by `moves`, in the game's notation; no moves: nothing
-    happened there.
+    """Replace what record `record` ruled by `moves`, in the game's notation.
 
-    With pieces that were `misread` on its table that one counts as it is without moves, too: as the
-    start, or as it was recorded.
+    No moves: nothing happened there. With pieces that were `misread` on its table, a correction
+    without moves counts too: the table is the start, or as it was recorded.
     """
 
     record: int
@@ -49,35 +49,38 @@ class Correct(_Command, frozen=True, kw_only=True, tag="correct"):
 
 
 class Undo(_Command, frozen=True, kw_only=True, tag="undo"):
-    """Take back record `record`, or, without one, the last thing that stands (an open question
-    first).
+    """Take back record `record`.
+
+    Without one, take back the last thing that stands (an open question first).
     """
 
     record: int | None = None
 
 
 class Declare(_Command, frozen=True, kw_only=True, tag="declare"):
-    """Say what happened where there is nothing to see, as `moves` in the game's notation: `stop
-    blue`.
+    """Say what happened where there is nothing to see, as `moves` in the game's notation.
+
+    Example: `stop blue`.
     """
 
     moves: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
 
 
 class Hear(_Command, frozen=True, kw_only=True, tag="hear"):
-    """What does not come through the lens, as a die or a button sends it: `{"player": "red", "die":
-    5}`; the game understands it.
+    """An input that the camera does not see, as a die or a button sends it.
+
+    Example: `{"player": "red", "die": 5}`. The game understands it.
     """
 
     said: dict[str, Any]
 
 
 class Roll(_Command, frozen=True, kw_only=True, tag="roll"):
-    """Roll electronic dice: the values are drawn as this is obeyed, and are in the log before
-    anybody sees them.
+    """Roll electronic dice.
 
-    With a `player` one die is rolled for the game, which hears it as that player's; without, so
-    many `dice` are rolled for whatever people like, and count for nothing.
+    The values are drawn when the command is done, and are in the log before anybody sees them. With
+    a `player` one die is rolled for the game, which hears it as that player's; without one, `dice`
+    are rolled that count for nothing.
     """
 
     player: str | None = None
@@ -85,8 +88,9 @@ class Roll(_Command, frozen=True, kw_only=True, tag="roll"):
 
 
 class Appeal(_Command, frozen=True, kw_only=True, tag="appeal"):
-    """`player` does not agree with what record `record` ruled; the host corrects it, takes it back
-    or upholds it.
+    """`player` does not agree with what record `record` ruled.
+
+    The host corrects it, takes it back or upholds it.
     """
 
     player: str
@@ -141,7 +145,8 @@ Command = (
 
 
 def parse_command(raw: object) -> Command:
-    """The command in a plain document such as `{"command": "undo", "decided_by": "blue"}`; raises
-    InputError.
+    """The command in a plain document such as `{"command": "undo", "decided_by": "blue"}`.
+
+    Raises InputError.
     """
     return convert(raw, Command, "command")  # type: ignore[arg-type]  # a union is a type to msgspec

@@ -1,6 +1,4 @@
-"""Every table with its pieces as people said that they are, where the camera reads them
-otherwise.
-"""
+"""Tables with their pieces as people corrected them, where the camera reads them otherwise."""
 
 from __future__ import annotations
 
@@ -17,8 +15,9 @@ from table.table_config import Setup
 def table_before(
     ruled_on: RuledOn[Observation], ledger: Ledger, setup: Setup
 ) -> Observation | None:
-    """The table that the last ruling rests on, as people said it was; None as in
-    `RuledOn.before`.
+    """The table that the last ruling rests on, with people's corrections.
+
+    None as in `RuledOn.before`.
     """
     before = ruled_on.before(ledger)
     return (
@@ -29,8 +28,9 @@ def table_before(
 
 
 class AsSaid:
-    """Feed it every observation; what is read again because the picture has not changed comes back
-    as one reading, too.
+    """Applies people's corrections to every observation.
+
+    A reading that the change gate repeats comes back as the same reading, too.
     """
 
     def __init__(self) -> None:
@@ -40,17 +40,19 @@ class AsSaid:
         self._read: tuple[SeenPiece, ...] | None = None
         self._pieces: tuple[SeenPiece, ...] = ()
         self.there: tuple[Misread, ...] = ()
-        """Those of the table at hand, where they lie now."""
+        """The corrections of pieces on the current table, where those lie now."""
         self.lost: tuple[Misread, ...] = ()
-        """Those that do not lie where they lay when the table was ruled on last."""
+        """The corrections of pieces that no longer lie where they lay when the table was ruled on
+        last.
+        """
 
     @property
     def told(self) -> bool:
-        """Did people say of any piece that it is read wrongly?"""
+        """True if people corrected any piece."""
         return bool(self._misread)
 
     def on(self, seen: Observation, ledger: Ledger, setup: Setup) -> Observation:
-        """The observation as people said it is."""
+        """The observation with people's corrections."""
         if ledger is not self._ledger:
             misread, colours = ledger.misread, ledger.colours_misread
             if (misread, colours) != (self._misread, self._colours):

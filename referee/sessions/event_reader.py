@@ -1,6 +1,4 @@
-"""The log as whoever reads it sees it: sessions, records, pictures, each checked against its
-checksum.
-"""
+"""Read a log: sessions, records and pictures, each checked against its checksum."""
 
 from __future__ import annotations
 
@@ -38,8 +36,10 @@ FROM records r LEFT JOIN frames f ON f.seq = r.seq GROUP BY r.session ORDER BY r
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """One line of `rinkside log list`; times are of the camera's clock, the first of what came
-    after the start, which may know no camera yet.
+    """One line of `rinkside log list`.
+
+    Times are of the camera's clock. The first is that of the first record after the start, where
+    the camera may not be known yet.
     """
 
     session: int
@@ -58,8 +58,9 @@ class SessionSummary:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """How many sessions, records and pictures a log has, the version of its tables, and what is
-    wrong with it, a sentence each.
+    """The result of checking a log: how much is in it, and what is wrong with it.
+
+    `version` is that of its tables; `wrong` has a sentence for each error.
     """
 
     sessions: int
@@ -142,7 +143,8 @@ class LogReader:
 
     def frame(self, seq: int) -> bytes | None:
         """The JPEG kept with record `seq`, checked against its SHA-256; None if there is none.
-        Damaged: InputError.
+
+        Raises InputError for a damaged one.
         """
         if not 0 < seq < INT64:
             return None
@@ -161,8 +163,9 @@ class LogReader:
         return bytes(jpeg)
 
     def check(self) -> Checked:
-        """Read the whole file and compare every checksum; what is wrong is said, and nothing raised
-        for it.
+        """Read the whole file and compare every checksum.
+
+        Errors are returned, not raised.
         """
         wrong: list[str] = []
         with self._reading():
@@ -291,8 +294,9 @@ class LogReader:
 
 
 def read_only_uri(path: Path) -> str:
-    """SQLite needs to write beside a WAL database even to read it, unless nobody can be writing
-    it.
+    """The address of a log for reading.
+
+    SQLite needs to write beside a WAL database even to read it, unless nobody can be writing it.
     """
     uri = f"{path.absolute().as_uri()}?mode=ro"
     wal = Path(f"{path}-wal")

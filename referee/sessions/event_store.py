@@ -38,8 +38,8 @@ logger = logging.getLogger(__name__)
 __all__ = ["FRAMES_BYTES", "Log", "LogFailed", "LogReader", "SessionSummary", "TakenIn"]
 
 FRAMES_BYTES = 2_000_000_000
-"""Room for pictures; beyond it the oldest go, those of the session at hand last.  What was ruled is
-never deleted.
+"""Room for pictures in bytes. Beyond it the oldest are deleted, those of the current session last.
+Rulings are never deleted.
 """
 JOURNAL_BYTES = 16 << 20
 """The journal is cut to this after a checkpoint; an import may have made it as large as the
@@ -54,8 +54,9 @@ _HARMLESS = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 @dataclass(frozen=True, slots=True)
 class TakenIn:
-    """A session that came from elsewhere: its number here, and how many of its pictures are here
-    and were left out for want of room.
+    """An imported session: its number here, and its pictures.
+
+    `frames` counts the pictures that were kept, `left_out` those for which there was no room.
     """
 
     session: int
@@ -64,12 +65,11 @@ class TakenIn:
 
 
 class Log(LogReader):
-    """The one writer of a log, which is made if there is none.  A second writer is refused with
-    InputError, and so is a damaged log.
+    """The one writer of a log, which is made if there is none.
 
-    After an error of the disk the log is opened again before it is used the next time, and what is
-    then on disk counts: an event for which `append` raised is not in it, one that `append` returned
-    is.
+    A second writer is refused with InputError, and so is a damaged log. After an error of the disk
+    the log is opened again before it is used the next time, and what is then on disk counts: an
+    event for which `append` raised is not in it, one that `append` returned is.
     """
 
     def __init__(
@@ -79,11 +79,11 @@ class Log(LogReader):
         self._connect = connect
         self._lock = threading.RLock()
         self._closed = self._in_doubt = False
-        """In doubt: an error left open what is on disk; nothing is read or written before that is
-        known.
+        """True while an error leaves open what is on disk; nothing is read or written before that
+        is known.
         """
         self._last = 0
-        """The newest record that was written and told to whoever wrote it."""
+        """The newest record that was written and returned to the caller."""
         self._claim = -1
         self._frames_bytes = frames_bytes
         logger.info("%s: opening to write", path)
@@ -100,12 +100,12 @@ class Log(LogReader):
     def append(
         self, event: Event, at_ms: int, session: int | None = None, frame_jpeg: bytes | None = None
     ) -> Record:
-        """Add an event; returns only when the commit is on disk.  `session` None begins a session
-        (SessionStarted).
+        """Add an event; returns only when the commit is on disk.
 
-        The record that comes back was read back from what was written.  Raises LogFailed (disk
-        full, disk fault), InputError for text that is no valid Unicode, and then, as after every
-        other exception, the log is as it was before and can be used.
+        `session` None begins a session (SessionStarted). The record that comes back was read back
+        from what was written. Raises LogFailed (disk full, disk fault), InputError for text that is
+        no valid Unicode, and then, as after every other exception, the log is as it was before and
+        can be used.
         """
         if (session is None) is not isinstance(event, SessionStarted):
             raise ValueError("a session begins with SessionStarted, and with nothing else")
@@ -169,8 +169,9 @@ class Log(LogReader):
         return int(kept)
 
     def _make_room(self, more_bytes: int, session: int) -> None:
-        """Delete the oldest pictures until `more_bytes` fit, those of `session` last, and in each
-        the empty table after all others.
+        """Delete the oldest pictures until `more_bytes` fit.
+
+        Those of `session` go last, and in each session the picture of the empty table goes last.
         """
         over = self._kept_bytes() + more_bytes - self._frames_bytes
         if over <= 0:
@@ -234,8 +235,9 @@ class Log(LogReader):
             raise
 
     def _look_at_it(self, first: bool) -> None:
-        """Raise InputError for what is no log, or a damaged one, over a connection that writes
-        nothing; before, take the right to write.
+        """Claim the right to write, then check the file over a connection that writes nothing.
+
+        Raises InputError for a file that is no log, or a damaged one.
         """
         journal = Path(f"{self.path}-wal")
         cut_off = journal.exists() and journal.stat().st_size > 0
@@ -277,9 +279,7 @@ class Log(LogReader):
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """One transaction: committed at the end of the block, rolled back by every exception,
-        whatever raised it.
-        """
+        """One transaction: committed at the end of the block, rolled back by every exception."""
         with self._lock:
             self._ready()
             committing = False
@@ -299,8 +299,9 @@ class Log(LogReader):
                 raise self._failed(error) from error
 
     def _roll_back(self, error: BaseException, committing: bool) -> None:
-        """Undo the transaction at hand.  Where that fails, or the disk did, what is on disk is in
-        doubt.
+        """Undo the current transaction.
+
+        Where that fails, or the disk did, what is on disk is in doubt.
         """
         # Who commits and is interrupted finds no transaction: it may have been committed.
         self._in_doubt = (isinstance(error, sqlite3.Error) and not _harmless(error)) or (
@@ -313,8 +314,9 @@ class Log(LogReader):
             self._in_doubt = True
 
     def _written_after_all(self, error: sqlite3.Error) -> bool:
-        """A commit failed: is it on disk all the same?  Raises LogFailed where that cannot be found
-        out now.
+        """True if a commit that failed is on disk all the same.
+
+        Raises LogFailed where that cannot be found out now.
         """
         if not self._in_doubt:
             return False
@@ -351,12 +353,12 @@ class Log(LogReader):
                 ) from error
 
     def _open_again(self, keep: bool) -> None:
-        """Find out what is on disk.  An event after the last one that was told is kept and counts,
-        or else is taken away.
+        """Find out what is on disk, after an error left it in doubt.
 
-        Such an event was committed by a call that raised, so nobody was shown it.  The checkpoint
-        brings what is kept to disk once more, as a sync that failed may have lost it, and empties
-        the journal, where a commit that failed may have left its pages.
+        An event after the last one that was returned is kept and counts, or else (`keep` false) is
+        deleted. Such an event was committed by a call that raised, so nobody was shown it. The
+        checkpoint writes what is kept to disk once more, as a sync that failed may have lost it,
+        and empties the journal, where a commit that failed may have left its pages.
         """
         with suppress(sqlite3.Error):
             self._db.close()

@@ -21,9 +21,7 @@ APPLICATION_ID = 0x52494E4B
 INT64 = 2**63
 """SQLite's numbers are smaller than this."""
 MOST_VALUE = 34 << 20
-"""No text and no picture in a log has more bytes; a damaged file may say that one has a
-gigabyte.
-"""
+"""Most bytes of a text or a picture in a log; a damaged file may claim a gigabyte."""
 ERRORS = (sqlite3.Error, UnicodeDecodeError)
 """What using a database raises; the second where SQLite's message quotes text of a damaged file."""
 
@@ -49,8 +47,9 @@ UPGRADE = (
 
 
 def record_checksum(seq: int, session: int, at_ms: int, event: str) -> str:
-    """SHA-256 of a record, hexadecimal: its three numbers and its JSON as they are written, with
-    spaces between, in UTF-8.
+    """SHA-256 of a record, hexadecimal.
+
+    Of its three numbers and its JSON as they are written, with spaces between, in UTF-8.
     """
     return hashlib.sha256(f"{seq} {session} {at_ms} {event}".encode()).hexdigest()
 
@@ -74,8 +73,9 @@ def upgrade(db: sqlite3.Connection) -> None:
 
 
 def version_of(db: sqlite3.Connection, path: Path) -> int:
-    """Version of the tables, 0 for a database without any; raises InputError for another program's,
-    or a newer log.
+    """Version of the tables, 0 for a database without any.
+
+    Raises InputError for another program's database, or a newer log.
     """
     (application,) = db.execute("PRAGMA application_id").fetchone()
     (version,) = db.execute("PRAGMA user_version").fetchone()
@@ -93,11 +93,11 @@ def version_of(db: sqlite3.Connection, path: Path) -> int:
 
 
 def damage(db: sqlite3.Connection, version: int, whole: bool) -> str:
-    """What is damaged, in a few words, empty if nothing is found.
+    """What is damaged, in a few words; empty if nothing is found.
 
-    Records and their index are looked at, page by page, and every record's checksum; with `whole`
-    the structure of the pictures and the free pages too (SQLite's `quick_check`), which reads the
-    whole file.  Raises sqlite3.Error where the disk cannot be read.
+    Checks records and their index, page by page, and every record's checksum; with `whole` the
+    structure of the pictures and the free pages too (SQLite's `quick_check`), which reads the whole
+    file. Raises sqlite3.Error where the disk cannot be read.
     """
     try:
         found = " ".join(
@@ -132,7 +132,7 @@ def changed_records(db: sqlite3.Connection) -> list[int]:
 
 
 def is_damage(error: Exception) -> bool:
-    """Does SQLite say that the file's content is wrong, not that it cannot be read?"""
+    """True if SQLite says that the file's content is wrong, not that it cannot be read."""
     code = getattr(error, "sqlite_errorcode", None)
     return (
         (code is not None and code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB))
@@ -142,8 +142,9 @@ def is_damage(error: Exception) -> bool:
 
 
 def damaged(path: Path, what: str) -> InputError:
-    """The error for a log that is damaged: nothing is written to it, and what can be read can be
-    saved.
+    """The error for a damaged log.
+
+    It says that nothing is written to the log, and how to save what can be read.
     """
     rescue = f"rinkside log rescue {shlex.quote(str(path))} NEW.sqlite"
     return InputError(

@@ -1,8 +1,7 @@
-"""What happened, as past-tense facts that are never changed or deleted, and the JSON that they are
-kept as.
+"""Events: what happened, as past-tense facts that are never changed, and the JSON they are kept as.
 
-A session's state is the fold of its records (`referee.sessions.state`).  Moves are written in the
-notation of the game's engine.
+They are never deleted either. A session's state is the fold of its records
+(`referee.sessions.state`). Moves are written in the notation of the game's engine.
 """
 
 from __future__ import annotations
@@ -22,9 +21,7 @@ from table.messages import NOTHING, Listing, Message, Number, PieceName, Plain, 
 from table.text import check_unicode
 
 SCHEMA = 9
-"""Version of the facts below; it stands in every document, and a newer one is refused, never
-guessed at.
-"""
+"""Version of the facts below, written into every document; a newer one is refused."""
 
 
 UNSAID: Message = msgspec.field(default_factory=lambda: NOTHING)
@@ -63,12 +60,11 @@ class SessionStarted(Fact, frozen=True, kw_only=True, tag="session_started"):
 
 
 class Reopened(Fact, frozen=True, kw_only=True, tag="reopened"):
-    """The program, or only its referee, began again and goes on with the session; it remembers no
-    table that it saw before.
+    """The program, or only its referee, began again and goes on with the session.
 
-    The fields are as in `SessionStarted`, and count from here on.  `said` is a sentence about what
-    is not as it was: that the referee had failed, or that people go on with another lens; empty
-    otherwise, and in logs of before 0.2.
+    It remembers no table that it saw before. The fields are as in `SessionStarted`, and count from
+    here on. `said` is a sentence about what has changed: that the referee had failed, or that
+    people go on with another lens; empty otherwise, and in logs of before 0.2.
     """
 
     camera: str = ""
@@ -93,14 +89,13 @@ class GameStarted(Fact, frozen=True, kw_only=True, tag="game_started"):
 
 
 class Ruled(Fact, frozen=True, kw_only=True, tag="ruled"):
-    """The referee ruled on a settled table, by its own eyes, or on what it heard: then there is no
-    observation.
+    """The referee ruled on a settled table that it saw, or on what it heard.
 
-    `moves` are those that were played (accepted) or tried (refused); `stands` are those that count
-    although the act is refused (since version 7).  `waiting` (since version 8) is a table that
-    rests and is not what the game waits for.  `state` is the engine's state document after the
-    ruling; `observation` is `rinkside-observation/1` with `gaps` and `call` where the game has
-    them.  The picture that it rests on is the record's frame.
+    `observation` is None for what it heard. `moves` are those that were played (accepted) or tried
+    (refused); `stands` are those that count although the act is refused (since version 7).
+    `waiting` (since version 8) is a table that rests and is not what the game waits for. `state` is
+    the engine's state document after the ruling; `observation` is `rinkside-observation/1` with
+    `gaps` and `call` where the game has them. The picture that it rests on is the record's frame.
     """
 
     verdict: Literal["accepted", "refused", "cannot_see", "out_of_sync", "waiting"]
@@ -121,10 +116,9 @@ class Ruled(Fact, frozen=True, kw_only=True, tag="ruled"):
 
 
 class Noted(Fact, frozen=True, kw_only=True, tag="noted"):
-    """The referee heard what does not come through the lens, and there was nothing to announce: a
-    die, a vote.
+    """The referee heard what the camera does not see (a die, a vote), with nothing to announce.
 
-    `moves` count.  Those of a `secret` one are shown to nobody (`record_document` leaves them out);
+    `moves` count. Those of a `secret` one are shown to nobody (`record_document` leaves them out);
     the log keeps them.
     """
 
@@ -191,10 +185,9 @@ class Answered(Fact, frozen=True, kw_only=True, tag="answered"):
 
 class Corrected(Fact, frozen=True, kw_only=True, tag="corrected"):
     """People replaced what was ruled in record `corrects` by `moves` (none: nothing happened).
-    Both stay in the log.
 
-    `misread` are the pieces of its table that they put right (since version 8): with them it
-    counts, with or without moves.
+    Both stay in the log. `misread` are the pieces of its table that they put right (since version
+    8): with them it counts, with or without moves.
     """
 
     corrects: int
@@ -216,8 +209,9 @@ class Undone(Fact, frozen=True, kw_only=True, tag="undone"):
 
 
 class Declared(Fact, frozen=True, kw_only=True, tag="declared"):
-    """People said what happened where there was nothing to see: `moves` (the leader stops, a
-    starting line was marked).
+    """People said what happened where there was nothing to see.
+
+    `moves` say it: the leader stops, a starting line was marked.
     """
 
     moves: tuple[str, ...]
@@ -227,8 +221,9 @@ class Declared(Fact, frozen=True, kw_only=True, tag="declared"):
 
 
 class Appealed(Fact, frozen=True, kw_only=True, tag="appealed"):
-    """A player does not agree with what was ruled in record `appeals`; it stands until people
-    correct it or take it back.
+    """A player does not agree with what was ruled in record `appeals`.
+
+    The ruling stands until people correct it or take it back.
     """
 
     appeals: int
@@ -246,10 +241,11 @@ class Upheld(Fact, frozen=True, kw_only=True, tag="upheld"):
 
 
 class Resigned(Fact, frozen=True, kw_only=True, tag="resigned"):
-    """A player gave the game up.  The last who is left has won it; with more of them they play on.
+    """A player gave the game up.
 
-    `passed_over`: turns and votes pass over that player from then on; not so in logs of before,
-    whose moves were played without that.
+    The last player left has won it; with more of them they play on. With `passed_over`, turns and
+    votes pass over that player from then on; not so in older logs, whose moves were played without
+    that.
     """
 
     player: str
@@ -272,12 +268,11 @@ class Resumed(Fact, frozen=True, kw_only=True, tag="resumed"):
 
 
 class TableChecked(Fact, frozen=True, kw_only=True, tag="table_checked"):
-    """Cards or board were seen not to lie where the table says, or to lie there again; or people
-    had the table measured anew, or play on as it is.
+    """Cards or board lie elsewhere, or in their places again, or people reacted to that.
 
-    `table` is the `rinkside-table/1` document by which it is read from here on, and no picture
-    shows that one empty; without it, it is read as before.  `decided_by` is empty for what the
-    referee saw by itself.
+    People had the table measured anew, or played on as it is. `table` is the `rinkside-table/1`
+    document by which the table is read from here on, and no picture shows that one empty; without
+    it, it is read as before. `decided_by` is empty for what the referee saw by itself.
     """
 
     said: Message
@@ -346,13 +341,14 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def shows_table(record: Record) -> bool:
-    """Does it hold a table as it was seen?"""
+    """True if it holds a table as it was seen."""
     return isinstance(record.event, Ruled | Asked) and record.event.observation is not None
 
 
 def renumbered(event: Event, numbers: Mapping[int, int]) -> Event:
-    """The event with the records that it names renumbered; raises KeyError for one that has no
-    number.
+    """The event with the records that it names renumbered.
+
+    Raises KeyError for one that has no number.
     """
     match event:
         case Answered():
@@ -402,8 +398,9 @@ def decode(text: str, where: str) -> Event:
 
 
 def decode_document(document: Any, where: str) -> Event:
-    """The event in a document that was read from JSON, which is used up; raises InputError as
-    `decode` does.
+    """The event in a document that was read from JSON, which is used up.
+
+    Raises InputError as `decode` does.
     """
     if not isinstance(document, dict):
         raise InputError(f"{where}: expected an event as a JSON object, got {shown(document)}")
@@ -425,8 +422,9 @@ MESSAGE_TAGS = [kind.__struct_config__.tag for kind in (Template, Listing, Word,
 
 
 def _with_messages(value: Any) -> Any:
-    """Evidence as the log keeps it, with its messages as such; what ends with a stop is a
-    sentence.
+    """Evidence as the log keeps it, with its messages restored.
+
+    A message that ends with a stop is a sentence.
     """
     if isinstance(value, list):
         return [_with_messages(one) for one in value]
@@ -447,10 +445,10 @@ def _restored(kind: type, value: Any) -> Any:
 
 
 def record_document(record: Record) -> dict[str, Any]:
-    """A record as plain data for people to read: seq, session, at_ms, frame, schema, fact and the
-    fact's own fields; messages are in English.
+    """A record as plain data for people to read, with messages in English.
 
-    The moves of what was noted in secret are left out.
+    It has seq, session, at_ms, frame, schema, fact and the fact's own fields. The moves of what was
+    noted in secret are left out.
     """
     place = {
         "seq": record.seq,

@@ -1,6 +1,7 @@
-"""How it is decided who begins a game: by hand, by lot, or rolled for before the first move.  The
-lot is drawn here, outside the engines, and set right here where people say before the first move
-that somebody else begins.
+"""Decide who begins a game: by hand, by lot, or rolled for before the first move.
+
+The lot is drawn here, outside the engines. It is overruled here, too, where people say before the
+first move that somebody else begins.
 """
 
 from __future__ import annotations
@@ -40,12 +41,11 @@ def draw_lot(players: Sequence[str]) -> str:
 
 
 def decided(begins: str, game: str, players: Sequence[str], lot: Lot = draw_lot) -> Decided:
-    """How it is decided who begins, and who that is, as facts tell it: `begins` is `lot`, `roll`, a
-    player, or empty for the first of `players`.
+    """How it is decided who begins, and who that is.
 
-    Nobody is named (an empty name) for the first of `players`, and where it is to be rolled for.
-    Raises InputError for what is none of these, and for what the rules of the game do not leave
-    open.
+    `begins` is `lot`, `roll`, a player, or empty for the first of `players`. `first` of the result
+    is empty for the first of `players`, and where it is to be rolled for. Raises InputError for any
+    other value, and for a way that the rules of the game do not leave open.
     """
     if begins in ("lot", "roll") and begins not in printed(game).ways:
         raise InputError(
@@ -81,10 +81,10 @@ class BeginsSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def hear(ledger: Ledger, said: Mapping[str, Any]) -> Verdict:
-    """What is heard in any game: `{"begins": "blue"}` before anything has happened, and all that
-    the game itself understands.
+    """Judge an input that any game may be given.
 
-    Raises InputError for what neither does.
+    That is `{"begins": "blue"}` before anything has happened, and all that the game itself
+    understands. Raises InputError for an input that neither understands.
     """
     if "begins" not in said:
         return ledger.engine.hear(ledger.state, said, ledger.in_doubt)

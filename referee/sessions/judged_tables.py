@@ -1,6 +1,4 @@
-"""The tables that were ruled on: a judge is given the last that counts, to tell what has changed
-since.
-"""
+"""The tables that were ruled on: a judge compares a new table with the last one that counts."""
 
 from __future__ import annotations
 
@@ -12,8 +10,8 @@ from referee.sessions.state import Ledger
 Table = TypeVar("Table")
 
 TABLES_KEPT = 100
-"""Who takes back more rulings than this is where a program is that was just started: the judge has
-the record alone.
+"""Tables kept. After more rulings than this are taken back, the judge has the record alone, as in a
+program that was just started.
 """
 
 
@@ -24,20 +22,21 @@ class RuledOn(Generic[Table]):
         self._tables: dict[int, Table] = {}
 
     def keep(self, seq: int, table: Table) -> None:
-        """Record `seq`, the newest, rests on this table."""
+        """Keep the table on which record `seq`, the newest, rests."""
         self._tables[seq] = table
         if len(self._tables) > TABLES_KEPT:
             del self._tables[next(iter(self._tables))]
 
     def newest(self, among: Container[int]) -> tuple[int, Table] | None:
-        """The last record that was kept of these, and its table; None where there is none."""
+        """The newest kept record among these, and its table; None where there is none."""
         return next(
             ((seq, table) for seq, table in reversed(list(self._tables.items())) if seq in among),
             None,
         )
 
     def before(self, ledger: Ledger) -> Table | None:
-        """The table on which the last ruling that stands was made by eye; None if that was before
-        this memory began.
+        """The table on which the last ruling that stands was made by eye.
+
+        None if that was before this memory began.
         """
         return next((self._tables[seq] for seq in ledger.seen_in if seq in self._tables), None)

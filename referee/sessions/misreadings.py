@@ -1,8 +1,7 @@
-"""A piece that the camera reads surely and wrongly: how the table was read if it is otherwise, and
-what people said of it.
+"""Pieces that the camera reads confidently and wrongly, and people's corrections of them.
 
-Nothing is read otherwise without people's word.  What they said of a piece holds for as long as it
-lies there, and goes with it where nothing else explains where it went.
+No reading is changed without people's word. A correction of a piece holds for as long as it lies
+there, and moves with it where nothing else explains where it went.
 """
 
 from __future__ import annotations
@@ -23,14 +22,13 @@ from table.solids import REPEATS_DEG, Pose, lying, upright
 from table.table_config import Setup
 
 MOST_MISREAD = 6
-"""Where more pieces than this would have to be misread, the table is another one."""
+"""Where more pieces than this would have to be misread, the table is taken as another one."""
 EXPLAINS = 3
-"""A table is what is recorded, or what may follow it, from this rank on."""
+"""Lowest `rank` of a verdict that explains its table: it is what is recorded, or may follow it."""
 ALLOWED = 4
-"""It follows as something legal."""
+"""`rank` of a table that follows by a legal act, or is the start."""
 KEY = "misread"
-"""The name in a record's evidence: of a ruling a list, of a question lists by the label of a
-choice.
+"""Name in a record's evidence: for a ruling a list, for a question lists by the label of a choice.
 """
 
 
@@ -56,7 +54,7 @@ class Misread(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Explained(NamedTuple):
-    """A table with pieces read otherwise than they were, and the verdict on it."""
+    """A table with some pieces read differently, and the verdict on it."""
 
     misread: tuple[Misread, ...]
     table: Observation
@@ -64,22 +62,22 @@ class Explained(NamedTuple):
 
     @property
     def moves(self) -> tuple[str, ...]:
-        """What has happened then, if that is legal."""
+        """The moves that have happened then, if they are legal."""
         return self.verdict.moves if isinstance(self.verdict, Accepted) else ()
 
 
 def kind_of(piece: SeenPiece) -> Kind:
-    """As it was read."""
+    """The kind that the piece was read as."""
     return Kind(piece.colour, piece.size, piece.pose)
 
 
 def plain(misread: Iterable[Misread]) -> list[dict[str, Any]]:
-    """As a record's evidence keeps them."""
+    """Misreadings as plain data for a record's evidence."""
     return [msgspec.to_builtins(one) for one in misread]
 
 
 def read_misread(document: object) -> tuple[Misread, ...]:
-    """Those of a record's evidence; none where they are not written as this program writes them."""
+    """The misreadings in a record's evidence; none where they have another form."""
     try:
         return convert(document, tuple[Misread, ...], "misread")
     except InputError:
@@ -87,8 +85,10 @@ def read_misread(document: object) -> tuple[Misread, ...]:
 
 
 class AsTold(NamedTuple):
-    """A table as people said it is: the misread pieces that are there, where they lie now, and
-    those that have left their place.
+    """A table as people corrected it.
+
+    `there` are the misread pieces that are on it, where they lie now; `lost` those that have left
+    their place.
     """
 
     table: Observation
@@ -99,8 +99,9 @@ class AsTold(NamedTuple):
 def as_told(
     seen: Observation, misread: Sequence[Misread], colours: Mapping[str, str], setup: Setup
 ) -> AsTold:
-    """The table with the pieces that lie where people spoke of them as these are; `colours` is what
-    colours that nobody plays are.
+    """The table with people's corrections of the pieces that still lie where they spoke of them.
+
+    `colours` maps colours that nobody plays to what they are.
     """
     there: dict[int, Misread] = {}
     lost: list[Misread] = []
@@ -182,13 +183,18 @@ def _away_mm(piece: SeenPiece, one: Misread) -> float:
 
 
 def _may_be(piece: SeenPiece, one: Misread) -> bool:
-    """Is it read as that one was, or, for once, as what it is?"""
+    """True if the piece is read as that one was, or, for once, as what it is."""
     return kind_of(piece) in (one.read, one.true)
 
 
 def rank(verdict: Verdict) -> int:
-    """How well a verdict explains its table: 4 as an act that is legal or the start, 3 as nothing
-    new, 2 as half done or one of several things, 1 as what is refused, 0 not at all.
+    """How well a verdict explains its table.
+
+    4: a legal act, or the start.
+    3: nothing new.
+    2: half done, or one of several things.
+    1: refused.
+    0: not at all.
     """
     match verdict:
         case Accepted():
@@ -206,10 +212,10 @@ def rank(verdict: Verdict) -> int:
 def amiss(
     verdict: Verdict, seen: Observation, before: Observation | None, colours: Container[str]
 ) -> bool:
-    """Is the table another one than the record's, for all that is seen?
+    """True if the table does not seem to be the record's.
 
-    Who is refused something may not have done it where no table was ruled on `before`, and where a
-    piece is of none of the game's `colours`.
+    A refused act may be a misreading where no table was ruled on `before`, or where a piece has
+    none of the game's `colours`.
     """
     if isinstance(verdict, Refused):
         return before is None or any(piece.colour not in colours for piece in seen.pieces)
@@ -217,7 +223,7 @@ def amiss(
 
 
 def half_done(verdict: Verdict) -> bool:
-    """Is the table taken as a part of an act, and the game waits for the rest of it?"""
+    """True if the table is taken as a part of an act, and the game waits for the rest of it."""
     return isinstance(verdict, Waiting) and not verdict.differences
 
 
@@ -230,7 +236,7 @@ def _differences(verdict: Verdict) -> float:
 
 
 def came(seen: Observation, before: Observation | None) -> list[int]:
-    """Indexes of the pieces that do not lie as one lay when the table was ruled on last."""
+    """Indexes of the pieces that are new since the table was ruled on last."""
     were = before.pieces if before is not None else ()
     return [
         k
@@ -250,10 +256,11 @@ def explanations(
     colours: Sequence[str],
     setup: Setup,
 ) -> list[Explained]:
-    """The nearest readings that explain a table: with as few pieces as possible read otherwise.
+    """The nearest readings that explain a table: with as few pieces as possible read differently.
 
-    Pieces that lie as they lay are as they were.  One piece after the other is read so that least
-    is amiss; none where that does not lead to a table that is explained.
+    A greedy search: pieces that lie as before keep their readings, and of the others one after the
+    other is read so that the fewest differences are left. Empty where that leads to no table that
+    is explained.
     """
     found = Explained((), seen, verdict)
     as_read = {id(seen.pieces[k]) for k in came(seen, before) if seen.pieces[k].pose != "leaning"}
@@ -276,8 +283,9 @@ def explanations(
 def likest(
     judge: Judge, verdict: Verdict, seen: Observation, colours: Sequence[str], setup: Setup
 ) -> Explained:
-    """The reading in which least is amiss, whatever has to be misread for it: every piece once, as
-    itself or as what leaves least amiss.
+    """The reading with the fewest differences, however many pieces have to be misread for it.
+
+    Every piece is tried once, as it is or in the way that leaves the fewest differences.
     """
     found = Explained((), seen, verdict)
     for piece in seen.pieces:
@@ -294,8 +302,10 @@ def likest(
 
 
 def _likely(misread: Sequence[Misread]) -> bool:
-    """One or two pieces may be misread in any way, more only if they are alike, and no two pieces
-    are seen that are not there.
+    """True for misreadings that are plausible together.
+
+    One or two pieces may be misread in any way, more only if all are misread in the same way; at
+    most one piece is seen that is not there.
     """
     kinds, gone = (
         {(one.read, one.true, one.turned_deg) for one in misread},
@@ -307,7 +317,7 @@ def _likely(misread: Sequence[Misread]) -> bool:
 def _with_one_more(
     found: Explained, pieces: Iterable[int], judge: Judge, colours: Sequence[str], setup: Setup
 ) -> Iterator[Explained]:
-    """The table with one more of these pieces read otherwise, in every way."""
+    """The table with one more of these pieces read differently, in every way."""
     for k in pieces:
         piece = found.table.pieces[k]
         for one in _otherwise(piece, colours, setup):
@@ -341,8 +351,9 @@ def _otherwise(piece: SeenPiece, colours: Sequence[str], setup: Setup) -> Iterat
 
 
 class Followed(NamedTuple):
-    """A table with the pieces that people spoke of where they lie now; `rival` explains it as well,
-    if they are read as they are by now.
+    """The explanation of a table with corrected pieces where they lie now.
+
+    `rival` explains the table as well, if one of these pieces is read rightly by now.
     """
 
     best: Explained
@@ -356,11 +367,11 @@ def follow(
     before: Observation | None,
     setup: Setup,
 ) -> Followed:
-    """The table with a piece that people spoke of where it lies now, if that explains the table
-    better; else as it is.
+    """Follow corrected pieces that have left their places to where they lie now.
 
-    What has left its place is the only piece that came and is read as that one was, or nobody
-    knows.
+    A correction moves along if that explains the table better, or as well by a legal act; else the
+    table stays as read. The piece must be read as it was before, and only one new piece may explain
+    the table best: otherwise nobody knows which it is.
     """
     best, rival, nowhere = plainly, None, list(lost)
     for one in lost:
@@ -389,8 +400,9 @@ def follow(
 def _read_rightly(
     found: Explained, lost: Iterable[Misread], before: Observation | None
 ) -> Explained:
-    """With where those are that have left their place and are read as what they are now: they may
-    be misread again.
+    """Add the corrections whose pieces have moved and are read rightly now.
+
+    They may be misread again. A piece has moved there if it is the only new one of its kind.
     """
     for one in lost:
         there = [

@@ -1,6 +1,4 @@
-"""Do the pieces that a table has suit the board and what was ruled about them?  Told before
-play.
-"""
+"""Check before play that a table's pieces suit the board and the rulings."""
 
 from __future__ import annotations
 
@@ -11,5 +9,5 @@ from table.table_config import Setup
 
 
 def check_pieces(game: str, rulings: Mapping[str, str], setup: Setup) -> None:
-    """Raises InputError where a game says that they do not."""
+    """Raise InputError where a game says that the pieces do not suit it."""
     facts_of(game).check_pieces(rulings, setup)

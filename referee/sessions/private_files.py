@@ -1,5 +1,6 @@
-"""Files that only their owner may read: the log has pictures of people's tables, and what they said
-in secret.
+"""Files that only their owner may read.
+
+The log has pictures of people's tables, and what they said in secret.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ logger = logging.getLogger(__name__)
 
 
 def create_private(path: Path) -> None:
-    """Make an empty file that nobody else may open, before anything is in it.  Raises
-    FileExistsError, and OSError where it cannot be made.
+    """Make an empty file that nobody else may open, before anything is in it.
+
+    Raises FileExistsError, and OSError where it cannot be made.
     """
     os.close(
         os.open(
@@ -30,10 +32,10 @@ def create_private(path: Path) -> None:
 
 
 def tighten(path: Path, mode: int) -> bool:
-    """Take from other users what `mode` does not give them; a file of somebody else is left as it
-    is, with a warning in the log of the program: then False.
+    """Take from other users the rights that `mode` does not give them.
 
-    Nothing is done where there is no such file, or its rights are no wider than that.
+    False for a file of somebody else: it is left as it is, with a warning in the log of the
+    program. Nothing is done where there is no such file, or its rights are no wider than that.
     """
     try:
         now = stat.S_IMODE(path.stat().st_mode)
@@ -52,10 +54,10 @@ def tighten(path: Path, mode: int) -> bool:
 
 
 def claim(path: Path) -> int:
-    """Hold the right to write; the kernel gives it back however the process ends.
+    """Hold the right to write a log; the kernel gives it back however the process ends.
 
-    A file of its own: closing any handle to the database itself would drop SQLite's own locks on
-    it.  It holds the number of the process.
+    The lock is a file of its own: closing any handle to the database itself would drop SQLite's own
+    locks on it. It holds the number of the process.
     """
     try:
         handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_FILE)

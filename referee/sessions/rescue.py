@@ -27,7 +27,7 @@ from referee.sessions.state import Games, Ledger, apply, begin
 from table.errors import InputError
 
 LEAST_ROW = 32
-"""No record is shorter, so a file has no more of them than it has room for."""
+"""Fewest bytes of a record: a bound on how many a file can hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +57,16 @@ class _Found:
     rows: dict[int, _Row] = field(default_factory=dict)
     lost: set[int] = field(default_factory=set)
     reachable: bool = True
-    """Could SQLite say how many there are?"""
+    """True if SQLite could say how many there are."""
 
 
 def rescue(bad: Path, good: Path, games: Games = GAMES) -> Rescued:
-    """Save what can be read of the log `bad`, which stays as it is, as the new log `good`; records
-    keep their numbers.
+    """Save what can be read of the log `bad` as the new log `good`; records keep their numbers.
 
-    A record is saved if its checksum is right, a picture likewise, and a session as far as its
-    records follow from one another by the rules of its game: after a lost one those are left out
-    that do not, or that tell of another state.  Raises InputError where nothing can be read.
+    `bad` stays as it is. A record is saved if its checksum is right, a picture likewise, and a
+    session as far as its records follow from one another by the rules of its game: after a lost one
+    those are left out that do not, or that tell of another state. Raises InputError where nothing
+    can be read.
     """
     if not bad.is_file():
         raise InputError(f"{bad}: expected a log, but there is no such file")
@@ -171,8 +171,9 @@ def _has_checksums(damaged: sqlite3.Connection) -> bool:
 def _take(
     found: _Found, seq: int, session: object, at_ms: object, text: object, sha256: object = None
 ) -> bool:
-    """Keep a row if it is a record; one of version 1 has no checksum, and is one if it reads as
-    one.
+    """Keep a row if it is a record.
+
+    One of version 1 has no checksum, and is taken for a record if it can be decoded.
     """
     if not (
         isinstance(session, int)
@@ -199,8 +200,9 @@ def _by_session(found: dict[int, _Row]) -> dict[int, list[_Row]]:
 
 
 def _that_follow(rows_of: list[_Row], lost: set[int], games: Games) -> list[_Row]:
-    """The records of a session up to the first that does not follow from those before it, where
-    some may be lost between them.
+    """The records of a session up to the first that does not follow from those before it.
+
+    Some may be lost between them.
     """
     first = rows_of[0]
     if first.seq != first.session or not isinstance(decode(first.text, "record"), SessionStarted):
@@ -229,7 +231,7 @@ def _that_follow(rows_of: list[_Row], lost: set[int], games: Games) -> list[_Row
 
 
 def _tells_of(record: Record, ledger: Ledger) -> bool:
-    """Does a record tell of the state that it leads to?  One that tells of none may."""
+    """True if a record tells of the state that it leads to, or of none."""
     state = getattr(record.event, "state", None)
     return not state or state == json.loads(json.dumps(ledger.engine.state_document(ledger.state)))
 

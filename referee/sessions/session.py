@@ -1,8 +1,7 @@
-"""A session: the fold of its records, told to everybody who listens, changed by nothing but
-appending.
+"""A session: the fold of its records, published to all listeners, changed only by appending.
 
-A record is published only after it is on disk.  Safe to use from many threads: who appends waits
-for who appends before, who only looks waits for nobody, however slow the disk is.
+A record is published only after it is on disk. Safe to use from many threads: writers wait for one
+another, readers wait for nobody, however slow the disk is.
 """
 
 from __future__ import annotations
@@ -79,8 +78,8 @@ from table.messages import Message, msg, phrases, quoted, sentences
 from table.text import check_unicode
 
 RECORDS_KEPT = 200
-"""The newest records of a session stay in memory, an evening's would not fit beside the eyes; older
-ones are read from the log.
+"""Newest records of a session that stay in memory, as those of a whole evening would take too much;
+older ones are read from the log.
 """
 
 
@@ -104,7 +103,7 @@ class Session:
         self._at_ms = records[-1].at_ms
         self._closed = False
         self._writing = threading.Lock()
-        """Held for as long as a record is made and written; `_changed` within it, and only to
+        """Held while a record is made and written; `_changed` is taken within it, and only to
         publish.
         """
         self._changed = threading.Condition()
@@ -121,12 +120,12 @@ class Session:
         draw: Draw = draw,
         lot: Lot = draw_lot,
     ) -> Self:
-        """Begin a session of one of `games` (all); raises InputError for an unknown game or players
-        that it refuses.
+        """Begin a session of one of `games` (default: all).
 
         `empty_jpeg` is a picture of the empty table, kept for reading this session's pictures
         again; `draw` is where the values of electronic dice come from, and `lot` decides who begins
-        the next game where that is by lot.
+        the next game where that is by lot. Raises InputError for an unknown game or players that it
+        refuses.
         """
         games = engines.GAMES if games is None else games
         try:
@@ -165,8 +164,7 @@ class Session:
             return self._ledger
 
     def tick(self, at_ms: int) -> None:
-        """Tell the session the time that people read (`Frame.shown_ms`); records are stamped with
-        it.
+        """Tell the session the time that people read (`Frame.shown_ms`), the stamp of new records.
 
         It may go back, where somebody sets the wall clock: order is that of `seq`, and no duration
         is computed from it.
@@ -177,13 +175,12 @@ class Session:
     def append(
         self, event: Event, frame_jpeg: bytes | None = None, after: int | None = None
     ) -> Record | None:
-        """Add an event at the time of the last `tick`; returns once it is on disk and everybody can
-        see it.
+        """Add an event at the time of the last `tick`; returns once it is on disk and published.
 
-        An event's `state` is filled in here.  With `after`, only if no record came since that one:
-        otherwise nothing is written and None comes back, and whoever judged must judge again.
-        Raises LogFailed, and then nothing is shown; ValueError of the engine where moves do not
-        follow from the state, and then nothing is written.
+        An event's `state` is filled in here. With `after`, only if no record came since that one:
+        otherwise nothing is written and None comes back, and the caller must judge again. Raises
+        LogFailed, and then nothing is shown; ValueError of the engine where moves do not follow
+        from the state, and then nothing is written.
         """
         with self._writing:
             if self._closed:
@@ -201,7 +198,7 @@ class Session:
         return record
 
     def _publish(self, record: Record) -> None:
-        """Show a record that is on disk."""
+        """Publish a record that is on disk."""
         ledger = apply(self._ledger, record)
         with self._changed:
             self._ledger = ledger
@@ -210,8 +207,9 @@ class Session:
             self._changed.notify_all()
 
     def catch_up(self) -> None:
-        """Take in what is on the log and was not shown, as something failed in between; everybody
-        sees it now.  Raises InputError.
+        """Publish records that are in the log and were not published because of a failure.
+
+        Raises InputError.
         """
         with self._writing:
             for record in self._log.records(self.id, self._ledger.seq):
@@ -220,10 +218,11 @@ class Session:
     def command(
         self, command: Command, allow: Callable[[Command], Command] | None = None
     ) -> Record:
-        """Do what people say; raises InputError where it cannot be done now, in one line for them.
+        """Do what a command says.
 
-        `allow` gives the command as it may be given, or raises; no other record comes between its
-        answer and the deed.
+        Raises InputError where it cannot be done now, in one line for people. `allow` returns the
+        command as it may be given, or raises; no other record comes between its answer and the
+        deed.
         """
         with self._writing:
             if allow is not None:
@@ -254,12 +253,10 @@ class Session:
         return touched(self.ledger, command)
 
     def hear(self, said: Mapping[str, Any]) -> Record | None:
-        """Judge what does not come through the lens at the time of the last `tick`; None where the
-        game has no use for it now.
+        """Judge an input that the camera does not see, at the time of the last `tick`.
 
-        There is one question at a time: what would raise another one has no use either, nor what
-        would leave none of its answers legal.
-
+        None where the game has no use for it now. With a question open, that is also an
+        input that would raise another one, or would leave none of its answers legal.
         Raises InputError for what the game does not understand.
         """
         check_unicode(said, "hear")
@@ -292,8 +289,9 @@ class Session:
         return event
 
     def _waits_for_an_answer(self, event: Ruled | Asked | Noted | Resigned) -> bool:
-        """Is a question open beside which this cannot stand: another one, or moves after which none
-        of its answers is legal?
+        """True if a question is open beside which this event cannot stand.
+
+        That is another question, or moves after which none of its answers is legal.
         """
         if self._ledger.question is None:
             return False
@@ -315,7 +313,7 @@ class Session:
         return bool(answers) and not any(may_follow(after, answer) for answer in answers)
 
     def _rolled(self, roll: Roll) -> Event:
-        """The values are drawn here and nowhere else; `evidence["dice"]` has them."""
+        """Roll electronic dice: the values (`evidence["dice"]`) are drawn here and nowhere else."""
         values = [self._draw() for _ in range(roll.dice)]
         if roll.player is None:
             shows = (
@@ -522,8 +520,9 @@ class Session:
         raise InputError(msg("undo: nothing was ruled yet, so there is nothing to take back"))
 
     def alternatives(self, seq: int) -> tuple[Choice, ...]:
-        """What else may have happened at record `seq`, to be sent as a Correct
-        (`referee.sessions.alternatives`).  Raises InputError.
+        """What else may have happened at record `seq`, to be sent as a Correct.
+
+        As `referee.sessions.alternatives`. Raises InputError.
         """
         with self._changed:
             ledger = self._ledger
@@ -536,8 +535,9 @@ class Session:
             return self._append(SessionEnded(reason=reason))
 
     def records(self, after: int = 0, most: int | None = None) -> tuple[Record, ...]:
-        """Records of this session with seq > `after`, the first `most` of them; what is not kept in
-        memory comes from the log.
+        """Records of this session with seq > `after`, the first `most` of them.
+
+        Those that are not kept in memory come from the log.
         """
         with self._changed:
             last = self._ledger.seq
@@ -554,16 +554,18 @@ class Session:
         return tuple(record for record in islice(found, most) if record.seq <= last)
 
     def wait(self, after: int, timeout_s: float | None = None) -> tuple[Record, ...]:
-        """As `records`, RECORDS_KEPT at most, but waits until there is at least one; empty when the
-        time is over or the session was closed.
+        """As `records`, RECORDS_KEPT at most, but waits until there is at least one.
+
+        Empty when the time is over or the session was closed.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._ledger.seq > after, timeout_s)
         return self.records(after, RECORDS_KEPT)
 
     def subscribe(self, after: int = 0) -> Iterator[Record]:
-        """Every record with seq > `after`, each once and in order, as they come; ends when the
-        session is closed.
+        """Every record with seq > `after`, each once and in order, as they come.
+
+        Ends when the session is closed.
         """
         while records := self.wait(after):
             yield from records
@@ -571,13 +573,14 @@ class Session:
 
     @property
     def closed(self) -> bool:
-        """Has `close` been called?"""
+        """True once `close` has been called."""
         with self._changed:
             return self._closed
 
     def close(self) -> None:
-        """Wake and end all who listen, once what is being written is on disk.  The log stays open:
-        it belongs to who opened it.
+        """Wake all listeners and end their waiting, once what is being written is on disk.
+
+        The log stays open: the caller opened it.
         """
         with self._writing, self._changed:
             self._closed = True

@@ -1,8 +1,7 @@
-"""Rows of a SQLite file found page by page, without the tree above them: what SQLite cannot reach
-any more.
+"""Find rows of a SQLite file page by page, without the tree above them, where SQLite fails.
 
 Source: "Database File Format", sqlite.org/fileformat2.html: the header (1.3), leaf pages of tables
-(1.6) and records (2.1).  Whether a row is what it seems is for the caller to say, by its checksum.
+(1.6) and records (2.1). Whether a row is what it seems is for the caller to check, by its checksum.
 """
 
 from __future__ import annotations
@@ -17,16 +16,15 @@ Row = tuple[int, list[Value]]
 """A row's number, and its columns."""
 
 PAGE = 4096
-"""Of every log, unless the header says another size."""
+"""Page size in bytes of every log, unless the header says another one."""
 LEAF = 0x0D
 _INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 
 
 def rows(path: Path, most_bytes: int) -> Iterator[Row]:
-    """Every row on every page that reads as a leaf of a table, free pages too; one of more than
-    `most_bytes` is left out.
+    """Every row on every page that reads as a leaf of a table, free pages too.
 
-    A row may come more than once.  Raises OSError.
+    A row of more than `most_bytes` is left out. A row may come more than once. Raises OSError.
     """
     with path.open("rb") as file:
         pages = _Pages(file, most_bytes)
@@ -48,8 +46,8 @@ class _Pages:
         self._usable = self._size - (start[20] if whole and start[20] <= 32 else 0)
         self._file, self._most_bytes = file, most_bytes
         self._left = 4 * file.seek(0, 2)
-        """So many bytes are read from overflow pages: each belongs to one row, unless the file
-        lies.
+        """Bytes that may still be read from overflow pages. Each page belongs to one row, unless
+        the file is wrong.
         """
 
     def read(self, number: int) -> bytes:

@@ -1,6 +1,4 @@
-"""How every session begins, and how one goes on: who plays what on which table, seen by which
-camera.
-"""
+"""Begin a session, or go on with one: who plays what, on which table, seen by which camera."""
 
 from __future__ import annotations
 
@@ -39,12 +37,12 @@ def opening(
     begins: str = "",
     lot: Lot = draw_lot,
 ) -> SessionStarted:
-    """The first fact of a session; `camera` is its name as people are shown it, `started` an aware
-    time, `names` the people's by colour; `begins` and `lot` are as in `decided`.
+    """The first fact of a session.
 
-    Raises InputError for a player whose colour is not one of the table's, as nobody would ever see
-    those pieces, for pieces that do not suit the board or the rulings, and for a name of somebody
-    who does not play.
+    `camera` is its name as people are shown it, `started` an aware time, `names` people's names by
+    colour; `begins` and `lot` are as in `decided`. Raises InputError for a player whose colour is
+    not one of the table's, as nobody would ever see those pieces, for pieces that do not suit the
+    board or the rulings, and for a name of somebody who does not play.
     """
     _check_players(players, setup)
     check_pieces(game, rulings, setup)
@@ -89,8 +87,9 @@ def reopened(
 
 
 def _changes(session: Session, setup: Setup, new_lens: bool) -> str:
-    """What is not as it was, in a sentence, where people consent to it; raises InputError where
-    they do not, or cannot.
+    """A sentence about what has changed, where people consent to it; empty for nothing.
+
+    Raises InputError where they do not consent, or cannot.
     """
     before = last_table(session.records())
     if not before:
@@ -115,8 +114,9 @@ def _changes(session: Session, setup: Setup, new_lens: bool) -> str:
 
 
 def reopening(setup: Setup, camera: str, at: datetime, said: str = "") -> Reopened:
-    """The fact that a session goes on; `camera` and `at` as in `opening`, `said` as in
-    `Reopened`.
+    """The fact that a session goes on.
+
+    `camera` and `at` as in `opening`, `said` as in `Reopened`.
     """
     at_utc, version = at.isoformat(timespec="seconds"), metadata.version("rinkside")
     return Reopened(
@@ -152,8 +152,9 @@ def parse_rulings(words: Sequence[str]) -> dict[str, str]:
 
 
 def parse_names(text: str) -> dict[str, str]:
-    """People's names by colour from `red=Anna,blue=Ben`; raises InputError, also for two colours of
-    one name.
+    """People's names by colour from `red=Anna,blue=Ben`.
+
+    Raises InputError, also where two colours have the same name.
     """
     names: dict[str, str] = {}
     for word in text.split(","):

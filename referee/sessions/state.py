@@ -1,5 +1,6 @@
-"""The fold: records in, the state of the session out.  Pure; the same records always give the same
-state.
+"""The fold of a session's records into its state.
+
+Pure: the same records always give the same state.
 """
 
 from __future__ import annotations
@@ -46,15 +47,14 @@ from table.files import convert
 from table.messages import Message, as_message, msg, phrase
 
 SIZES = ("small", "medium", "large")
-"""Sizes that games speak of, in moves and in what is heard; not all of them are in play on every
-table.
-"""
+"""Sizes that games name, in moves and in inputs; not all of them are in play on every table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Moves that count: ruled or noted in record `seq`, by force of record `by` (the same, or its
-    latest correction).
+    """Moves that count, ruled or noted in record `seq`.
+
+    `by` is the record by which they count: the same, or its latest correction.
     """
 
     seq: int
@@ -63,14 +63,16 @@ class Standing:
     question: Record | None = None
     """The question that these moves answer; it is open again when they are taken back."""
     state: Any = None
-    """The engine's state after them, None in a game that was left, and the ends over then: what
-    came before a change is not played again.
+    """The engine's state after them, and the ends that are over then, so that what came before a
+    change is not played again. None in a game that was left.
     """
     ends: tuple[dict[str, Any], ...] = ()
     secret: bool = False
-    """Said in secret: what goes wrong with it is told without it."""
+    """True for moves said in secret: an error message does not reveal them."""
     resigned: str | None = None
-    """Who gave up, where that is what it was, and whether turns and votes pass over that player."""
+    """The player who gave up, if this is a resignation, and whether turns and votes pass over that
+    player.
+    """
     passed_over: bool = False
     misread: tuple[Misread, ...] | None = None
     """The pieces that are read wrongly on the table that was ruled on, by people's word; None where
@@ -79,7 +81,7 @@ class Standing:
 
     @property
     def decides_first(self) -> bool:
-        """Is it nothing but a part of deciding who begins?"""
+        """True if it is only a part of deciding who begins."""
         return bool(self.moves) and all(map(decides_first, self.moves))
 
 
@@ -125,18 +127,20 @@ class Ledger:
 
     @property
     def rolling(self) -> bool:
-        """Is it still to be decided who begins?"""
+        """True if it is still to be decided who begins."""
         return isinstance(self.state, Rolling)
 
     @property
     def begun(self) -> bool:
-        """Does anything stand but how it was decided who begins?"""
+        """True if anything stands beside how it was decided who begins."""
         return any(not entry.decides_first for entry in self.standing)
 
     @property
     def may_set_first(self) -> bool:
-        """May people still say who begins: has nothing happened but how that was decided, who
-        resigned, and a set-up that is the same for all?
+        """True if people may still say who begins.
+
+        Nothing may have happened but how that was decided, resignations, and a set-up that is the
+        same for all.
         """
         lies = len(printed(self.started.game).ways) > 1
         return self.rolling or not any(
@@ -152,8 +156,9 @@ class Ledger:
 
     @property
     def may_begin(self) -> tuple[str, ...]:
-        """Who people may still say begins, in the place of who does; nobody once something has
-        happened.
+        """Players whom people may still name to begin, instead of the one who does.
+
+        Empty once something has happened.
         """
         begins = self.state.players[0] if not self.rolling else ""
         return (
@@ -178,18 +183,19 @@ class Ledger:
 
     @property
     def resigned(self) -> tuple[str, ...]:
-        """Who gave this game up."""
+        """Players who gave this game up."""
         return tuple(entry.resigned for entry in self.standing if entry.resigned)
 
     @property
     def left(self) -> tuple[str, ...]:
-        """Who did not."""
+        """Players who did not give this game up."""
         return tuple(player for player in self.players if player not in self.resigned)
 
     @property
     def outcome(self) -> Message | None:
-        """How this game ended, in a sentence: by its rules, or because all but one gave up; None
-        while it runs.
+        """How this game ended, in a sentence; None while it runs.
+
+        It ends by its rules, or because all but one gave up.
         """
         if (ended := self.engine.outcome(self.state)) is not None:
             return as_message(getattr(ended, "message", str(ended)))
@@ -201,8 +207,9 @@ class Ledger:
 
     @property
     def seen_in(self) -> Iterator[int]:
-        """Records that the rulings which count rest on, the latest first; of an answer, its
-        question.
+        """Records that the rulings which count rest on, the latest first.
+
+        For an answer it is its question.
         """
         return (
             entry.question.seq if entry.question else entry.seq for entry in reversed(self.standing)
@@ -210,17 +217,16 @@ class Ledger:
 
     @property
     def misread(self) -> tuple[Misread, ...]:
-        """The pieces that are read wrongly where they lay when the table was ruled on last, by
-        people's word.
-        """
+        """The misread pieces by people's word, where they lay when the table was ruled on last."""
         return next(
             (entry.misread for entry in reversed(self.standing) if entry.misread is not None), ()
         )
 
     @property
     def colours_misread(self) -> dict[str, str]:
-        """What colours that nobody plays are by people's word, in this session: pieces of two
-        players are never taken for each other's.
+        """Colours that nobody plays, and what they are by people's word, in this session.
+
+        Pieces of two players are never taken for each other's.
         """
         of_earlier = self.earlier.colours_misread if self.earlier else {}
         told = [
@@ -235,13 +241,14 @@ class Ledger:
 
     @property
     def colours(self) -> tuple[str, ...]:
-        """Of what lies on the table: the players' and, where there is one, the target's."""
+        """Colours of pieces on the table: the players' and, where there is one, the target's."""
         target = self.started.table.get("game", {}).get("target")
         return (*self.players, *([target] if target else []))
 
     def has_sizes(self, named: Iterable[str]) -> bool:
-        """Are all sizes that are among these words in play on the table?  Yes, where it is not
-        known which are.
+        """True if all sizes among these words are in play on the table.
+
+        Also true where it is not known which are.
         """
         in_play = self.started.table.get("game", {}).get("sizes")
         return not in_play or {*named}.isdisjoint({*SIZES} - {*in_play})
@@ -252,8 +259,9 @@ Games = Mapping[str, Game]
 
 
 def begin(record: Record, games: Games) -> Ledger:
-    """The ledger of a session's first record; raises InputError for a game or players that will not
-    do.
+    """The ledger of a session's first record.
+
+    Raises InputError for an unknown game, or players that it is not played with.
     """
     started = record.event
     if not isinstance(started, SessionStarted):
@@ -276,8 +284,9 @@ def _fresh(
     game: SessionStarted | GameStarted,
     board: Board | None,
 ) -> Ledger:
-    """The ledger of a game that begins with record `seq`; raises InputError for what it is not
-    played with.
+    """The ledger of a game that begins with record `seq`.
+
+    Raises InputError for a first player or others that it is not played with.
     """
     known = {"hand": ("", *game.players), "lot": game.players, "roll": ("",)}[game.begins]
     if game.first not in known:
@@ -303,8 +312,9 @@ def _fresh(
 
 
 def fold(records: Iterable[Record], games: Games, where: str) -> Ledger:
-    """The ledger of all records of a session, in order, at least one; raises InputError, `where`
-    first, as `recorded` does.
+    """The ledger of all records of a session, in order, at least one.
+
+    Raises InputError, `where` first, as `recorded` does.
     """
     remaining = iter(records)
     first = next(remaining)
@@ -318,8 +328,10 @@ def fold(records: Iterable[Record], games: Games, where: str) -> Ledger:
 
 @contextmanager
 def recorded(record: Record, where: str) -> Iterator[None]:
-    """A record that was applied once before, perhaps by an older program: what does not follow now
-    is told as InputError, `where` first.
+    """Run a block that applies a record from a log; its errors name the record.
+
+    The record was applied once before, perhaps by an older program: what does not follow now is
+    raised as InputError, `where` first.
     """
     try:
         yield
@@ -340,7 +352,7 @@ def followed_by(ledger: Ledger, event: Event, at_ms: int = 0) -> Ledger:
 
 
 def may_follow(ledger: Ledger, event: Event) -> bool:
-    """Could this event be the next record?"""
+    """True if this event could be the next record."""
     try:
         followed_by(ledger, event)
     except ValueError:
@@ -435,8 +447,9 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
 
 
 def _put_away(ledger: Ledger) -> Ledger:
-    """A game that is left, without the states on its way; should it be taken up again, it is played
-    again from its moves.
+    """A game that is left, without the states after its moves.
+
+    Should it be taken up again, its moves are played again.
     """
     return replace(
         ledger, standing=tuple(replace(entry, state=None, ends=()) for entry in ledger.standing)
@@ -444,8 +457,9 @@ def _put_away(ledger: Ledger) -> Ledger:
 
 
 def _count(ledger: Ledger, new: Standing) -> Ledger:
-    """With the moves of `new` played after all that stand; what has none stands too, as a set-up
-    that was accepted does.
+    """The ledger with the moves of `new` played after all that stand.
+
+    An entry without moves stands too, as a set-up that was accepted does.
     """
     engine, state, ends = ledger.engine, ledger.state, ledger.ends
     passed_over = (
@@ -511,10 +525,10 @@ def _begin_with(ledger: Ledger, first: str) -> Any:
 
 
 def history(ledger: Ledger) -> Iterator[tuple[Standing, Any, Any, Any]]:
-    """Every move that counts of this game, in order: what it stands in, the state before it, the
-    move, and the state after it.
+    """Every move that counts of this game, in order.
 
-    What decides who begins is no move of the game.
+    A tuple each: its entry, the state before, the move, the state after. What decides who begins is
+    no move of the game.
     """
     at = replace(ledger, state=ledger.start, ends=(), standing=())
     for entry in ledger.standing:
@@ -528,7 +542,7 @@ def history(ledger: Ledger) -> Iterator[tuple[Standing, Any, Any, Any]]:
 
 
 def _heard(ledger: Ledger, against: int) -> tuple[Record, ...]:
-    """The appeals that are open still when people have corrected or taken back a record."""
+    """The open appeals, without those against a record that people corrected or took back."""
     return tuple(
         record
         for record in ledger.appeals
@@ -537,8 +551,9 @@ def _heard(ledger: Ledger, against: int) -> tuple[Record, ...]:
 
 
 def _recount(ledger: Ledger, standing: Iterable[Standing]) -> Ledger:
-    """With other moves standing: what is the same up to the first that is not stays, the rest is
-    played again.
+    """The ledger with other moves standing.
+
+    Entries before the first difference stay; the rest is played again.
     """
     wanted = sorted(standing, key=lambda entry: entry.seq)
     pairs = zip(ledger.standing, wanted, strict=False)
@@ -583,7 +598,7 @@ def _answer(ledger: Ledger, record: Record, answered: Answered) -> Ledger:
 
 
 def check_ruling(ledger: Ledger, seq: int) -> None:
-    """Raises InputError, for people, where a record cannot be corrected now."""
+    """Raise InputError, for people, where a record cannot be corrected now."""
     if seq not in ledger.rulings:
         raise InputError(
             msg("record {n} is no ruling of this game, so it cannot be corrected", n=seq)

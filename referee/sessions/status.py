@@ -65,8 +65,9 @@ class Live:
 
 
 class LiveState:
-    """The newest `Live` and the newest picture; they outlast a referee that fails and begins again.
-    Everything from any thread.
+    """The newest `Live` and the newest picture.
+
+    They outlast a referee that fails and begins again. Everything may be called from any thread.
     """
 
     def __init__(self) -> None:
@@ -87,13 +88,14 @@ class LiveState:
             return self._latest
 
     def tell(self, status: Status, said: str) -> None:
-        """What the referee does from now on."""
+        """Set what the referee does from now on."""
         with self._changed:
             self._publish(replace(self._latest, status=status, said=said))
 
     def see(self, frame: Frame, readable: Observation | None) -> None:
-        """A new frame, and what could be read of it; None: nothing.  Nobody is woken: what follows
-        from it is told next.
+        """Take in a new frame, and what could be read of it; None: nothing.
+
+        Wakes nobody: what follows from it is told next.
         """
         self.picture.show(frame)
         with self._changed:
@@ -103,18 +105,18 @@ class LiveState:
             )
 
     def move(self, moved: tuple[str, ...], held: bool) -> None:
-        """What is not where it was, and whether nothing is ruled because of it."""
+        """Set what is not where it was, and whether nothing is ruled because of it."""
         with self._changed:
             if (moved, held) != (self._latest.moved, self._latest.held):
                 self._publish(replace(self._latest, moved=moved, held=held))
 
     def point_at(self, question: int, label: str) -> None:
-        """Which answer of this question somebody points at; empty: none any more."""
+        """Set the answer of this question that somebody points at; empty for none any more."""
         with self._changed:
             self._publish(replace(self._latest, pointed=Pointed(question, label)))
 
     def fail(self, trouble: str) -> None:
-        """What went wrong with the program; empty: it works again."""
+        """Set what went wrong with the program; empty once it works again."""
         with self._changed:
             if trouble != self._latest.trouble:
                 self._publish(replace(self._latest, trouble=trouble))

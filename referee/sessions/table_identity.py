@@ -1,5 +1,6 @@
-"""Is a session that goes on played on the table that it was played on?  Another board or piece set
-is refused, another lens needs consent.
+"""Check that a session goes on at the table that it was played on.
+
+Another board or piece set is refused, another lens needs consent.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ BOARD_SHARE, BOARD_MM = 0.01, 0.5
 GROUND_SHARE = 0.1
 """Open ground between cards that were laid anew differs by less than this share of its area."""
 PLACES = {"origin_mm", "outline_mm"}
-"""Where a board lies is no part of which board it is."""
+"""Fields that do not matter here: where a board lies is no part of which board it is."""
 PIECES = {
     "pieces": "piece set",
     "sizes": "sizes in play",
@@ -30,8 +31,9 @@ LENS = ("model", "width", "height", "matrix", "distortion")
 
 
 def last_table(records: tuple[Record, ...]) -> dict[str, Any]:
-    """The table that a session was read by last, as it is recorded; empty where none is (old
-    logs).
+    """The table that a session was read by last, as it is recorded.
+
+    Empty where none is (old logs).
     """
     tables = (
         record.event.table
@@ -42,8 +44,9 @@ def last_table(records: tuple[Record, ...]) -> dict[str, Any]:
 
 
 def another_table(before: Mapping[str, Any], setup: Setup) -> str:
-    """How board or pieces are not those of a recorded table, `expected ..., got ...`; empty: they
-    are.
+    """How board or pieces differ from those of a recorded table, as `expected ..., got ...`.
+
+    Empty if they do not.
     """
     now = table_document(setup)
     return _another_board(before["board"], now["board"]) or _other_pieces(
@@ -105,7 +108,7 @@ def _alike(name: str, old: Any, new: Any) -> bool:
 
 
 def _plain(thing: object) -> object:
-    """Without the difference between lists, as JSON has them, and tuples."""
+    """A value with tuples as lists, as JSON has them."""
     return [_plain(part) for part in thing] if isinstance(thing, list | tuple) else thing
 
 

@@ -23,8 +23,10 @@ HOST_DECIDES = "host_decides"
 
 
 def _kept(value: Any) -> Any:
-    """Evidence as plain data, in which messages stay what they are; what has a message as its name
-    is a row with it as `said`, as names in JSON are texts.
+    """Evidence as plain data, in which messages stay what they are.
+
+    A mapping with messages as names becomes rows with the name as `said`, as names in JSON are
+    texts.
     """
     match value:
         case Message():
@@ -40,9 +42,7 @@ def _kept(value: Any) -> Any:
 
 
 def told(verdict: Verdict) -> Message:
-    """What people are told: the sentence of a verdict, and where table and record differ, piece by
-    piece.
-    """
+    """The sentences of a verdict for people, with each difference between table and record."""
     differences = verdict.differences if isinstance(verdict, OutOfSync) else ()
     return sentences(verdict.said, *differences)
 
@@ -50,8 +50,9 @@ def told(verdict: Verdict) -> Message:
 def fact_of(
     verdict: Verdict, observation: dict[str, Any] | None = None
 ) -> Ruled | Asked | Noted | None:
-    """The fact that a verdict becomes; None where there is nothing to tell.  `observation` is what
-    it rests on, None for what was heard.
+    """The fact that a verdict becomes; None where there is nothing to tell.
+
+    `observation` is what it rests on, None for what was heard.
     """
     common: dict[str, Any] = {
         name: getattr(verdict, name) for name in ("code", "rests_on", "player")
@@ -117,8 +118,9 @@ def with_misread(
     misread: tuple[Misread, ...],
     answers: Mapping[str, tuple[Misread, ...]] | None,
 ) -> Ruled | Asked:
-    """The fact with the pieces that are read wrongly on its table; `answers` are those that more is
-    misread after, by their labels.
+    """The fact with the pieces that are misread on its table.
+
+    `answers` are the pieces that are also misread if a choice is true, by the label of the choice.
     """
     if isinstance(event, Ruled):
         told: Any = plain(misread)
@@ -136,7 +138,8 @@ def document(seen: Observation, ledger: Ledger) -> dict[str, Any]:
 
 
 def recorded_already(verdict: Verdict, ledger: Ledger) -> bool:
-    """Is it accepted that the table is as the record has it?  A set-up looks new to a program that
-    was just started again.
+    """True if a verdict only accepts that the table is as the record has it.
+
+    A set-up looks new to a program that was just started again.
     """
     return isinstance(verdict, Accepted) and not verdict.moves and ledger.begun

@@ -47,8 +47,9 @@ THROWS = (
 
 
 def write_scores(path: Path, games: Sequence[Played]) -> None:
-    """One row a game, with a column of points for every colour that plays in any; raises
-    InputError.
+    """Write one row a game, with a column of points for every colour that plays in any.
+
+    Raises InputError.
     """
     colours = [colour for colour in COLOURS if any(colour in played.players for played in games)]
     points = (f"score_{colour}_points" for colour in colours)
@@ -56,8 +57,9 @@ def write_scores(path: Path, games: Sequence[Played]) -> None:
 
 
 def write_gaps(path: Path, games: Sequence[Played]) -> int:
-    """One row a throw whose distance counts, and how many they are; sigma_mm is one standard
-    deviation.  Raises InputError.
+    """Write one row a throw whose distance counts; returns how many.
+
+    sigma_mm is one standard deviation. Raises InputError.
     """
     rows = [row for played in games for row in _throws(played)]
     _write(path, THROWS, rows)

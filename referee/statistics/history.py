@@ -1,6 +1,4 @@
-"""Sessions to look back on: every record with the state after it, read only, while they are played
-or long after.
-"""
+"""Past and current sessions for review, read only: every record with the state after it."""
 
 from __future__ import annotations
 
@@ -28,13 +26,14 @@ from table.errors import InputError
 from table.table_config import Setup, parse_table
 
 REMEMBERED = 24
-"""Sessions that are kept folded; looking at one again costs only what came since."""
+"""Sessions that are kept folded, so that another look costs only the records since."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A moment of a session at which something was decided: `verdict` and `said` as a view's
-    verdicts have them.
+    """A moment of a session at which something was decided.
+
+    `verdict` and `said` are as in a view's verdicts.
     """
 
     seq: int
@@ -53,8 +52,9 @@ class Story:
         self.records, self.ledgers = records, ledgers
 
     def with_more(self, records: tuple[Record, ...]) -> Story:
-        """The same session with what came since; raises ValueError of the engine where moves do not
-        follow.
+        """The same session with later records.
+
+        Raises ValueError of the engine where moves do not follow.
         """
         ledgers = list(self.ledgers)
         for record in records:
@@ -96,8 +96,9 @@ class Story:
 
     @property
     def open_secret(self) -> bool:
-        """Was something noted in secret in a session that goes on?  Then it must not be carried
-        away whole.
+        """True if something was noted in secret in a session that goes on.
+
+        It must not be exported whole then.
         """
         secret = any(
             isinstance(record.event, Noted) and record.event.secret for record in self.records
@@ -106,8 +107,9 @@ class Story:
 
 
 class Stories:
-    """The sessions of one log; safe to use from many threads.  The log is opened for each question
-    and closed again.
+    """The sessions of one log; safe to use from many threads.
+
+    The log is opened for each question and closed again.
     """
 
     def __init__(self, path: Path, games: Games = GAMES) -> None:
@@ -117,8 +119,9 @@ class Stories:
         self._lock = threading.Lock()
 
     def summaries(self) -> tuple[SessionSummary, ...]:
-        """All sessions, the newest first; none where nothing was refereed yet.  Raises InputError
-        for a log that cannot be read.
+        """All sessions, the newest first; none where nothing was refereed yet.
+
+        Raises InputError for a log that cannot be read.
         """
         if not self.path.exists():
             return ()
@@ -126,8 +129,9 @@ class Stories:
             return log.sessions()[::-1]
 
     def of(self, session: int) -> Story:
-        """A session with all that is on disk now; raises InputError: no such one, or its moves are
-        not legal by these engines.
+        """A session with all that is on disk now.
+
+        Raises InputError for no such session, or one whose moves are not legal by these engines.
         """
         with self._lock, LogReader(self.path) as log:
             known = self._known.pop(session, None)

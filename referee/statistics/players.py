@@ -30,8 +30,9 @@ class Tally:
 
     @property
     def median_gap_mm(self) -> float | None:
-        """Of the throws that stayed in play, and whose distance is known; on the target counts as 0
-        mm.
+        """Median distance of the throws that stayed in play and were measured.
+
+        On the target counts as 0 mm. None where there are none.
         """
         gaps = [thrown.lie.gap_mm for thrown in self.throws if thrown.lie and thrown.lie.measured]
         return median(gaps) if gaps else None

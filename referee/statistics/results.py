@@ -1,6 +1,4 @@
-"""What was played, over all sessions of a log: every game with its scores, and every throw
-whose distance counts.
-"""
+"""Results over all sessions of a log: every game with its scores, every throw that is measured."""
 
 from __future__ import annotations
 

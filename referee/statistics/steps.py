@@ -11,8 +11,9 @@ from referee.sessions.state import Ledger, Standing, history
 
 
 def steps_of(ledger: Ledger, records: Mapping[int, Record]) -> Iterator[Step]:
-    """Those of a game as it stands, in order, by the session's records.  Played again as they are
-    asked for: games that count nothing cost nothing.
+    """The steps of a game as it stands, in order, by the session's records.
+
+    They are played again as they are asked for: games that count nothing cost nothing.
     """
     for entry, state, move, after in history(ledger):
         evidence = _evidence(entry, records)

@@ -1,4 +1,4 @@
-"""Where throws came to rest, and who hit whom: what statistics are drawn from."""
+"""Where throws came to rest, and which pieces were taken, for statistics."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ __all__ = ["Hit", "Landing", "hits", "landings", "squares_hit"]
 
 @dataclass(frozen=True, slots=True)
 class Landing:
-    """Where a thrown piece came to rest: mm from the target's middle, x right, y away
-    from the players.
+    """Where a thrown piece came to rest, in mm from the target's middle.
+
+    x points right, y away from the players.
     """
 
     player: str
@@ -27,8 +28,9 @@ class Landing:
 
 
 def landings(throws: Iterable[Thrown], records: Sequence[Record]) -> tuple[Landing, ...]:
-    """Of throws that the camera measured and that stayed in play, as `games_in` gives them for
-    these records.
+    """Where throws came to rest that the camera measured and that stayed in play.
+
+    `throws` are as `games_in` gives them for these records.
     """
     events = {record.seq: record.event for record in records}
     found = []
@@ -44,8 +46,9 @@ def landings(throws: Iterable[Thrown], records: Sequence[Record]) -> tuple[Landi
 
 
 def squares_hit(ledger: Ledger, records: Sequence[Record]) -> dict[str, dict[str, int]]:
-    """How many throws of a game touched each square, by player; what was wasted or void touched
-    none.
+    """Number of throws of a game that touched each square, by player.
+
+    Wasted or void throws touched none.
     """
     steps = steps_of(ledger, {record.seq: record for record in records})
     return facts(ledger.engine).statistics.squares(ledger.players, steps)
@@ -71,8 +74,9 @@ def _row(observation: Mapping[str, Any], thrown: Thrown) -> tuple[float, float] 
 
 
 def _target(observation: Mapping[str, Any], state: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Where the one piece of the target's colour stands; the state of an end just over does not
-    name it, the players do.
+    """Where the one piece of the target's colour stands; None where it is not one.
+
+    Its colour is the one that no player has: the state of an end just over does not name it.
     """
     players = state.get("scores", {})
     others = [piece for piece in observation["pieces"] if piece["colour"] not in players]

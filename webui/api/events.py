@@ -1,5 +1,6 @@
-"""Server-sent events: every record once and in order, the moment's status between them, a beat when
-nothing happens.
+"""Server-sent events: every record once and in order, the live status between them, and a beat.
+
+The beat is sent when nothing else is.
 """
 
 from __future__ import annotations
@@ -14,31 +15,31 @@ from webui.interfaces import LivePort, SessionPort
 from webui.security.client_addresses import client_of, is_this_machine
 
 POLL_S = 0.2
-"""How long streams wait for a record before they look at the camera's side again."""
+"""How long streams wait for a record before they look at the live status again."""
 
 BEAT_S = 15.0
-"""A stream that is silent for longer is broken; pages reconnect after twice this and a half."""
+"""A stream that is silent for longer is broken; pages reconnect after 2.5 times this."""
 
 RETRY_MS = 1000
-"""A page that lost its stream asks for it again so soon, and as often."""
+"""Time after which a page that lost its stream asks for it again, and between attempts."""
 
 MOST_RECORDS = 32
-"""Who catches up is told so many records at a time, so that nobody else waits for it."""
+"""Records sent at a time to a listener that catches up, so that nobody else waits for it."""
 
 CARRY = "rinkside.carry"
-"""A server that has a thread of its own for all streams puts this into `environ`: a listener -> the
-body of its answer.
+"""Key in `environ` under which a server with one thread for all streams puts a function that takes
+a listener over and returns the rest of its answer's body.
 """
 
 MOST_OF_ONE = 32
 """Streams at once of one address; each page that is open has one."""
 
 WRITTEN_KEPT = 4 * MOST_RECORDS
-"""So many of the newest records are kept as they were written, for the next who listens."""
+"""Newest records that are kept as they were written, for later listeners."""
 
 
 def moment(live: LivePort) -> LiveNow:
-    """What the referee does now: in the state, and told as `live`."""
+    """What the referee does now, for the state and the event `live`."""
     now = live.latest
     return LiveNow(
         status=now.status,
@@ -53,7 +54,7 @@ def moment(live: LivePort) -> LiveNow:
 
 
 class Bulletin:
-    """What there is to tell, written once however many listen.  From any thread."""
+    """The events to send, each written once however many listen. Safe to use from many threads."""
 
     def __init__(self, session: SessionPort, live: LivePort, instance: str) -> None:
         """`instance` names this run of the panel; every stream begins with it (`hello`)."""
@@ -66,8 +67,9 @@ class Bulletin:
         self._lock = Lock()
 
     def wait(self, after: int, timeout_s: float) -> int:
-        """The number of a record, as soon as there is one after number `after`; `after` when the
-        time is over.
+        """The number of the newest record of those after `after`, as soon as there is one.
+
+        `after` itself when the time is over.
         """
         records = self._session.wait(after, timeout_s)
         return records[-1].seq if records else after
@@ -100,12 +102,12 @@ class Bulletin:
 
     @property
     def closed(self) -> bool:
-        """Was the session closed?"""
+        """True once the session is closed."""
         return self._session.closed
 
 
 class Listener:
-    """One who listens, and how far it has heard."""
+    """A listener of the stream, and how far it has heard."""
 
     def __init__(self, bulletin: Bulletin, after: int, address: str = "") -> None:
         """It knows all records up to number `after`."""
@@ -113,14 +115,14 @@ class Listener:
         self._told = b""
         self._silent_s = 0.0
         self.carried = False
-        """Was its connection taken over by the thread of all streams?"""
+        """True if its connection was taken over by the thread of all streams."""
 
     def news(self, newest: int, moment: bytes, passed_s: float) -> list[bytes]:
-        """Events that are new to it, `passed_s` after it was asked last; `newest` is the number of
-        the newest record that is known of.
+        """Events that are new to this listener, `passed_s` after it was asked last.
 
-        `record` has the record's number as its id, which a browser sends back as Last-Event-ID;
-        `live` (as `moment` has it) and `beat` have none, so that they never count as caught up.
+        `newest` is the number of the newest known record. `record` has the record's number as its
+        id, which a browser sends back as Last-Event-ID; `live` (as `moment` has it) and `beat` have
+        none, so that they never count as caught up.
         """
         records = self._bulletin.since(self.after) if newest > self.after else []
         self.after = records[-1][0] if records else self.after
@@ -146,8 +148,9 @@ class Streams:
         self._lock = Lock()
 
     def enter(self, address: str) -> bool:
-        """Take a place for an address; False where all are taken, or its share, which programs of
-        this machine do not have.
+        """Take a place for an address; False where all places, or its share of them, are taken.
+
+        Programs of this machine have no limited share.
         """
         client = client_of(address)
         with self._lock:
@@ -171,13 +174,14 @@ class Streams:
 
     @property
     def ending(self) -> bool:
-        """Is there nothing more to come?"""
+        """True if nothing more will come."""
         return self.closed or self.bulletin.closed
 
 
 def follow(listener: Listener, streams: Streams) -> Iterator[bytes]:
-    """The events of one listener, until the session or the server is closed; holds the thread that
-    asks for as long.
+    """The events of one listener, until the session or the server is closed.
+
+    Holds the calling thread for as long.
     """
     yield streams.bulletin.hello
     while not streams.ending:

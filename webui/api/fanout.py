@@ -1,5 +1,6 @@
-"""One thread that tells all who listen: a stream costs a socket and no thread, and nobody waits for
-anybody.
+"""One thread that serves all event streams.
+
+A stream costs a socket and no thread, and no listener waits for another.
 """
 
 from __future__ import annotations
@@ -13,17 +14,17 @@ from selectors import EVENT_READ, DefaultSelector
 from webui.api.events import POLL_S, Listener, Streams
 
 STALLED_S = 20.0
-"""Who has not taken all that was sent after so long is dropped; a page that wakes up asks again
-with the number that it heard last.
+"""A listener that has not taken all that was sent after this time is dropped; a page that wakes up
+asks again with the number that it heard last.
 """
 
 SEND_BYTES = 64 * 1024
-"""The system keeps so much for one who does not read (Linux: twice this), and no more is written
-for it before it does.
+"""Send buffer of a listener that does not read (Linux: twice this); no more is written before it
+does.
 """
 
 AGAIN_S = 0.02
-"""How soon one who has not been told all is told more."""
+"""Time until a listener that has not been sent everything is sent more."""
 
 
 class Carried:
@@ -37,8 +38,10 @@ class Carried:
         chunked: bool,
         listener: Listener,
     ) -> None:
-        """`head` begins the answer and is not sent yet; with `chunked`, what follows is in the
-        chunks of HTTP/1.1.
+        """Prepare the connection for sending.
+
+        `head` begins the answer and is not sent yet; with `chunked`, what follows is in the chunks
+        of HTTP/1.1.
         """
         connection.setblocking(False)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
@@ -55,8 +58,9 @@ class Carried:
         self._behind_s = 0.0
 
     def tell(self, newest: int, moment: bytes, passed_s: float) -> bool:
-        """Send what is new, or what was left; False when it is gone, or takes too long to read it.
-        Never waits.
+        """Send what is new, or what was left; never waits.
+
+        False when the connection is gone, or the listener takes too long to read.
         """
         self._behind_s += passed_s
         if not self._left:
@@ -72,11 +76,11 @@ class Carried:
         return not self._left or self._behind_s < STALLED_S
 
     def behind(self, newest: int) -> bool:
-        """Is there more for it already?"""
+        """True if there is more to send already."""
         return bool(self._left) or self.listener.after < newest
 
     def gone(self) -> bool:
-        """Did it hang up?  What it says otherwise is not listened to."""
+        """True if it hung up; anything else that it sends is ignored."""
         try:
             return not self.connection.recv(4096)
         except BlockingIOError:
@@ -85,7 +89,7 @@ class Carried:
             return True
 
     def end(self) -> None:
-        """Say that nothing more comes, if that can be said at once, and hang up."""
+        """Say that nothing more comes, if that can be sent at once, and close the connection."""
         if self._chunked and not self._left:
             with suppress(OSError):
                 self.connection.send(b"0\r\n\r\n")
@@ -96,7 +100,7 @@ class Carried:
 
 
 class Fanout:
-    """Tells all carried listeners in turn, from a thread of its own."""
+    """Serves all carried listeners in turn, from a thread of its own."""
 
     def __init__(self, streams: Streams) -> None:
         self._streams = streams
@@ -105,14 +109,15 @@ class Fanout:
         self._thread = threading.Thread(target=self._run, name="streams", daemon=True)
 
     def start(self) -> None:
-        """Begin to tell."""
+        """Start the thread."""
         self._thread.start()
 
     def carry(
         self, connection: socket.socket, head: bytes, chunked: bool, listener: Listener
     ) -> None:
-        """Take over a connection whose answer begins with `head`; its place among the streams is
-        given back when it ends.
+        """Take over a connection whose answer begins with `head`.
+
+        Its place among the streams is given back when it ends.
         """
         one = Carried(connection, head, self._streams.bulletin.hello, chunked, listener)
         one.tell(listener.after, self._streams.bulletin.moment(), 0.0)
@@ -121,7 +126,7 @@ class Fanout:
             self._selector.register(connection, EVENT_READ, one)
 
     def join(self) -> None:
-        """Wait until all were told that it is over (after `Streams.close`)."""
+        """Wait for the thread to end (after `Streams.close`)."""
         self._thread.join()
 
     def _run(self) -> None:

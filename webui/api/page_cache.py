@@ -1,5 +1,6 @@
-"""Pages as they were written last: who looks at the same moment in the same role and language is
-given the same page, written once.
+"""Cache of rendered pages.
+
+Visitors who look at the same moment in the same role and language get the same page, rendered once.
 """
 
 from __future__ import annotations
@@ -20,16 +21,17 @@ from webui.i18n import language
 from webui.security.login import visitor
 
 MOST = 24
-"""So many pages are kept: each role and seat at the table, in a language or two."""
+"""Pages kept: one for each role and seat at the table, in a language or two."""
 UNSEEN = {"stamp", "frame_seq", "at_ms", "observation"}
-"""What changes with every picture; a page shows what was read in it, and that is another object
-only where the picture is another one.
+"""Fields left out of the cache key: they change with every frame. The observation's own arrays are
+compared by identity instead.
 """
 
 
 class Kept:
-    """Some pages with their marks (ETag), the newest last.  Safe to use from many threads; one page
-    is written at a time.
+    """Some pages with their ETags, the newest last.
+
+    Safe to use from many threads; one page is rendered at a time.
     """
 
     def __init__(self) -> None:
@@ -41,7 +43,7 @@ class Kept:
     def page(
         self, view: SessionView, live: Live, setup: Setup, shown: str, write: Callable[[], str]
     ) -> AnyResponse:
-        """The page of this moment for who asks; nothing but its mark where they have it already.
+        """The page of this moment for the visitor, or Not Modified where they have it already.
 
         `view` is the session's, the same object as long as nothing has happened; `shown` is how the
         table is to be drawn.

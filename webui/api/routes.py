@@ -1,6 +1,4 @@
-"""JSON under /api/v1: the state, the records, the newest observation, pictures, commands, and the
-stream of events.
-"""
+"""JSON under /api/v1: state, records, observation, pictures, commands, the stream of events."""
 
 from __future__ import annotations
 
@@ -100,8 +98,9 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
 
 
 def obey(session: SessionPort, document: object) -> Record:
-    """Give the session a command of the visitor at hand; raises Refusal, in one line for people,
-    where it cannot be obeyed, or not for them.
+    """Give the session a command of the current visitor.
+
+    Raises Refusal, in one line for people, where it cannot be obeyed, or not for them.
     """
     try:
         command = parse_command(document)
@@ -117,11 +116,10 @@ def obey(session: SessionPort, document: object) -> Record:
 
 
 def offered(session: SessionPort, seq: int) -> tuple[Alternative, ...]:
-    """What else may have happened where record `seq` was ruled, nearest first; raises Refusal where
-    that cannot be said now.
+    """What else may have happened where record `seq` was ruled, nearest first.
 
-    What is offered agrees with all that came since: while votes are secret it would tell something
-    of them.
+    Raises Refusal where that cannot be told now. What is offered agrees with all that came since:
+    while votes are secret it would reveal something of them.
     """
     if session.view().hidden:
         raise Refusal(
@@ -137,8 +135,9 @@ def offered(session: SessionPort, seq: int) -> tuple[Alternative, ...]:
 
 @lru_cache(maxsize=4)
 def _mark(jpeg: bytes) -> str:
-    """Of a picture that many ask for: bytes remember their hash, so that it is looked through
-    once.
+    """The ETag of a picture.
+
+    It is cached, as many ask for the same picture, and bytes remember their hash.
     """
     return hashlib.sha256(jpeg).hexdigest()[:32]
 

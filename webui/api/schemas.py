@@ -66,9 +66,7 @@ COLOUR: Schema = {"type": "string", "examples": ["blue"]}
 
 
 def _written(*types: Any) -> tuple[tuple[Schema, ...], dict[str, Schema]]:
-    """Schemas of types, and of those that they are made of by name, with their docstrings as
-    text.
-    """
+    """Schemas of types, and by name those of their parts, with the docstrings as descriptions."""
     schemas, parts = msgspec.json.schema_components(
         types, schema_hook=_message, ref_template=REFERENCE
     )
@@ -86,8 +84,9 @@ def _message(kind: type) -> Schema:
 
 
 def _records() -> dict[str, Schema]:
-    """A record of each fact: its place in the log, and the fact's own fields, all of which are
-    always there.
+    """A schema for the record of each fact: its place in the log, and the fact's own fields.
+
+    All fields are always there.
     """
     place = {"seq": SEQ, "session": SEQ, "at_ms": WHOLE, "frame": YES, "schema": {"const": SCHEMA}}
     facts = typing.get_args(Event)
@@ -118,8 +117,9 @@ def _commands() -> dict[str, Schema]:
 
 
 def _answers(*kinds: type) -> dict[str, Schema]:
-    """Structs that are answered with: they have all their fields, but for those that may be unset,
-    and no others.
+    """Schemas of structs that are sent as answers.
+
+    They have all their fields, but for those that may be unset, and no others.
     """
     _, written = _written(*kinds)
     for schema in written.values():

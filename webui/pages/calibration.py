@@ -1,6 +1,4 @@
-"""Pages of a calibration at work: a lens with its target held before the camera, and a table whose
-board's corners people put by hand.
-"""
+"""Pages of calibrations: of a lens with its target, and of a board's corners by hand."""
 
 from __future__ import annotations
 
@@ -42,8 +40,9 @@ def create_lens_app(
 
 
 def lens_pages(lens: Callable[[], LensPort | None], at: str, instance: str) -> Blueprint:
-    """The routes of a lens that is being calibrated, if any is; its page is `at` an address, from
-    which one goes back to /.
+    """The routes of the lens that is being calibrated, if any is.
+
+    Its page is at the address `at`, from which one goes back to /.
     """
     routes = Blueprint("guide", __name__)
 
@@ -81,7 +80,8 @@ def lens_pages(lens: Callable[[], LensPort | None], at: str, instance: str) -> B
 def create_corners_app(
     table: CornersPort, hosts: Collection[str] = (), access: Access | None = None
 ) -> Flask:
-    """The page on which the board's corners are dragged to their places in a photograph, for hosts;
+    """The page on which the board's corners are dragged to their places in a photograph, for hosts.
+
     `access` as in `create_app`.
     """
     routes, instance = Blueprint("guide", __name__), secrets.token_hex(8)

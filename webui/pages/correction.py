@@ -1,5 +1,6 @@
-"""The host's page on which misread pieces are dragged to where they lie: the table is judged again,
-and people decide what counts.
+"""The host's page for correcting misread pieces.
+
+They are dragged to where they lie, the table is judged again, and people decide what counts.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from webui.svg.board import draw
 
 POSES = ("upright", "lying")
 AROUND_MM = 100.0
-"""So much of the table is drawn about the pieces, for them to be dragged to."""
+"""Width of the part of the table that is drawn around the pieces, so that they can be dragged
+there.
+"""
 
 
 def fix(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
@@ -124,8 +127,9 @@ def fix(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
 
 
 def as_read(table: Observation, setup: Setup) -> list[PieceCorrection]:
-    """Every piece as it was read, and in the end one that might have been overlooked, which is not
-    there yet.
+    """Every piece as it was read, and at the end one more that is not there yet.
+
+    That one is for a piece that was not detected.
     """
     read = []
     for index, piece in enumerate(table.pieces):
@@ -152,15 +156,15 @@ def as_read(table: Observation, setup: Setup) -> list[PieceCorrection]:
 
 
 def below_first(pieces: Sequence[PieceCorrection]) -> list[tuple[int, PieceCorrection]]:
-    """Pieces with their numbers, in the order in which they are drawn: what is not on the table
-    lies below what is.
-    """
+    """Pieces with their numbers, in drawing order: those that are not on the table first."""
     return sorted(enumerate(pieces), key=lambda numbered: numbered[1].there)
 
 
 def view_box(pieces: Sequence[PieceCorrection], setup: Setup) -> tuple[float, float, float, float]:
-    """What the drawing shows, (x, y, width, height) of SVG: the pieces that were read and
-    `AROUND_MM`, no more than the table and that.
+    """The view box of the drawing, (x, y, width, height) of SVG.
+
+    It shows the pieces that were read and `AROUND_MM` around them, but not much more than the
+    table.
     """
     outline_mm = setup.outline_mm()
     read_mm = np.array(
@@ -173,7 +177,7 @@ def view_box(pieces: Sequence[PieceCorrection], setup: Setup) -> tuple[float, fl
 
 
 def outline(piece: PieceCorrection, table: Observation, setup: Setup) -> str:
-    """The piece from above as points of SVG; one that leans as it was read."""
+    """The outline of a piece from above as points of SVG; of one that leans, as it was read."""
     if piece.pose in POSES:
         solid: Solid = (upright if piece.pose == "upright" else lying)(
             setup.pieces[piece.size], piece.x_mm, piece.y_mm, piece.heading_deg

@@ -1,6 +1,4 @@
-"""The page on which a session is set up: what is known of the table, then game, players and
-options.
-"""
+"""The page on which a session is set up: the table's state, then game, players and options."""
 
 from __future__ import annotations
 
@@ -42,8 +40,9 @@ PLAYS, PLACE, NAME, RULING = "plays ", "place ", "name ", "ruling "
 def create_set_up_app(
     setting: SetUpPort, table: TablePort, access: Access, hosts: Collection[str] = ()
 ) -> Flask:
-    """The page of a session that is being set up, at /; hosts make the table ready and fill the
-    page in, others see that it goes on.
+    """The page of a session that is being set up, at /.
+
+    Hosts make the table ready and fill the page in; others see that it is being done.
     """
     routes, instance = Blueprint("set_up", __name__), secrets.token_hex(8)
 

@@ -1,6 +1,4 @@
-"""For later: the sessions of the log, any moment of each, what can be counted in them, and what can
-be carried away.
-"""
+"""Pages of past sessions: the list, any moment of each, statistics, and files to download."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ from webui.svg.board import draw
 from webui.svg.charts import HeatMap, Strips, around_target, on_squares, strips
 
 SHOWN_SESSIONS = 200
-"""The list has the newest of so many sessions; all stay in the log."""
+"""The list has this many of the newest sessions; all stay in the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +199,9 @@ def _index(steps: Sequence[Step], at: int | None) -> int:
 
 
 def _shown(story: Story, index: int, near: bool) -> dict[str, Any]:
-    """Everything that a page or a picture shows of a moment; before the first step the table as it
-    was set up.
+    """Everything that a page or a picture shows of a moment.
+
+    Before the first step that is the table as it was set up.
     """
     step = story.steps[index] if index >= 0 else None
     seq = step.seq if step else story.records[0].seq

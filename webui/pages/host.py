@@ -1,6 +1,4 @@
-"""The host's page: the table's code to join by, who sits where, new codes, what is connected, and
-what is known of the table.
-"""
+"""The host's page: the table's code to join by, seats, new codes, devices, the table's facts."""
 
 from __future__ import annotations
 
@@ -51,8 +49,9 @@ def host(
     address: str,
     devices: Devices,
 ) -> Blueprint:
-    """The routes for hosts only; `address` is where other machines find the panel, empty where they
-    do not.
+    """The routes for hosts only.
+
+    `address` is where other machines find the panel, empty where they do not.
     """
     routes = Blueprint("host", __name__, url_prefix="/host")
 
@@ -67,7 +66,7 @@ def host(
 
     @routes.post("/code")
     def code() -> AnyResponse:
-        """A new code; who had the old one is thrown out, but for the host who asks."""
+        """Make a new code; all who had the old one are logged out, but for the host who asks."""
         which = request.form.get("which", "")
         if which == "table":
             access.codes.renew("table")
@@ -156,8 +155,9 @@ def qr(text: str) -> Markup:
 
 
 def _base(address: str) -> str:
-    """Where phones find the panel: as the host found it, unless that was by a name that means the
-    machine itself.
+    """The address at which phones find the panel.
+
+    It is the one that the host used, unless that has a name that means the machine itself.
     """
     named = incoming().named
     return (

@@ -108,14 +108,15 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
 
 
 def _shown() -> str:
-    """How whoever asks looks at the table; empty for the whole of it."""
+    """The way in which the visitor looks at the table; empty for the whole of it."""
     shown = request.args.get("view", "")
     return shown if shown in SHOWN else ""
 
 
 def command_document(form: Mapping[str, str]) -> dict[str, Any]:
-    """The command in a form, as `referee.sessions.commands.parse_command` reads it; empty fields
-    are left out.
+    """The command in a form, as `referee.sessions.commands.parse_command` reads it.
+
+    Empty fields are left out.
     """
     filled = {
         name: value.strip()
@@ -145,11 +146,10 @@ def command_document(form: Mapping[str, str]) -> dict[str, Any]:
 
 
 def contested(view: SessionView) -> list[tuple[str, Ranked]]:
-    """Rows of the ranking that a calliper should measure, each with the name that the session knows
-    it by.
+    """Rows of the ranking that a calliper should measure, each with the session's name for it.
 
-    `blue` is blue's nearest, `blue 2` its second.  Those too close to call where the observation
-    says which, else the nearest four.
+    `blue` is blue's nearest, `blue 2` its second. They are those too close to call where the
+    observation says which, else the nearest four.
     """
     counted: Counter[str] = Counter()
     named = []
@@ -162,8 +162,10 @@ def contested(view: SessionView) -> list[tuple[str, Ranked]]:
 
 
 def _commands(form: Mapping[str, str], session: SessionPort) -> list[dict[str, Any]]:
-    """What a form asks for: one command, or for `rule` those that the button of that name sends, to
-    have the table judged afresh.
+    """The commands that a form asks for.
+
+    That is one, or for `rule` those that the button of that name sends, to have the table judged
+    afresh.
     """
     document = command_document(form)
     if document.get("command") != "rule":
@@ -173,7 +175,9 @@ def _commands(form: Mapping[str, str], session: SessionPort) -> list[dict[str, A
 
 
 def _refuse_late_undo(session: SessionPort, form: Mapping[str, str]) -> None:
-    """Undo takes back the last thing that stands, so it must be the last thing that the page showed
+    """Raise Refusal for an undo if something happened since the page was drawn.
+
+    Undo takes back the last thing that stands, so it must be the last thing that the page showed
     (`seen`).
     """
     seen = form.get("seen", "")

@@ -125,10 +125,13 @@ def _without_seat(label: str, seat: str) -> str:
 
 
 def own(view: SessionView, seat: str, may_say: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What is on the phone of the player in this seat: `say` (what they may say, of what the game
-    waits for), `aside` (what is seldom said, and waited for by nobody), `rolls`, `vote` (record of
-    one that may be changed), `asked`, `turn`, `appealed` (the newest verdict that can be appealed
-    against) and `appeals` (records that they have appealed against).
+    """What is on the phone of the player in this seat.
+
+    `say` is what they may say of what the game waits for, `aside` what is seldom said and never
+    waited for, `rolls` whether a die is among `say`, `vote` the record of a vote that may be
+    changed, `asked` whether they may answer the open question, `turn` whether it is their turn,
+    `appealed` the newest verdict that can be appealed against, and `appeals` the records that they
+    have appealed against.
     """
     state, question = view.state, view.question
     playing = view.phase == "playing" and seat not in view.resigned

@@ -1,6 +1,4 @@
-"""A ruling looked at again: its picture, its rule and evidence, and what else may have happened, a
-tap each.
-"""
+"""The page of a ruling: its picture, rule and evidence, and its alternatives, a tap each."""
 
 from __future__ import annotations
 

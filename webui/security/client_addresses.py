@@ -6,7 +6,9 @@ import ipaddress
 
 
 def client_of(address: str) -> str:
-    """Who an address counts as: an IPv4 address for itself, also written as IPv6; of IPv6 the /64
+    """The client that an address is counted as.
+
+    An IPv4 address counts for itself, also when written as IPv6. An IPv6 address counts as its /64
     network, whose addresses one machine can all have.
     """
     try:
@@ -25,7 +27,7 @@ def client_of(address: str) -> str:
 
 
 def is_this_machine(address: str) -> bool:
-    """Is it a loopback address, and so a program of this machine, such as a reverse proxy?"""
+    """True for a loopback address, so a program of this machine, such as a reverse proxy."""
     try:
         return ipaddress.ip_address(client_of(address)).is_loopback
     except ValueError:

@@ -1,5 +1,6 @@
-"""The codes by which people join, the key that signs what their browsers keep, and who holds which
-seat: kept beside the log.
+"""Codes to join by, the key that signs browsers' tickets, and the holders of seats.
+
+They are kept beside the log.
 """
 
 from __future__ import annotations
@@ -16,12 +17,10 @@ from table.files import convert, read_json, write_whole
 from webui.security.requests import Refusal
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
-"""What codes are made of: nothing that is read as something else (0 and O, 1, I and L)."""
+"""Characters of codes, without those that are misread (0 and O, 1, I and L)."""
 HOST_LENGTH, TABLE_LENGTH = 10, 8
 """Characters of the host's code (31^10, 49 bits) and of the table's (31^8, 39 bits), without the
-dash in the middle.
-
-docs/PANEL.md ("Guessing codes") says how far one comes by guessing.
+dash in the middle. docs/PANEL.md ("Guessing codes") says how far guessing gets.
 """
 OWNER_ONLY = 0o600
 
@@ -39,12 +38,14 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 class Codes:
     """The document, in memory and, where it has a path, in a file that only its owner can read.
+
     Safe to use from many threads.
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        """Read the file, or make it with fresh codes if there is none; raises InputError for one
-        that is damaged.
+        """Read the file, or make it with fresh codes if there is none.
+
+        Raises InputError for one that is damaged.
         """
         self._path, self._lock = path, RLock()
         if path is not None and path.exists():
@@ -61,8 +62,9 @@ class Codes:
         return self._now
 
     def put(self, **changed: Any) -> None:
-        """Change some of its fields, on disk first; raises Refusal where they cannot be kept, and
-        then nothing is changed.
+        """Change some of its fields, on disk first.
+
+        Raises Refusal where they cannot be kept, and then nothing is changed.
         """
         with self._lock:
             before, self._now = self._now, msgspec.structs.replace(self._now, **changed)
@@ -104,7 +106,5 @@ def new_code(length: int) -> str:
 
 
 def plain(code: str) -> str:
-    """A code as it was typed, without what people add or leave out: `k7qx2 mbd4t` is
-    `K7QX2MBD4T`.
-    """
+    """A code as typed, without what people add or leave out: `k7qx2 mbd4t` is `K7QX2MBD4T`."""
     return "".join(letter for letter in code.upper() if letter.isalnum())

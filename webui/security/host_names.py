@@ -1,6 +1,4 @@
-"""By which names this machine is called: what a Host or Origin header says, and whether a name can
-be ours.
-"""
+"""Names of this machine: what a Host or Origin header says, and whether a name can be ours."""
 
 from __future__ import annotations
 
@@ -20,8 +18,9 @@ _AUTHORITY = re.compile(
 
 
 class Authority(NamedTuple):
-    """A name in lower case or an address, without brackets; the port is None where it goes without
-    saying.
+    """A name in lower case or an address without brackets, and a port.
+
+    The port is None where it is the scheme's default.
     """
 
     name: str
@@ -56,12 +55,12 @@ def read_origin(text: str) -> Authority | None:
 
 
 def is_name(text: str) -> bool:
-    """Can this be the name of a machine, such as `rinkside.example.org`?"""
+    """True if this can be the name of a machine, such as `rinkside.example.org`."""
     return re.fullmatch(_NAME, text, re.ASCII | re.IGNORECASE) is not None
 
 
 def at_home(name: str, hosts: Collection[str]) -> bool:
-    """Is this an address, one of `hosts`, or a name that only this network can have given?
+    """True for an address, one of `hosts`, or a name that only this network can have given.
 
     A page elsewhere on the internet can point a name of its own at this machine (DNS rebinding);
     such names are not ours.

@@ -1,7 +1,7 @@
-"""What comes in with a request, made safe in one place: texts, numbers and JSON documents.
+"""Validate what comes in with a request, in one place: texts, numbers and JSON documents.
 
 Texts are valid Unicode without control characters, numbers are bounded, documents are small and
-shallow.  Routes read `request.args`, `request.form`, `guard.json_body`, `guard.number` and
+shallow. Routes read `request.args`, `request.form`, `requests.json_body`, `requests.number` and
 addresses with the `seq` converter, and nothing else.
 """
 
@@ -22,13 +22,11 @@ from table.text import printable
 from webui.security.host_names import read_authority
 
 DIGITS = 15
-"""Numbers have so many digits at most: all of them are exact in JSON and fit into the log's
-columns.
-"""
+"""Most digits of a number: all such numbers are exact in JSON and fit into the log's columns."""
 NO_NAME = "unknown.invalid"
 LAST_NUMBER = 10**DIGITS - 1
 MOST_DEEP = 16
-"""Lists and objects inside one another; no command has more than four."""
+"""Most levels of lists and objects inside one another; no command has more than four."""
 
 
 class Texts(ImmutableMultiDict[str, str]):
@@ -49,8 +47,9 @@ class Texts(ImmutableMultiDict[str, str]):
 
 
 class Incoming(Request):
-    """A request whose forms, queries and cookies are `Texts`; `named` is what its Host header
-    names, None where that is nothing.
+    """A request whose forms, queries and cookies are `Texts`.
+
+    `named` is what its Host header names, None where that is nothing.
     """
 
     parameter_storage_class = Texts
@@ -72,14 +71,16 @@ class Incoming(Request):
 
 
 class SeqConverter(BaseConverter):
-    """Numbers of sessions and records in addresses: `/sessions/<seq:session>`.  A longer one is no
-    address.
+    """Numbers of sessions and records in addresses: `/sessions/<seq:session>`.
+
+    A longer number is no address.
     """
 
     regex = rf"[0-9]{{1,{DIGITS}}}"
     weight = 50
 
     def to_python(self, value: str) -> int:
+        """The number in a part of an address."""
         return int(value)
 
 
@@ -93,8 +94,9 @@ def number_of(text: str, name: str) -> int:
 
 
 def json_document(text: str | bytes) -> Any:
-    """A document in JSON that is safe to work with; raises InputError where it is none, in one
-    line.
+    """A document in JSON that is safe to work with.
+
+    Raises InputError, in one line, where it is none.
     """
     try:
         document = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)

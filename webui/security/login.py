@@ -1,5 +1,6 @@
-"""The door: every request has its visitor before anything else looks at it, and a code makes a
-spectator a host or a player.
+"""Identify the visitor of every request, and let codes make a spectator a host or a player.
+
+This is done before anything else looks at the request.
 """
 
 from __future__ import annotations
@@ -51,14 +52,15 @@ OPEN_TO: dict[str, tuple[Role, ...]] = {
     "table.sheet": ("host",),
     "host.page": ("host",),  # shows the table's code
 }
-"""Endpoints and whom they are for.  Of all others everybody may look (GET), and only a host may
-send something.
+"""Endpoints and the roles that may use them. All others may be looked at (GET) by everybody, and
+only a host may send something to them.
 """
 
 
 def admit(app: Flask, access: Access, seats: Seats) -> None:
-    """Find out who sends a request (`flask.g.visitor`), and whether the endpoint is for them;
-    raises Refusal where not.
+    """Find out who sends a request (`flask.g.visitor`), and whether the endpoint is for them.
+
+    Raises Refusal where it is not.
     """
 
     @app.before_request
@@ -84,13 +86,13 @@ def admit(app: Flask, access: Access, seats: Seats) -> None:
 
 
 def visitor() -> Visitor:
-    """Who sends the request that is being answered."""
+    """The visitor who sends the current request."""
     who: Visitor = g.visitor
     return who
 
 
 def join(access: Access, seats: Seats, token: str) -> Blueprint:
-    """The routes by which somebody comes in and goes out; `token` stands in forms."""
+    """The routes by which visitors join and leave; `token` stands in forms."""
     routes = Blueprint("join", __name__)
 
     @routes.get("/join")
@@ -151,8 +153,9 @@ def join(access: Access, seats: Seats, token: str) -> Blueprint:
 
 
 def keep(response: AnyResponse, ticket: str) -> AnyResponse:
-    """The response, with a ticket for the browser to keep where no script sees it; over TLS, for
-    TLS only.
+    """The response with a ticket for the browser to keep where no script sees it.
+
+    A ticket that is sent over TLS is kept for TLS only.
     """
     response.set_cookie(
         COOKIE, ticket, max_age=COOKIE_S, httponly=True, samesite="Strict", secure=request.is_secure

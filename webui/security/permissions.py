@@ -1,6 +1,4 @@
-"""Who may do what: the roles, how a code makes somebody a host or a player, and the one place that
-allows commands.
-"""
+"""Roles, how a code makes a visitor a host or a player, and the one place that allows commands."""
 
 from __future__ import annotations
 
@@ -46,8 +44,9 @@ Role = Literal["host", "player", "spectator"]
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Somebody who asks for something: `seat` is the colour they speak for, `id` that of a browser
-    or program that gave a code.
+    """The sender of a request.
+
+    `seat` is the colour they speak for, `id` that of a browser or program that gave a code.
     """
 
     role: Role = "spectator"
@@ -56,8 +55,9 @@ class Visitor:
 
 
 class Ticket(msgspec.Struct, frozen=True):
-    """What a browser keeps, signed: who it is, and marks of the codes that it gave; a code that is
-    changed has another mark.
+    """What a browser keeps, signed: its id, and marks of the codes that it gave.
+
+    A code that is changed has another mark.
     """
 
     id: str
@@ -80,18 +80,19 @@ class Access:
 
     @property
     def link(self) -> str:
-        """What stands in the place of the host's code in the link of the terminal; it is good for
-        one browser, once.
+        """Stands in the place of the host's code in the link that the terminal shows.
+
+        It is good for one browser, once.
         """
         return self._link
 
     def enter(self, code: str, address: str, ticket: str = "") -> str:
-        """The ticket of somebody at `address` who gave a code, with what their old one was good
-        for.
+        """The ticket of a visitor at `address` who gave a code.
 
-        Raises Refusal for a wrong code, and for every code while there were too many wrong ones
-        from this address.  A browser whose ticket is good is counted for itself: others at its
-        address, such as behind a proxy, do not lock it out.
+        It is also good for what their old one, `ticket`, was good for. Raises Refusal for a wrong
+        code, and for every code while there were too many wrong ones from this address. A browser
+        whose ticket is good is counted for itself: others at its address, such as behind a proxy,
+        do not lock it out.
         """
         known = self.visitor(ticket).id
         role = self._role_of(code, f"ticket {known}" if known else client_of(address))
@@ -108,8 +109,9 @@ class Access:
         return self._write(msgspec.structs.replace(had, host=self._mark(self.codes.now.host)))
 
     def visitor(self, ticket: str) -> Visitor:
-        """Who shows this ticket; a spectator where it is none, or the code that it was given for
-        has been changed.
+        """The visitor who shows this ticket.
+
+        A spectator where it is none, or the code that it was given for has been changed.
         """
         had, kept = self._read(ticket), self.codes.now
         if had is None:
@@ -203,8 +205,9 @@ def allowed(
 
 
 def refuse_others_votes(visitor: Visitor, touched: Touched, held: Collection[str]) -> None:
-    """Raises Refusal where a hidden vote of a seat that somebody else holds would be touched, or
-    any would be shown.
+    """Raise Refusal where a command would touch somebody else's hidden vote, or show any.
+
+    Votes of a seat that nobody else holds may be touched.
     """
     others = sorted(
         player for player in touched.voters if player in held and player != visitor.seat
@@ -226,7 +229,7 @@ def refuse_others_votes(visitor: Visitor, touched: Touched, held: Collection[str
 def sayings(
     visitor: Visitor, session: SessionPort, view: SessionView, held: Collection[str]
 ) -> list[dict[str, Any]]:
-    """What of the `may_say` of a view's state this visitor may say now."""
+    """The entries of a view's `may_say` that this visitor may say now."""
     waits = view.phase == "playing"
     return [
         one
@@ -241,7 +244,7 @@ def takes_back(seat: str, view: SessionView) -> int | None:
 
 
 def _own(seat: str, command: Command, view: SessionView) -> bool:
-    """Does this player speak for nobody else with it?"""
+    """True if the player speaks only for themselves with this command."""
     match command:
         case Hear():
             return command.said.get("player") == seat or command.said in _for_anybody(view)
@@ -258,7 +261,7 @@ def _own(seat: str, command: Command, view: SessionView) -> bool:
 
 
 def may_answer(seat: str | None, question: Question) -> bool:
-    """May who holds this seat answer the open question?  The host always may."""
+    """True if the holder of this seat may answer the open question. The host always may."""
     return (
         seat is not None
         and not question.evidence.get(HOST_DECIDES)
@@ -267,7 +270,7 @@ def may_answer(seat: str | None, question: Question) -> bool:
 
 
 def _for_anybody(view: SessionView) -> list[Mapping[str, Any]]:
-    """What any player may say now, whomever it is about."""
+    """What any player may say now, whoever it is about."""
     return [one["said"] for one in view.state.get("may_say") or () if one.get("anybody")]
 
 

@@ -1,4 +1,4 @@
-"""So many a second and no more, whoever asks."""
+"""A limit on uses a second, whoever asks."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable
 from threading import Lock
 
 MOST_PICTURES_S = 40
-"""Live pictures a second in all: sixteen pages that show every picture they can; more pages see
-fewer.
+"""Most live pictures a second in all: sixteen pages that show every picture they can. More pages
+see fewer.
 """
 
 
@@ -22,7 +22,7 @@ class Ration:
         self._lock = Lock()
 
     def take(self) -> bool:
-        """Take one; False where this second's are gone."""
+        """Take one; False where this second's are used up."""
         with self._lock:
             now_s = self._clock()
             if now_s >= self._since_s + 1:

@@ -1,6 +1,4 @@
-"""What every answer carries and what every request must pass: same site, small bodies, one shape
-for errors.
-"""
+"""Checks of every request and headers of every answer: same site, small bodies, one error form."""
 
 from __future__ import annotations
 
@@ -46,10 +44,10 @@ SAID = {
 
 
 class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
-    """An answer other than the one that was asked for: HTTP status, a code for programs, a sentence
-    for people.
+    """An answer other than the one that was asked for.
 
-    With `retry_s` it is worth asking again after so many seconds.
+    It has an HTTP status, a code for programs and a sentence for people. With `retry_s` it is worth
+    asking again after so many seconds.
     """
 
     def __init__(self, status: int, code: str, said: str, retry_s: int | None = None) -> None:
@@ -58,8 +56,9 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
 
 
 def guard(app: Flask, hosts: Collection[str]) -> None:
-    """Put the checks before and the headers after every request of `app`; `hosts` are names it also
-    answers to.
+    """Put the checks before and the headers after every request of `app`.
+
+    `hosts` are names that it also answers to.
     """
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     app.config["MAX_FORM_MEMORY_SIZE"] = MAX_BODY_BYTES
@@ -127,7 +126,7 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
 
 
 def error(status: int, code: str, said: str) -> Response:
-    """The one shape of errors; a page for people where a browser asked for one."""
+    """An error in the one form that all have; a page for people where a browser asked for one."""
     wants_page = request.accept_mimetypes.best_match(
         ["application/json", "text/html"]
     ) == "text/html" and not request.path.startswith("/api/")
@@ -140,7 +139,7 @@ def error(status: int, code: str, said: str) -> Response:
 
 
 def incoming() -> Incoming:
-    """The request at hand."""
+    """The current request."""
     asked: Incoming = request._get_current_object()  # type: ignore[attr-defined]  # a proxy
     return asked
 
@@ -165,7 +164,7 @@ def number(text: str, name: str) -> int:
 
 
 def refuse_cross_site() -> None:
-    """Only this panel's own pages, or a program that is no browser, may change anything."""
+    """Raise Refusal unless this panel's own page sends, or a program that is no browser."""
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     foreign = Refusal(
         403,

@@ -15,15 +15,17 @@ from webui.security.requests import Refusal
 
 
 class Seats:
-    """Who holds which seat, kept beside the codes; a colour has one holder, and a holder one
-    colour.  Safe to use from many threads.
+    """The holders of seats, kept beside the codes.
+
+    A colour has one holder, and a holder one colour. Safe to use from many threads.
     """
 
     def __init__(
         self, codes: Codes, session: int, keep: Callable[[SeatTaken | SeatFreed], object]
     ) -> None:
-        """Seats of another session than `session` (number) are nobody's any more; `keep` writes
-        down what changes.
+        """Seats of another session than number `session` count as free.
+
+        `keep` writes down what changes.
         """
         self._codes, self._session, self._keep, self._lock = codes, session, keep, Lock()
 
@@ -44,8 +46,9 @@ class Seats:
         )
 
     def take(self, visitor: Visitor, colour: str) -> None:
-        """Take a free seat, and leave the one held before; raises Refusal where somebody else holds
-        it.
+        """Take a free seat, and leave the one held before.
+
+        Raises Refusal where somebody else holds it.
         """
         if not visitor.id:
             raise Refusal(
@@ -76,8 +79,9 @@ class Seats:
             self._change(others | {colour: visitor.id}, *map(_freed, left), taken)
 
     def free(self, *colours: str, by: str = "") -> None:
-        """Give seats back, or have them freed `by` somebody else; who held them is a player without
-        one.
+        """Give seats back, or have them freed `by` somebody else.
+
+        Who held them is then a player without a seat.
         """
         with self._lock:
             held = self.held()
@@ -85,7 +89,7 @@ class Seats:
             self._change(left, *(_freed(colour, by) for colour in held.keys() - left.keys()))
 
     def _change(self, seats: dict[str, str], *events: SeatTaken | SeatFreed) -> None:
-        """All of it or nothing: beside the codes, and in the log."""
+        """Make all of a change or nothing: beside the codes, and in the log."""
         before = self._codes.now
         self._codes.put(session=self._session, seats=seats)
         try:

@@ -1,4 +1,4 @@
-"""Wrong codes, counted for each client: who guesses has to wait, and nobody else does."""
+"""Count wrong codes for each client: one that guesses has to wait, and nobody else does."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from webui.security.requests import Refusal
 logger = logging.getLogger(__name__)
 
 WINDOW_S, MOST_WRONG = 60.0, 5
-"""So many wrong codes of one client within the window, and no further code of that client is looked
-at.
+"""Wrong codes of one client within the window after which no further code of that client is
+checked.
 """
 MOST_CLIENTS = 4096
-"""So many clients are remembered; of more, the one whose last wrong code is oldest is forgotten."""
+"""Clients that are remembered; of more, the one whose last wrong code is oldest is forgotten."""
 
 
 class Guesses:
@@ -31,7 +31,7 @@ class Guesses:
         self._wrong: OrderedDict[str, deque[float]] = OrderedDict()
 
     def check(self, client: str) -> None:
-        """Raises Refusal, with the time to wait, for a client that guessed too often."""
+        """Raise Refusal, with the time to wait, for a client that guessed too often."""
         with self._lock:
             now = self._clock()
             times = self._wrong.get(client, ())
@@ -47,7 +47,7 @@ class Guesses:
         )
 
     def wrong(self, client: str) -> None:
-        """A client gave a wrong code."""
+        """Count a wrong code of a client."""
         logger.info("wrong code from %s", client)
         with self._lock:
             self._wrong.setdefault(client, deque(maxlen=MOST_WRONG)).append(self._clock())

@@ -1,5 +1,6 @@
-"""The table as seen from straight above, ready to be written as SVG: one unit is 1 mm, x right, y
-**down** (table y negated).
+"""The table seen from straight above, as geometry for SVG.
+
+One unit is 1 mm, x right, y **down** (table y negated).
 """
 
 from __future__ import annotations
@@ -25,12 +26,11 @@ from webui.svg.names import names_of
 
 MARGIN_MM = 8.0
 FAR_BESIDE = 0.85
-"""What lies farther from the middle of a board than so many of its widths is left out of the
+"""Pieces farther from the middle of a board than this many of its widths are left out of the
 drawing.
 """
 SAME_PIECE_MM = 4.0
-"""A piece that lies farther than this from where it was measured has been moved since; its gap is
-not drawn.
+"""A piece farther than this from where it was measured has been moved since; its gap is not drawn.
 """
 
 CHI2_95 = 5.991
@@ -39,13 +39,14 @@ standard deviations.
 """
 
 LIGHT = np.array([-0.42, 0.5, 0.76])
-"""Where the drawing's light comes from: the far left, as on most paper."""
+"""Direction to the drawing's light: from the far left, as on most paper."""
 
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """One face seen from above: SVG points, and its shade, below 0 darker than a level face, above
-    0 lighter.
+    """One face seen from above: SVG points, and its shade.
+
+    The shade is below 0 where it is darker than a level face, above 0 where it is lighter.
     """
 
     points: str
@@ -54,8 +55,9 @@ class Face:
 
 @dataclass(frozen=True, slots=True)
 class Ellipse:
-    """The 95 % region of a point: centre, half axes and direction of the longer one, mm and SVG
-    degrees.
+    """The 95 % region of a point.
+
+    Centre and half axes in mm, direction of the longer one in SVG degrees.
     """
 
     x: float
@@ -89,13 +91,15 @@ class DrawnGap:
     y2: float
     leading: bool
     close: bool
-    """One of those that are too close to call."""
+    """True for one of those that are too close to call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A square of a board; `dark` as a1 of a chessboard is, `colour` that of its coaster, `tile`
-    what lies there by the record.
+    """A square of a board.
+
+    `dark` as a1 of a chessboard is, `colour` that of its coaster, `tile` what lies there by the
+    record.
     """
 
     x: float
@@ -289,11 +293,11 @@ def _gap(row: Ranked, points_mm: tuple[PointMm, PointMm], close: bool) -> DrawnG
 
 
 def _cells(board: Board, tiles: Mapping[str, bool], known: Mapping[str, str]) -> tuple[Cell, ...]:
-    """The squares of a board that has some; those of coasters are as dark as the coaster beside is
-    not.
+    """The squares of a board that has some.
 
-    A place of a board of tiles is dark where none is; `tiles` says which have one, all that it does
-    not name have, and `known` what the record has there.
+    Those of coasters alternate in darkness from coaster to coaster. A place of a board of tiles is
+    dark where it has none; `tiles` says which have one, all that it does not name have, and `known`
+    what the record has there.
     """
     match board:
         case Chessboard():
@@ -383,8 +387,10 @@ def _fiducials(setup: Setup, seen: Sequence[int] | None) -> tuple[DrawnFiducial,
 
 
 def _whole_box(setup: Setup, seen: ObservationDocument | None) -> tuple[float, float, float, float]:
-    """Open ground with its fiducials; of a board its cells, with their names and what lies beside
-    it.
+    """The view box of the whole table.
+
+    Open ground is shown with its fiducials, a board with its cells, their names and what lies
+    beside it.
     """
     if isinstance(setup.board, Open):
         return _box(
@@ -411,7 +417,7 @@ def _whole_box(setup: Setup, seen: ObservationDocument | None) -> tuple[float, f
 def _near_box(
     pieces: Sequence[Piece], measured: Mapping[int, Ranked], setup: Setup
 ) -> tuple[float, float, float, float]:
-    """Around the target and the four pieces nearest to it."""
+    """The view box around the target and the four pieces nearest to it."""
     nearest = sorted(measured, key=lambda index: measured[index].place)[:4]
     shown = [pieces[index] for index in nearest] + [
         piece for piece in pieces if piece.colour == setup.game.target

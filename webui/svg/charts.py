@@ -1,5 +1,6 @@
-"""Statistics as drawings: distances a player, and where throws came to rest.  Plain geometry; the
-templates write it as SVG.
+"""Statistics as drawings: distances by player, and where throws came to rest.
+
+Plain geometry; the templates write it as SVG.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from statistics import median, quantiles
 from referee.statistics.throws import Landing
 
 WIDTH, LEFT, ROW, TOP = 640.0, 8.0, 46.0, 8.0
-"""Of the plot of distances, in its own units."""
+"""Sizes of the plot of distances, in its own units."""
 BINS = 7
 """Cells of the map of landings from its middle to its edge."""
 SIDE = 8
@@ -56,8 +57,9 @@ class Heat:
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """Cells that have any, of `side` mm (0: squares of a board); `half` cells from the middle to
-    the edge; `rings` are (radius, mm).
+    """The cells of a map that have any, of `side_mm` mm (0: squares of a board).
+
+    `half` is the number of cells from the middle to the edge; `rings` are (radius, mm).
     """
 
     cells: tuple[Heat, ...]
@@ -103,8 +105,9 @@ def _strip(player: str, gaps: list[float], y: float, scale: float) -> Strip:
 
 
 def around_target(landings: Sequence[Landing]) -> HeatMap | None:
-    """A map of landings about the target, north away from the players; None where there are
-    none.
+    """A map of landings about the target, north away from the players.
+
+    None where there are none.
     """
     if not landings:
         return None

@@ -1,5 +1,6 @@
-"""Where the words beside the pieces go, so that they cover neither a piece nor each other.  SVG
-axes, mm.
+"""Place labels beside the pieces so that they cover neither a piece nor each other.
+
+SVG axes, mm.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from table.solids import Array
 from webui.svg.palette import letter
 
 CHARACTER = 0.66
-"""Width of a character of the widest of the usual typefaces, in heights of the text."""
+"""Width of a character in the widest of the usual typefaces, in heights of the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A box centred on (x, y): the colour's letter, then a length where one was measured, or its
-    name.
+    """A box centred on (x, y): the colour's letter, then a text.
+
+    The text is the length where one was measured, else the piece's name.
     """
 
     x: float
@@ -47,9 +49,9 @@ def place_labels(
     text_mm: float,
     view_box: tuple[float, float, float, float],
 ) -> tuple[Label, ...]:
-    """A label for every piece inside the view box; `measured` are ranking rows and `names` what the
-    record calls them, by index of their piece.
+    """A label for every piece inside the view box.
 
+    `measured` are ranking rows and `names` what the record calls them, by index of their piece.
     Nearest pieces choose first; each takes the place about itself that covers least of pieces,
     labels and gap lines.
     """
@@ -121,8 +123,9 @@ def _samples(points_mm: Any) -> Array:
 
 
 def _crossed(boxes: Array, lines: Array) -> Array:
-    """For boxes (n, 4) and lines (m, 40, 2): 1 where a box covers a quarter or more of a line, less
-    where it only nicks it, (n, m).
+    """How much boxes (n, 4) cross lines (m, 40, 2), as (n, m).
+
+    1 where a box covers a quarter or more of a line, proportionally less below that.
     """
     low, high = boxes[:, None, None, :2], boxes[:, None, None, 2:]
     share: Array = ((lines > low) & (lines < high)).all(axis=3).mean(axis=2)

@@ -1,6 +1,4 @@
-"""What may be done and what was done, drawn on the cells of a board: marks of `engines.board_marks`
-as SVG paths.
-"""
+"""Marks of possible and past moves on the cells of a board: `engines.board_marks` as SVG paths."""
 
 from __future__ import annotations
 
@@ -16,12 +14,12 @@ from table.cells import cell_side_mm, cells_mm
 from table.solids import Array
 
 Sheet = Callable[[Array], Array]
-"""What is drawn on: gives the SVG points (n, 2) of table points (n, 3) in mm."""
+"""A projection for drawing: maps table points (n, 3) in mm to SVG points (n, 2)."""
 
 POINTS = {"N": 90, "NE": 45, "E": 0, "SE": -45, "S": -90, "SW": -135, "W": 180, "NW": 135}
 """Headings of the compass points, north away from the players."""
 DOT, LOOK, RETICLE, HEAD = 0.15, (0.22, 0.38), (0.34, 0.46), 0.17
-"""Sizes of what is drawn, in sides of a cell."""
+"""Sizes of the parts of marks, in sides of a cell."""
 
 
 MOST_ENDS = 30
@@ -29,8 +27,10 @@ MOST_ENDS = 30
 
 @dataclass(frozen=True, slots=True)
 class DrawnMark:
-    """One mark as an SVG path; `kind` is as in `engines.board_marks`, `sure` False where it hangs
-    on what is too close to call.
+    """One mark as an SVG path.
+
+    `kind` is as in `engines.board_marks`; `sure` is False where it depends on what is too close to
+    call.
     """
 
     kind: str
@@ -63,8 +63,9 @@ def draw_options(
 
 
 def crowded(options: Sequence[Option]) -> bool:
-    """Are there so many ends of moves that all of them at once would hide the pieces?  Then each is
-    drawn when it is picked.
+    """True if the ends of all moves drawn at once would hide the pieces.
+
+    Each is drawn when it is picked then.
     """
     ends = [mark for one in options for mark in one.marks if mark.kind in ("goal", "take")]
     return sum(len(mark.cells) for mark in ends) > MOST_ENDS

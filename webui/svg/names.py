@@ -1,4 +1,4 @@
-"""What the record calls the pieces that are seen."""
+"""The record's names of the pieces that are seen."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from table.solids import Array
 
 
 def names_of(board: Board, known: Sequence[NamedPiece], pieces: Sequence[Piece]) -> dict[int, str]:
-    """A short name, `5` or `E`, by index of a seen piece; only where one piece of that colour
-    is `known` about there.
+    """The record's short names of seen pieces, such as `5` or `E`, by index.
+
+    Only pieces of which the record knows exactly one of that colour in that place have one.
     """
     cells = cells_mm(board)
     places = [

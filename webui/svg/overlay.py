@@ -1,4 +1,4 @@
-"""The drawing over the camera's own picture: the same things, seen from where the camera hangs."""
+"""The drawing over the camera's own picture: the same things as in the plan, in its perspective."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ from webui.svg.marks import (
 )
 
 ROUND = 0.12
-"""How much of the picture shows round the board, in widths of the board."""
+"""Margin shown around the board, in widths of the board."""
 
 
 @dataclass(frozen=True, slots=True)
 class OverPiece:
-    """A piece in the picture: its silhouette, its edges, its 95 % ellipse, and where its letter
-    stands, above it.
+    """A piece in the picture: its silhouette, its edges, its 95 % ellipse, and its letter's place.
+
+    The letter stands above the piece.
     """
 
     name: str
@@ -48,8 +49,9 @@ class OverPiece:
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """Everything that is drawn over a picture, in its pixels; `view_box` holds the board, `ground`
-    and `cells` are paths.
+    """Everything that is drawn over a picture, in its pixels.
+
+    `view_box` holds the board, `ground` and `cells` are paths.
     """
 
     view_box: tuple[float, float, float, float]
@@ -104,7 +106,7 @@ def draw_over(
 
 
 def _view_box(setup: Setup, sheet: Sheet) -> tuple[float, float, float, float]:
-    """The board with some of what lies round it: (x, y, width, height), inside the picture."""
+    """The view box: the board with a margin, (x, y, width, height), inside the picture."""
     corners = sheet(np.column_stack([setup.outline_mm(), np.zeros(len(setup.outline_mm()))]))
     margin = ROUND * np.ptp(corners, axis=0).max()
     low = np.maximum(corners.min(axis=0) - margin, 0)

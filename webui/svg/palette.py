@@ -1,5 +1,6 @@
-"""How colours are named, lettered and written on the panel; the RGB values are in static/panel.css,
-one class a colour.
+"""Names, letters and values of colours on the panel.
+
+The RGB values are in static/panel.css, one class a colour.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ def letter(colour: str) -> str:
 
 @cache
 def paint(colour: str) -> tuple[str, str]:
-    """Fill of a colour and what is legible on it, `#rrggbb` each, as static/panel.css has them; a
-    grey for a colour nobody sells.
+    """The fill of a colour and what is legible on it, `#rrggbb` each, as static/panel.css has them.
+
+    A grey for a colour nobody sells.
     """
     css = (resources.files("webui") / "static" / "panel.css").read_text(encoding="utf-8")
     found = re.search(rf"\.c-{re.escape(colour)} \{{ --fill: (#\w+); --on: (#\w+); \}}", css)
