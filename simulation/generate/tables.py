@@ -1,6 +1,4 @@
-"""Made-up tables: boards, fiducials, lenses, places for a camera, lamps and surfaces, none like the
-one before.
-"""
+"""Random tables: boards, fiducials, lenses, camera places, lamps and surfaces."""
 
 from __future__ import annotations
 

@@ -36,8 +36,9 @@ class Placed:
 
 
 class Thrower:
-    """Lays pieces of one make on a table, none into another: see-through, or of a solid colour, or
-    a mixture of both.
+    """Lays pieces on a table so that no two overlap.
+
+    Each colour is see-through or solid; the colours of a set may be a mixture of both.
     """
 
     def __init__(self, setup: Setup, rng: np.random.Generator, opaque_share: float = 0.35) -> None:
@@ -155,8 +156,9 @@ class Thrower:
         return False
 
     def push_last(self, against: Solid | None = None) -> None:
-        """Slide the piece thrown last against another, its nearest if none is named, if nothing is
-        in the way.
+        """Slide the piece thrown last against another, if nothing is in the way.
+
+        The other is its nearest piece, unless `against` names one.
         """
         last = self.placed.pop()
         before, others = last.piece.solid, self.solids()

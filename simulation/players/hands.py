@@ -1,5 +1,6 @@
-"""People at a simulated table, whatever they play: arms that come and go, and what they tell the
-referee, a step a frame.
+"""People at a simulated table, in any game: arms that come and go, and what they tell the referee.
+
+All of it happens one step a frame.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ class Told(Protocol):
 
 
 class People:
-    """Their arms and their clock, the camera's.  What they do is an iterator that is asked once a
-    frame, after `look_up`.
+    """The players' arms and their clock, which is the camera's.
+
+    What they do is an iterator that is advanced once a frame, after `look_up`.
     """
 
     def __init__(self, told: Told, setup: Setup) -> None:
@@ -48,8 +50,9 @@ class People:
         self._last_ms, self.now_ms = self.now_ms, at_ms
 
     def say(self, command: Command) -> None:
-        """Tell the referee; what does not fit any more, because people at the panel were faster, is
-        left unsaid.
+        """Send a command to the referee.
+
+        A command that no longer fits, because people at the panel were faster, is dropped.
         """
         with suppress(InputError):
             self._told.command(command)
@@ -68,8 +71,9 @@ class People:
         return np.array([low[0] + share * (high[0] - low[0]), low[1]])
 
     def reach(self, player: str, to_mm: Array | None, lasting_ms: int = REACH_MS) -> Steps:
-        """Move an arm from where the hand is, or from outside, to a place (3,), or away; the step
-        in which it arrives is not taken.
+        """Move an arm from where the hand is, or from outside, to a place (3,), or away.
+
+        The step in which it arrives is not taken.
         """
         seat = self.seat_mm(player)
         away = np.array([seat[0], seat[1] - 330.0, 90.0])

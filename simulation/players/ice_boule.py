@@ -1,7 +1,6 @@
-"""Simulated players of Ice Boule: they watch the session, throw when it is their turn, and answer
-when they are asked.
+"""Simulated players of Ice Boule: they watch the session, throw in turn, and answer questions.
 
-Only what lies before the lens is made up.  Their script is a function of the camera's time, so a
+Only what lies before the lens is made up. Their script is a function of the camera's time, so a
 game is the same for the same seed and frame times, and runs as fast as it is looked at.
 """
 
@@ -76,8 +75,9 @@ def simulated_table(
 
 
 class Players:
-    """Everybody at the table.  The camera asks `scene_at`, in order of time; `taken_back` counts
-    throws on which nobody ruled rightly.
+    """All players at the table.
+
+    The camera calls `scene_at` in order of time. `taken_back` counts throws without a right ruling.
     """
 
     def __init__(self, session: Watched, setup: Setup, seed: int) -> None:
@@ -125,8 +125,9 @@ class Players:
                 yield
 
     def _until_ruled(self, view: SessionView, act: Callable[[SessionView], Steps]) -> Steps:
-        """Act, then wait for the referee; what is not ruled on in good time, or not accepted, is
-        taken back.
+        """Act, then wait for the referee.
+
+        What is not ruled on in good time, or not accepted, is taken back.
         """
         self._before = self.table
         yield from act(view)
@@ -182,8 +183,9 @@ class Players:
         yield from self._people.reach(player, None)
 
     def _centrifice(self, player: str, colour: str, after: Tabletop) -> Steps:
-        """An arm sets up a catapult on the line, the projectile flies off it, and lies where
-        `after` has it.
+        """Throw: an arm sets up a catapult on the line, and the projectile flies off it.
+
+        It lands where `after` has it.
         """
         size, place = self.setup.sizes[-1], self._people.seat_mm(player)
         centrifuge = upright(size, float(place[0]), LINE_MM, float(self._rng.uniform(-10, 10)))
@@ -241,9 +243,7 @@ class Players:
         yield from self._people.reach(player, None)
 
     def _answer(self, view: SessionView) -> Steps:
-        """They measure with a calliper, and say what it showed, unless people at the panel were
-        faster.
-        """
+        """Measure with a calliper and answer, unless people at the panel were faster."""
         yield from self._people.wait(THINK_MS)
         now = self._session.view()
         question = now.question
@@ -288,8 +288,9 @@ def true_layout(table: Tabletop) -> Layout:
 
 
 def _likeness(moves: Sequence[str], truth: Layout, left: bool) -> tuple[int, ...]:
-    """How well the moves of a choice agree with what is true; the greater the better.  `left`: the
-    target is not in play any more.
+    """How well the moves of a choice agree with the truth; greater is better.
+
+    `left`: the target is no longer in play.
     """
     played = [parse_move(move) for move in moves]
     void = any(isinstance(move, Void) for move in played)

@@ -1,5 +1,6 @@
-"""The table of the simulated players: what lies on it, and what a throw does to it.  Solids never
-share space.
+"""The table of the simulated players of Ice Boule: what lies on it, and what a throw does to it.
+
+Solids never overlap.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ STACK_MOST = 2
 
 
 def demo_setup() -> Setup:
-    """The simulated table: open ground of 600 x 450 mm between four fiducials, red against blue, a
-    yellow target.
+    """The simulated table: open ground of 600 x 450 mm between four fiducials.
+
+    Red plays against blue, with a yellow target.
     """
     width, depth = GROUND_MM
     middles = [
@@ -208,8 +210,9 @@ class Tabletop:
         return None
 
     def _knock(self, colour: str, rng: np.random.Generator) -> Tabletop | None:
-        """A piece that lies there is pushed on, any distance, or knocked over, or off; the
-        projectile rests near where it was.
+        """A throw that hits a piece: that is pushed any distance, knocked over, or off the ground.
+
+        The projectile rests near where the piece was.
         """
         loose = [
             piece
@@ -238,7 +241,8 @@ class Tabletop:
         return None
 
     def _pushed(self, solid: Solid, push: Array, rng: np.random.Generator) -> Solid | None:
-        """Where a piece ends that was pushed so far: slid, knocked over, or beyond the far edge;
+        """Where a pushed piece ends: slid, knocked over, or beyond the far edge.
+
         None where it cannot lie there.
         """
         x, y = middle_mm(solid) + push
@@ -249,8 +253,9 @@ class Tabletop:
         return slid if self._inside(slid) and self._free(slid) else None
 
     def _topple(self, colour: str, rng: np.random.Generator) -> Tabletop | None:
-        """The stack on the target is pushed over: what stood there nests with the target still,
-        comes to touch it, or lies free.
+        """A throw that pushes over the stack on the target.
+
+        Each piece of it still nests with the target, comes to touch it, or lies free.
         """
         target, stack = self.target, self.stack
         if target is None or not stack:
@@ -292,8 +297,9 @@ class Tabletop:
         return None
 
     def _fallen(self, rng: np.random.Generator) -> Solid | None:
-        """Where a piece comes to lie that fell from the target, free or touching it; None where it
-        cannot.
+        """Where a piece that fell from the target comes to lie: free, or touching the target.
+
+        None where it cannot lie there.
         """
         target, away = self.target, float(rng.uniform(0, 2 * math.pi))
         assert target is not None, "it fell from there"

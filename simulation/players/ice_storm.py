@@ -1,6 +1,4 @@
-"""Ice Storm on a simulated table: pieces that are thrown, knocked away and fired at, and what may
-go wrong.
-"""
+"""Ice Storm on a simulated table: pieces thrown, knocked away and fired at, and mistakes."""
 
 from __future__ import annotations
 
@@ -65,8 +63,9 @@ TRIES = 400
 
 
 class StormPlay:
-    """`Play` of Ice Storm.  Bodies have names that nobody else uses; pieces of the record are known
-    by colour and place.
+    """`Play` of Ice Storm.
+
+    Bodies have names of their own; pieces of the record are known by colour and place.
     """
 
     engine = engine
@@ -127,9 +126,7 @@ class StormPlay:
         )
 
     def _wasted(self, player: str, bodies: Bodies) -> Act:
-        """A throw that is off the board: it lies beside it, or rolled away, and the player says
-        so.
-        """
+        """A throw off the board: the piece lies beside it, or the player says that it is gone."""
         moves = (str(Throw(player, None)),)
         if self._chance.random() < 0.5:
             return Act(
@@ -209,8 +206,9 @@ class StormPlay:
         )
 
     def _leans(self, state: State, bodies: Bodies) -> Act | None:
-        """The thrown piece leans on another, and is on the board as a whole: what lies partly off
-        it is wasted, however it leans.
+        """A throw after which the piece leans on another and is wholly on the board.
+
+        A piece that lies partly off the board is wasted, however it leans.
         """
         if (leaning := self._leaned(state, bodies)) is None:
             return None
@@ -219,8 +217,9 @@ class StormPlay:
         return Act("leaning throw", leaning, "refused", "storm.throw.leaning", (str(move),))
 
     def _leaned(self, state: State, bodies: Bodies) -> Bodies | None:
-        """With a piece of the next player's that leans on another; it stays until the next
-        throw.
+        """The bodies with a piece of the next player's that leans on another, or None.
+
+        It stays until the next throw.
         """
         player, size = str(state.next), self._thrower.size
         lying = [body for body in bodies.values() if self._place(_solid(body))]
@@ -339,9 +338,7 @@ class StormPlay:
         return bodies, changes
 
     def _knocked(self, bodies: Bodies, name: str, piece: Piece) -> tuple[Bodies, Change] | None:
-        """A piece that a throw carries to where it lies on the board and touches other squares than
-        before.
-        """
+        """A piece that a throw carries to other squares of the board."""
         was, rest = _solid(bodies[name]).vertices_mm[:, :2].mean(axis=0), without(bodies, name)
         near = self._chance.random() < 0.5
         for _ in range(TRIES):
@@ -360,10 +357,10 @@ class StormPlay:
         about_mm: Array | None = None,
         size: PieceSize | None = None,
     ) -> tuple[ScenePiece, Place]:
-        """A piece, of the game's size if no other is named, somewhere on the board, or about a
-        place, apart from all others and clear to call.
+        """A piece at rest somewhere on the board, or about a place, apart from all others.
 
-        Raises ValueError for a full board.
+        Its squares are clear to call. `size` defaults to the game's. Raises ValueError for a full
+        board.
         """
         size = size or self._thrower.size
         outline, others = self._board.outline(), [_solid(body) for body in bodies.values()]

@@ -1,6 +1,4 @@
-"""Icebreaker on a simulated table: ships and icebergs where hands put them, and what may go
-wrong.
-"""
+"""Icebreaker on a simulated table: ships and icebergs, placed as by hand, and mistakes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""IceFloe on a simulated table: tiles that slide and sink, pyramids where hands put them, votes,
-and what may go wrong.
-"""
+"""IceFloe on a simulated table: tiles that slide and sink, pyramids, votes, and mistakes."""
 
 from __future__ import annotations
 
@@ -235,8 +233,9 @@ class IcefloePlay:
         }
 
     def _put(self, state: State, bodies: Bodies, name: str, place: str) -> dict[str, Body]:
-        """A pyramid somewhere on a tile, apart from all others; near its edge where there is no
-        room else.
+        """Put a pyramid somewhere on a tile, apart from all others.
+
+        It lies near the tile's edge where there is no other room.
         """
         size, others = (
             self._sizes[name[0]],

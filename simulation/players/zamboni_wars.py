@@ -1,6 +1,4 @@
-"""Zamboni Wars on a simulated table: nests that lie where hands put them, dice, shots, and what may
-go wrong.
-"""
+"""Zamboni Wars on a simulated table: nests placed as by hand, dice, shots, and mistakes."""
 
 from __future__ import annotations
 
@@ -51,8 +49,9 @@ DICE: tuple[tuple[Rgb, Rgb], ...] = (
 
 
 class ZamboniPlay:
-    """`Play` of Zamboni Wars.  A nest is named by its player, a cover die by its space: `cover
-    b5`.
+    """`Play` of Zamboni Wars.
+
+    A nest is named by its player, a cover die by its space: `cover b5`.
     """
 
     engine = engine
@@ -142,8 +141,9 @@ class ZamboniPlay:
         return state == other
 
     def _drive(self, state: State, bodies: Bodies, points: int) -> tuple[Drive, Bodies]:
-        """A legal drive for which there is room, rather one that aims at somebody; raises
-        ValueError where there is none.
+        """A legal drive for which there is room, preferably one that aims at somebody.
+
+        Raises ValueError where there is none.
         """
         here = state.mover
         drives = [
@@ -314,8 +314,9 @@ class ZamboniPlay:
         }
 
     def _covered(self, bodies: Bodies, spaces: Sequence[Space]) -> Bodies | None:
-        """Cover dice in these spaces, those that lie there already as they lie; None where others
-        are in the way.
+        """Cover dice in these spaces; those that lie there already stay as they lie.
+
+        None where others are in the way.
         """
         wanted = {f"cover {space}": space for space in spaces}
         bodies = without(
@@ -356,8 +357,9 @@ class ZamboniPlay:
     def _driven(
         self, bodies: Bodies, player: str, to: Zamboni, dice: Sequence[Space] | None = None
     ) -> Bodies | None:
-        """The nest somewhere in a space, looking somewhere near a compass point, and cover dice
-        pushed; None where others are in the way.
+        """The nest somewhere in its space, roughly facing its compass point; cover dice pushed.
+
+        None where others are in the way.
         """
         rest = without(bodies, player)
         if dice is not None:
@@ -417,8 +419,9 @@ def _clear_of_dice(nest: Body, bodies: Bodies) -> bool:
 
 
 def _gap_mm(one: Body, other: Body) -> float:
-    """How far two bodies are apart in plan, at least: by the line that parts their outlines
-    best.
+    """Lower bound of the gap between two bodies in plan, mm.
+
+    It is the gap along the separating axis that parts their outlines best.
     """
     outlines = [convex_hull(body.vertices_mm[:, :2]) for body in (one, other)]
     gaps = []
