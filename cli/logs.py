@@ -62,8 +62,9 @@ class JournalFormatter(logging.Formatter):
 
 
 def set_up(verbosity: int) -> None:
-    """Write log records to stderr from now on: warnings, with 1 also what happens, with 2 also
-    every step.  What was set up before is replaced.
+    """Write log records to stderr from now on, in place of what was set up before.
+
+    Verbosity 0 is warnings, 1 adds what happens, 2 adds every step.
     """
     root = logging.getLogger()
     for old in [handler for handler in root.handlers if isinstance(handler, StderrHandler)]:
@@ -97,11 +98,10 @@ def under_journald() -> bool:
 
 
 def log_native_output() -> None:
-    """From now on, what native libraries write to file descriptor 2 (libpng and libjpeg do, of
-    damaged pictures; libcamera does) is logged, each kind of line once; Python's stderr stays where
-    it was.
+    """Log what native libraries write to file descriptor 2, each kind of line once.
 
-    Called once, at the start of the program: it holds for the whole process.
+    libpng and libjpeg write there about damaged pictures; libcamera does too. Python's stderr stays
+    where it was. Called once, at the start of the program: it holds for the whole process.
     """
     try:
         shown = os.dup(2)

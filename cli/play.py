@@ -1,5 +1,6 @@
-"""`rinkside demo` and `rinkside play`: everything put together, with the panel in the browser.  The
-one place that knows `webui`.
+"""`rinkside demo` and `rinkside play`: the whole program, with the panel in the browser.
+
+The one place that knows `webui`.
 """
 
 from __future__ import annotations
@@ -143,8 +144,9 @@ def demo(
 
 
 def _kept_in(stack: ExitStack, data: Path | None, throw_away: bool) -> tuple[Log, Access]:
-    """The log and the codes in a folder, the user's for None; or in one that is thrown away with
-    the stack, where simulated games belong.
+    """The log and the codes of a folder; None for the user's own.
+
+    Simulated games use a temporary folder (`throw_away`), which goes with the stack.
     """
     if not throw_away:
         return stack.enter_context(closing(Log(log_path(ready_folder(data))))), Access(
@@ -319,8 +321,9 @@ def _opening(choice: Choice, setup: Setup, camera: CameraPort | Preparing) -> Se
 def _chosen(
     listening: socket.socket, table: Preparing, access: Access, public_names: tuple[str, ...]
 ) -> SessionStarted:
-    """What people begin on a page once the table is ready; the address stays taken, so that who
-    looks just waits a moment for the panel.
+    """What people begin on a page once the table is ready.
+
+    The address stays taken, so that browsers just wait a moment for the panel.
     """
 
     def opened(choice: Choice) -> SessionStarted:

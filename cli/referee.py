@@ -190,13 +190,11 @@ def _print(record: Record, as_json: bool) -> None:
 
 
 def verdict_document(record: Record) -> dict[str, Any]:
-    """A verdict as plain data: `t_ms`, `verdict`, `code`, `player`, `played` or `tried` where there
-    is a move, `state` and more.
+    """A verdict as plain data.
 
-    The move is as people write it in short where the judge says so (`move` in the evidence), else
-    as the log keeps it.
-
-    Empty for a record that is no verdict of the referee's own.
+    It has `t_ms`, `verdict`, `code`, `player`, `played` or `tried` where there is a move, `state`
+    and more. The move is in people's short notation where the judge gives it (`move` in the
+    evidence), else as the log keeps it. Empty for a record that is no verdict of the referee's own.
     """
     event = record.event
     if isinstance(event, Noted) and event.code in STALL_CODES:

@@ -1,5 +1,6 @@
-"""`rinkside calibrate check`: how good a table's calibration is, in millimetres, and whether calls
-can be trusted.
+"""`rinkside calibrate check`: how accurate a table's calibration is, in millimetres.
+
+It also says whether calls can be trusted.
 """
 
 from __future__ import annotations
@@ -121,8 +122,9 @@ def check(
     out: Path,
     picture: Path | None,
 ) -> None:
-    """Say how far off pieces and gaps may be read on a calibrated table, and what can be measured
-    of that.
+    """Say how far off pieces and gaps may be read on a calibrated table.
+
+    It also says what can be measured of that.
     """
     setup = load_table(table_path)
     if out.suffix.lower() != ".html" or not out.parent.is_dir():
@@ -199,8 +201,9 @@ def _place(text: str) -> tuple[float, float]:
 
 
 def _images(folder: Path | None, spec: str | None, setup: Setup) -> Mapping[str, Image]:
-    """Pictures by name; those of a folder stay in memory all together, so that there may not be too
-    many.  Raises InputError.
+    """Pictures by name, of a folder or a camera.
+
+    Those of a folder stay in memory all together, so their number is limited. Raises InputError.
     """
     if (folder is None) == (spec is None):
         raise InputError(

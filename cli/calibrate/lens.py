@@ -148,9 +148,7 @@ def lens(
 def _check_source(
     folder: Path | None, spec: str | None, keep: Path | None, known: str | None, panel: bool
 ) -> None:
-    """Raises InputError unless views come from a folder, or from a camera with what goes with
-    it.
-    """
+    """Raise InputError unless views come from a folder, or from a camera with its options."""
     with_camera = spec is not None or keep is not None or known is not None or panel
     if (folder is not None and with_camera) or (folder is None and spec is None):
         raise InputError(
