@@ -1,4 +1,4 @@
-"""Is a die fair?  Pearson's chi-square test against six values that are all as likely."""
+"""Test of a die for fairness: Pearson's chi-square against six equally likely values."""
 
 from __future__ import annotations
 

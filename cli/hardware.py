@@ -40,9 +40,9 @@ from table.solids import Array
 from table.table_config import load_table
 
 WAIT_S = 20.0
-"""So long a button or a calliper is waited for."""
+"""Longest wait for a button or a calliper."""
 TRIED = ("red", "blue", "green", "yellow", "black", "white")
-"""Players' colours while lamps are tried."""
+"""Colours of players while lamps are tried."""
 
 PRIMARIES = ("red", "green", "blue")
 """A lamp that shows each of these has all its wires where they belong."""
@@ -269,7 +269,7 @@ def _try_wires(lamps: Lamps, settings: GpioLampsSettings) -> Iterator[tuple[str,
 
 
 def _has_colours(settings: HardwareSettings) -> bool:
-    """Has the verdict a lamp that the settings know to show colours?"""
+    """Whether a verdict's lamp has known colours."""
     match settings.lamps:
         case GpioLampsSettings(verdict=verdict):
             return not isinstance(verdict, int)
@@ -299,7 +299,7 @@ def _try_corners(lamps: Lamps, outline_mm: Array) -> Iterator[tuple[str, bool]]:
 
 
 def _try_buttons(buttons: Buttons, names: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
-    """Each by its name."""
+    """Ask for every button by its name."""
     presses: queue.Queue[Press] = queue.Queue()
     buttons.listen(presses.put)
     for name in names:

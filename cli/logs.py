@@ -36,7 +36,7 @@ ROOMS = (
 PRIORITIES = {logging.DEBUG: 7, logging.INFO: 6, logging.WARNING: 4, logging.ERROR: 3}
 """sd-daemon(3)'s number of each level; 2 for what is above."""
 MOST_KINDS = 1000
-"""So many kinds of lines of native libraries are remembered."""
+"""Most kinds of lines of native libraries that are remembered."""
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class StderrHandler(logging.Handler):
     """Writes records to stderr, one line each but for tracebacks."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """As logging wants it: what goes wrong here ends nothing."""
+        """Write a record; an error in here ends nothing."""
         try:
             say(*self.format(record).split("\n"), err=True)
         except Exception:
@@ -89,7 +89,7 @@ def _formatter(verbosity: int) -> logging.Formatter:
 
 
 def under_journald() -> bool:
-    """Is stderr a stream to journald?  systemd names it by device and inode."""
+    """Whether stderr is a stream to journald, which systemd names by device and inode."""
     try:
         status = os.fstat(sys.stderr.fileno())
     except (OSError, UnsupportedOperation, ValueError):

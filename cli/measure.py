@@ -275,7 +275,7 @@ def _remarks(piece: SeenPiece, seen: Observation, off_board: bool) -> list[str]:
 
 
 def _doubts(piece: SeenPiece) -> list[str]:
-    """What is not taken as read about a piece."""
+    """Why a piece's reading is in doubt."""
     doubts = (
         ("colour", piece.colour_probability),
         ("size", piece.size_probability),

@@ -1,4 +1,4 @@
-"""Where Rinkside keeps what must last."""
+"""Places of Rinkside's permanent files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from table.errors import InputError
 LOG_NAME = "log.sqlite"
 CODES_NAME = "access.json"
 OWN = (LOG_NAME, CODES_NAME, f".{CODES_NAME}")
-"""What the names of Rinkside's files begin with, those that are just being written too."""
+"""Prefixes of the names of Rinkside's files, also of those being written."""
 
 
 def data_folder() -> Path:

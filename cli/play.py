@@ -65,8 +65,9 @@ logger = logging.getLogger(__name__)
 SIMULATED_FRAMES_BYTES = 200_000_000
 """Room for pictures of simulated games: the temporary folder may be in memory."""
 STOP_S = 30.0
-"""How long a stop waits for the frame at hand, deaf to further signals; a small board may need
-seconds to read it.
+"""Longest wait for the frame at hand at a stop; a small board may need seconds to read it.
+
+Further signals are ignored meanwhile.
 """
 
 
@@ -345,7 +346,7 @@ def _chosen(
 
 
 def _devices(rig: Rig) -> dict[str, str]:
-    """What is wrong with each part that is connected; nothing where it works."""
+    """Fault of each connected part; empty where it works."""
     connected = (name for name in PARTS if getattr(rig, name) is not None)
     return {name: rig.troubles.get(name, "") for name in connected}
 
@@ -363,7 +364,7 @@ def _referee(
 ) -> None:
     """Referee in a thread and serve the panel until Ctrl-C or SIGTERM, which set `ending`.
 
-    A mistake that ends the refereeing is said at once; the panel stays, so that the players see
+    A mistake that ends the refereeing is reported at once; the panel stays, so that the players see
     where they were.
     """
     supervisor = Supervisor(referee, maker.renew, session, maker.live, maker.stopping, complain)

@@ -24,7 +24,7 @@ SOMEWHERE = {socket.AF_INET: ("192.0.2.1", 9), socket.AF_INET6: ("2001:db8::1", 
 3849).
 """
 LAST_LOOK_S = 5.0
-"""How long a page is waited for to show how a calibration ended."""
+"""Longest wait for a page to show how a calibration ended."""
 
 Options = Callable[..., Any]
 AGuide = TypeVar("AGuide", bound=Guide)

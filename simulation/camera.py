@@ -21,13 +21,11 @@ from vision.cameras.frame import Frame
 PERIOD_MS = 250
 
 Pace = Callable[[int], int]
-"""Waits until the time it is given, on the camera's clock in ms, and returns the time that it then
-is.
-"""
+"""Waits until the given time, on the camera's clock in ms, and returns the time it then is."""
 
 
 def as_fast_as_asked(due_ms: int) -> int:
-    """A clock that stands at whatever time the next frame is due."""
+    """A clock that always shows the due time of the next frame: no waiting."""
     return due_ms
 
 

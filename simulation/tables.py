@@ -30,10 +30,10 @@ from table.table_config import Setup
 from vision.cameras.frame import Frame
 
 WIDTH_PX = 1640
-"""Of the camera's pictures, if nobody says otherwise."""
+"""Width of the camera's pictures unless another is asked for."""
 
 CARD_MARGIN_MM = 7.0
-"""White round a fiducial, and a little room."""
+"""White margin of a fiducial card, with a little room."""
 
 PLAYERS_GROUP = "rinkside.players"
 
@@ -61,7 +61,7 @@ def _own_players() -> Iterator[metadata.EntryPoint]:
 
 
 def board_players() -> dict[str, BoardPlayers]:
-    """Those of games on a board."""
+    """Players of games on boards."""
     found = found_players().items()
     return {game: players for game, players in found if isinstance(players, BoardPlayers)}
 

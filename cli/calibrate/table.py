@@ -52,14 +52,14 @@ CELLS: dict[str, tuple[float, float]] = {
 """Kinds of boards whose cells are measured, with the least and the most mm."""
 MOST_THICK_MM = 60.0
 PICTURES = 4
-"""How many are taken with a camera."""
+"""Number of pictures taken with a camera."""
 HIGH_MM = 30.0
-"""Height at which the doubt about what stands on the table is told: that of most pyramids."""
+"""Height at which the uncertainty of standing pieces is reported: that of most pyramids."""
 Options = Callable[..., Any]
 
 
 class Wanted(NamedTuple):
-    """What is to be played on the table, as the options of `_game_options` say it."""
+    """The game to be played on the table, as the options of `_game_options` give it."""
 
     colours: str
     target: str
@@ -280,7 +280,7 @@ def _corners_guide(frames: Mapping[str, Image]) -> CornersGuide:
 
 
 def _placed_by_hand(guide: CornersGuide, place: Callable[[Array], Placed]) -> Placed:
-    """What follows from the corners that people put; they put them anew as long as nothing does."""
+    """The result from corners that people put; they put them again until there is one."""
     while True:
         try:
             return place(guide.corners())
@@ -289,7 +289,7 @@ def _placed_by_hand(guide: CornersGuide, place: Callable[[Array], Placed]) -> Pl
 
 
 def _told(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[str]:
-    """How good it is, in sentences."""
+    """Quality of the calibration, in sentences."""
     told = [
         f"cards {one} and {other}: {fine_margin(apart, placed.sigma_mm[one, other])} mm from middle"
         " to middle"
@@ -483,7 +483,7 @@ def printed(
 
 
 def _say_first(first: FirstLens, setup: Setup, camera: Camera) -> None:
-    """How good the lens is, in pixels and on the table."""
+    """Print the quality of the lens, in pixels and on the table."""
     (fx, _, cx), (_, _, cy), _ = first.lens.matrix
     for name, value, unit in (
         ("fx", fx, " px"),

@@ -24,7 +24,7 @@ from table.solids import Array, lying, upright
 from table.table_config import Setup
 
 FREE_MM = 0.3
-"""Things that do not touch are at least so far apart."""
+"""Least gap in mm between things that do not touch."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,7 +137,7 @@ def lay_ships(setup: Setup, board: Hex, rng: np.random.Generator) -> Layout:
 
 
 class Ice:
-    """Counters of one make."""
+    """Lays counters of one kind on a board."""
 
     def __init__(self, setup: Setup, rng: np.random.Generator) -> None:
         assert setup.game.counters is not None, "Icebreaker is played with counters"
@@ -159,7 +159,7 @@ class Ice:
         self.slabs: list[Slab] = []
 
     def lay(self, middle: Array, cell_mm: float, placed: list[Placed]) -> bool:
-        """A counter near the middle of a cell, if there is room beside the pieces."""
+        """Lay a counter near the middle of a cell; False where there is no room for it."""
         slack = 0.5 * (cell_mm - self.kind.diameter_mm)
         for _ in range(12):
             spot = middle + jitter(self.rng, slack)
@@ -205,7 +205,7 @@ class Ice:
         }
 
     def counter(self, spot: Array, z_mm: float) -> Slab:
-        """One with its middle at a place (2,) on the plane z."""
+        """A counter with its middle at a place (2,), on the plane z."""
         printed = (
             self.face.print((float(spot[0]), float(spot[1]))) if self.face is not None else None
         )
@@ -291,7 +291,7 @@ def _pushed(
 
 
 def _stand_pyramids(thrower: Thrower, board: Tiles, slabs: list[Slab]) -> None:
-    """Some of everybody's pyramids, on tiles; they may reach a little beyond the edge."""
+    """Some of every player's pyramids on tiles; they may reach a little beyond the edge."""
     rng, share = thrower.rng, float(thrower.rng.uniform(0.5, 1.0))
     for colour in thrower.setup.game.colours:
         for size in thrower.setup.sizes:
@@ -311,7 +311,7 @@ def _stand_pyramids(thrower: Thrower, board: Tiles, slabs: list[Slab]) -> None:
 
 
 def jitter(rng: np.random.Generator, slack_mm: float) -> Array:
-    """A step (2,) off the middle: most small, some as far as the slack."""
+    """A random offset (2,) from the middle: most are small, some as large as the slack."""
     turn, share = float(rng.uniform(0, 2 * math.pi)), float(rng.beta(1.2, 3.0))
     return share * slack_mm * np.array([math.cos(turn), math.sin(turn)])
 

@@ -9,9 +9,9 @@ from table.pieces import PieceSize
 from table.solids import Array, Solid, lying, tipped
 
 CONTACT_MM = 0.02
-"""Solids that are made to touch are left this far apart, so that they never overlap."""
+"""Gap left between solids that are made to touch, so that they never overlap."""
 LEAN_DEG = (3.0, 42.0)
-"""A piece tipped up less than this lies, one tipped up more falls back on its base."""
+"""A piece tipped up by less lies; one tipped up by more falls back on its base."""
 
 
 def moved(solid: Solid, dx_mm: float, dy_mm: float) -> Solid:

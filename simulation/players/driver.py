@@ -35,18 +35,18 @@ from vision.cameras.base import CameraPort
 from vision.cameras.frame import Frame
 
 MISTAKES = 0.25
-"""How often something goes wrong before a move, if the game has something that can."""
+"""Chance of a mistake before a move, if the game has one that can be made."""
 THINK_MS = 1200
-"""How long an answer takes, and a look at the table after it was put right."""
+"""Time for an answer, and for a look at the table after it was put right."""
 SAY_MS = 500
-"""How long a word takes."""
+"""Time to say a word."""
 SHAKE_MS = 800
-"""How long a die is shaken before it is rolled."""
+"""Time for which a die is shaken before it is rolled."""
 PATIENCE_MS, PATIENCE_FRAMES = 6000, 16
-"""What nobody has ruled on after both is put back."""
+"""An act without a ruling is put back once both have passed."""
 
 SET_UPS = 2
-"""So often a board is set up anew before people say how it is."""
+"""How often a board is set up again before people say how it is."""
 
 Bodies = Mapping[str, Body]
 """Pieces, counters and tiles on the table, by names of the game's own; what has not been touched is
@@ -57,12 +57,12 @@ Ruling = Literal["accepted", "refused", "again", "out_of_sync", "heard"]
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What somebody does, and what the referee has to make of it.
+    """What somebody does, and the ruling that the referee must make of it.
 
-    `bodies` is the table afterwards; `said` is told instead of anything being done.  `moves` are
-    played or, where they are refused, tried; empty for what is no move.  `code` is empty where any
-    will do.  What is `heard` counts, announced or only noted; what is done `again` is refused, but
-    what it moved counts. `typed` is what people say where the camera did not see it.
+    `bodies` is the table afterwards; `said` is told instead of anything being done. `moves` are
+    played or, where they are refused, tried; empty for what is no move. `code` is empty where any
+    code will do. What is `heard` counts, announced or only noted; what is done `again` is refused,
+    but what it moved counts. `typed` is what people say where the camera did not see it.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Act:
 
     @property
     def lawful(self) -> bool:
-        """Does it count?"""
+        """Whether it counts."""
         return self.ruling in ("accepted", "again", "heard")
 
 
@@ -100,16 +100,16 @@ class Play(Protocol):
         """Its rules."""
 
     def begin(self, state: Any) -> Act | None:
-        """The board is set up; None where it begins empty."""
+        """Set up the board; None where it begins empty."""
 
     def turn(self, state: Any, bodies: Bodies) -> Act:
-        """Something that the rules allow."""
+        """A random act that the rules allow."""
 
     def mistake(self, state: Any, bodies: Bodies) -> Act | None:
-        """Something that they forbid, or None."""
+        """A random act that the rules forbid, or None."""
 
     def same(self, state: Any, other: Any) -> bool:
-        """Do two states say the same?"""
+        """Whether two states say the same."""
 
 
 def _as_laid(setup: Setup, _rng: np.random.Generator, _seed: int) -> Setup:
@@ -152,7 +152,7 @@ class DemoTable(Protocol):
         """A picture of it before play, None where tiles are the board."""
 
     def camera(self, session: Any, start_ms: int, pace: Pace) -> CameraPort:
-        """A camera over it, at which players play for `session` and commands of theirs go to."""
+        """A camera over it; players play for `session`, and send their commands there."""
 
 
 class Watched(Protocol):
@@ -216,13 +216,13 @@ class Players:
 
     @property
     def over(self) -> bool:
-        """Is the game over, in truth and in the record?"""
+        """Whether the game is over, in truth and in the record."""
         return self._play.engine.outcome(self.state) is not None and self._play.same(
             self._session.ledger.state, self.state
         )
 
     def _evening(self) -> Steps:
-        """All they ever do, a step a frame."""
+        """All that the players do, one step a frame."""
         yield
         yield from self._begin()
         while True:
@@ -276,7 +276,7 @@ class Players:
         yield from self._lay(bodies)
 
     def _do(self, act: Act) -> Steps:
-        """Do something, hear what the referee says, and put back what does not stand."""
+        """Do an act, wait for the ruling, and put back what does not stand."""
         before, mark = self._bodies, self._session.ledger.seq
         self._lay_at[str(self.state)] = before
         after = self.state
@@ -359,7 +359,7 @@ class Players:
         yield from self._reach_and_lay(player, changed[0] if changed else None, bodies)
 
     def _reach_and_lay(self, player: str, to: Body | None, bodies: Bodies) -> Steps:
-        """An arm comes to something; when it goes, this lies on the table."""
+        """An arm reaches for something; when it goes, these bodies lie on the table."""
         yield from self._people.reach(
             player, None if to is None else np.array([*_middle_mm(to), 45.0])
         )
@@ -489,7 +489,7 @@ def _verdict(
 
 
 def _may_be_asked(event: Event, act: Act) -> bool:
-    """May a question follow from that, to who waits for it?"""
+    """Whether a question may follow from the event, for whoever waits for it."""
     return _cannot_see(event) or _waits(event) or (act.lawful and _out_of_sync(event))
 
 
@@ -498,7 +498,7 @@ def _cannot_see(event: Event) -> bool:
 
 
 def _waits(event: Event) -> bool:
-    """Is it only told that the table is not what the game waits for?"""
+    """Whether it only says that the table is not what the game waits for."""
     return isinstance(event, Ruled) and event.verdict == "waiting"
 
 
@@ -507,7 +507,7 @@ def _out_of_sync(event: Event) -> bool:
 
 
 def _rolled(before: Bodies, after: Bodies) -> list[str]:
-    """Dice that lie otherwise than before."""
+    """Dice that lie differently than before."""
     return [
         name
         for name, body in after.items()
@@ -516,7 +516,7 @@ def _rolled(before: Bodies, after: Bodies) -> list[str]:
 
 
 def without(bodies: Bodies, *names: str) -> Bodies:
-    """What is left when these are taken away."""
+    """The bodies without these names."""
     return {name: body for name, body in bodies.items() if name not in names}
 
 

@@ -19,14 +19,14 @@ from table.solids import Array
 from table.table_config import Setup
 
 REACH_MS = 450
-"""How long an arm takes to come or go."""
+"""Time that an arm takes to come or go."""
 WHO = "simulated players"
 
 Steps = Iterator[None]
 
 
 class Told(Protocol):
-    """Who is told what the camera cannot see: a `referee.sessions.session.Session`."""
+    """Receives what the camera cannot see: a `referee.sessions.session.Session`."""
 
     def command(self, command: Command) -> Any:
         """Say something to the referee; raises InputError."""
@@ -46,7 +46,7 @@ class People:
         self._hand_mm: Array | None = None
 
     def look_up(self, at_ms: int) -> None:
-        """It is so late now; times must not go back."""
+        """Set the time; times must not go back."""
         self._last_ms, self.now_ms = self.now_ms, at_ms
 
     def say(self, command: Command) -> None:
@@ -58,13 +58,13 @@ class People:
             self._told.command(command)
 
     def wait(self, wait_ms: int) -> Steps:
-        """Do nothing for a while."""
+        """Do nothing for that long."""
         began_ms = self.now_ms
         while self.now_ms - began_ms < wait_ms:
             yield
 
     def seat_mm(self, player: str) -> Array:
-        """Where on the near edge a player sits, (2,)."""
+        """The player's place at the near edge, (2,)."""
         colours = self.setup.game.colours
         low, high = self.setup.outline_mm().min(axis=0), self.setup.outline_mm().max(axis=0)
         share = (colours.index(player) + 1) / (len(colours) + 1)

@@ -33,11 +33,11 @@ from table.solids import Array, Solid, leaning, on_top, upright
 from table.table_config import Setup
 
 FLIGHT_MS, SWEEP_MS = 400, 300
-"""How long a piece takes to fly, a handful of pieces to be gathered."""
+"""Time that a piece flies, and that it takes to gather a handful of pieces."""
 THINK_MS, LOOK_MS = 2500, 2000
-"""How long a reading takes, and how long everybody looks at an end before it is cleared away."""
+"""Time for a reading, and for a look at an end before it is cleared away."""
 PATIENCE_MS, PATIENCE_FRAMES = 12_000, 12
-"""A throw on which nobody has ruled after both is picked up and done again."""
+"""A throw without a ruling is picked up and repeated once both have passed."""
 EQUAL_MM = 0.05
 """Distances that differ by less are the same on the players' calliper."""
 ACCIDENTS = {"touch": 0.08, "knock": 0.08, "on target": 0.04, "off": 0.02}
@@ -45,9 +45,9 @@ ACCIDENTS = {"touch": 0.08, "knock": 0.08, "on target": 0.04, "off": 0.02}
 TOPPLES = 0.2
 """How often a throw pushes the stack on the target over, where there is one."""
 NEVER = 1000
-"""What cannot be is so much less likely than what may have happened."""
+"""Penalty of an impossible choice over one that may have happened."""
 LINE_MM = 8.0
-"""The catapults stand so far from the near edge."""
+"""Distance of the catapults from the near edge."""
 
 
 class Watched(Protocol):
@@ -94,7 +94,7 @@ class Players:
         self._stage = demo_stage(seed)
         self._skill_mm = {colour: float(self._rng.uniform(38, 75)) for colour in setup.game.colours}
         self._before = self.table
-        """As it lay before the last throw."""
+        """The table before the last throw."""
         self._loose: tuple[ScenePiece, ...] = ()
         self._people = People(session, setup)
         self._script = self._play()
@@ -106,7 +106,7 @@ class Players:
         return Scene(self._stage, self.table.pieces + self._loose, self._people.limbs)
 
     def _play(self) -> Steps:
-        """All they ever do, a step a frame."""
+        """All that the players do, one step a frame."""
         yield
         while True:
             view = self._session.view()

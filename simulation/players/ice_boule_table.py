@@ -22,16 +22,16 @@ from table.table_config import Fiducials, Game, Lens, Setup
 
 GROUND_MM = (600.0, 450.0)
 EDGE_MM = 30.0
-"""Throws that stay in play come to rest at least so far inside the outline."""
+"""Least distance from the outline at which throws that stay in play come to rest."""
 TRIES = 300
 PUSH_MM = (4.0, 300.0)
-"""How far pieces are pushed by others: the longer, the rarer."""
+"""Range of how far pieces are pushed by others: the longer, the rarer."""
 KNOCKED_OVER = 0.3
-"""How many pieces that are pushed do not keep the way they lay."""
+"""Share of pushed pieces that do not keep their pose."""
 NESTS = 0.3
-"""How often a stack that is pushed over stays nested."""
+"""Share of stacks that stay nested when pushed over."""
 STACK_MOST = 2
-"""So many pieces stand on the target at most."""
+"""Most pieces that stand on the target."""
 
 
 def demo_setup() -> Setup:
@@ -127,7 +127,7 @@ class Tabletop:
         )
 
     def in_play(self, piece: ScenePiece) -> bool:
-        """Does it lie inside the outline?"""
+        """Whether it lies inside the outline."""
         return within(self.setup.outline_mm(), middle_mm(piece.solid))
 
     @property
@@ -153,14 +153,14 @@ class Tabletop:
         }
 
     def with_target(self, solid: Solid) -> Tabletop:
-        """The target there, and only there."""
+        """The table with the target, and no other."""
         target = self.setup.game.target
         assert target is not None, "Ice Boule is played with a target"
         others = tuple(piece for piece in self.pieces if piece.colour != target)
         return replace(self, pieces=(*others, self.piece(target, solid)))
 
     def without(self, piece: ScenePiece) -> Tabletop:
-        """The piece taken away."""
+        """The table without the piece."""
         return replace(self, pieces=tuple(other for other in self.pieces if other is not piece))
 
     def piece(self, colour: str, solid: Solid) -> ScenePiece:
@@ -383,7 +383,7 @@ class Tabletop:
 
 
 def inside(size: PieceSize, shell: Solid) -> Solid:
-    """A like piece that nests in a shell, whichever way that lies."""
+    """A piece of the same size nested in a shell, however that lies."""
     axis = shell.tip_mm - shell.vertices_mm[:4].mean(axis=0)
     return Solid(shell.vertices_mm - size.stack_step_mm * axis / np.linalg.norm(axis))
 
@@ -395,7 +395,7 @@ def middle_mm(solid: Solid) -> Array:
 
 
 def stands_on(upper: ScenePiece, lower: ScenePiece) -> bool:
-    """Is `upper` a shell over the tip of `lower`?"""
+    """Whether `upper` is a shell over the tip of `lower`."""
     base = upper.solid.vertices_mm[:4]
     lifted = (
         base[:, 2].min() > lower.solid.vertices_mm[:, 2].min() + 0.5

@@ -28,7 +28,7 @@ from table.table_config import Setup
 
 MOVE, REMOVED, SYNC = "icefloe.move", "icefloe.removed", "icefloe.out_of_sync"
 HASTE = 12
-"""Players are so much rather done with a vote than they lay a coin."""
+"""Weight of ending a vote, relative to laying one coin."""
 TRIES = 200
 
 
@@ -66,7 +66,7 @@ class IcefloePlay:
         return Act("set up", bodies, "accepted", "icefloe.start", tuple(moves))
 
     def turn(self, state: State, bodies: Bodies) -> Act:
-        """Whatever comes next in the game."""
+        """The next act that the game allows."""
         match state.phase:
             case "move":
                 move: Move = self._chance.choice(_visible(state))
@@ -101,7 +101,7 @@ class IcefloePlay:
         return state == other
 
     def _say(self, state: State, bodies: Bodies) -> Act:
-        """Something that is heard."""
+        """An act that is only said."""
         moves = [move for move in engine.legal_moves(state) if saying(state, move)[1]]
         (move,) = self._chance.choices(
             moves, [HASTE if isinstance(move, Done) else 1 for move in moves]

@@ -30,16 +30,14 @@ from table.table_config import CoverDice, DiceCorner, Setup
 
 MOVE, HIT, ROLL, SYNC = "zamboni.move", "zamboni.hit", "zamboni.roll", "zamboni.out_of_sync"
 SLOPPY_MM, SLOPPY_DEG = 4.0, 6.0
-"""Hands lay nests so far from the middle of a space, and so far from a compass point, at most."""
+"""Largest errors of nests laid by hand: from the middle of a space, and from a compass point."""
 RELAID_MM, RELAID_DEG = 0.5, 1.0
-"""And so far from where a nest lay that lost a layer."""
+"""Largest errors of a nest that is laid down again after losing a layer."""
 TRIES, HOLDS_FIRE = 40, 0.1
 PUSHES = 0.4
-"""How often a player rather pushes a cover die than aims at somebody."""
+"""Chance that a player prefers to push a cover die over aiming at somebody."""
 COVER_MM, COVER_CLEAR_MM = 7.0, 1.5
-"""Cover dice lie so far from the middle of a space at most, and so far from everything else at
-least.
-"""
+"""Most distance of cover dice from the middle of a space, and least from everything else."""
 DICE: tuple[tuple[Rgb, Rgb], ...] = (
     ((0.75, 0.74, 0.70), (0.02, 0.02, 0.02)),
     ((0.50, 0.04, 0.03), (0.80, 0.80, 0.80)),
@@ -292,7 +290,7 @@ class ZamboniPlay:
         return {"die": SceneDie(middle, rotation, self._corner.edge_mm, self._rgb, self._ink)}
 
     def _stripped_of(self, state: State, bodies: Bodies, player: str) -> Bodies:
-        """The outermost piece is taken off, and what is left laid down where it lay, nearly."""
+        """The outermost piece is taken off; what is left is laid down nearly where it lay."""
         layers = state.left[player].layers - 1
         return self._relaid(bodies, player, layers) if layers else without(bodies, player)
 
@@ -395,7 +393,7 @@ class ZamboniPlay:
         return None
 
     def _nest(self, player: str, middle_mm: Array, heading_deg: float, layers: int) -> ScenePiece:
-        """A nest of which the middle of what it stands on is at a place (2,)."""
+        """A nest whose footprint is centred at a place (2,)."""
         size = self._sizes[LAYER_SIZES[layers]]
         ahead = np.array([math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))])
         x, y = middle_mm - size.slant_mm / 3 * ahead

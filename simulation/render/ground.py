@@ -21,7 +21,7 @@ from table.table_config import Marker, Setup
 Colours = NDArray[np.float32]
 
 CARD_MM = 0.15
-"""Thickness of a fiducial card: the table's surface lies so much lower than `fiducials.z_mm`."""
+"""Thickness of a fiducial card: the table's surface is this far below `fiducials.z_mm`."""
 PAPER: tuple[float, float, float] = (0.80, 0.80, 0.78)
 INK: tuple[float, float, float] = (0.022, 0.022, 0.024)
 FLOOR: tuple[float, float, float] = (0.62, 0.64, 0.60)

@@ -303,6 +303,6 @@ class _Shell:
         return uneven[-v0 : rows - v0, -u0 : columns - u0]
 
     def _own_rng(self, kind: tuple[int, ...]) -> np.random.Generator:
-        """Chance of this piece in this place."""
+        """Random generator of this piece in this place."""
         place = np.abs(np.round(self.world * 100)).astype(np.int64).ravel()
         return np.random.default_rng([self.stage.seed, *place.tolist(), *kind])

@@ -47,8 +47,9 @@ def _encoding() -> NDArray[np.float32]:
 _ENCODE = _encoding()
 
 GRAIN_ROOM = 1 << 20
-"""In so many ways the same grain is laid over a picture: drawing new grain for each would cost more
-than all the rest.
+"""Number of offsets at which the same grain is laid over pictures.
+
+New grain for each picture would cost more than all the rest.
 """
 
 
@@ -59,7 +60,7 @@ def _grain(length: int) -> NDArray[np.float32]:
 
 
 class Pictures(Protocol):
-    """What takes pictures of scenes: a Renderer, or one that traces light."""
+    """Takes pictures of scenes: a Renderer, or a path tracer."""
 
     def picture(self, scene: Scene, rng: np.random.Generator) -> Image:
         """A picture (h, w, 3) uint8 R-G-B."""
@@ -93,7 +94,7 @@ class _Developed:
     sigma: Colours
 
     def with_noise(self, grain: Colours) -> Image:
-        """A picture (h, w, 3), with so much of the noise as each level has."""
+        """A picture (h, w, 3), with noise scaled to each level."""
         return np.asarray(
             cv2.add(cv2.multiply(grain, self.sigma), self.level, dtype=cv2.CV_8U), np.uint8
         )
@@ -147,7 +148,7 @@ class Renderer:
         return self._lit_with_limbs(scene, self._whole)
 
     def _update(self, scene: Scene) -> None:
-        """Draw again what changed since the last scene, and nothing else."""
+        """Redraw only what changed since the last scene."""
         if scene.stage is not self._stage:
             self._ground = self._draw_ground(scene.stage, self.setup, self._grid)
             self._table_rgb = self._ground[::16, ::16].mean(axis=(0, 1)).astype(float)

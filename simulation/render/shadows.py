@@ -27,7 +27,7 @@ SKY = tuple((np.cos(turn), np.sin(turn), 1.1) for turn in 2 * np.pi * np.arange(
 """Directions that stand for the light that comes from all around."""
 SKY_SOFT_MM = 9.0
 TEXEL_MM, MOST_TEXELS = 0.4, 400
-"""How finely a shadow is known, and how many texels a side it has at most."""
+"""Size of a texel of a shadow, and the most texels on a side."""
 GLINT_MM = 0.5
 
 
@@ -121,7 +121,7 @@ class Shadow:
 
 @lru_cache(maxsize=8)
 def _glints(grain: float) -> Plane:
-    """How unevenly plastic throws light on the table, mean 1, on a seamless tile."""
+    """Unevenness of the light that plastic throws on the table, mean 1, on a seamless tile."""
     noise = np.random.default_rng(4).standard_normal((256, 256), dtype=np.float32)
     smooth = cv2.GaussianBlur(np.tile(noise, (3, 3)), (0, 0), 1.3)[256:512, 256:512]
     uneven = np.exp(np.float32(0.35 + grain) * smooth / smooth.std())
