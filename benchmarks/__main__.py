@@ -42,8 +42,7 @@ def load(name: str) -> Benchmark:
 def measure(
     benchmark: Benchmark, options: Any, chosen: Chosen, out: Path | None, processes: int
 ) -> int:
-    """Run cases, store the results and write the page; 1 where a case failed or a promise was
-    broken.
+    """Run cases, store the results and write the page; 1 if a case failed or a promise was broken.
 
     Without `out` cases are kept in build/, results beside the benchmarks, and the page in docs/.
     """

@@ -1,8 +1,7 @@
-"""Pictures of a table made worse, each kind at several strengths, with the camera's true place
-after the change.
+"""Degraded pictures of a table, each kind at several strengths, with the true camera place.
 
-Blur, exposure and glare act on linear light, as in a camera.  Every change takes a random
-generator; the same seed gives the same picture.
+The place is the one after the change. Blur, exposure and glare act on linear light, as in a camera.
+Every change takes a random generator; the same seed gives the same picture.
 """
 
 from __future__ import annotations
@@ -44,9 +43,7 @@ class Taken:
 
 
 def off_mm(camera: Camera, taken: Taken) -> float:
-    """How far from its place a camera that was found sees a corner of the play area, where it is
-    most.
-    """
+    """Largest error, in mm, at which a found camera sees a corner of the play area."""
     outline = taken.setup.outline_mm()
     there = project(
         np.column_stack([outline, np.zeros(len(outline))]), taken.camera, taken.setup.camera
@@ -203,8 +200,9 @@ def packed(quality: int) -> Change:
 
 
 def exposed(times: float, glow: float = 0.0) -> Change:
-    """So many times as much light, clipped; a share of it glows around what is bright.  Less light
-    has the more noise.
+    """Exposure `times` as high, clipped; the share `glow` of light spreads around bright places.
+
+    Less light has more noise.
     """
 
     def change(taken: Taken, rng: np.random.Generator) -> Taken:
@@ -324,8 +322,9 @@ def turned(quarters: int) -> Change:
 
 
 def bent(share: float) -> Change:
-    """One side of a card stands up: in the picture it is seen aside by so much of the marker's
-    side.
+    """One side of a card stands up.
+
+    In the picture it is displaced by `share` of the marker's side.
     """
 
     def change(taken: Taken, rng: np.random.Generator) -> Taken:

@@ -1,5 +1,6 @@
-"""Listens to a panel as many pages would (`benchmarks.suite.panel`); the standard library only, so
-that it costs little.
+"""Listens to a panel as many pages would (`benchmarks.suite.panel`).
+
+Uses the standard library only, so that it costs little.
 """
 
 from __future__ import annotations
@@ -71,8 +72,9 @@ def ask(connection: socket.socket, path: str) -> None:
 
 
 def listen_for(port: int, after: int, seconds: float) -> dict[str, object]:
-    """What was heard in `seconds` by those who know all records up to `after`; says on stdout when
-    all have joined.
+    """What clients that know all records up to `after` heard in `seconds`.
+
+    Prints on stdout when all have joined.
     """
     streams = [Heard(f"/api/v1/stream?after={after}") for _ in range(STREAMS)]
     pictures = [Heard("/api/v1/camera.jpg") for _ in range(PICTURES)]

@@ -1,5 +1,6 @@
-"""Photographs with known truth: `rinkside observe` reads them, and a scorer that is not Rinkside's
-own scores what it says.
+"""Photographs with known truth: `rinkside observe` reads them, and a scorer scores what it says.
+
+The scorer is not Rinkside's own.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ Spread = tuple[float, ...] | None
 
 
 class Scored(msgspec.Struct, frozen=True):
-    """A photograph that was read: what the scorer says of it, and seconds from start to end and of
-    processor time.
+    """A photograph that was read: what the scorer says of it, and its cost.
+
+    Wall-clock seconds and seconds of processor time.
     """
 
     score: dict[str, Any]
@@ -102,8 +104,9 @@ def folders(kind: str) -> list[Path]:
 
 
 def observe(case: Path, with_empty: bool = False) -> tuple[dict[str, Any] | str, float, float]:
-    """What the command prints of a case, or its complaint where it fails; and the seconds it took,
-    from start to end and of processor time.
+    """What the command prints of a case, or its complaint where it fails.
+
+    Also the seconds it took, of wall-clock time and of processor time.
     """
     command = [RINKSIDE, "observe", str(case / "image.jpg"), "--table", str(case / "table.json")]
     command += ["--json", *(["--empty", str(case / "empty.jpg")] if with_empty else [])]

@@ -83,8 +83,9 @@ WORSE: dict[str, Callable[[Image, Setup], Seen]] = {
 
 
 def trembling(image: Image, setup: Setup) -> Seen:
-    """By a camera that stands up to a quarter of a pixel aside, in a light that is up to 4 %
-    brighter or darker: otherwise in every picture.
+    """A camera moved by up to a quarter of a pixel, in a light up to 4 % brighter or darker.
+
+    The change differs with every picture.
     """
     chance = np.random.default_rng(zlib.crc32(image.tobytes()))
     (right, down), light = chance.uniform(-0.25, 0.25, 2), chance.uniform(0.96, 1.04)

@@ -1,5 +1,6 @@
-"""What is connected: every part that settings name, where it is, what it says of itself, and what
-is wrong with it.
+"""Report of connected hardware.
+
+For every part that the settings name: its place, what it reports, and what is wrong with it.
 """
 
 from __future__ import annotations
@@ -39,8 +40,10 @@ SQUARE_MM = np.array([[0.0, 0.0], [400.0, 0.0], [400.0, 400.0], [0.0, 400.0]])
 
 
 class Connected(NamedTuple):
-    """A part: `says` what it tells of itself, empty where it is not in the settings; `wrong` why it
-    does not work, empty where it does.
+    """State of one part.
+
+    `says` is what it reports, "not in the settings" for a part without any; `wrong` is why it does
+    not work, empty where it does.
     """
 
     part: str
@@ -51,8 +54,9 @@ class Connected(NamedTuple):
 
 
 def connected(settings: HardwareSettings, pause: Callable[[float], object]) -> Iterator[Connected]:
-    """Every part there may be, each opened by itself and closed again; `pause(seconds)` waits for
-    answers.
+    """Open every possible part by itself, report it, and close it again.
+
+    `pause(seconds)` waits for answers.
     """
     for part in PARTS:
         if (held := getattr(settings, part)) is None:

@@ -11,10 +11,9 @@ from table.table_config import Setup
 
 
 def rig_of(path: Path | None, setup: Setup) -> Rig:
-    """Everything that the settings name, opened, for this table; nothing without any settings.  The
-    terminal's bell goes to stderr.
+    """Open everything that the settings name, for this table; nothing without settings.
 
-    Raises InputError that names the setting.
+    The terminal's bell goes to stderr. Raises InputError that names the setting.
     """
     return (
         open_rig(

@@ -1,4 +1,4 @@
-"""Is a die fair?  Pearson's chi-square test against six values that are all as likely."""
+"""Test of a die for fairness: Pearson's chi-square against six equally likely values."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ FEWEST = 30
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
-    """How often each value came, 1 first; `chi_square` with 5 degrees of freedom; `probability`
-    that a fair die gives as much or more.
+    """Result of a chi-square test of a die.
+
+    `counts` is how often each value came, 1 first; `chi_square` has 5 degrees of freedom;
+    `probability` is the chance that a fair die gives as much or more.
     """
 
     counts: tuple[int, ...]
@@ -28,8 +30,9 @@ class Fairness:
 
 
 def judge_rolls(rolls: Iterable[int]) -> Fairness:
-    """Test FEWEST rolls or more, values of 1 to 6; raises ValueError for fewer, or for other
-    values.
+    """Test FEWEST rolls or more, with values of 1 to 6.
+
+    Raises ValueError for fewer, or for other values.
     """
     counts = [0] * 6
     for value in rolls:

@@ -1,4 +1,4 @@
-"""Python's collections of garbage, kept short while a game goes on."""
+"""Short garbage collections while a game goes on."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def short_collections() -> Iterator[None]:
-    """Leave out of collections what is there by now: libraries, tables, everything that was opened.
+    """Exclude everything loaded at start-up from garbage collection.
 
-    A collection stands all threads still, in whichever of them it comes due, lamps' threads too.
-    Through all that Rinkside loads a full one takes 30 ms on a desktop computer; through what a
-    game adds to it, next to nothing.
+    A full collection pauses all threads, those of lamps too. It takes 30 ms on a desktop computer
+    for all that Rinkside loads, and next to nothing for what a game adds.
     """
     gc.collect()
     gc.freeze()

@@ -1,6 +1,4 @@
-"""`rinkside hardware` and `rinkside dice`: what is connected, whether it works, and whether the
-dice are fair.
-"""
+"""`rinkside hardware` and `rinkside dice`: list and try out hardware, and test dice."""
 
 from __future__ import annotations
 
@@ -42,9 +40,9 @@ from table.solids import Array
 from table.table_config import load_table
 
 WAIT_S = 20.0
-"""So long a button or a calliper is waited for."""
+"""Longest wait for a button or a calliper."""
 TRIED = ("red", "blue", "green", "yellow", "black", "white")
-"""Players' colours while lamps are tried."""
+"""Colours of players while lamps are tried."""
 
 PRIMARIES = ("red", "green", "blue")
 """A lamp that shows each of these has all its wires where they belong."""
@@ -82,8 +80,9 @@ def hardware() -> None:
     help="TOML file with the table [hardware].",
 )
 def list_hardware(path: Path | None) -> None:
-    """List the serial ports and, with settings, what they name, where it is, and what is wrong with
-    it.
+    """List the serial ports and, with settings, the parts that they name.
+
+    Of each part: where it is, and what is wrong with it.
 
     Exit code 1 where something does not work.
     """
@@ -134,8 +133,9 @@ def _list_ports() -> None:
 @click.argument("board", type=click.Choice(tuple(FIRMWARE)))
 @click.argument("folder", type=click.Path(path_type=Path), default=Path())
 def firmware(board: str, folder: Path) -> None:
-    """Write the program of a microcontroller into FOLDER [default: this one]: a Pico's main.py, an
-    Arduino Uno's sketch.
+    """Write the program of a microcontroller into FOLDER [default: this one].
+
+    For a Pico this is main.py, for an Arduino Uno a sketch.
     """
     source, name = FIRMWARE[board]
     path = folder / name
@@ -179,8 +179,9 @@ def check(path: Path, table_path: Path | None) -> None:
 
 
 def _button_names(settings: HardwareSettings) -> tuple[str, ...]:
-    """Every button that is there; a board is asked which it has.  Raises InputError where none
-    answers.
+    """Names of all buttons; a board is asked which it has.
+
+    Raises InputError where no board answers.
     """
     match settings.buttons:
         case GpioButtonsSettings():
@@ -194,8 +195,9 @@ def _button_names(settings: HardwareSettings) -> tuple[str, ...]:
 def _walk(
     rig: Rig, settings: HardwareSettings, names: tuple[str, ...], outline_mm: Array
 ) -> Iterator[tuple[str, bool]]:
-    """Every thing that was tried, and whether people say that it works; `names` are those of
-    buttons.
+    """Try every part: yields its name and whether people say that it works.
+
+    `names` are those of buttons.
     """
     if rig.lamps:
         yield from _try_lamps(rig.lamps, settings)
@@ -267,7 +269,7 @@ def _try_wires(lamps: Lamps, settings: GpioLampsSettings) -> Iterator[tuple[str,
 
 
 def _has_colours(settings: HardwareSettings) -> bool:
-    """Has the verdict a lamp that the settings know to show colours?"""
+    """Whether a verdict's lamp has known colours."""
     match settings.lamps:
         case GpioLampsSettings(verdict=verdict):
             return not isinstance(verdict, int)
@@ -276,8 +278,9 @@ def _has_colours(settings: HardwareSettings) -> bool:
 
 
 def _try_corners(lamps: Lamps, outline_mm: Array) -> Iterator[tuple[str, bool]]:
-    """A strip that begins elsewhere, or goes the other way round, points at the wrong places of the
-    board.
+    """Point the strip at corners of the board, one after another, and ask whether each is right.
+
+    A strip that begins elsewhere, or goes the other way round, points at the wrong corners.
     """
     (left, near), (right, far) = outline_mm.min(axis=0), outline_mm.max(axis=0)
     for corner, setting, point in (
@@ -296,7 +299,7 @@ def _try_corners(lamps: Lamps, outline_mm: Array) -> Iterator[tuple[str, bool]]:
 
 
 def _try_buttons(buttons: Buttons, names: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
-    """Each by its name."""
+    """Ask for every button by its name."""
     presses: queue.Queue[Press] = queue.Queue()
     buttons.listen(presses.put)
     for name in names:

@@ -47,8 +47,9 @@ which_session = click.argument("session", type=click.IntRange(1), required=False
 
 @click.group()
 def log() -> None:
-    """List, show, export, import, check and rescue the sessions that were refereed; scores, gaps
-    and statistics over all of them.
+    """List, show, export, import, check and rescue the sessions that were refereed.
+
+    Scores, gaps and statistics over all of them.
 
     SESSION is a number from `rinkside log list`; without one, the latest is meant.
     """
@@ -275,8 +276,9 @@ def players(simulated: bool, path: Path | None, as_json: bool) -> None:
 
 
 def _played(path: Path | None) -> list[Played]:
-    """All games of a log; a session that cannot be read by this version's rules is said and left
-    out.
+    """All games of a log.
+
+    A session that this version's rules cannot read is reported and left out.
     """
     games: list[Played] = []
     with LogReader(path or log_path()) as reader:

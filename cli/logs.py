@@ -36,7 +36,7 @@ ROOMS = (
 PRIORITIES = {logging.DEBUG: 7, logging.INFO: 6, logging.WARNING: 4, logging.ERROR: 3}
 """sd-daemon(3)'s number of each level; 2 for what is above."""
 MOST_KINDS = 1000
-"""So many kinds of lines of native libraries are remembered."""
+"""Most kinds of lines of native libraries that are remembered."""
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class StderrHandler(logging.Handler):
     """Writes records to stderr, one line each but for tracebacks."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """As logging wants it: what goes wrong here ends nothing."""
+        """Write a record; an error in here ends nothing."""
         try:
             say(*self.format(record).split("\n"), err=True)
         except Exception:
@@ -62,8 +62,9 @@ class JournalFormatter(logging.Formatter):
 
 
 def set_up(verbosity: int) -> None:
-    """Write log records to stderr from now on: warnings, with 1 also what happens, with 2 also
-    every step.  What was set up before is replaced.
+    """Write log records to stderr from now on, in place of what was set up before.
+
+    Verbosity 0 is warnings, 1 adds what happens, 2 adds every step.
     """
     root = logging.getLogger()
     for old in [handler for handler in root.handlers if isinstance(handler, StderrHandler)]:
@@ -88,7 +89,7 @@ def _formatter(verbosity: int) -> logging.Formatter:
 
 
 def under_journald() -> bool:
-    """Is stderr a stream to journald?  systemd names it by device and inode."""
+    """Whether stderr is a stream to journald, which systemd names by device and inode."""
     try:
         status = os.fstat(sys.stderr.fileno())
     except (OSError, UnsupportedOperation, ValueError):
@@ -97,11 +98,10 @@ def under_journald() -> bool:
 
 
 def log_native_output() -> None:
-    """From now on, what native libraries write to file descriptor 2 (libpng and libjpeg do, of
-    damaged pictures; libcamera does) is logged, each kind of line once; Python's stderr stays where
-    it was.
+    """Log what native libraries write to file descriptor 2, each kind of line once.
 
-    Called once, at the start of the program: it holds for the whole process.
+    libpng and libjpeg write there about damaged pictures; libcamera does too. Python's stderr stays
+    where it was. Called once, at the start of the program: it holds for the whole process.
     """
     try:
         shown = os.dup(2)

@@ -124,8 +124,10 @@ def _refuse(error: InputError | OSError | click.UsageError) -> NoReturn:
 
 
 def _let_go_of_what_cannot_be_written() -> None:
-    """Python tries once more at its end, and would say so in words of its own; source: its
-    documentation of SIGPIPE.
+    """Point stdout at the null device if it cannot be flushed.
+
+    Otherwise Python flushes it once more at exit, and reports the failure in words of its own;
+    source: its documentation of SIGPIPE.
     """
     try:
         sys.stdout.flush()

@@ -92,8 +92,9 @@ def measure(
 
 
 def aimed(setup: Setup, target: str | None) -> Setup:
-    """The setup with the target's colour that was asked for; raises InputError where there is
-    none.
+    """The setup with the target's colour as asked for.
+
+    Raises InputError where there is none.
     """
     if target is None:
         if setup.game.target is None:
@@ -118,8 +119,9 @@ def _look(
     picture: Path | None,
     debug: Path | None,
 ) -> tuple[Image, Observation]:
-    """What is in the photograph; raises InputError, also where the picture to be made of it could
-    not be written.
+    """The photograph and what is observed in it.
+
+    Raises InputError, also where the picture that is to be made could not be written.
     """
     if picture:
         check_picture_path(picture)
@@ -135,8 +137,9 @@ def _look(
 
 
 def _gap_notes(measured: Measured, seen: Observation) -> list[Note]:
-    """What is written into the picture: every gap, nearest first; what counts, or may count, in a
-    tone of its own.
+    """Notes for the picture: every gap, nearest first.
+
+    Gaps that count, or may count, have a tone of their own.
     """
     doubted = {place for pair in measured.pairs for place in pair}
     if measured.doubts:
@@ -272,7 +275,7 @@ def _remarks(piece: SeenPiece, seen: Observation, off_board: bool) -> list[str]:
 
 
 def _doubts(piece: SeenPiece) -> list[str]:
-    """What is not taken as read about a piece."""
+    """Why a piece's reading is in doubt."""
     doubts = (
         ("colour", piece.colour_probability),
         ("size", piece.size_probability),

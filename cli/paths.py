@@ -1,4 +1,4 @@
-"""Where Rinkside keeps what must last."""
+"""Places of Rinkside's permanent files."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from table.errors import InputError
 LOG_NAME = "log.sqlite"
 CODES_NAME = "access.json"
 OWN = (LOG_NAME, CODES_NAME, f".{CODES_NAME}")
-"""What the names of Rinkside's files begin with, those that are just being written too."""
+"""Prefixes of the names of Rinkside's files, also of those being written."""
 
 
 def data_folder() -> Path:
-    """The user's data folder by the XDG rules: `$XDG_DATA_HOME/rinkside`, or
-    `~/.local/share/rinkside`.
+    """The user's data folder by the XDG rules.
+
+    `$XDG_DATA_HOME/rinkside`, or `~/.local/share/rinkside`.
     """
     base = os.environ.get("XDG_DATA_HOME", "")
     return (Path(base) if os.path.isabs(base) else Path.home() / ".local" / "share") / "rinkside"
@@ -34,12 +35,11 @@ def codes_path(folder: Path | None = None) -> Path:
 
 
 def ready_folder(folder: Path | None = None) -> Path:
-    """The data folder, made if it is not there, open to its owner only; raises InputError where it
-    cannot be made.
+    """Make the data folder if it is not there, open to its owner only.
 
-    Rights that others have in the user's own data folder are taken away, and in one that was named
-    if nothing but Rinkside's files is in it: it may be the user's home, or a folder that they
-    share.
+    Rights that others have in the user's own data folder are taken away. In a folder that was named
+    this is done only if it holds nothing but Rinkside's files: it may be the user's home, or a
+    folder that they share. Raises InputError where it cannot be made.
     """
     named, folder = folder is not None, folder or data_folder()
     try:

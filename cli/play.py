@@ -1,5 +1,6 @@
-"""`rinkside demo` and `rinkside play`: everything put together, with the panel in the browser.  The
-one place that knows `webui`.
+"""`rinkside demo` and `rinkside play`: the whole program, with the panel in the browser.
+
+The one place that knows `webui`.
 """
 
 from __future__ import annotations
@@ -64,8 +65,9 @@ logger = logging.getLogger(__name__)
 SIMULATED_FRAMES_BYTES = 200_000_000
 """Room for pictures of simulated games: the temporary folder may be in memory."""
 STOP_S = 30.0
-"""How long a stop waits for the frame at hand, deaf to further signals; a small board may need
-seconds to read it.
+"""Longest wait for the frame at hand at a stop; a small board may need seconds to read it.
+
+Further signals are ignored meanwhile.
 """
 
 
@@ -143,8 +145,9 @@ def demo(
 
 
 def _kept_in(stack: ExitStack, data: Path | None, throw_away: bool) -> tuple[Log, Access]:
-    """The log and the codes in a folder, the user's for None; or in one that is thrown away with
-    the stack, where simulated games belong.
+    """The log and the codes of a folder; None for the user's own.
+
+    Simulated games use a temporary folder (`throw_away`), which goes with the stack.
     """
     if not throw_away:
         return stack.enter_context(closing(Log(log_path(ready_folder(data))))), Access(
@@ -319,8 +322,9 @@ def _opening(choice: Choice, setup: Setup, camera: CameraPort | Preparing) -> Se
 def _chosen(
     listening: socket.socket, table: Preparing, access: Access, public_names: tuple[str, ...]
 ) -> SessionStarted:
-    """What people begin on a page once the table is ready; the address stays taken, so that who
-    looks just waits a moment for the panel.
+    """What people begin on a page once the table is ready.
+
+    The address stays taken, so that browsers just wait a moment for the panel.
     """
 
     def opened(choice: Choice) -> SessionStarted:
@@ -342,7 +346,7 @@ def _chosen(
 
 
 def _devices(rig: Rig) -> dict[str, str]:
-    """What is wrong with each part that is connected; nothing where it works."""
+    """Fault of each connected part; empty where it works."""
     connected = (name for name in PARTS if getattr(rig, name) is not None)
     return {name: rig.troubles.get(name, "") for name in connected}
 
@@ -360,7 +364,7 @@ def _referee(
 ) -> None:
     """Referee in a thread and serve the panel until Ctrl-C or SIGTERM, which set `ending`.
 
-    A mistake that ends the refereeing is said at once; the panel stays, so that the players see
+    A mistake that ends the refereeing is reported at once; the panel stays, so that the players see
     where they were.
     """
     supervisor = Supervisor(referee, maker.renew, session, maker.live, maker.stopping, complain)

@@ -56,8 +56,9 @@ def print(
     picture: Path | None,
     as_json: bool,
 ) -> None:
-    """Make a sheet to print: charuco, fiducials, colours, or a board with its fiducials:
-    chessboard, hex, tiles, coasters, mat.
+    """Make a sheet to print: charuco, fiducials, colours, or a board with its fiducials.
+
+    The boards are chessboard, hex, tiles, coasters, mat.
     """
     if out.suffix.lower() != ".pdf":
         raise InputError(f"{out}: expected a name that ends in .pdf, got {out.name!r}")

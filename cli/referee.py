@@ -37,9 +37,7 @@ from vision.cameras.image_files import read_image
 from vision.cameras.reconnect import AnnouncedCamera, kept_jpeg
 
 INCOMPLETE = 3
-"""Exit code where all that could be read of a recording was refereed, but not all of it could be
-read.
-"""
+"""Exit code where a recording could not be read to its end; the rest was refereed."""
 
 
 @click.command()
@@ -178,7 +176,7 @@ def _end_incomplete(missing: str, as_json: bool) -> None:
 
 
 def _print(record: Record, as_json: bool) -> None:
-    """Nothing is printed of records that are no verdict."""
+    """Print a verdict; other records print nothing."""
     if not (document := verdict_document(record)):
         return
     rests_on = f" ({document['rests_on']})" if document["rests_on"] else ""
@@ -190,13 +188,11 @@ def _print(record: Record, as_json: bool) -> None:
 
 
 def verdict_document(record: Record) -> dict[str, Any]:
-    """A verdict as plain data: `t_ms`, `verdict`, `code`, `player`, `played` or `tried` where there
-    is a move, `state` and more.
+    """A verdict as plain data.
 
-    The move is as people write it in short where the judge says so (`move` in the evidence), else
-    as the log keeps it.
-
-    Empty for a record that is no verdict of the referee's own.
+    It has `t_ms`, `verdict`, `code`, `player`, `played` or `tried` where there is a move, `state`
+    and more. The move is in people's short notation where the judge gives it (`move` in the
+    evidence), else as the log keeps it. Empty for a record that is no verdict of the referee's own.
     """
     event = record.event
     if isinstance(event, Noted) and event.code in STALL_CODES:

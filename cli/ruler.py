@@ -1,5 +1,6 @@
-"""`rinkside ruler`: every gap ranked while pieces are thrown, on a page in the browser, with no
-game running.
+"""`rinkside ruler`: every gap ranked while pieces are thrown, on a page in the browser.
+
+No game is running.
 """
 
 from __future__ import annotations

@@ -18,8 +18,9 @@ from table.errors import InputError
 @click.argument("game")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def rules(game: str, as_json: bool) -> None:
-    """List the options of GAME: what may be chosen, the default first, and the rule or ruling that
-    each stands for.
+    """List the options of GAME: what may be chosen, the default first.
+
+    Each comes with the rule or ruling that it stands for.
     """
     if game not in GAMES:
         raise InputError(f"expected a game ({', '.join(GAMES)}), got {game!r}")

@@ -1,6 +1,4 @@
-"""What commands with a page in the browser have in common: their options, and the page itself while
-they are at work.
-"""
+"""What commands with a page in the browser share: options, and serving the page while they work."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ SOMEWHERE = {socket.AF_INET: ("192.0.2.1", 9), socket.AF_INET6: ("2001:db8::1", 
 3849).
 """
 LAST_LOOK_S = 5.0
-"""How long a page is waited for to show how a calibration ended."""
+"""Longest wait for a page to show how a calibration ended."""
 
 Options = Callable[..., Any]
 AGuide = TypeVar("AGuide", bound=Guide)
@@ -101,8 +99,9 @@ def url(listening: socket.socket) -> str:
 
 
 def address_for_others(listening: socket.socket) -> str:
-    """Where other machines of the network find what is served; empty where only this one is
-    answered, or there is no network.
+    """The address at which other machines of the network find what is served.
+
+    Empty where only this machine is answered, or there is no network.
     """
     host, port = listening.getsockname()[:2]
     if host in LOCAL:
@@ -135,8 +134,10 @@ def served(
     port: int,
     public_names: tuple[str, ...],
 ) -> Iterator[None]:
-    """The page of a calibration while it is at work, and until somebody who looks has seen how it
-    ended; its code is kept nowhere.
+    """Serve the page of a calibration while it is at work.
+
+    It stays until somebody who has it open has seen how the calibration ended. Its code is not
+    stored.
     """
     access = Access(Codes())
     app = create_app(guide, (socket.gethostname(), *public_names), access)

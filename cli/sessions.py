@@ -24,8 +24,9 @@ from webui.server import listen, serve
 @which_log
 @address_options
 def sessions(path: Path | None, host: str, port: int, public_names: tuple[str, ...]) -> None:
-    """Look back on the sessions of a log in the browser: every verdict with its board and picture,
-    and statistics.
+    """Look back on the sessions of a log in the browser.
+
+    Every verdict with its board and picture, and statistics.
     """
     path = path or log_path()
     codes = codes_path(

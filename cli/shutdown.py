@@ -1,6 +1,4 @@
-"""Ctrl-C and SIGTERM, taken in one way, so that lamps go dark and logs are closed whoever ends the
-program.
-"""
+"""One handling of Ctrl-C and SIGTERM, so that lamps go dark and logs are closed in either case."""
 
 from __future__ import annotations
 
@@ -13,10 +11,10 @@ from types import FrameType
 
 @contextmanager
 def stopped_by_one_signal() -> Iterator[threading.Event]:
-    """Take SIGTERM, which systemd and `kill` send, as Ctrl-C, and only the first of either: a stop
-    is not to be stopped.
+    """Take SIGTERM, which systemd and `kill` send, as Ctrl-C, and only the first of either.
 
-    The event is set by it too: Python drops an exception that comes while it runs a destructor.
+    A further signal must not interrupt the stop. The event is set as well, because Python drops an
+    exception that comes while it runs a destructor.
     """
     stopping = threading.Event()
 

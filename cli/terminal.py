@@ -1,7 +1,8 @@
-"""All that Rinkside writes to a terminal: names, reasons and file names come from other people, and
-none of them moves its cursor.
+"""The only writer to the terminal.
 
-A test holds that nothing else in the program writes there (tests/test_house.py).
+Names, reasons and file names come from other people; control characters in them become spaces, or
+are escaped in JSON, so that none moves the cursor. A test holds that nothing else in the program
+writes there (tests/test_house.py).
 """
 
 from __future__ import annotations
@@ -21,9 +22,7 @@ _language: Language = "en"
 
 
 def ready() -> None:
-    """What the terminal's encoding does not have is written as `\\u2713` instead of ending the
-    program.
-    """
+    """Write characters that the terminal's encoding lacks as `\\u2713` instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -52,8 +51,9 @@ def say(*lines: str, err: bool = False, file: IO[str] | None = None) -> None:
 
 
 def say_json(text: str) -> None:
-    """Write a JSON document to stdout; control characters in its strings are escaped, so that
-    programs still read the same.
+    """Write a JSON document to stdout.
+
+    Control characters in its strings are escaped, so that programs still read the same.
     """
     flat = text.replace("\n", " ")
     if printable(flat) != flat:

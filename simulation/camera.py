@@ -1,5 +1,6 @@
-"""A camera that looks at a made-up table (`simulation.render.scene`) and is otherwise a camera like
-any other.
+"""A simulated camera: pictures of a made-up table, behind the same interface as a real one.
+
+`simulation.render.scene` describes the tables.
 """
 
 from __future__ import annotations
@@ -20,19 +21,18 @@ from vision.cameras.frame import Frame
 PERIOD_MS = 250
 
 Pace = Callable[[int], int]
-"""Waits until the time it is given, on the camera's clock in ms, and returns the time that it then
-is.
-"""
+"""Waits until the given time, on the camera's clock in ms, and returns the time it then is."""
 
 
 def as_fast_as_asked(due_ms: int) -> int:
-    """A clock that stands at whatever time the next frame is due."""
+    """A clock that always shows the due time of the next frame: no waiting."""
     return due_ms
 
 
 def real_time(start_ms: int = 0) -> Pace:
-    """A clock that shows `start_ms` now and runs as ours does; frames that come too late are left
-    out.
+    """A clock that shows `start_ms` now and runs in real time.
+
+    A frame that comes too late gets the later time, so that the frames in between are left out.
     """
     began = time.monotonic() - start_ms / 1000
 
@@ -44,8 +44,9 @@ def real_time(start_ms: int = 0) -> Pace:
 
 
 class SimulatedCamera:
-    """Pictures of whatever `scene_at(at_ms)` says there is at that time; noise follows from
-    `seed`.
+    """A camera whose pictures show the scene that `scene_at(at_ms)` gives.
+
+    The noise follows from `seed`.
     """
 
     simulated = True
@@ -61,8 +62,10 @@ class SimulatedCamera:
         pace: Pace = as_fast_as_asked,
         before: PicturesOf = Renderer,
     ) -> None:
-        """The first frame is taken at `start_ms`, the others `period_ms` apart, by what stands
-        `before` the table.
+        """Set the times of the frames and the source of the pictures.
+
+        The first frame is taken at `start_ms`, the others `period_ms` apart; `before` makes what
+        draws the pictures.
 
         Raises InputError for a period below 1 ms.
         """
@@ -94,8 +97,9 @@ class SimulatedCamera:
 
 
 def open_camera(argument: str, setup: Setup | None) -> SimulatedCamera:
-    """`simulated:SEED`: a table of the kind that `setup` describes, with pieces thrown once and
-    left to lie, in real time.
+    """Open `simulated:SEED`: a random position of the game of `setup`, which never changes.
+
+    Frames come in real time. Raises InputError without a table or for a seed that is not a number.
     """
     if setup is None:
         raise InputError(

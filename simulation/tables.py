@@ -1,5 +1,6 @@
-"""Tables for the simulated players of every game on a board, and a camera over each; no two seeds
-lay the same one.
+"""Tables for the simulated players of every game on a board, and a camera over each.
+
+Every seed lays another one.
 """
 
 from __future__ import annotations
@@ -29,19 +30,20 @@ from table.table_config import Setup
 from vision.cameras.frame import Frame
 
 WIDTH_PX = 1640
-"""Of the camera's pictures, if nobody says otherwise."""
+"""Width of the camera's pictures unless another is asked for."""
 
 CARD_MARGIN_MM = 7.0
-"""White round a fiducial, and a little room."""
+"""White margin of a fiducial card, with a little room."""
 
 PLAYERS_GROUP = "rinkside.players"
 
 
 @cache
 def found_players() -> Mapping[str, BoardPlayers | Callable[[int], DemoTable]]:
-    """Simulated players by the name of their game, this project's first: for games on a board how
-    they are played, for others what makes a table of a seed.  Those that cannot be loaded are
-    logged and left out.
+    """Simulated players by the name of their game, this project's own first.
+
+    For games on a board: how they are played; for others: a function from a seed to its table.
+    Those that cannot be loaded are logged and left out.
     """
     found: dict[str, Any] = {}
     for entry, package in announced(PLAYERS_GROUP, _own_players):
@@ -59,14 +61,15 @@ def _own_players() -> Iterator[metadata.EntryPoint]:
 
 
 def board_players() -> dict[str, BoardPlayers]:
-    """Those of games on a board."""
+    """Players of games on boards."""
     found = found_players().items()
     return {game: players for game, players in found if isinstance(players, BoardPlayers)}
 
 
 def demo_table(game: str, seed: int) -> DemoTable:
-    """The table of a game and seed, and who plays at it; raises InputError for a game that nobody
-    plays here.
+    """The table of a game and seed, and its players.
+
+    Raises InputError for a game that nobody plays here.
     """
     players = found_players().get(game)
     if players is None or isinstance(players, BoardPlayers):
@@ -76,8 +79,9 @@ def demo_table(game: str, seed: int) -> DemoTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GameTable:
-    """A table as it lies before a game, and what a camera over it sees: `empty` is a picture before
-    play, None where tiles are the board.
+    """A table before a game, and what a camera over it sees.
+
+    `empty` is a picture before play, None where tiles are the board.
     """
 
     game: str
@@ -100,10 +104,10 @@ class GameTable:
 def game_table(
     game: str, seed: int, width_px: int = WIDTH_PX, before: PicturesOf = Renderer
 ) -> GameTable:
-    """The table of a game and seed, before a camera of so many pixels; `before` takes the picture
-    of it empty.
+    """The table of a game and seed, before a camera of `width_px` pixels' width.
 
-    Raises InputError for a game that nobody plays here.
+    `before` takes the picture of the empty table. Raises InputError for a game that nobody plays
+    here.
     """
     known = board_players()
     if game not in known:
@@ -121,8 +125,9 @@ def game_table(
 
 
 def _near_cards(setup: Setup) -> Setup:
-    """The cards straight and close to the board, so that it fills the picture; beside a chessboard
-    there is room for its frame and wasted throws.
+    """Cards laid straight and close to the board, so that it fills the picture.
+
+    A chessboard is left as it is: beside it there is room for its frame and wasted throws.
     """
     if isinstance(setup.board, Chessboard):
         return setup
@@ -144,9 +149,7 @@ def _near_cards(setup: Setup) -> Setup:
 
 
 def _well_taken(stage: Stage) -> Stage:
-    """Before a camera that is in focus and whose exposure suits the light, as one that is set up
-    for play.
-    """
+    """The stage before a camera in focus, with an exposure that suits the light."""
     light = stage.ambient + sum(lamp.power for lamp in stage.lamps)
     return replace(
         stage, sensor=Sensor(exposure=(0.9 / light, 0.9 / light, 0.9 / light), vignetting=0.12)

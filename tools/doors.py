@@ -1,5 +1,6 @@
-"""Which doors of Rinkside a test goes through: a pytest plugin, so that a test holds at the level
-it is said to hold.
+"""Which entry points of Rinkside a test goes through: a pytest plugin.
+
+It checks that a test holds at the level it is said to hold.
 """
 
 from __future__ import annotations

@@ -64,8 +64,10 @@ The tests watch every referee that they run and fail at a transition that is not
 
 
 def diagram() -> str:
-    """States and transitions in Mermaid: an arrow between groups where every state of one may be
-    followed by every state of the other, else an arrow to each state that may follow.
+    """States and transitions as a Mermaid diagram.
+
+    An arrow joins two groups where every state of one may be followed by every state of the other;
+    otherwise an arrow leads to each state that may follow.
     """
     lines = ["stateDiagram-v2", "  [*] --> starting"]
     names = {name: f"g{number}" for number, name in enumerate(GROUPS)}

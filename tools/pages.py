@@ -1,7 +1,6 @@
-"""Open every page in Chromium: how soon it paints on a slow machine, what it fetches, and pictures
-of it.
+"""Open every page in Chromium: time to paint on a slow machine, bytes fetched, and pictures.
 
-The game is simulated and refereed as `rinkside demo` does, then stands still.  Paint is timed with
+The game is simulated and refereed as `rinkside demo` does, then stands still. Paint is timed with
 the processor four times slower. `make pictures` takes the pictures only.
 """
 
@@ -107,8 +106,9 @@ class Film:
 
 @dataclass(frozen=True)
 class Place:
-    """A page: its name, the server it is on, its path, the code to come in with, and the seats of
-    which it takes the first.
+    """A page to open: its name, server and path, the code to log in with, and seats.
+
+    It takes the first of the seats.
     """
 
     name: str
@@ -150,8 +150,9 @@ def game(seed: int) -> Iterator[tuple[Flask, Frame]]:
 
 
 def everything(app: Flask) -> list[str]:
-    """Paths of all pages of an application; those of one session are of the first, those of a
-    ruling of one of the first.
+    """Paths of all pages of an application.
+
+    For pages of a session the first one is used, for pages of a ruling one of that session.
     """
     rules = [
         rule
@@ -167,8 +168,9 @@ def everything(app: Flask) -> list[str]:
 
 
 def guides(frame: Frame, path: Path) -> tuple[dict[str, Flask], Preparing]:
-    """Applications with one page, which lead through a task before play; and the table that the
-    set-up would write to a path.
+    """Applications with one page that leads through a task before play.
+
+    Also the table that the set-up would write to `path`.
     """
     cards = np.array(
         [
@@ -247,8 +249,9 @@ def visit(
 
 
 class Opened(msgspec.Struct, frozen=True):
-    """How a page came: first contentful paint with a slow processor, and what was fetched for it,
-    without pictures.
+    """Loading of a page: first contentful paint with a slow processor, and kB fetched.
+
+    Pictures are not counted.
     """
 
     name: str

@@ -1,8 +1,7 @@
-"""Every sentence of the printed rules and every ruling, with the tests that hold it: writes
-docs/RULES.md and runs those tests.
+"""Every sentence of the printed rules and every ruling, with the tests that hold it.
 
-`tests/rules/GAME.toml` has the sentences, in our own words.  A table is a section, a table inside
-it a sentence:
+Writes docs/RULES.md and runs those tests. `tests/rules/GAME.toml` has the sentences, in our own
+words. A table is a section, a table inside it a sentence:
 
     [moves]
     section = "Moves"
@@ -18,11 +17,11 @@ it a sentence:
     '''
 
 Levels: `engine` is the rules alone; `judge` hand-made observations, or words, to the judge;
-`referee` a session, with a simulated camera or with observations in its place.  Under a level
-stand the names of tests, or a text: why that level cannot hold the sentence.  `at_table` is a
-script of what happens at a table (`tests/support/table_scripts.py`), which is played to the judge
-and to the whole referee, and holds at both levels.  A sentence that no program can hold has
-`beyond`, the reason, and none of these.  Names of tests:
+`referee` a session, with a simulated camera or with observations in its place. Under a level stand
+the names of tests, or a text: why that level cannot hold the sentence. `at_table` is a script of
+what happens at a table (`tests/support/table_scripts.py`), which is played to the judge and to the
+whole referee, and holds at both levels. A sentence that no program can hold has `beyond`, the
+reason, and none of these. Names of tests:
 
 - `test_judge.py::test_name`, beside the tests of the game;
   `referee/live/test_referee.py::test_name`, elsewhere in `tests/`; with all that it is run with,
@@ -79,8 +78,9 @@ level has nothing to hold.
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a game's rules, and what holds it: by level, the names of tests or why there
-    are none.
+    """A sentence of a game's rules, and what holds it.
+
+    `levels` has for each level the names of tests, or why there are none.
     """
 
     id: str
@@ -106,8 +106,9 @@ class Sentence:
 
 
 def sentences(game: str) -> tuple[Sentence, ...]:
-    """All sentences of a game, in the order of its file.  ValueError where the file has something
-    else.
+    """All sentences of a game, in the order of its file.
+
+    Raises ValueError where the file holds something else.
     """
     found = []
     for part, table in tomllib.loads((DATA / f"{game}.toml").read_text(encoding="utf-8")).items():
@@ -189,9 +190,7 @@ def files(rules: Sequence[Sentence]) -> list[str]:
 
 
 def named(rules: Sequence[Sentence], ids: Sequence[str]) -> tuple[dict[str, set[str]], list[str]]:
-    """By the id of each test that is meant, the levels that it holds; and what is wrong with the
-    names.
-    """
+    """The levels that each test holds, by test id, and errors in the names of tests."""
     levels: dict[str, set[str]] = {}
     wrong = []
     for rule in rules:
@@ -262,8 +261,11 @@ def _cell(holds: tuple[str, ...] | str) -> str:
 
 
 def run(levels: Mapping[str, set[str]]) -> list[str]:
-    """Run tests by id; what did not pass, and what did not go through the door of a level that it
-    is said to hold.  One that is skipped, for what it needs is not beside the checkout, is let be.
+    """Run tests by id; returns what is wrong.
+
+    That is a test that did not pass, or that did not go through the entry point of a level that it
+    is said to hold. A skipped test, which needs something that is not beside the checkout, is
+    allowed.
     """
     import pytest
 

@@ -1,5 +1,6 @@
-"""Find what is to be translated outside of templates, for `make words`; Babel calls these functions
-(see [tool.babel] in pyproject.toml).
+"""Find the texts to be translated outside of templates, for `make words`.
+
+Babel calls these functions (see [tool.babel] in pyproject.toml).
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ def words(
     comment_tags: Any,  # noqa: ARG001
     options: Any,  # noqa: ARG001
 ) -> Iterator[Found]:  # as Babel calls it
-    """Every line of words.txt but comments; behind an @ stands the form of a word, which is its
-    context.
+    """Every line of words.txt except comments.
+
+    After an @ stands the form of a word, which is its context.
     """
     for number, line in enumerate(file.read().decode().splitlines(), 1):
         if line and not line.startswith("#"):
@@ -50,8 +52,10 @@ def code(
     comment_tags: Any,  # noqa: ARG001
     options: Any,  # noqa: ARG001
 ) -> Iterator[Found]:  # as Babel calls it
-    """What a module says: the templates of messages, `msg("{player} throws next.", ...)`, and the
-    options of a game, `Ruling(name, cites, values, said)`: names, values and meaning.
+    """Texts of a module.
+
+    These are the templates of messages, `msg("{player} throws next.", ...)`, and the options of a
+    game, `Ruling(name, cites, values, said)`: names, values and meaning.
     """
     for node in ast.walk(ast.parse(file.read())):
         match node:

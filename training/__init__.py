@@ -1,3 +1,4 @@
-"""How the networks are taught: `python -m training FOLDER`.  Needs PyTorch, and `traced*` Mitsuba;
-nothing else does.
+"""Training of the networks: `python -m training FOLDER`.
+
+Needs PyTorch, and `traced*` needs Mitsuba; nothing else in the project does.
 """

@@ -1,6 +1,4 @@
-"""`python -m training FOLDER`: draw practice sheets, teach the networks on them, and install their
-weights.
-"""
+"""`python -m training FOLDER`: draw practice sheets, train the networks, install their weights."""
 
 from __future__ import annotations
 
@@ -49,9 +47,7 @@ Making = Mapping[str, Callable[[int], Iterable[object]]]
 
 
 def draw(job: tuple[Path, int]) -> None:
-    """Write the sheets, the pieces and the rivals of free tables and of boards, unless they are
-    there.
-    """
+    """Write the sheets, pieces and rivals of free tables and of boards, unless they exist."""
     _write(*job, DRAWN)
 
 
@@ -118,10 +114,10 @@ def main(
     only: str | None,
     share: float,
 ) -> None:
-    """Teach the networks on practice sheets drawn into FOLDER, going on from weights that are there
-    or else installed, and install them.
+    """Teach the networks on practice sheets drawn into FOLDER, and install them.
 
-    The second look is taught on what the installed finder finds.
+    Training goes on from weights that are in FOLDER, or else from the installed ones. The second
+    look is taught on what the installed finder finds.
     """
     folder.mkdir(parents=True, exist_ok=True)
     of_pieces = [] if only == "dice" else [(draw, tables), (trace, traced)]

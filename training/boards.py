@@ -1,5 +1,6 @@
-"""Practice sheets cut from whole made-up cases: the boards of all five games, as
-`vision.networks.detector` sees them.
+"""Practice sheets cut from whole made-up cases: the boards of all five games.
+
+They are seen as `vision.networks.detector` sees them.
 """
 
 from __future__ import annotations
@@ -52,8 +53,9 @@ def photographs(
     rng: np.random.Generator,
     before: PicturesOf = Renderer,
 ) -> Iterator[tuple[Photo, Layout, Scene]]:
-    """LAYOUTS photographs of one made-up table of a game, with what lies there, in plastic of one
-    kind.
+    """LAYOUTS photographs of one made-up table of a game, with what lies there.
+
+    All pieces are of one kind of plastic.
     """
     case = random_case(kind, seed)
     setup = resized(case.setup, int(rng.integers(*widths_px)))

@@ -1,5 +1,6 @@
-"""Lessons for the close look: pieces drawn in full detail, hypotheses that are a little off, and
-how far.
+"""Training examples for the pose refiner.
+
+Pieces drawn in full detail, hypotheses that are a little off, and how far.
 """
 
 from __future__ import annotations
@@ -75,8 +76,9 @@ TOLD = 1.3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Near:
-    """A piece that stands or lies, the picture around it laid flat, the eye (3,) mm that saw it,
-    and where edges have it.
+    """A piece that stands or lies, and the rectified picture around it.
+
+    `eye_mm` (3,) is where the camera was; `fits` are the poses that edge alignment found.
     """
 
     view: FlatView
@@ -117,8 +119,9 @@ def board_pieces(seed: int) -> Iterator[Near]:
 def near_pieces(
     placed: list[tuple[Solid, Pose]], photo: Photo, paper: Array, rng: np.random.Generator
 ) -> Iterator[Near]:
-    """Pieces on a photograph, each with the picture around it in light relative to white paper
-    (3,).
+    """Pieces on a photograph, each with the picture around it.
+
+    Light is relative to white paper (3,).
     """
     outlines = [photo.silhouette(solid) for solid, _ in placed]
     for k, (solid, pose) in enumerate(placed):
@@ -135,8 +138,9 @@ def near_pieces(
 
 
 def picture_around(solid: Solid, pose: Pose, photo: Photo, paper: Array) -> FlatView | None:
-    """The picture around a piece, laid flat, in light relative to white paper (3,); None where not
-    all of it is in the photograph.
+    """The rectified picture around a piece, in light relative to white paper (3,).
+
+    None where not all of it is in the photograph.
     """
     lens, half = photo.setup.camera, (SIDE_PX - 1) / 2
     seen = photo.pixels(solid.vertices_mm)
@@ -190,9 +194,7 @@ def _hypothesis(solid: Solid, pose: Pose, eye_mm: Array) -> Hypothesis:
 
 
 def lesson(near: Near, rng: np.random.Generator) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """What is seen (5, CROP_PX, CROP_PX) if a piece is thought to be a little beside where it is,
-    and how far it is off (3,).
-    """
+    """Input (5, CROP_PX, CROP_PX) for a hypothesis near the true pose, and its error (3,)."""
     fitted = near.fits and rng.random() < FITTED
     guess = near.fits[int(rng.integers(len(near.fits)))] if fitted else _moved(near, rng)
     seen, cut, mirrored = seen_as(guess, near.pose, near.view, near.eye_mm, rng)
@@ -208,8 +210,9 @@ def lesson(near: Near, rng: np.random.Generator) -> tuple[NDArray[np.uint8], NDA
 def seen_as(
     solid: Solid, pose: Pose, view: FlatView, eye_mm: Array, rng: np.random.Generator
 ) -> tuple[NDArray[np.uint8], Straight, bool]:
-    """What is seen (5, CROP_PX, CROP_PX) where a piece is thought to be, from any side of one that
-    stands, where the crop lies, and whether it is its mirror image.
+    """Input (5, CROP_PX, CROP_PX) for a hypothesis, the place of the crop, and if it is mirrored.
+
+    A piece that stands is seen from any of its sides.
     """
     cut = straight(solid, pose, eye_mm)
     if pose == "upright":

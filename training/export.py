@@ -14,7 +14,8 @@ from training.weights import in_bytes
 def export(
     net: nn.Module, example: tuple[int, ...], free_sides: dict[str, dict[int, str]], path: Path
 ) -> None:
-    """Write a network that takes `image`, like one of shape `example`, and gives `answer`;
+    """Write a network as ONNX, from `image`, shaped like `example`, to `answer`.
+
     `free_sides` names axes of any length.
     """
     beside = path.with_suffix(".part")

@@ -1,5 +1,6 @@
-"""Going on from the weights that are installed: from ONNX, where each convolution has taken in its
-normalisation, back to PyTorch.
+"""Load installed weights into PyTorch, to go on from them.
+
+In the ONNX files each convolution has its normalisation folded in.
 """
 
 from __future__ import annotations
@@ -74,8 +75,9 @@ def _measure(norms: list[nn.BatchNorm2d], net: nn.Module, images: Tensor) -> Non
 
 
 def _weights(path: Path) -> list[tuple[Tensor, Tensor]]:
-    """Weights and biases of the layers of a network as `training.export` writes it, in the order in
-    which they are used.
+    """Weights and biases of the layers of an exported network, in the order of their use.
+
+    `training.export` writes such networks.
     """
     graph = onnx.load(path).graph
     known = floats(graph)

@@ -32,8 +32,9 @@ REACH = 4
 def lesson(
     sheet: Sheet, rng: np.random.Generator
 ) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.float32]]:
-    """Image (3, h, w), answers (CHANNELS, h / 4, w / 4) and their weights (h / 4, w / 4), mirrored
-    and turned by chance.
+    """A training example of a sheet, randomly mirrored and turned.
+
+    Image (3, h, w), answers (CHANNELS, h / 4, w / 4) and their weights (h / 4, w / 4).
     """
     image, masks, vertices, discs = (
         sheet.image,
@@ -132,9 +133,7 @@ def tinted(images: Tensor, rng: np.random.Generator) -> Tensor:
 
 
 def loss(said: Tensor, answer: Tensor, weight: Tensor) -> tuple[Tensor, dict[str, float]]:
-    """What is wrong with what the network said: focal loss of the hills (Law and Deng 2018),
-    distances, colours.
-    """
+    """Loss: focal loss of the heat maps (Law and Deng 2018), distances, colours."""
     chance, asked = said[:, :4].sigmoid().clamp(1e-5, 1 - 1e-5), answer[:, :4]
     top = asked > 0.999
     count = top.sum().clamp(min=1)

@@ -1,5 +1,6 @@
-"""Lessons for the second look: crops around what the finder finds on practice sheets, a little off,
-and what is there.
+"""Training examples for the second look.
+
+Crops around what the finder finds on practice sheets, a little off, and the truth there.
 """
 
 from __future__ import annotations
@@ -117,8 +118,10 @@ def _true_cut(sheet: Sheet, piece: int) -> Cut:
 
 
 def crop(look: Look, rng: np.random.Generator) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """Crop (3, CROP_PX, CROP_PX) and answer (16,): whether a piece is there, its pose and colour,
-    the logarithm of its base, vertices, and 1 if it stands; -1 for what is not asked.
+    """Crop (3, CROP_PX, CROP_PX) and answer (16,).
+
+    The answer: whether a piece is there, its pose and colour, the logarithm of its base, vertices,
+    and 1 if it stands; -1 for what is not asked.
     """
     cut = look.cut
     turn = cut.turn_deg + rng.normal(0, TURN_DEG) + (180.0 if rng.random() < FLIPPED else 0.0)
@@ -142,9 +145,7 @@ def crop(look: Look, rng: np.random.Generator) -> tuple[NDArray[np.uint8], NDArr
 
 
 def loss(said: Tensor, answer: Tensor) -> tuple[Tensor, dict[str, float]]:
-    """What is wrong with what the network said: likelihoods, those of figures by Laplace
-    distributions.
-    """
+    """Loss: negative log-likelihoods, with Laplace distributions for continuous values."""
     there = binary_cross_entropy_with_logits(said[:, THERE], answer[:, 0])
     of = answer[:, 0] > 0.5
     said, answer = said[of], answer[of]

@@ -1,5 +1,7 @@
-"""The networks: of the finder, a small U-net that says for every fourth pixel whether a piece has
-its middle there, and which; of the other looks, smaller ones that answer once for a whole crop.
+"""The networks.
+
+The finder is a small U-net that says for every fourth pixel whether a piece has its middle there,
+and which. The others are smaller, and answer once for a whole crop.
 """
 
 from __future__ import annotations
@@ -21,8 +23,9 @@ def _layer(inputs: int, outputs: int, stride: int = 1) -> nn.Sequential:
 
 
 class FinderNet(nn.Module):
-    """(n, 3, h, w) in 0..1, h and w multiples of 32, to (n, CHANNELS, h / 4, w / 4); see
-    `vision.networks.detector` for the channels.
+    """The finder, from (n, 3, h, w) in 0..1 to (n, CHANNELS, h / 4, w / 4).
+
+    h and w are multiples of 32; see `vision.networks.detector` for the channels.
     """
 
     def __init__(self) -> None:
@@ -59,8 +62,9 @@ class _Twice(nn.Module):
 
 
 class SecondLookNet(nn.Module):
-    """(n, 3, CROP_PX, CROP_PX) in 0..1 to (n, ANSWERS); see `vision.networks.keypoints` for
-    these.
+    """The second look, from (n, 3, CROP_PX, CROP_PX) in 0..1 to (n, ANSWERS).
+
+    See `vision.networks.keypoints` for the answers.
     """
 
     def __init__(self) -> None:
@@ -81,8 +85,9 @@ class SecondLookNet(nn.Module):
 
 
 class CloseLookNet(nn.Module):
-    """(n, 5, CROP_PX, CROP_PX) in 0..1 to (n, answers); see `vision.networks.pose_refiner` for
-    these.
+    """The pose refiner, from (n, 5, CROP_PX, CROP_PX) in 0..1 to (n, answers).
+
+    See `vision.networks.pose_refiner` for the answers.
     """
 
     def __init__(self, answers: int = pose_refiner.ANSWERS, hidden: int = 32) -> None:
@@ -112,8 +117,9 @@ class CloseLookNet(nn.Module):
 
 
 class VerificationNet(CloseLookNet):
-    """(n, 5, CROP_PX, CROP_PX) in 0..1 to (n, ANSWERS + 1): what a close look answers, and the log
-    odds of `vision.networks.pose_verifier`.
+    """The pose verifier, from (n, 5, CROP_PX, CROP_PX) in 0..1 to (n, ANSWERS + 1).
+
+    It gives the pose refiner's answers, and the log odds of `vision.networks.pose_verifier`.
     """
 
     def __init__(self) -> None:

@@ -1,5 +1,6 @@
-"""Random print for practice sheets: boards of every kind and none, so that no drawing can be learnt
-by heart.
+"""Random print for practice sheets: boards of every kind and none.
+
+No drawing can be learnt by heart.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ Ink = tuple[float, float, float]
 
 
 def printed(rng: np.random.Generator, base_px: float) -> Print:
-    """Share of light that comes back, (PRINT_PX, PRINT_PX, 3) linear, of a print whose shapes suit
-    pieces `base_px` wide.
+    """Reflectance (PRINT_PX, PRINT_PX, 3), linear, of a random print.
+
+    Its shapes suit pieces `base_px` wide.
     """
     art = np.empty((PRINT_PX, PRINT_PX, 3), np.uint8)
     art[:] = _ink(rng)

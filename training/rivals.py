@@ -57,8 +57,9 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """The picture around something, laid flat, the eye (3,) mm that saw it, how badly the second
-    look sees it, in bases, and what it may be.
+    """A place with several hypotheses (`attempts`), and the rectified picture around it.
+
+    `eye_mm` (3,) is where the camera was; `blur` is the second look's uncertainty, in bases.
     """
 
     view: FlatView
@@ -100,8 +101,9 @@ def places(photo: Photo, layout: Layout) -> Iterator[Place]:
 
 
 def _piece_at(solid: Solid, there: Sequence[Solid], photo: Photo) -> int | None:
-    """The number of the piece that a guess is at; -1 where it is at none, None where it is hard to
-    say.
+    """Number of the piece that a hypothesis is at.
+
+    -1 where it is at none, None where it is hard to say.
     """
     guess, *cuts = (
         straight(one, "upright", photo.camera.eye_mm) for one in (solid, *there)
@@ -132,9 +134,7 @@ def _attempt(tried: Tried, true: tuple[Solid, Pose] | None, eye_mm: Array) -> At
 
 
 def lesson(place: Place, rng: np.random.Generator) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """What is seen (n, 5, CROP_PX, CROP_PX) by what a place is taken for, and what of that is right
-    (n,).
-    """
+    """Inputs (n, 5, CROP_PX, CROP_PX) of a place's hypotheses, and which of them are right (n,)."""
     asked = [one for one in place.attempts if one.right]
     wrong = [one for one in place.attempts if not one.right]
     asked += [wrong[k] for k in rng.permutation(len(wrong))[: MOST - len(asked)]]
@@ -143,9 +143,10 @@ def lesson(place: Place, rng: np.random.Generator) -> tuple[NDArray[np.uint8], N
 
 
 def loss(odds: Tensor, right: Tensor, place: Tensor) -> Tensor:
-    """Minus the logarithm of the chance that what is told is right, by the log odds (n,) of
-    guesses, each against nothing's being there, of which `right` (n,) says 1 for right ones;
-    `place` (n,) counts the places that they are of.
+    """Negative log-likelihood of the right reading of each place.
+
+    `odds` (n,) are the log odds of hypotheses against nothing's being there; `right` (n,) is 1 for
+    right ones; `place` (n,) is the number of their place.
     """
     count = int(place.max()) + 1
     level = odds.new_zeros(count).scatter_reduce(0, place, odds, "amax").detach()

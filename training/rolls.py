@@ -1,5 +1,6 @@
-"""Lessons for the look at dice: drawn rolls on made-up tables, of dice of all colours, flat,
-cocked, two or none.
+"""Training examples for the dice classifier: rendered rolls on made-up tables.
+
+Dice of all colours, flat, cocked, two or none.
 """
 
 from __future__ import annotations
@@ -67,8 +68,9 @@ Lessons = tuple[NDArray[np.uint8], NDArray[np.int64]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Roll:
-    """A place where a die may lie flat, the picture around it (h, w, 3), and the pips that show; 0
-    for none, or where none lies flat.
+    """A place where a die may lie flat, and the picture around it (h, w, 3).
+
+    `pips` are those that show; 0 for no die, or where none lies flat.
     """
 
     view: TopView
@@ -214,8 +216,9 @@ def lesson(roll: Roll, rng: np.random.Generator) -> tuple[NDArray[np.uint8], int
 
 
 def from_all_sides(seen: Tensor) -> Tensor:
-    """Crops (n, 4, h, w), each eighth of them turned or mirrored otherwise: a die shows the
-    same.
+    """Crops (n, 4, h, w), each eighth of them turned or mirrored otherwise.
+
+    A die shows the same from all sides.
     """
     turned = [part.rot90(k, (2, 3)) for k, part in enumerate(seen.chunk(8))]
     return torch.cat([part.flip(3) if k >= 4 else part for k, part in enumerate(turned)])

@@ -1,5 +1,4 @@
-"""Practice sheets: small tables with pieces at known places, on ground of every kind, drawn by this
-project's renderer.
+"""Practice sheets: small rendered tables with pieces at known places, on ground of every kind.
 
 A sheet is a square piece of the table as `vision.networks.detector` sees it, STEPS_A_BASE pixels to
 the smallest base, in light relative to white paper, and for each piece on it its pose, colour and
@@ -68,10 +67,12 @@ THROWS = 6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sheet:
-    """`image` (SHEET_PX, SHEET_PX, 3) as `vision.networks.detector` takes it; a row a piece:
-    vertices (n, 5, 2) in pixels of the sheet, pose (n,) and colour (n,) as indices of POSES and
-    COLOURS, base (n,) in pixels; discs (m, 3): middle and radius; `masks` (2, SHEET_PX, SHEET_PX):
-    1 where a piece or disc is seen, and where an arm is.
+    """A practice sheet with its truth, one row per piece.
+
+    `image` (SHEET_PX, SHEET_PX, 3) as `vision.networks.detector` takes it; vertices (n, 5, 2) in
+    pixels of the sheet, pose (n,) and colour (n,) as indices of POSES and COLOURS, base (n,) in
+    pixels; discs (m, 3): middle and radius; `masks` (2, SHEET_PX, SHEET_PX): 1 where a piece or
+    disc is seen, and where an arm is.
     """
 
     image: NDArray[np.uint8]
@@ -298,8 +299,9 @@ class Table:
         )
 
     def _pixels_of_sheet(self) -> NDArray[np.float32]:
-        """Where the camera sees the pixels of a sheet twice as fine, (2 SHEET_PX, 2 SHEET_PX,
-        2).
+        """Where the camera sees the pixels of a sheet twice as fine.
+
+        (2 SHEET_PX, 2 SHEET_PX, 2).
         """
         along = (np.arange(2 * SHEET_PX) + 0.5) / 2 - 0.5
         x, y = np.meshgrid(along * self.step_mm - self.half_mm, self.half_mm - along * self.step_mm)
@@ -391,8 +393,9 @@ def _setup(half_mm: float, lens_px: int, rng: np.random.Generator) -> Setup:
 
 
 def _camera(half_mm: float, rng: np.random.Generator) -> Camera:
-    """A camera that sees the whole sheet, straight from above or as askew as the corner of a table
-    may be seen.
+    """A camera that sees the whole sheet, from straight above to a tilt of 45 degrees.
+
+    That is how askew the corner of a table may be seen.
     """
     tilt, turn = math.radians(rng.uniform(0, 45)), math.radians(rng.uniform(0, 360))
     back = np.array(

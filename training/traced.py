@@ -1,9 +1,9 @@
-"""Scenes path-traced with Mitsuba 3 (www.mitsuba-renderer.org): shells that bend light, mirror one
-another and throw caustics.
+"""Scenes path-traced with Mitsuba 3 (www.mitsuba-renderer.org).
 
-`simulation.render.renderer` draws what plastic looks like; here it follows from its shape.  That is
-slow: it is for teaching, and for measuring how eyes that were taught on drawn pictures do on
-others.  Only `training.traced*` need Mitsuba, which needs LLVM.
+Shells bend light, mirror one another and throw caustics. `simulation.render.renderer` imitates the
+look of plastic; here it follows from its shape. That is slow: it is for training, and for measuring
+how networks that were trained on drawn pictures do on others. Only `training.traced*` need Mitsuba,
+which needs LLVM.
 """
 
 from __future__ import annotations
@@ -68,8 +68,9 @@ DEEPER = 0.35
 
 
 class Tracer:
-    """Takes pictures as a `simulation.render.renderer.Renderer` does, by `paths` a pixel: fewer
-    leave more grain.  All of one stage, the first.
+    """Takes pictures as a `simulation.render.renderer.Renderer` does, with `paths` per pixel.
+
+    Fewer paths leave more grain. All pictures are of one stage, the first.
     """
 
     def __init__(
@@ -93,8 +94,9 @@ class Tracer:
         return self._sensor.photograph(light, scene.stage.sensor, rng)
 
     def light(self, scene: Scene, rng: np.random.Generator) -> Colours:
-        """Light (h, w, 3) at each pixel, as `simulation.render.renderer.Renderer.light` has it,
-        from all but dice and arms.
+        """Light (h, w, 3) at each pixel, from all but dice and arms.
+
+        As `simulation.render.renderer.Renderer.light`.
         """
         if self._traced is None:
             self._traced = _Traced(
@@ -160,8 +162,9 @@ class _Traced:
         ).clip(0)
 
     def _sensor(self) -> tuple[dict[str, Any], list[NDArray[np.float32]]]:
-        """A camera without distortion that sees all that the lens sees, and where it sees each of
-        the lens's pixels.
+        """A camera without distortion that sees all that the lens sees.
+
+        Also where it sees each of the lens's pixels.
         """
         focal = max(self.setup.camera.matrix[0][0], self.setup.camera.matrix[1][1])
         fields = (self.grid.x, self.grid.y)
@@ -231,9 +234,7 @@ class _Traced:
         return parts
 
     def _map(self, low_mm: Array, high_mm: Array, texel_mm: float) -> bodies.Map:
-        """What comes back of light between two corners (2,): the ground, drawn in even light from
-        straight above.
-        """
+        """Reflectance between two corners (2,): the ground in even light from straight above."""
         width, height = (int(np.ceil(side / texel_mm)) for side in high_mm - low_mm)
         focal = FAR_MM / texel_mm
         matrix = ((focal, 0.0, (width - 1) / 2), (0.0, focal, (height - 1) / 2), (0.0, 0.0, 1.0))
@@ -246,9 +247,7 @@ class _Traced:
         return bodies.Map(shown.clip(0, MOST_BACK), low_mm, low_mm + reach)
 
     def _sky(self) -> dict[str, Any]:
-        """Light from all around, uneven as that of a room, and of the stage's strength on the
-        table.
-        """
+        """Light from all around, uneven as in a room, with the stage's strength on the table."""
         rows, columns = SKY_PX
         blobs = cv2.GaussianBlur(
             self.rng.normal(0, 1, (rows, columns)), (0, 0), float(self.rng.uniform(1.0, 4.0))
@@ -263,8 +262,9 @@ class _Traced:
         )
 
     def _nest(self, piece: ScenePiece) -> list[ScenePiece]:
-        """A piece with what is inside it: nests lie on coasters, of all sizes up to that of the
-        outermost.
+        """A piece with what is inside it.
+
+        Nests lie on coasters, with all sizes up to that of the outermost.
         """
         if not (isinstance(self.setup.board, Coasters) and piece.see_through):
             return [piece]
@@ -289,8 +289,9 @@ class _Traced:
 
 
 def without_sparks(light: Colours) -> Colours:
-    """Light (h, w, 3) without pixels that one lucky path made much brighter than all around: what
-    is a line has neighbours as bright.
+    """Light (h, w, 3) without fireflies: pixels that one path made much brighter than all around.
+
+    A bright line is kept, as it has neighbours as bright.
     """
     level = light.max(axis=2)
     padded = np.pad(level, 1, mode="edge")

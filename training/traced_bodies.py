@@ -1,6 +1,4 @@
-"""Bodies of a scene as Mitsuba's meshes: shells, flat things with a picture on them, and upright
-walls.
-"""
+"""Bodies of a scene as Mitsuba's meshes: shells, textured flat things, and upright walls."""
 
 from __future__ import annotations
 
@@ -28,8 +26,9 @@ Plastic = dict[str, Any]
 
 
 class Map:
-    """What comes back of light, `rgb` (h, w, 3), row 0 at the far side, of a flat thing between two
-    corners (2,) mm.
+    """Reflectance of a flat thing, `rgb` (h, w, 3), between two corners (2,) mm.
+
+    Row 0 is at the far side.
     """
 
     def __init__(self, rgb: Colours, low_mm: Array, high_mm: Array) -> None:
@@ -79,11 +78,10 @@ def wall(outline_mm: Array, low_mm: float, top_mm: float, rgb: Rgb) -> Any:
 
 
 def shell(piece: ScenePiece, plastic: Plastic, bevel_mm: float) -> Any:
-    """A hollow pyramid, a little above what it lies on, solid where it has no wall, whose outer
-    edges are round for `bevel_mm` to either side.
+    """A hollow pyramid with rounded edges, a little above what it lies on.
 
-    Round edges throw a line of light back to any eye, which is what is seen first of see-through
-    plastic.
+    It is solid where it has no wall. The outer edges are round for `bevel_mm` to either side: round
+    edges throw a line of light back to any eye, which is what is seen first of see-through plastic.
     """
     outer = piece.solid.vertices_mm + np.array([0.0, 0.0, CLEAR_MM])
     if piece.wall_mm <= 0:
@@ -96,8 +94,9 @@ def shell(piece: ScenePiece, plastic: Plastic, bevel_mm: float) -> Any:
 
 
 def _rounded(corners: Array, bevel_mm: float) -> tuple[Array, Array, Faces]:
-    """A pyramid (5, 3) with round edges: points, those of the base last, how they face, and
-    triangles.
+    """A pyramid (5, 3) with round edges.
+
+    Returns points, those of the base last, their normals, and triangles.
     """
     polygons = [corners[list(side)] for side in SIDES] + [corners[:4]]
     middle = corners.mean(axis=0)
@@ -125,8 +124,9 @@ def _rounded(corners: Array, bevel_mm: float) -> tuple[Array, Array, Faces]:
 def _hollowed(
     corners: Array, normals: Array, faces: Faces, outer: Array, wall_mm: float
 ) -> tuple[Array, Array, Faces]:
-    """What `_rounded` made of a pyramid (5, 3), open below and with a hollow of its shape, as far
-    within as its wall is thick.
+    """The mesh of `_rounded` for a pyramid (5, 3), opened below and hollowed.
+
+    The hollow has the pyramid's shape, as far within as its wall is thick.
     """
     centre, tip = outer[:4].mean(axis=0), outer[4]
     base_mm, height_mm = (
@@ -168,8 +168,9 @@ def lamp(one: Lamp) -> dict[str, Any]:
 
 
 def see_through(through: Array, refraction: float, satin: float) -> Plastic:
-    """Plastic that lets a share (3,) of light through each wall, polished or, with `satin` > 0, a
-    little rough.
+    """Plastic that lets a share (3,) of light through each wall.
+
+    It is polished or, with `satin` > 0, a little rough.
     """
     share = np.clip(np.sqrt(through), 0.0, 1.0)  # light meets two faces of a wall
     plastic: Plastic = {

@@ -1,5 +1,6 @@
-"""Lessons on path-traced tables: sheets, pieces and rivals, cut from the same pictures, as light is
-dear.
+"""Training examples on path-traced tables: sheets, pieces and rivals.
+
+All are cut from the same pictures, as path tracing is slow.
 """
 
 from __future__ import annotations

@@ -87,8 +87,9 @@ def _load(folder: Path, name: str) -> list[Any]:
 def train_finder(
     sheets: list[Sheet], minutes: float, weights: Path, rate: float = RATE
 ) -> FinderNet:
-    """The finder taught on sheets; goes on from `weights` if there are any, else from those that
-    are installed, and writes them there.
+    """Train the finder on sheets.
+
+    It goes on from `weights` if there are any, else from the installed ones, and writes them there.
     """
     rng = np.random.default_rng(1)
 
@@ -109,8 +110,9 @@ def train_finder(
 def train_second_look(
     sheets: list[Sheet], minutes: float, weights: Path, rate: float = RATE
 ) -> SecondLookNet:
-    """The second look taught on what the finder, as it is installed, finds on sheets; weights as
-    for the finder.
+    """Train the second look on what the installed finder finds on sheets.
+
+    Weights as for the finder.
     """
     rng = np.random.default_rng(2)
     known = [look for sheet in sheets for look in looks.looks(sheet)]
@@ -155,8 +157,9 @@ def train_verification(
     weights: Path,
     rate: float = RATE,
 ) -> VerificationNet:
-    """The verification taught on what places may be taken for, and on how far pieces are off,
-    without which it learns the places by heart; weights as for the finder.
+    """Train the pose verifier on what places may be taken for, and on how far pieces are off.
+
+    Without the latter it learns the places by heart. Weights as for the finder.
     """
     rng = np.random.default_rng(3)
     tint = close.Tint(rng)

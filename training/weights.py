@@ -1,5 +1,6 @@
-"""Weights in ONNX files: most of 8 bits, of which floats are made when the file is read; and
-mixtures of two networks of one make.
+"""Weights in ONNX files: 8-bit storage, and mixtures of two networks of one make.
+
+Most weights have 8 bits, of which floats are made when the file is read.
 """
 
 from __future__ import annotations
@@ -48,9 +49,7 @@ def in_bytes(graph: onnx.GraphProto) -> None:
 
 
 def floats(graph: onnx.GraphProto) -> dict[str, Figures]:
-    """All that is known before the network is asked, by name: what is written, and the floats that
-    are made of it.
-    """
+    """All constants of a network by name: those that are stored, and the floats made of them."""
     known: dict[str, Figures] = {
         figures.name: numpy_helper.to_array(figures) for figures in graph.initializer
     }
@@ -63,8 +62,9 @@ def floats(graph: onnx.GraphProto) -> dict[str, Figures]:
 
 
 def mixed(before: Path, after: Path, share: float) -> onnx.ModelProto:
-    """A network whose weights are this share of those `after` and the rest of those `before`;
-    raises InputError if they are not of one make.
+    """A network whose weights are `share` of those `after`, and the rest of those `before`.
+
+    Raises InputError if they are not of one make.
     """
     model, other = onnx.load(before), onnx.load(after)
     if _make(model.graph) != _make(other.graph):

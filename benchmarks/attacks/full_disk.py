@@ -1,5 +1,6 @@
-"""Write records on a disk that is really full: a small file system of memory, mounted where nobody
-else sees it.
+"""Write records on a disk that is really full.
+
+The disk is a small file system in memory, mounted where no other process sees it.
 """
 
 from __future__ import annotations
@@ -40,8 +41,9 @@ def can_mount(folder: Path) -> bool:
 
 
 def write_on_full_disk(folder: Path, records: int, every: int) -> subprocess.CompletedProcess[str]:
-    """Write `records` in a process of its own, the disk full before one in `every`; its last line
-    is `whole WAITS`.
+    """Write `records` in a process of its own, with the disk full before one in `every`.
+
+    The last line of its output is `whole WAITS`.
     """
     command = [
         *small_disk(folder),
@@ -58,8 +60,9 @@ def write_on_full_disk(folder: Path, records: int, every: int) -> subprocess.Com
 
 
 def main(folder: Path, records: int, every: int) -> None:
-    """What runs on the small disk; AssertionError where a record is lost, doubled, or shown before
-    it is on disk.
+    """The program that runs on the small disk.
+
+    Raises AssertionError where a record is lost, doubled, or shown before it is on disk.
     """
     ballast, live = folder / "ballast", LiveState()
     log = Log(folder / "log.sqlite", frames_bytes=1_000_000)

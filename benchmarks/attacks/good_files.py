@@ -1,5 +1,6 @@
-"""One good file of each format that commands read, small, from a drawn table: what
-`benchmarks.attacks.hostile_files` changes.
+"""One small, valid file of each format that commands read, from a drawn table.
+
+`benchmarks.attacks.hostile_files` changes them.
 """
 
 from __future__ import annotations
@@ -54,8 +55,9 @@ HEARD = (
 
 
 def make_good_files(folder: Path) -> None:
-    """Write all of them into `folder`; those that only go with others are `empty.jpg`, `own.json`
-    and `frames`.
+    """Write all of them into `folder`.
+
+    `empty.jpg`, `own.json` and `frames` are only read together with others.
     """
     setup = resized(demo_setup(), WIDTH_PX)
     renderer = Renderer(setup, demo_place())
@@ -139,8 +141,9 @@ def _documents(folder: Path, table: dict[str, Any]) -> None:
 
 
 def _log(folder: Path, table: dict[str, Any], jpeg: bytes) -> None:
-    """A log of one session with every kind of fact that people take part in, and the session as an
-    export.
+    """A log of one session with every kind of fact that people take part in.
+
+    Also the session as an export.
     """
     with Log(folder / "log.sqlite") as log:
         started = SessionStarted(

@@ -393,8 +393,9 @@ class Hostile:
 
 
 def hostile_requests(app: Flask, chance: random.Random) -> Iterator[Hostile]:
-    """Requests without end to all routes of an application, by hosts, players with seats and
-    without, and strangers.
+    """Endless requests to all routes of an application.
+
+    They come from hosts, players with seats and without, and strangers.
     """
     rules = [(rule.rule, sorted(rule.methods or ())) for rule in app.url_map.iter_rules()]
     keys = credentials(app)
@@ -428,8 +429,9 @@ def hostile_requests(app: Flask, chance: random.Random) -> Iterator[Hostile]:
 
 
 def credentials(app: Flask) -> list[dict[str, str]]:
-    """Headers of a host, of players with and without a seat, as browsers and as programs send
-    them.
+    """Headers of a host, and of players with and without a seat.
+
+    They are as browsers and as programs send them.
     """
     access = app.extensions.get("access")
     if access is None:

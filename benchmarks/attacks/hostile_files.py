@@ -1,11 +1,10 @@
-"""Change files by chance and hand them to the commands that read them: `python -m
-benchmarks.attacks.hostile_files --count 5000`.
+"""Change files at random and hand them to the commands that read them.
 
-Every format that a command reads is changed as bytes, and those with a structure as documents too,
-so that a change gets past the parser.  Each file goes through the command line in a process that
-has 10 s of processor time and 600 MB for it.  A command may do what it is for, or refuse the file
-in one short line.  Anything else is a fault: a traceback, a second line, a control character, a
-crash, a process that does not end.
+`python -m benchmarks.attacks.hostile_files --count 5000`. Every format that a command reads is
+changed as bytes, and those with a structure as documents too, so that a change gets past the
+parser. Each file goes through the command line in a process that has 10 s of processor time and 600
+MB for it. A command may do its work, or refuse the file in one short line. Anything else is a
+fault: a traceback, a second line, a control character, a crash, a process that does not end.
 """
 
 from __future__ import annotations
@@ -64,9 +63,7 @@ Words = list[str]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A file that commands read: its name among the good ones, and the command lines that read
-    it.
-    """
+    """A file format: the name of its good file, and the command lines that read it."""
 
     name: str
     commands: tuple[str, ...]
@@ -76,8 +73,9 @@ class Format:
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of it: files by format, how commands ended, faults in words, and the most memory
-    that a process had, in bytes.
+    """Counts and faults of a run.
+
+    Files by format, how commands ended, faults in words, and the peak memory of a process in bytes.
     """
 
     files: Counter[str] = field(default_factory=Counter)
@@ -195,8 +193,9 @@ def change_bytes(data: bytes, rng: random.Random) -> bytes:
 
 
 def change_document(data: bytes, rng: random.Random) -> bytes:
-    """One to three values of a JSON document become others, are left out, doubled, or named
-    otherwise.
+    """Change one to three values of a JSON document.
+
+    They become others, are left out, doubled, or renamed.
     """
     root = [json.loads(data)]
     for _ in range(rng.randint(1, 3)):

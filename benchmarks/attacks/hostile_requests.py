@@ -40,8 +40,9 @@ EXCUSED = (503, 507)
 
 @dataclass
 class Outcome:
-    """What came of some requests: answers by status (0: none), those that were mistakes of the
-    panel, and what was logged as one.
+    """Result of some requests.
+
+    Answers by status (0: none), those that show a mistake of the panel, and what was logged as one.
     """
 
     statuses: Counter[int] = field(default_factory=Counter)
@@ -71,8 +72,9 @@ class Mistakes(logging.Handler):
 
 
 def ask(address: tuple[str, int], asked: Hostile, source: str) -> int:
-    """The status of the answer over a socket, read to its end (of a stream the beginning); 0 where
-    there is none.
+    """Send a request over a socket and return the status of the answer; 0 where there is none.
+
+    The answer is read to its end, of a stream only the beginning.
     """
     with socket.create_connection(address, PATIENCE_S, (source, 0)) as connection:
         try:
@@ -93,8 +95,10 @@ def ask(address: tuple[str, int], asked: Hostile, source: str) -> int:
 
 @contextmanager
 def applications() -> Iterator[dict[str, Flask]]:
-    """All that has pages: panels of every game on real sessions, sessions to look back on, a ruler,
-    calibrations, a set-up.
+    """All applications with pages.
+
+    Panels of every game on real sessions, sessions to look back on, a ruler, calibrations, a
+    set-up.
     """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))

@@ -42,8 +42,10 @@ this time later.
 
 
 def play_and_show(path: Path, seed: int) -> None:
-    """What is killed: goes on with the last session of a log, rules as fast as the disk lets it,
-    and takes back now and then.
+    """The process that is killed.
+
+    It goes on with the last session of a log, rules as fast as the disk lets it, and sometimes
+    takes back.
     """
     chance = Random(seed)
     player = RandomPlayer(GAME, chance)
@@ -75,8 +77,9 @@ def _show(session: Session) -> None:
 
 
 class Life(msgspec.Struct, frozen=True):
-    """One process that was killed: how many records it had shown, and how long it took to open its
-    session again, s.
+    """One process that was killed.
+
+    How many records it had shown, and the seconds it took to open its session again.
     """
 
     shown: int
@@ -84,8 +87,9 @@ class Life(msgspec.Struct, frozen=True):
 
 
 def live_and_die(path: Path, seed: int, moment_s: float) -> Life:
-    """Let a process play on a log, kill it, and compare; AssertionError where something that was
-    shown is not on the log.
+    """Let a process play on a log, kill it, and compare.
+
+    Raises AssertionError where something that was shown is not on the log.
     """
     chance = Random(1000 + seed)
     words = [

@@ -1,5 +1,6 @@
-"""Acts of every game before its judge, which can be repeated: `python -m benchmarks.fuzz.acts GAME
-SEED ACT`.
+"""Acts of every game before its judge, which can be repeated.
+
+`python -m benchmarks.fuzz.acts GAME SEED ACT`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Ice Boule before the fuzzer: throws that touch, knock, stack and leave the ground, and hands that
-carry things.
+"""Ice Boule for the fuzzer.
+
+Throws touch, knock, stack and leave the ground, and hands carry things.
 """
 
 from __future__ import annotations
@@ -188,8 +189,9 @@ class FuzzedBoule(OnTable):
     # What truly happened.
 
     def truth(self, state: State, table: Table) -> Truth:
-        """Of a table that people put right: is it as it is recorded?  Between ends: does a target
-        stand there, alone?
+        """Whether a table that people put right is as recorded.
+
+        Between ends: whether a target stands there alone.
         """
         if state.target is None:
             alone = list(table.things.values())
@@ -346,8 +348,9 @@ class FuzzedBoule(OnTable):
         return self._lands(state, table, one)
 
     def _pushed_over(self, state: State, table: Table, chance: Random) -> Deed | None:
-        """A stack is pushed over by the throw: pieces come free of the target, or are still in one
-        another.
+        """A stack is pushed over by the throw.
+
+        Pieces come free of the target, or stay nested.
         """
         stack = [name for name, one in table.things.items() if one.on is not None]
         if not stack or any(table.things[name].pose != "upright" for name in (TARGET, *stack)):
@@ -436,8 +439,9 @@ class FuzzedBoule(OnTable):
         return self._two(state, table, chance, chance.choice(others)) if others else None
 
     def _two(self, state: State, table: Table, chance: Random, then: str) -> Deed | None:
-        """Two throws in one look: lawful where the rules let the second follow the first, whichever
-        that was.
+        """Two throws in one look.
+
+        They are lawful where the rules let the second follow the first, whichever that was.
         """
         pieces = []
         for colour in (str(state.next), then):
@@ -567,8 +571,9 @@ class FuzzedBoule(OnTable):
     # What people are told to do.
 
     def follow(self, state: State, table: Table, verdict: Verdict, old: Table) -> Table | None:
-        """Each order to the letter; what is moved back is moved back by who remembers where it
-        was.
+        """Follow each order literally.
+
+        What is to be moved back is moved by people who remember where it was.
         """
         told = as_told(verdict)
         if "lear the table" in told:

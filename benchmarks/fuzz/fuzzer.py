@@ -1,8 +1,7 @@
-"""Random acts on made-up tables before a judge: what truly happened, what was said to it, and where
-that leads.
+"""Random acts on made-up tables before a judge.
 
-A game says what lies where, what may happen, and what people do who are told something; see
-`Fuzzed`.
+A result says what truly happened, what the judge said, and where that leads. A game defines what
+lies where, what may happen, and what people do who are told something; see `Fuzzed`.
 """
 
 from __future__ import annotations
@@ -137,9 +136,9 @@ class Fuzzed(Protocol):
 
 
 class Result(NamedTuple):
-    """What came of an act; `followed`: what people did as they were told led on, None: nothing to
-    do.
+    """Result of an act.
 
+    `followed`: whether doing as they were told led people on, None if there was nothing to do.
     `faults` are sentences that begin with `wrong`, `dead end` or `malformed`, none where all is
     well.
     """

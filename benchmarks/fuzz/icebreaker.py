@@ -200,9 +200,7 @@ class FuzzedIcebreaker(OnTable):
         return table
 
     def _half(self, state: State, table: Table, chance: Random) -> Table:
-        """The ship is in a hand; or it stands beside the iceberg; or the iceberg is gone
-        already.
-        """
+        """The ship is in a hand, or beside the iceberg, or the iceberg is gone already."""
         move = chance.choice(list(engine.legal_moves(state)))
         match chance.randrange(3):
             case 0:

@@ -160,8 +160,9 @@ class FuzzedIcefloe(OnTable):
         return Deed("told at any time", table, Truth("said"), {"player": player, **more})
 
     def _aside(self, state: State, table: Table, chance: Random) -> Deed:
-        """What nobody waits for: that somebody broke a rule, a pyramid that came back, a tile that
-        is off.
+        """What the game does not wait for.
+
+        Somebody broke a rule, a pyramid came back, or a tile is off.
         """
         player, other = chance.choice(state.players), chance.choice(state.players)
         said: tuple[Move, dict[str, Any]]
@@ -375,9 +376,7 @@ class FuzzedIcefloe(OnTable):
         return table
 
     def _half(self, state: State, table: Table, chance: Random) -> Table | None:
-        """Something is in a hand; or a tile is gone and its pyramids are not, or the other way
-        round.
-        """
+        """Something is in a hand; or a tile is gone and its pyramids are not, or the reverse."""
         kind = chance.randrange(4)
         if kind == 0 and state.board.pyramids:
             own = [name for name in state.board.pyramids if state.owner(name) == state.mover]

@@ -1,5 +1,6 @@
-"""Ice Storm before the fuzzer: pieces thrown, knocked any distance, leaning, taken and carried
-anywhere.
+"""Ice Storm for the fuzzer.
+
+Pieces are thrown, knocked any distance, leaning, taken and carried anywhere.
 """
 
 from __future__ import annotations
@@ -83,8 +84,9 @@ class FuzzedStorm(OnTable):
         return state, table
 
     def settled(self, state: State, table: Table) -> Table:
-        """Named by the record; nothing lies beside the board any more, nor what was thrown in
-        vain.
+        """The table with pieces named as in the record.
+
+        Nothing lies beside the board any more, nor what was thrown in vain.
         """
         left = dict(table.things)
         things = {}
@@ -95,7 +97,9 @@ class FuzzedStorm(OnTable):
         return Table(things=things)
 
     def same(self, state: State, other: State) -> bool:
-        """But for the numbers of pieces of one colour, which a hand may exchange, and for what is
+        """Whether two states are alike.
+
+        Ignored: the numbers of pieces of one colour, which a hand may exchange, and what is
         recorded as too close to call.
         """
 
@@ -268,9 +272,7 @@ class FuzzedStorm(OnTable):
         return self._thrown(state, table, changes, chance) if changes else None
 
     def _near_a_line(self, state: State, table: Table, chance: Random) -> Deed | None:
-        """A throw that comes to rest where it is too close to call what it touches, or nearly
-        so.
-        """
+        """A throw that ends where it is, or nearly is, too close to call what it touches."""
         player, square_mm = str(state.next), self.board.square_mm
         for _ in range(TRIES):
             piece = self._rest(player, table, chance)

@@ -1,6 +1,4 @@
-"""What lies on a made-up table, and the exact observation of it, with the ± of an ordinary
-camera.
-"""
+"""A made-up table, and its exact observation with the ± of an ordinary camera."""
 
 from __future__ import annotations
 
@@ -54,8 +52,9 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All that lies there: `things`, `off` the board too, by names of the game's own; a new value
-    for every change.
+    """What lies on a table, a new value for every change.
+
+    `things`, and those `off` the board, have names of the game's own.
     """
 
     things: Mapping[str, Thing] = field(default_factory=dict)

@@ -176,9 +176,7 @@ class FuzzedZamboni(OnTable):
         return Truth("forbidden" if codes and parts == 1 else "amiss", codes=codes)
 
     def _codes(self, state: State, now: tuple) -> tuple[frozenset[str], int]:
-        """Violations by which what was done to each nest may be called, and how many things were
-        done.
-        """
+        """Violations that each change of a nest may be called, and the number of changes."""
         nests, dice, rest = now
         were, were_dice, _ = _recorded(state)
         codes, parts = [], len(rest) + (dice != were_dice)
@@ -200,9 +198,7 @@ class FuzzedZamboni(OnTable):
         return frozenset(codes), parts
 
     def _read(self, state: State, table: Table) -> tuple:
-        """(space, facing, layers) by player, spaces of cover dice, and what belongs to no
-        player.
-        """
+        """(space, facing, layers) by player, spaces of cover dice, and things of no player."""
         nests: dict[str, tuple[Space, str, int]] = {}
         rest = []
         for one in table.things.values():
@@ -308,9 +304,7 @@ class FuzzedZamboni(OnTable):
         return self._layered(table, player, layers, chance) if layers <= max(LAYER_SIZES) else None
 
     def _half(self, state: State, table: Table, chance: Random) -> Table | None:
-        """The nest is in a hand; or a cover die is pushed already; or the nest drove and the die
-        stays.
-        """
+        """The nest is in a hand, or only the cover die is pushed, or only the nest drove."""
         if not isinstance(state.phase, Moving):
             return table.without(chance.choice(list(state.left)))
         pushing = [after for moves, after in _ways(state) if after.dice != state.dice]
@@ -596,8 +590,9 @@ def _recorded(state: State) -> tuple:
 
 
 def _ways(state: State) -> Iterator[tuple[tuple[str, ...], State]]:
-    """What may happen on the board without a word: a drive, a hit taken off, a last layer shot and
-    taken.
+    """What may happen on the board without a word.
+
+    A drive, a hit taken off, a last layer shot and taken.
     """
     todo: list[tuple[tuple[str, ...], State]] = [((), state)]
     while todo:

@@ -1,5 +1,6 @@
-"""Eyes that know what lies on a simulated table, and err at random: a game is refereed as by bad
-eyes, and no picture is drawn.
+"""A reader that knows what lies on a simulated table, and errs at random.
+
+A game is refereed as with bad vision, and no picture is drawn.
 """
 
 from __future__ import annotations
@@ -175,8 +176,9 @@ ALL: tuple[Fault, ...] = (
 
 
 class BadEyes:
-    """A camera over simulated players whose pictures show nothing, with what is read of the table:
-    each is read once, some of its pieces badly.
+    """A camera over simulated players with empty pictures, and the reader of its tables.
+
+    Each table is read once, with some of its pieces misread.
     """
 
     name, simulated = "bad eyes", True
@@ -191,10 +193,11 @@ class BadEyes:
         faults: Sequence[int],
         glance: Callable[[], object],
     ) -> None:
-        """One of `faults` is how many a table has, `frames` how many pictures there are, None for
-        no end of them.
+        """Set the rates of error and the number of pictures.
 
-        `glance` is what somebody does who looks at the panel at every picture.
+        The number of faults of a table is drawn from `faults`; `frames` is how many pictures there
+        are, None for no limit. `glance` is what somebody does who looks at the panel at every
+        picture.
         """
         self._scene_at, self._setup, self._place, self._chance, self._faults = (
             scene_at,

@@ -61,12 +61,11 @@ the table or the light first.
 
 
 class Deed(msgspec.Struct, frozen=True):
-    """Something that was done, and what the referee made of it: `verdict` is as in `Done`, `said`
-    what was put on record.
+    """An act, and what the referee made of it.
 
-    `panel` is what the panel said when the players gave up waiting, empty if no more than whose
-    turn it is.  `needed`: of what was asked, might one answer have changed something now that
-    another would not?
+    `verdict` is as in `Done`, `said` what was put on record. `panel` is what the panel said when
+    the players gave up waiting, empty if no more than whose turn it is. `needed`: whether the
+    answers of a question would have had different consequences.
     """
 
     name: str
@@ -79,8 +78,9 @@ class Deed(msgspec.Struct, frozen=True):
 
 
 class Game(msgspec.Struct, frozen=True):
-    """A game: all that was done, and scores in truth and in the record; `failed` is the error that
-    ended it, if one did.
+    """A game: all acts, and scores in truth and in the record.
+
+    `failed` is the error that ended it, if one did.
     """
 
     game: str
@@ -104,8 +104,9 @@ class Game(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Eyes:
-    """What a game is refereed with: pictures, what reads them, and what reads the dice corner, if
-    anything does.
+    """What a game is refereed with.
+
+    Pictures, what reads them, and what reads the dice corner, if anything does.
     """
 
     camera: CameraPort
@@ -133,8 +134,9 @@ def seeing_pictures(before: PicturesOf) -> Seeing:
 
 
 def seeing_faults(faults: Sequence[int]) -> Seeing:
-    """Eyes that know what lies there and read some of it badly, as often in a table as one of
-    `faults`; dice they do not read.
+    """Vision that knows what lies there and misreads some of it.
+
+    Each table has a number of misreadings drawn from `faults`. Dice are not read.
     """
 
     def see(
@@ -221,9 +223,7 @@ def play(
 
 
 class _Acts:
-    """A camera whose film ends once the game is over, the players have done so much at the table,
-    or are stuck.
-    """
+    """A camera that ends once the game is over, the players are stuck, or have done `acts` acts."""
 
     def __init__(self, game: str, camera: CameraPort, players: Players, acts: int | None) -> None:
         self.name, self.simulated, self.frames = camera.name, True, 0
@@ -275,8 +275,9 @@ def stuck(verdicts: Sequence[str]) -> bool:
 
 
 class _Throws:
-    """A camera whose film ends with a game of Ice Boule; beside it stands somebody who measures
-    every throw and counts the points.
+    """A camera that ends with a game of Ice Boule.
+
+    Beside it somebody measures every throw and counts the points.
     """
 
     def __init__(
@@ -318,8 +319,9 @@ class _Throws:
         self._camera.close()
 
     def _compare(self) -> None:
-        """What was ruled since the last frame, with the table as it lies: nobody touches it before
-        the next one.
+        """Compare the rulings since the last frame with the table as it lies.
+
+        Nobody touches it before the next frame.
         """
         known = len(self.deeds)
         for record in self._session.records(self._seq):
@@ -372,8 +374,10 @@ class _Throws:
 
 
 def agrees(layout: Layout, truth: Layout) -> bool:
-    """Does a record say what counts as it is: which pieces are in play, who leads, with how many
-    points?  What it calls too close it leaves open.
+    """Whether a record agrees with the truth in what counts.
+
+    That is which pieces are in play, who leads, and with how many points. What the record calls too
+    close is left open.
     """
     pieces, leaders = sorted(lie.colour for lie in layout.lies), layout.leaders
     if pieces != sorted(lie.colour for lie in truth.lies):
@@ -386,8 +390,9 @@ def agrees(layout: Layout, truth: Layout) -> bool:
 
 
 def needed(game: str, asked: Asked) -> bool:
-    """Does it change anything now which of the answers is true?  In Ice Boule: who leads, who
-    throws next, the score, or who wins.
+    """Whether it changes anything now which of the answers is true.
+
+    In Ice Boule: who leads, who throws next, the score, or who wins.
     """
     engine = GAMES_OF[game]
     try:

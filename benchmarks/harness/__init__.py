@@ -1,5 +1,6 @@
-"""One harness for all benchmarks: what a benchmark declares, how its cases run, where results are
-kept, and how its page is rendered.
+"""One harness for all benchmarks.
+
+What a benchmark declares, how its cases run, where results are kept, and how its page is rendered.
 """
 
 from benchmarks.harness.benchmark import BENCH, DOCS, ROOT, Benchmark, NoOptions, Pairs, needs

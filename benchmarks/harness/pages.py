@@ -23,8 +23,9 @@ UNKNOWN = "–"
 
 
 class Results(msgspec.Struct, frozen=True):
-    """What is stored of a benchmark: options, None where they are not known, and summary are of its
-    own types.
+    """What is stored of a benchmark.
+
+    Options, None where they are not known, and summary are of the benchmark's own types.
     """
 
     provenance: Provenance
@@ -66,8 +67,9 @@ def by_hand(page: str) -> str:
 
 
 def between(page: str, name: str, text: str) -> str:
-    """A page with another text between the marks of a benchmark; they are put at its end if it has
-    none.
+    """Replace the text between the marks of a benchmark in a page.
+
+    The marks are put at its end if it has none.
     """
     begin = f"<!-- {name}: `python -m benchmarks {name}` writes what follows -->"
     end = f"<!-- {name} end -->"

@@ -1,5 +1,7 @@
-"""Runs the cases of a benchmark.  Every result is kept in a file as soon as it is there: a run that
-was broken off goes on where it was, and a case that fails takes no other with it.
+"""Runs the cases of a benchmark.
+
+Every result is kept in a file as soon as it is there: an interrupted run goes on where it was, and
+a case that fails takes no other with it.
 """
 
 from __future__ import annotations
@@ -51,8 +53,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Cases with a text in their names, and of these so many, drawn by chance and always the same;
-    all without a count.
+    """A choice of cases: those with a text in their names, and `count` of these.
+
+    They are drawn at random, but always the same; all without a count.
     """
 
     count: int | None = None

@@ -33,10 +33,10 @@ INSIDE_95 = 5.991
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What was said of one picture: how far the camera's place is off and how well it is said to be
-    known, mm; None where it was refused.
+    """Result for one picture.
 
-    `inside`: of how many corners of the play area, of `corners`, the truth is within the 95 %
+    How far the camera's place is off, and its reported standard deviation, mm; None where it was
+    refused. `inside`: for how many of the play area's `corners` the truth is within the 95 %
     ellipse.
     """
 
@@ -89,8 +89,9 @@ def told(taken: Taken) -> Told:
 
 
 class Row(msgspec.Struct, frozen=True):
-    """Pictures made worse in one way: places sure, widened and refused, how far off (mm), and how
-    honest.
+    """Pictures degraded in one way.
+
+    Places that are sure, widened and refused, their errors (mm), and how honest their sigmas are.
     """
 
     kind: str

@@ -87,9 +87,7 @@ def kills(count: int) -> Row:
 
 
 def full_disk(count: int) -> Row:
-    """A small file system is filled before each record, and has room again while the referee
-    waits.
-    """
+    """A small file system is filled before each record, and freed while the referee waits."""
     done = (
         f"disk filled to the last byte before a ruling, and room made while it waits ({DISK_MB} MB"
         " file system)"

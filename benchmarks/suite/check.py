@@ -25,9 +25,11 @@ class Options(msgspec.Struct, frozen=True):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """Of each piece: how far off it is read, the radius predicted with edges as told there, and
-    with those of drawn tables, in mm; and how much larger than predicted the fiducials' errors are,
-    None where the table is refused.
+    """Errors and predictions for a table.
+
+    For each piece, in mm: its error, the radius predicted with the edge errors reported there, and
+    that with those of drawn tables. `larger` is how much larger than predicted the fiducials'
+    errors are, None where the table is refused.
     """
 
     pieces: tuple[tuple[float, float, float], ...] = ()

@@ -54,8 +54,9 @@ REFUSED = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """A made-up table, one piece of each colour in `order` from left to right, and the pieces of a
-    game.
+    """A made-up table with one piece of each colour, and the pieces of a game.
+
+    The former stand in `order` from left to right.
     """
 
     setup: Setup
@@ -71,8 +72,9 @@ class Options(msgspec.Struct, frozen=True):
 
 
 class Learned(msgspec.Struct):
-    """What came of a table, or of all with dyes of one kind; pieces are counted `without` and
-    `with` learned colours.
+    """Result of a table, or of all with dyes of one kind.
+
+    Pieces are counted `without` and `with` learned colours.
     """
 
     tables: int = 0

@@ -68,9 +68,7 @@ class Board(msgspec.Struct, frozen=True, tag=True):
 
 
 class Rolls(msgspec.Struct, frozen=True, tag=True):
-    """How rolls were read: by kind and what was said, a line for each that was not as it should be,
-    and seconds a reading.
-    """
+    """Readings of rolls: counts by kind and result, lines for wrong ones, seconds per reading."""
 
     counts: dict[str, dict[str, int]]
     amiss: tuple[str, ...]

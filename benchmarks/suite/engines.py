@@ -38,9 +38,7 @@ def titled(name: str, players: str, rulings: dict[str, str]) -> str:
 
 
 def playouts(game: Rules, first: Any, seconds: float) -> tuple[int, int, float]:
-    """Games that chance played from `first`, their moves, and the seconds of processor time that
-    they took.
-    """
+    """Random games from `first`, their moves, and the seconds of processor time they took."""
     player, games, moves = RandomPlayer(game, Random(1)), 0, 0
     start = time.process_time()
     while (took := time.process_time() - start) < seconds:
@@ -60,8 +58,9 @@ def perft(game: Rules, state: Any, depth: int) -> int:
 
 
 def counts(game: Rules, first: Any, depth: int | None) -> tuple[list[int], float]:
-    """Perft to a depth, None for one that goes beyond `MOST`, and the seconds of processor time
-    that the deepest took.
+    """Perft to a depth, and the seconds of processor time that the deepest level took.
+
+    A depth of None goes on until a count exceeds `MOST`.
     """
     found: list[int] = []
     took = 0.0
@@ -73,8 +72,9 @@ def counts(game: Rules, first: Any, depth: int | None) -> tuple[list[int], float
 
 
 def match(one: Player, other: Player, games: int) -> tuple[int, float]:
-    """Games of Icebreaker that `one` wins, beginning every second one, and its milliseconds of
-    processor time a move.
+    """Games of Icebreaker that `one` wins, and its milliseconds of processor time per move.
+
+    It begins every second game.
     """
     game, won, moves, spent_s = GAMES["icebreaker"], 0, 0, 0.0
     for number in range(games):

@@ -50,8 +50,9 @@ AT_ONCE = 50
 
 
 def tables(setup: Setup, x_mm: float) -> Iterator[Tabletop]:
-    """An end that red wins with one piece: nothing, the target, red near it, and blue four times
-    farther away.
+    """An end that red wins with one piece.
+
+    The tables: nothing, the target, red near it, and blue four times farther away.
     """
     size = setup.sizes[-1]
     table = Tabletop(setup)
@@ -70,10 +71,10 @@ def tables(setup: Setup, x_mm: float) -> Iterator[Tabletop]:
 
 
 class Evening:
-    """A camera before which the tables follow one another; when the last of an end has lain its
-    time, the leader stops.
+    """A camera before which the tables follow one another.
 
-    `held` are measured at the end of every hour.
+    When the last table of an end has lain its time, the leader stops. `held` is measured at the end
+    of every hour.
     """
 
     name, simulated = "simulated camera", True
@@ -125,8 +126,9 @@ class Evening:
 
 
 class Held(msgspec.Struct, frozen=True):
-    """What the process holds in memory, the log's file with what SQLite keeps beside it, the
-    pictures in it, bytes; and its records.
+    """Bytes that the process holds in memory and on disk, and the number of its records.
+
+    `disk` is the log's file with what SQLite keeps beside it, `pictures` the pictures in it.
     """
 
     memory: int

@@ -92,8 +92,9 @@ def costs(scorer: Any, film: Film, fault: Fault, rng: random.Random) -> Cost:
 
 
 def _without_mm(verdict: dict[str, Any]) -> list[str]:
-    """Its moves; those of Ice Boule have distances in them, which another reading changes a
-    little.
+    """Moves of a verdict without distances.
+
+    Those of Ice Boule have distances in them, which another reading changes a little.
     """
     return [re.sub(r"\d+\.\d+", "", move) for move in verdict["moves"]]
 

@@ -95,8 +95,9 @@ THROWS = ((), *((_TARGET, *_THROWN[:count]) for count in range(len(_THROWN) + 1)
 
 
 def frame_ms(repeats: int) -> np.ndarray:
-    """Processor times (n,) to build a frame of LEDS lamps, from scene to bytes: whose turn it is,
-    who leads, and six lines of fire.
+    """Processor times (n,) to build a frame of LEDS lamps, from scene to bytes.
+
+    The scene shows whose turn it is, who leads, and six lines of fire.
     """
     strip = Strip(LEDS, BOARD.outline())
     lines = tuple(Mark("line", ((100, 50.0 * line), (800, 300))) for line in range(6))
@@ -110,8 +111,9 @@ def frame_ms(repeats: int) -> np.ndarray:
 
 
 class Unread:
-    """A firmware that forgets what it reads: to follow WLED's, byte by byte, takes time of the very
-    program that is timed.
+    """A firmware that forgets what it reads.
+
+    Following WLED's protocol byte by byte would take time of the very program that is timed.
     """
 
     def feed(self, _byte: int) -> bytes:
@@ -206,20 +208,20 @@ def beside(session: Session, referee: Referee, folder: Path, **device: bool) -> 
 
 
 def now_ms() -> np.ndarray:
-    """The clock's time, and those times that this thread was at the processor or queued for it,
-    (2,); without Linux, the queue is left out.
+    """Clock time, and the time this thread ran or was queued for a processor, (2,) in ms.
+
+    Without Linux, the queue is left out.
     """
     queued_ns = int(SCHEDSTAT.read_text().split()[1]) if SCHEDSTAT.exists() else 0
     return np.array([1000 * time.perf_counter(), 1000 * time.thread_time() + queued_ns / 1e6])
 
 
 class Film:
-    """A camera of throws that come to rest; it keeps what the loop does for each frame, until it
-    asks for the next: `turns` (n, 2), ms.
+    """A camera of throws that come to rest; it times the loop's work for each frame.
 
-    How long it took by the clock, and how long it slept meanwhile, for a lock or another thread's
-    turn: what other programs take of the processor is not in that.  A turn with a ruling sleeps for
-    the disk, and says NaN.
+    `turns` (n, 2), ms: how long it took by the clock until the loop asked for the next frame, and
+    how long it slept meanwhile, for a lock or another thread's turn. What other programs take of
+    the processor is not in that. A turn with a ruling sleeps for the disk, and is NaN.
     """
 
     name, simulated = "film", True
@@ -254,8 +256,9 @@ class Film:
 
 
 def loop_ms(**device: bool) -> np.ndarray:
-    """What the referee's loop did over the film, waiting for the next frame left out: (n, 2) as
-    `Film.turns`.
+    """Times of the referee's loop over the film, without the wait for the next frame.
+
+    (n, 2), as `Film.turns`.
     """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -274,11 +277,11 @@ def loop_ms(**device: bool) -> np.ndarray:
 
 
 def held_ms() -> np.ndarray:
-    """Processor times (n,) of everything that runs beside the loop in one go: scenes of whole
-    games, and frames of them, and looking for a port.
+    """Processor times (n,) of single runs of everything beside the loop.
 
-    Python lets one thread run at a time: so long, at most, the loop may wait for one of them.  A
-    state's document is not among it: a record brings it along from the thread that wrote it.
+    Scenes of whole games, frames of them, and looking for a port. Python lets one thread run at a
+    time: so long, at most, the loop may wait for one of them. A state's document is not among it: a
+    record brings it along from the thread that wrote it.
     """
     strip, times = Strip(LEDS, BOARD.outline()), []
     for name, engine in GAMES.items():
@@ -371,8 +374,9 @@ class Arrived(msgspec.Struct, frozen=True, tag=True):
 
 
 class Turns(msgspec.Struct, frozen=True, tag=True):
-    """Of the loop without a device and with it: ms that each took, and ms that it slept, None where
-    there was a ruling.
+    """Times of the loop, first without a device and then with it.
+
+    ms that each turn took, and ms that it slept, None where there was a ruling.
     """
 
     took_ms: tuple[tuple[float, ...], tuple[float, ...]]

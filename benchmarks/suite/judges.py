@@ -106,9 +106,10 @@ def row(game: str, found: Sequence[Game]) -> Row:
 
 
 def otherwise(played: Sequence[Game]) -> Iterator[str]:
-    """A line for everything that true eyes saw and that was not ruled on as what it was, for each
-    kind of act that was asked about, and for every error; what is asked in Ice Boule, and dice that
-    are typed, are in the table.
+    """A line for every misjudged act, every kind of act that was asked about, and every error.
+
+    Only games without misreadings count. What is asked in Ice Boule, and dice that are typed, are
+    in the table instead.
     """
     asked: dict[tuple[str, str], list[Deed]] = defaultdict(list)
     for one in played:

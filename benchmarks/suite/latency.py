@@ -71,8 +71,9 @@ MOST_MS = HOLD_MS + 300
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """A picture as the camera sends it; `moved`: something in it is not where it was in the one
-    before.
+    """A picture as the camera sends it.
+
+    `moved`: something in it is not where it was in the one before.
     """
 
     jpeg: bytes
@@ -81,8 +82,9 @@ class Shot:
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """Players filmed, a shot every PERIOD_MS; `said` are commands with the number of the shot
-    before which they were given.
+    """A film of players, one shot every PERIOD_MS.
+
+    `said` are commands, each with the number of the shot before which it was given.
     """
 
     game: str
@@ -203,8 +205,9 @@ def _session(game: str, setup: Setup) -> Iterator[Session]:
 
 
 class Projector:
-    """A feed that shows a film in real time and its last picture ever after, each decoded as it
-    comes; `taken_ms` are the times of its shots.
+    """A camera feed that shows a film in real time, and its last picture ever after.
+
+    Each picture is decoded when it comes; `taken_ms` are the times of the shots.
     """
 
     def __init__(self, film: Film, session: Session) -> None:
@@ -238,7 +241,8 @@ class Projector:
 
 class Page:
     """A page in a browser: it follows the panel's events and fetches the camera's picture.
-    `came_ms` says when a record was there.
+
+    `came_ms` says when each record arrived.
     """
 
     def __init__(self, port: int) -> None:
@@ -272,9 +276,11 @@ class Page:
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """Milliseconds from the last movement to each verdict on the page; and while the table lay
-    still, with the page open, pictures a second that the referee looked at and the share of one
-    core that the process took.
+    """Latency and cost of one game.
+
+    `waits_ms`: from the last movement to each verdict on the page. While the table lay still, with
+    the page open: `frames_per_s` that the referee looked at, and `core`, the share of one core that
+    the process took.
     """
 
     game: str
@@ -318,11 +324,10 @@ def measure(film: Film, idle_s: float) -> Measured:
 def _waits_ms(
     film: Film, taken_ms: Sequence[int], records: Sequence[Record], came_ms: dict[int, int]
 ) -> Iterator[int]:
-    """From the last shot that shows something else than the table that was ruled on, or the last
-    word before, to the page.
+    """Times from the last movement, or the last word before a ruling, to the page.
 
-    The movement ended at some time between that shot and the next: this is the longest that it can
-    have been.
+    The movement ended at some time between the last shot that shows another table than the one that
+    was ruled on and the next: this is the longest that it can have been.
     """
     moved = [k for k, shot in enumerate(film.shots) if shot.moved]
     for record in records:
@@ -346,8 +351,9 @@ class Options(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """Median, 95th percentile and slowest of some verdicts, and what a table that lies still costs:
-    pictures a second, and the share of one core.
+    """Latency of some verdicts, and the cost of a table that lies still.
+
+    Median, 95th percentile and slowest; pictures a second, and the share of one core.
     """
 
     game: str

@@ -46,8 +46,9 @@ MISREAD = (
 
 @dataclass(frozen=True, slots=True)
 class Slow:
-    """A film of people who wait at every table, and by the number of each picture the tables that
-    came before it.
+    """A film of people who wait at every table.
+
+    `table_of` gives for the number of each picture how many tables came before it.
     """
 
     film: Film
@@ -165,9 +166,7 @@ class _People(Blank):
 
 
 def played(session: Session) -> tuple[str, ...]:
-    """All that counts, as moves; distances in them are left out, as another reading changes them a
-    little.
-    """
+    """All that counts, as moves without distances, which another reading changes a little."""
     return _without_mm(move for entry in session.ledger.standing for move in entry.moves)
 
 
@@ -176,8 +175,9 @@ def _without_mm(moves: Any) -> tuple[str, ...]:
 
 
 def same(told: tuple[str, ...], true: tuple[str, ...]) -> bool:
-    """Was the same played?  Where a piece itself came to lie that is misread as something legal
-    nobody can tell.
+    """Whether the same was played.
+
+    Where a misread piece itself lies, nobody can tell if it was misread as something legal.
     """
     return told == true or (
         len(told) == len(true)
@@ -189,8 +189,9 @@ def same(told: tuple[str, ...], true: tuple[str, ...]) -> bool:
 def refereed(
     slow: Slow, readings: Sequence[Reading], truth: Outcome | None, true: SeenPiece | None
 ) -> Outcome:
-    """What comes of these readings where people know what the misread piece truly is; None: nothing
-    is there.
+    """Referee these readings, with people who know what the misread piece truly is.
+
+    None: nothing is there.
     """
     film, by_seq = slow.film, {seen.frame_seq: seen for seen in readings}
     with tempfile.TemporaryDirectory() as folder, Log(Path(folder) / "log.sqlite") as log:
@@ -207,8 +208,9 @@ def refereed(
 
 
 def followed(readings: Sequence[Reading], piece: SeenPiece) -> Iterator[int | None]:
-    """The index of a piece in each reading, wherever it goes; None where it is not seen, and once
-    it has left the board.
+    """Index of a piece in each reading, wherever it goes.
+
+    None where it is not seen, and once it has left the board.
     """
     at, before, lost = piece, tuple[SeenPiece, ...](), False
     for seen in readings:
@@ -240,8 +242,9 @@ def followed(readings: Sequence[Reading], piece: SeenPiece) -> Iterator[int | No
 
 
 def hurt(slow: Slow, piece: SeenPiece, fault: str) -> list[Reading]:
-    """The film with a piece of its start misread for as long as it runs; one that is not there
-    stays where it is.
+    """The film with a piece of its start misread as long as it runs.
+
+    A piece that is not really there stays where it is.
     """
     setup, told = slow.film.setup, list[Reading]()
     ghost: SeenPiece | None = None

@@ -1,6 +1,4 @@
-"""Open every page of the panel in Chromium: how soon it paints on a slow machine, and what it
-fetches.
-"""
+"""Open every page of the panel in Chromium: time to paint on a slow machine, and bytes fetched."""
 
 from __future__ import annotations
 

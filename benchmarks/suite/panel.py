@@ -48,9 +48,7 @@ DEAF = 50
 
 
 class TableAgain:
-    """A camera before which another table lies with every second picture: there is as much to look
-    at at all times.
-    """
+    """A camera with another table in every second picture, so that the load is even."""
 
     name, simulated = "simulated camera", True
 
@@ -72,7 +70,9 @@ class TableAgain:
 
 
 def look_and_serve(folder: Path) -> None:
-    """What is loaded; answers every line on stdin with pictures looked at, processor time, memory
+    """The process under load.
+
+    It answers every line on stdin with the number of pictures looked at, processor time, memory
     held, and when records were sent.
     """
     setup = demo_setup()
@@ -126,8 +126,9 @@ def held_mib() -> float:
 
 @contextmanager
 def loaded(folder: Path) -> Iterator[tuple[int, Any]]:
-    """The process that is loaded: its port, and a question that it answers with pictures, s and
-    MiB.
+    """Start the process under load: yields its port, and a function that asks for its figures.
+
+    The figures are pictures, s and MiB.
     """
     words = [
         sys.executable,
@@ -154,8 +155,10 @@ def loaded(folder: Path) -> Iterator[tuple[int, Any]]:
 
 @contextmanager
 def listeners() -> Iterator[Callable[[list[Any]], Callable[[], dict[str, Any]]]]:
-    """Those who load: told port, number of the newest record and seconds, they join, and then can
-    be waited for.
+    """Start the listeners.
+
+    Given a port, the number of the newest record and seconds, they join, and can then be waited
+    for.
     """
     with subprocess.Popen(
         [sys.executable, "-m", "benchmarks.listeners"],
@@ -176,8 +179,9 @@ def listeners() -> Iterator[Callable[[list[Any]], Callable[[], dict[str, Any]]]]
 
 
 class Load(msgspec.Struct, frozen=True):
-    """Times with listeners and without, in turn, and memory before, with them, and when there were
-    deaf ones too.
+    """Times with listeners and without, in turn, and memory.
+
+    Memory is that before, with listeners, and when there were unresponsive ones too.
     """
 
     looked: tuple[float, ...]
@@ -188,8 +192,10 @@ class Load(msgspec.Struct, frozen=True):
 
 
 def load(seconds: float, pairs: int) -> Load:
-    """`looked` and `cpu` are ratios and differences of each pair: pictures looked at, and share of
-    a processor that the listeners take.
+    """Measure the load of listeners in pairs of runs, without and with them.
+
+    `looked` is the ratio of pictures looked at, `cpu` the share of a processor that the listeners
+    take, for each pair.
     """
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -239,9 +245,7 @@ def _deaf(port: int) -> socket.socket:
 
 
 def _while(question: Any, work: Any) -> tuple[dict[str, float], Any]:
-    """Pictures looked at and processor time, both a second, while something is done, and what that
-    gave.
-    """
+    """Pictures looked at and processor time, per second, while `work` runs, and its result."""
     before, begun = question(), time.monotonic()
     given = work()
     after, passed_s = question(), time.monotonic() - begun

@@ -87,8 +87,9 @@ def _moved(frame: Frame, fewer: Frame, setup: Setup) -> float:
 
 
 def growth_mb(case: Path) -> float:
-    """By how much memory grows from frame 200 to frame FRAMES of a camera before which a piece is
-    taken away and put back.
+    """Memory growth in MB from frame 200 to frame FRAMES.
+
+    A piece is taken away and put back before the camera.
     """
     setup = load_table(case / "table.json")
     frame = read_image(case / "image.jpg", setup)
@@ -107,9 +108,10 @@ def _held_mb() -> float:
 
 
 class Ratios(msgspec.Struct, frozen=True, tag=True):
-    """Milliseconds of the detector on a photograph, and how many times that reading takes: at first
-    sight, when a piece was taken away, if there is a picture of what is under it, and when nothing
-    changed.
+    """Milliseconds of the detector on a photograph, and times of a reading in multiples of it.
+
+    At first sight; when a piece was taken away, if there is a picture of what is under it; and when
+    nothing changed.
     """
 
     detector_ms: float

@@ -1,5 +1,6 @@
-"""`rinkside calibrate check`: how good a table's calibration is, in millimetres, and whether calls
-can be trusted.
+"""`rinkside calibrate check`: how accurate a table's calibration is, in millimetres.
+
+It also says whether calls can be trusted.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ from vision.cameras.image_files import MOST_MEGAPIXELS_TOGETHER
 from vision.cameras.reconnect import take_pictures
 
 PICTURES = 5
-"""How many pictures are taken with a camera."""
+"""Number of pictures taken with a camera."""
 RADIUS_95 = 2.45
 """Standard deviations of a coordinate within which 95 % of places on a plane are."""
 NEARER = (
@@ -54,8 +55,10 @@ NEARER = (
     " finer."
 )
 OFF_TOO_FAR, COARSE_MM = 2.0, 2.5
-"""Errors so many times larger than predicted show a table that is not as table.json has it; gaps
-that have to differ by more than this to be told apart leave many calls to the players.
+"""Limits of a usable calibration: error over prediction, and gap in mm that can be told apart.
+
+Larger errors than that show a table that is not as table.json has it; with coarser gaps many calls
+are left to the players.
 """
 
 
@@ -72,9 +75,7 @@ class Found:
     spread: Spread | None
     pictures: int
     larger: float | None
-    """How many times larger errors are than was predicted; None where nothing was measured that
-    tells.
-    """
+    """Ratio of measured to predicted errors; None where no measurement tells."""
     edges_measured: bool
 
 
@@ -121,8 +122,9 @@ def check(
     out: Path,
     picture: Path | None,
 ) -> None:
-    """Say how far off pieces and gaps may be read on a calibrated table, and what can be measured
-    of that.
+    """Say how far off pieces and gaps may be read on a calibrated table.
+
+    It also says what can be measured of that.
     """
     setup = load_table(table_path)
     if out.suffix.lower() != ".html" or not out.parent.is_dir():
@@ -199,8 +201,9 @@ def _place(text: str) -> tuple[float, float]:
 
 
 def _images(folder: Path | None, spec: str | None, setup: Setup) -> Mapping[str, Image]:
-    """Pictures by name; those of a folder stay in memory all together, so that there may not be too
-    many.  Raises InputError.
+    """Pictures by name, of a folder or a camera.
+
+    Those of a folder stay in memory all together, so their number is limited. Raises InputError.
     """
     if (folder is None) == (spec is None):
         raise InputError(
@@ -259,7 +262,7 @@ def _report(found: Found, setup: Setup, table_path: Path) -> Report:
 
 
 def _verdict(found: Found) -> tuple[str, Tone]:
-    """Whether calls can be trusted here."""
+    """Say whether calls can be trusted here."""
     far_off = [one for one in found.places if one.off_mm > RADIUS_95 * one.sigma_mm]
     if (distance := found.distance) and distance.residual.squared > OFF_TOO_FAR**2 * Z_95**2:
         longer = 100 * (distance.seen_mm / distance.given_mm - 1)

@@ -36,9 +36,7 @@ from vision.cameras.reconnect import AnnouncedCamera
 from webui import create_lens_app
 
 SQUARE_MM = {"charuco": 20.0, "chessboard": 25.0}
-"""Squares of the target, where nothing else is said: a lens does not depend on them, only how far
-away the views are told to be.
-"""
+"""Default size of a target's squares: it scales the views' distances, and not the lens."""
 
 
 @click.group()
@@ -148,9 +146,7 @@ def lens(
 def _check_source(
     folder: Path | None, spec: str | None, keep: Path | None, known: str | None, panel: bool
 ) -> None:
-    """Raises InputError unless views come from a folder, or from a camera with what goes with
-    it.
-    """
+    """Raise InputError unless views come from a folder, or from a camera with its options."""
     with_camera = spec is not None or keep is not None or known is not None or panel
     if (folder is not None and with_camera) or (folder is None and spec is None):
         raise InputError(
@@ -229,7 +225,7 @@ def _print(file: LensFile) -> None:
 
 
 def _summary(file: LensFile) -> str:
-    """How good a lens is."""
+    """Summary of a lens's quality."""
     unseen = file.held_out_px[file.model]
     said = (
         f"{len(file.views)} views, model {file.model}: RMS {file.rms_px:.3f} px, on views it had"

@@ -1,5 +1,6 @@
-"""`rinkside calibrate table`, `frame`, `recheck`, `restore`: where fiducials and board lie, a first
-lens, and whether they still agree.
+"""`rinkside calibrate table`, `frame`, `recheck`, `restore`: where the fiducials and the board lie.
+
+Also a first lens, and whether lens and table still agree with a photograph.
 """
 
 from __future__ import annotations
@@ -51,14 +52,14 @@ CELLS: dict[str, tuple[float, float]] = {
 """Kinds of boards whose cells are measured, with the least and the most mm."""
 MOST_THICK_MM = 60.0
 PICTURES = 4
-"""How many are taken with a camera."""
+"""Number of pictures taken with a camera."""
 HIGH_MM = 30.0
-"""Height at which the doubt about what stands on the table is told: that of most pyramids."""
+"""Height at which the uncertainty of standing pieces is reported: that of most pyramids."""
 Options = Callable[..., Any]
 
 
 class Wanted(NamedTuple):
-    """What is to be played on the table, as the options of `_game_options` say it."""
+    """The game to be played on the table, as the options of `_game_options` give it."""
 
     colours: str
     target: str
@@ -238,8 +239,9 @@ def table(
 
 
 def _frames(folder: Path | None, spec: str | None, lens: Lens) -> Mapping[str, Image]:
-    """Photographs of a folder, or pictures that a camera takes as soon as it sees all four cards;
-    raises InputError.
+    """Photographs of a folder, or pictures that a camera takes once it sees all four cards.
+
+    Raises InputError.
     """
     if (folder is None) == (spec is None):
         raise InputError(
@@ -278,7 +280,7 @@ def _corners_guide(frames: Mapping[str, Image]) -> CornersGuide:
 
 
 def _placed_by_hand(guide: CornersGuide, place: Callable[[Array], Placed]) -> Placed:
-    """What follows from the corners that people put; they put them anew as long as nothing does."""
+    """The result from corners that people put; they put them again until there is one."""
     while True:
         try:
             return place(guide.corners())
@@ -287,7 +289,7 @@ def _placed_by_hand(guide: CornersGuide, place: Callable[[Array], Placed]) -> Pl
 
 
 def _told(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[str]:
-    """How good it is, in sentences."""
+    """Quality of the calibration, in sentences."""
     told = [
         f"cards {one} and {other}: {fine_margin(apart, placed.sigma_mm[one, other])} mm from middle"
         " to middle"
@@ -362,8 +364,9 @@ def _written(out: Path, kept: Path | None) -> str:
     help="The file to write; what was there is kept as OUT.bak.",
 )
 def frame(photo: Path, draft_path: Path, out: Path, **wanted: Any) -> None:
-    """Estimate the lens from PHOTO alone, which shows the fiducials of a table: a first table.json
-    without a calibrated lens.
+    """Estimate the lens from PHOTO alone, which shows the fiducials of a table.
+
+    This makes a first table.json without a calibrated lens.
     """
     check_output(out, photo)
     image = read_image(photo).image
@@ -389,8 +392,9 @@ def frame(photo: Path, draft_path: Path, out: Path, **wanted: Any) -> None:
 
 
 def read_draft(path: Path, lens: Lens, wanted: Wanted, scale: float = 1.0) -> Setup:
-    """The table of a file that may lack camera and game, with this lens, and all that is printed so
-    much longer than it says.
+    """Read the table of a file that may lack camera and game, and give it this lens.
+
+    Everything that is printed is `scale` times as long as the file says.
     """
     raw = read_json(path)
     if not isinstance(raw, dict) or not {"fiducials", "board"} <= raw.keys():
@@ -417,8 +421,9 @@ def read_draft(path: Path, lens: Lens, wanted: Wanted, scale: float = 1.0) -> Se
 
 
 def _scaled(setup: Setup, scale: float) -> Setup:
-    """The table with places and lengths on its paper so many times as long; tiles, and how thick
-    things are, are not printed.
+    """The table with printed places and lengths multiplied by `scale`.
+
+    Tiles and thicknesses are not printed, and stay.
     """
     markers = tuple(
         msgspec.structs.replace(
@@ -457,8 +462,9 @@ def _scaled(setup: Setup, scale: float) -> Setup:
 def printed(
     board_path: Path, lens_said: str, size: str | None, bar_mm: float, out: Path, **wanted: Any
 ) -> None:
-    """Make a table.json of a board that was printed with its fiducials; BOARD.json is what rinkside
-    print --json printed.
+    """Make a table.json of a board that was printed with its fiducials.
+
+    BOARD.json is what rinkside print --json printed.
     """
     if not 0.95 * BAR_MM <= bar_mm <= 1.05 * BAR_MM:
         raise InputError(
@@ -477,7 +483,7 @@ def printed(
 
 
 def _say_first(first: FirstLens, setup: Setup, camera: Camera) -> None:
-    """How good the lens is, in pixels and on the table."""
+    """Print the quality of the lens, in pixels and on the table."""
     (fx, _, cx), (_, _, cy), _ = first.lens.matrix
     for name, value, unit in (
         ("fx", fx, " px"),
@@ -522,8 +528,9 @@ def _worst_sigma_mm(setup: Setup, camera: Camera, height_mm: float) -> float:
 )
 @click.pass_context
 def recheck(ctx: click.Context, photo: Path, table_path: Path, before: Path | None) -> None:
-    """Say whether cards, board and camera in PHOTO are still where table.json says; exit code 1
-    where they are not.
+    """Say whether cards, board and camera in PHOTO are still where table.json says.
+
+    Exit code 1 where they are not.
     """
     setup = load_table(table_path)
     there = locate(read_image(before, setup).image, setup) if before else None

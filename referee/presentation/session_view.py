@@ -83,9 +83,10 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """What an event decides, by itself: `call` is what a caller says, `decided_by` who decided
-    where it was people, and `refers_to` the record that was answered, corrected, undone, appealed
-    against or upheld.
+    """What an event decides, by itself.
+
+    `call` is what a caller says, `decided_by` who decided where it was people, and `refers_to` the
+    record that was answered, corrected, undone, appealed against or upheld.
     """
 
     kind: Kind
@@ -102,9 +103,10 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Verdict(Decision, frozen=True, kw_only=True):
-    """What was decided, by the referee or by people; `frame` is the record whose picture it rests
-    on, `overturned_by` the one that corrected it or took it back, and `sound` what is played with
-    it.
+    """What was decided, by the referee or by people.
+
+    `frame` is the record whose picture it rests on, `overturned_by` the one that corrected it or
+    took it back, and `sound` what is played with it.
     """
 
     seq: int

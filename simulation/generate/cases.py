@@ -1,8 +1,7 @@
-"""Made-up cases with exact truth, in the layout that observers are scored on: image.jpg, empty.jpg,
-table.json, truth.json.
+"""Made-up cases with exact truth, as files: image.jpg, empty.jpg, table.json, truth.json.
 
-Tables, lamps, lenses, camera places, plastics and throws all vary with the seed.  See
-`simulation.render.scene` for what is drawn.
+That is the layout that observers are scored on. Tables, lamps, lenses, camera places, plastics and
+throws all vary with the seed. See `simulation.render.scene` for what is drawn.
 """
 
 from __future__ import annotations
@@ -93,8 +92,9 @@ def random_case(kind: Kind, seed: int) -> Case:
 
 
 def random_view(setup: Setup, seed: int) -> tuple[Camera, Scene]:
-    """A place for the camera of a table that is known, and a position of its game.  Raises
-    InputError for games that are not drawn.
+    """A random camera place and a random position of the game, for a known table.
+
+    Raises InputError for games that are not drawn.
     """
     rng = np.random.default_rng([seed, 2])
     camera = random_camera(setup, rng)
@@ -120,8 +120,9 @@ def resized(setup: Setup, width_px: int) -> Setup:
 
 
 def truth_document(case: Case) -> dict[str, Any]:
-    """The answer as plain data: pieces on and off the board, gaps to the target (-1: it stands on
-    the target).
+    """The answer as plain data: pieces on and off the board, with gaps to the target.
+
+    A gap of -1 means that the piece stands on the target.
     """
     outline = case.setup.outline_mm()
     inside = [
@@ -184,9 +185,7 @@ def _write_jpeg(path: Path, image: Image, quality: int) -> None:
 def _maybe_arm(
     setup: Setup, camera: Camera, layout: Layout, rng: np.random.Generator
 ) -> tuple[Limb, ...]:
-    """Now and then an arm that reaches in from outside over a card, and hides nothing that lies
-    there.
-    """
+    """Sometimes an arm that reaches in over a fiducial card and hides nothing that lies there."""
     if rng.random() > 0.35:
         return ()
     counters = [slab.vertices_mm for slab in layout.slabs if not isinstance(setup.board, Tiles)]

@@ -1,5 +1,6 @@
-"""Positions of made-up games on boards: nests on coasters, ships and ice on hexagons, pyramids on
-tiles.
+"""Random positions of games on boards.
+
+Nests on coasters, ships and ice on hexagons, pyramids on tiles.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ from table.solids import Array, lying, upright
 from table.table_config import Setup
 
 FREE_MM = 0.3
-"""Things that do not touch are at least so far apart."""
+"""Least gap in mm between things that do not touch."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """What lies on a table: pieces, counters and tiles, and what else the truth of such a board
-    says.
+    """What lies on a table: pieces, counters and tiles.
+
+    `truth` holds what else the truth of such a board says.
     """
 
     placed: tuple[Placed, ...]
@@ -38,8 +40,9 @@ class Layout:
 
 
 def random_layout(setup: Setup, rng: np.random.Generator) -> Layout:
-    """A position of the game of `setup`; raises InputError for a game that is not known or does not
-    fit the board.
+    """A random position of the game of `setup`.
+
+    Raises InputError for a game that is not known or does not fit the board.
     """
     board = setup.board
     match setup.game.name:
@@ -61,8 +64,9 @@ def random_layout(setup: Setup, rng: np.random.Generator) -> Layout:
 
 
 def lay_nests(setup: Setup, board: Coasters, rng: np.random.Generator) -> Layout:
-    """One lying nest a player, of which the outermost piece shows; layers shot off lie beside the
-    board.
+    """One lying nest for each player, of which the outermost piece shows.
+
+    Layers that were shot off lie beside the board.
     """
     thrower = Thrower(setup, rng)
     zambonis: dict[str, Any] = {}
@@ -96,8 +100,9 @@ def lay_nests(setup: Setup, board: Coasters, rng: np.random.Generator) -> Layout
 
 
 def lay_ships(setup: Setup, board: Hex, rng: np.random.Generator) -> Layout:
-    """Three ships a player and ice on other cells, all a little off the middle; counters won lie
-    beside the board.
+    """Three ships for each player, and ice on other cells, all a little off the middle.
+
+    Counters that were won lie beside the board.
     """
     thrower, middles = Thrower(setup, rng), board.middles()
     cells = [(int(q), int(r)) for q, r in rng.permutation(list(middles))]
@@ -132,7 +137,7 @@ def lay_ships(setup: Setup, board: Hex, rng: np.random.Generator) -> Layout:
 
 
 class Ice:
-    """Counters of one make."""
+    """Lays counters of one kind on a board."""
 
     def __init__(self, setup: Setup, rng: np.random.Generator) -> None:
         assert setup.game.counters is not None, "Icebreaker is played with counters"
@@ -154,7 +159,7 @@ class Ice:
         self.slabs: list[Slab] = []
 
     def lay(self, middle: Array, cell_mm: float, placed: list[Placed]) -> bool:
-        """A counter near the middle of a cell, if there is room beside the pieces."""
+        """Lay a counter near the middle of a cell; False where there is no room for it."""
         slack = 0.5 * (cell_mm - self.kind.diameter_mm)
         for _ in range(12):
             spot = middle + jitter(self.rng, slack)
@@ -190,6 +195,7 @@ class Ice:
         return beside
 
     def truth(self, slab: Slab) -> dict[str, Any]:
+        """Truth entry of a counter: colour, place and diameter."""
         x, y = _middle(slab)
         return {
             "colour": self.kind.colour,
@@ -199,7 +205,7 @@ class Ice:
         }
 
     def counter(self, spot: Array, z_mm: float) -> Slab:
-        """One with its middle at a place (2,) on the plane z."""
+        """A counter with its middle at a place (2,), on the plane z."""
         printed = (
             self.face.print((float(spot[0]), float(spot[1]))) if self.face is not None else None
         )
@@ -209,9 +215,7 @@ class Ice:
 
 
 def lay_tiles(setup: Setup, board: Tiles, rng: np.random.Generator) -> Layout:
-    """A floe with some tiles gone, some slid to other places and some pushed askew, and pyramids on
-    it.
-    """
+    """A floe with some tiles gone, some slid elsewhere and some askew, with pyramids on it."""
     tiles = {floe.place: floe.tile for floe in laid_out(4).floes}
     places = {
         (column, row): tiles.get(f"{FILES[column]}{row + 1}", "")
@@ -269,8 +273,9 @@ def lay_tiles(setup: Setup, board: Tiles, rng: np.random.Generator) -> Layout:
 def _pushed(
     board: Tiles, place: tuple[int, int], held: set[tuple[int, int]], rng: np.random.Generator
 ) -> tuple[Array, float]:
-    """Where a tile really lies, (2,) and degrees: nearly in its place, or pushed towards an empty
-    one beside it.
+    """Where a tile really lies: middle (2,) in mm, and turn in degrees.
+
+    It is nearly in its place, or pushed towards an empty place beside it.
     """
     gap = board.cell_mm - board.tile_mm
     middle = (
@@ -286,7 +291,7 @@ def _pushed(
 
 
 def _stand_pyramids(thrower: Thrower, board: Tiles, slabs: list[Slab]) -> None:
-    """Some of everybody's pyramids, on tiles; they may reach a little beyond the edge."""
+    """Some of every player's pyramids on tiles; they may reach a little beyond the edge."""
     rng, share = thrower.rng, float(thrower.rng.uniform(0.5, 1.0))
     for colour in thrower.setup.game.colours:
         for size in thrower.setup.sizes:
@@ -306,7 +311,7 @@ def _stand_pyramids(thrower: Thrower, board: Tiles, slabs: list[Slab]) -> None:
 
 
 def jitter(rng: np.random.Generator, slack_mm: float) -> Array:
-    """A step (2,) off the middle: most small, some as far as the slack."""
+    """A random offset (2,) from the middle: most are small, some as large as the slack."""
     turn, share = float(rng.uniform(0, 2 * math.pi)), float(rng.beta(1.2, 3.0))
     return share * slack_mm * np.array([math.cos(turn), math.sin(turn)])
 

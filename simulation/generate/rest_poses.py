@@ -9,9 +9,9 @@ from table.pieces import PieceSize
 from table.solids import Array, Solid, lying, tipped
 
 CONTACT_MM = 0.02
-"""Solids that are made to touch are left this far apart, so that they never overlap."""
+"""Gap left between solids that are made to touch, so that they never overlap."""
 LEAN_DEG = (3.0, 42.0)
-"""A piece tipped up less than this lies, one tipped up more falls back on its base."""
+"""A piece tipped up by less lies; one tipped up by more falls back on its base."""
 
 
 def moved(solid: Solid, dx_mm: float, dy_mm: float) -> Solid:
@@ -20,8 +20,9 @@ def moved(solid: Solid, dx_mm: float, dy_mm: float) -> Solid:
 
 
 def slid_against(solid: Solid, other: Solid, share: float = 1.0) -> Solid | None:
-    """`solid` slid towards `other` over `share` of the way to touching it; None where it would pass
-    by or is in it.
+    """`solid` slid towards `other`, by `share` of the way to contact.
+
+    None where it would pass by, or already touches.
     """
     ahead = other.vertices_mm[:4].mean(axis=0)[:2] - solid.vertices_mm[:4].mean(axis=0)[:2]
     distance = float(np.linalg.norm(ahead))
@@ -41,8 +42,9 @@ def slid_against(solid: Solid, other: Solid, share: float = 1.0) -> Solid | None
 
 
 def flush_deg(below: Solid, rng: np.random.Generator) -> float:
-    """A heading for a shell over the tip of a piece that stands: square shells sit with their faces
-    flush, in any of four ways.
+    """A heading in degrees for a shell over the tip of a standing piece.
+
+    Square shells sit with their faces flush, in any of four ways.
     """
     ahead = below.vertices_mm[1] - below.vertices_mm[0]
     return float(np.degrees(np.arctan2(ahead[1], ahead[0]))) + 90.0 * float(
@@ -53,11 +55,10 @@ def flush_deg(below: Solid, rng: np.random.Generator) -> float:
 def leaning_on(
     size: PieceSize, edge_mm: Array, heading_deg: float, support: Solid, z_mm: float = 0.0
 ) -> Solid | None:
-    """A piece with a base edge on the table at `edge_mm` (2,), fallen along its heading on to
-    `support`; None if it cannot.
+    """A piece that leans on `support`: fallen along its heading about a base edge on the table.
 
-    It turns about that edge until it meets the support, and rests there if its weight keeps it
-    leaning.
+    The edge is at `edge_mm` (2,). The piece turns about it until it meets the support, and rests
+    there if its weight keeps it leaning; None if it cannot.
     """
     flat = lying(size, float(edge_mm[0]), float(edge_mm[1]), heading_deg, z_mm)
 

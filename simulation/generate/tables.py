@@ -1,6 +1,4 @@
-"""Made-up tables: boards, fiducials, lenses, places for a camera, lamps and surfaces, none like the
-one before.
-"""
+"""Random tables: boards, fiducials, lenses, camera places, lamps and surfaces."""
 
 from __future__ import annotations
 
@@ -79,7 +77,7 @@ THICKNESSES_MM: dict[Kind, tuple[float, ...]] = {
     "icebreaker": (0.0, 0.0, 0.4, 3.0),
     "icefloe": (2.2, 4.0, 6.35, 6.35, 8.0),
 }
-"""How high boards and tiles stand over the table."""
+"""Heights of boards and tiles above the table."""
 
 
 def random_setup(kind: Kind, rng: np.random.Generator) -> Setup:
@@ -235,7 +233,7 @@ def random_camera(setup: Setup, rng: np.random.Generator) -> Camera:
 
 
 def random_stage(setup: Setup, rng: np.random.Generator) -> Stage:
-    """Table, mat, one to three lamps and a sensor, none like the one before."""
+    """Random table, mat, one to three lamps and a sensor."""
     table = replace(
         _redyed(TABLES[int(rng.integers(len(TABLES)))], rng),
         contrast=float(rng.uniform(0.05, 0.35)),
@@ -307,7 +305,7 @@ def random_stage(setup: Setup, rng: np.random.Generator) -> Stage:
 
 
 def _redyed(surface: Surface, rng: np.random.Generator) -> Surface:
-    """The same stuff in another shade, now and then in another colour altogether."""
+    """The same material in another shade, sometimes in another colour altogether."""
     rgb = np.array(surface.rgb)
     if surface.kind != "wood" and rng.random() < 0.35:
         rgb = rng.permutation(rgb)

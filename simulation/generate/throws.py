@@ -36,8 +36,9 @@ class Placed:
 
 
 class Thrower:
-    """Lays pieces of one make on a table, none into another: see-through, or of a solid colour, or
-    a mixture of both.
+    """Lays pieces on a table so that no two overlap.
+
+    Each colour is see-through or solid; the colours of a set may be a mixture of both.
     """
 
     def __init__(self, setup: Setup, rng: np.random.Generator, opaque_share: float = 0.35) -> None:
@@ -73,7 +74,7 @@ class Thrower:
         *,
         size: PieceSize | None = None,
     ) -> Placed:
-        """Put a piece down just so, of the first size if none is named."""
+        """Place a piece in a given pose, of the first size if none is named."""
         size = size or self.size
         self.placed.append(
             Placed(self.piece(colour, solid, size), size.name, pose, base_mm, heading_deg, role)
@@ -81,7 +82,7 @@ class Thrower:
         return self.placed[-1]
 
     def piece(self, colour: str, solid: Solid, size: PieceSize, layers: int = 1) -> ScenePiece:
-        """A piece of this make, put nowhere; the outermost of a nest of `layers`."""
+        """A piece of this set, not placed; the outermost of a nest of `layers`."""
         wall_mm = size.wall_mm if self.hollow else 0.0
         depth = self.depth * (1 + 0.35 * (layers - 1))
         return ScenePiece(
@@ -96,7 +97,7 @@ class Thrower:
         )
 
     def solids(self) -> list[Solid]:
-        """All that lies there."""
+        """Solids of all pieces placed so far."""
         return [place.piece.solid for place in self.placed]
 
     def throw(
@@ -155,8 +156,9 @@ class Thrower:
         return False
 
     def push_last(self, against: Solid | None = None) -> None:
-        """Slide the piece thrown last against another, its nearest if none is named, if nothing is
-        in the way.
+        """Slide the piece thrown last against another, if nothing is in the way.
+
+        The other is its nearest piece, unless `against` names one.
         """
         last = self.placed.pop()
         before, others = last.piece.solid, self.solids()
@@ -179,7 +181,7 @@ class Thrower:
         self.placed.append(last)
 
     def _fits(self, solid: Solid, role: Role) -> bool:
-        """Wholly inside the outline, or wholly outside it, the board's frame and every card."""
+        """Whether it is wholly inside the outline, or wholly outside it, frame and cards."""
         outline, plan = self.setup.outline_mm(), solid.vertices_mm[:, :2]
         if role not in AT_REST:
             return all(within(outline, corner) for corner in plan)
@@ -191,7 +193,7 @@ class Thrower:
 
 
 def _shade(rgb: Rgb, rng: np.random.Generator) -> Rgb:
-    """A colour as another maker would have it."""
+    """A colour as another manufacturer would make it."""
     r, g, b = (
         float(min(value, 0.85))
         for value in np.array(rgb) * rng.uniform(0.75, 1.25) * rng.uniform(0.88, 1.12, 3)

@@ -1,9 +1,8 @@
-"""Simulated players of the games that are played on a board: they move, roll and vote, they err and
-cheat, and put it right.
+"""Simulated players of the games that are played on a board.
 
-One way of playing for all games.  What lies on the table is a value, `Bodies`; what somebody does
-makes another one of it, and says what the referee has to rule.  A game knows only what its states
-look like and what may be done: see `Play`.
+They move, roll and vote; they err and cheat, and put it right. One way of playing serves all games.
+What lies on the table is a value, `Bodies`; an act makes another one of it, and says what the
+referee has to rule. A game only knows its states and what may be done in them: see `Play`.
 """
 
 from __future__ import annotations
@@ -36,18 +35,18 @@ from vision.cameras.base import CameraPort
 from vision.cameras.frame import Frame
 
 MISTAKES = 0.25
-"""How often something goes wrong before a move, if the game has something that can."""
+"""Chance of a mistake before a move, if the game has one that can be made."""
 THINK_MS = 1200
-"""How long an answer takes, and a look at the table after it was put right."""
+"""Time for an answer, and for a look at the table after it was put right."""
 SAY_MS = 500
-"""How long a word takes."""
+"""Time to say a word."""
 SHAKE_MS = 800
-"""How long a die is shaken before it is rolled."""
+"""Time for which a die is shaken before it is rolled."""
 PATIENCE_MS, PATIENCE_FRAMES = 6000, 16
-"""What nobody has ruled on after both is put back."""
+"""An act without a ruling is put back once both have passed."""
 
 SET_UPS = 2
-"""So often a board is set up anew before people say how it is."""
+"""How often a board is set up again before people say how it is."""
 
 Bodies = Mapping[str, Body]
 """Pieces, counters and tiles on the table, by names of the game's own; what has not been touched is
@@ -58,12 +57,12 @@ Ruling = Literal["accepted", "refused", "again", "out_of_sync", "heard"]
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What somebody does, and what the referee has to make of it.
+    """What somebody does, and the ruling that the referee must make of it.
 
-    `bodies` is the table afterwards; `said` is told instead of anything being done.  `moves` are
-    played or, where they are refused, tried; empty for what is no move.  `code` is empty where any
-    will do.  What is `heard` counts, announced or only noted; what is done `again` is refused, but
-    what it moved counts. `typed` is what people say where the camera did not see it.
+    `bodies` is the table afterwards; `said` is told instead of anything being done. `moves` are
+    played or, where they are refused, tried; empty for what is no move. `code` is empty where any
+    code will do. What is `heard` counts, announced or only noted; what is done `again` is refused,
+    but what it moved counts. `typed` is what people say where the camera did not see it.
     """
 
     name: str
@@ -76,14 +75,15 @@ class Act:
 
     @property
     def lawful(self) -> bool:
-        """Does it count?"""
+        """Whether it counts."""
         return self.ruling in ("accepted", "again", "heard")
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """An act with what the referee said to it: right or not, or that people were asked, or that it
-    could not be seen.
+    """An act with what the referee said about it, and whether that was right.
+
+    `verdict` is "asked" where people were asked, "not seen" where the act could not be seen.
     """
 
     act: Act
@@ -100,16 +100,16 @@ class Play(Protocol):
         """Its rules."""
 
     def begin(self, state: Any) -> Act | None:
-        """The board is set up; None where it begins empty."""
+        """Set up the board; None where it begins empty."""
 
     def turn(self, state: Any, bodies: Bodies) -> Act:
-        """Something that the rules allow."""
+        """A random act that the rules allow."""
 
     def mistake(self, state: Any, bodies: Bodies) -> Act | None:
-        """Something that they forbid, or None."""
+        """A random act that the rules forbid, or None."""
 
     def same(self, state: Any, other: Any) -> bool:
-        """Do two states say the same?"""
+        """Whether two states say the same."""
 
 
 def _as_laid(setup: Setup, _rng: np.random.Generator, _seed: int) -> Setup:
@@ -122,12 +122,12 @@ def _no_rulings(_setup: Setup) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardPlayers:
-    """How simulated players play a game on a board: an entry point of the group
-    `rinkside.players`, whose name is the game's.
+    """How simulated players play a game on a board.
 
-    `random_setup` makes up a table, `play` knows the game.  `finish` puts on the table, from chance
-    or its seed, what the game needs besides, and says who plays; `rulings` are options that the
-    game is played with on it, where they are not the usual ones.
+    It is an entry point of the group `rinkside.players`, under the game's name. `random_setup`
+    makes up a table, `play` knows the game. `finish` adds to the table, from chance or its seed,
+    what the game needs besides, and says who plays; `rulings` are options that the game is played
+    with on it, where they are not the usual ones.
     """
 
     random_setup: Callable[[np.random.Generator], Setup]
@@ -137,20 +137,22 @@ class BoardPlayers:
 
 
 class DemoTable(Protocol):
-    """A simulated table before its game, with everybody who will play at it.
-
-    `empty` is a picture of it before play, None where tiles are the board.
-    """
+    """A simulated table before its game, with everybody who will play at it."""
 
     @property
-    def setup(self) -> Setup: ...
+    def setup(self) -> Setup:
+        """Its table.json: lens, cards, board and game."""
+
     @property
-    def rulings(self) -> dict[str, str]: ...
+    def rulings(self) -> dict[str, str]:
+        """Options that the game is played with, where they are not the usual ones."""
+
     @property
-    def empty(self) -> Frame | None: ...
+    def empty(self) -> Frame | None:
+        """A picture of it before play, None where tiles are the board."""
 
     def camera(self, session: Any, start_ms: int, pace: Pace) -> CameraPort:
-        """A camera over it, at which players play for `session` and commands of theirs go to."""
+        """A camera over it; players play for `session`, and send their commands there."""
 
 
 class Watched(Protocol):
@@ -168,11 +170,10 @@ class Watched(Protocol):
 
 
 class Players:
-    """Everybody at a board.  The camera asks `scene_at`, in order of time; `done` is all that they
-    did, in order.
+    """All players at a board.
 
-    `state` is what truly happened: it follows the players, not the referee, whom they correct where
-    it errs.
+    The camera calls `scene_at` in order of time; `done` lists all acts in order. `state` is what
+    truly happened: it follows the players, not the referee, whom they correct where it errs.
     """
 
     def __init__(
@@ -215,13 +216,13 @@ class Players:
 
     @property
     def over(self) -> bool:
-        """Is the game over, in truth and in the record?"""
+        """Whether the game is over, in truth and in the record."""
         return self._play.engine.outcome(self.state) is not None and self._play.same(
             self._session.ledger.state, self.state
         )
 
     def _evening(self) -> Steps:
-        """All they ever do, a step a frame."""
+        """All that the players do, one step a frame."""
         yield
         yield from self._begin()
         while True:
@@ -243,8 +244,9 @@ class Players:
                 yield from self._do(self._play.turn(self.state, self._bodies))
 
     def _begin(self) -> Steps:
-        """Set up the board; where the camera cannot make it out, it stays as it is, and people say
-        what there is to say.
+        """Set up the board.
+
+        Where the camera cannot make it out, it stays as it is, and people declare its moves.
         """
         begin = self._play.begin(self.state)
         for _ in range(SET_UPS):
@@ -262,8 +264,9 @@ class Players:
             self.state = self._session.ledger.state
 
     def _follow(self) -> Steps:
-        """People at the panel changed the record: the table is laid as it was then, if it ever
-        was.
+        """Follow people at the panel who changed the record: lay the table as it was in that state.
+
+        Nothing is done where the players never laid that state.
         """
         state = self._session.ledger.state
         if (bodies := self._lay_at.get(str(state))) is None:
@@ -273,7 +276,7 @@ class Players:
         yield from self._lay(bodies)
 
     def _do(self, act: Act) -> Steps:
-        """Do something, hear what the referee says, and put back what does not stand."""
+        """Do an act, wait for the ruling, and put back what does not stand."""
         before, mark = self._bodies, self._session.ledger.seq
         self._lay_at[str(self.state)] = before
         after = self.state
@@ -312,8 +315,9 @@ class Players:
             yield from self._look_at_the_panel()
 
     def _look_at_the_panel(self) -> Steps:
-        """Is the referee content with the table as it was put back?  What it asks is answered: all
-        is as it was.
+        """Wait until the referee accepts the table as it was put back.
+
+        Its questions are answered: all is as it was.
         """
         began_ms = self._people.now_ms
         while self._people.now_ms - began_ms < PATIENCE_MS:
@@ -338,8 +342,9 @@ class Players:
             self._people.say(Undo(record=question.seq, decided_by=WHO))
 
     def _lay(self, bodies: Bodies) -> Steps:
-        """A hand comes, changes what is different, and goes; a die that is rolled is taken out of
-        its corner first, and shaken.
+        """A hand comes, changes what is different, and goes.
+
+        A die that is rolled is first taken out of its corner and shaken.
         """
         now = self._bodies
         changed = [
@@ -354,7 +359,7 @@ class Players:
         yield from self._reach_and_lay(player, changed[0] if changed else None, bodies)
 
     def _reach_and_lay(self, player: str, to: Body | None, bodies: Bodies) -> Steps:
-        """An arm comes to something; when it goes, this lies on the table."""
+        """An arm reaches for something; when it goes, these bodies lie on the table."""
         yield from self._people.reach(
             player, None if to is None else np.array([*_middle_mm(to), 45.0])
         )
@@ -363,9 +368,10 @@ class Players:
         yield from self._people.reach(player, None)
 
     def _until_ruled(self, mark: int, act: Act) -> Steps:
-        """Wait for the referee, and answer what it asks; that all lies as recorded, or cannot be
-        made out, is no ruling on what was done, nor is it, to who did what the rules allow, that
-        the table is not as it was.
+        """Wait for the referee's ruling on an act, and answer its questions.
+
+        "As recorded" and "cannot be made out" are no rulings on the act. Nor is "the table is not
+        as it was", where the act is lawful.
         """
         began_ms, frames = self._people.now_ms, 0
         while self._people.now_ms - began_ms < PATIENCE_MS or frames < PATIENCE_FRAMES:
@@ -393,8 +399,10 @@ class Players:
             yield
 
     def _answer(self, truth: tuple[str, ...], holds: bool) -> None:
-        """The truth, no moves where nothing that counts was done, if the referee thinks it
-        possible; it `holds` where all lies as recorded.
+        """Answer the question with the truth, if it is among the choices.
+
+        `truth` is empty where nothing that counts was done; `holds`: all lies as recorded.
+        Otherwise a choice without moves is taken.
         """
         question = self._session.ledger.question
         if question is None or not isinstance(question.event, Asked):
@@ -416,8 +424,9 @@ class Players:
             self._people.say(Answer(question=question.seq, label=label, decided_by=WHO))
 
     def _come_to_the_same(self, moves: tuple[str, ...], truth: tuple[str, ...]) -> bool:
-        """Do moves lead to what truly happened?  Pieces that look alike may have each other's
-        numbers.
+        """Whether moves lead to the true state.
+
+        Pieces that look alike may have each other's numbers.
         """
         if moves == truth or not moves:
             return moves == truth
@@ -437,8 +446,9 @@ class Players:
 def _verdict(
     act: Act, events: tuple[Event, ...], stands: bool
 ) -> Literal["right", "asked", "not seen", "nothing", "wrong"]:
-    """What to think of what the referee made of an act; `stands`: the record says afterwards what
-    truly happened.
+    """Judge what the referee made of an act.
+
+    `stands`: the record says afterwards what truly happened.
     """
     told = [
         event
@@ -479,7 +489,7 @@ def _verdict(
 
 
 def _may_be_asked(event: Event, act: Act) -> bool:
-    """May a question follow from that, to who waits for it?"""
+    """Whether a question may follow from the event, for whoever waits for it."""
     return _cannot_see(event) or _waits(event) or (act.lawful and _out_of_sync(event))
 
 
@@ -488,7 +498,7 @@ def _cannot_see(event: Event) -> bool:
 
 
 def _waits(event: Event) -> bool:
-    """Is it only told that the table is not what the game waits for?"""
+    """Whether it only says that the table is not what the game waits for."""
     return isinstance(event, Ruled) and event.verdict == "waiting"
 
 
@@ -497,7 +507,7 @@ def _out_of_sync(event: Event) -> bool:
 
 
 def _rolled(before: Bodies, after: Bodies) -> list[str]:
-    """Dice that lie otherwise than before."""
+    """Dice that lie differently than before."""
     return [
         name
         for name, body in after.items()
@@ -506,7 +516,7 @@ def _rolled(before: Bodies, after: Bodies) -> list[str]:
 
 
 def without(bodies: Bodies, *names: str) -> Bodies:
-    """What is left when these are taken away."""
+    """The bodies without these names."""
     return {name: body for name, body in bodies.items() if name not in names}
 
 

@@ -1,5 +1,6 @@
-"""People at a simulated table, whatever they play: arms that come and go, and what they tell the
-referee, a step a frame.
+"""People at a simulated table, in any game: arms that come and go, and what they tell the referee.
+
+All of it happens one step a frame.
 """
 
 from __future__ import annotations
@@ -18,22 +19,23 @@ from table.solids import Array
 from table.table_config import Setup
 
 REACH_MS = 450
-"""How long an arm takes to come or go."""
+"""Time that an arm takes to come or go."""
 WHO = "simulated players"
 
 Steps = Iterator[None]
 
 
 class Told(Protocol):
-    """Who is told what the camera cannot see: a `referee.sessions.session.Session`."""
+    """Receives what the camera cannot see: a `referee.sessions.session.Session`."""
 
     def command(self, command: Command) -> Any:
         """Say something to the referee; raises InputError."""
 
 
 class People:
-    """Their arms and their clock, the camera's.  What they do is an iterator that is asked once a
-    frame, after `look_up`.
+    """The players' arms and their clock, which is the camera's.
+
+    What they do is an iterator that is advanced once a frame, after `look_up`.
     """
 
     def __init__(self, told: Told, setup: Setup) -> None:
@@ -44,32 +46,34 @@ class People:
         self._hand_mm: Array | None = None
 
     def look_up(self, at_ms: int) -> None:
-        """It is so late now; times must not go back."""
+        """Set the time; times must not go back."""
         self._last_ms, self.now_ms = self.now_ms, at_ms
 
     def say(self, command: Command) -> None:
-        """Tell the referee; what does not fit any more, because people at the panel were faster, is
-        left unsaid.
+        """Send a command to the referee.
+
+        A command that no longer fits, because people at the panel were faster, is dropped.
         """
         with suppress(InputError):
             self._told.command(command)
 
     def wait(self, wait_ms: int) -> Steps:
-        """Do nothing for a while."""
+        """Do nothing for that long."""
         began_ms = self.now_ms
         while self.now_ms - began_ms < wait_ms:
             yield
 
     def seat_mm(self, player: str) -> Array:
-        """Where on the near edge a player sits, (2,)."""
+        """The player's place at the near edge, (2,)."""
         colours = self.setup.game.colours
         low, high = self.setup.outline_mm().min(axis=0), self.setup.outline_mm().max(axis=0)
         share = (colours.index(player) + 1) / (len(colours) + 1)
         return np.array([low[0] + share * (high[0] - low[0]), low[1]])
 
     def reach(self, player: str, to_mm: Array | None, lasting_ms: int = REACH_MS) -> Steps:
-        """Move an arm from where the hand is, or from outside, to a place (3,), or away; the step
-        in which it arrives is not taken.
+        """Move an arm from where the hand is, or from outside, to a place (3,), or away.
+
+        The step in which it arrives is not taken.
         """
         seat = self.seat_mm(player)
         away = np.array([seat[0], seat[1] - 330.0, 90.0])

@@ -1,7 +1,6 @@
-"""Simulated players of Ice Boule: they watch the session, throw when it is their turn, and answer
-when they are asked.
+"""Simulated players of Ice Boule: they watch the session, throw in turn, and answer questions.
 
-Only what lies before the lens is made up.  Their script is a function of the camera's time, so a
+Only what lies before the lens is made up. Their script is a function of the camera's time, so a
 game is the same for the same seed and frame times, and runs as fast as it is looked at.
 """
 
@@ -34,11 +33,11 @@ from table.solids import Array, Solid, leaning, on_top, upright
 from table.table_config import Setup
 
 FLIGHT_MS, SWEEP_MS = 400, 300
-"""How long a piece takes to fly, a handful of pieces to be gathered."""
+"""Time that a piece flies, and that it takes to gather a handful of pieces."""
 THINK_MS, LOOK_MS = 2500, 2000
-"""How long a reading takes, and how long everybody looks at an end before it is cleared away."""
+"""Time for a reading, and for a look at an end before it is cleared away."""
 PATIENCE_MS, PATIENCE_FRAMES = 12_000, 12
-"""A throw on which nobody has ruled after both is picked up and done again."""
+"""A throw without a ruling is picked up and repeated once both have passed."""
 EQUAL_MM = 0.05
 """Distances that differ by less are the same on the players' calliper."""
 ACCIDENTS = {"touch": 0.08, "knock": 0.08, "on target": 0.04, "off": 0.02}
@@ -46,9 +45,9 @@ ACCIDENTS = {"touch": 0.08, "knock": 0.08, "on target": 0.04, "off": 0.02}
 TOPPLES = 0.2
 """How often a throw pushes the stack on the target over, where there is one."""
 NEVER = 1000
-"""What cannot be is so much less likely than what may have happened."""
+"""Penalty of an impossible choice over one that may have happened."""
 LINE_MM = 8.0
-"""The catapults stand so far from the near edge."""
+"""Distance of the catapults from the near edge."""
 
 
 class Watched(Protocol):
@@ -76,8 +75,9 @@ def simulated_table(
 
 
 class Players:
-    """Everybody at the table.  The camera asks `scene_at`, in order of time; `taken_back` counts
-    throws on which nobody ruled rightly.
+    """All players at the table.
+
+    The camera calls `scene_at` in order of time. `taken_back` counts throws without a right ruling.
     """
 
     def __init__(self, session: Watched, setup: Setup, seed: int) -> None:
@@ -94,7 +94,7 @@ class Players:
         self._stage = demo_stage(seed)
         self._skill_mm = {colour: float(self._rng.uniform(38, 75)) for colour in setup.game.colours}
         self._before = self.table
-        """As it lay before the last throw."""
+        """The table before the last throw."""
         self._loose: tuple[ScenePiece, ...] = ()
         self._people = People(session, setup)
         self._script = self._play()
@@ -106,7 +106,7 @@ class Players:
         return Scene(self._stage, self.table.pieces + self._loose, self._people.limbs)
 
     def _play(self) -> Steps:
-        """All they ever do, a step a frame."""
+        """All that the players do, one step a frame."""
         yield
         while True:
             view = self._session.view()
@@ -125,8 +125,9 @@ class Players:
                 yield
 
     def _until_ruled(self, view: SessionView, act: Callable[[SessionView], Steps]) -> Steps:
-        """Act, then wait for the referee; what is not ruled on in good time, or not accepted, is
-        taken back.
+        """Act, then wait for the referee.
+
+        What is not ruled on in good time, or not accepted, is taken back.
         """
         self._before = self.table
         yield from act(view)
@@ -182,8 +183,9 @@ class Players:
         yield from self._people.reach(player, None)
 
     def _centrifice(self, player: str, colour: str, after: Tabletop) -> Steps:
-        """An arm sets up a catapult on the line, the projectile flies off it, and lies where
-        `after` has it.
+        """Throw: an arm sets up a catapult on the line, and the projectile flies off it.
+
+        It lands where `after` has it.
         """
         size, place = self.setup.sizes[-1], self._people.seat_mm(player)
         centrifuge = upright(size, float(place[0]), LINE_MM, float(self._rng.uniform(-10, 10)))
@@ -241,9 +243,7 @@ class Players:
         yield from self._people.reach(player, None)
 
     def _answer(self, view: SessionView) -> Steps:
-        """They measure with a calliper, and say what it showed, unless people at the panel were
-        faster.
-        """
+        """Measure with a calliper and answer, unless people at the panel were faster."""
         yield from self._people.wait(THINK_MS)
         now = self._session.view()
         question = now.question
@@ -288,8 +288,9 @@ def true_layout(table: Tabletop) -> Layout:
 
 
 def _likeness(moves: Sequence[str], truth: Layout, left: bool) -> tuple[int, ...]:
-    """How well the moves of a choice agree with what is true; the greater the better.  `left`: the
-    target is not in play any more.
+    """How well the moves of a choice agree with the truth; greater is better.
+
+    `left`: the target is no longer in play.
     """
     played = [parse_move(move) for move in moves]
     void = any(isinstance(move, Void) for move in played)

@@ -1,5 +1,6 @@
-"""The table of the simulated players: what lies on it, and what a throw does to it.  Solids never
-share space.
+"""The table of the simulated players of Ice Boule: what lies on it, and what a throw does to it.
+
+Solids never overlap.
 """
 
 from __future__ import annotations
@@ -21,21 +22,22 @@ from table.table_config import Fiducials, Game, Lens, Setup
 
 GROUND_MM = (600.0, 450.0)
 EDGE_MM = 30.0
-"""Throws that stay in play come to rest at least so far inside the outline."""
+"""Least distance from the outline at which throws that stay in play come to rest."""
 TRIES = 300
 PUSH_MM = (4.0, 300.0)
-"""How far pieces are pushed by others: the longer, the rarer."""
+"""Range of how far pieces are pushed by others: the longer, the rarer."""
 KNOCKED_OVER = 0.3
-"""How many pieces that are pushed do not keep the way they lay."""
+"""Share of pushed pieces that do not keep their pose."""
 NESTS = 0.3
-"""How often a stack that is pushed over stays nested."""
+"""Share of stacks that stay nested when pushed over."""
 STACK_MOST = 2
-"""So many pieces stand on the target at most."""
+"""Most pieces that stand on the target."""
 
 
 def demo_setup() -> Setup:
-    """The simulated table: open ground of 600 x 450 mm between four fiducials, red against blue, a
-    yellow target.
+    """The simulated table: open ground of 600 x 450 mm between four fiducials.
+
+    Red plays against blue, with a yellow target.
     """
     width, depth = GROUND_MM
     middles = [
@@ -125,7 +127,7 @@ class Tabletop:
         )
 
     def in_play(self, piece: ScenePiece) -> bool:
-        """Does it lie inside the outline?"""
+        """Whether it lies inside the outline."""
         return within(self.setup.outline_mm(), middle_mm(piece.solid))
 
     @property
@@ -151,14 +153,14 @@ class Tabletop:
         }
 
     def with_target(self, solid: Solid) -> Tabletop:
-        """The target there, and only there."""
+        """The table with the target, and no other."""
         target = self.setup.game.target
         assert target is not None, "Ice Boule is played with a target"
         others = tuple(piece for piece in self.pieces if piece.colour != target)
         return replace(self, pieces=(*others, self.piece(target, solid)))
 
     def without(self, piece: ScenePiece) -> Tabletop:
-        """The piece taken away."""
+        """The table without the piece."""
         return replace(self, pieces=tuple(other for other in self.pieces if other is not piece))
 
     def piece(self, colour: str, solid: Solid) -> ScenePiece:
@@ -208,8 +210,9 @@ class Tabletop:
         return None
 
     def _knock(self, colour: str, rng: np.random.Generator) -> Tabletop | None:
-        """A piece that lies there is pushed on, any distance, or knocked over, or off; the
-        projectile rests near where it was.
+        """A throw that hits a piece: that is pushed any distance, knocked over, or off the ground.
+
+        The projectile rests near where the piece was.
         """
         loose = [
             piece
@@ -238,7 +241,8 @@ class Tabletop:
         return None
 
     def _pushed(self, solid: Solid, push: Array, rng: np.random.Generator) -> Solid | None:
-        """Where a piece ends that was pushed so far: slid, knocked over, or beyond the far edge;
+        """Where a pushed piece ends: slid, knocked over, or beyond the far edge.
+
         None where it cannot lie there.
         """
         x, y = middle_mm(solid) + push
@@ -249,8 +253,9 @@ class Tabletop:
         return slid if self._inside(slid) and self._free(slid) else None
 
     def _topple(self, colour: str, rng: np.random.Generator) -> Tabletop | None:
-        """The stack on the target is pushed over: what stood there nests with the target still,
-        comes to touch it, or lies free.
+        """A throw that pushes over the stack on the target.
+
+        Each piece of it still nests with the target, comes to touch it, or lies free.
         """
         target, stack = self.target, self.stack
         if target is None or not stack:
@@ -292,8 +297,9 @@ class Tabletop:
         return None
 
     def _fallen(self, rng: np.random.Generator) -> Solid | None:
-        """Where a piece comes to lie that fell from the target, free or touching it; None where it
-        cannot.
+        """Where a piece that fell from the target comes to lie: free, or touching the target.
+
+        None where it cannot lie there.
         """
         target, away = self.target, float(rng.uniform(0, 2 * math.pi))
         assert target is not None, "it fell from there"
@@ -377,7 +383,7 @@ class Tabletop:
 
 
 def inside(size: PieceSize, shell: Solid) -> Solid:
-    """A like piece that nests in a shell, whichever way that lies."""
+    """A piece of the same size nested in a shell, however that lies."""
     axis = shell.tip_mm - shell.vertices_mm[:4].mean(axis=0)
     return Solid(shell.vertices_mm - size.stack_step_mm * axis / np.linalg.norm(axis))
 
@@ -389,7 +395,7 @@ def middle_mm(solid: Solid) -> Array:
 
 
 def stands_on(upper: ScenePiece, lower: ScenePiece) -> bool:
-    """Is `upper` a shell over the tip of `lower`?"""
+    """Whether `upper` is a shell over the tip of `lower`."""
     base = upper.solid.vertices_mm[:4]
     lifted = (
         base[:, 2].min() > lower.solid.vertices_mm[:, 2].min() + 0.5

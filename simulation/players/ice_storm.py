@@ -1,6 +1,4 @@
-"""Ice Storm on a simulated table: pieces that are thrown, knocked away and fired at, and what may
-go wrong.
-"""
+"""Ice Storm on a simulated table: pieces thrown, knocked away and fired at, and mistakes."""
 
 from __future__ import annotations
 
@@ -40,23 +38,17 @@ THROW, WASTED, ATTACK, SYNC = (
     "storm.out_of_sync",
 )
 APART_MM = 4.0
-"""Pieces that come to rest nearer to each other might touch, for all that a picture says; those are
-thrown again.
-"""
+"""Least gap of pieces at rest; nearer ones might touch as far as a picture shows: thrown again."""
 CLEAR_MM, CLEAR_DEG = 1.0, 2.0
-"""Throws that are too close to call with such standard deviations are thrown again: asking is
-another matter.
-"""
+"""Assumed 1 sigma errors: throws too close to call with them are repeated, to avoid questions."""
 EDGE_MM, BESIDE_MM = 25.0, (25.0, 70.0)
-"""Throws on the board lie so far inside it, wasted ones so far beyond it."""
+"""Distance inside the board of throws on it, and beyond it of wasted ones."""
 LEANING_MM = 4.0
-"""Pieces that lean lie so far inside the board."""
+"""Least distance of leaning pieces from the board's edge, on the board."""
 NEAR_MM = 30.0
-"""Half of the knocked pieces end about so near to where they lay; the others anywhere on the
-board.
-"""
+"""Half of the knocked pieces end about this near to where they lay; the others anywhere."""
 MOVED_MM = 8.0
-"""A knocked piece is carried at least so far."""
+"""Least distance by which a knocked piece is carried."""
 WASTES, KNOCKS, LEANS, KNOCKED_OFF, KNOCKED_MOST = 0.12, 0.25, 0.2, 0.2, 3
 """Shares of throws that are wasted or knock pieces, of these that come to lean, of knocked pieces
 that leave the board, and most at once.
@@ -65,8 +57,9 @@ TRIES = 400
 
 
 class StormPlay:
-    """`Play` of Ice Storm.  Bodies have names that nobody else uses; pieces of the record are known
-    by colour and place.
+    """`Play` of Ice Storm.
+
+    Bodies have names of their own; pieces of the record are known by colour and place.
     """
 
     engine = engine
@@ -127,9 +120,7 @@ class StormPlay:
         )
 
     def _wasted(self, player: str, bodies: Bodies) -> Act:
-        """A throw that is off the board: it lies beside it, or rolled away, and the player says
-        so.
-        """
+        """A throw off the board: the piece lies beside it, or the player says that it is gone."""
         moves = (str(Throw(player, None)),)
         if self._chance.random() < 0.5:
             return Act(
@@ -160,7 +151,10 @@ class StormPlay:
         return self._chance.choice(throws if state.next else shots)(state, bodies)
 
     def same(self, state: State, other: State) -> bool:
-        """But for the numbers of pieces of one colour, which a hand may exchange."""
+        """Whether states agree, but for the numbers of pieces of one colour.
+
+        A hand may exchange those.
+        """
 
         def told(one: State) -> tuple[Any, ...]:
             document = engine.state_document(one)
@@ -209,8 +203,9 @@ class StormPlay:
         )
 
     def _leans(self, state: State, bodies: Bodies) -> Act | None:
-        """The thrown piece leans on another, and is on the board as a whole: what lies partly off
-        it is wasted, however it leans.
+        """A throw after which the piece leans on another and is wholly on the board.
+
+        A piece that lies partly off the board is wasted, however it leans.
         """
         if (leaning := self._leaned(state, bodies)) is None:
             return None
@@ -219,8 +214,9 @@ class StormPlay:
         return Act("leaning throw", leaning, "refused", "storm.throw.leaning", (str(move),))
 
     def _leaned(self, state: State, bodies: Bodies) -> Bodies | None:
-        """With a piece of the next player's that leans on another; it stays until the next
-        throw.
+        """The bodies with a piece of the next player's that leans on another, or None.
+
+        It stays until the next throw.
         """
         player, size = str(state.next), self._thrower.size
         lying = [body for body in bodies.values() if self._place(_solid(body))]
@@ -339,9 +335,7 @@ class StormPlay:
         return bodies, changes
 
     def _knocked(self, bodies: Bodies, name: str, piece: Piece) -> tuple[Bodies, Change] | None:
-        """A piece that a throw carries to where it lies on the board and touches other squares than
-        before.
-        """
+        """A piece that a throw carries to other squares of the board."""
         was, rest = _solid(bodies[name]).vertices_mm[:, :2].mean(axis=0), without(bodies, name)
         near = self._chance.random() < 0.5
         for _ in range(TRIES):
@@ -360,10 +354,10 @@ class StormPlay:
         about_mm: Array | None = None,
         size: PieceSize | None = None,
     ) -> tuple[ScenePiece, Place]:
-        """A piece, of the game's size if no other is named, somewhere on the board, or about a
-        place, apart from all others and clear to call.
+        """A piece at rest somewhere on the board, or about a place, apart from all others.
 
-        Raises ValueError for a full board.
+        Its squares are clear to call. `size` defaults to the game's. Raises ValueError for a full
+        board.
         """
         size = size or self._thrower.size
         outline, others = self._board.outline(), [_solid(body) for body in bodies.values()]
@@ -413,7 +407,7 @@ class StormPlay:
         )
 
     def _place(self, solid: Solid) -> Place | None:
-        """Where it lies on the board, None where that is too close to call."""
+        """Where it lies on the board, or None where that is too close to call."""
         place = touches(_seen(solid, CLEAR_MM, CLEAR_DEG), self._board).place
         return None if place is None or place.in_doubt else place
 
@@ -431,7 +425,7 @@ class StormPlay:
 
 
 def _fired(state: State, targets: Iterable[Piece]) -> bool:
-    """May these pieces be taken one after the other, by whoever fires then?"""
+    """Whether these pieces may be taken one after the other, by whoever fires then."""
     for target in targets:
         move = Capture(target.colour, target.number)
         if engine.violation(state, move):
@@ -450,7 +444,7 @@ def _solid(body: Body) -> Solid:
 
 
 def _seen(solid: Solid, sigma_mm: float, sigma_deg: float) -> SeenPiece:
-    """A piece that stands or lies, as it would be read without error and with so much doubt."""
+    """An exact observation of a piece that stands or lies, with the given standard deviations."""
     vertices = solid.vertices_mm
     stands = bool(np.ptp(vertices[:4, 2]) < 0.01)
     base = vertices[:4, :2].mean(axis=0) if stands else vertices[1:3, :2].mean(axis=0)

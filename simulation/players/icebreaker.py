@@ -1,6 +1,4 @@
-"""Icebreaker on a simulated table: ships and icebergs where hands put them, and what may go
-wrong.
-"""
+"""Icebreaker on a simulated table: ships and icebergs, placed as by hand, and mistakes."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ from table.table_config import Setup
 
 MOVE, SYNC = "icebreaker.move", "icebreaker.out_of_sync"
 HIDES_CELLS = 2.5
-"""A ship hides nothing that is farther from it."""
+"""Distance in cells beyond which a ship hides nothing."""
 
 
 class IcebreakerPlay:
@@ -56,7 +54,7 @@ class IcebreakerPlay:
         return Act("set up", {**ships, **ice}, "accepted", "icebreaker.start")
 
     def turn(self, state: State, bodies: Bodies) -> Act:
-        """A move, as often thought of as not."""
+        """A legal move: one half are searched for, the others are random."""
         move = (
             self._player.choose(state)
             if self._chance.random() < 0.5

@@ -1,8 +1,7 @@
-"""A player of Icebreaker that looks ahead: alpha-beta search, one move deeper at a time until its
-nodes are spent.
+"""A player of Icebreaker that looks ahead: alpha-beta search with iterative deepening.
 
-No clock and no chance: the same position and the same number of nodes give the same move on every
-machine.
+It goes one move deeper at a time until its nodes are spent. No clock and no chance: the same
+position and the same number of nodes give the same move on every machine.
 """
 
 from __future__ import annotations
@@ -84,8 +83,10 @@ class _Spent(Exception):  # noqa: N818 - no error
 
 
 class _Search:
-    """`goal` is how many captures win; `nodes` are left to spend, None for no end of them; `best`
-    moves are tried first next time.
+    """Alpha-beta search over positions of one board.
+
+    `goal` is how many captures win; `nodes` are left to spend, None for no limit; `best` moves are
+    tried first next time.
     """
 
     def __init__(self, board: Board, goal: int) -> None:
@@ -94,8 +95,9 @@ class _Search:
         self.best: dict[Position, Move] = {}
 
     def value(self, position: Position, depth: int, low: int, high: int) -> int:
-        """What a position is worth to the player to move, as far as it lies between `low` and
-        `high`; raises _Spent.
+        """Value of a position for the player to move, within the window `low` to `high`.
+
+        Raises _Spent.
         """
         if self.nodes is not None:
             self.nodes -= 1
@@ -128,8 +130,7 @@ class _Search:
         return legal
 
     def reach(self, position: Position) -> int:
-        """Icebergs that the player to move would reach before the other, less those that the other
-        reaches first.
+        """Icebergs that the player to move reaches first, less those that the other reaches first.
 
         Both sides spread one step at a time over cells without ships, the player to move first.
         """

@@ -1,6 +1,4 @@
-"""IceFloe on a simulated table: tiles that slide and sink, pyramids where hands put them, votes,
-and what may go wrong.
-"""
+"""IceFloe on a simulated table: tiles that slide and sink, pyramids, votes, and mistakes."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ from table.table_config import Setup
 
 MOVE, REMOVED, SYNC = "icefloe.move", "icefloe.removed", "icefloe.out_of_sync"
 HASTE = 12
-"""Players are so much rather done with a vote than they lay a coin."""
+"""Weight of ending a vote, relative to laying one coin."""
 TRIES = 200
 
 
@@ -68,7 +66,7 @@ class IcefloePlay:
         return Act("set up", bodies, "accepted", "icefloe.start", tuple(moves))
 
     def turn(self, state: State, bodies: Bodies) -> Act:
-        """Whatever comes next in the game."""
+        """The next act that the game allows."""
         match state.phase:
             case "move":
                 move: Move = self._chance.choice(_visible(state))
@@ -103,7 +101,7 @@ class IcefloePlay:
         return state == other
 
     def _say(self, state: State, bodies: Bodies) -> Act:
-        """Something that is heard."""
+        """An act that is only said."""
         moves = [move for move in engine.legal_moves(state) if saying(state, move)[1]]
         (move,) = self._chance.choices(
             moves, [HASTE if isinstance(move, Done) else 1 for move in moves]
@@ -235,8 +233,9 @@ class IcefloePlay:
         }
 
     def _put(self, state: State, bodies: Bodies, name: str, place: str) -> dict[str, Body]:
-        """A pyramid somewhere on a tile, apart from all others; near its edge where there is no
-        room else.
+        """Put a pyramid somewhere on a tile, apart from all others.
+
+        It lies near the tile's edge where there is no other room.
         """
         size, others = (
             self._sizes[name[0]],

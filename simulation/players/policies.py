@@ -31,8 +31,9 @@ class RandomPlayer:
 
 @dataclass(frozen=True, slots=True)
 class GreedyPlayer:
-    """The move after which its own score is farthest ahead of the best of the others; any of them
-    where several are.
+    """A player that maximises its lead over the best of the others after the move.
+
+    Ties are broken by chance.
     """
 
     rules: Rules
@@ -51,17 +52,16 @@ class GreedyPlayer:
 
 
 def lead(state: Any, player: str) -> float:
-    """How far a player's score is ahead of the best of the others, or of 0 where nobody else
-    plays.
-    """
+    """A player's score less the best of the others', or less 0 where nobody else plays."""
     scores = dict(zip(state.players, state.scores, strict=True))
     own = scores.pop(player)
     return float(own - max(scores.values(), default=0))
 
 
 def playout(rules: Rules, state: Any, choose: Callable[[Any], Any]) -> Iterator[tuple[Any, Any]]:
-    """Play to the end: every move that `choose` made of the state before it, with the state after
-    it.
+    """Play to the end, with `choose` picking every move.
+
+    Yields each move with the state after it.
     """
     while rules.outcome(state) is None:
         move = choose(state)

@@ -1,6 +1,4 @@
-"""Zamboni Wars on a simulated table: nests that lie where hands put them, dice, shots, and what may
-go wrong.
-"""
+"""Zamboni Wars on a simulated table: nests placed as by hand, dice, shots, and mistakes."""
 
 from __future__ import annotations
 
@@ -32,16 +30,14 @@ from table.table_config import CoverDice, DiceCorner, Setup
 
 MOVE, HIT, ROLL, SYNC = "zamboni.move", "zamboni.hit", "zamboni.roll", "zamboni.out_of_sync"
 SLOPPY_MM, SLOPPY_DEG = 4.0, 6.0
-"""Hands lay nests so far from the middle of a space, and so far from a compass point, at most."""
+"""Largest errors of nests laid by hand: from the middle of a space, and from a compass point."""
 RELAID_MM, RELAID_DEG = 0.5, 1.0
-"""And so far from where a nest lay that lost a layer."""
+"""Largest errors of a nest that is laid down again after losing a layer."""
 TRIES, HOLDS_FIRE = 40, 0.1
 PUSHES = 0.4
-"""How often a player rather pushes a cover die than aims at somebody."""
+"""Chance that a player prefers to push a cover die over aiming at somebody."""
 COVER_MM, COVER_CLEAR_MM = 7.0, 1.5
-"""Cover dice lie so far from the middle of a space at most, and so far from everything else at
-least.
-"""
+"""Most distance of cover dice from the middle of a space, and least from everything else."""
 DICE: tuple[tuple[Rgb, Rgb], ...] = (
     ((0.75, 0.74, 0.70), (0.02, 0.02, 0.02)),
     ((0.50, 0.04, 0.03), (0.80, 0.80, 0.80)),
@@ -51,8 +47,9 @@ DICE: tuple[tuple[Rgb, Rgb], ...] = (
 
 
 class ZamboniPlay:
-    """`Play` of Zamboni Wars.  A nest is named by its player, a cover die by its space: `cover
-    b5`.
+    """`Play` of Zamboni Wars.
+
+    A nest is named by its player, a cover die by its space: `cover b5`.
     """
 
     engine = engine
@@ -142,8 +139,9 @@ class ZamboniPlay:
         return state == other
 
     def _drive(self, state: State, bodies: Bodies, points: int) -> tuple[Drive, Bodies]:
-        """A legal drive for which there is room, rather one that aims at somebody; raises
-        ValueError where there is none.
+        """A legal drive for which there is room, preferably one that aims at somebody.
+
+        Raises ValueError where there is none.
         """
         here = state.mover
         drives = [
@@ -292,7 +290,7 @@ class ZamboniPlay:
         return {"die": SceneDie(middle, rotation, self._corner.edge_mm, self._rgb, self._ink)}
 
     def _stripped_of(self, state: State, bodies: Bodies, player: str) -> Bodies:
-        """The outermost piece is taken off, and what is left laid down where it lay, nearly."""
+        """The outermost piece is taken off; what is left is laid down nearly where it lay."""
         layers = state.left[player].layers - 1
         return self._relaid(bodies, player, layers) if layers else without(bodies, player)
 
@@ -314,8 +312,9 @@ class ZamboniPlay:
         }
 
     def _covered(self, bodies: Bodies, spaces: Sequence[Space]) -> Bodies | None:
-        """Cover dice in these spaces, those that lie there already as they lie; None where others
-        are in the way.
+        """Cover dice in these spaces; those that lie there already stay as they lie.
+
+        None where others are in the way.
         """
         wanted = {f"cover {space}": space for space in spaces}
         bodies = without(
@@ -356,8 +355,9 @@ class ZamboniPlay:
     def _driven(
         self, bodies: Bodies, player: str, to: Zamboni, dice: Sequence[Space] | None = None
     ) -> Bodies | None:
-        """The nest somewhere in a space, looking somewhere near a compass point, and cover dice
-        pushed; None where others are in the way.
+        """The nest somewhere in its space, roughly facing its compass point; cover dice pushed.
+
+        None where others are in the way.
         """
         rest = without(bodies, player)
         if dice is not None:
@@ -393,7 +393,7 @@ class ZamboniPlay:
         return None
 
     def _nest(self, player: str, middle_mm: Array, heading_deg: float, layers: int) -> ScenePiece:
-        """A nest of which the middle of what it stands on is at a place (2,)."""
+        """A nest whose footprint is centred at a place (2,)."""
         size = self._sizes[LAYER_SIZES[layers]]
         ahead = np.array([math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))])
         x, y = middle_mm - size.slant_mm / 3 * ahead
@@ -417,8 +417,9 @@ def _clear_of_dice(nest: Body, bodies: Bodies) -> bool:
 
 
 def _gap_mm(one: Body, other: Body) -> float:
-    """How far two bodies are apart in plan, at least: by the line that parts their outlines
-    best.
+    """Lower bound of the gap between two bodies in plan, mm.
+
+    It is the gap along the separating axis that parts their outlines best.
     """
     outlines = [convex_hull(body.vertices_mm[:, :2]) for body in (one, other)]
     gaps = []

@@ -31,8 +31,9 @@ def limb_points(limb: Limb) -> Array:
 def hidden_by(
     limbs: Sequence[Limb], points_mm: Array, camera: Camera, spare_mm: float = 0.0
 ) -> NDArray[np.bool_]:
-    """Which points (n, 3) the camera cannot see for limbs that reach over them, or would not if
-    these were `spare_mm` thicker.
+    """Which points (n, 3) are hidden from the camera by limbs.
+
+    `spare_mm` makes the limbs that much thicker.
     """
     at = points_mm @ camera.rotation.T + camera.translation_mm
     x, y = ((at[:, axis] / at[:, 2]).astype(np.float32) for axis in (0, 1))
@@ -47,8 +48,9 @@ def hidden_by(
 
 
 def draw_limbs(out: Colours, limbs: tuple[Limb, ...], stage: Stage, grid: Grid) -> None:
-    """Paint limbs over what `out` (h, w, 3) shows; where they overlap, the part nearest to the
-    camera shows.
+    """Paint limbs over what `out` (h, w, 3) shows.
+
+    Where they overlap, the part nearest to the camera shows.
     """
     nearest = np.full(out.shape[:2], np.inf, np.float32)
     for limb in limbs:
@@ -87,8 +89,9 @@ def _draw_limb(out: Colours, nearest: Plane, limb: Limb, stage: Stage, part: Gri
 def _soft_light(
     normal: tuple[Plane, Plane, Plane], rotation: Array, middle_mm: Array, stage: Stage
 ) -> list[Plane]:
-    """Light, (h, w) of each colour, on skin, which lets light creep round the edge between light
-    and shade; the normal is in the camera's frame.
+    """Light on skin, (h, w) for each colour, with a soft edge between light and shade.
+
+    The normal is in the camera's frame.
     """
 
     def along(direction: Array) -> Plane:

@@ -1,5 +1,6 @@
-"""Printed boards, tiles and counters, no two drawn alike: colours, lines, fills, arrows and emblems
-follow from a seed.
+"""Printed boards, tiles and counters in random styles.
+
+Colours, lines, fills, arrows and emblems follow from a seed.
 """
 
 from __future__ import annotations
@@ -69,8 +70,9 @@ def hex_board(board: Hex, low_mm: float, rng: np.random.Generator) -> list[Slab]
 
 
 def coasters_board(board: Coasters, low_mm: float, rng: np.random.Generator) -> list[Slab]:
-    """The four coasters; each has nine spaces with arrows, a bull's-eye in the middle and a dotted
-    corner.
+    """The four coasters.
+
+    Each has nine spaces with arrows, a bull's-eye in the middle and a dotted corner.
     """
     style = _CoasterStyle(board, rng)
     slabs = []
@@ -168,9 +170,7 @@ class _CoasterStyle:
 
 
 class TileStyle:
-    """How one edition of the piecepack's tiles is made: card or wood, its colour, where the value
-    and the suit stand.
-    """
+    """Style of one piecepack edition's tiles: card or wood, colour, places of value and suit."""
 
     def __init__(self, board: Tiles, suits: dict[str, str], rng: np.random.Generator) -> None:
         self.rng, self.board, self.suits = rng, board, suits

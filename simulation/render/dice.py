@@ -42,8 +42,9 @@ def die_at(
     tilt_deg: float = 0.0,
     tilt_way_deg: float = 0.0,
 ) -> tuple[Array, Array]:
-    """Middle (3,) and rotation (3, 3) of a die that touches the plane z with `top` up, turned, and
-    tilted over towards a direction.
+    """Middle (3,) and rotation (3, 3) of a die that touches the plane z with `top` up.
+
+    It is turned by `turn_deg`, then tilted by `tilt_deg` towards `tilt_way_deg`.
     """
     up, sign = OUT_OF[top]
     on_end = np.zeros((3, 3))
@@ -105,8 +106,9 @@ def _cut_corners(die: SceneDie) -> Array:
 
 
 def _face(die: SceneDie, value: int, axes: Array, stage: Stage, part: Grid) -> Colours:
-    """Light (h, w, 3) from the plane of a face whose right, up and outward directions are the
-    columns of `axes` (3, 3).
+    """Light (h, w, 3) from the plane of a face.
+
+    The columns of `axes` (3, 3) are its right, up and outward directions.
     """
     half = die.edge_mm / 2
     middle = die.middle_mm + half * axes[:, 2]

@@ -1,6 +1,4 @@
-"""What lies under the pieces: table, mat or board, fiducial cards, with the light of the lamps on
-it.
-"""
+"""What lies under the pieces: table, mat or board, and fiducial cards, lit by the lamps."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ from table.table_config import Marker, Setup
 Colours = NDArray[np.float32]
 
 CARD_MM = 0.15
-"""Thickness of a fiducial card: the table's surface lies so much lower than `fiducials.z_mm`."""
+"""Thickness of a fiducial card: the table's surface is this far below `fiducials.z_mm`."""
 PAPER: tuple[float, float, float] = (0.80, 0.80, 0.78)
 INK: tuple[float, float, float] = (0.022, 0.022, 0.024)
 FLOOR: tuple[float, float, float] = (0.62, 0.64, 0.60)
@@ -70,9 +68,7 @@ def draw_ground(stage: Stage, setup: Setup, grid: Grid) -> Colours:
 def _surface(
     surface: Surface, lamps: tuple[Lamp, ...], grid: Grid, z_mm: float, rng: np.random.Generator
 ) -> Colours:
-    """Share of light that comes back, (h, w, 3), with the grain of the material and a sheen where a
-    lamp mirrors.
-    """
+    """Reflectance (h, w, 3), with the grain of the material and a sheen where a lamp mirrors."""
     x, y = grid.on_plane(z_mm)
     c, s = (
         np.float32(np.cos(np.radians(surface.grain_deg))),
@@ -104,8 +100,9 @@ def _surface(
 
 
 def _noise_tile(rng: np.random.Generator, falloff: float, stretch: float) -> Plane:
-    """A tile of seamless noise, mean 0 and standard deviation 1; amplitude falls with frequency to
-    the power falloff / 2.
+    """A tile of seamless noise, mean 0 and standard deviation 1.
+
+    Amplitude falls with frequency to the power falloff / 2.
     """
     fu = np.fft.rfftfreq(TILE) * TILE * stretch
     fv = np.fft.fftfreq(TILE) * TILE
@@ -136,9 +133,7 @@ def _draw_chessboard(
     grid: Grid,
     rng: np.random.Generator,
 ) -> None:
-    """The board as a slab whose top is z = 0, its frame around the squares, its shadow on the
-    table.
-    """
+    """Draw the board, a slab whose top is z = 0, with its frame and its shadow on the table."""
     corners = board.outline() + stage.frame_mm * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
     slab = np.concatenate([_flat(corners, table_z_mm(setup)), _flat(corners, 0.0)])
     shadow_of(slab, stage, table_z_mm(setup)).cast(out, (0.0, 0.0, 0.0), grid)
@@ -220,8 +215,9 @@ def _draw_card(out: Colours, marker: Marker, stage: Stage, setup: Setup, grid: G
 
 
 def _marker_bits(dictionary: str, marker_id: int) -> NDArray[np.bool_]:
-    """Cells of a marker, True where paper shows, with its black border and one cell of paper around
-    that.
+    """Cells of a marker, True for paper, with its black border and one cell of paper around that.
+
+    Raises InputError for a dictionary that OpenCV does not have.
     """
     name = getattr(cv2.aruco, dictionary, None)
     if name is None:

@@ -1,6 +1,4 @@
-"""Which body is painted before which: the painter's order of pieces, counters and tiles before one
-eye.
-"""
+"""Painter's order of pieces, counters and tiles: which body is painted before which."""
 
 from __future__ import annotations
 
@@ -36,11 +34,10 @@ def draw_order(bodies: Sequence[Body], eye_mm: Array) -> list[Body]:
 
 
 def _may_hide(front: Body, back: Body, eye_mm: Array) -> bool:
-    """May the first body hide part of the second?  Not if a piece's face parts them and the eye is
-    on the second's side.
+    """Whether the first body may hide part of the second.
 
-    Counters and tiles are all of one height and stand free, so that their distances put them in
-    order.
+    It cannot if a piece's face parts them and the eye is on the second's side. Counters and tiles
+    are all of one height and stand free, so that their distances put them in order.
     """
     if not isinstance(front, ScenePiece) and not isinstance(back, ScenePiece):
         return False

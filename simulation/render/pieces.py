@@ -1,5 +1,6 @@
-"""Pyramids as hollow shells: shaded faces, the open base, plastic that one sees through, sparkle
-and bright edges.
+"""Pyramids as hollow shells.
+
+Shaded faces, the open base, see-through plastic, sparkle and bright edges.
 """
 
 from __future__ import annotations
@@ -56,8 +57,10 @@ def tint(piece: ScenePiece) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Around:
-    """What a piece stands in: the light (h, w, 3) of the whole ground without pieces, the rays that
-    see it, its height.
+    """Surroundings of a piece.
+
+    `ground` is the light (h, w, 3) of the whole ground without pieces, `grid` the rays that see it,
+    `z_mm` the ground's height.
     """
 
     ground: Colours
@@ -66,8 +69,9 @@ class Around:
     mean_rgb: Array
 
     def mirrored(self, from_mm: Colours, towards: Colours, sky: Array) -> Colours:
-        """Light (h, w, 3) that comes to places (h, w, 3) against directions (h, w, 3): of the
-        ground where these fall, or the sky's.
+        """Light (h, w, 3) that reaches places (h, w, 3) against directions (h, w, 3).
+
+        It is the ground's where these fall, otherwise the sky's.
         """
         falls = towards[..., 2] < -0.02
         reach = np.where(
@@ -127,9 +131,7 @@ class _Shell:
         )
 
     def layer(self, faces: Sequence[tuple[int, ...]]) -> Layer:
-        """Mixture of the faces on one side of the piece, each pixel by the share of each face in
-        it.
-        """
+        """Mixture of the faces on one side of the piece, weighted by coverage of each pixel."""
         shape = (*self.part.x.shape, 3)
         through, added, total = (
             np.zeros(shape, np.float32),
@@ -202,8 +204,9 @@ class _Shell:
         )
 
     def _bent(self, face: tuple[int, ...]) -> tuple[float, float]:
-        """By how much a face lets more light through than others, and what it adds, as light is
-        bent and mirrored within the plastic.
+        """Extra transmission of a face (factor), and the light that it adds.
+
+        The cause is light that is bent and mirrored within the plastic.
         """
         if not self.piece.bent:
             return 1.0, 0.0
@@ -211,9 +214,7 @@ class _Shell:
         return float(np.exp(min(more, 0.3))), BENT * max(0.0, float(other))
 
     def _mirror(self, middle: Array, normal: Array) -> tuple[Colours, Colours]:
-        """The share (h, w, 1) of light that a face mirrors at each pixel (Schlick), and the light
-        (h, w, 3) that it so adds.
-        """
+        """Share (h, w, 1) of light that a face mirrors (Schlick), and the light (h, w, 3) added."""
         turn = self.part.camera.rotation.astype(np.float32)
         rays: Colours = (
             np.stack([self.part.x, self.part.y, np.ones_like(self.part.x)], axis=-1) @ turn
@@ -240,8 +241,9 @@ class _Shell:
         )
 
     def _shine(self, places: Colours, towards: Colours) -> Plane:
-        """Gloss of the lamps, (h, w): how nearly places (h, w, 3) mirror a lamp along directions
-        (h, w, 3).
+        """Gloss of the lamps, (h, w): how nearly places mirror a lamp along directions.
+
+        Both are (h, w, 3).
         """
         total = np.zeros(self.part.x.shape, np.float32)
         for lamp in self.stage.lamps:
@@ -253,8 +255,9 @@ class _Shell:
         return total
 
     def _edge_strips(self) -> Plane:
-        """Coverage (h, w) by the rounded edges that can be seen: through see-through plastic all of
-        them, the shell's inner ones too.
+        """Coverage (h, w) by the rounded edges that can be seen.
+
+        Of see-through plastic these are all edges, the shell's inner ones too.
         """
         seen = {
             frozenset((a, b))
@@ -285,8 +288,9 @@ class _Shell:
         return strip
 
     def _uneven(self, strength: float, kind: tuple[int, ...]) -> Plane:
-        """How uneven glitter makes light in see-through plastic, (h, w), mean about 1; the same for
-        the same piece in the same place.
+        """Unevenness of light in see-through plastic with glitter, (h, w), mean about 1.
+
+        It is the same for the same piece in the same place.
         """
         (v0, v1), (u0, u1) = self.part.span(self.world, 3.0)
         grains = cv2.GaussianBlur(
@@ -299,6 +303,6 @@ class _Shell:
         return uneven[-v0 : rows - v0, -u0 : columns - u0]
 
     def _own_rng(self, kind: tuple[int, ...]) -> np.random.Generator:
-        """Chance of this piece in this place."""
+        """Random generator of this piece in this place."""
         place = np.abs(np.round(self.world * 100)).astype(np.int64).ravel()
         return np.random.default_rng([self.stage.seed, *place.tolist(), *kind])

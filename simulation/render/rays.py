@@ -58,8 +58,9 @@ class Grid:
         )
 
     def around(self, points_mm: Array, pad_px: float) -> Box | None:
-        """The box of these pixels around projected points (n, 3), or None where none of them is
-        near.
+        """Box of these pixels around projected points (n, 3), or None where none of them is near.
+
+        The whole grid where a point is less than 1 mm before the eye.
         """
         rows, columns = self.x.shape
         if self.to_camera(points_mm)[:, 2].min() <= 1.0:
@@ -69,8 +70,9 @@ class Grid:
         return (slice(v0, v1), slice(u0, u1)) if u1 > u0 and v1 > v0 else None
 
     def span(self, points_mm: Array, pad_px: float) -> tuple[tuple[int, int], tuple[int, int]]:
-        """Rows and columns, (from, to) each, around projected points, which may lie outside these
-        pixels.
+        """Rows and columns, (from, to) each, around projected points.
+
+        They may lie outside these pixels.
         """
         pixels = project(points_mm, self.camera, self.lens)[:, ::-1] - self.corner
         (v0, u0), (v1, u1) = (
@@ -85,8 +87,9 @@ class Grid:
         return points
 
     def on_plane(self, z_mm: float) -> tuple[Plane, Plane]:
-        """Table x and y, (h, w) each, where the rays meet the plane z; rays that miss it meet it
-        far away.
+        """Table x and y, (h, w) each, where the rays meet the plane z.
+
+        Rays that miss it meet it far away.
         """
         right, down, ahead = self.camera.rotation.astype(np.float32)
         eye = self.camera.eye_mm
@@ -97,8 +100,9 @@ class Grid:
         return x, y
 
     def beyond(self, normal: Array) -> Plane:
-        """Signed distance in pixels, (h, w), from the plane through the eye with this normal (3,),
-        camera frame.
+        """Signed distance in pixels, (h, w), from a plane through the eye.
+
+        `normal` (3,) is in the camera's frame.
         """
         a, b, c = (np.float32(value) for value in normal / np.linalg.norm(normal))
         along_u = a * self.slope[0, 0] + b * self.slope[1, 0]
@@ -109,8 +113,9 @@ class Grid:
         return distance
 
     def coverage(self, corners: Array) -> Plane:
-        """Share 0..1 of each pixel, (h, w), inside a convex polygon (n, 3) in the camera's frame,
-        in front of it.
+        """Share 0..1 of each pixel, (h, w), inside a convex polygon before the camera.
+
+        `corners` (n, 3) are in the camera's frame.
         """
         after = np.roll(corners, -1, axis=0)
         normals, lengths = (
@@ -124,9 +129,7 @@ class Grid:
         return share
 
     def silhouette(self, corners: Array) -> Plane:
-        """Coverage, (h, w), by the convex body whose vertices (n, 3) are given in the camera's
-        frame.
-        """
+        """Coverage, (h, w), by a convex body with vertices (n, 3) in the camera's frame."""
         flat = convex_hull(corners[:, :2] / corners[:, 2:])
         return self.coverage(np.column_stack([flat, np.ones(len(flat))]))
 
@@ -155,8 +158,9 @@ def make_grid(camera: Camera, lens: Lens) -> Grid:
 
 
 def _undistort(pixels: Array, lens: Lens) -> Array:
-    """Rays (n, 2) of pixels (n, 2): fixed-point inversion of OpenCV's distortion to 1e-9, more
-    exact than its own.
+    """Rays (n, 2) of pixels (n, 2): fixed-point inversion of OpenCV's distortion.
+
+    It is exact to 1e-9, more than OpenCV's own inversion.
     """
     matrix = np.array(lens.matrix)
     focal = np.array([matrix[0, 0], matrix[1, 1]])
@@ -173,11 +177,10 @@ def _undistort(pixels: Array, lens: Lens) -> Array:
 
 
 def fill_polygon(mask: NDArray[np.uint8], outline: Array) -> None:
-    """Fill a convex polygon (n, 2), in texels (column, row), into a mask (h, w) with 255, its edge
-    antialiased.
+    """Fill a convex polygon (n, 2) into a mask (h, w) with 255, its edge antialiased.
 
-    OpenCV's ink runs over the edge by INK_RUNS texels; the polygon is drawn smaller, so that its
-    area comes out right.
+    The outline is in texels (column, row). OpenCV's ink runs over the edge by INK_RUNS texels; the
+    polygon is drawn smaller, so that its area comes out right.
     """
     moments = cv2.moments(outline.astype(np.float32).reshape(-1, 1, 2))
     area = abs(moments["m00"])
@@ -193,11 +196,11 @@ def fill_polygon(mask: NDArray[np.uint8], outline: Array) -> None:
 
 
 def grid_mix(along: Plane, across: Plane, cells: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Colours (h, w, 3) of a chequered plane: `cells` (rows, columns, 3), `along` and `across`
-    count columns and rows.
+    """Colours (h, w, 3) of a plane of rectangular cells.
 
-    Each pixel is the box-filtered mixture of the up to four cells it shows; outside the cells the
-    nearest one continues.
+    `cells` is (rows, columns, 3); `along` and `across` count columns and rows. Each pixel is the
+    box-filtered mixture of the up to four cells it shows; outside the cells the nearest one
+    continues.
     """
     out: NDArray[np.float32] | None = None
     for row_index, row_share in _neighbours(across, cells.shape[0]):

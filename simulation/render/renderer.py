@@ -47,8 +47,9 @@ def _encoding() -> NDArray[np.float32]:
 _ENCODE = _encoding()
 
 GRAIN_ROOM = 1 << 20
-"""In so many ways the same grain is laid over a picture: drawing new grain for each would cost more
-than all the rest.
+"""Number of offsets at which the same grain is laid over pictures.
+
+New grain for each picture would cost more than all the rest.
 """
 
 
@@ -59,7 +60,7 @@ def _grain(length: int) -> NDArray[np.float32]:
 
 
 class Pictures(Protocol):
-    """What takes pictures of scenes: a Renderer, or one that traces light."""
+    """Takes pictures of scenes: a Renderer, or a path tracer."""
 
     def picture(self, scene: Scene, rng: np.random.Generator) -> Image:
         """A picture (h, w, 3) uint8 R-G-B."""
@@ -70,8 +71,9 @@ PicturesOf = Callable[[Setup, Camera], Pictures]
 
 
 def render(scene: Scene, setup: Setup, camera: Camera, rng: np.random.Generator) -> Image:
-    """A picture of a scene, (height, width, 3) uint8 R-G-B, as the camera of `setup` takes it from
-    `camera`'s place.
+    """A picture of a scene, (height, width, 3) uint8 R-G-B.
+
+    The camera of `setup` takes it from `camera`'s place.
     """
     return _renderer(setup, camera).picture(scene, rng)
 
@@ -83,15 +85,16 @@ def _renderer(setup: Setup, camera: Camera) -> Renderer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Developed:
-    """What the sensor reads: levels 0..255 not yet rounded, and the standard deviation of their
-    noise, (h, w, 3) each.
+    """What the sensor reads, before rounding.
+
+    Levels 0..255 and the standard deviation of their noise, (h, w, 3) each.
     """
 
     level: Colours
     sigma: Colours
 
     def with_noise(self, grain: Colours) -> Image:
-        """A picture (h, w, 3), with so much of the noise as each level has."""
+        """A picture (h, w, 3), with noise scaled to each level."""
         return np.asarray(
             cv2.add(cv2.multiply(grain, self.sigma), self.level, dtype=cv2.CV_8U), np.uint8
         )
@@ -132,21 +135,20 @@ class Renderer:
         return picture
 
     def photograph(self, light: Colours, sensor: Sensor, rng: np.random.Generator) -> Image:
-        """A picture of light (h, w, 3) that comes to the pixels of this camera, however it was
-        found.
-        """
+        """A picture of light (h, w, 3) at the pixels of this camera, from any renderer."""
         grain = rng.standard_normal(light.shape, dtype=np.float32)
         return self._developed(self._whole, lambda box: light[box], sensor).with_noise(grain)
 
     def light(self, scene: Scene) -> Colours:
-        """Light (h, w, 3) float32 before lens blur and sensor: 1 is paper-white under a lamp of
-        power 1.
+        """Light (h, w, 3) float32 before lens blur and sensor.
+
+        1 is paper-white under a lamp of power 1.
         """
         self._update(scene)
         return self._lit_with_limbs(scene, self._whole)
 
     def _update(self, scene: Scene) -> None:
-        """Draw again what changed since the last scene, and nothing else."""
+        """Redraw only what changed since the last scene."""
         if scene.stage is not self._stage:
             self._ground = self._draw_ground(scene.stage, self.setup, self._grid)
             self._table_rgb = self._ground[::16, ::16].mean(axis=(0, 1)).astype(float)
@@ -183,9 +185,7 @@ class Renderer:
             self._limbs = scene.limbs
 
     def _ground_shadow(self, body: Body) -> Shadow:
-        """Its shadow on the ground, on whatever of it the body is above: a thick board or the table
-        beside it.
-        """
+        """Shadow of a body on the ground below it: a thick board, or the table beside it."""
         low_mm = table_z_mm(self.setup)
         beside = isinstance(self.setup.board, Tiles) or body.vertices_mm[:, 2].min() < 0.5 * low_mm
         return self._shadow(body, low_mm if beside else 0.0)
@@ -273,9 +273,7 @@ class Renderer:
         )
 
     def _gain(self, sensor: Sensor) -> Colours:
-        """How many encoding steps the sensor makes of light at each pixel, (h, w, 3): its exposure,
-        less towards the corners.
-        """
+        """Encoding steps per unit of light at each pixel, (h, w, 3): exposure with vignetting."""
         if self._gains is None or self._gains[0] is not sensor:
             height, width = self._whole[0].stop, self._whole[1].stop
             v, u = (

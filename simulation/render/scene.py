@@ -1,9 +1,8 @@
-"""A table as it might lie before a camera: surface, lamps, sensor, pieces and hands, as plain
-values.
+"""A table before a camera as plain values: surface, lamps, sensor, pieces and hands.
 
-Everything is in the table frame and mm; colours are (red, green, blue) shares of light that come
-back, linear, 0..1. `simulation.render.renderer` draws scenes; the simulated camera and the
-validation cases are made of them.
+Everything is in the table frame and mm; colours are (red, green, blue) reflectances, linear, 0..1.
+`simulation.render.renderer` draws scenes; the simulated camera and the validation cases are made of
+them.
 """
 
 from __future__ import annotations
@@ -90,10 +89,10 @@ class ScenePiece:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Print:
-    """A printed picture on something flat: `rgb` (h, w, 3) float32, row 0 at the far side,
-    `texel_mm` a side.
+    """A printed picture on something flat.
 
-    Its middle is at `middle_mm` (2,), and it is turned by `turn_deg` from reading upright for the
+    `rgb` (h, w, 3) is float32 with row 0 at the far side; a texel is `texel_mm` wide. The middle of
+    the print is at `middle_mm` (2,), and it is turned by `turn_deg` from reading upright for the
     near side.
     """
 
@@ -105,9 +104,10 @@ class Print:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slab:
-    """A flat body with an upright rim, a counter or a tile: a convex `outline_mm` (n, 2),
-    counter-clockwise, from `low_mm` up to `top_mm`.  What its top shows is `face`, or `rgb` all
-    over; `gloss` is as of a Surface.
+    """A flat body with an upright rim: a counter or a tile.
+
+    A convex `outline_mm` (n, 2), counter-clockwise, from `low_mm` up to `top_mm`. Its top shows
+    `face`, or `rgb` all over; `gloss` is as of a Surface.
     """
 
     outline_mm: Array
@@ -130,11 +130,12 @@ class Slab:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SceneDie:
-    """A six-sided die with its middle at `middle_mm` (3,).  The columns of `rotation` (3, 3) are
-    the ways, in the table frame, out of its faces 2, 3 and 1; opposite faces make seven.
+    """A six-sided die with its middle at `middle_mm` (3,).
 
-    `pip_share` is a pip's radius and `spread_share` how far the outer pips are from the middle, as
-    shares of the edge.  A `worded` die has strokes instead of pips, as the die of Treehouse.
+    The columns of `rotation` (3, 3) point out of its faces 2, 3 and 1, in the table frame; opposite
+    faces make seven. `pip_share` is a pip's radius and `spread_share` the distance of the outer
+    pips from the middle, as shares of the edge. A `worded` die has strokes instead of pips, as the
+    die of Treehouse.
     """
 
     middle_mm: Array
@@ -159,9 +160,7 @@ Body = ScenePiece | Slab | SceneDie
 
 @dataclass(frozen=True, slots=True)
 class Limb:
-    """A round, tapered part of a hand or arm from `a_mm` to `b_mm`, (x, y, z), with a radius at
-    each end.
-    """
+    """A round, tapered part of a hand or arm, from `a_mm` to `b_mm`, with a radius at each end."""
 
     a_mm: tuple[float, float, float]
     b_mm: tuple[float, float, float]
@@ -172,8 +171,9 @@ class Limb:
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """What a table or a mat is made of; `contrast` is the spread of its grain, `grain_deg` the way
-    wood runs.
+    """Material of a table or a mat.
+
+    `contrast` is the spread of its grain, `grain_deg` the direction in which wood runs.
     """
 
     kind: SurfaceKind
@@ -195,10 +195,9 @@ class Lamp:
 
 @dataclass(frozen=True, slots=True)
 class Sensor:
-    """What lens and sensor do to light: Gaussian blur, exposure a channel, falling-off corners,
-    noise.
+    """Model of lens and sensor: Gaussian blur, exposure for each channel, vignetting, noise.
 
-    `vignetting` is the share of light lost in the corners.  Noise has a variance of `read_noise`² +
+    `vignetting` is the share of light lost in the corners. Noise has a variance of `read_noise`² +
     `shot_noise`² x light.
     """
 
@@ -236,9 +235,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """One moment: a stage, the pieces on it, limbs that reach over it, counters and tiles that can
-    be moved, and dice.
-    """
+    """One moment: a stage, and the pieces, limbs, movable counters and tiles, and dice on it."""
 
     stage: Stage
     pieces: tuple[ScenePiece, ...] = ()
@@ -248,10 +245,9 @@ class Scene:
 
 
 def look_at(eye_mm: Array, target_mm: Array, roll_deg: float = 0.0) -> Camera:
-    """A camera at `eye_mm` (3,) with `target_mm` (3,) in the middle of its picture; y of the table
-    runs up at roll 0.
+    """A camera at `eye_mm` (3,) with `target_mm` (3,) in the middle of its picture.
 
-    Raises InputError if the eye is at the target.
+    At roll 0 y of the table runs up. Raises InputError if the eye is at the target.
     """
     eye, ahead = np.asarray(eye_mm, float), np.asarray(target_mm, float) - np.asarray(eye_mm, float)
     if not np.linalg.norm(ahead) > 1e-6:
@@ -287,8 +283,9 @@ SLEEVES: tuple[Rgb, ...] = (
 def reaching_arm(
     tip_mm: Array, heading_deg: float, skin: Rgb = SKINS[0], sleeve: Rgb = SLEEVES[0]
 ) -> tuple[Limb, ...]:
-    """A hand whose finger tips are at `tip_mm` (3,), reaching along `heading_deg`, with a forearm
-    and sleeve behind it.
+    """A hand with its finger tips at `tip_mm` (3,), reaching along `heading_deg`.
+
+    A forearm and a sleeve are behind it.
     """
     tip = np.asarray(tip_mm, float)
     c, s = math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))

@@ -27,13 +27,14 @@ SKY = tuple((np.cos(turn), np.sin(turn), 1.1) for turn in 2 * np.pi * np.arange(
 """Directions that stand for the light that comes from all around."""
 SKY_SOFT_MM = 9.0
 TEXEL_MM, MOST_TEXELS = 0.4, 400
-"""How finely a shadow is known, and how many texels a side it has at most."""
+"""Size of a texel of a shadow, and the most texels on a side."""
 GLINT_MM = 0.5
 
 
 def irradiance(at: tuple[Plane, Plane], z_mm: float, stage: Stage) -> Colours:
-    """Light (h, w, 3) that falls on horizontal places of height z, 1 being a lamp of power 1 right
-    above.
+    """Irradiance (h, w, 3) of horizontal places at height z.
+
+    A lamp of power 1 right above gives 1.
     """
     total = np.full((*at[0].shape, 3), np.float32(stage.ambient))
     for lamp in stage.lamps:
@@ -54,8 +55,9 @@ def lamp_light(lamp: Lamp, place_mm: Array, normal: Array) -> Array:
 
 
 def sheen(at: tuple[Plane, Plane], lamps: tuple[Lamp, ...], eye_mm: Array, z_mm: float) -> Plane:
-    """A broad mirror image of the lamps on a horizontal surface, (h, w), 1 in the middle of the
-    brightest.
+    """A broad mirror image of the lamps on a horizontal surface, (h, w).
+
+    It is 1 in the middle of a lamp of power 1.
     """
     total = np.zeros(at[0].shape, np.float32)
     for lamp in lamps:
@@ -71,8 +73,10 @@ def sheen(at: tuple[Plane, Plane], lamps: tuple[Lamp, ...], eye_mm: Array, z_mm:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shadow:
-    """What a body takes of the light on the plane z: the share `lost` (h, w, 3) of it, on a grid of
-    `texel_mm` with rows along y, whose first texel has its middle at `corner_mm` (2,).
+    """The light that a body takes from the plane z.
+
+    `lost` (h, w, 3) is the share taken, on a grid of `texel_mm` with rows along y, whose first
+    texel has its middle at `corner_mm` (2,).
     """
 
     lost: Colours
@@ -87,8 +91,10 @@ class Shadow:
         return np.array([[x, y, self.z_mm] for x, y in ((x0, y0), (x1, y0), (x1, y1), (x0, y1))])
 
     def cast(self, out: Colours, passes: Rgb, grid: Grid, grain: float = 0.0) -> None:
-        """Darken `out` (h, w, 3); `passes` is the share of light that comes through the body,
-        unevenly as through plastic, and more so with its `grain`.
+        """Darken `out` (h, w, 3) by the shadow.
+
+        `passes` is the share of light that comes through the body. That light is uneven, as through
+        plastic, and more so with the body's `grain`.
         """
         box = grid.around(self.reach_mm(), 4.0)
         if box is None:
@@ -115,7 +121,7 @@ class Shadow:
 
 @lru_cache(maxsize=8)
 def _glints(grain: float) -> Plane:
-    """How unevenly plastic throws light on the table, mean 1, on a seamless tile."""
+    """Unevenness of the light that plastic throws on the table, mean 1, on a seamless tile."""
     noise = np.random.default_rng(4).standard_normal((256, 256), dtype=np.float32)
     smooth = cv2.GaussianBlur(np.tile(noise, (3, 3)), (0, 0), 1.3)[256:512, 256:512]
     uneven = np.exp(np.float32(0.35 + grain) * smooth / smooth.std())
@@ -188,8 +194,9 @@ def limb_shadow_mm(limb: Limb, stage: Stage, z_mm: float) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _LimbShadow:
-    """The shadow of a limb under one lamp: its ends (2, 2), its radii there and the widths of its
-    edges, (2,) each, mm.
+    """Shadow of a limb under one lamp, mm.
+
+    Its ends (2, 2), its radii there and the widths of its soft edges, (2,) each.
     """
 
     ends_mm: Array
@@ -227,8 +234,9 @@ class _LimbShadow:
 def from_axis(
     x: Plane, y: Plane, a: tuple[float, float], b: tuple[float, float]
 ) -> tuple[Plane, Plane, Plane]:
-    """How far along the segment a-b, 0 to 1, the nearest point to each place is, and the way from
-    it in x and y.
+    """Nearest point of the segment a-b to each place.
+
+    Its position along the segment, 0 to 1, and the way from it to the place in x and y.
     """
     along_x, along_y = np.float32(b[0] - a[0]), np.float32(b[1] - a[1])
     px, py = x - np.float32(a[0]), y - np.float32(a[1])

@@ -1,6 +1,4 @@
-"""Counters, tiles and boards of some thickness: an upright rim, and a top with what is printed on
-it.
-"""
+"""Counters, tiles and boards of some thickness: an upright rim, and a printed top."""
 
 from __future__ import annotations
 
@@ -24,8 +22,9 @@ THIN_MM = 0.01
 def draw_slab(
     out: Colours, slab: Slab, stage: Stage, grid: Grid, shadows: Sequence[tuple[Shadow, Rgb]] = ()
 ) -> None:
-    """Paint a slab over what `out` (h, w, 3) shows; `shadows` fall on its top, each with the light
-    that it lets through.
+    """Paint a slab over what `out` (h, w, 3) shows.
+
+    `shadows` fall on its top, each with the share of light that it lets through.
     """
     vertices = slab.vertices_mm
     box = grid.around(vertices, 3.0)
@@ -55,9 +54,7 @@ def draw_slab(
 
 
 def _rim(slab: Slab, low: Array, top: Array, stage: Stage, part: Grid) -> Colours:
-    """What the rim shows, (h, w, 3): its sides that look to the camera, each pixel by the share of
-    each in it.
-    """
+    """What the rim shows, (h, w, 3): the sides that face the camera, weighted by coverage."""
     colour, total = (
         np.zeros((*part.x.shape, 3), np.float32),
         np.full(part.x.shape, np.float32(1e-6)),

@@ -1,6 +1,4 @@
-"""What is printed on boards, tiles and counters: a sheet to draw on in mm, and its picture as a
-camera sees it.
-"""
+"""Prints on boards, tiles and counters: a sheet to draw on in mm, and sampling by a camera."""
 
 from __future__ import annotations
 
@@ -71,10 +69,10 @@ GLYPHS: dict[str, tuple[tuple[tuple[float, float], ...], ...]] = {
 
 
 class Sheet:
-    """A sheet of card to draw on.  Places are (x, y) mm from its middle, y away from the reader;
-    colours are linear.
+    """A sheet of card to draw on.
 
-    What is filled keeps to a few hundredths of a mm of what it is told; lines may be a texel wider.
+    Places are (x, y) mm from its middle, y away from the reader; colours are linear. Filled areas
+    are exact to a few hundredths of a mm; lines may be a texel wider than asked.
     """
 
     def __init__(self, width_mm: float, depth_mm: float, rgb: Rgb, texel_mm: float) -> None:
@@ -145,8 +143,9 @@ class Sheet:
 
 
 def sample(printed: Print, at: tuple[Plane, Plane]) -> Colours:
-    """Colours (h, w, 3) of a print where pixels meet its plane at table (x, y), each (h, w);
-    averaged over the pixel.
+    """Colours (h, w, 3) of a print where pixels meet its plane, averaged over each pixel.
+
+    `at` is table (x, y), each (h, w).
     """
     turn = math.radians(printed.turn_deg)
     c, s = (

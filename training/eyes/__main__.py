@@ -1,6 +1,4 @@
-"""`python -m training.eyes FOLDER`: train the network, write it as ONNX, and say how well it
-does.
-"""
+"""`python -m training.eyes FOLDER`: train the network, export it to ONNX and evaluate it."""
 
 from __future__ import annotations
 
@@ -50,9 +48,10 @@ def main(
     validated: int,
     shows: float,
 ) -> None:
-    """Train the network for some minutes on scenes that are made on the device, going on from the
-    checkpoint in FOLDER if there is one, and write there the checkpoint, the curve, the network as
-    ONNX and its evaluation.
+    """Train the network for some minutes on scenes that are made on the device.
+
+    Training goes on from the checkpoint in FOLDER if there is one. The checkpoint, the curve, the
+    network as ONNX and its evaluation are written there.
     """
     begun = time.monotonic()
     where = torch.device(device)

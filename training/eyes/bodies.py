@@ -25,9 +25,11 @@ OPEN_MM = 1.0
 
 
 class Polyhedra(NamedTuple):
-    """`planes` (b, k, FACES, 4): outward normals n and c with n x <= c inside; `hollow` (b, k,
-    FACES): c of the hollow, whose normals are the same, far below for none; `ball` (b, k, 4) holds
-    the body.
+    """Polyhedra as intersections of half-spaces.
+
+    `planes` (b, k, FACES, 4): outward normals n and c with n x <= c inside; `hollow` (b, k, FACES):
+    c of the hollow, whose normals are the same, far below for none; `ball` (b, k, 4) is a bounding
+    sphere.
     """
 
     planes: Tensor
@@ -36,12 +38,12 @@ class Polyhedra(NamedTuple):
 
 
 class Rounds(NamedTuple):
-    """Cylinders, cups and balls: points p = `turn` (x - `middle`) with |pxy|^2 + round pz^2 <= (1 +
-    taper pz)^2, |pz| <= 1.
+    """Cylinders, cups and balls.
 
-    `turn` (b, k, 3, 3), `middle` (b, k, 3), `shape` (b, k, 2) of round and taper; `hollow` (b, k,
-    2): the share of the radius that is hollow, 0 for none, and where its floor is in pz; `ball` (b,
-    k, 4).
+    A body is the points p = `turn` (x - `middle`) with |pxy|^2 + round pz^2 <= (1 + taper pz)^2 and
+    |pz| <= 1. `turn` (b, k, 3, 3), `middle` (b, k, 3), `shape` (b, k, 2) of round and taper;
+    `hollow` (b, k, 2): the share of the radius that is hollow, 0 for none, and where its floor is
+    in pz; `ball` (b, k, 4) is a bounding sphere.
     """
 
     turn: Tensor
@@ -74,10 +76,10 @@ def unit(a: Tensor) -> Tensor:
 
 
 def pyramids(vertices: Tensor, wall_mm: Tensor, blunt: Tensor) -> Polyhedra:
-    """Pyramids with corners (b, k, 5, 3), walls (b, k) mm thick, 0 for solid ones, and tips cut off
-    for a share (b, k) of the height.
+    """Pyramids with corners (b, k, 5, 3).
 
-    Corners that are all nought make a body that no ray meets.
+    Walls (b, k) are in mm, 0 for solid pyramids; `blunt` (b, k) is the share of the height by which
+    tips are cut off. Corners that are all zero make a body that no ray meets.
     """
     base, tip = vertices[..., :4, :], vertices[..., 4, :]
     middle = base.mean(dim=-2)
@@ -119,8 +121,9 @@ def pyramids(vertices: Tensor, wall_mm: Tensor, blunt: Tensor) -> Polyhedra:
 
 
 def boxes(middle: Tensor, turn: Tensor, half: Tensor) -> Polyhedra:
-    """Boxes around (b, k, 3), whose axes are the columns of `turn` (b, k, 3, 3), with half sides
-    (b, k, 3); 0 for none.
+    """Boxes around (b, k, 3).
+
+    Their axes are the columns of `turn` (b, k, 3, 3); half sides (b, k, 3), 0 for none.
     """
     axes = turn.transpose(-1, -2)
     n = torch.cat([axes, -axes], dim=-2)
@@ -151,8 +154,10 @@ def together(first: Polyhedra, second: Polyhedra) -> Polyhedra:
 def round_things(
     middle: Tensor, turn: Tensor, half: Tensor, shape: Tensor, hollow: Tensor
 ) -> Rounds:
-    """Round things around (b, k, 3); columns of `turn` (b, k, 3, 3) are their axes, `half` (b, k,
-    3) radii and half height, 0 for none.
+    """Round bodies around (b, k, 3).
+
+    Their axes are the columns of `turn` (b, k, 3, 3); `half` (b, k, 3) holds radii and half height,
+    0 for none.
     """
     inwards = turn.transpose(-1, -2) / half.clamp(min=1e-4)[..., None]
     return Rounds(
@@ -167,8 +172,9 @@ def round_things(
 def _between_planes(
     faceted: Polyhedra, at: Tensor, way: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Where rays (b, r, 3) go in and out of bodies and their hollows, (b, r, k) each; out before in
-    where they miss.
+    """Where rays (b, r, 3) enter and leave bodies and their hollows, (b, r, k) each.
+
+    The exit comes before the entry where a ray misses.
     """
     found: list[Tensor] = []
     for face in range(faceted.planes.shape[2]):
@@ -194,8 +200,9 @@ def _between_planes(
 def _between_roots(
     rounds: Rounds, at: Tensor, way: Tensor, share: Tensor | float, floor: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """The same for round things whose radius is taken at a share (b, 1, k) and whose pz begins at
-    `floor` (b, 1, k), or -1 if None.
+    """As `_between_planes`, for round bodies with a scaled radius.
+
+    The radius is multiplied by `share` (b, 1, k); pz begins at `floor` (b, 1, k), or -1 if None.
     """
     matrix = rounds.turn
     p = torch.einsum("bkij,brkj->brki", matrix, at[:, :, None] - rounds.middle[:, None])
@@ -226,8 +233,9 @@ def _between_roots(
 
 
 class Ends(NamedTuple):
-    """Where along rays (b, r, k) bodies begin and end, and their hollows: nothing is met where an
-    end comes before its beginning.
+    """Where bodies and their hollows begin and end along rays (b, r, k).
+
+    A ray misses where an end comes before its beginning.
     """
 
     into: Tensor
@@ -251,8 +259,10 @@ def ends(bodies: Bodies, at: Tensor, way: Tensor) -> Ends:
 
 
 class Met(NamedTuple):
-    """What rays meet first: distance `far` (b, r), FAR for nothing; which `body` (b, r); whether
-    they go `into` its stuff, and whether it is the wall of its `hollow`.
+    """First hit of each ray.
+
+    Distance `far` (b, r), FAR for nothing; number of the `body` (b, r); whether the ray goes `into`
+    its material, and whether it hits the wall of its `hollow`.
     """
 
     far: Tensor
@@ -286,8 +296,9 @@ def first_met(all_ends: Ends, least_mm: float) -> Met:
 
 
 def plastic_mm(all_ends: Ends, most_mm: Tensor, least_mm: float) -> Tensor:
-    """Length (b, r, k) of rays, from `least_mm` up to (b, r, 1), that runs in the stuff of each
-    body.
+    """Length (b, r, k) of rays in the material of each body.
+
+    Counted from `least_mm` up to `most_mm` (b, r, 1).
     """
     a0, a1, b0, b1 = all_ends
     start, stop = a0.clamp(min=least_mm), torch.minimum(a1, most_mm)
@@ -296,10 +307,10 @@ def plastic_mm(all_ends: Ends, most_mm: Tensor, least_mm: float) -> Tensor:
 
 
 def facing(bodies: Bodies, met: Met, points: Tensor, bevel_mm: Tensor) -> tuple[Tensor, Tensor]:
-    """How surfaces face, (b, r, 3), away from the stuff, and the number of the face (b, r) of a
-    polyhedron, at points (b, r, 3).
+    """Surface normals (b, r, 3), out of the material, and polyhedron face numbers (b, r).
 
-    Within `bevel_mm` (b, r) of an edge the faces beside it are mixed, as if it were round.
+    Points are (b, r, 3). Within `bevel_mm` (b, r) of an edge the faces beside it are mixed, as if
+    it were round.
     """
     faceted, rounds = bodies
     count = faceted.planes.shape[1]
@@ -361,9 +372,7 @@ def near_any(balls: Tensor, at: Tensor, way: Tensor) -> Tensor:
 
 
 def picked(mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Numbers (b, m) of the true ones of each row of (b, r), and which of these (b, m) are not
-    fillings.
-    """
+    """Indices (b, m) of the true entries in each row of (b, r), and which are no padding."""
     most = max(1, int(mask.sum(dim=1).max()))
     place = torch.where(mask, mask.long().cumsum(dim=1) - 1, most)
     numbers = torch.zeros(len(mask), most + 1, dtype=torch.long, device=mask.device)

@@ -1,5 +1,4 @@
-"""Cameras: where rays go, what the network is told of the view, and what lens, sensor and file make
-of light.
+"""Cameras: rays of pixels, the view channels of the network, and pixel scale.
 
 Pixels are (column, row); (0, 0) is the middle of the first one. `b` counts scenes.
 """
@@ -25,8 +24,10 @@ OFF_AXIS = 0.5
 
 
 class View(NamedTuple):
-    """`eye` (b, 3) mm; `turn` (b, 3, 3), rows are the camera's right, down and ahead; `focal` (b,)
-    px; `centre` (b, 2), where its axis is.
+    """Camera poses and intrinsics.
+
+    `eye` (b, 3) mm; `turn` (b, 3, 3), rows are the camera's right, down and ahead; `focal` (b,) px;
+    `centre` (b, 2), the principal point.
     """
 
     eye: Tensor
@@ -36,9 +37,7 @@ class View(NamedTuple):
 
 
 def random_views(draw: Draw, side: int) -> View:
-    """Views, the middle of whose square pictures shows the origin of the table, from 0 to
-    STEEPEST_DEG.
-    """
+    """Views from 0 to STEEPEST_DEG whose square pictures show the table's origin in the middle."""
     b = draw.count
     steep = torch.deg2rad(STEEPEST_DEG * draw.uniform(0, 1) ** 0.8)
     far = draw.log_uniform(NEAREST_MM, FARTHEST_MM)
@@ -106,9 +105,7 @@ def on_table(view: View, pixels: Tensor) -> Tensor:
 
 
 def slopes(view: View, points: Tensor) -> Tensor:
-    """How pixels move with points (b, r, 3), (b, r, 2, 3): pixels to a millimetre along x, y and
-    z.
-    """
+    """Derivatives (b, r, 2, 3) of pixels by points (b, r, 3): pixels per mm along x, y and z."""
     seen = (points - view.eye[:, None]) @ view.turn.transpose(1, 2)
     depth = seen[..., 2:].clamp(min=1.0)
     flat = (seen[..., :2] / depth)[..., None]
@@ -117,8 +114,9 @@ def slopes(view: View, points: Tensor) -> Tensor:
 
 
 def scale_and_lean(by_point: Tensor) -> tuple[Tensor, Tensor]:
-    """Of slopes (..., 2, 3): pixels (...) to a millimetre of table across the line of sight, and
-    the lean (..., 2).
+    """Scale and lean from slopes (..., 2, 3).
+
+    The scale (...) is in pixels per mm of table across the line of sight; the lean is (..., 2).
     """
     x, y, z = by_point.unbind(-1)
     square, product = (
@@ -130,8 +128,9 @@ def scale_and_lean(by_point: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def view_channels(view: View, side: int) -> Tensor:
-    """(b, 3, side, side): the lean of every pixel's table point, and the scale there, as `model`
-    counts them.
+    """View channels (b, 3, side, side): lean and scale at every pixel's table point.
+
+    They are scaled as `model` counts them.
     """
     steps = torch.arange(4, side, 8, device=view.eye.device) - 0.5
     y, x = torch.meshgrid(steps, steps, indexing="ij")
@@ -148,9 +147,7 @@ def view_channels(view: View, side: int) -> Tensor:
 
 
 def corners_on_table(view: View, side: int) -> tuple[Tensor, Tensor]:
-    """The least and the greatest (b, 2) of table points that the picture shows, with some
-    margin.
-    """
+    """Least and greatest (b, 2) table points that the picture shows, with some margin."""
     s = side - 1.0
     outline = [
         [0.0, 0.0],

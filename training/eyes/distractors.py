@@ -1,8 +1,7 @@
-"""What lies on real tables beside pieces: dice, cubes, phones, coins, caps, counters, cups,
-glasses, pens, arms and hands.
+"""Objects that lie on real tables beside pieces.
 
-The first rounds are counters or coins; the last ones are those of an arm, which has a mask of its
-own and no middle.
+Dice, cubes, phones, coins, caps, counters, cups, glasses, pens, arms and hands. The first rounds
+are counters or coins; the last ones are those of an arm, which has a mask of its own and no middle.
 """
 
 from __future__ import annotations
@@ -31,9 +30,10 @@ WITH_COUNTERS, WITH_ARM = 0.25, 0.1
 
 
 class Things(NamedTuple):
-    """Things that are no pieces, (b, k, ...): boxes first, then round ones: `kind`, `middle` (3)
-    mm, `size_mm`, what they are made of (`colour`, `absorbs`, `clear`, `gloss`) and the number of a
-    counter's `name` among COLOURS.
+    """Objects that are no pieces, (b, k, ...): boxes first, then round ones.
+
+    `kind`, `middle` (3) mm, `size_mm`, the material (`colour`, `absorbs`, `clear`, `gloss`) and the
+    number of a counter's `name` among COLOURS.
     """
 
     boxes: Polyhedra
@@ -61,8 +61,9 @@ def lying_along(angle: Tensor) -> Tensor:
 
 
 def random_things(draw: Draw, places: Tensor, free: Tensor) -> Things:
-    """Things at places (b, BOXES + ROUNDS, 2); `free` (b, BOXES + ROUNDS) is the radius, mm, that
-    is free of pieces there.
+    """Random objects at places (b, BOXES + ROUNDS, 2).
+
+    `free` (b, BOXES + ROUNDS) is the radius in mm that is free of pieces there.
     """
     cluttered = draw.chance(IN_A_THIRD)[:, None]
     box, box_kind, box_middle, box_size = _boxes(

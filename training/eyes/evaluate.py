@@ -38,8 +38,9 @@ UNITS = {"base_mm": "mm", "tip_mm": "mm", "heading_deg": "degrees"}
 
 
 def validation(folder: Path, count: int, device: torch.device, side: int = SIDE_PX) -> list[Shown]:
-    """Scenes of seeds that are not trained on, in groups; kept in the folder, where the same may be
-    read again.
+    """Scenes of seeds that are not trained on, in groups.
+
+    They are cached in the folder and read again from there.
     """
     path = folder / CACHE
     if path.exists():
@@ -208,8 +209,9 @@ def _piece_row(objects: Objects, k: int, found: Find, view: View) -> dict[str, A
 
 
 def _size_row(base_px: float, said_px: float, base_mm: float | None) -> dict[str, Any]:
-    """Which Looney size a piece comes nearest to, and which it is said to come nearest to: by
-    ratio, as the true scale is known.
+    """The Looney size nearest to a piece's true base, and the one nearest to its predicted base.
+
+    Sizes are compared by ratio, as the true scale is known.
     """
     sizes = np.log([base for base, _ in sizes_of("looney")])
     true = np.log(base_mm) if base_mm else sizes[1]
@@ -221,8 +223,9 @@ def _size_row(base_px: float, said_px: float, base_mm: float | None) -> dict[str
 
 
 def _on_table(found: Find, truth: Floats, kind: int, view: View) -> dict[str, Any]:
-    """How far a piece is off on the table, mm, and its heading, degrees, where what touches it is
-    cast down on to it.
+    """Error of a piece on the table: place in mm, heading in degrees.
+
+    What touches the table is projected on to it.
     """
 
     def down(points: Floats) -> Floats:

@@ -1,5 +1,6 @@
-"""Writing the network as OpenCV and ONNX Runtime read it: normalisation folded into the weights,
-weights as half floats.
+"""Export of the network as OpenCV and ONNX Runtime read it.
+
+Batch normalisation is folded into the weights; weights are stored as half floats.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from training.eyes.model import CHANNELS_IN, WHOLE, EyesNet
 
 
 def export(net: EyesNet, path: Path) -> None:
-    """Write a network that takes `image` (n, CHANNELS_IN, h, w), sides multiples of WHOLE, and
-    gives `answer`.
+    """Write a network as ONNX, from `image` (n, CHANNELS_IN, h, w) to `answer`.
+
+    h and w are multiples of WHOLE.
     """
     plain = folded(copy.deepcopy(net).cpu().float().eval())
     beside = path.with_suffix(".part")
@@ -53,8 +55,9 @@ def folded(net: EyesNet) -> EyesNet:
 
 
 def _halved(graph: onnx.GraphProto) -> None:
-    """Large weights are stored as half floats, and cast back when the network is loaded: half the
-    file, and the sums stay exact.
+    """Store large weights as half floats, cast back when the network is loaded.
+
+    That halves the file; the sums stay exact.
     """
     casts = []
     for weights in list(graph.initializer):

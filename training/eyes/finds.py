@@ -1,6 +1,4 @@
-"""What an answer of the network says is there: the peaks of its hills, each with all that it
-tells.
-"""
+"""Decode an answer of the network: the peaks of its heat maps, each with all its values."""
 
 from __future__ import annotations
 
@@ -27,10 +25,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Find:
-    """Something with its middle at `centre` (2,) px: `chances` (kinds,), of the three poses, of a
-    stack, a counter, something else; `points` (5, 2) px, corners of the base and tip, and the
-    Laplace scales `doubts` (5,) px; `turn` (2,); `base_px` and the scale of the doubt about its
-    logarithm; `colours` (c,), chances; `clear`, `raised`, `visible`, chances and a share.
+    """A detection with its middle at `centre` (2,) px.
+
+    `chances` (kinds,): of the three poses, a stack, a counter, something else. `points` (5, 2) px:
+    corners of the base, and the tip, with Laplace scales `doubts` (5,) px. `turn` (2,). `base_px`,
+    with `base_doubt`, the scale of the doubt about its logarithm. `colours` (c,): chances. `clear`,
+    `raised`: chances; `visible`: a share.
     """
 
     centre: Floats
@@ -62,8 +62,9 @@ class Find:
 
 
 def finds(answer: Tensor, least: float = LEAST_CHANCE) -> list[list[Find]]:
-    """All that is there in each of some pictures, answers (b, CHANNELS_OUT, h, w), the surest
-    first.
+    """All detections in each of some pictures, the surest first.
+
+    The answers are (b, CHANNELS_OUT, h, w).
     """
     answer = answer.float()
     chances = _in_hills(answer[:, Answer.CENTRE].sigmoid())

@@ -1,5 +1,4 @@
-"""What a lens, a sensor and a file make of light: blur, veil, noise, white, clipped highlights,
-JPEG; all on the device.
+"""Lens, sensor and file: blur, veil, noise, white, clipped highlights, JPEG; all on the device.
 
 Pictures are (b, 3, h, w); light is counted as in `raytracer`.
 """
@@ -41,12 +40,13 @@ CHROMINANCE = """
 
 
 class Camera(NamedTuple):
-    """One camera's habits, (b, ...): `spot` (KERNEL, KERNEL), `veil` (1), `smear` (1), the
-    share of light that a finger's trace draws out, `dust` (4): place, size and darkness of a
-    speck, `white` (3) what paper in
-    the light of the table's middle gives, `fall` (3) how light falls off, `noise` (2) of light and
-    of darkness, `grey`, `curve` (1), `quality` (1), and `paper` (3), how far the white that is read
-    off the paper is from that.
+    """Properties of one camera, (b, ...).
+
+    `spot` (KERNEL, KERNEL): blur. `veil` (1). `smear` (1): the share of light that a finger mark
+    draws out. `dust` (4): place, size and darkness of a speck. `white` (3): what paper in the light
+    of the table's middle gives. `fall` (3): how light falls off. `noise` (2): of light and of
+    darkness. `grey`, `curve` (1), `quality` (1). `paper` (3): how far the white that is read off
+    the paper is from `white`.
     """
 
     spot: Tensor
@@ -135,9 +135,7 @@ def decoded(code: Tensor) -> Tensor:
 
 
 def photographed(light: Tensor, camera: Camera, smaller: float, draw: Draw) -> Tensor:
-    """Encoded pictures (b, 3, h, w), 0..1, that cameras make of light, at the size that it has
-    here.
-    """
+    """Encoded pictures (b, 3, h, w), 0..1, that cameras make of light, at the light's own size."""
     side = light.shape[-1]
     light = blurred(light.clamp(0, 50), camera.spot)
     wide = interpolate(
@@ -180,18 +178,14 @@ def _drawn_out(light: Tensor) -> Tensor:
 
 
 def _without_speck(dust: Tensor, steps: Tensor) -> Tensor:
-    """Share (b, 1, side, side) of light that a speck of dust lets through; steps run from -1 to
-    1.
-    """
+    """Transmission (b, 1, side, side) of a lens with a speck of dust; steps run from -1 to 1."""
     x, y, size, dark = dust[..., None, None].unbind(1)
     far = ((steps - x) ** 2 + (steps[:, None] - y) ** 2) / size**2
     return (1 - dark * torch.exp(-far))[:, None]
 
 
 def paper_of(camera: Camera) -> Tensor:
-    """Light (b, 3) that the paper of the fiducials seems to give, as the product reads it off the
-    picture.
-    """
+    """Light (b, 3) of the fiducials' paper, as the product reads it off the picture."""
     white = (camera.white * camera.paper).clamp(0.02, 1.0)
     level = (white * torch.tensor([0.3, 0.59, 0.11], device=white.device)).sum(dim=1, keepdim=True)
     white = torch.where(camera.grey[:, None], level, white)
@@ -212,8 +206,9 @@ def _waves(device: torch.device) -> Tensor:
 
 
 def jpeg(code: Tensor, quality: Tensor) -> Tensor:
-    """What is left of encoded pictures (b, 3, h, w), sides multiples of WHOLE, after JPEG of a
-    quality (b, 1), colours at half the resolution.
+    """Encoded pictures (b, 3, h, w) after JPEG of a quality (b, 1).
+
+    Sides are multiples of WHOLE; colours have half the resolution.
     """
     r, g, blue = (255 * code).unbind(1)
     luma = 0.299 * r + 0.587 * g + 0.114 * blue

@@ -1,8 +1,7 @@
-"""Tables, boards and what is printed on them: pictures of the ground, made anew for every scene, on
-the device.
+"""Tables, boards and their print: random pictures of the ground, made on the device.
 
-Places are millimetres on the table, (b, h, w, 2); colours (b, h, w, 3) are light that comes back.
-Edges of print are as soft as a texel.
+Places are millimetres on the table, (b, h, w, 2); colours (b, h, w, 3) are reflectances. Edges of
+print are as soft as a texel.
 """
 
 from __future__ import annotations
@@ -64,8 +63,9 @@ def _sign(sign: str) -> np.ndarray:
 
 
 def _shapes() -> list[np.ndarray]:
-    """Triangles, kites, arrows, squares with diagonals, stars, suits: much that looks like a
-    pyramid from above and is print.
+    """Triangles, kites, arrows, squares with diagonals, stars, suits.
+
+    Much of this looks like a pyramid from above, and is print.
     """
 
     def filled(*polygons: list[tuple[float, float]]) -> np.ndarray:
@@ -145,8 +145,9 @@ def _fiducials() -> list[np.ndarray]:
 
 
 def glyph_at(number: Tensor, u: Tensor, v: Tensor) -> Tensor:
-    """Ink (b, h, w) of signs `number` (b, h, w) at places u, v (b, h, w) in 0..1 of them; none
-    beyond.
+    """Ink (b, h, w) of signs `number` (b, h, w) at places u, v (b, h, w).
+
+    A sign fills 0..1; there is no ink beyond.
     """
     sheet = glyphs(u.device)
     rows = sheet.shape[2] // GLYPH_PX
@@ -162,8 +163,9 @@ def glyph_at(number: Tensor, u: Tensor, v: Tensor) -> Tensor:
 def field(
     places: Tensor, size_mm: Tensor, draw: Draw, octaves: int = 4, rough: float = 0.5
 ) -> Tensor:
-    """A smooth field of chance (b, h, w), around 0, about 1 high, with blobs of a size (b,) mm and
-    finer ones.
+    """A smooth random field (b, h, w), mean about 0 and amplitude about 1.
+
+    It has blobs of a size (b,) mm, and finer ones.
     """
     total, weight, norm = torch.zeros_like(places[..., 0]), 1.0, 0.0
     for octave in range(octaves):
@@ -418,8 +420,9 @@ def turned(places: Tensor, draw: Draw, reach_mm: float) -> Tensor:
 
 
 def ground_picture(low: Tensor, high: Tensor, side: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Colours (b, 3, side, side) of the table between two corners (b, 2) mm, and which of it is
-    printed board, (b, 1, side, side).
+    """Colours (b, 3, side, side) of the table between two corners (b, 2) mm.
+
+    Also where it is printed board, (b, 1, side, side).
     """
     b, device = len(low), low.device
     draw = Draw(seed, b, device)

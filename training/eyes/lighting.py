@@ -16,8 +16,9 @@ ROOMS = (0.45, 0.2, 0.15, 0.2)
 
 
 def random_lights(draw: Draw) -> Lights:
-    """Four rectangles that shine: a ceiling, a window, a lamp, and the sun, with bars of shadow now
-    and then.
+    """Four rectangular lights: a ceiling, a window, a lamp, and the sun.
+
+    Sometimes bars throw shadows.
     """
     far = torch.stack(
         [

@@ -100,11 +100,11 @@ def focal(said: Tensor, hills: Tensor, weight: Tensor) -> Tensor:
 
 
 def laplace(off: Tensor, doubt: Tensor, figures: int) -> Tensor:
-    """Minus the logarithm of the likelihood of distances, summed over so many figures, but for a
-    constant, times the root of the doubt.
+    """Laplace negative log-likelihood of distances, summed over `figures` values.
 
-    Without that root what is told surest would drown all else that the network learns (Seitzer et
-    al., On the Pitfalls of Heteroscedastic Uncertainty Estimation, ICLR 2022).
+    It lacks a constant and is multiplied by the root of the scale: without that root the surest
+    answers would outweigh all else that the network learns (Seitzer et al., On the Pitfalls of
+    Heteroscedastic Uncertainty Estimation, ICLR 2022).
     """
     doubt = doubt.clamp(LEAST_DOUBT, MOST_DOUBT)
     return (off * torch.exp(-doubt) + figures * doubt) * torch.exp(SURER * doubt.detach())

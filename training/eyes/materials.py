@@ -1,6 +1,4 @@
-"""What things are made of: several makes of each colour, see-through and opaque; inks, woods and
-cloths.
-"""
+"""Materials: several makes of each colour, see-through and opaque; inks, woods and cloths."""
 
 from __future__ import annotations
 
@@ -46,8 +44,9 @@ JITTER, HUE_JITTER = 0.18, 0.10
 
 
 class Plastic(NamedTuple):
-    """`colour` (..., 3), light that comes back; `absorbs` (..., 3), 1/mm; `clear` (...), 1 for
-    see-through.
+    """Material of plastic bodies.
+
+    `colour` (..., 3), reflectance; `absorbs` (..., 3), 1/mm; `clear` (...), 1 for see-through.
     """
 
     colour: Tensor
@@ -56,8 +55,10 @@ class Plastic(NamedTuple):
 
 
 def plastics(names: Tensor, make: Tensor, clear: Tensor, depth: Tensor, off: Tensor) -> Plastic:
-    """Plastic of colours `names` (b, k), numbers of COLOURS, in `make` (b, k) of three; `depth` (b,
-    k) of the dye; how the colour is off (b, k, 3).
+    """Plastic of colours `names` (b, k), numbers of COLOURS.
+
+    `make` (b, k) is one of three; `depth` (b, k) is that of the dye; `off` (b, k, 3) is the
+    colour's deviation, as a logarithm.
     """
     device = names.device
     bodies = torch.tensor([BODY[name] for name in COLOURS], device=device)

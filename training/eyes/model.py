@@ -1,9 +1,8 @@
-"""The one network: a small convolutional one that answers for every fourth pixel of a picture what
-has its middle there.
+"""The network: a small convolutional one that answers for every fourth pixel.
 
-CenterNet style (Zhou et al., Objects as Points, 2019): heat maps of middles, and beside them, where
-a middle is, everything else that is to be known of the thing. `CHANNELS_IN` and `Answer` name what
-goes in and what comes out.
+CenterNet style (Zhou et al., Objects as Points, 2019): heat maps of middles, and at each middle
+everything else that is to be known of the object. `CHANNELS_IN` and `Answer` name what goes in and
+what comes out.
 """
 
 from __future__ import annotations
@@ -106,8 +105,9 @@ class Bottleneck(nn.Module):
 
 
 class EyesNet(nn.Module):
-    """(n, CHANNELS_IN, h, w), h and w multiples of WHOLE, to (n, CHANNELS_OUT, h / STRIDE, w /
-    STRIDE).
+    """The network, from (n, CHANNELS_IN, h, w) to (n, CHANNELS_OUT, h / STRIDE, w / STRIDE).
+
+    h and w are multiples of WHOLE.
     """
 
     def __init__(self, widths: tuple[int, ...] = WIDTHS, depths: tuple[int, ...] = DEPTHS) -> None:

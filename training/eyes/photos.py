@@ -1,9 +1,8 @@
-"""The network on photographs of tables with known truth: `python -m training.eyes.photos NETWORK
-FOLDER...`.
+"""The network on real photographs: `python -m training.eyes.photos NETWORK FOLDER...`.
 
-Nothing is trained or tuned on these. The product's own way from a photograph to the camera's place
-is used; what the network says of a piece is laid on the table by its corners alone, without a fit,
-which is the product's work.
+The photographs are of tables with known truth; nothing is trained or tuned on them. The product's
+own way from a photograph to the camera's place is used; the network's answer for a piece is laid on
+the table by its corners alone, without a fit, which is the product's work.
 """
 
 from __future__ import annotations
@@ -75,8 +74,10 @@ class Shows(HasPixels, Protocol):
 
 
 class Look(NamedTuple):
-    """`picture` (1, CHANNELS_IN, h, w), and where pixel (0, 0) of it is in the photograph, (2,),
-    `zoom` of its pixels to one of it.
+    """A network input cut from a photograph.
+
+    `picture` (1, CHANNELS_IN, h, w); `start` (2,) is where its pixel (0, 0) is in the photograph;
+    `zoom` is its pixels per pixel of the photograph.
     """
 
     picture: NDArray[np.float32]
@@ -89,8 +90,9 @@ class Look(NamedTuple):
 
 
 def look_at(photo: Shows, empty: NDArray[np.uint8] | None) -> Look:
-    """What the network is shown of a photograph, with a picture of the empty table from the same
-    place if there is one.
+    """The network's input for a photograph.
+
+    It includes a picture of the empty table from the same place if there is one.
     """
     low, high = photo.area_mm
     edge = np.linspace(0, 1, 9)[:, None]

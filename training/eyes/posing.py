@@ -23,11 +23,10 @@ def standing_tilt(base: Tensor, height: Tensor) -> Tensor:
 def posed(
     base: Tensor, height: Tensor, place: Tensor, heading: Tensor, tilt: Tensor, roll: Tensor
 ) -> Tensor:
-    """Corners (..., 5, 3) of pieces, corners 1 and 2 on the table, whose middle seen from above is
-    `place` (..., 2).
+    """Corners (..., 5, 3) of pieces at places (..., 2), corners 1 and 2 on the table.
 
-    `base`, `height` (...) mm; `heading` of the tip, `tilt` up from lying, `roll` about the heading,
-    radians (...).
+    The place is the middle seen from above. `base`, `height` (...) mm; `heading` of the tip, `tilt`
+    up from lying, `roll` about the heading, radians (...).
     """
     slant, half = torch.hypot(height, base / 2), base / 2
     back, up = base * half / slant, base * height / slant
@@ -50,10 +49,10 @@ def posed(
 
 
 def apart_mm(first: Tensor, second: Tensor) -> Tensor:
-    """How far pyramids (..., 5, 3) are apart at least, below 0 where they are in one another
-    (separating axes); two shapes that broadcast.
+    """Separation of pyramids (..., 5, 3), below 0 where they overlap (separating axes).
 
-    Exact for whether they meet; the distance is that between two parallel planes that part them.
+    The two shapes broadcast. The sign is exact; the distance is that between two parallel planes
+    that part them, a lower bound.
     """
     shape = torch.broadcast_shapes(first.shape[:-2], second.shape[:-2])
     first, second = first.expand(*shape, 5, 3), second.expand(*shape, 5, 3)
@@ -79,8 +78,9 @@ def apart_mm(first: Tensor, second: Tensor) -> Tensor:
 
 
 def accepted(wanted: Tensor, corners: Tensor, ignored: Tensor, least_mm: float) -> Tensor:
-    """Which of the wanted (b, n) may stay, the first ones first: those that are `least_mm` from all
-    that stay; pairs `ignored` (b, n, n) may meet.
+    """Which of the wanted (b, n) may stay, chosen greedily in order.
+
+    Those that stay are `least_mm` from each other; pairs `ignored` (b, n, n) may meet.
     """
     clash = (apart_mm(corners[:, :, None], corners[:, None]) < least_mm) & ~ignored
     stays = torch.zeros_like(wanted)
@@ -98,8 +98,9 @@ def touching_place(
     anchor: Tensor,
     gap_mm: Tensor,
 ) -> Tensor:
-    """Places (..., 2) of pieces moved along `way` (...), radians, away from anchors (..., 5, 3)
-    until they are `gap_mm` (...) from them.
+    """Places (..., 2) of pieces moved along `way` (...), radians, away from anchors (..., 5, 3).
+
+    They stop at a gap of `gap_mm` (...).
     """
     middle = (anchor[..., :4, :2].mean(dim=-2) + anchor[..., 4, :2]) / 2
     ahead = torch.stack([torch.cos(way), torch.sin(way)], dim=-1)
@@ -116,8 +117,9 @@ def touching_place(
 def leaning_tilt(
     base: Tensor, height: Tensor, pivot: Tensor, heading: Tensor, anchor: Tensor
 ) -> Tensor:
-    """How far pieces (...) that lie with a base edge at `pivot` (..., 2) are to be tipped up until
-    they are free of anchors (..., 5, 3), radians.
+    """Tilt in radians at which pieces (...) are just free of anchors (..., 5, 3).
+
+    They lie with a base edge at `pivot` (..., 2) and are tipped up about it.
     """
     low, high = torch.zeros_like(base), standing_tilt(base, height)
     for _ in range(STEPS):

@@ -1,7 +1,7 @@
-"""What training shares with the product, without importing it: a rented card has PyTorch and OpenCV
-and little else.
+"""Constants shared with the product, without importing it.
 
-Tests hold these figures to those of `table.pieces` and `vision.networks.detector`.
+A rented GPU machine has PyTorch and OpenCV and little else. Tests hold these figures to those of
+`table.pieces` and `vision.networks.detector`.
 """
 
 from __future__ import annotations

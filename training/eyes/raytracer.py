@@ -1,11 +1,10 @@
-"""Light on its way from lamps over tables and plastic into a camera, many scenes at a time, on any
-device.
+"""A ray tracer for tables and plastic: many scenes at a time, on any device.
 
 Rays go from the eye: the table is a plane with a picture on it, bodies are opaque or see-through.
 In see-through ones a ray is bent (Snell), what is mirrored shows the room or the table (Fresnel),
 and the rest grows dimmer on its way (Beer and Lambert). Shadows on the table are worked out once
-for a scene, as a picture of light, with several chance samples of each lamp. What this leaves out:
-light that plastic gathers into bright spots, and bodies mirrored in bodies.
+for a scene, as a picture of light, with several random samples of each lamp. Left out: light that
+plastic gathers into bright spots, and bodies mirrored in bodies.
 
 Light is counted so that 1 is what white paper in the middle of the table sends back.
 """
@@ -53,11 +52,12 @@ SOFT = 0.08
 
 
 class Lights(NamedTuple):
-    """Lamps and windows, rectangles: `at`, `across`, `up` (b, l, 3), middle and half sides, mm;
-    `power` (b, l, 3), the light that each throws on the middle of the table; light from everywhere
-    `around` (b, 3); `bars` (b, 4): period mm, share of light, cosine and sine of the direction of
-    the shadow bars of the last lamp; `room` (b, 3, 4): how unevenly bright the room is, by
-    direction.
+    """Lamps and windows: rectangles, and light from all around.
+
+    `at`, `across`, `up` (b, l, 3): middle and half sides, mm; `power` (b, l, 3): the light that
+    each throws on the middle of the table; `around` (b, 3): light from everywhere; `bars` (b, 4):
+    period mm, share of light, cosine and sine of the direction of the shadow bars of the last lamp;
+    `room` (b, 3, 4): how unevenly bright the room is, by direction.
     """
 
     at: Tensor
@@ -70,9 +70,10 @@ class Lights(NamedTuple):
 
 
 class Ground(NamedTuple):
-    """The table between two corners `low`, `high` (b, 2): what comes back of light, `colour` (b, 3,
-    h, w), the light with shadows, `lit`, and without, `bare` (b, 3, g, g); `gloss` (b,) of it. Rows
-    count from y = low.
+    """The table between two corners `low`, `high` (b, 2).
+
+    `colour` (b, 3, h, w): reflectance; `lit` and `bare` (b, 3, g, g): the light with shadows and
+    without; `gloss` (b,). Rows count from y = low.
     """
 
     low: Tensor
@@ -84,10 +85,12 @@ class Ground(NamedTuple):
 
 
 class Stuff(NamedTuple):
-    """What bodies are made of, (b, k, ...): `colour` (3), light that comes back; `absorbs` (3),
-    1/mm; `clear`, 1 for see-through; `bends`, its index of refraction; `gloss` 0..1; `milk`, share
-    that a clear surface scatters; `bevel_mm`; `pips` (6): their number, gap, height over the base
-    edge, radius, all in mm, sideways shift, and how light they are; `edges` (5, 3), the corners.
+    """Materials of bodies, (b, k, ...).
+
+    `colour` (3): reflectance; `absorbs` (3), 1/mm; `clear`: 1 for see-through; `bends`: index of
+    refraction; `gloss` 0..1; `milk`: share that a clear surface scatters; `bevel_mm`; `pips` (6):
+    their number, gap, height over the base edge, radius, all in mm, sideways shift, and how light
+    they are; `corners` (5, 3).
     """
 
     colour: Tensor
@@ -111,8 +114,10 @@ class World(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What rays (b, r) see: `light` (b, r, 3), that of the table without bodies, `bare`; the `body`
-    met first, -1 for none; and how many rays would meet each body (b, k) were it alone.
+    """What rays (b, r) see.
+
+    `light` (b, r, 3); `bare`, that of the table without bodies; the `body` met first, -1 for none;
+    and `alone`, how many rays would meet each body (b, k) were it the only one.
     """
 
     light: Tensor
@@ -122,8 +127,9 @@ class Seen(NamedTuple):
 
 
 def without_empty(world: World) -> tuple[World, Tensor]:
-    """The same with as few places for bodies as the fullest scene needs, and the number (b, k) that
-    each body had.
+    """The same world with only as many body slots as the fullest scene needs.
+
+    Also the number (b, k) that each body had before.
     """
     faceted, rounds = world.bodies
     count = faceted.planes.shape[1]
@@ -162,8 +168,9 @@ def over(lights: Lights, points: Tensor) -> Tensor:
 
 
 def lamp_light(lights: Lights, points: Tensor, normals: Tensor, places: Tensor) -> Tensor:
-    """Light (b, r, l) that points (b, r, 3) facing (b, r, 3) have from places (b, r, l, 3) on
-    lamps, 1 on a level middle of the table.
+    """Light (b, r, l) at points (b, r, 3) facing (b, r, 3) from places (b, r, l, 3) on lamps.
+
+    1 is that on a level middle of the table.
     """
     ways = places - points[:, :, None]
     squared = dot(ways, ways)
@@ -174,8 +181,9 @@ def lamp_light(lights: Lights, points: Tensor, normals: Tensor, places: Tensor) 
 
 
 def reaching(world: World, at: Tensor, places: Tensor, asked: Tensor | None = None) -> Tensor:
-    """Share (b, r, 3) of light that comes from places (b, r, 3) to points (b, r, 3), through or
-    past bodies; 1 where it is not `asked` (b, r).
+    """Share (b, r, 3) of light from places (b, r, 3) that reaches points (b, r, 3).
+
+    Light goes through or past bodies; the share is 1 where it is not `asked` (b, r).
     """
     whole = places - at
     way = unit(whole)
@@ -206,8 +214,9 @@ def light_map(
     samples: int,
     draw: Draw,
 ) -> tuple[Tensor, Tensor]:
-    """Light on the table between two corners, (b, 3, side, side), with the shadows of bodies and
-    without any.
+    """Light on the table between two corners, (b, 3, side, side).
+
+    First with the shadows of bodies, then without any.
     """
     b, device = len(low), low.device
     steps = (torch.arange(side, device=device) + 0.5) / side
@@ -259,8 +268,9 @@ def of_map(picture: Tensor, ground: Ground, points: Tensor) -> Tensor:
 
 
 def room(world: World, at: Tensor, way: Tensor, blur: Tensor) -> Tensor:
-    """Light (b, r, 3) of the room that comes to points (b, r, 3) from directions (b, r, 3); lamps
-    show, softened by `blur` (b, r, 1).
+    """Light (b, r, 3) of the room at points (b, r, 3) from directions (b, r, 3).
+
+    Lamps show, softened by `blur` (b, r, 1).
     """
     lights = world.lights
     lobes = torch.einsum("blc,brc->brl", lights.room[..., :3], way) + lights.room[:, None, :, 3]
@@ -294,8 +304,9 @@ def room(world: World, at: Tensor, way: Tensor, blur: Tensor) -> Tensor:
 
 
 def around(world: World, at: Tensor, way: Tensor, blur: Tensor) -> Tensor:
-    """Light (b, r, 3) that comes to points (b, r, 3) from directions (b, r, 3) past all bodies: of
-    the table, or of the room.
+    """Light (b, r, 3) at points (b, r, 3) from directions (b, r, 3), of the table or the room.
+
+    Bodies are ignored.
     """
     falls = way[..., 2:] < -0.02
     far = torch.where(falls, -at[..., 2:] / torch.where(falls, way[..., 2:], -1.0), 0.0).clamp(
@@ -308,9 +319,10 @@ def around(world: World, at: Tensor, way: Tensor, blur: Tensor) -> Tensor:
 
 
 def mirrored(cosine: Tensor, ratio: Tensor) -> Tensor:
-    """Share of light that a surface of clear stuff sends back (Fresnel, unpolarised), at the cosine
-    of the way in; `ratio` is the index of refraction before it over that behind it. 1 where no
-    light can go on.
+    """Share of light that a surface of clear material mirrors (Fresnel, unpolarised).
+
+    `cosine` is that of the angle of incidence; `ratio` is the index of refraction before the
+    surface over that behind it. 1 for total reflection.
     """
     sine_squared = ratio**2 * (1 - cosine**2)
     within = (1 - sine_squared).clamp(min=0).sqrt()
@@ -381,9 +393,7 @@ def _seen_together(world: World, eye: Tensor, way: Tensor, draw: Draw) -> Seen:
 
 
 class _Rays(NamedTuple):
-    """Rays on their way: where, along what, what they still carry, whether they go on, and which
-    ray of the beginning each is.
-    """
+    """Rays on their way: origin, direction, throughput, and whether they go on."""
 
     at: Tensor
     way: Tensor
@@ -394,8 +404,10 @@ class _Rays(NamedTuple):
 def _followed(
     world: World, at: Tensor, way: Tensor, alive: Tensor, draw: Draw
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Light (b, m, 3) that rays bring, the body (b, m) that each meets first, -1 for none, and how
-    many would meet each (b, k).
+    """Trace rays to their end.
+
+    Returns their light (b, m, 3), the body (b, m) that each meets first, -1 for none, and how many
+    rays would meet each body (b, k).
     """
     all_ends = ends(world.bodies, at, way)
     hits = (
@@ -421,8 +433,10 @@ def _followed(
 def _turn(
     world: World, rays: _Rays, all_ends: Ends, draw: Draw, turn: int
 ) -> tuple[Tensor, _Rays, Tensor]:
-    """One surface on: the light (b, m, 3) that it adds, the rays behind it, and the body (b, m)
-    that was met, -1 for none.
+    """Trace rays past one surface.
+
+    Returns the light (b, m, 3) that it adds, the rays behind it, and the body (b, m) that was met,
+    -1 for none.
     """
     at, way, carry, alive = rays
     met = first_met(all_ends, LEAST_MM)

@@ -1,9 +1,8 @@
-"""Scenes by chance: pieces that stand, lie, lean, touch, are stacked and nested, other things,
-light, a table and a view.
+"""Random scenes: pieces, other objects, light, a table and a view.
 
-Two scenes of one seed are the same on one kind of device. `b` counts scenes, `n` places for pieces.
-Places come in pairs: the second piece of a pair may touch the first, lean on it, stand on it or be
-in it.
+Pieces stand, lie, lean, touch, are stacked and nested. Two scenes of one seed are the same on one
+kind of device. `b` counts scenes, `n` places for pieces. Places come in pairs: the second piece of
+a pair may touch the first, lean on it, stand on it or be in it.
 """
 
 from __future__ import annotations
@@ -63,9 +62,11 @@ up so.
 
 
 class Pieces(NamedTuple):
-    """(b, n, ...): `corners` (5, 3) mm; `there`; `told`, whether it is to be found; `kind`;
-    `stack`, whether another is on or in it and shows; `raised`, whether it stands on another;
-    `base_mm`, `wall_mm`; `name`, the number of its colour; `pips`, how many.
+    """Pieces of scenes, (b, n, ...).
+
+    `corners` (5, 3) mm; `there`; `told`: whether it is to be found; `kind`; `stack`: whether
+    another is on or in it and shows; `raised`: whether it stands on another; `base_mm`, `wall_mm`;
+    `name`: the number of its colour; `pips`: how many.
     """
 
     corners: Tensor
@@ -82,11 +83,12 @@ class Pieces(NamedTuple):
 
 
 class Objects(NamedTuple):
-    """All that is to be found or to be left alone, (b, k, ...): `kind`, -1 for nothing and -2 for
-    arms; `centre` (2) and `points` (5, 2) px; `base_px` across the line of sight on the table;
-    `slopes` (2, 2), how pixels move along the table there; `edge` (2), the direction of a base edge
-    on the table; `name`, `clear`, `stack`, `raised`, and `visible`, the share of it that nothing
-    hides.
+    """Objects to be found or to be ignored, (b, k, ...).
+
+    `kind`, -1 for nothing and -2 for arms; `centre` (2) and `points` (5, 2) px; `base_px` across
+    the line of sight on the table; `slopes` (2, 2), how pixels move along the table there; `edge`
+    (2), the direction of a base edge on the table; `name`, `clear`, `stack`, `raised`; `visible`,
+    the share of it that nothing hides.
     """
 
     kind: Tensor
@@ -113,9 +115,11 @@ class Scene(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """A scene as it is seen: light (b, 3, side, side) of all, `light`, of the `bare` table and of
-    its print in even light, `print`; where there is a `board` (b, 1, side, side); `masks` (b, 3,
-    side / 4, side / 4) of pieces and counters, other things, arms; and the objects.
+    """A rendered scene.
+
+    Light (b, 3, side, side): `light` of all, `bare` of the table alone, `print` of its print in
+    even light. `board` (b, 1, side, side) is where there is one; `masks` (b, 3, side / 4, side / 4)
+    are of pieces and counters, other objects, arms; and the objects.
     """
 
     light: Tensor
@@ -236,8 +240,10 @@ def _paired(
     tilt: Tensor,
     role: Tensor,
 ) -> tuple[Tensor, ...]:
-    """Corners and tilts with the second of each pair moved as its role has it; which are raised,
-    which are hidden or hide the other, and which may be told as part of a stack.
+    """Corners and tilts, with the second piece of each pair moved as its role says.
+
+    Also which are raised, which are hidden or hide the other, and which may be told as part of a
+    stack.
     """
     base, height, wall = size
     anchor = corners.roll(1, 1)
@@ -405,9 +411,7 @@ def _pixels(side: int, view: View) -> Tensor:
 def _masks(
     scene: Scene, body: Tensor, alone: Tensor, side: int, each: int
 ) -> tuple[Tensor, Tensor]:
-    """Masks (b, 3, side / 4, side / 4), and how much of each body (b, k) shows of what would if it
-    were alone.
-    """
+    """Masks (b, 3, side / 4, side / 4), and the visible share of each body (b, k)."""
     kinds = torch.cat([scene.pieces.kind, scene.things.kind], dim=1)
     group = torch.where(kinds == ARM, 2, torch.where((kinds <= LEANING) | (kinds == COUNTER), 0, 1))
     of_ray = torch.where(body >= 0, group.gather(1, body.clamp(min=0)), -1)

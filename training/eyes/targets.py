@@ -1,6 +1,4 @@
-"""From scenes that were seen to lessons: what a camera makes of them this time, and what the
-network must answer.
-"""
+"""Training examples from rendered scenes: a camera's picture, and the answer to learn."""
 
 from __future__ import annotations
 
@@ -49,8 +47,10 @@ def all_parts(tree: Any) -> list[Tensor]:
 
 
 class Lesson(NamedTuple):
-    """`picture` (b, CHANNELS_IN, side, side), what is on it, and `masks` (b, 3, side / STRIDE, side
-    / STRIDE).
+    """A training example.
+
+    `picture` (b, CHANNELS_IN, side, side), its objects, and `masks` (b, 3, side / STRIDE, side /
+    STRIDE).
     """
 
     picture: Tensor
@@ -61,8 +61,10 @@ class Lesson(NamedTuple):
 def lesson(
     shown: Shown, seed: int, smaller: float | None = None, kind: int | None = None
 ) -> Lesson:
-    """One photograph of each scene; `smaller` and `kind` say how coarse the camera is and what is
-    known of the bare table, else chance does.
+    """One photograph of each scene.
+
+    `smaller` is how coarse the camera is, `kind` what is known of the bare table; both are random
+    if None.
     """
     side = shown.light.shape[-1]
     draw = Draw(seed, len(shown.light), shown.light.device)
@@ -151,9 +153,11 @@ def _leaning(picture: Tensor, lean: Tensor) -> Tensor:
 
 
 class Targets(NamedTuple):
-    """`hills` (b, kinds, h, w) in 0..1 and their `weight` (b, 1, h, w); the number of the object
-    that each cell answers for, `owner` (b, h, w), and how much its answer counts, `counts` (b, h,
-    w).
+    """What the network must answer.
+
+    `hills` (b, kinds, h, w): heat maps in 0..1, with their `weight` (b, 1, h, w); `owner` (b, h,
+    w): the number of the object that each cell answers for; `counts` (b, h, w): the weight of that
+    answer.
     """
 
     hills: Tensor
@@ -200,11 +204,10 @@ def targets(objects: Objects, cells: int) -> Targets:
 
 
 def relative_turn(slopes: Tensor, edge: Tensor) -> Tensor:
-    """Cosine and sine (..., 2) of four times the angle on the table from where rows of the picture
-    run to a base edge (..., 2).
+    """Cosine and sine (..., 2) of four times the angle on the table from picture rows to an edge.
 
-    In a mirror the angle turns the other way, as it does in the picture of a scene that looks like
-    the mirror image.
+    The base edge is (..., 2). In a mirror the angle turns the other way, as it does in the picture
+    of a scene that looks like the mirror image.
     """
     a, b, c, d = slopes[..., 0, 0], slopes[..., 0, 1], slopes[..., 1, 0], slopes[..., 1, 1]
     turn = (a * d - b * c).sign()

@@ -1,5 +1,6 @@
-"""Training by the clock: scenes are made on the device, photographed anew each time they are shown,
-and the network learns from them.
+"""Training for a given time.
+
+Scenes are made on the device, and photographed anew each time they are shown to the network.
 """
 
 from __future__ import annotations
@@ -37,8 +38,10 @@ EMA = 0.999
 
 @dataclass(frozen=True)
 class Plan:
-    """How much at a time: scenes made together and pictures in a step; how many scenes are kept,
-    how often each is shown, and how many there are before the first step.
+    """Amounts of one training run.
+
+    `made`: scenes made together; `batch`: pictures in a step; `kept`: scenes that are kept;
+    `shows`: how often each is shown; `first`: how many there are before the first step.
     """
 
     made: int
@@ -154,8 +157,9 @@ class State:
 
 
 def rate_at(share: float, steps: int, rate: float) -> float:
-    """The rate after a share 0..1 of the time and so many steps of this run: a short rise, then a
-    cosine.
+    """Learning rate: a short warm-up over steps, then a cosine over the time.
+
+    `share` 0..1 is that of the time, `steps` counts those of this run.
     """
     fall = LEAST_RATE + (1 - LEAST_RATE) * 0.5 * (1 + math.cos(math.pi * min(1.0, share)))
     return rate * fall * min(1.0, (steps + 1) / WARM_UP)
@@ -206,8 +210,9 @@ def train(
     plan: Plan | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> State:
-    """The network after so many more seconds, going on from the folder's checkpoint if there is
-    one; writes it and the curve there.
+    """Train for so many more seconds, from the folder's checkpoint if there is one.
+
+    Writes the checkpoint and the curve there.
     """
     plan = plan or Plan.of(device)
     folder.mkdir(parents=True, exist_ok=True)
@@ -250,8 +255,9 @@ def train(
 
 
 def _tell(folder: Path, state: State, minutes: float, before: tuple[int, int]) -> None:
-    """Add a row to the curve; `minutes` of this run so far, and the steps and scenes `before`
-    it.
+    """Add a row to the curve.
+
+    `minutes` are those of this run so far; `before` are the steps and scenes before it.
     """
     row: dict[str, Any] = {"seconds": round(state.seconds, 1), "step": state.step}
     row["scenes"] = state.made

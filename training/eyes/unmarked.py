@@ -1,9 +1,9 @@
-"""The network on a photograph without fiducials whose camera was fitted by hand: what it sees,
-counted and drawn.
+"""The network on a photograph without fiducials: its detections, counted and drawn.
 
-`python -m training.eyes.unmarked NETWORK PICTURE CAMERA.json --out seen.png`; CAMERA.json has `f`
-in pixels, `R` and `t` (x_camera = R x_table + t, mm), and the corners `lo` and `hi` of the table's
-part that is looked at. Such pictures are only ever looked at and counted.
+The camera was fitted by hand. `python -m training.eyes.unmarked NETWORK PICTURE CAMERA.json --out
+seen.png`; CAMERA.json has `f` in pixels, `R` and `t` (x_camera = R x_table + t, mm), and the
+corners `lo` and `hi` of the table's part that is looked at. Such pictures are only ever looked at
+and counted.
 """
 
 from __future__ import annotations
