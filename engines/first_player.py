@@ -1,5 +1,4 @@
-"""Who begins a game: what the printed rules say of it, and the roll for it, which comes before the
-first move of a game.
+"""Who begins a game: what the printed rules say of it, and the roll before the first move.
 
 In a roll everybody rolls one die; the highest begins, and those who tie for it roll again.  Turns
 go on clockwise from there: only who is first changes, never the order.
@@ -109,8 +108,9 @@ Round = tuple[tuple[str, int | None], ...]
 
 @dataclass(frozen=True, slots=True)
 class Rolling:
-    """Before play, while who begins is rolled for: `rounds`, the last of them open; `rulings` are
-    those of the game to come.
+    """The state before play, while who begins is rolled for.
+
+    The last of `rounds` is open; `rulings` are those of the game to come.
     """
 
     players: tuple[str, ...]
@@ -205,11 +205,10 @@ class DieSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class RolledFirst:
-    """A game before which who begins is rolled for: `Rolling`, then the game's own states, in which
-    that player is first.
+    """A game before which who begins is rolled for.
 
-    It is a game as those of `engines.GAMES` are, and for all that comes after the roll it is that
-    game.
+    Its states are `Rolling`, then the game's own, in which that player is first.  It offers what
+    `Game` asks for; after the roll it passes everything on to that game.
     """
 
     game: Game
@@ -218,18 +217,22 @@ class RolledFirst:
 
     @property
     def NAME(self) -> str:  # noqa: N802 - as in `Rules`
+        """As `Rules.NAME`."""
         return self.game.NAME
 
     @property
     def RULINGS(self) -> tuple[Ruling, ...]:  # noqa: N802
+        """As `Rules.RULINGS`."""
         return self.game.RULINGS
 
     @property
     def FACTS(self) -> GameFacts:  # noqa: N802
+        """What the house knows of the game beside its rules."""
         return facts(self.game)
 
     @property
     def State(self) -> Any:  # noqa: N802
+        """As `Rules.State`; it parses states of the roll too."""
         return SimpleNamespace(parse=self._parse_state)
 
     def _parse_state(self, text: str) -> Any:
@@ -240,11 +243,13 @@ class RolledFirst:
         )
 
     def start(self, players: Sequence[str], rulings: Mapping[str, str]) -> Rolling:
+        """As `Rules.start`: everybody is yet to roll."""
         return self.set_up(players, rulings, self.board)
 
     def set_up(
         self, players: Sequence[str], rulings: Mapping[str, str], board: Board | None
     ) -> Rolling:
+        """As `Game.set_up`: everybody is yet to roll."""
         self.game.set_up(players, rulings, board)
         return Rolling(
             tuple(players), (tuple((player, None) for player in players),), tuple(rulings.items())
@@ -258,9 +263,11 @@ class RolledFirst:
         return begun
 
     def parse_move(self, text: str) -> Any:
+        """As `Rules.parse_move`; moves of the roll too."""
         return _NOTATION.parse(text) if decides_first(text) else self.game.parse_move(text)
 
     def legal_moves(self, state: Any) -> Any:
+        """As `Rules.legal_moves`."""
         return (
             tuple(self._legal(state))
             if isinstance(state, Rolling)
@@ -277,6 +284,7 @@ class RolledFirst:
         yield from (BeginWith(player) for player in state.players if player not in state.resigned)
 
     def violation(self, state: Any, move: Any) -> Violation | None:
+        """As `Rules.violation`."""
         rule = facts(self.game).first_player
         clause = rule.rests_on("roll")
         if not isinstance(state, Rolling):
@@ -310,6 +318,7 @@ class RolledFirst:
         )
 
     def play(self, state: Any, move: Any) -> Any:
+        """As `Rules.play`."""
         if not isinstance(state, Rolling) and not isinstance(move, BeginMove):
             return self.game.play(state, move)
         if wrong := self.violation(state, move):
@@ -319,8 +328,9 @@ class RolledFirst:
         return self._counted(state.with_roll(move.player, move.pips))
 
     def _counted(self, state: Rolling) -> Any:
-        """After a roll, or after somebody resigned: who rolled the highest number begins, or those
-        who did roll again.
+        """The state after a roll, or after somebody resigned.
+
+        Who rolled the highest number begins; several of them roll again.
         """
         if len(state.rounds[-1]) > 1 and state.due:
             return state
@@ -330,6 +340,7 @@ class RolledFirst:
         return replace(state, rounds=(*state.rounds, tuple((player, None) for player in highest)))
 
     def resign(self, state: Any, player: str) -> Any:
+        """As `Rules.resign`."""
         if not isinstance(state, Rolling):
             return self.game.resign(state, player)
         rounds = tuple(tuple(roll for roll in one if roll[0] != player) for one in state.rounds)
@@ -340,12 +351,14 @@ class RolledFirst:
         )
 
     def outcome(self, state: Any) -> Any:
+        """As `Rules.outcome`."""
         return None if isinstance(state, Rolling) else self.game.outcome(state)
 
     def state_document(self, state: Any) -> dict[str, Any]:
-        """As the game's own; before its first move, what it would be were the first named to begin,
-        with `phase` begins, `to_roll` (who is yet to), `rolls` (of this round), and nothing else
-        that may be done.
+        """As the game's own.
+
+        Before its first move it is that of a game which the first named begins, with `phase`
+        `begins`, `to_roll` (who is yet to), `rolls` (of this round), and nothing else to do.
         """
         document: dict[str, Any] = plain(self.shown_state(state))
         return document
@@ -376,11 +389,13 @@ class RolledFirst:
         )
 
     def options(self, state: Any) -> tuple[Option, ...]:
+        """As `Rules.options`: those who are yet to roll."""
         if not isinstance(state, Rolling):
             return self.game.options(state)
         return tuple(Option(player, msg("rolls for who begins")) for player in state.due)
 
     def trace(self, state: Any, move: Any) -> tuple[Mark, ...]:
+        """As `Rules.trace`."""
         return (
             ()
             if isinstance(state, Rolling) or isinstance(move, BeginMove)
@@ -390,6 +405,7 @@ class RolledFirst:
     def judge(
         self, state: Any, seen: Observation, before: Observation | None, board: Board, /
     ) -> Verdict:
+        """As `Game.judge`; a table tells nothing of a roll."""
         if not isinstance(state, Rolling):
             return self.game.judge(state, seen, before, board)
         return Waiting(
@@ -400,9 +416,7 @@ class RolledFirst:
         )
 
     def hear(self, state: Any, said: Mapping[str, Any], in_doubt: bool = False, /) -> Verdict:
-        """While it is rolled for, `{"player": "red", "die": 5}`; what the game hears later has no
-        use yet.
-        """
+        """A roll, `{"player": "red", "die": 5}`; what the game hears later has no use yet."""
         if not isinstance(state, Rolling):
             return self.game.hear(state, said, in_doubt)
         rests_on = facts(self.game).first_player.rests_on("roll")
@@ -454,12 +468,15 @@ class RolledFirst:
     def judge_answer(
         self, asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = PLAYERS
     ) -> Accepted:
+        """As `Game.judge_answer`."""
         return self.game.judge_answer(asked, answer, decided_by)
 
     def hidden_voters(self, state: Any, /) -> tuple[str, ...]:
+        """As `Game.hidden_voters`."""
         return () if isinstance(state, Rolling) else self.game.hidden_voters(state)
 
     def secret_voter(self, spoken: Any, /) -> str | None:
+        """As `Game.secret_voter`."""
         return None if isinstance(spoken, BeginMove) else self.game.secret_voter(spoken)
 
     def alternatives(self, state: Any, moves: Sequence[str], /) -> tuple[Choice, ...]:
@@ -487,6 +504,7 @@ class RolledFirst:
         return tuple(choice for choice in choices if list(choice.moves) != list(moves))
 
     def measurement(self, state: Any, seen: Observation) -> dict[str, Any]:
+        """As `Game.measurement`."""
         return {} if isinstance(state, Rolling) else self.game.measurement(state, seen)
 
 
@@ -544,9 +562,7 @@ def _cannot_roll(state: Rolling, move: BeginRoll, clause: str, has_null: bool) -
 
 
 def _mixed(shown: Collection[int | None]) -> bool:
-    """Were dice of two kinds rolled, one with a null for its least and one with a 6 for its
-    greatest?
-    """
+    """Were dice of two kinds rolled, one that has a null and one that has a 6?"""
     return NULL in shown and SIX in shown
 
 

@@ -26,11 +26,12 @@ INTERFACE = 1
 
 
 class Rules(Protocol):
-    """One shape for all games: what a module of `GAMES` offers.  States and moves are the game's
-    own, frozen; both print in a notation that `State.parse` and `parse_move` read back.  Every
-    state has `players`, colours in turn order, their `scores`, and `next`, the player who chooses
-    what happens next, as `state_document` says it (None: dice, everybody at once, who fires,
-    or nobody any more).
+    """What every game offers: its states, its moves and its rules.
+
+    States and moves are the game's own, frozen; both print in a notation that `State.parse` and
+    `parse_move` read back.  Every state has `players`, colours in turn order, their `scores`, and
+    `next`, the player who chooses what happens next (None: dice, everybody at once, who fires, or
+    nobody any more).
     """
 
     @property
@@ -46,8 +47,9 @@ class Rules(Protocol):
         """Its type of state, with `parse`."""
 
     def start(self, players: Sequence[str], rulings: Mapping[str, str]) -> Any:
-        """The state before the first move; raises InputError for players or rulings that will not
-        do.
+        """The state before the first move.
+
+        Raises InputError for players or rulings that will not do.
         """
 
     def parse_move(self, text: str) -> Any:
@@ -57,44 +59,49 @@ class Rules(Protocol):
         """A collection: iterates, counts, answers `in` and prints."""
 
     def violation(self, state: Any, move: Any) -> Violation | None:
-        """Which rule forbids a move, and what would be allowed; None where it is legal, exactly
-        where `move in legal_moves(state)`.
+        """The rule that forbids a move, and what would be allowed.
+
+        None where it is legal, exactly where `move in legal_moves(state)`.
         """
 
     def play(self, state: Any, move: Any) -> Any:
-        """The state after a move; raises IllegalMove, and AmbiguousMove for one that may mean
-        several.
+        """The state after a move.
+
+        Raises IllegalMove, and AmbiguousMove for one that may mean several.
         """
 
     def resign(self, state: Any, player: str) -> Any:
-        """The state without a player who gave the game up, while at least two others have not:
-        turns and votes pass over that one, and what is theirs stays where it is.  Raises InputError
-        where it cannot be now.
+        """The state without a player who gave the game up, while at least two others have not.
+
+        Turns and votes pass over that one; their pieces stay where they are.  Raises InputError
+        where it cannot be done now.
         """
 
     def outcome(self, state: Any) -> Any:
         """None while the game runs, then something that prints as a sentence."""
 
     def state_document(self, state: Any) -> dict[str, Any]:
-        """The state as plain data; `next`, `scores`, `turn`, `rulings`, `state` and `outcome` are
-        among its keys in every game.
+        """The state as plain data.
 
-        Others mean the same in every game that has them: `phase` (a word, as in
-        `Presentation.verbs`); `to_move`, `attacker`, `starter` (a player who acts where nobody
-        chooses); `leading` (a player); `end` (the part of the game just over, `{"winner": ...,
-        "points": ...}` or None); `points` and `rolls` (dice to show: pips, or pips by player);
-        `may_say` (what `hear` waits for: rows of `label`, `said`, and `anybody` or `aside` where
-        that is so); `comments` (what is said aloud now, or None).
+        Every game has the keys `next`, `scores`, `turn`, `rulings`, `state` and `outcome`.  Others
+        mean the same in every game that has them: `phase` (a word, as in `Presentation.verbs`);
+        `to_move`, `attacker`, `starter` (a player who acts where nobody chooses); `leading` (a
+        player); `end` (the part of the game just over, `{"winner": ..., "points": ...}` or None);
+        `points` and `rolls` (dice to show: pips, or pips by player); `may_say` (what `hear` waits
+        for: rows of `label`, `said`, and `anybody` or `aside` where that is so); `comments` (what
+        is said aloud now, or None).
         """
 
     def options(self, state: Any) -> tuple[Option, ...]:
-        """What may be done now or comes next, in words and on the board; none once the game is
-        over.  It tells no secret.
+        """What may be done now or comes next, in words and on the board.
+
+        Nothing once the game is over.  It tells no secret.
         """
 
     def trace(self, state: Any, move: Any) -> tuple[Mark, ...]:
-        """What a move does on the board, from the state before it; of one that is not legal, as far
-        as it can be drawn.
+        """What a move does on the board, from the state before it.
+
+        A move that is not legal is drawn as far as it can be.
         """
 
 
@@ -109,59 +116,62 @@ class Game(Rules, Protocol):
     def set_up(
         self, players: Sequence[str], rulings: Mapping[str, str], board: Board | None
     ) -> Any:
-        """The state before the first move on this board (None: the usual one); raises InputError
-        for what the game is not played on.
+        """The state before the first move on this board; None is the usual one.
+
+        Raises InputError for what the game is not played on.
         """
 
     def judge(
         self, state: Any, seen: Observation, before: Observation | None, board: Board, /
     ) -> Verdict:
-        """A verdict on a settled table; `before` is the one that the last accepted verdict rested
-        on, `board` where its spaces are.
+        """A verdict on a settled table.
 
-        `before` is None before the first verdict of a game: then a game that begins from a set-up
-        accepts that, with no moves, or waits for it and says what is missing.  It is None too when
-        the program has just begun to look at a game that is under way.
+        `before` is the table that the last accepted verdict rested on, `board` where its spaces
+        are.  `before` is None before the first verdict of a game: then a game that begins from a
+        set-up accepts that, with no moves, or waits for it and says what is missing.  It is None
+        too when the program has just begun to look at a game that is under way.
         """
 
     def hear(self, state: Any, said: Mapping[str, Any], in_doubt: bool = False, /) -> Verdict:
-        """A verdict on what does not come through the lens: a line of inputs.jsonl without its
-        time, `{"player": "red", "die": 5}`.
+        """A verdict on what does not come through the lens.
 
-        Accepted and Refused are announced, Noted counts without a word, Waiting says that it has no
-        use now.  The table is `in_doubt` where it could not be read when it was judged last, or was
-        not as it is recorded: something may have happened that is not on record. Raises InputError
-        for what the game cannot understand at any time.
+        `said` is a line of inputs.jsonl without its time, `{"player": "red", "die": 5}`.  Accepted
+        and Refused are announced, Noted counts without a word, Waiting says that it has no use now.
+        The table is `in_doubt` where it could not be read when it was judged last, or was not as it
+        is recorded: something may have happened that is not on record.  Raises InputError for what
+        the game cannot understand at any time.
         """
 
     def judge_answer(
         self, asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = "the players"
     ) -> Accepted:
-        """What people decided about a question: the label of a choice, or readings in mm by what
-        was measured.
+        """What people decided about a question.
 
-        Raises InvalidNotation where no choice agrees, AmbiguousMove where several do.
+        `answer` is the label of a choice, or readings in mm by what was measured.  Raises
+        InvalidNotation where no choice agrees, AmbiguousMove where several do.
         """
 
     def hidden_voters(self, state: Any, /) -> tuple[str, ...]:
         """Players who have cast a vote that is not revealed yet, in turn order."""
 
     def secret_voter(self, spoken: Any, /) -> str | None:
-        """The player whose secret vote `spoken` casts: a move, or a document that `hear` takes,
-        also one that it would refuse.
+        """The player whose secret vote `spoken` casts.
 
-        None for all that is public.  Nobody else may cast, change or see that vote before it is
+        It is a move, or a document that `hear` takes, also one that it would refuse.  None for all
+        that is public.  Nobody else may cast, change or see that vote before it is
         revealed.
         """
 
     def alternatives(self, state: Any, moves: Sequence[str], /) -> tuple[Choice, ...]:
-        """What else may have happened where `moves` were ruled in a state, played or tried: the
-        neighbours, nearest first, all legal.
+        """What else may have happened where `moves` were ruled in a state, played or tried.
+
+        All of it is legal; the nearest comes first.
         """
 
     def measurement(self, state: Any, seen: Observation) -> dict[str, Any]:
-        """What the game measures on a table, as plain data to be kept with the observation; empty
-        where nothing is.
+        """What the game measures on a table: `gaps` and `call` of `rinkside-observation/1`.
+
+        It is kept with the observation; empty where nothing is measured.
         """
 
 
@@ -176,10 +186,10 @@ ALL_WAYS: tuple[How, ...] = get_args(How)
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """What the rules of a game say of who begins: `usual` is how they have it decided, and `cites`
-    the section.
+    """What the rules of a game say of who begins.
 
-    `ways` are all that may be chosen, and `rests_on_it` those that the section allows.
+    `usual` is how they have it decided, and `cites` the section; `ways` are all that may be chosen,
+    and `rests_on_it` those that the section allows.
     """
 
     usual: How = "hand"
@@ -190,9 +200,7 @@ class Printed:
     """May the dice of the game show nothing?"""
 
     def rests_on(self, how: How) -> str:
-        """The section that decides where it is done in this way; empty where none does, and people
-        chose it.
-        """
+        """The section that asks for this way; empty where none does, and people chose it."""
         return self.cites if how in self.rests_on_it else ""
 
 
@@ -203,8 +211,9 @@ Sound = Literal["turn", "hit", "sink", "refused", "ask", "doubt", "over", ""]
 
 @dataclass(frozen=True, slots=True)
 class NamedPiece:
-    """A piece that the record knows by name: its colour, a name of a letter or two for drawings,
-    and the cells that it is on.
+    """A piece that the record knows by name.
+
+    `name` has a letter or two, for drawings; `cells` are those that it is on.
     """
 
     colour: str
@@ -214,8 +223,10 @@ class NamedPiece:
 
 @dataclass(frozen=True, slots=True)
 class OnBoard:
-    """What the record says lies on the board, for drawings: named pieces, tiles by their places,
-    cells with dice, and a line between two points (x, y) in mm, which players throw from.
+    """What the record says lies on the board, for drawings.
+
+    `tiles` are by their places, `dice` are cells with a die, and `line`, between two points (x, y)
+    in mm, is where players throw from.
     """
 
     pieces: tuple[NamedPiece, ...] = ()
@@ -226,9 +237,7 @@ class OnBoard:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """What pages say while everybody acts at once: to all ("All vote"), and to one of them
-    ("Vote").
-    """
+    """What pages say while everybody acts at once: to all ("All vote"), and to one ("Vote")."""
 
     all: str
     one: str
@@ -354,17 +363,16 @@ class GameFacts:
 
 
 def facts(game: Rules) -> GameFacts:
-    """What a game says beside its rules; the defaults, and a title made of its name, where it says
-    nothing.
+    """What a game says beside its rules.
+
+    A game that says nothing has the defaults, and a title made of its name.
     """
     told: GameFacts | None = getattr(game, "FACTS", None)
     return plain_facts(str(getattr(game, "NAME", ""))) if told is None else told
 
 
 def shown_state(game: Rules, state: Any) -> dict[str, Any]:
-    """A game's `state_document`, its sentences as messages where the game has them so in
-    `shown_state`.
-    """
+    """A game's `state_document`, with messages where the game has them in `shown_state`."""
     document: dict[str, Any] = getattr(game, "shown_state", game.state_document)(state)
     return document
 

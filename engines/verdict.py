@@ -52,8 +52,7 @@ class Refused(_Verdict):
 
 
 class Choice(NamedTuple):
-    """One thing that may have happened: what people are shown, and its moves (none: nothing that
-    counts).
+    """One thing that may have happened: its label, and its moves (none: nothing that counts).
 
     One that `holds` counts without moves too: the table is as it is recorded, though the camera
     does not see all of it.
@@ -97,8 +96,9 @@ class Waiting(Unsettled):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CannotSee(Unsettled):
-    """The table cannot be judged as it was seen; `said` tells why.  Falsy, as every failed
-    estimate.
+    """The table cannot be judged as it was seen; `said` tells why.
+
+    It is falsy, as every failed estimate.
     """
 
     def __bool__(self) -> bool:
@@ -107,8 +107,9 @@ class CannotSee(Unsettled):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutOfSync(Unsettled):
-    """Table and record disagree by more than a move: `differences` are sentences, one a piece.
-    People put right one or the other.
+    """Table and record disagree by more than a move: people put one of them right.
+
+    `differences` are sentences, one for each piece.
     """
 
     differences: tuple[str, ...]
@@ -132,8 +133,9 @@ Verdict = Accepted | Refused | Ambiguous | Waiting | CannotSee | OutOfSync | Not
 def answer_by_label(
     asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = PLAYERS
 ) -> Accepted:
-    """What people decided about a question by the label of a choice; raises InvalidNotation where
-    no choice has it, or for readings in mm.
+    """What people decided about a question, by the label of a choice.
+
+    Raises InvalidNotation where no choice has it, and for readings in mm.
     """
     chosen = [
         choice

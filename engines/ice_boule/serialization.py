@@ -13,9 +13,7 @@ from table.observation import Observation
 
 
 def measurement(state: State, seen: Observation) -> dict[str, Any]:
-    """`gaps` and `call` of `rinkside-observation/1` while an end runs; empty between ends, when
-    there is no target.
-    """
+    """The gaps and the call of `rinkside-observation/1`; empty between ends, without a target."""
     return (
         measurement_document(measure(seen, state.target, state.ruling("on_target") == "lowest"))
         if state.target
@@ -97,8 +95,9 @@ def shown_state(state: State) -> dict[str, Any]:
 
 
 def _may_say(state: State) -> list[dict[str, Any]]:
-    """What no camera sees, or may not see: the starting line, a target, sizes that are said before
-    play, what left the play area, and the leader's stop.
+    """What players may say because no camera sees it.
+
+    The starting line, a target, sizes before play, what left the play area, the leader's stop.
     """
     if state.winner:
         return []

@@ -80,8 +80,9 @@ def shown_state(state: State) -> dict[str, Any]:
 
 
 def _may_say(state: State) -> list[dict[str, Any]]:
-    """What the camera does not see of a throw, or that nobody fires; anybody may say that a hand
-    was too low (ruling ice_storm.12).
+    """What players may say of a throw that the camera does not see, and that nobody fires.
+
+    Anybody may say that a hand was too low (ruling ice_storm.12).
     """
     passes = [Pass(state.attacker)] if state.attacker and state.may_pass else []
     off = [Throw(state.next, None)] if state.next and not state.void else []

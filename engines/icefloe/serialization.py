@@ -1,5 +1,6 @@
-"""A game of IceFloe as plain data for logs and pages: what players may see, so no vote before all
-are shown.
+"""A game of IceFloe as plain data for logs and pages.
+
+It holds what all players may see: no vote before all votes are shown.
 """
 
 from __future__ import annotations

@@ -56,8 +56,9 @@ def call(kind: str, said: str, mm: str = "millimetres", to: str = "to") -> str:
 
 
 def call_in(decision: Decision, code: str) -> tuple[str, str]:
-    """What a caller says of a decision in a language, and the code of the language that it is in:
-    English where nobody has translated it.
+    """What a caller says of a decision in a language, and the code of that language.
+
+    Both are English where nobody has translated it.
     """
     by_hand = SAID_BY_HAND.get(decision.kind)
     found = translated(by_hand or decision.said, code)

@@ -179,8 +179,9 @@ def alternative(choice: Choice) -> Alternative:
 
 
 def _trace(ledger: Ledger, records: Sequence[Record]) -> tuple[Mark, ...]:
-    """Of the newest record that decided anything; nothing once it was taken back, and in a new
-    game.
+    """Marks of the newest record that decided anything.
+
+    There are none once it was taken back, and in a new game.
     """
     for place in range(len(records), 0, -1):
         event = records[place - 1].event
@@ -219,9 +220,7 @@ def _verdicts(game: str, records: Sequence[Record]) -> tuple[Verdict, ...]:
 
 
 def _overturned(records: Sequence[Record]) -> dict[int, int]:
-    """What was corrected or taken back, and by which record; a second correction overturns the
-    first.
-    """
+    """By record, the one that corrected it or took it back; a second correction counts."""
     by: dict[int, int] = {}
     for record in records:
         if isinstance(record.event, Corrected):
