@@ -13,7 +13,11 @@ from engines.verdict import Choice
 
 
 class Rules(Protocol):
-    """The part of a game's rules module that is used here."""
+    """The part of a game's rules module that is used here.
+
+    `parse_move` reads a line of notation, `play` gives the state after a move, and `violation` says
+    why a move is illegal, or None.
+    """
 
     def parse_move(self, text: str) -> Any: ...
 

@@ -30,7 +30,8 @@ class Step:
 class Rest(Protocol):
     """How a thrown piece came to rest, by its distance from the target in mm.
 
-    `measured` is False where that distance is not known; `rank` rises with it.
+    `measured` is False where that distance is not known; `on_target`: it stands on the target;
+    `rank` rises with the distance.
     """
 
     @property

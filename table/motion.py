@@ -42,7 +42,7 @@ def middles_mm(was: SeenPiece, now: SeenPiece) -> float:
 def as_good_as_there(was: SeenPiece, now: SeenPiece) -> bool:
     """True if something is read so near to where a piece lay that it is that piece.
 
-    In whatever pose or size it is read.
+    Its pose and size do not matter.
     """
     return middles_mm(was, now) < TURNED_BASES * was.solid.base_mm
 

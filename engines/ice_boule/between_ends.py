@@ -16,7 +16,7 @@ from table.observation import SURE, Observation, SeenPiece
 
 
 def judge_target(state: State, seen: Observation, before: Observation | None) -> Verdict:
-    """Is the table cleared, and has the target been thrown?"""
+    """The verdict between ends: is the table cleared, and has the target been thrown?"""
     starter = state.starter
     if (own := _own_target(state, seen, before)) is not None:
         return own

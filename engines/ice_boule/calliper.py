@@ -79,7 +79,7 @@ def _quoted(label: str) -> Message:
 
 
 def _measured_so(choice: Choice, readings_mm: Mapping[str, float]) -> bool:
-    """Do a calliper's readings agree with the order of pieces that a choice stands for?"""
+    """True if a calliper's readings agree with the order of pieces of a choice."""
     move = parse_move(choice.moves[-1]) if choice.moves else None
     if not isinstance(move, Throw | Stop) or not move.layout:
         return False

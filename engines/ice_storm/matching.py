@@ -370,7 +370,7 @@ class Look:
     def _decided(self) -> dict[int, SeenPiece]:
         """Pieces seen before in another colour than recorded, in the colour that people decided.
 
-        By the identity of the piece seen.
+        Keys are the identities (`id`) of the pieces seen.
         """
         then = self.before.pieces if self.before else ()
         fitting = self._fitting(then)

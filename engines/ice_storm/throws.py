@@ -336,7 +336,7 @@ def _decide(
 def _two(look: Look, player: str) -> Verdict:
     """The verdict on two throws in turn, told apart by whose turn it was.
 
-    Only where they moved nothing.
+    Applies only if neither moved anything.
     """
     first, second = sorted(look.new, key=lambda piece: piece.colour != player)
     if (unsure := _moved_and_misread(look, second, player)) is not None:

@@ -201,7 +201,7 @@ def violation(state: State, move: Move) -> Violation | None:
 def violation_called(state: State, move: Move, called: Message) -> Violation | None:
     """As `violation`, with the move named `called` where all moves of its kind are forbidden.
 
-    So nobody reads what somebody voted for.
+    This keeps votes secret.
     """
     if state.phase == "over":
         said = sentences(msg("{text} comes after the end.", text=called), messages.turn(state))

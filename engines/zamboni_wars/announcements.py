@@ -150,7 +150,7 @@ def _dice(player: str) -> list[dict[str, Any]]:
 def _may_roll(state: State, player: str) -> bool:
     """True if a die of this player may count now, or once the end of the current move is seen.
 
-    Whatever it shows.
+    Its number does not matter.
     """
     pips = PIPS[-1]
     return stands_for(state, player, pips) is not None or (

@@ -211,7 +211,7 @@ class Look:
     def plainly(self, players: Collection[str]) -> Look:
         """The table with the likeliest reading of these players' nests and of the cover dice.
 
-        As if there were no doubt.
+        Doubt is ignored.
         """
         nests = tuple(nest.plainly() if nest.colour in players else nest for nest in self.nests)
         return replace(
@@ -405,7 +405,7 @@ def _spaces(point_mm: Array, doubt_mm: float, board: Coasters) -> tuple[Space, .
 def _places(at: float, doubt: float) -> list[int]:
     """Numbers of the intervals [k, k + 1) of the board that may hold `at`, the likeliest first.
 
-    Within a doubt of less than one.
+    `doubt` is less than one.
     """
     here = int(np.floor(at))
     nearer, farther = (here - 1, here + 1) if at - here < 0.5 else (here + 1, here - 1)

@@ -161,7 +161,7 @@ def _not_on_two_turns(cost: int, most: int | None) -> Message:
 def _cost(state: State, move: Drive, points: Iterable[int]) -> int | None:
     """The first of these numbers of points with which the Zamboni could end so.
 
-    Wherever the dice lie.
+    The cover dice may lie anywhere.
     """
     for cost in points:
         ends = reachable(state, cost) if cost else [Drive(state.mover.space, state.mover.facing)]
