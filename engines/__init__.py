@@ -1,7 +1,6 @@
-"""The games, exact: one folder each with the rules (pure) and the judge.  No clock, no chance, no
-I/O.
+"""The rule engines, one folder a game: pure rules and a judge. No clock, no chance, no I/O.
 
-`GAMES` are all that are installed, by name; `engines.game` says what a game is.
+`GAMES` holds every installed game by name; `engines.game` defines what a game is.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from table.games import found_games, log_broken
 __all__ = ["GAMES", "Game", "Rules", "facts_of"]
 
 GAMES: dict[str, Game]
-"""All games, by name.  They are looked for when this is asked for first: a game imports modules of
-this package itself.
+"""All installed games, by name. Looked up on first access, since a game imports modules of this
+package itself.
 """
 
 
@@ -42,6 +41,6 @@ if not TYPE_CHECKING:
 
 
 def facts_of(name: str) -> GameFacts:
-    """What the game of a name says beside its rules; defaults for one that is not installed."""
+    """What the game of a name states beside its rules; defaults for one that is not installed."""
     game = _games().get(name)
     return plain_facts(name) if game is None else facts(game)

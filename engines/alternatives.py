@@ -1,5 +1,6 @@
-"""What may have happened instead of what was ruled: people who appeal are offered what lies
-nearest, and no more than is legal.
+"""Alternatives to a verdict, offered to people who appeal.
+
+The nearest come first, and only legal ones are offered.
 """
 
 from __future__ import annotations
@@ -12,7 +13,11 @@ from engines.verdict import Choice
 
 
 class Rules(Protocol):
-    """What is asked of a game: a module of its rules has it."""
+    """The part of a game's rules module that is used here.
+
+    `parse_move` reads a line of notation, `play` gives the state after a move, and `violation` says
+    why a move is illegal, or None.
+    """
 
     def parse_move(self, text: str) -> Any: ...
 
@@ -27,10 +32,9 @@ def instead(
     state: Any,
     moves: Sequence[str],
 ) -> tuple[Choice, ...]:
-    """Moves that were played or tried in `state`, with each legal one that is `near` the last in
-    its place.
+    """The moves played or tried in `state`, with the last replaced by each legal move `near` it.
 
-    `near` says them nearest first, in words for people and as a move.
+    `near` gives pairs of a sentence for people and a move, nearest first.
     """
     if not moves:
         return ()

@@ -1,4 +1,4 @@
-"""What does not come through the lens, read strictly."""
+"""Strict parsing of what people announce: facts that the camera cannot see."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 def read_heard(said: Mapping[str, Any], *forms: type[T]) -> T:
-    """What was said as the form that has its keys; raises InputError where none has, or a value is
-    not what it should be.
+    """Convert an announcement to the one of `forms` that has its keys.
+
+    Raises InputError where no form has these keys, or a value has the wrong type.
     """
     for form in forms:
         if set(form.__struct_fields__) == set(said):

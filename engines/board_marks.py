@@ -1,5 +1,6 @@
-"""What a game would draw on its board: what may be done now, and what was done; plain data, so that
-whoever draws knows no rules.
+"""What a game draws on its board: what may be done now, and what was done.
+
+Plain data, so that whoever draws needs no rules.
 
 Cells go by their names: squares, spaces and places by file and row (`b4`), cells of a hexagon by
 column and row (`E5`).
@@ -12,17 +13,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["goal", "path", "way", "ray", "aim", "take", "here"]
-"""`goal`: cells that may be gone to.  `path`: from a cell to another; `way`: cells in the order
-they are passed.  `ray`: a line of fire that hits, `aim`: one that hits nothing, from its first cell
-on.  `take`: cells whose piece, ice or tile goes.  `here`: cells that it is about.
+"""`goal`: cells that may be moved to. `path`: from one cell to another; `way`: cells in the order
+they are passed. `ray`: a line of fire that hits, `aim`: one that hits nothing, listed from its
+first cell on. `take`: cells whose piece, ice or tile is removed. `here`: cells that the mark is
+about.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Something on cells of the board; `sure` is False where it hangs on what is too close to call.
+    """A mark on cells of the board.
 
-    `looks` are compass points (`NE`) that a piece may look along on a goal.
+    `sure` is False where it depends on something too close to call. `looks` are the compass points
+    (`NE`) that a piece may face on a goal.
     """
 
     kind: Kind
@@ -33,8 +36,9 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Something that may be done now, or comes next: `who` (a player, or nobody in particular), in
-    words, and on the board.
+    """Something that may be done now or comes next, in words and as marks on the board.
+
+    `who` is a player, or None for nobody in particular.
     """
 
     who: str | None
@@ -43,6 +47,6 @@ class Option:
 
 
 def mark(kind: Kind, cells: Iterable[object], sure: bool = True) -> tuple[Mark, ...]:
-    """One mark on these cells; none where there are none."""
+    """One mark on these cells, or no mark if there are no cells."""
     named = tuple(map(str, cells))
     return (Mark(kind, named, sure),) if named else ()

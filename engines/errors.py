@@ -1,4 +1,4 @@
-"""The three ways in which a move can be wrong: not readable, not legal, not clear."""
+"""The three ways in which a move can be wrong: unreadable, illegal or ambiguous."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from table.messages import Message, as_message, msg, quoted
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """Why a move is not legal: a stable `code`, the `clause` (section of the printed rules, or
-    ruling), a sentence.
+    """Why a move is illegal: a stable `code`, the `clause` it breaks, and a sentence.
 
-    `meant` are the moves, in notation, that it may stand for where that is all that is wrong with
-    it.
+    `clause` is a section of the printed rules, or a ruling. `meant` lists the moves, in notation,
+    that it may stand for, where ambiguity is all that is wrong with it.
     """
 
     code: str
@@ -23,7 +22,7 @@ class Violation:
     meant: tuple[str, ...] = ()
 
     def error(self, tried: object) -> IllegalMove:
-        """What `play` raises for a move."""
+        """The exception that `play` raises for a move with this violation."""
         return AmbiguousMove(self, tried) if self.meant else IllegalMove(self, tried)
 
     @property
@@ -38,14 +37,17 @@ class Violation:
 
 
 class InvalidNotation(InputError):  # noqa: N818 - the name that the field uses
-    """Text that is no move or state of this game; the message quotes it and shows what was
-    expected.
+    """Text that is no move or state of this game.
+
+    The message quotes the text and shows what was expected.
     """
 
 
 class IllegalMove(ValueError):  # noqa: N818
-    """A readable move that the rules forbid now; the message quotes it, `violation` says which
-    rule, and `said` both for pages in another language.
+    """A readable move that the rules forbid now.
+
+    The message quotes the move. `violation` says which rule forbids it; `said` is the whole
+    message, for pages in another language.
     """
 
     said: Message
@@ -58,4 +60,4 @@ class IllegalMove(ValueError):  # noqa: N818
 
 
 class AmbiguousMove(IllegalMove, InputError):  # noqa: N818
-    """What fits more than one thing that may have happened; `violation.meant` tells which."""
+    """A move that fits several things that may have happened; `violation.meant` lists them."""

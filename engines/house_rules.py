@@ -1,6 +1,4 @@
-"""What is settled before play: the players, and the options of a game, each a named ruling with a
-default.
-"""
+"""What is settled before play: the players, and a game's house rules, each with a default."""
 
 from __future__ import annotations
 
@@ -13,13 +11,14 @@ from table.messages import in_a_row, msg
 from table.pieces import COLOURS
 
 Chosen = tuple[tuple[str, str], ...]
-"""Every ruling of a game and the value in force, in the game's own order."""
+"""Every house rule of a game with the value in force, in the game's own order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """`values` that may be chosen, the default first; `cites` the ruling or section it stands for;
-    `said` explains it.
+    """A house rule: the `values` that may be chosen, the default first.
+
+    `cites` is the ruling or section that it stands for; `said` explains it.
     """
 
     name: str
@@ -29,8 +28,9 @@ class Ruling:
 
 
 def choose(rulings: tuple[Ruling, ...], given: Mapping[str, str]) -> Chosen:
-    """All rulings with the values that were given, else their defaults; raises InputError for a
-    name or value unknown.
+    """All house rules with the values given, else their defaults.
+
+    Raises InputError for an unknown name or value.
     """
     names = [ruling.name for ruling in rulings]
     for name in given:
@@ -57,12 +57,12 @@ def choose(rulings: tuple[Ruling, ...], given: Mapping[str, str]) -> Chosen:
 
 
 def write_rulings(chosen: Chosen) -> str:
-    """`repeat=next stop=may`: how rulings in force are written in states."""
+    """`repeat=next stop=may`: how the house rules in force are written in states."""
     return " ".join(f"{name}={value}" for name, value in chosen)
 
 
 def read_rulings(rulings: tuple[Ruling, ...], text: str) -> Chosen:
-    """The rulings in force that `write_rulings` wrote; raises InputError."""
+    """The house rules in force that `write_rulings` wrote; raises InputError."""
     pairs = [word.split("=") for word in text.split(" ")]
     if any(len(pair) != 2 for pair in pairs) or len({pair[0] for pair in pairs}) < len(pairs):
         raise InvalidNotation(
@@ -73,8 +73,9 @@ def read_rulings(rulings: tuple[Ruling, ...], text: str) -> Chosen:
 
 
 def seat(players: Sequence[str], least: int, most: int) -> tuple[str, ...]:
-    """Players, who are colours, in turn order; raises InputError for too few or many, no colour, or
-    one twice.
+    """The players, who are colours, in turn order.
+
+    Raises InputError for too few or too many players, an unknown colour, or a colour given twice.
     """
     if not least <= len(players) <= most:
         raise InputError(

@@ -1,4 +1,4 @@
-"""What is legal, as a collection."""
+"""The legal moves of a state, as a collection."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ M = TypeVar("M")
 
 @dataclass(frozen=True)
 class Legal(ABC, Generic[S, M]):
-    """Moves that are legal in a state: iterates, counts, answers `in`, and prints; they are listed
-    once, when first asked for.
+    """Moves that are legal in a state: iterates, counts, answers `in`, and prints.
+
+    They are listed once, when first asked for.
     """
 
     state: S
 
     @abstractmethod
     def _list(self) -> Iterator[M]:
-        """Every move that is listed."""
+        """Yield every move to be listed."""
 
     @cached_property
     def _listed(self) -> tuple[M, ...]:

@@ -1,8 +1,8 @@
 """Moves as short lines that people would write, read by a table of forms.
 
-A form is a line with the names of fields in braces, `coin {player} {coin} to {to}`, and stands for
-what makes the move of them. Several forms may begin with the same word; those that begin with a
-field are tried where no form begins with the first word.
+A form is a line with field names in braces, `coin {player} {coin} to {to}`, mapped to the function
+that makes the move from the fields. Several forms may begin with the same word; those that begin
+with a field are tried where no form begins with the first word.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _FIELD = re.compile(r"\{(\w+)\}")
 
 
 class Notation(Generic[M]):
-    """How the moves of a game are written.
+    """The notation of a game's moves.
 
-    `examples` in words; `forms` with what makes the moves, called with the fields by name;
-    `fields`, which read one field each and raise InvalidNotation.
+    `examples` are shown in error messages; `forms` maps each form to what makes its move, called
+    with the fields by name; `fields` reads one field each and raises InvalidNotation.
     """
 
     def __init__(
@@ -37,8 +37,9 @@ class Notation(Generic[M]):
         self._patterns = {form: _pattern(form) for form in forms}
 
     def parse(self, text: str) -> M:
-        """The move that a line says, however its words are spaced; raises InvalidNotation, which
-        quotes the text.
+        """The move in a line of notation, however its words are spaced.
+
+        Raises InvalidNotation, which quotes the text.
         """
         words = " ".join(text.split())
         begun = [form for form in self._forms if _first(form) == _first(words)]
@@ -68,7 +69,7 @@ class Notation(Generic[M]):
 
 
 def parse_colour(text: str) -> str:
-    """A colour that pieces have; raises InvalidNotation."""
+    """The text, if it is a colour that pieces have; raises InvalidNotation."""
     if text not in COLOURS:
         raise InvalidNotation(
             msg(
@@ -94,7 +95,10 @@ def _first(words: str) -> str:
 
 
 def _pattern(form: str) -> re.Pattern[str]:
-    """Fields hold no space or colon; one at the end of the form takes all that is left."""
+    """The regular expression of a form.
+
+    Fields hold no space or colon; one at the end of the form takes the rest of the line.
+    """
     parts = _FIELD.split(form)
     signs, fields = parts[::2], [f"(?P<{name}>[^ :]+)" for name in parts[1::2]]
     if form.endswith("}"):

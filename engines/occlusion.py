@@ -1,6 +1,4 @@
-"""What people are asked about pieces that the record has on the table and the camera does not
-see.
-"""
+"""Questions about pieces that the record has on the table and the camera does not see."""
 
 from __future__ import annotations
 
@@ -14,15 +12,18 @@ NOT_SO = Choice(msg("Not so: put it right"), ())
 
 
 def mostly_seen(unseen: Collection[object], count: int) -> bool:
-    """Are at least half of `count` pieces seen, so that people are not in the middle of setting up,
-    or of clearing the table?
+    """True if at least half of `count` pieces are seen.
+
+    Otherwise people may be in the middle of setting up, or of clearing the table.
     """
     return 2 * len(unseen) <= count
 
 
 def what_is_true(ways: Iterable[Choice], still: str | None) -> tuple[Choice, ...]:
-    """The choices: that all lies as it is recorded, said as `still`, where that may be so, and the
-    ways in which it may not; none where nothing explains the table.
+    """The choices for a question: the table as recorded, and the ways in which it may differ.
+
+    `still` is the label of "all lies as recorded", or None where that cannot be. Empty where
+    nothing explains the table.
     """
     holds = () if still is None else (Choice(still, (), holds=True),)
     choices = (*holds, *ways)

@@ -1,5 +1,6 @@
-"""Players who gave a game up while others play on: how a state names them.  Turns and votes pass
-over them; their pieces stay.
+"""Players who resigned while others play on, as a state names them.
+
+Turns and votes pass over them; their pieces stay.
 """
 
 from __future__ import annotations
@@ -9,17 +10,18 @@ from collections.abc import Mapping, Sequence
 from engines.errors import InvalidNotation
 
 RESIGNED = "resigned"
-"""A key of a state's line that only stands where somebody has resigned."""
+"""A key of a state's line, present only if somebody has resigned."""
 
 
 def write_resigned(resigned: Sequence[str]) -> dict[str, str]:
-    """What a state's line says of them: nothing where there are none."""
+    """The words of a state's line for players who resigned; empty if there are none."""
     return {RESIGNED: " ".join(resigned)} if resigned else {}
 
 
 def read_resigned(words: Mapping[str, str], players: Sequence[str]) -> tuple[str, ...]:
-    """They, from the words of a state's line; raises InvalidNotation unless they are some of the
-    players, in turn order, and not all.
+    """The players who resigned, from the words of a state's line.
+
+    Raises InvalidNotation unless they are some of the players, in turn order, and not all.
     """
     resigned = tuple(words[RESIGNED].split(" ")) if RESIGNED in words else ()
     if resigned != in_order(players, resigned) or len(resigned) >= len(players):
@@ -35,6 +37,6 @@ def in_order(players: Sequence[str], some: Sequence[str]) -> tuple[str, ...]:
 
 
 def next_left(players: Sequence[str], resigned: Sequence[str], player: str) -> str:
-    """The first in turn order, from this player on, who has not resigned; somebody has not."""
+    """The first player in turn order, from `player` on, who has not resigned; there is one."""
     here = players.index(player)
     return next(other for other in (*players[here:], *players[:here]) if other not in resigned)

@@ -1,8 +1,7 @@
-"""What a verdict rests on, in our own words: the sections of the printed rules and the rulings of
-every game.
+"""The clauses that verdicts cite, in our own words: sections of the printed rules, and rulings.
 
-Each game keeps its words in `clauses.toml` in its package; a test sees to it that every clause that
-its code cites is there.
+Each game keeps its words in `clauses.toml` in its package; a test checks that every clause that its
+code cites is there.
 """
 
 from __future__ import annotations
@@ -22,16 +21,14 @@ _RANGE = re.compile(r"rulings ([a-z_]+)\.(\d+) (to|and) \1\.(\d+)")
 
 
 class Clause(NamedTuple):
-    """A section of the printed rules or a ruling, as verdicts cite it, and what it says in our own
-    words.
-    """
+    """A section of the printed rules or a ruling that verdicts cite, and its text in our words."""
 
     name: str
     said: str
 
 
 def words(game: str) -> Mapping[str, str]:
-    """What every clause of a game says, by its name; empty for a game that has no words."""
+    """The text of every clause of a game, by its name; empty for a game without texts."""
     found = GAMES.get(game)
     return MappingProxyType({}) if found is None else _words_of(package_of(found))
 
@@ -48,10 +45,9 @@ def _words_of(package: str) -> Mapping[str, str]:
 
 
 def explain(game: str, rests_on: str) -> tuple[Clause, ...]:
-    """The clauses that a verdict rests on (`Attack; rulings GAME.3 to GAME.5`), each with
-    its words.
+    """The clauses that a verdict rests on (`Attack; rulings GAME.3 to GAME.5`), each with its text.
 
-    One that nobody has words for, as another version's log may cite, has empty ones.
+    A clause without a text, as the log of another version may cite, has an empty one.
     """
     known = words(game)
     return tuple(
@@ -62,7 +58,7 @@ def explain(game: str, rests_on: str) -> tuple[Clause, ...]:
 
 
 def _names(part: str) -> Iterator[str]:
-    """The clauses in a part of a citation, which may be several rulings."""
+    """The clauses in one part of a citation, which may be a range of rulings."""
     if not (several := _RANGE.fullmatch(part)):
         yield part
         return

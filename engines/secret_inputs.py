@@ -1,4 +1,4 @@
-"""Games without secret votes."""
+"""Secret votes, for games that have none."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 
 def no_hidden_voters(_state: Any) -> tuple[str, ...]:
-    """Nobody has cast a vote that is still hidden."""
+    """Nobody: there are no hidden votes."""
     return ()
 
 
 def no_secret_voter(_spoken: Any) -> str | None:
-    """No move and nothing that is heard casts a secret vote."""
+    """None: no move and no announcement casts a secret vote."""
     return None

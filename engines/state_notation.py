@@ -1,5 +1,6 @@
-"""States as one line of text: `players red black; scores 0 0; rulings size=5.`  Nothing is written
-`-`.
+"""One line of text for a state, such as `players red black; scores 0 0; rulings size=5.`.
+
+An empty value is written `-`.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ NONE = "-"
 
 
 def write_line(words: Mapping[str, object]) -> str:
-    """Keys with their values, in order, and a full stop; values hold no "; "."""
+    """The line of keys with their values, in order, and a full stop; values must not hold "; "."""
     return "; ".join(f"{key} {value}" for key, value in words.items()) + "."
 
 
 def read_line(text: str, keys: Sequence[str], optional: Sequence[str] = ()) -> dict[str, str]:
-    """The values by key, of `optional` ones only those that are there; raises InvalidNotation for
-    other keys, another order or a line cut short.
+    """The values by key; `optional` keys may be missing.
+
+    Raises InvalidNotation for other keys, another order or a line cut short.
     """
     parts = [part.partition(" ") for part in text.removesuffix(".").split("; ")]
     got = [key for key, _, _ in parts]
@@ -35,7 +37,7 @@ def read_line(text: str, keys: Sequence[str], optional: Sequence[str] = ()) -> d
 
 
 def read_counts(words: Mapping[str, str], key: str, count: int) -> tuple[int, ...]:
-    """So many whole numbers; raises InvalidNotation."""
+    """The `count` whole numbers under a key; raises InvalidNotation."""
     numbers = words[key].split(" ")
     if len(numbers) != count or not all(re.fullmatch("[0-9]{1,6}", number) for number in numbers):
         raise InvalidNotation(
@@ -45,7 +47,7 @@ def read_counts(words: Mapping[str, str], key: str, count: int) -> tuple[int, ..
 
 
 def read_state(parse: Callable[[str], S], text: str) -> S:
-    """What `parse` makes of a line; raises InvalidNotation, which quotes all of it."""
+    """The state that `parse` reads from a line; raises InvalidNotation, which quotes all of it."""
     try:
         return parse(text)
     except InputError as error:

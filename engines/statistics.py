@@ -1,4 +1,4 @@
-"""What statistics are made of: steps of a game that was played, and what games count in them."""
+"""What statistics are made of: the steps of a played game, and what games count in them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 SAME_MM = 0.006
-"""Moves are written to 0.01 mm: a distance that was measured is the one in a move if it rounds to
-it.
-"""
+"""Moves are written to 0.01 mm: a measured distance is the one in a move if it rounds to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A move that counts, of record `record`, with the states of the engine around it.
+    """A counted move, of record `record`, with the states of the engine before and after it.
 
-    `evidence` is what the camera saw when it was ruled or asked about; None where people put
-    something else in its place.  `by_people`: people decided or corrected it.
+    `evidence` is what the camera saw when the move was ruled or asked about; None where people
+    replaced it by something else. `by_people`: people decided or corrected it.
     """
 
     record: int
@@ -30,8 +28,10 @@ class Step:
 
 
 class Rest(Protocol):
-    """How a thrown piece came to rest: its distance from the target in mm, which is `measured`
-    where it is known, and `rank`, which rises with it.
+    """How a thrown piece came to rest, by its distance from the target in mm.
+
+    `measured` is False where that distance is not known; `on_target`: it stands on the target;
+    `rank` rises with the distance.
     """
 
     @property
@@ -48,10 +48,11 @@ class Rest(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Thrown:
-    """A throw that counts, as it came to rest; `record` is where it was ruled or asked about.
+    """A counted throw, as it came to rest; `record` is where it was ruled or asked about.
 
-    `lie` is None for a throw that left the play area; `sigma_mm` None where the distance is not the
-    camera's own; `leading` leads after it; `by_people` says that people decided or corrected it.
+    `lie` is None for a throw that left the play area; `sigma_mm` is None where the camera did not
+    measure the distance; `leading` leads after the throw; `by_people`: people decided or corrected
+    it.
     """
 
     record: int
@@ -66,7 +67,7 @@ class Thrown:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A piece that was taken by fire or knocked off the board: by whom, its name, and how."""
+    """A piece that was captured by fire or knocked off the board: by whom, its name, and how."""
 
     record: int
     at_ms: int

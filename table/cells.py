@@ -16,7 +16,7 @@ FILES = "abcdefghijklmnopqrstuvwxyz"
 
 
 def cell_side_mm(board: Board) -> float:
-    """How far neighbouring cells are apart; 0 on open ground, which has none."""
+    """Distance between neighbouring cells in mm; 0 on open ground, which has none."""
     match board:
         case Open():
             return 0.0
@@ -61,7 +61,7 @@ def cells_mm(board: Board) -> Mapping[str, Array]:
 
 
 def cell_middle_mm(board: Board, name: str) -> tuple[float, float] | None:
-    """The middle of the cell of a name; None for one that the board has not."""
+    """The middle of a cell by its name; None if the board has no such cell."""
     corners_mm = cells_mm(board).get(name)
     if corners_mm is None:
         return None

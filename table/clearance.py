@@ -11,7 +11,7 @@ import numpy as np
 from table.solids import EDGES, FACES, Array, Solid
 
 TOUCHING_MM = 1e-9
-"""Solids this near have a common point: the arithmetic cannot tell less from none."""
+"""Solids this near have a common point: floating-point error is no smaller."""
 
 _STARTS, _ENDS = np.array(EDGES).T
 _TRIANGLES = np.array(
@@ -61,7 +61,7 @@ def clearance(a: Solid, b: Solid) -> Clearance:
 
 
 def is_free(solid: Solid, others: Sequence[Solid], least_mm: float = 0.3) -> bool:
-    """Is a solid at least `least_mm` from all others?"""
+    """True if a solid is at least `least_mm` from all others."""
     around = solid.vertices_mm.mean(axis=0)
     reach = float(np.linalg.norm(solid.vertices_mm - around, axis=1).max())
     for other in others:
@@ -128,7 +128,7 @@ def _edge_to_edge(va: Array, vb: Array) -> tuple[Array, Array]:
 
 
 def _share(point: Array, along: Array, length2: Array) -> Array:
-    """How far along the edges, 0 to 1, the foot of `point` (from the edges' starts) lies."""
+    """Positions along the edges, 0 to 1, of the feet of `point` (from the edges' starts)."""
     foot: Array = ((point * along).sum(axis=2) / length2).clip(0.0, 1.0)
     return foot
 

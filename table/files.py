@@ -1,8 +1,7 @@
 """Files that people and programs exchange.
 
-They are read with the place of every mistake, and written whole or not at all.
-
-Every text file that a command is handed is read here, so the limits below hold for all of them.
+Errors name the place of a mistake, and files are written whole or not at all. Every text file given
+to a command is read here, so the limits below hold for all of them.
 """
 
 from __future__ import annotations
@@ -27,18 +26,18 @@ from table.text import check_unicode
 T = TypeVar("T")
 
 MOST_TEXT_BYTES = 4 << 20
-"""No JSON file and no inputs.jsonl is larger; a table.json has 10 kB, one with 50 fiducials and
+"""Greatest size of a JSON file or inputs.jsonl; a table.json has 10 kB, one with 50 fiducials and
 their covariance 500 kB.
 """
 MOST_TOML_BYTES = 256 << 10
 MOST_DEPTH = 32
-"""Lists and objects inside each other."""
+"""Greatest depth of nested lists and objects."""
 MOST_NUMBER = 2**53
-"""Numbers are no larger: beyond it JSON's are not exact everywhere, and no length, time or count
-comes near.
+"""Greatest number: beyond it JSON's are not exact everywhere, and no length, time or count comes
+near.
 """
 MOST_SHOWN = 60
-"""Characters of a file that a message quotes."""
+"""Greatest number of characters of a file that a message quotes."""
 
 _AT = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<path>[^`]*)`)?$", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
@@ -53,13 +52,13 @@ _TYPES = {
 _LIMITS = {">=": "{} or more", ">": "more than {}", "<=": "{} or less", "<": "less than {}"}
 _KEY = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?<![^\s{{,\[]){_KEY}(?:[ \t]*+\.[ \t]*+{_KEY}){{15}}")
-"""A TOML key of 16 parts (`a.b.c`): Python's parser takes time by the square of their number, hours
-for a file of 100 kB.
+"""A TOML key of 16 parts (`a.b.c`): the time of Python's parser grows with the square of their
+number, to hours for a file of 100 kB.
 """
 
 
 def read_bytes(path: Path, expected: str, most_bytes: int) -> bytes:
-    """All of a file that should be `expected`.
+    """The content of a file that should be `expected`.
 
     Raises InputError where it cannot be read, is larger than `most_bytes`, or is no regular file: a
     pipe may never give anything, a device may never end.
@@ -127,9 +126,9 @@ def read_json(path: Path) -> Any:
 
 
 def read_json_lines(path: Path, expected: str) -> Iterator[tuple[str, Any]]:
-    """Each line of a file with JSON in it.
+    """Each line of a JSON Lines file, with its place (`inputs.jsonl: line 3`).
 
-    Gives where it is (`inputs.jsonl: line 3`) and what it says.  Raises InputError.
+    Raises InputError.
     """
     for number, line in enumerate(read_text(path, expected).split("\n"), 1):
         if line.strip():
@@ -179,10 +178,10 @@ def parse_toml(text: str, where: str, place: str = "") -> dict[str, Any]:
 
 
 def check_plain(document: Any, where: str, most_depth: int = MOST_DEPTH) -> None:
-    """Raises InputError unless plain data is harmless to all that follows.
+    """Raise InputError unless plain data is harmless to all that follows.
 
     Harmless are at most `most_depth` lists and objects inside each other, finite numbers, whole
-    ones up to MOST_NUMBER, and text without half characters.
+    ones up to MOST_NUMBER, and text without lone surrogates.
     """
     for path, node in _walk(document):
         if isinstance(node, dict | list) and len(path) >= most_depth:
@@ -201,12 +200,10 @@ def check_plain(document: Any, where: str, most_depth: int = MOST_DEPTH) -> None
 
 
 def _walk(document: Any) -> Iterator[tuple[list[str | int], Any]]:
-    """Every value in plain data, with the keys and numbers that lead to it.
+    """Every value in plain data, with the path of keys and indexes that leads to it.
 
-    They are one list, which changes as it goes on.
-
-    Iterators on a stack of its own: data can be nested deeper than Python's calls, and have a
-    million values.
+    The path is one list, which changes as the iteration goes on. The iteration keeps a stack of its
+    own: data can be nested deeper than Python's calls, and have a million values.
     """
     path: list[str | int] = []
     yield path, document
@@ -230,7 +227,7 @@ def _parts(node: Any) -> Iterator[tuple[str | int, Any]]:
 
 
 def _place(path: Sequence[str | int]) -> str:
-    """Keys and numbers that lead to a value, as people read it: `board.outline_mm[2]`."""
+    """The path to a value, as people read it: `board.outline_mm[2]`."""
     place = "".join(f"[{step}]" if isinstance(step, int) else f".{short(step)}" for step in path)
     return _short_place(place.lstrip(".")) or "document"
 
@@ -241,7 +238,7 @@ def short(text: str, most: int = MOST_SHOWN) -> str:
 
 
 def _short_place(place: str) -> str:
-    """A place in a file; of a long one, which only keys of nonsense make, the end."""
+    """A path shortened from the front; only nonsense keys make long ones."""
     return place if len(place) <= 2 * MOST_SHOWN else f"...{place[3 - 2 * MOST_SHOWN :]}"
 
 
@@ -264,7 +261,7 @@ def check_output(out: Path, *inputs: Path | None) -> None:
 
 
 def _check_regular(out: Path) -> None:
-    """Raises InputError for a device or a pipe: renaming a file over one would take it away."""
+    """Raise InputError for a device or a pipe: renaming a file over one would remove it."""
     if out.exists() and not (out.is_file() or out.is_dir()):
         raise InputError(
             f"{out}: expected the name of a file to write, got {_kind(out.stat().st_mode)}"
@@ -328,13 +325,11 @@ def convert(
     at: str = "",
     restored: Callable[[type, Any], Any] | None = None,
 ) -> T:
-    """`raw` as `kind`.
+    """Convert `raw` to the type `kind`.
 
     It was found at the place `at` of the file `where`; `restored` makes types that JSON does not
-    have.
-
-    Raises InputError such as `table.json: board.square_mm: expected 5 mm or more, got -3`; NaN,
-    infinity and text that is no valid Unicode are never let in.
+    have. Raises InputError such as `table.json: board.square_mm: expected 5 mm or more, got -3`;
+    NaN, infinity and text that is no valid Unicode are never let in.
     """
     if not _sound(raw):
         check_unicode(raw, where)
@@ -368,9 +363,9 @@ def convert(
 
 
 def _sound(raw: Any) -> bool:
-    """Can it be written as JSON in UTF-8?
+    """True if it can be written as JSON in UTF-8.
 
-    Quick, as it decides nothing: what cannot is walked to find out where and why.
+    A quick check that decides nothing: what fails it is walked to find out where and why.
     """
     try:
         json.dumps(raw, ensure_ascii=False, allow_nan=False).encode()

@@ -1,6 +1,6 @@
-"""What a game tells the rooms below the rules.
+"""What a game tells the packages below the rules.
 
-How its pieces lie, which table it is played on, what is printed for it, what it measures.  Data and
+How its pieces lie, which table it is played on, what is printed for it, what it measures. Data and
 pure functions; `engines.game` has the rest.
 """
 
@@ -18,20 +18,18 @@ from table.solids import POSES, Array
 from table.table_config import Counters
 
 USUAL = 0.9
-"""Where more of a game's pieces than this lie or stand alike, one that seems to be otherwise is
-looked at once more as if it were not.
+"""If more of a game's pieces than this share lie or stand alike, one that seems to be otherwise is
+examined once more as if it were not.
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PiecePrior:
-    """How pieces of a game stand as a rule.
+    """Prior probabilities of the poses of a game's pieces.
 
-    `poses` are the probabilities of `table.solids.POSES`, (3,), `most` is how many of a colour are
-    on the board at most.
-
-    With `apart` they never stand one in another: one more of a colour is told, if it is surely
-    read, as it has no business there.
+    `poses` are the probabilities of `table.solids.POSES`, (3,), `most` is the greatest number of
+    pieces of a colour on the board. With `apart` pieces never stand in one another: a surely read
+    surplus piece of a colour is then reported, as it has no business there.
     """
 
     poses: Array
@@ -40,17 +38,17 @@ class PiecePrior:
 
     @property
     def has_dominant_pose(self) -> bool:
-        """Do nearly all pieces of the game stand, or nearly all lie?"""
+        """True if nearly all pieces of the game stand, or nearly all lie."""
         return bool(self.poses.max() > USUAL)
 
     @property
     def mostly_lying(self) -> bool:
-        """Do nearly all pieces of the game lie?"""
+        """True if nearly all pieces of the game lie."""
         return bool(self.poses[POSES.index("lying")] > USUAL)
 
 
 ANY_POSE = PiecePrior(np.full(len(POSES), 1 / len(POSES)), 100)
-"""Of games that say nothing about their pieces."""
+"""The prior of games that state nothing about their pieces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +86,12 @@ class BoardPrint:
 
 @dataclass(frozen=True, slots=True)
 class DefaultTable:
-    """The table that a game is played on if nobody says otherwise.
+    """The default table of a game.
 
-    `board` makes its board with cells of so many mm, `cell_mm` of them usually, and from `cells_mm`
-    on, (least, most), on a printed sheet; boards whose cells have one size only (None), or that
-    have none, ignore it.  `pieces` is a set of pieces, `sizes` those of it that are in play.  A
-    game with a `target` has a piece of a colour that is no player's.
+    `board` makes its board with cells of so many mm, usually `cell_mm`; `cells_mm` (least, most) is
+    their range on a printed sheet; boards whose cells have one size only (None), or that have none,
+    ignore it. `pieces` is a set of pieces, `sizes` those of it that are in play. A game with a
+    `target` has a piece of a colour that is no player's.
     """
 
     board: Callable[[float], Board]
@@ -155,17 +153,18 @@ class Measured(Protocol):
 class Measuring:
     """How a game measures pieces from a target.
 
-    For whoever measures without a game, and for saying how well that works on a table.
+    Used to measure without a game, and to say how well that works on a table.
     """
 
     measure: Callable[[Observation, str], Measured | str]
-    """Of what was seen, from the piece of this colour; a sentence tells why it cannot be done."""
+    """Measures an observation from the piece of this colour; a sentence says why it cannot."""
     sentence: Callable[[Any], str]
-    """What was measured, for people."""
+    """The measurement as a sentence for people."""
     document: Callable[[Any], dict[str, Any]]
-    """What was measured, or why it was not: `gaps` and `call` of `rinkside-observation/1`."""
+    """The measurement, or why there is none, as `gaps` and `call` of `rinkside-observation/1`."""
     difference_sigma_mm: Callable[[Any, int, int], float]
-    """Standard deviation of the difference of two gaps, by their places in what was measured."""
+    """Standard deviation of the difference of two gaps, given by their places in the measurement.
+    """
     z: float
     """Standard deviations by which two gaps must differ to be told apart."""
 
@@ -180,4 +179,4 @@ class TableFacts:
 
 
 NO_TABLE_FACTS = TableFacts()
-"""Of a game that says nothing of its table, and of one that is not installed."""
+"""The facts of a game that states nothing about its table, and of one that is not installed."""

@@ -1,7 +1,7 @@
-"""Games by their names: found by entry points of the group `rinkside.games`, whoever installs them.
+"""Games by their names, found by entry points of the group `rinkside.games`.
 
-A game is a package, or any object, that `engines.game.Game` describes.  This module knows of it
-what lies below the rules: its name, and `FACTS.table`.
+A game is a package, or any object, that `engines.game.Game` describes. This module uses only what
+lies below the rules: its name, and `FACTS.table`.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from table.text import printable
 
 GROUP = "rinkside.games"
 OWN, OWN_FOLDER = "rinkside", "engines"
-"""The package that this is, and the one whose packages are its games."""
+"""The name of this package, and of the folder whose packages are its games."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundGames:
     """Games by name, this project's first.
 
-    `broken` tells of each that cannot be used why, a line each.
+    `broken` says in one line each why a game cannot be used.
     """
 
     games: Mapping[str, Any]
@@ -36,7 +36,7 @@ class FoundGames:
 
 
 def find_games() -> FoundGames:
-    """Load every game that is installed.  One that cannot be loaded stops no other."""
+    """Load every installed game. One that cannot be loaded does not stop the others."""
     games: dict[str, Any] = {}
     broken: list[str] = []
     for entry, package in announced(GROUP, _in_the_folder):
@@ -53,13 +53,13 @@ def find_games() -> FoundGames:
 
 
 def told(what: str, name: str, package: str, error: BaseException) -> str:
-    """That a part of a package cannot be used, in one line."""
+    """The sentence that a part of a package cannot be used, in one line."""
     why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return printable(" ".join(f"{what} {name!r} of {package} cannot be used: {why}".split()))
 
 
 def log_broken(what: str, name: str, package: str, error: BaseException) -> None:
-    """Log that line; without a handler it goes to stderr."""
+    """Log that a part of a package cannot be used; without a handler it goes to stderr."""
     logging.getLogger(OWN).warning("rinkside: %s", told(what, name, package, error))
 
 
@@ -69,7 +69,7 @@ def announced(
     """Entry points of a group with the name of their distribution, this project's first, each once.
 
     `own` are this project's where it announces none: it is run from a checkout that is not
-    installed, or was before there were any.
+    installed, or was installed before there were any.
     """
     entries = {
         (entry.dist.name if entry.dist else "", entry.name, entry.value): entry
@@ -90,7 +90,7 @@ def _in_the_folder() -> Iterator[metadata.EntryPoint]:
 
 @cache
 def found_games() -> FoundGames:
-    """`find_games`, once a process; what is broken is logged."""
+    """`find_games`, run once a process; broken games are logged."""
     found = find_games()
     for line in found.broken:
         logging.getLogger(OWN).warning("rinkside: %s", line)
@@ -98,14 +98,14 @@ def found_games() -> FoundGames:
 
 
 def table_facts(game: str) -> TableFacts:
-    """What the game of a name says of its table; of one that is not installed, nothing."""
+    """What the game of a name states about its table; defaults for one that is not installed."""
     facts = getattr(found_games().games.get(game), "FACTS", None)
     told = getattr(facts, "table", None)
     return told if isinstance(told, TableFacts) else NO_TABLE_FACTS
 
 
 def all_table_facts() -> dict[str, TableFacts]:
-    """Those of every game, by name."""
+    """The table facts of every game, by name."""
     return {name: table_facts(name) for name in found_games().games}
 
 
@@ -116,9 +116,9 @@ def played_on(kind: str) -> tuple[str, DefaultTable] | None:
 
 
 def usual_game() -> str:
-    """The game that commands take if nobody says otherwise; empty where there is none.
+    """The default game of commands; empty where there is none.
 
-    The first on open ground, which needs no board.
+    It is the first on open ground, which needs no board.
     """
     played = played_on("open")
     return played[0] if played else next(iter(found_games().games), "")
@@ -135,9 +135,9 @@ def _title(game: str) -> str:
 
 
 def measuring() -> tuple[str, Measuring]:
-    """The first game that measures pieces from a target, its title, and how it does.
+    """The first game that measures pieces from a target: its title, and how it measures.
 
-    Raises InputError where none of those that are installed does.
+    Raises InputError where no installed game does.
     """
     for name, facts in all_table_facts().items():
         if facts.measuring is not None:

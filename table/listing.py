@@ -1,4 +1,4 @@
-"""Words that the sentences of every game are made of."""
+"""Phrases that the sentences of every game share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def listed(things: Iterable[object], joint: str = "and", none: str = "nobody") -
 
 
 def cannot_be_read(place_mm: Iterable[float]) -> Message:
-    """Of what lies at a place (2,)."""
+    """The sentence that something at a place (2,) cannot be read."""
     x, y = (f"{mm:.0f}" for mm in place_mm)
     return sentences(
         msg("Something lies at ({n}, {n2}) mm that cannot be read.", n=x, n2=y),
@@ -25,7 +25,7 @@ def cannot_be_read(place_mm: Iterable[float]) -> Message:
 def as_recorded(mm: float, decimals: int = 1) -> str:
     """A length as records keep it, rounded from hundredths.
 
-    One that is measured and then recorded is not shown as two.
+    So a length measured and then recorded is shown as one number.
     """
     return f"{round(mm, 2):.{decimals}f}"
 

@@ -12,7 +12,7 @@ Z_95 = 1.96
 """Standard deviations on either side that hold 95 % of a normal distribution."""
 EPOCH_MS, LAST_MS = 10**11, 253_402_300_799_999
 """A camera's clock between these counts from 1970 (it is after 1973, and before the year 10000,
-where calendars end); else from the start of a recording.
+where calendars end); otherwise from the start of a recording.
 """
 
 
@@ -46,7 +46,7 @@ def shown_time(at_ms: int) -> str:
 
 
 def shown_date(utc: str) -> str:
-    """Local date and time of an ISO 8601 time; as it was handed in if it is none."""
+    """Local date and time of an ISO 8601 time; other text is returned unchanged."""
     try:
         return datetime.fromisoformat(utc).astimezone().strftime("%Y-%m-%d %H:%M")
     except (ValueError, OverflowError):
@@ -54,7 +54,7 @@ def shown_date(utc: str) -> str:
 
 
 def called(player: str, names: Mapping[str, str]) -> str:
-    """A player as people know them: `Anna (red)`, or the colour where no name was told."""
+    """A player with their name: `Anna (red)`, or the colour where no name is known."""
     return f"{names[player]} ({player})" if player in names else player
 
 

@@ -60,7 +60,7 @@ class PieceName(msgspec.Struct, frozen=True, tag="piece"):
 
 
 class Plain(msgspec.Struct, frozen=True, tag="text"):
-    """An English text that nobody knows the template of, such as one of a log of before 0.2."""
+    """An English text without a known template, such as one of a log from before 0.2."""
 
     text: str
 
@@ -73,10 +73,10 @@ class Template(msgspec.Struct, frozen=True, tag="message"):
 
 
 class Listing(msgspec.Struct, frozen=True, tag="list"):
-    """Several things: `red, blue and green`, `a; b` and `a, b`, or sentences, a space between them.
+    """Several things: `red, blue and green`, `a; b` and `a, b`, or sentences joined by spaces.
 
-    `joint` is what stands before the last: `and` and `or` have commas between the others, and the
-    others stand between all.
+    `joint` stands before the last: `and` and `or` have commas between the others, other joints
+    stand between all.
     """
 
     items: tuple[Value, ...]
@@ -86,8 +86,8 @@ class Listing(msgspec.Struct, frozen=True, tag="list"):
 Value = Template | Listing | Plain | Word | Number | PieceName | str
 """What a message is made of, as the log keeps it; text is the same in every language."""
 Say = Callable[[str, str], str]
-"""What is said in a language for an English text, in a form (empty for the usual one, `PLAIN` for
-a text without a template, `NUMBER` for a number).
+"""Translates an English text in a form (empty for the usual one, `PLAIN` for a text without a
+template, `NUMBER` for a number).
 """
 PLAIN, NUMBER = "plain", "number"
 
@@ -129,7 +129,7 @@ def msg(template: str, **fields: object) -> Message:
 
 
 def phrase(template: str, **fields: object) -> Message:
-    """As `msg`, for what stands inside a sentence: a player's colour begins with a small letter."""
+    """As `msg`, for a part of a sentence: a player's colour begins with a small letter."""
     return Message(msg(template, **fields).content, sentence=False)
 
 
@@ -139,12 +139,12 @@ def plain(document: Any) -> Any:
 
 
 def as_message(text: str) -> Message:
-    """A text as a message: the one that it is, else one that has no template."""
+    """A text as a message: itself if it is one, else one without a template."""
     return text if isinstance(text, Message) else Message(Plain(str(text)))
 
 
 def sentences(*parts: str) -> Message:
-    """Messages one after the other, without those that are empty."""
+    """Messages in sequence, without empty ones."""
     each = [_content(part) for part in parts if part]
     if len(each) == 1:
         return Message(each[0])
@@ -172,7 +172,7 @@ def in_a_row(things: Iterable[object], kind: str = "text", joint: Joint = ",") -
 
 
 def phrases(*parts: str, joint: Joint = ";") -> Message:
-    """Parts of one sentence, a semicolon between each two; empty ones are left out."""
+    """Parts of one sentence, joined by semicolons; empty ones are left out."""
     each = tuple(_content(part) for part in parts if part)
     return Message(each[0] if len(each) == 1 else Listing(each, joint))
 
@@ -193,7 +193,7 @@ def as_sentence(part: str) -> Message:
 
 
 def written(value: Value, say: Say = lambda english, _form: english, form: str = "") -> str:
-    """What was said in another language, by its catalogue; in English by none."""
+    """The text of a value in the language of the catalogue `say`; in English without one."""
     match value:
         case str():
             return value
@@ -222,7 +222,7 @@ MADE_SENTENCES = ("{text}.", "{text}; nothing was done.")
 
 
 def _capital(text: str, value: Value) -> str:
-    """With a capital letter, if it begins with a player or a colour or is a phrase with a stop."""
+    """The text, capitalized if it begins with a player or a colour or is a phrase with a stop."""
     if isinstance(value, Template) and value.template in MADE_SENTENCES:
         return text[:1].upper() + text[1:]
     while isinstance(value, Template | Listing):

@@ -1,4 +1,4 @@
-"""Did a piece move between two settled observations?"""
+"""Motion of pieces between two settled observations."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ CARRIED_MM = 5.0
 were like.
 """
 TURNED_BASES = 0.6
-"""A piece that fell over, or was stood up, lies farther from where it was: one that is nearer was
-read otherwise.
+"""Displacement, in bases, above which a change of pose is real; a smaller one is a different
+reading.
 
-The middle of one that fell over an edge is 1.3 bases off; that of a lying one whose outline is that
-of the standing one, 0.4.
+A piece that fell over, or was stood up, lies farther from where it was. The middle of one that fell
+over an edge is 1.3 bases off; that of a lying one whose outline is that of the standing one, 0.4.
 """
 
 
 def travel_mm(a: SeenPiece, b: SeenPiece) -> float:
-    """How far the base or the tip went, whichever went farther."""
+    """Displacement in mm of the base or the tip, whichever is greater."""
     return float(max(np.hypot(*(b.base_mm - a.base_mm)), np.hypot(*(b.tip_mm - a.tip_mm))))
 
 
 def moved(a: SeenPiece, b: SeenPiece) -> bool:
-    """Does a piece lie elsewhere, or otherwise, than before, by more than pictures differ?"""
+    """True if a piece lies elsewhere or in another pose, by more than pictures differ."""
     noise_mm = 3 * float(np.sqrt(np.trace(a.covariance[:2, :2] + b.covariance[:2, :2])))
     return a.pose != b.pose or travel_mm(a, b) > max(STILL_MM, noise_mm)
 
 
 def middles_mm(was: SeenPiece, now: SeenPiece) -> float:
-    """How far apart two readings of a piece are, seen from above."""
+    """Distance in mm between two readings of a piece, seen from above."""
     return float(np.hypot(*(now.base_mm + now.tip_mm - was.base_mm - was.tip_mm))) / 2
 
 
 def as_good_as_there(was: SeenPiece, now: SeenPiece) -> bool:
-    """Is something read so near to where a piece lay that it is that piece?
+    """True if something is read so near to where a piece lay that it is that piece.
 
-    In whatever pose or size it is read.
+    Its pose and size do not matter.
     """
     return middles_mm(was, now) < TURNED_BASES * was.solid.base_mm
 
 
 def surely_another(was: SeenPiece, now: SeenPiece) -> bool:
-    """Are these two pieces: of two sizes, and not where one may have been misread?
+    """True if these are two pieces: of two sizes, and not where one may have been misread.
 
-    In a stack sizes may be.
+    In a stack sizes may be misread.
     """
     surely = (
         min(was.size_probability, now.size_probability) >= SURE

@@ -1,6 +1,6 @@
 """What was seen on the table, or why nothing could be seen.
 
-Pieces are in millimetres, each with its covariance.
+Pieces are in mm, each with its covariance.
 """
 
 from __future__ import annotations
@@ -43,13 +43,11 @@ class SeenPiece:
     on: int | None = None
     """Index in `Observation.pieces` of the piece that this one stands on."""
     rivals: tuple[SeenPiece, ...] = ()
-    """What else it may be, of another size or pose or lying otherwise, the likeliest first: all
-    that one is not sure enough to leave out.
+    """Alternatives of another size, pose or position, the likeliest first: all that are not surely
+    excluded.
     """
     if_right: Array | None = None
-    """(3, 3): as `covariance`, if what is named is right; None where that is all the doubt there
-    is.
-    """
+    """(3, 3): the covariance if the size and pose named are right; None where it is the same."""
 
     @property
     def tip_mm(self) -> Array:
@@ -69,7 +67,7 @@ class SeenPiece:
 
     @property
     def place_sigma_mm(self) -> float:
-        """How well its place is known, 1 sigma along the longer half axis."""
+        """Uncertainty of its place, 1 sigma along the longer half axis, in mm."""
         return float(np.sqrt(np.linalg.eigvalsh(self.covariance[:2, :2]).max()))
 
     def away_from(self, other: SeenPiece) -> Array:
@@ -80,7 +78,7 @@ class SeenPiece:
 
     @property
     def message(self) -> Message:
-        """What it is and where, for people."""
+        """The piece and its place in words."""
         x, y = self.base_mm
         return phrase(
             "{colour} {size}, {pose}, at ({mm}, {mm2}) mm",
@@ -161,17 +159,16 @@ class Observation:
     hand: bool = False
     """Something that is no piece reaches over the board."""
     moving: bool = False
-    """The picture changes: these are the pieces as they were read last, not as they are now."""
+    """The picture is changing: these are the pieces as last read, not as they are now."""
     still_ms: int = 0
-    """For so long before `at_ms` the picture has been the same, as far as the eyes know."""
+    """How long before `at_ms` the picture has been unchanged, as far as the vision knows."""
     unread_mm: tuple[Array, ...] = ()
-    """Places (2,) on the board where something that looks like a piece lies that none of the pieces
-    explains.
+    """Places (2,) on the board where something that looks like a piece lies that no piece explains.
     """
     tiles: dict[str, bool] | None = None
-    """Of a board of tiles: which places, a1 at the near left, have one."""
+    """For a board of tiles: whether each place, a1 at the near left, has one."""
     dice: tuple[SeenDie, ...] | None = None
-    """Dice that lie on the board; None where nobody looks for any."""
+    """Dice that lie on the board; None where they are not looked for."""
     notes: tuple[str, ...] = field(default=())
     """Sentences for people, such as `fiducial 2 is covered`."""
 

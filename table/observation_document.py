@@ -132,5 +132,5 @@ class ObservationDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def documented(seen: Observation) -> ObservationDocument:
-    """The document of what was seen."""
+    """The document of an observation."""
     return msgspec.convert(observation_document(seen), ObservationDocument)

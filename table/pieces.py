@@ -1,4 +1,4 @@
-"""Pyramids as things one can hold: sizes, sets of sizes, colours."""
+"""Pyramids as physical objects: sizes, sets of sizes, colours."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class PieceSize:
 
     @property
     def stack_step_mm(self) -> float:
-        """How far a piece is lifted by a like piece under it: the shell measured along the axis."""
+        """Height by which a piece is lifted by a like piece under it: the shell along the axis."""
         return self.wall_mm * self.slant_mm / (self.base_mm / 2)
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ class Pyramid:
 
     @classmethod
     def parse(cls, text: str) -> Pyramid:
-        """The pyramid that prints so; raises InputError."""
+        """Parse a pyramid such as `red medium`; raises InputError."""
         colour, _, size = text.strip().partition(" ")
         if colour not in COLOURS or not size:
             raise InputError(

@@ -1,4 +1,4 @@
-"""`table.json` (`rinkside-table/1`): what is known of a calibrated table.
+"""`table.json` (`rinkside-table/1`): the configuration of a calibrated table.
 
 Its camera, fiducials, board and game.
 """
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 FORMAT: Literal["rinkside-table/1"] = "rinkside-table/1"
 SMALLEST_GROUND_MM2 = 1000
 MOST_MARKERS = 1000
-"""No ArUco dictionary has more."""
+"""The greatest number of markers: no ArUco dictionary has more."""
 Parameter = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
 Row = tuple[Parameter, Parameter, Parameter]
 Orientation = Literal["sensor", "upright"]
@@ -57,14 +57,16 @@ class Lens(
     model: Literal["pinhole", "fisheye"] = "pinhole"
     covariance: Square = ()
     first_estimate: bool = False
-    """Made from one photograph of the table, or from what the camera's maker says; a calibration of
-    the lens is better.
+    """Estimated from one photograph of the table, or from what the camera's maker states; a
+    calibration of the lens is better.
     """
     focus_dpt: Annotated[float, msgspec.Meta(ge=0, le=100)] | None = None
-    """Where the lens was focused when it was calibrated, one over metres, if the camera told."""
+    """Focus of the lens when it was calibrated, in dioptres (one over metres), if the camera
+    reports it.
+    """
     orientation: Orientation = "sensor"
-    """Which way up the pictures were that the lens was calibrated from; all others are read the
-    same way.
+    """Orientation of the pictures that the lens was calibrated from; all others are read the same
+    way.
     """
 
 
@@ -124,9 +126,10 @@ Level = Annotated[float, msgspec.Meta(gt=0, le=4)]
 
 
 class LearnedColour(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a colour is on this table, in its light.
+    """A colour as it looks on this table, in its light.
 
-    `light` is what comes off its plastic, (red, green, blue), linear, relative to white paper.
+    `light` is the light that its plastic reflects, (red, green, blue), linear, relative to white
+    paper.
     """
 
     colour: str
@@ -160,10 +163,10 @@ class CoverDice(
 class TableFields(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """What a `table.json` has beside its format.
+    """The fields of a `table.json` beside its format.
 
     This is the only list of its fields: reading, writing, messages and the test of docs/FORMATS.md
-    go by it.
+    use it.
     """
 
     camera: Lens
@@ -255,7 +258,10 @@ def _fields(table: TableFields) -> dict[str, Any]:
 
 
 def _check_words(raw: dict[str, Any], where: str) -> None:
-    """Words that say what the rest means; asked first, so that the message can list them."""
+    """Check the text fields that determine the rest.
+
+    They are checked first, so that messages can list the choices.
+    """
     if raw.get("format", FORMAT) != FORMAT:
         raise InputError(
             f"{where}: format: expected {FORMAT!r}, got {shown(raw['format'])}; a newer Rinkside"

@@ -10,9 +10,9 @@ from table.table_config import Setup, save_table
 
 
 def replace_table(setup: Setup, path: Path) -> Path | None:
-    """Write a table where another one may be; that is kept beside it, and its path returned.
+    """Write a table where another may be; the old one is kept beside it, and its path returned.
 
-    Raises InputError; the file is as it was then.
+    Raises InputError; the file is then unchanged.
     """
     kept = keep_previous(path)
     save_table(setup, path)
@@ -20,9 +20,9 @@ def replace_table(setup: Setup, path: Path) -> Path | None:
 
 
 class TableFile:
-    """A table and its file.  While a table is made ready or played on nothing else writes the file.
+    """A table and its file.
 
-    Everything from any thread.
+    While a table is set up or played on nothing else writes the file. All methods are thread-safe.
     """
 
     def __init__(self, path: Path, setup: Setup) -> None:
@@ -38,7 +38,7 @@ class TableFile:
             return self._setup
 
     def replace(self, setup: Setup) -> None:
-        """Write another table over it, and take that from here on; as `replace_table`."""
+        """Write another table over it, and use that from now on; as `replace_table`."""
         with self._lock:
             replace_table(setup, self.path)
             self._setup = setup

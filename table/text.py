@@ -1,6 +1,6 @@
-"""Text from outside.
+"""Checks of text from outside.
 
-Refused where it is no valid Unicode, made harmless where it goes to a terminal.
+It is refused where it is no valid Unicode, and made harmless where it goes to a terminal.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from table.errors import InputError
 
 SHOWN = 40
-"""So many characters of a text that is refused are quoted."""
+"""Greatest number of characters quoted of a refused text."""
 
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _UNSAFE = re.compile(f"[{_CONTROLS}\t\n]")
@@ -44,10 +44,9 @@ def check_unicode(value: object, where: str) -> None:
 
 
 def printable(text: str, keep_lines: bool = False) -> str:
-    """`text` as it can be written to a terminal.
+    """`text` with everything that would steer a terminal replaced by spaces.
 
-    What would steer it (C0, C1, ESC, changes of direction) becomes a space.
-
-    Line ends and tabs become spaces too unless `keep_lines`.
+    That is C0, C1, ESC and changes of direction. Line ends and tabs become spaces too unless
+    `keep_lines`.
     """
     return (_UNSAFE_IN_LINES if keep_lines else _UNSAFE).sub(" ", text)

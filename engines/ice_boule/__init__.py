@@ -1,5 +1,6 @@
-"""Ice Boule: throw your pieces nearer to the target than anybody else's.  Printed rules, and
-rulings ice_boule.1 to .10.
+"""Ice Boule: throw your pieces nearer to the target than anybody else's.
+
+Covers the printed rules, and rulings ice_boule.1 to .10.
 """
 
 from engines.ice_boule.alternatives import alternatives

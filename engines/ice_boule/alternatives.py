@@ -1,4 +1,4 @@
-"""What may have happened instead of a throw that was ruled."""
+"""Alternatives to a throw that was ruled on."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ from table.pieces import COLOURS
 
 
 def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
-    """Neighbours in the order of distances the other way round or equally near; the throw on the
-    target, touching it, out of play, or of another size where it fixes that; the target out of
-    play, or of another colour; another size that was said; a throw where a stop was heard.
+    """Legal alternatives to the last of `moves`, for an appeal.
+
+    Neighbours in the order of distances swapped or equally near; the throw on the target, touching
+    it, out of play, or of another size where it fixes that; the target out of play, or of another
+    colour; another announced size; a throw where a stop was announced.
     """
     return instead(rules, _near, state, moves)
 
@@ -132,7 +134,7 @@ def _ranked(ruled: Throw, thrown: int | None, ranking: Ranking) -> Throw:
 
 
 def _first(layout: Layout, at: int, lie: Lie) -> Layout:
-    """The layout with the piece that lay `at` a place lying nearest now, behind what is as near."""
+    """The layout with the piece `at` a place moved to the front, behind any equally near."""
     others = rank_layout(layout).without(at).layout()
     nearer = sum(other.rank <= lie.rank for other in others.lies)
     before, behind = others.lies[:nearer], others.lies[nearer:]

@@ -1,5 +1,7 @@
-"""What does not come through the lens: the starting line, a target that is not seen, sizes said
-before play, what left the play area, a stop.
+"""Announcements of Ice Boule: facts that the camera cannot see.
+
+They are the starting line, an unseen target, sizes said before play, what left the play area, and a
+stop.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ class OutSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class VoidSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The target left the play area; `player` is whoever says it."""
+    """The target left the play area; `player` is whoever says so."""
 
     player: str
     void: Literal[True]
@@ -55,8 +57,9 @@ class SizeSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LineSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The starting player marked the starting line: true, or the two points in mm between which it
-    runs.
+    """The starting player marked the starting line.
+
+    `line` is true, or the two end points of the line in mm.
     """
 
     player: str
@@ -64,8 +67,9 @@ class LineSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TargetSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The target stands where the starting player threw it, and the camera does not see it: its
-    colour, or true, to be asked for that.
+    """The target stands where the starting player threw it, and the camera does not see it.
+
+    `target` is its colour, or true to be asked for the colour.
     """
 
     player: str
@@ -76,10 +80,10 @@ Said = StopSaid | OutSaid | VoidSaid | SizeSaid | LineSaid | TargetSaid
 
 
 def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
-    """What is heard in Ice Boule: `{"player": "red", "stop": true}`, or with `out`, `void`, `size`,
-    `line` or `target` (docs/FORMATS.md).
+    """The verdict on an announcement: `{"player": "red", "stop": true}`.
 
-    Raises InputError for what is none of these.
+    Instead of `stop` it may have `out`, `void`, `size`, `line` or `target` (docs/FORMATS.md).
+    Raises InputError for anything else.
     """
     heard = cast(
         Said, read_heard(said, StopSaid, OutSaid, VoidSaid, SizeSaid, LineSaid, TargetSaid)
@@ -100,8 +104,9 @@ def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> V
 
 
 def judge_stop(state: State, player: str) -> Verdict:
-    """A player, alone with pieces left, says that they throw no more (ruling ice_boule.7); this is
-    heard, not seen.
+    """A player, alone with pieces left, stops throwing (ruling ice_boule.7).
+
+    This is announced, not seen.
     """
     found = _heard(state, Stop(player), lambda ranking: Stop(player, ranking.layout()))
     if not isinstance(found, Stop):
@@ -119,8 +124,9 @@ def judge_stop(state: State, player: str) -> Verdict:
 
 
 def judge_out(state: State, player: str) -> Verdict:
-    """A player says that their throw left the play area, where nobody may see it; all else lies as
-    it lay.
+    """A player says that their throw left the play area, where nobody may see it.
+
+    Everything else lies as it lay.
     """
     found = _heard(
         state,
@@ -199,7 +205,7 @@ def _judge_line(state: State, heard: LineSaid) -> Verdict:
 
 
 def _judge_target(state: State, heard: TargetSaid) -> Verdict:
-    """A target that stands and is not seen; which colour it has is asked where it was not said."""
+    """A target that stands unseen; its colour is asked where it was not announced."""
     if heard.player != state.starter:
         return Waiting(
             code="boule.target",
@@ -237,9 +243,7 @@ def _judge_target(state: State, heard: TargetSaid) -> Verdict:
 
 
 def _set_up(state: State, move: Move, player: str, code: str, said: str) -> Verdict:
-    """A move before the first throw of an end, as a player says it; refused where the rules forbid
-    it.
-    """
+    """An announced move before the first throw of an end; refused where the rules forbid it."""
     if wrong := violation(state, move):
         return refusal(wrong, player, (str(move),), {})
     return Accepted(
@@ -252,8 +256,9 @@ def _set_up(state: State, move: Move, player: str, code: str, said: str) -> Verd
 
 
 def unseen_targets(state: State, first: str | None = None) -> tuple[Choice, ...]:
-    """That a target stands and is not seen, of every colour that it may have, `first` the first of
-    them; nothing where none can be thrown.
+    """Choices: the target stands unseen, one for each colour that it may have.
+
+    `first` is the colour listed first. Empty where no target can be thrown.
     """
     colours = sorted(COLOURS, key=lambda colour: colour != first)
     targets = [Target(colour) for colour in colours]
@@ -271,7 +276,7 @@ def unseen_targets(state: State, first: str | None = None) -> tuple[Choice, ...]
 
 
 def _readable(text: str, key: str) -> Move:
-    """A move made of what was said; raises InputError, which names the key, for what is none."""
+    """The move in an announcement; raises InputError, which names `key`, for other text."""
     try:
         return parse_move(text)
     except InvalidNotation as error:
@@ -279,8 +284,10 @@ def _readable(text: str, key: str) -> Move:
 
 
 def _heard(state: State, as_it_lies: H, move: Callable[[Ranking], H]) -> H | Verdict:
-    """A move that leaves all as it lies; refused, or asked about where its end hangs on what is too
-    close to call.
+    """A move that leaves all pieces as they lie, or a verdict where it cannot be accepted.
+
+    It is refused where the rules forbid it, and asked about where the result of the end depends on
+    distances too close to call.
     """
     wrong = violation(state, as_it_lies)
     if wrong is None:

@@ -16,7 +16,7 @@ from table.observation import SURE, Observation, SeenPiece
 
 
 def judge_target(state: State, seen: Observation, before: Observation | None) -> Verdict:
-    """Is the table cleared, and has the target been thrown?"""
+    """The verdict between ends: is the table cleared, and has the target been thrown?"""
     starter = state.starter
     if (own := _own_target(state, seen, before)) is not None:
         return own
@@ -64,7 +64,7 @@ def judge_target(state: State, seen: Observation, before: Observation | None) ->
 
 
 def _thrown_target(state: State, target: SeenPiece) -> Verdict:
-    """The one target that came: does it stand upright?"""
+    """The verdict on the one target that appeared: does it stand upright?"""
     common: dict[str, Any] = {"code": "boule.target", "rests_on": SETUP, "player": state.starter}
     if target.pose != "upright" and target.pose_probability >= SURE:
         said = msg("Stand the {colour} target upright where it lies.", colour=target.colour)
@@ -93,10 +93,10 @@ def _clear(state: State) -> Message:
 
 
 def _own_target(state: State, seen: Observation, before: Observation | None) -> Waiting | None:
-    """Why the one piece on the table cannot be the target, where it has a player's colour and does
-    not lie there since the last end; else None.
+    """Why the only piece on the table cannot be the target; None where it can.
 
-    Nobody is accused: it may be the Centrifuge of a Catapult that is being built.
+    It cannot if it has a player's colour and was not there at the last end. Nobody is accused: it
+    may be the Centrifuge of a Catapult that is being built.
     """
     changes = compare(before, seen) if before else None
     if len(seen.pieces) != 1 or (changes and changes.still):
@@ -113,10 +113,9 @@ def _own_target(state: State, seen: Observation, before: Observation | None) -> 
 
 
 def _stands_unseen(state: State, before: Observation | None) -> Ambiguous:
-    """What people are asked where something else than a target came: it may stand there, and not be
-    seen.
+    """The question whether the target stands unseen, where something else than a target appeared.
 
-    The last end's target is the likeliest to be thrown again.
+    The last end's target is listed first, as the likeliest to be thrown again.
     """
     last = [
         piece.colour
@@ -139,7 +138,7 @@ def _stands_unseen(state: State, before: Observation | None) -> Ambiguous:
 
 
 def _came(seen: Observation, before: Observation | None) -> tuple[Message, ...]:
-    """What was not there at the last ruling, a sentence a piece."""
+    """The pieces that were not there at the last verdict, one sentence each."""
     pieces = (
         [seen.pieces[index] for index in compare(before, seen).appeared] if before else seen.pieces
     )

@@ -1,5 +1,6 @@
-"""The order of throws in Ice Boule; its distances are lines between pieces, which the measurement
-draws.
+"""The order of throws in Ice Boule.
+
+Its distances are lines between pieces, which the measurement draws.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def options(state: State) -> tuple[Option, ...]:
 
 
 def trace(_state: State, _move: Move) -> tuple[Mark, ...]:
-    """Nothing lies on cells here."""
+    """No marks: nothing lies on cells in this game."""
     return ()
 
 

@@ -79,7 +79,7 @@ def _quoted(label: str) -> Message:
 
 
 def _measured_so(choice: Choice, readings_mm: Mapping[str, float]) -> bool:
-    """Do a calliper's readings agree with the order of pieces that a choice stands for?"""
+    """True if a calliper's readings agree with the order of pieces of a choice."""
     move = parse_move(choice.moves[-1]) if choice.moves else None
     if not isinstance(move, Throw | Stop) or not move.layout:
         return False
@@ -107,8 +107,9 @@ def _place(layout: Layout, name: str) -> int:
 
 
 def _order_agrees(layout: Layout, a: tuple[int, float], b: tuple[int, float]) -> bool:
-    """Readings (place, mm) of two pieces; equal ones do not let the leader's piece count as
-    nearer.
+    """True if readings (place, mm) of two pieces agree with the layout's order.
+
+    Equal readings do not let the leader's piece count as nearer.
     """
     (near, near_mm), (far, far_mm) = sorted([a, b])
     colours = layout.lies[near].colour, layout.lies[far].colour

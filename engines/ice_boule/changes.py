@@ -18,9 +18,11 @@ MOVED_MM = 1e4
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """`same` gives for pieces now (index in `pieces`) the piece before; `moved` are those of them
-    that lie elsewhere or otherwise, `carried` those that surely do; `appeared` (indexes now) have
-    no partner of their colour and size.
+    """The pairing of pieces between two observations, as indexes into their `pieces`.
+
+    `same` maps a piece now to the piece before. Of those pieces `moved` lie elsewhere or in another
+    pose, and `carried` surely do. `appeared` (indexes now) have no partner of their colour and
+    size.
     """
 
     same: dict[int, int]
@@ -30,13 +32,14 @@ class Changes:
 
     @property
     def still(self) -> dict[int, int]:
-        """As `same`, without those that moved."""
+        """`same` without the pieces that moved."""
         return {now: then for now, then in self.same.items() if now not in self.moved}
 
 
 def compare(before: Observation, seen: Observation) -> Changes:
-    """Pair the pieces of each colour so that as few as possible moved, and these travelled least
-    in all; none with one of surely another size elsewhere.
+    """Pair the pieces of each colour so that the fewest moved, and these travelled least in all.
+
+    Pieces that are elsewhere and surely of another size are never paired.
     """
     same: dict[int, int] = {}
     for colour in {piece.colour for piece in seen.pieces}:
@@ -60,7 +63,7 @@ def compare(before: Observation, seen: Observation) -> Changes:
 
 
 def _cost_mm(was: SeenPiece, now: SeenPiece) -> float:
-    """What it takes, in mm of travel, for these to be one piece."""
+    """Cost, in mm of travel, of pairing these two."""
     if surely_another(was, now):
         return NEVER_MM
     travelled_mm = travel_mm(was, now)

@@ -1,4 +1,4 @@
-"""What the house knows of Ice Boule beside its rules."""
+"""What Ice Boule states beside its rules, for the other packages."""
 
 from __future__ import annotations
 
@@ -48,8 +48,9 @@ def _next_button(document: Document) -> Mapping[str, Any] | None:
 
 
 def comparable(move: str) -> str:
-    """A layout lists pieces that are too close to call (`~`) by best estimate: their order says
-    nothing, so it is made the same.
+    """A move in a form that compares equal whatever the order of pieces too close to call.
+
+    A layout lists such pieces (`~`) by best estimate, so their order carries no information.
     """
     head, colon, layout = move.partition(": ")
     blocks = (" ~ ".join(sorted(block.split(" ~ "))) for block in layout.split(" < "))
@@ -62,7 +63,10 @@ def _measure(seen: Observation, target: str) -> Measurement | str:
 
 
 def _document(measured: Measurement | str) -> dict[str, Any]:
-    """A target that is not seen is no call, and the reason is a doubt."""
+    """The measurement as plain data.
+
+    For an unseen target it has no call, and the reason is a doubt.
+    """
     if isinstance(measured, str):
         return measurement_document(CannotSee(code="boule.target.unseen", said=measured))
     return measurement_document(measured)

@@ -11,8 +11,9 @@ SHOWN = 3
 
 
 def sentence(measured: Measurement) -> Message:
-    """Who leads and with how many points if the end stopped now; or that it is too close to call,
-    and what to do.
+    """Who leads, and with how many points if the end stopped now, in a sentence.
+
+    Where that is too close to call, the sentence says what to do.
     """
     if measured.leading is None:
         return msg("No projectile lies in the play area.")

@@ -1,9 +1,10 @@
-"""The target where a piece stands on it and hides it: what is under that piece is known from where
-the target stood, or from the record.
+"""The target where a piece stands on it and hides it.
 
-A piece on the target is nearer to the camera than one on the table, and so it is read beside the
-place where it is: by as much as the lift says, away from the camera.  One that is read just there
-needs no question; else people are asked.
+Which target is under that piece follows from where the target stood, or from the record.
+
+A piece on the target is nearer to the camera than one on the table, so its reading is displaced
+away from the camera, in proportion to its lift. A piece that is read at exactly that displacement
+needs no question; otherwise people are asked.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ from table.observation import SURE, Observation, SeenPiece
 from table.solids import Array, Solid
 
 ELSEWHERE_MM = 2.5
-"""A piece that stands on the target is read so far from it, 1 sigma: it is nearer to the camera
-than it is taken to be.
+"""Displacement of the reading of a piece that stands on the target, 1 sigma: it is nearer to the
+camera than assumed.
 """
 LIFTS_MM = (3.0, 12.0)
-"""A piece on the target is lifted by its shell, measured along the axis: by so much, from the
-thinnest to the thickest.
+"""How far a target lifts the piece on it, measured along the axis: shells from the thinnest to the
+thickest.
 """
 ANYWHERE = np.diag([60.0, 60.0, 90.0]) ** 2
-"""Of a target that nobody sees and that may have been pushed."""
+"""Covariance of a target that nobody sees and that may have been pushed."""
 NOWHERE_MM = np.array([-40_000.0, -40_000.0])
-"""Where a target is put that the camera never saw: the same place in every table, so far off that
-no distance from it is taken for one that was measured (`Lie.measured`).
+"""Where a target that the camera never saw is put: the same place in every table, so far off that
+no distance from it is taken for a measured one (`Lie.measured`).
 """
 _SHAPE_MM = np.array(
     [
@@ -46,17 +47,18 @@ _SHAPE_MM = np.array(
     ]
 )
 UNTOLD = float(np.nextafter(SURE, 0))
-"""Nobody has said yet that the piece stands on the target, and the picture does not show it."""
+"""Pose probability of a piece on the target that the picture does not show and nobody has
+confirmed.
+"""
 
 
 def with_target(state: State, seen: Observation, before: Observation | None) -> Observation | None:
-    """What was seen, with the target under the piece that stands where it stood; None where the
-    target is simply not there.
+    """The observation with the target added under the piece that stands in its place.
 
-    `before` is the table that was ruled on last, None where that is not known; then it is known
-    from the layout of the record, or not at all. What eyes only guess, that it is under this piece
-    or another, does not count against that.  The pose of that piece is sure where nothing else
-    explains what is seen.
+    None where the target is simply not there. `before` is the table of the last verdict, None where
+    unknown; the place is then known from the layout of the record, or not at all. A mere guess of
+    the vision, that the target is under this piece or another, does not count against that. The
+    pose of that piece is sure where nothing else explains the observation.
     """
     guessed = {
         piece.on for piece in seen.pieces if piece.on is not None and piece.pose_probability < SURE
@@ -108,9 +110,10 @@ def with_target(state: State, seen: Observation, before: Observation | None) -> 
 
 
 def guessed(state: State, seen: Observation, before: Observation | None) -> Observation | None:
-    """What was seen, with a target that nobody sees where it may be: at the piece that fell from
-    it, or else where it was.  None where nothing tells.  Hardly anything is sure of distances from
-    there.
+    """The observation with an unseen target at its most likely place.
+
+    That is at the piece that fell from it, else where it was; None where neither is known. Hardly
+    any distance from there is sure.
     """
     was = [piece for piece in (before.pieces if before else ()) if piece.colour == state.target]
     if before is None or len(was) != 1:
@@ -136,8 +139,9 @@ def guessed(state: State, seen: Observation, before: Observation | None) -> Obse
 
 
 def never_seen(state: State, seen: Observation) -> Observation:
-    """What was seen, with a target that stands by people's word, and nobody knows where: nothing is
-    known of distances from it.
+    """The observation with a target that people say stands, at an unknown place.
+
+    Nothing is known of distances from it.
     """
     left = _without(
         seen.pieces, [k for k, piece in enumerate(seen.pieces) if piece.colour == state.target]
@@ -148,7 +152,7 @@ def never_seen(state: State, seen: Observation) -> Observation:
 
 
 def _without(pieces: Sequence[SeenPiece], left_out: Sequence[int]) -> list[SeenPiece]:
-    """What is left of pieces, each on what it was on if that is left too."""
+    """The pieces that are left, each on what it was on if that is left too."""
     kept = [k for k in range(len(pieces)) if k not in left_out]
     now = {k: place for place, k in enumerate(kept)}
     return [
@@ -158,9 +162,7 @@ def _without(pieces: Sequence[SeenPiece], left_out: Sequence[int]) -> list[SeenP
 
 
 def _impossible(seen: Observation, places: Sequence[int], before: Observation) -> bool:
-    """Is a target only guessed to be under pieces that stood there before, when it was
-    elsewhere?
-    """
+    """True if the guessed target is under pieces that stood there when it was elsewhere."""
     over = [piece for piece in seen.pieces if piece.on in places]
     bare = [was for was in before.pieces if was.on is None]
     return bool(over) and all(
@@ -169,7 +171,7 @@ def _impossible(seen: Observation, places: Sequence[int], before: Observation) -
 
 
 def _doubtful(target: SeenPiece) -> SeenPiece:
-    """The target, if it may have been pushed by what came to stand on it."""
+    """The target, uncertain as it may have been pushed by what came to stand on it."""
     return replace(
         target, covariance=target.covariance + np.diag([ELSEWHERE_MM**2, ELSEWHERE_MM**2, 0.0])
     )
@@ -178,9 +180,9 @@ def _doubtful(target: SeenPiece) -> SeenPiece:
 def _explains_all(
     upper: SeenPiece, target: SeenPiece, state: State, seen: Observation, before: Observation
 ) -> bool:
-    """Does this piece surely stand, just where the target would carry it, and is nothing seen that
-    might be the target instead?
+    """True if a piece standing on the target explains everything that is seen.
 
+    It surely stands, just where the target would carry it, and nothing else seen may be the target.
     Nor is it the target itself: its colour is sure, or that of who throws, and it is read beside
     where the target stood.
     """
@@ -207,8 +209,9 @@ def _explains_all(
 
 
 def _beside_its_place_mm(upper: SeenPiece, target: SeenPiece, eye_mm: Array) -> float:
-    """How far beside the target a piece stands that is read as it is, if the target lifts it by
-    what explains most.
+    """Distance in mm between the target and a piece read as it is, once lifted onto the target.
+
+    The lift is the one, within `LIFTS_MM`, that explains the reading best.
     """
     z_mm = float(upper.solid.vertices_mm[:, 2].min())
     per_mm = (eye_mm[:2] - upper.base_mm) / (eye_mm[2] - z_mm)
@@ -241,9 +244,7 @@ def _standing_on(target: SeenPiece, pieces: Sequence[SeenPiece], state: State) -
 
 
 def _under_the_leader(state: State, pieces: Sequence[SeenPiece]) -> int | None:
-    """The piece that the record has on the target: the one round which the others lie as it
-    says.
-    """
+    """The piece that the record has on the target: the others lie round it as recorded."""
     first = next(iter(state.layout.lies), None)
     if first is None or not first.on_target:
         return None
@@ -256,7 +257,7 @@ def _under_the_leader(state: State, pieces: Sequence[SeenPiece]) -> int | None:
 
 
 def _misfit_mm(state: State, pieces: Sequence[SeenPiece], place: int) -> float:
-    """How otherwise than in the record the other pieces lie round this one, in all."""
+    """Total misfit between the recorded distances and those of the other pieces round this one."""
     misfit_mm = 0.0
     for player in state.players:
         lies = [lie.gap_mm for lie in state.layout.of(player) if not lie.on_target]

@@ -1,7 +1,7 @@
 """From settled observations of the table to verdicts.
 
-`before` is the settled observation that the last accepted verdict rested on (None: not known);
-decisions that people made about pieces that lie still stand.
+`before` is the settled observation that the last accepted verdict rested on (None: unknown);
+people's decisions about pieces that have not moved still stand.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LEFT = Choice(msg("It left the play area: the end is void"), (str(Void()),))
 def judge(
     state: State, seen: Observation, before: Observation | None, _board: Board | None = None
 ) -> Verdict:
-    """What happened on a table on which nothing moves any more."""
+    """The verdict on a table on which nothing moves any more."""
     if ended := outcome(state):
         return Waiting(
             code="boule.over",
@@ -86,8 +86,9 @@ def judge(
 def _which_fell(
     state: State, seen: Observation, verdicts: Sequence[Verdict], ways: Sequence[Observation]
 ) -> Verdict:
-    """Which of several pieces fell from the target, and touches it by ruling, is asked if something
-    hangs on it (ruling ice_boule.9).
+    """Ask which of several pieces fell from the target, if it matters.
+
+    That piece touches the target by ruling (ruling ice_boule.9).
     """
     outcomes = [
         (type(verdict), getattr(verdict, "moves", ()), getattr(verdict, "choices", ()))
@@ -132,10 +133,10 @@ def _which_fell(
 def _target_gone(
     state: State, seen: Observation, before: Observation | None, known: Observation | None
 ) -> Verdict:
-    """The target is not in play any more; only what is seen to lie outside is void at once (ruling
-    ice_boule.4).
+    """The verdict where the target is no longer seen.
 
-    It may be hidden, and play goes on: then people say how the throw came out.
+    Only a target that is seen to lie outside makes the end void at once (ruling ice_boule.4). It
+    may be hidden, and play goes on: then people say how the throw came out.
     """
     outside, were = (
         sum(piece.colour == state.target for piece in table.off_board) if table else 0
@@ -160,7 +161,10 @@ def _target_gone(
 def _never_seen(
     state: State, seen: Observation, before: Observation | None, asked: Ambiguous
 ) -> Verdict:
-    """The target stands by people's word, and they say how every throw came out."""
+    """The verdict where people say that the unseen target stands.
+
+    They say how every throw came out.
+    """
     known = before and never_seen(state, before)
     verdict = judge_throw(look(state, never_seen(state, seen), known))
     if isinstance(verdict, Refused | CannotSee) or (
@@ -204,13 +208,13 @@ def _thrown(choice: Choice) -> Throw:
 
 
 def _in_play(state: State, verdict: Verdict) -> Iterator[Choice]:
-    """What may have happened if the target that nobody sees is still in play."""
+    """The choices if the unseen target is still in play."""
     for text, moves in _happened(state, verdict):
         yield Choice(sentences(msg("The target is still in play."), text), moves)
 
 
 def _happened(state: State, verdict: Verdict) -> list[tuple[str, tuple[str, ...]]]:
-    """What may have happened by a verdict: its sentence, and the moves."""
+    """What may have happened by a verdict: pairs of a sentence and the moves."""
     if isinstance(verdict, Ambiguous):
         return [(choice.label, choice.moves) for choice in verdict.choices if choice.moves]
     if not isinstance(verdict, Accepted):

@@ -1,11 +1,10 @@
-"""How projectiles lie round the target: every one in play, nearest first, and what is known about
-neighbours.
+"""The projectiles in play round the target, nearest first, and how neighbours compare.
 
 Written `yellow 12.05 < blue 29.37 ~ yellow 29.50`: `<` nearer (measured clearly, or people said
-so), `=` equal (people said so), `~` too close to call, listed by best estimate.  What lies between
-two `<` is one block: all that is in doubt there is in doubt with each other.  Between pieces of one
-colour `<` is only how they are listed.  Distances are mm, `touching`, or `on` for a piece that
-stands on the target; pieces of different players that stand there are equal.  No piece in play is
+so), `=` equal (people said so), `~` too close to call, listed by best estimate. What lies between
+two `<` is one block: all doubtful pieces in it are in doubt with each other. Between pieces of one
+colour `<` is only the order of listing. Distances are mm, `touching`, or `on` for a piece that
+stands on the target; pieces of different players that stand there are equal. No piece in play is
 written `nothing`.
 """
 
@@ -25,7 +24,7 @@ ON = "on"
 NOTHING = "nothing"
 FARTHEST_MM = 100_000.0
 UNMEASURED_MM = 10_000.0
-"""No table is so large: a distance that is greater stands for one that nobody knows."""
+"""Larger than any table: a greater distance stands for an unknown one."""
 _NUMBER = re.compile(r"\d{1,6}(\.\d+)?")
 
 
@@ -54,12 +53,12 @@ class Lie:
 
     @property
     def worth(self) -> int:
-        """Points, if it counts (printed rules, "Distances and Scoring")."""
+        """Points that it is worth if it counts (printed rules, "Distances and Scoring")."""
         return 2 if self.on_target else 1
 
     @property
     def measured(self) -> bool:
-        """Is the distance known, and not only the order?"""
+        """True if the distance is known, and not only the order."""
         return self.gap_mm < UNMEASURED_MM
 
     @property
@@ -71,7 +70,7 @@ class Lie:
 
     @property
     def rank(self) -> tuple[bool, float]:
-        """Rises with the distance; on the target comes before touching it."""
+        """A sort key that rises with the distance; on the target comes before touching it."""
         return not self.on_target, self.gap_mm
 
     def __str__(self) -> str:
@@ -94,8 +93,9 @@ class Lie:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Projectiles in play, nearest first; `relations[k]` (`<`, `=` or `~`) stands between `lies[k]`
-    and `lies[k + 1]`.
+    """Projectiles in play, nearest first.
+
+    `relations[k]` (`<`, `=` or `~`) stands between `lies[k]` and `lies[k + 1]`.
     """
 
     lies: tuple[Lie, ...] = ()
@@ -150,8 +150,9 @@ class Layout:
 
     @property
     def in_words(self) -> Listing:
-        """As it prints, a part of a message: its colours are translated, and its numbers written as
-        each language does.
+        """The layout as it prints, as a part of a message.
+
+        Its colours are translated, and its numbers written as each language does.
         """
         return Listing(tuple(map(_in_words, str(self).split(" "))), SENTENCES)
 
@@ -165,9 +166,7 @@ class Layout:
 
     @classmethod
     def sorted(cls, lies: Sequence[Lie], relations: Sequence[str]) -> Layout:
-        """As the constructor, but whatever stands on the target is as near as all that stands there
-        (ruling ice_boule.10).
-        """
+        """Like the constructor, with all pieces on the target equal (ruling ice_boule.10)."""
         standing = [lie.colour for lie in lies if lie.on_target]
         level = "=" if len(set(standing)) > 1 else "<"
         return cls(
@@ -186,14 +185,12 @@ class Layout:
 
     @property
     def leaders(self) -> frozenset[str]:
-        """Colours that share the leading distance, by best estimate; empty if nothing is in
-        play.
-        """
+        """Colours that share the leading distance, by best estimate; empty without pieces."""
         return self._colours(self._runs("=")[0]) if self.lies else frozenset()
 
     @property
     def lead_in_doubt(self) -> bool:
-        """Does it hang on a distance too close to call who leads?"""
+        """True if who leads depends on a distance too close to call."""
         return bool(self.lies) and self._doubtful(self._runs("=~")[0])
 
     def points(self, colour: str) -> int:
@@ -206,20 +203,21 @@ class Layout:
         return total
 
     def points_in_doubt(self, colour: str) -> bool:
-        """Do the points of the colour that leads hang on a distance too close to call?"""
+        """True if the points of the leading colour depend on a distance too close to call."""
         for run in self._runs("=~"):
             if self._colours(run) != {colour}:
                 return colour in self._colours(run) and self._doubtful(run)
         return False
 
     def contested(self) -> range:
-        """Places of the nearest pieces of several colours that no `<` parts: what a lead or a score
-        in doubt hangs on.
+        """Places of the nearest pieces of several colours that no `<` parts.
+
+        A lead or a score in doubt depends on them.
         """
         return next((run for run in self._runs("=~") if len(self._colours(run)) > 1), range(0))
 
     def _runs(self, links: str) -> list[range]:
-        """Neighbours joined by relations in `links`."""
+        """Runs of neighbours joined by relations in `links`."""
         breaks = [
             0,
             *(k + 1 for k, relation in enumerate(self.relations) if relation not in links),
@@ -231,7 +229,7 @@ class Layout:
         return frozenset(self.lies[k].colour for k in run)
 
     def _doubtful(self, run: range) -> bool:
-        """Has a run between two `<` several colours, not all of them said to be equal?"""
+        """True if a run between two `<` has several colours, not all of them said to be equal."""
         return len(self._colours(run)) > 1 and "~" in self.relations[run.start : run.stop - 1]
 
 

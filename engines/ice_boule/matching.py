@@ -1,6 +1,4 @@
-"""A settled table set beside the state of the game: what is new, what is gone, what is known about
-the order.
-"""
+"""Compare a settled table with the state: what is new or gone, and what is known of the order."""
 
 from __future__ import annotations
 
@@ -23,15 +21,15 @@ from table.motion import CARRIED_MM, STILL_MM, moved
 from table.observation import SURE, Observation, SeenPiece
 
 GUESSED_MM = 20.0
-"""Where the target is has been guessed if it is not known better than this, 1 sigma."""
+"""Standard deviation above which the place of the target is taken for a guess."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Look:
-    """The table against the state while an end runs.
+    """The table compared with the state while an end runs.
 
-    `gained` and `lost` are the colours of pieces in play more and fewer than the state knows, each
-    as often as it is so. `changes` is None where the table before is not known.
+    `gained` and `lost` are the colours of pieces in play more and fewer than the state has, each
+    listed once a piece. `changes` is None where the table before is not known.
     """
 
     state: State
@@ -50,13 +48,13 @@ class Look:
 
     @property
     def player(self) -> str:
-        """Who is to throw: somebody is while an end runs."""
+        """Who is to throw; somebody is while an end runs."""
         assert self.state.next is not None
         return self.state.next
 
     @property
     def target_moved(self) -> bool:
-        """Was the target knocked over or pushed?"""
+        """True if the target was knocked over or pushed."""
         return self.changes is not None and _target_moved(
             self.seen, self.changes, self.measured.target
         )
@@ -64,7 +62,7 @@ class Look:
     def new(self, colour: str) -> list[int]:
         """Places in the ranking's ids of the pieces of a colour that were not in play before.
 
-        Told by where the pieces were; where that is not known, by their distances.
+        Identified by their positions before; where these are unknown, by their distances.
         """
         own = [k for k, gap in enumerate(self.measured.gaps) if gap.piece.colour == colour]
         if self.changes:
@@ -74,10 +72,10 @@ class Look:
 
     @property
     def carried(self) -> frozenset[int]:
-        """Pieces (indexes of what is seen) that surely lie elsewhere; where it is not known where
-        they lay, at another distance.
+        """Pieces (indexes of what is seen) that surely lie elsewhere.
 
-        A distance that nobody measured, as the target was not seen, tells nothing.
+        Where their earlier positions are unknown: that surely lie at another distance. A distance
+        that was never measured, as the target was not seen, is not compared.
         """
         if self.changes:
             return self.changes.carried
@@ -93,9 +91,7 @@ class Look:
         )
 
     def _by_distance(self, colour: str) -> dict[int, Lie]:
-        """Pieces of a colour (places in the ranking's ids) with those of the record that are as far
-        away, or about so.
-        """
+        """Pieces of a colour (places in the ranking's ids), paired by distance with the record."""
         gaps, were = self.measured.gaps, self.state.layout.of(colour)
         own = [k for k, gap in enumerate(gaps) if gap.piece.colour == colour]
         other = {k for k in own if _of_another_size(gaps[k].piece, self.state)}
@@ -111,7 +107,7 @@ class Look:
         }
 
     def evidence(self, thrown: int | None = None) -> dict[str, Any]:
-        """What a verdict rests on, as plain data: gaps, call, and which pieces are new or moved."""
+        """The evidence of a verdict as plain data: gaps, call, new and moved pieces."""
         document = measurement_document(self.measured)
         if thrown is not None:
             gap = self.measured.gaps[thrown]
@@ -124,8 +120,9 @@ class Look:
 
 
 def look(state: State, seen: Observation, before: Observation | None) -> Look | CannotSee:
-    """Measure the table and compare it with the state; CannotSee where the target cannot be
-    told.
+    """Measure the table and compare it with the state.
+
+    CannotSee where the target cannot be identified.
     """
     target = state.target or ""
     known = before if before and _agrees(state, before) else None
@@ -159,7 +156,7 @@ def _exchanged(
     gained: tuple[str, ...],
     lost: tuple[str, ...],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """With the colours of which a piece came and another, of another size, went."""
+    """`gained` and `lost`, with colours of which a piece was replaced by one of another size."""
     came = Counter(seen.pieces[index].colour for index in changes.appeared)
     players = {player: came[player] for player in state.players}
     both = tuple((Counter(players) - Counter(gained)).elements())
@@ -167,7 +164,7 @@ def _exchanged(
 
 
 def _of_another_size(piece: SeenPiece, state: State) -> bool:
-    """Is a piece surely of another size than its player throws in this end?"""
+    """True if a piece is surely of another size than its player throws in this end."""
     size = state.size(piece.colour)
     return (
         size is not None
@@ -178,7 +175,7 @@ def _of_another_size(piece: SeenPiece, state: State) -> bool:
 
 
 def _agrees(state: State, before: Observation) -> bool:
-    """Does an earlier table show the pieces that the state knows?"""
+    """True if an earlier table shows the pieces that the state has."""
     return (
         _count(state, before) == ((), ())
         and sum(piece.colour == state.target for piece in before.pieces) == 1
@@ -186,7 +183,7 @@ def _agrees(state: State, before: Observation) -> bool:
 
 
 def _recall_colours(before: Observation, seen: Observation) -> Observation:
-    """A piece of unsure colour that lies exactly where another piece was ruled on is that piece."""
+    """Give a piece of unsure colour the colour of the piece that was ruled on at the same place."""
 
     def recall(piece: SeenPiece) -> SeenPiece:
         were = [was for was in before.pieces if was.size == piece.size and not moved(was, piece)]
@@ -206,11 +203,11 @@ def _settle_colours(
     gained: tuple[str, ...],
     lost: tuple[str, ...],
 ) -> Observation:
-    """Take as read the unsure colours that leave no choice.
+    """Take unsure colours as read where they leave no choice.
 
-    A piece that lies still was ruled on before.  Of the others, if all unsure ones are named alike
-    and the numbers of pieces are those of a legal throw, another name would break them; with
-    several names two may have been taken for each other, and they stay unsure.
+    A piece that lies still was ruled on before. If all other unsure pieces are read as one colour
+    and the numbers of pieces are those of a legal throw, another colour would break them; with
+    several colours two may have been confused, and they stay unsure.
     """
     still = set(changes.still) if changes else set()
     unsure = {
@@ -235,8 +232,10 @@ def _settle_colours(
 def _as_ruled(
     state: State, seen: Observation, before: Observation, changes: Changes
 ) -> Observation:
-    """Whether a piece that lies still stands on the target was decided when it came there, and so
-    was what could not be read already.
+    """The observation with earlier decisions applied to pieces that lie still.
+
+    Whether such a piece stands on the target was decided when it came there, and so was what could
+    not be read already.
     """
     on_target = {lie.colour for lie in state.layout.lies if lie.on_target}
     pieces = list(seen.pieces)
@@ -264,13 +263,12 @@ def _as_ruled(
 def _kept(
     state: State, before: Observation, changes: Changes, measured: Measurement, seen: Observation
 ) -> dict[int, int]:
-    """For the place in the gaps of a piece that lies still beside a target that does: its place in
-    the state's layout.
+    """The unmoved pieces round an unmoved target: place in the gaps -> place in the layout.
 
     A nudge may be too small to be seen of one piece, and yet change its gap by more than a picture
-    does; several small ones add up, so the gap is set beside the one on record too.  Which of
-    several pieces of a colour that are about as near is which in the layout nobody knows: they are
-    kept together or not at all.
+    does; several small ones add up, so the gap is compared with the recorded one too. Which of
+    several pieces of a colour at about the same distance is which in the layout is unknown: they
+    are kept together or not at all.
     """
     earlier = measure(before, measured.target.colour, state.ruling("on_target") == "lowest")
     if (
@@ -307,8 +305,10 @@ def _kept(
 
 
 def _as_on_record(gap: Gap, lie: Lie) -> bool:
-    """Is a gap still the one on record, which people's word may have made another than was read, by
-    as much as two that are too close differ?
+    """True if a gap still agrees with the recorded one.
+
+    People's word may have changed the recorded one, by as much as two gaps that are too close to
+    call differ.
     """
     crept_mm = abs(gap.mm - lie.gap_mm) - math.sqrt(2) * Z95 * gap.sigma_mm
     return gap.on_target == lie.on_target and (not lie.measured or crept_mm <= STILL_MM)
@@ -319,9 +319,7 @@ def _target_moved(seen: Observation, changes: Changes, target: SeenPiece) -> boo
 
 
 def _alike(measured: Measurement) -> list[set[int]]:
-    """Pieces (indexes of what was seen) of a colour that no sure difference of their distances
-    tells apart.
-    """
+    """Groups of pieces (indexes of what was seen) of a colour at indistinguishable distances."""
     groups: list[set[int]] = []
     for colour in {gap.piece.colour for gap in measured.gaps}:
         last = None

@@ -1,16 +1,15 @@
-"""From what was seen to distances: every gap with its uncertainty, who leads, and what is too close
-to call.
+"""From an observation to distances: every gap with its uncertainty, who leads, what is too close.
 
-Distance is the least clearance of the two solids (ruling ice_boule.1).  Its standard deviation is
+Distance is the least clearance of the two solids (ruling ice_boule.1). Its standard deviation is
 the first-order propagation of both pieces' covariances: moving a piece changes the gap by the
-normal at the nearest points, turning it by that normal times the lever arm about `base_mm`.  Two
+normal at the nearest points, turning it by that normal times the lever arm about `base_mm`. Two
 gaps share the error of the target, so their difference is propagated jointly: what the target's
 error does to both cancels (ruling ice_boule.2).
 
 A piece that leans, with nothing but the target near, leans on the target and so touches it; so does
-one that nests with it and does not stand on it (ruling ice_boule.9).  One of which it is in doubt
-how it lies, or its size, is measured as each thing that it may be: a call stands that stands in
-every way.
+one that nests with it and does not stand on it (ruling ice_boule.9). A piece of doubtful pose or
+size is measured in every pose and size that it may have: a call counts only if it holds for all of
+them.
 """
 
 from __future__ import annotations
@@ -32,24 +31,24 @@ from table.solids import Array, Solid
 Z95 = 1.96
 """Standard deviations either side that hold 95 % of a normal distribution."""
 _PART_MM = 0.01
-"""Solids that overlap are drawn apart until they are this far apart, to learn which way their gap
-would open.
+"""Overlapping solids are moved apart until they are this far apart, to find the direction in which
+their gap would open.
 """
 CONTACT_MM = 0.1
-"""How well it is known that a piece touches what it leans on, 1 sigma."""
+"""Uncertainty of the contact between a piece and what it leans on, 1 sigma."""
 OTHER = "another colour"
-"""The colour of a piece that may have any but its own, where no other is in play."""
+"""The colour of a piece that may have any colour but its own, where no other is in play."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gap:
     """The distance of one projectile, `piece`, which is `index` in the observation's pieces.
 
-    `mm` is 0 where the solids touch or overlap, or the piece stands on the target.  `points_mm` are
-    the nearest points, on the piece and on the target, (3,) each.  `slope` (3,) is d gap / d (x_mm,
-    y_mm, heading_deg) of the piece, `target_slope` that of the target.  `ways` are the gaps that it
-    has by all that the piece may be, where that is in doubt and known; `reach_mm` is how far it may
-    be off where it is not known what the piece may be instead.  `sigma_mm` allows for all ways.
+    `mm` is 0 where the solids touch or overlap, or the piece stands on the target. `points_mm` are
+    the nearest points, on the piece and on the target, (3,) each. `slope` (3,) is d gap / d (x_mm,
+    y_mm, heading_deg) of the piece, `target_slope` that of the target. `ways` are the gaps for
+    every pose and size that the piece may have, where these are in doubt and known; `reach_mm` is
+    how far the gap may be off where the alternatives are not known. `sigma_mm` allows for all ways.
     `as_ruled`: it counts as touching by what it surely is on, and is as near as any other such
     piece.
     """
@@ -68,12 +67,12 @@ class Gap:
 
     @property
     def touching(self) -> bool:
-        """Do the solids touch as measured?  `sigma_mm` says how sure that is."""
+        """True if the solids touch as measured; `sigma_mm` says how sure that is."""
         return self.mm == 0 and not self.on_target
 
     @property
     def rank(self) -> tuple[bool, float]:
-        """Rises with the distance; on the target comes before touching it."""
+        """A sort key that rises with the distance; on the target comes before touching it."""
         return not self.on_target, self.mm
 
 
@@ -81,9 +80,9 @@ class Gap:
 class Measurement:
     """Every gap, nearest first, and the call if the end stopped now.
 
-    `leading` is None and `points` 0 with no projectile in play.  `pairs` are places in `gaps` of
-    pieces of different colours whose order the call hangs on and that are too close; `doubts`
-    sentences on unsure readings that it hangs on.
+    `leading` is None and `points` 0 with no projectile in play. `pairs` are places in `gaps` of
+    pieces of different colours that are too close to call and on whose order the call depends;
+    `doubts` are sentences on unsure readings on which it depends.
     """
 
     target: SeenPiece
@@ -95,24 +94,19 @@ class Measurement:
 
     @property
     def too_close(self) -> bool:
-        """Can the picture not honestly decide who leads and with how many points (ruling
-        ice_boule.2)?
-        """
+        """True if the picture cannot decide who leads or the points (ruling ice_boule.2)."""
         return bool(self.pairs or self.doubts)
 
     def nearer(self, i: int, j: int) -> bool:
-        """Is `gaps[i]` nearer than `gaps[j]` by more than the 95 % uncertainty of their
-        difference?
-        """
+        """True if `gaps[i]` is nearer than `gaps[j]` by more than the 95 % uncertainty."""
         return clearly_nearer(self.gaps[i], self.gaps[j], self.target)
 
 
 def measure(seen: Observation, target_colour: str, lowest: bool = False) -> Measurement | CannotSee:
-    """Measure every piece in play from the target; CannotSee where there is no one piece of its
-    colour.
+    """Measure every piece in play from the target.
 
-    Of a stack on the target all stand on it, or with `lowest` the lowest only (ruling
-    ice_boule.10).
+    CannotSee where there is not exactly one piece of its colour. Of a stack on the target all
+    pieces stand on it, or with `lowest` the lowest only (ruling ice_boule.10).
     """
     target = _find_target(seen.pieces, target_colour)
     if isinstance(target, str):
@@ -136,8 +130,9 @@ def difference_sigma_mm(a: Gap, b: Gap, target: SeenPiece) -> float:
 
 
 def clearly_nearer(a: Gap, b: Gap, target: SeenPiece) -> bool:
-    """Is `a` nearer than `b` beyond doubt?  A piece that surely stands on the target is nearer than
-    any other.
+    """True if `a` is nearer than `b` beyond doubt.
+
+    A piece that surely stands on the target is nearer than any other.
     """
     if a.on_target or b.on_target:
         return a.on_target and not b.on_target and a.reach_mm == 0
@@ -150,11 +145,10 @@ def clearly_nearer(a: Gap, b: Gap, target: SeenPiece) -> bool:
 
 
 def measurement_document(measured: Measurement | CannotSee) -> dict[str, Any]:
-    """`gaps` (nearest first) and `call` of `rinkside-observation/1` as plain data; lengths in mm to
-    the micron.
+    """`gaps` (nearest first) and `call` of `rinkside-observation/1` as plain data.
 
-    Where nothing could be measured there are no gaps, and the call is too close, with the reason in
-    `doubts`.
+    Lengths are in mm, to the micron. Where nothing could be measured there are no gaps, and the
+    call is too close, with the reason in `doubts`.
     """
     if isinstance(measured, CannotSee):
         return {
@@ -240,8 +234,9 @@ def _gap(seen: Observation, index: int, target: SeenPiece, lowest: bool) -> Gap:
 
 
 def _all_that_it_may_be(piece: SeenPiece) -> tuple[SeenPiece, ...]:
-    """A piece of doubtful pose or size as each thing that it may be, as it was read first; nothing
-    where that is not all known.
+    """A piece of doubtful pose or size in each that it may have, as it was read first.
+
+    Empty where the alternatives are not all known.
     """
     every = (*reversed(piece.rivals), piece)
     poses = {
@@ -274,7 +269,7 @@ def _gap_of(
 
 
 def _leans_on(piece: SeenPiece, target_mm: float, others: list[SeenPiece]) -> bool:
-    """Does a piece lean on the target, from which it was read `target_mm`, and on nothing else?"""
+    """True if a piece leans on the target, read `target_mm` away, and on nothing else."""
     return (
         piece.pose == "leaning"
         and target_mm <= LEANED_ON_MM
@@ -283,12 +278,11 @@ def _leans_on(piece: SeenPiece, target_mm: float, others: list[SeenPiece]) -> bo
 
 
 def _opening(piece: Solid, target: Solid, nearest: Clearance) -> tuple[Array, Array, Array]:
-    """Unit vector (3,) from the target to the piece along which their gap opens, and the points it
-    opens between.
+    """Unit vector (3,) from target to piece along which their gap opens, and its two end points.
 
-    Solids that touch or overlap have no such direction of their own: the piece is drawn away level
-    with the table, from the target's middle, until it is clear, and the direction that shows first
-    is taken.
+    Solids that touch or overlap have no such direction of their own: the piece is moved level with
+    the table, away from the target's middle, until it is clear, and the direction that appears
+    first is taken.
     """
     apart_mm = nearest.mm
     if apart_mm < _PART_MM:
@@ -304,8 +298,9 @@ def _opening(piece: Solid, target: Solid, nearest: Clearance) -> tuple[Array, Ar
 
 
 def _slope(normal: Array, point_mm: Array, piece: SeenPiece) -> Array:
-    """Change of the gap with (x_mm, y_mm, heading_deg) of `piece`, on whose side `point_mm` is,
-    (3,).
+    """Change (3,) of the gap with (x_mm, y_mm, heading_deg) of `piece`.
+
+    `point_mm` (3,) is the nearest point on its side.
     """
     return distance_slope(normal, point_mm[:2] - piece.base_mm)
 
@@ -315,9 +310,7 @@ def _variance(slope: Array, piece: SeenPiece) -> float:
 
 
 def _reach_mm(piece: SeenPiece) -> float:
-    """How far the gap may be off if the pose, or else the size, that was read is not the true
-    one.
-    """
+    """How far the gap may be off, in mm, if the pose, or else the size, was misread."""
     base, tip = piece.solid.vertices_mm[:4], piece.solid.tip_mm
     if piece.pose_probability < SURE:
         return float(np.linalg.norm(tip - base.mean(axis=0)))
@@ -329,9 +322,7 @@ def _reach_mm(piece: SeenPiece) -> float:
 def _call(
     gaps: list[Gap], target: SeenPiece
 ) -> tuple[str | None, int, tuple[tuple[int, int], ...]]:
-    """Who leads, with how many points, and the places of those pairs that decide it and are too
-    close.
-    """
+    """Who leads, the points, and the deciding pairs (places) that are too close to call."""
     if not gaps:
         return None, 0, ()
     leading = gaps[0].piece.colour
@@ -351,7 +342,7 @@ def _call(
 
 
 def _doubts(gaps: list[Gap], target: SeenPiece) -> tuple[Message, ...]:
-    """Sentences on readings that are unsure and would change the call if they were wrong."""
+    """Sentences on unsure readings that would change the call if they were wrong."""
     doubts = []
     if target.colour_probability < SURE:
         doubts.append(
@@ -399,7 +390,7 @@ def _another_colour(piece: SeenPiece, other: str) -> Message:
 
 
 def _seen(piece: SeenPiece) -> Message:
-    """A piece as it prints."""
+    """A piece in words."""
     x_mm, y_mm = piece.base_mm
     return phrase(
         "{colour} {size}, {pose}, at ({mm}, {mm2}) mm",

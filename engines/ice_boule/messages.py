@@ -13,7 +13,7 @@ from table.observation import SURE
 
 
 def where(gap: Gap) -> Message:
-    """Where a piece lies, with its 95 % uncertainty; stands behind `the piece that`."""
+    """Where a piece lies, with its 95 % uncertainty; follows `the piece that`."""
     if gap.on_target:
         return phrase("stands on the target")
     if gap.touching:
@@ -22,8 +22,9 @@ def where(gap: Gap) -> Message:
 
 
 def measured(gap: Gap) -> Message:
-    """A piece's colour and distance with its 95 % uncertainty, and what that hangs on besides if
-    that is not sure: `blue 57.5 ± 0.4 mm if it is lying (96% sure)`.
+    """A piece's colour and distance with its 95 % uncertainty, and what an unsure reading assumes.
+
+    `blue 57.5 ± 0.4 mm if it is lying (96% sure)`.
     """
     piece = gap.piece
     said = (
@@ -129,9 +130,7 @@ def end(ended: End) -> Message:
 
 
 def reading(layout: Layout, scoring: bool) -> Message:
-    """The label of one order that people may choose; with the points where they are what is
-    asked.
-    """
+    """The label of one order that people may choose, with the points where these are asked for."""
     if len(layout.leaders) > 1:
         return msg("{players} are equally near", players=_leaders(layout))
     leader = layout.lies[0].colour

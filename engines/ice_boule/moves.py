@@ -46,7 +46,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class LineMarked:
-    """The starting line was marked; where it is nobody told."""
+    """The starting line was marked, at a place that nobody told."""
 
     def __str__(self) -> str:
         return f"line {MARKED}"
@@ -85,8 +85,9 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Throw:
-    """A throw at rest: `lie` of the projectile (None: it left the play area, and its size is not
-    asked), then all pieces.
+    """A throw at rest: `lie` of the projectile, and the layout of all pieces after it.
+
+    `lie` is None if the projectile left the play area; its size is then not asked.
     """
 
     player: str
@@ -127,8 +128,9 @@ class Throw:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The leader, alone with pieces left, throws no more; `layout` where it settles what was too
-    close to call.
+    """The leader, alone with pieces left, stops throwing.
+
+    `layout` is given where it settles what was too close to call.
     """
 
     player: str
@@ -175,8 +177,9 @@ def _point(text: str) -> Point:
 
 
 def parse_size(text: str) -> str:
-    """A size by its name, such as `large`; which names there are is the set's matter.  Raises
-    InvalidNotation.
+    """The text, if it may name a size, such as `large`; raises InvalidNotation.
+
+    Which sizes exist is not checked here.
     """
     if not _SIZE.fullmatch(text) or text == OUT:
         raise InvalidNotation(msg("expected a size such as 'large', got {raw}", raw=repr(text)))

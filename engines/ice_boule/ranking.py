@@ -1,8 +1,8 @@
 """What is known about the order of pieces, and every order that the doubt leaves open.
 
-A ranking lists pieces nearest first and knows for each two whether one is nearer, or both equal, or
-neither.  Where the rules need to know more, `readings` gives the orders that people may choose
-from; each agrees with all that is known.
+A ranking lists pieces nearest first and knows for each two whether one is nearer, both are equal,
+or neither is known. Where the rules need to know more, `readings` gives the orders that people may
+choose from; each agrees with all that is known.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Ranking:
     equal: Known
 
     def layout(self) -> Layout:
-        """In the notation of moves."""
+        """The ranking in the notation of moves."""
         return Layout(self.lies, tuple(self._relation(k) for k in range(1, len(self.lies))))
 
     def lie(self, piece: int) -> Lie:
@@ -53,7 +53,7 @@ class Ranking:
         return own, [k for k in range(len(self.lies)) if k not in own]
 
     def _relation(self, at: int) -> str:
-        """Between the places before `at` and those from there on."""
+        """The relation between the places before `at` and those from there on."""
         colours = np.array([lie.colour for lie in self.lies])
         rivals = colours[:at, None] != colours[None, at:]
         equal = self.equal[:at, at:][rivals]
@@ -63,7 +63,7 @@ class Ranking:
 
 
 def rank_layout(layout: Layout) -> Ranking:
-    """What a layout of an earlier move knows."""
+    """The ranking known from the layout of an earlier move."""
     count = len(layout.lies)
     nearer, equal = np.zeros((count, count), bool), np.zeros((count, count), bool)
     for i, j in combinations(range(count), 2):
@@ -74,8 +74,9 @@ def rank_layout(layout: Layout) -> Ranking:
 
 
 def with_pair(layout: Layout, at: int, equal: bool) -> Ranking:
-    """A layout in which the piece after `at` is known to be as near as the one there, or else
-    nearer than it.
+    """The ranking of a layout in which the pieces at `at` and `at + 1` are decided.
+
+    They are equally near if `equal`, else the second one is nearer.
     """
     ranking, order = rank_layout(layout), list(range(len(layout.lies)))
     nearer, alike = ranking.nearer.copy(), ranking.equal.copy()
@@ -89,12 +90,11 @@ def with_pair(layout: Layout, at: int, equal: bool) -> Ranking:
 def rank_measurement(
     measured: Measurement, kept: Mapping[int, int], layout: Layout, guessed: bool = False
 ) -> Ranking:
-    """What a measurement knows, and what was known before about pieces that did not move.
+    """The ranking known from a measurement, and from earlier verdicts on pieces that did not move.
 
-    `kept` gives for a place in `measured.gaps` the place of the same piece in `layout`, where
-    neither it nor the target moved: such pieces keep the distance and the order that were ruled, so
-    that nobody is asked the same thing twice.  Where the target's place is only `guessed` nothing
-    else is known.
+    `kept` maps a place in `measured.gaps` to the place of the same piece in `layout`, where neither
+    it nor the target moved: such pieces keep the distance and order that were ruled, so that nobody
+    is asked twice. Where the target's place is only `guessed` nothing else is known.
     """
     gaps = measured.gaps
     lies = tuple(
@@ -127,8 +127,9 @@ def rank_measurement(
 
 
 def readings(ranking: Ranking, too_close: Callable[[Ranking], bool]) -> Iterator[Ranking]:
-    """Rankings that decide enough: the one given if it is not `too_close`, else every one that
-    people may choose.
+    """Rankings that decide enough.
+
+    The given one if it is not `too_close`, else every one that people may choose.
     """
     if not too_close(ranking):
         yield ranking
@@ -141,9 +142,7 @@ def readings(ranking: Ranking, too_close: Callable[[Ranking], bool]) -> Iterator
 
 
 def _leads(ranking: Ranking) -> Iterator[Ranking]:
-    """Every way in which the leading distance may be decided: one colour nearest, or several
-    equally near.
-    """
+    """Every way to decide the leading distance: one colour nearest, or several equally near."""
     if not ranking.layout().lead_in_doubt:
         yield ranking
         return
@@ -167,12 +166,11 @@ def _leads(ranking: Ranking) -> Iterator[Ranking]:
 
 
 def _contenders(ranking: Ranking) -> list[tuple[int, ...]]:
-    """Places of the pieces that may be the nearest of all, each with those that were said to be
-    equal to it: of each colour one that is not known to be farther than another's, and one such
-    that was not said to be equal to another colour's.
+    """Places of the pieces that may be the nearest of all, each with those said to be equal to it.
 
-    Of several the one that is known to be nearer than most is taken: what is said of it now claims
-    nothing new of the others.
+    Of each colour these are one that is not known to be farther than another's, and one such that
+    was not said to be equal to another colour's. Among several candidates the one known to be
+    nearer than most is taken, so that a decision about it claims nothing new of the others.
     """
     linked = set(np.nonzero(ranking.equal)[0].tolist())
     places: list[int] = []
@@ -185,7 +183,7 @@ def _contenders(ranking: Ranking) -> list[tuple[int, ...]]:
 
 
 def _said_equal(ranking: Ranking, place: int) -> tuple[int, ...]:
-    """The places that were said to be equal to one, itself among them, in order."""
+    """The places that were said to be equal to one, itself included, in order."""
     group = {place}
     while more := set(np.nonzero(ranking.equal[sorted(group)].any(axis=0))[0].tolist()) - group:
         group |= more
@@ -195,7 +193,7 @@ def _said_equal(ranking: Ranking, place: int) -> tuple[int, ...]:
 def _counts(ranking: Ranking) -> Iterator[Ranking]:
     """Every number of the leader's pieces that may be nearer than the best of all others.
 
-    Which piece is that best is not asked, as nothing hangs on it: the best estimate stands.
+    Which piece is that best is not asked, as nothing depends on it: the best estimate stands.
     """
     own, others = ranking.places(ranking.lies[0].colour)
     surely = sum(bool(ranking.nearer[k, others].all()) for k in own)
@@ -212,8 +210,10 @@ def _counts(ranking: Ranking) -> Iterator[Ranking]:
 
 
 def _ordered(ranking: Ranking, order: list[int], nearer: Known, equal: Known) -> Ranking:
-    """With the pieces in another order: distances that would fall along it are averaged, which is
-    their best estimate once the order is known (isotonic regression, pool adjacent violators).
+    """The ranking with its pieces in another order.
+
+    Distances that would fall along the new order are averaged, which is their best estimate once
+    the order is known (isotonic regression, pool adjacent violators).
     """
     grid = np.ix_(order, order)
     lies = tuple(ranking.lies[k] for k in order)
@@ -229,9 +229,7 @@ def _ordered(ranking: Ranking, order: list[int], nearer: Known, equal: Known) ->
 
 
 def _rising(values: list[float], joined: list[bool]) -> list[float]:
-    """The nearest values, in least squares, that never fall and are the same where neighbours are
-    `joined`.
-    """
+    """The least-squares fit to `values` that never falls and is equal for `joined` neighbours."""
     pools: list[list[float]] = []
     for k, value in enumerate(values):
         pools.append([value])

@@ -1,8 +1,7 @@
-"""The rules of Ice Boule: what is legal, what a move does, when it is over.  Pure: no clock, no
-chance, no I/O.
+"""The rules of Ice Boule: what is legal, what a move does, and when the game is over.
 
-Clauses are sections of the printed rules ("Before each end", "Play", "Distances and Scoring",
-"Goal") or rulings.
+Pure: no clock, no chance, no I/O. Clauses are sections of the printed rules ("Before each end",
+"Play", "Distances and Scoring", "Goal") or rulings.
 """
 
 from __future__ import annotations
@@ -81,13 +80,13 @@ class Outcome:
 
 
 class LegalMoves(Legal[State, Move]):
-    """What is legal now.
+    """The legal moves of a state.
 
     Where pieces come to rest is continuous, so `in` answers for every move; iterating gives one
     example of each kind, each itself legal: a target of every free colour; the same size for all; a
     throw that knocks nothing, for every place among the pieces that lie there (on the target,
     touching it, level with the leading piece, before, between and behind them) and one that is out;
-    stop; void. `len` counts the examples.  Prints what is allowed in words.
+    stop; void. `len` counts the examples. Prints what is allowed in words.
     """
 
     def __contains__(self, move: object) -> bool:
@@ -119,10 +118,9 @@ class LegalMoves(Legal[State, Move]):
 
 
 def start(players: Sequence[str], rulings: Mapping[str, str]) -> State:
-    """A new game: `players` are 1 to 10 colours in turn order, the first one starts; `rulings`
-    differ from the defaults.
+    """A new game of 1 to 10 players, who are colours in turn order; the first one starts.
 
-    Raises InputError.
+    `rulings` are the house rules that differ from the defaults. Raises InputError.
     """
     return fresh(players, choose(RULINGS, rulings))
 
@@ -133,7 +131,7 @@ def set_up(players: Sequence[str], rulings: Mapping[str, str], _board: Board | N
 
 
 def play(state: State, move: Move) -> State:
-    """The state after a move, in which an end that is over is scored; raises IllegalMove."""
+    """The state after a move; an end that is over is scored. Raises IllegalMove."""
     wrong = violation(state, move)
     if wrong:
         raise wrong.error(move)
@@ -165,10 +163,10 @@ def play(state: State, move: Move) -> State:
 
 
 def resign(state: State, player: str) -> State:
-    """The state without a player who gave the game up, while others play on; an end in which nobody
-    else has a piece left is scored.
+    """The state after a player resigned while others play on.
 
-    Raises InputError where its score is too close to call.
+    An end in which nobody else has a piece left is scored. Raises InputError where its score is too
+    close to call.
     """
     resigned = in_order(state.players, (*state.resigned, player))
     after = replace(
@@ -182,7 +180,7 @@ def resign(state: State, player: str) -> State:
 
 
 def _left(state: State) -> tuple[str, ...]:
-    """Who has not resigned."""
+    """The players who have not resigned."""
     return tuple(player for player in state.players if player not in state.resigned)
 
 
@@ -227,8 +225,9 @@ def legal_moves(state: State) -> LegalMoves:
 
 
 def outcome(state: State) -> Outcome | None:
-    """Who won, None while the game runs (ruling ice_boule.8: the end in which 13 are reached is
-    played out).
+    """Who won; None while the game runs.
+
+    The end in which 13 are reached is played out (ruling ice_boule.8).
     """
     return Outcome(state.winner, state.players, state.scores) if state.winner else None
 
@@ -257,9 +256,7 @@ def _throw(state: State, move: Throw) -> State:
 
 
 def _toppled(state: State, move: Throw) -> tuple[str, ...]:
-    """The colours of all that was pushed over on the target in this end and still touches it, by
-    ruling.
-    """
+    """Colours of pieces pushed over on the target in this end that still touch it by ruling."""
     fallen = list(state.toppled)
     for player in state.players:
         before, after = state.layout.of(player), list(move.layout.of(player))
@@ -275,8 +272,9 @@ def _toppled(state: State, move: Throw) -> tuple[str, ...]:
 
 
 def _leading(state: State, move: Throw) -> str | None:
-    """Who leads where everything lies now; an equal distance leaves the lead where it was (ruling
-    ice_boule.6).
+    """Who leads in the layout after a throw.
+
+    An equal distance leaves the lead where it was (ruling ice_boule.6).
     """
     nearest = move.layout.leaders
     if len(nearest) < 2:
@@ -421,7 +419,7 @@ def _size_violation(state: State, move: Size) -> Violation | None:
 
 
 def _turn_violation(state: State, move: Throw) -> Violation | None:
-    """May this player throw now, and a piece of this size?"""
+    """Why this player may not throw now, or not a piece of this size; None if they may."""
     player = move.player
     if player not in state.players:
         return Violation(
@@ -476,7 +474,7 @@ def turn(state: State) -> Message:
 
 
 def _layout_violation(state: State, move: Throw) -> Violation | None:
-    """Can these pieces lie there after this throw?"""
+    """Why the pieces cannot lie there after this throw; None if they can."""
     for colour in dict.fromkeys(lie.colour for lie in move.layout.lies):
         if colour not in state.players:
             said = msg(
@@ -509,7 +507,7 @@ def _layout_violation(state: State, move: Throw) -> Violation | None:
 
 
 def _stack_violation(state: State, move: Throw) -> Violation | None:
-    """Does what stands on the target, or was pushed over there, count as was ruled before play?"""
+    """The house rule that pieces on the target, or pushed over there, break; else None."""
     standing = [lie for lie in move.layout.lies if lie.on_target]
     if len(standing) > 1 and state.ruling("on_target") == "lowest":
         said = msg(
@@ -540,7 +538,7 @@ def _stack_violation(state: State, move: Throw) -> Violation | None:
 
 
 def _doubt_violation(after: State) -> Violation | None:
-    """Does what the table hangs on now rest on a distance too close to call?"""
+    """The violation if the state depends on a distance too close to call."""
     if after.layout.lead_in_doubt:
         said = msg(
             "Who leads is too close to call: {text}. The players measure or decide.",
@@ -601,7 +599,7 @@ def _stop_violation(state: State, move: Stop) -> Violation | None:
 
 
 def _examples(state: State) -> Iterator[Move]:
-    """Moves that may be legal, one or more of each kind that has a finite number of results."""
+    """Moves that may be legal, at least one of each kind that has a finite number of results."""
     if state.next is None:
         yield from (Target(colour) for colour in COLOURS)
         return
@@ -618,9 +616,7 @@ def _examples(state: State) -> Iterator[Move]:
 
 
 def _places(player: str, layout: Layout) -> Iterator[Lie]:
-    """Places for one more piece: on the target, touching, before, between and behind what lies
-    there.
-    """
+    """Places for one more piece: on the target, touching, before, between and behind the others."""
     if not any(lie.on_target for lie in layout.lies):
         yield Lie(player, 0.0, on_target=True)
     yield Lie(player, 0.0)
@@ -643,7 +639,7 @@ def _with(layout: Layout, lie: Lie) -> Layout:
 
 
 def _level(layout: Layout, player: str) -> Iterator[tuple[Lie, Layout]]:
-    """A piece that the players call equal with the leading one."""
+    """A piece that the players call equal with the leading one, and the layout with it."""
     if layout.lies and not layout.lies[0].on_target:
         lie = replace(layout.lies[0], colour=player)
         yield lie, Layout((layout.lies[0], lie, *layout.lies[1:]), ("=", *layout.relations))

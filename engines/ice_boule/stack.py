@@ -1,5 +1,6 @@
-"""What stands on the target, what was pushed over there, and what a stack hides (rulings
-ice_boule.9 and ice_boule.10).
+"""Stacks on the target: what stands there, was pushed over, or is hidden by a stack.
+
+See rulings ice_boule.9 and ice_boule.10.
 """
 
 from __future__ import annotations
@@ -19,19 +20,17 @@ from table.motion import CARRIED_MM
 from table.observation import Observation, SeenPiece
 
 MISSING_MM = 100.0
-"""What a piece of the record that is not there counts for, where distances are set beside the
-record's.
+"""Misfit in mm of a recorded piece that is not there, where distances are compared with the record.
 """
 Hold = Literal["stands", "touches"]
 """How a piece that is on the target counts there."""
 
 
 def hold(pieces: Sequence[SeenPiece], index: int, target: SeenPiece, lowest: bool) -> Hold | None:
-    """How `pieces[index]` counts by what it is on; None where that is not the target, nor anything
-    on it.
+    """How `pieces[index]` counts by what it is on; None if that is neither the target nor on it.
 
-    A stack stands while all of it does; what nests with the target otherwise touches it.  With
-    `lowest` only the piece directly on the target stands on it, and those above touch it.
+    A stack stands while all of it does; a piece that nests with the target otherwise touches it.
+    With `lowest` only the piece directly on the target stands on it, and those above touch it.
     """
     above = [pieces[index]]
     while (
@@ -49,7 +48,7 @@ def hold(pieces: Sequence[SeenPiece], index: int, target: SeenPiece, lowest: boo
 
 
 def _over(upper: SeenPiece, lower: SeenPiece) -> bool:
-    """Do both stand, one over the other?"""
+    """True if both stand, one over the other."""
     return (
         upper.pose == lower.pose == "upright"
         and float(np.hypot(*(upper.base_mm - lower.base_mm))) < lower.solid.base_mm
@@ -57,7 +56,7 @@ def _over(upper: SeenPiece, lower: SeenPiece) -> bool:
 
 
 def stacked(pieces: Sequence[SeenPiece], target: SeenPiece) -> list[int]:
-    """Places of the pieces that stand on the target, one over the other, from below."""
+    """Indexes of the pieces that stand on the target, one over the other, from below."""
     found: list[int] = []
     lower = target
     while above := [
@@ -71,11 +70,10 @@ def stacked(pieces: Sequence[SeenPiece], target: SeenPiece) -> list[int]:
 
 
 def as_toppled(state: State, seen: Observation, before: Observation | None) -> list[Observation]:
-    """What was seen, with what stood on the target in this end still on it, wherever it lies, if
-    that was ruled before play.
+    """The observation with what stood on the target in this end still on it, wherever it lies.
 
-    Several where the table before does not tell which piece that is, and what is on record of the
-    distances does not, either.
+    Applies only if that was ruled before play. Several observations where neither the table before
+    nor the recorded distances say which piece it is.
     """
     if state.ruling("toppled") != "always" or all(
         piece.colour != state.target for piece in seen.pieces
@@ -88,7 +86,7 @@ def as_toppled(state: State, seen: Observation, before: Observation | None) -> l
 
 
 def _pushed_over(state: State, seen: Observation, before: Observation) -> Observation:
-    """With what stood on the target on the table before, or counted so, still on it."""
+    """The observation with what stood on the target before, or counted so, still on it."""
     now, was = (
         next((k for k, piece in enumerate(table.pieces) if piece.colour == state.target), None)
         for table in (seen, before)
@@ -120,11 +118,10 @@ def _on(seen: Observation, lower: int, upper: Collection[int]) -> Observation:
 def _by_record(
     state: State, seen: Observation, before: Observation | None, player: str
 ) -> list[Observation]:
-    """With pieces of a player on the target that fell from it, by the record, and of which the
-    table before knows nothing.
+    """Observations with a player's pieces on the target that fell from it according to the record.
 
-    The others of that player are about as far away as is on record; every way that fits about as
-    well as the best.
+    Used where the table before does not show them. The player's other pieces are then about as far
+    away as recorded; every assignment that fits about as well as the best is returned.
     """
     target = next(k for k, piece in enumerate(seen.pieces) if piece.colour == state.target)
     own = [
@@ -154,7 +151,7 @@ def _by_record(
 
 
 def _knows(state: State, before: Observation, player: str) -> int:
-    """How many pieces of a player counted as touching by what they are on, on a table."""
+    """How many pieces of a player touched the target by what they are on, on a table."""
     target = next((piece for piece in before.pieces if piece.colour == state.target), None)
     own = (k for k, piece in enumerate(before.pieces) if piece.colour == player)
     return sum(
@@ -163,7 +160,7 @@ def _knows(state: State, before: Observation, player: str) -> int:
 
 
 def _misfit_mm(recorded_mm: Sequence[float], seen_mm: Sequence[float]) -> float:
-    """How otherwise pieces lie than is on record, in all; one that is missing is far off."""
+    """Total misfit of pieces against recorded distances, in mm; a missing one adds `MISSING_MM`."""
     apart = np.abs(np.subtract.outer(recorded_mm, seen_mm)).reshape(len(recorded_mm), len(seen_mm))
     return float(apart[linear_sum_assignment(apart)].sum()) + MISSING_MM * max(
         0, len(recorded_mm) - len(seen_mm)
@@ -173,9 +170,7 @@ def _misfit_mm(recorded_mm: Sequence[float], seen_mm: Sequence[float]) -> float:
 def uncovered(
     seen: Observation, before: Observation, target: SeenPiece, top: SeenPiece
 ) -> Observation:
-    """What was seen, with what stood on the target before, and is not seen there now, under the
-    piece `top` that does.
-    """
+    """The observation with what stood on the target before, now unseen, under the piece `top`."""
     was = next(piece for piece in before.pieces if piece.colour == target.colour)
     hidden = [
         before.pieces[k]
@@ -194,7 +189,7 @@ def uncovered(
 
 
 def _among(piece: SeenPiece, pieces: Sequence[SeenPiece]) -> bool:
-    """Is a piece of this colour seen where this one stood?"""
+    """True if a piece of this colour is seen where this one stood."""
     return any(
         one.colour == piece.colour
         and np.hypot(*(one.base_mm - piece.base_mm)) < piece.solid.base_mm / 2

@@ -107,8 +107,9 @@ RULINGS = (
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How an end ended: `won` by `winner` for `points`; `tied` at the leading distance; `void`,
-    nothing to measure.
+    """How an end ended: `won` by `winner` for `points`, `tied` at the leading distance, or `void`.
+
+    A void end has nothing to measure.
     """
 
     kind: Literal["won", "tied", "void"]
@@ -132,13 +133,13 @@ class Last:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All of a game.  `scores`, `sizes` and `thrown` go with `players`, who are in turn order.
+    """The whole state of a game. `scores`, `sizes` and `thrown` go with `players`, in turn order.
 
-    `toppled` are the colours of what was pushed over on the target in this end and touches it
-    wherever it lies, a colour a piece, in turn order (ruling ice_boule.9, `always`): where such a
-    piece lies the layout does not say. Who `resigned` throws no more; what lies there of theirs
-    stays and counts as it lies, and they cannot win. Between ends `target` is None, `starter`
-    starts the next one, and `end`, `layout` and the rest still show the last.
+    `toppled` are the colours of pieces that were pushed over on the target in this end and touch it
+    wherever they lie, one colour a piece, in turn order (ruling ice_boule.9, `always`); the layout
+    does not say where such a piece lies. Players who `resigned` throw no more; their pieces stay
+    and count as they lie, and they cannot win. Between ends `target` is None, `starter` starts the
+    next one, and `end`, `layout` and the rest still show the last.
     """
 
     players: tuple[str, ...]
@@ -157,7 +158,7 @@ class State:
     toppled: tuple[str, ...] = ()
 
     def ruling(self, name: str) -> str:
-        """The value in force of a ruling."""
+        """The value in force of a house rule."""
         return dict(self.rulings)[name]
 
     def left(self, player: str) -> int:
@@ -175,8 +176,9 @@ class State:
 
     @property
     def undeclared(self) -> tuple[str, ...]:
-        """Who has to say their size before anybody throws in this end, in turn order; nobody where
-        the first piece shows it.
+        """Who has to say their size before anybody throws in this end, in turn order.
+
+        Empty where the first piece thrown shows the size.
         """
         if self.target is None or self.ruling("sizes") != "declared" or any(self.thrown):
             return ()
@@ -210,7 +212,7 @@ class State:
 
     @property
     def may_stop(self) -> bool:
-        """Does only the leader have pieces left, and may stop (ruling ice_boule.7)?"""
+        """True if only the leader has pieces left, and may stop (ruling ice_boule.7)."""
         return (
             self.leading is not None and self.next == self.leading and self.ruling("stop") == "may"
         )
@@ -246,7 +248,7 @@ class State:
 
     @classmethod
     def parse(cls, text: str) -> State:
-        """The state that a line says; raises InvalidNotation, which quotes what is wrong."""
+        """The state in a line of text; raises InvalidNotation, which quotes what is wrong."""
         return read_state(_parse, text)
 
 
@@ -261,7 +263,7 @@ def fresh(players: Sequence[str], rulings: Chosen) -> State:
 
 
 _TOPPLED = "toppled"
-"""A key that only stands where something was pushed over."""
+"""A key that is only present where something was pushed over."""
 _KEYS = (
     "players",
     "scores",
@@ -327,7 +329,7 @@ def _end(text: str) -> End:
 
 
 def touching(state: State, colours: Sequence[str]) -> tuple[str, ...]:
-    """Colours of pieces, in turn order, each as often as pieces of it touch the target at most."""
+    """`colours` in turn order, of each at most as many as there are pieces touching the target."""
     at_most = {
         player: sum(not lie.gap_mm and not lie.on_target for lie in state.layout.of(player))
         for player in state.players
@@ -346,7 +348,7 @@ def _check(state: State) -> None:
 
 
 def _wrong_people(state: State) -> Message | None:
-    """What is expected of the players, where it is not so."""
+    """What is expected of the players, where it is violated; else None."""
     people = {
         *(lie.colour for lie in state.layout.lies),
         state.starter,
@@ -364,7 +366,7 @@ def _wrong_people(state: State) -> Message | None:
 
 
 def _wrong_table(state: State) -> Message | None:
-    """What is expected of the target and of what was thrown, where it is not so."""
+    """What is expected of the target and the throws, where it is violated; else None."""
     if state.toppled and (
         state.ruling("toppled") != "always"
         or state.target is None
@@ -383,7 +385,7 @@ def _wrong_table(state: State) -> Message | None:
 
 
 def _wrong_end(state: State) -> Message | None:
-    """What is expected of the end and its leader, where it is not so."""
+    """What is expected of the end and its leader, where it is violated; else None."""
     if state.target is not None and state.end is not None:
         return msg("expected no target once the end is over")
     if state.target is None and state.end is None and any(state.thrown):

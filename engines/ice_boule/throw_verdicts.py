@@ -24,7 +24,7 @@ PUT_BACK = msg("It was taken away by hand: put it back")
 
 
 def judge_throw(found: Look | CannotSee) -> Verdict:
-    """A throw, beside a target that is in play."""
+    """The verdict on a throw beside a target that is in play."""
     if isinstance(found, CannotSee):
         return found
     strangers = [
@@ -40,7 +40,7 @@ def judge_throw(found: Look | CannotSee) -> Verdict:
 
 
 def _stranger(found: Look, piece: SeenPiece) -> Verdict:
-    """A piece in play of a colour that nobody plays."""
+    """The verdict on a piece in play of a colour that nobody plays."""
     if piece.colour_probability < SURE:
         return _unsure_newcomer(found, piece)
     said = sentences(
@@ -55,8 +55,9 @@ def _stranger(found: Look, piece: SeenPiece) -> Verdict:
 
 
 def _nothing_new(found: Look) -> Verdict:
-    """No projectile more than before: nothing happened, or a throw left the play area, or hands
-    moved something.
+    """The verdict where no projectile was added.
+
+    Nothing happened, or a throw left the play area, or somebody moved a piece by hand.
     """
     state, player = found.state, found.player
     if found.lost:
@@ -75,7 +76,7 @@ def _nothing_new(found: Look) -> Verdict:
 
 
 def _vanished(found: Look) -> Verdict:
-    """Pieces are not in play any more."""
+    """The verdict where pieces are no longer in play."""
     player, gone = found.player, _colours(found.lost)
     knocked = msg("Was it knocked out by {player}'s throw?", player=player)
     if _seen_outside(found):
@@ -95,7 +96,10 @@ def _vanished(found: Look) -> Verdict:
 
 
 def _carried(found: Look) -> Verdict:
-    """Pieces lie elsewhere: a throw moved them and is out, or is one of them, or hands did it."""
+    """The verdict where pieces lie elsewhere.
+
+    A throw moved them and is out, or is one of them, or somebody moved them by hand.
+    """
     player, count = found.player, len(found.carried)
     swapped = [
         (
@@ -130,7 +134,7 @@ def _carried(found: Look) -> Verdict:
 
 
 def _out(found: Look) -> tuple[Message, Reading]:
-    """The throw, if it left the play area."""
+    """The reading in which the throw left the play area."""
     return (
         msg("{player}'s throw left the play area", player=found.player),
         Reading(found, found.player, None, None),
@@ -138,7 +142,7 @@ def _out(found: Look) -> tuple[Message, Reading]:
 
 
 def _one_new(found: Look, colour: str) -> Verdict:
-    """One projectile more of a colour: a throw, by whoever plays it."""
+    """The verdict on one new projectile of a colour: a throw by whoever plays it."""
     (thrown,) = found.new(colour)
     piece = found.measured.gaps[thrown].piece
     if colour != found.player and piece.colour_probability < SURE:
@@ -167,7 +171,7 @@ def _one_new(found: Look, colour: str) -> Verdict:
 
 
 def _others_gone(found: Look, colour: str, thrown: int) -> Verdict:
-    """A piece came, and others are not in play any more: it knocked them out, or hides them."""
+    """The verdict where a piece came and others are gone: it knocked them out, or hides them."""
     gone = _colours(found.lost)
     knocked = [
         (msg("{text}; knocked out of play: {players}", text=text, players=gone), reading)
@@ -195,8 +199,9 @@ def _others_gone(found: Look, colour: str, thrown: int) -> Verdict:
 
 
 def _covers(found: Look, thrown: int) -> tuple[Look, int] | None:
-    """Where a piece that came to stand on the target hides all that is missing, as it stood there
-    before: the look with that, and the piece.
+    """The look and piece if a piece on the target hides all that is missing; else None.
+
+    What is missing is then taken to stand on the target as before.
     """
     if found.before is None or not found.measured.gaps[thrown].on_target:
         return None
@@ -209,8 +214,9 @@ def _covers(found: Look, thrown: int) -> tuple[Look, int] | None:
 
 
 def _as_read(found: Look, thrown: int) -> list[tuple[str, Reading]]:
-    """The throw if the camera is right; then a piece that is read to stand on the target is nearer
-    than any other.
+    """The throw if the camera is right.
+
+    A piece that is read to stand on the target is then nearer than any other.
     """
     gap = found.measured.gaps[thrown]
     sure = _look_again(found, thrown, pose_probability=1.0) if gap.on_target else (found, thrown)
@@ -221,9 +227,7 @@ def _as_read(found: Look, thrown: int) -> list[tuple[str, Reading]]:
 
 
 def _not_stacked(found: Look, thrown: int) -> list[tuple[str, Reading]]:
-    """The throw with a piece that seems to stand on the target, but does not surely, beside it
-    instead.
-    """
+    """The throw if a piece that may stand on the target lies beside it instead."""
     gap = found.measured.gaps[thrown]
     if not (gap.on_target and gap.reach_mm):
         return []
@@ -235,7 +239,7 @@ def _not_stacked(found: Look, thrown: int) -> list[tuple[str, Reading]]:
 
 
 def _look_again(found: Look, thrown: int, **otherwise: Any) -> tuple[Look, int]:
-    """The look, and the piece that was thrown in it, if that piece were otherwise."""
+    """The look if the thrown piece had other values, and that piece in it."""
     thrown_piece = found.measured.gaps[thrown].piece
     pieces = tuple(
         replace(piece, **otherwise) if piece is thrown_piece else piece
@@ -248,8 +252,9 @@ def _look_again(found: Look, thrown: int, **otherwise: Any) -> tuple[Look, int]:
 
 
 def _sizes(found: Look, player: str, thrown: int) -> list[tuple[str, Reading]]:
-    """The throw by the sizes that the piece may have: as read if sure, else the player's size of
-    this end, else any.
+    """The throw in each size that the piece may have.
+
+    As read if sure, else the player's size of this end, else any.
     """
     piece = found.measured.gaps[thrown].piece
     known = found.state.size(player)
@@ -265,7 +270,7 @@ def _sizes(found: Look, player: str, thrown: int) -> list[tuple[str, Reading]]:
 
 
 def _seen_outside(found: Look) -> bool:
-    """Do as many more pieces lie outside than before, by colour, as are missing in play?"""
+    """True if as many pieces came to lie outside, by colour, as are missing in play."""
     if found.before is None:
         return False
     before, seen = found.before.off_board, found.seen.off_board
@@ -277,9 +282,7 @@ def _seen_outside(found: Look) -> bool:
 
 
 def _unsure_newcomer(found: Look, piece: SeenPiece) -> Verdict:
-    """A piece came whose colour is unsure, and it is another player's throw: perhaps it is
-    theirs.
-    """
+    """A piece of unsure colour came, and it is another player's throw: perhaps it is theirs."""
     player = found.player
     pieces = tuple(
         replace(each, colour=player) if each is piece else each for each in found.seen.pieces
@@ -309,8 +312,9 @@ def _unsure_newcomer(found: Look, piece: SeenPiece) -> Verdict:
 
 
 def _seen_twice(found: Look, new: Sequence[int]) -> Look | None:
-    """Of several new pieces one is sure, and the others are in doubt and touch what lies there: the
-    look with that one alone.
+    """The look with one new piece only, if the others are doubtful and touch what lies there.
+
+    None unless exactly one of several new pieces is sure.
     """
     gaps = found.measured.gaps
     doubtful = [
@@ -334,8 +338,9 @@ def _seen_twice(found: Look, new: Sequence[int]) -> Look | None:
 
 
 def _several_new(found: Look) -> Verdict:
-    """More than one projectile more: throws are made one at a time; two may be told apart by who
-    was to throw.
+    """The verdict where more than one projectile was added: throws are made one at a time.
+
+    Two may be told apart by who was to throw.
     """
     new = [(colour, k) for colour in dict.fromkeys(found.gained) for k in found.new(colour)]
     said = msg(
@@ -387,9 +392,7 @@ def _several_new(found: Look) -> Verdict:
 
 
 def _orders(found: Look, new: Sequence[tuple[str, int]]) -> list[Choice]:
-    """In which order two pieces may have been thrown by the rules; one where that changes
-    nothing.
-    """
+    """The legal orders of throwing two pieces; one choice if the order changes nothing."""
     lies = [(colour, messages.where(found.measured.gaps[k])) for colour, k in new]
     choices, ends = [], []
     for first, second in ((0, 1), (1, 0)):
@@ -419,7 +422,7 @@ def _orders(found: Look, new: Sequence[tuple[str, int]]) -> list[Choice]:
 
 
 def _two(one: tuple[str, Message], other: tuple[str, Message]) -> dict[str, object]:
-    """The fields of a sentence on two pieces, each by its colour and how it lies."""
+    """The fields of a sentence on two pieces, each with its colour and how it lies."""
     return dict(zip(("colour", "text", "colour2", "text2"), (*one, *other), strict=True))
 
 

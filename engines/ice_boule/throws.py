@@ -21,8 +21,9 @@ TOO_CLOSE = "boule.too_close"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """One way to read what was seen: `player` threw the piece `thrown` (id in the ranking; None: it
-    is out) of `size`.
+    """One interpretation of an observation: `player` threw the piece `thrown` of `size`.
+
+    `thrown` is an id in the ranking; None means that the throw is out.
     """
 
     look: Look
@@ -37,8 +38,9 @@ class Reading:
         return Throw(self.player, self.size, ranking.lie(self.thrown), ranking.layout())
 
     def moves(self) -> list[Throw]:
-        """The throw in every order that people may choose from; one if nothing hangs on what is too
-        close.
+        """The throw in every order that people may choose from.
+
+        One if nothing depends on distances too close to call.
         """
         state = self.look.state
         return [self.move(ranking) for ranking in orders(state, self.look.ranking, self.move)]
@@ -61,7 +63,7 @@ def orders(state: State, ranking: Ranking, move: Callable[[Ranking], Move]) -> l
 
 
 def rule(reading: Reading) -> Verdict:
-    """The verdict on a throw that can be read in one way only."""
+    """The verdict on a throw with only one interpretation."""
     state, evidence = reading.look.state, reading.look.evidence(reading.thrown)
     if wrong := reading.violation:
         return refusal(wrong, reading.player, (str(reading.move(reading.look.ranking)),), evidence)
@@ -91,10 +93,10 @@ def ask(
     read: Sequence[tuple[str, Reading]],
     otherwise: str,
 ) -> Verdict:
-    """Ask which of several readings, each with a label, is right; `otherwise` is the label for none
-    of them.
+    """Ask which of several readings, each with a label, is right.
 
-    Readings that the rules forbid are not offered; where they forbid all, the first is refused.
+    `otherwise` is the label for none of them. Readings that the rules forbid are not offered; where
+    they forbid all, the first is refused.
     """
     legal = [(text, reading) for text, reading in read if reading.violation is None]
     if not legal:
@@ -120,10 +122,10 @@ def ask(
 
 
 def two_throws(first: Reading, second: Reading) -> list[tuple[Throw, Throw]]:
-    """Both throws one after the other, in every order of pieces that people may choose from; none
-    where the rules forbid it.
+    """Both throws in sequence, in every order of pieces that people may choose from.
 
-    Only for a second throw that knocked nothing: else nobody knows how the table lay between them.
+    Empty where the rules forbid it. Only for a second throw that knocked nothing: otherwise it is
+    unknown how the table lay between them.
     """
     state = first.look.state
 
@@ -144,9 +146,7 @@ def two_throws(first: Reading, second: Reading) -> list[tuple[Throw, Throw]]:
 
 
 def standing_on_the_target(state: State, move: Throw) -> list[Throw]:
-    """The same throw if its piece stands on the target, in every order of the others that people
-    may choose from.
-    """
+    """The same throw if its piece stands on the target, in every open order of the others."""
     if move.lie is None or move.lie.on_target:
         return []
     rest = rank_layout(move.layout).without(move.layout.lies.index(move.lie)).layout()
@@ -164,9 +164,7 @@ def standing_on_the_target(state: State, move: Throw) -> list[Throw]:
 
 
 def label(state: State, move: Move, layout: Layout) -> Message:
-    """What people are asked to say about an order: who is nearest, and for how many points where
-    that is the question.
-    """
+    """The label of an order to choose: who is nearest, and the points if in question."""
     return messages.reading(layout, scoring=play(state, move).end is not None)
 
 
@@ -191,9 +189,7 @@ def _accept(reading: Reading, move: Throw) -> Accepted:
 
 
 def _close_pairs(reading: Reading) -> Message:
-    """The pieces in question with their distances as measured now, and what of them is not sure,
-    for people.
-    """
+    """The pieces in question in words, with their distances and what is unsure of them."""
     ranking = reading.look.ranking
     gaps = [
         reading.look.measured.gaps[ranking.ids[place]] for place in ranking.layout().contested()

@@ -1,5 +1,6 @@
-"""Ice Storm: fields of old warships, thrown on a chessboard, fire at each other.  Printed rules,
-rulings ice_storm.1 to .11.
+"""Ice Storm: fields of old warships, thrown on a chessboard, fire at each other.
+
+Covers the printed rules, and rulings ice_storm.1 to .11.
 """
 
 from engines.ice_storm.alternatives import alternatives

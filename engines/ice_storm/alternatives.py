@@ -1,4 +1,4 @@
-"""What may have happened instead of a throw or an attack that was ruled."""
+"""Alternatives to a throw or an attack that was ruled on."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from engines.verdict import Choice
 from table.messages import msg
 
 NEAREST = 3
-"""So many other places are offered before that the piece leaned: only the first few alternatives
-are shown.
+"""Other places offered before the alternative that the piece leaned: only the first few
+alternatives are shown.
 """
 
 
 def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
-    """A throw that touches a square more or less, has its tip in another one or is off the board,
-    and knocked off more or less; other shots.
+    """Legal alternatives to the last of `moves`, for an appeal.
+
+    A throw that touches a square more or less, has its tip in another one or is off the board, and
+    knocked off more or less; other shots.
     """
     return instead(rules, _near, state, moves)
 
@@ -81,9 +83,7 @@ def _throws(ruled: Throw, names: Sequence[str]) -> Iterator[Throw]:
 
 
 def _places(lies: Place) -> Iterator[Place]:
-    """On the same squares with the tip in another one, then with a square less or more; each
-    without a doubt.
-    """
+    """Other places without a doubt: the tip in another square, then a square less or more."""
     squares = lies.squares
     around = {
         near
@@ -101,8 +101,9 @@ def _places(lies: Place) -> Iterator[Place]:
 
 
 def _settled(touched: frozenset[Square], lies: Place) -> Iterator[Place]:
-    """As it may lie on these squares, if pieces can: upright as before, or with its tip in any of
-    them, first where it was.
+    """Places on these squares, if pieces can lie so.
+
+    Upright as before, or with the tip in any of the squares, first where it was.
     """
     tips = (
         [

@@ -1,4 +1,4 @@
-"""The table that Ice Storm is played on if nobody says otherwise, and its printed sheet."""
+"""The default table of Ice Storm, and its printed sheet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Examples of moves that have endless many forms: throws; and what may be settled."""
+"""Examples of moves that have endlessly many forms: throws; and what may be settled."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from engines.ice_storm.squares import SIDE, Square
 
 
 def throws(player: str, pieces: Sequence[Piece], turn: int) -> Iterator[Throw]:
-    """A throw on every square, one that is off the board, and for each piece that lies there one
-    that knocks it off.
+    """A throw on every square, one off the board, and for each piece there one that knocks it off.
 
-    Places are of all kinds in turn; `turn` shifts them, so that throws one after the other differ.
+    Places are of all kinds in turn; `turn` shifts them, so that successive throws differ.
     """
     board = [Square(file, rank) for file in range(SIDE) for rank in range(SIDE)]
     places = [_places(square)[(7 * square.file + square.rank + turn) % 9] for square in board]
@@ -27,7 +26,7 @@ def throws(player: str, pieces: Sequence[Piece], turn: int) -> Iterator[Throw]:
 
 
 def settlements(pieces: Sequence[Piece]) -> Iterator[Settle]:
-    """Every way to settle for good how a piece lies that is too close to call."""
+    """Every final decision about a piece whose place is too close to call."""
     for piece in pieces:
         if piece.place.in_doubt:
             for reading in readings(piece.place):
@@ -39,8 +38,9 @@ def settlements(pieces: Sequence[Piece]) -> Iterator[Settle]:
 
 @cache
 def _places(square: Square) -> tuple[Place, ...]:
-    """Nine kinds of places round a square: centre, edge and corner, lying, upright and too close to
-    call.
+    """Nine kinds of places round a square.
+
+    They are centre, edge and corner, lying, upright and too close to call.
     """
     one = frozenset({square})
     beside = square.step(1, 0) or Square(square.file - 1, square.rank)

@@ -1,4 +1,4 @@
-"""What the house knows of Ice Storm beside its rules."""
+"""What Ice Storm states beside its rules, for the other packages."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ def _on_board(document: Document) -> OnBoard:
 
 
 def check_pieces(rulings: Mapping[str, str], setup: Setup) -> None:
-    """Raises InputError for pieces that are too large for the squares, or whose size the table has
-    none of (rulings ice_storm.6 and ice_storm.13); where the players have not named a size, one of
-    the table's has to fit.
+    """Raise InputError if the game's pieces do not fit the board or the table has none of them.
+
+    See rulings ice_storm.6 and ice_storm.13. Where the players have not named a size, it is enough
+    that one of the table's sizes fits.
     """
     named = rulings.get("size", SAME_SIZE)
     sizes = setup.sizes

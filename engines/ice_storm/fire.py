@@ -24,7 +24,7 @@ WAYS = {
 }
 """The eight ways by steps in files and ranks; north is up the ranks."""
 HOME = "at home"
-"""The `way` of a centre piece's own square, which it may fire into too."""
+"""The `way` of a centre piece's own square, into which it may fire too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Line:
 
     @property
     def message(self) -> Message:
-        """`north on b3-b8`, `at home on b3`."""
+        """The line in words: `north on b3-b8`, `at home on b3`."""
         ends = "-".join(map(str, dict.fromkeys((self.squares[0], self.squares[-1]))))
         if self.way == HOME:
             return msg("at home on {cell}", cell=ends)
@@ -48,8 +48,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """`shooter` may shoot `target` along a line, if what it `hangs_on`, sentences about touches too
-    close to call, is so.
+    """A shot: `shooter` may shoot `target` along a line.
+
+    It depends on what it `hangs_on`: sentences about touches that are too close to call.
     """
 
     shooter: str
@@ -59,7 +60,7 @@ class Shot:
 
     @property
     def certain(self) -> bool:
-        """Does it hang on nothing that is too close to call?"""
+        """True if it depends on nothing that is too close to call."""
         return not self.hangs_on
 
     def __str__(self) -> str:
@@ -72,9 +73,9 @@ class Shot:
 def lines(reading: Reading) -> tuple[Line, ...]:
     """Lines of fire of a piece that lies so.
 
-    One square: its own and all eight ways.  Two: from the square of the tip on, away from the
-    other.  Three or four: diagonally away from the corner they share, from the square of the tip
-    on.  Upright: as if the tip were in each.
+    One square: its own and all eight ways. Two: from the square of the tip on, away from the other.
+    Three or four: diagonally away from the corner they share, from the square of the tip on.
+    Upright: as if the tip were in each.
     """
     if len(reading.squares) == 1:
         (home,) = reading.squares
@@ -116,9 +117,9 @@ def captures(pieces: tuple[Piece, ...], player: str, stops: bool = False) -> Map
     """The enemy pieces that `player` can capture, and whether that is certain.
 
     It is certain where, however the target lies, some piece hits it, however that piece lies: two
-    shots in doubt may make one sure capture.  Where a line of fire `stops` at the first square with
-    another piece on it, what is called certain is so however all pieces lie; not all that is so is
-    called certain.
+    doubtful shots may make one certain capture. Where a line of fire `stops` at the first square
+    with another piece on it, a capture called certain is so however all pieces lie, but not every
+    certain capture is called so.
     """
     if stops:
         return _first_hit(pieces, player)
@@ -144,8 +145,9 @@ def captures(pieces: tuple[Piece, ...], player: str, stops: bool = False) -> Map
 
 
 def shots(pieces: Sequence[Piece], player: str, stops: bool = False) -> tuple[Shot, ...]:
-    """Every shot that a player's pieces may have, by shooter, target and line; `stops` as in
-    `captures`.
+    """Every shot that a player's pieces may have, by shooter, target and line.
+
+    `stops` as in `captures`.
     """
     own = [piece for piece in pieces if piece.colour == player]
     enemies = [piece for piece in pieces if piece.colour != player]
@@ -189,14 +191,14 @@ def reach(line: Line, among: Sequence[Piece]) -> Line:
 
 
 def _between(pieces: Sequence[Piece], shooter: Piece, target: Piece) -> list[Piece]:
-    """The pieces that may stop a shot of one at another."""
+    """The pieces that may block a shot of one at another."""
     return [piece for piece in pieces if piece not in (shooter, target)]
 
 
 def _way_to(
     line: Line, lies: Reading, others: Sequence[Piece]
 ) -> Literal["free", "in doubt", "stopped", "misses"]:
-    """Does a line of fire reach a piece that lies so, or do others stop it on a square before?"""
+    """Whether a line of fire reaches a piece that lies so, or others block it before."""
     at = next((at for at, square in enumerate(line.squares) if square in lies.squares), None)
     if at is None:
         return "misses"
@@ -205,16 +207,15 @@ def _way_to(
 
 
 def _stops(piece: Piece, squares: Sequence[Square]) -> bool | None:
-    """Does a piece touch any of these squares?  None: too close to call."""
+    """True if a piece touches any of these squares; None: too close to call."""
     touched = {not lies.squares.isdisjoint(squares) for lies in readings(piece.place)}
     return touched.pop() if len(touched) == 1 else None
 
 
 def _shots(shooter: Piece, target: Piece, among: Sequence[Piece]) -> Iterator[Shot]:
-    """Shots of one piece at another; lines that differ in where they begin, by how the shooter
-    lies, are one.
+    """Shots of one piece at another, which any piece `among` others may block.
 
-    Any piece `among` others may stop them.
+    Lines that differ only in where they begin, by how the shooter lies, count as one.
     """
     others = _between(among, shooter, target)
     rays = [

@@ -1,8 +1,8 @@
 """From settled observations of the board to verdicts.
 
-`before` is always the settled observation that the last accepted verdict rested on (None: not
-known): what moved, came new or is gone is told by comparing the two; how pieces lie that lie still
-was decided when they came to lie there.
+`before` is always the settled observation that the last accepted verdict rested on (None: unknown):
+comparing the two shows what moved, came or is gone; how an unmoved piece lies was decided when it
+came to lie there.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ from table.messages import Message, msg, phrases, sentences
 from table.observation import Observation, SeenPiece
 
 SETTLED_TOGETHER = 2
-"""So many pieces at most are settled at once to tell whether a shot hits."""
+"""Most pieces settled at once to decide whether a shot hits."""
 
 
 def judge(state: State, seen: Observation, before: Observation | None, board: Board, /) -> Verdict:
-    """What happened on a board on which nothing moves any more."""
+    """The verdict on a board on which nothing moves any more."""
     assert isinstance(board, Chessboard), "set_up sees to that"
     if ended := outcome(state):
         return Waiting(
@@ -96,8 +96,9 @@ class OffSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class OnSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The player's throw lies on the board, and the camera does not see it: its place in the
-    notation of moves, or true, to be asked for that.
+    """The player's throw lies on the board, and the camera does not see it.
+
+    `on` is its place in the notation of moves, or true to be asked for the place.
     """
 
     player: str
@@ -105,9 +106,7 @@ class OnSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LowSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Somebody saw that the player's hand was too low, in the throw that was ruled last or the one
-    that is made now.
-    """
+    """The player's hand was too low, in the last throw ruled on or the one being made."""
 
     player: str
     low: Literal[True]
@@ -121,10 +120,9 @@ class PassSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
-    """What is heard in Ice Storm: `{"player": "red", "off": true}`, and the same with `on`, `low`
-    or `passes`.
+    """The verdict on an announcement: `{"player": "red", "off": true}`.
 
-    Raises InputError for anything else.
+    Instead of `off` it may have `on`, `low` or `passes`. Raises InputError for anything else.
     """
     heard = cast(
         OffSaid | OnSaid | LowSaid | PassSaid, read_heard(said, OffSaid, OnSaid, LowSaid, PassSaid)
@@ -149,9 +147,7 @@ def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> V
 
 
 def _on_the_board(state: State, heard: OnSaid) -> Verdict:
-    """A throw that lies where the camera does not see it: people say where; what it moved is
-    seen.
-    """
+    """The verdict on a throw that lies unseen: people say where; what it moved is seen."""
     player, lies = heard.player, Throw(heard.player, Place.parse("a1"))
     if heard.on is not True:
         try:
@@ -225,7 +221,7 @@ def _pass(state: State, move: Pass) -> Verdict:
 
 
 def _too_long(piece: SeenPiece, board: Chessboard) -> bool:
-    """Can it touch three squares in a row?"""
+    """True if it may touch three squares in a row."""
     corners = piece.solid.vertices_mm
     sides_mm = np.linalg.norm(corners[:4] - corners[4], axis=1)
     diagonal_mm = float(np.linalg.norm(corners[2] - corners[0]))
@@ -233,7 +229,7 @@ def _too_long(piece: SeenPiece, board: Chessboard) -> bool:
 
 
 def _judge_attack(look: Look) -> Verdict:
-    """Somebody fires: one enemy piece is taken away, and nothing else changes."""
+    """The verdict on an attack: one enemy piece is taken away, and nothing else changes."""
     state, attacker = look.state, str(look.state.attacker)
     if (unread := unclear(look)) is not None:
         return unread
@@ -256,7 +252,7 @@ def _judge_attack(look: Look) -> Verdict:
 
 
 def _several(look: Look, attacker: str) -> Refused | Ambiguous:
-    """More than one piece is gone: two lawful shots one after the other, or too many taken."""
+    """The verdict where more than one piece is gone: two legal shots in turn, or too many taken."""
     names = messages.named(look.gone)
     if ways := list(_one_after_the_other(look.state, look.gone)):
         said = sentences(
@@ -285,7 +281,7 @@ def _several(look: Look, attacker: str) -> Refused | Ambiguous:
 
 
 def _one_after_the_other(state: State, gone: Sequence[Piece]) -> Iterator[Choice]:
-    """The orders in which two pieces may have been taken by the rules."""
+    """The legal orders in which two pieces may have been taken."""
     for pair in permutations(gone) if len(gone) == 2 else ():
         after, moves, took = state, list[str](), list[tuple[str, str]]()
         for piece in pair:
@@ -307,8 +303,9 @@ def _one_after_the_other(state: State, gone: Sequence[Piece]) -> Iterator[Choice
 
 
 def _capture(look: Look, target: Piece) -> Verdict:
-    """One piece is gone: taken by who fires now, or by somebody else where it is too close to call
-    who that is.
+    """The verdict where one piece is gone.
+
+    It was taken by who fires now, or by another where it is too close to call who that is.
     """
     state = look.state
     attacker = str(state.attacker)
@@ -368,7 +365,7 @@ def _follow(after: State) -> Message:
 
 
 def _evidence(state: State, target: Piece) -> dict[str, Any]:
-    """All shots at a piece by those who may fire now."""
+    """All shots at a piece by those who may fire now, as plain data."""
     return {
         "move": target.colour,
         "target": str(target),
@@ -377,8 +374,9 @@ def _evidence(state: State, target: Piece) -> dict[str, Any]:
 
 
 def _who_can(look: Look, attacker: str) -> Ambiguous:
-    """All that the attacker may hit is too close to call: how do the pieces lie on which it
-    hangs?
+    """The question where all shots of the attacker are too close to call.
+
+    It asks how the pieces lie on which these shots depend.
     """
     state = look.state
     aimed = {name for shot in shots(state) for name in (shot.shooter, shot.target)}
@@ -413,8 +411,9 @@ def _who_can(look: Look, attacker: str) -> Ambiguous:
 
 
 def _settled(state: State, move: Capture) -> Iterator[tuple[Settle, ...]]:
-    """Fewest decisions about what is too close to call that make a capture legal, by whoever then
-    fires.
+    """The smallest sets of decisions on doubtful places that make a capture legal.
+
+    The player who then fires makes the capture.
     """
     every = list(settlements(state.pieces))
     for count in range(1, SETTLED_TOGETHER + 1):
@@ -429,7 +428,7 @@ def _settled(state: State, move: Capture) -> Iterator[tuple[Settle, ...]]:
 
 
 def _after(state: State, settles: Iterable[Settle]) -> State | None:
-    """With these decisions made; None where they cannot all be."""
+    """The state with these decisions made; None where they cannot all be."""
     for settle in settles:
         if violation(state, settle):
             return None

@@ -1,6 +1,4 @@
-"""A settled table set beside the state: which piece is which, where it lies now, what is new and
-what is gone.
-"""
+"""Compare a settled table with the state: which piece is which, what is new and what is gone."""
 
 from __future__ import annotations
 
@@ -27,15 +25,13 @@ REPLACED_SQUARES = 1.5
 colour came.
 
 It applies where that can have happened at all: to the colour that throws next, and to colours of
-which a piece lies beside the board that did not lie there before.  A knock may carry a piece any
+which a piece lies beside the board that did not lie there before. A knock may carry a piece any
 distance (ruling ice_storm.8).
 """
 HIDDEN_SQUARES = 0.5
-"""The same cost for a piece where something unread lies in its place: it is most likely that."""
+"""The same cost where something unread lies in the piece's place: most likely that is the piece."""
 GHOST_MM = 1.75
-"""What is not surely a piece and lies where it does to no better than this, 1 sigma, is as good as
-unread.
-"""
+"""A doubtful piece whose position has at least this standard deviation counts as unread."""
 HIDDEN_MM = 15.0
 """Something unread this near to where a piece lay is that piece; it was not knocked."""
 _NEVER_MM = 1e6
@@ -43,8 +39,9 @@ _NEVER_MM = 1e6
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """The table `now` against the state; `before` says where the pieces lay, where it shows them as
-    the state has them.
+    """The table `now` compared with the state.
+
+    `before` says where the pieces lay, as far as it shows them as the state has them.
     """
 
     state: State
@@ -52,28 +49,30 @@ class Look:
     before: Observation | None
     board: Chessboard
     assumed_new: SeenPiece | None = None
-    """Taken to be the thrown piece, and so none of the state's."""
+    """A piece taken to be the thrown one, and so none of the state's."""
     nobody_threw: bool = False
-    """Is no piece taken to be thrown, so that all on the board are the state's?"""
+    """True if no piece is taken to be thrown, so that all on the board are the state's."""
 
     @property
     def first(self) -> bool:
-        """Is the next throw the first of a round, of an empty board?"""
+        """True if the next throw is the first of a round, on an empty board."""
         return self.state.round_over or not (self.state.pieces or self.state.thrown_in_play)
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """What lies on the board by the record; nothing once a round is over."""
+        """The pieces on the board by the record; none once a round is over."""
         return () if self.state.round_over else self.state.pieces
 
     def touches(self, piece: SeenPiece) -> Touches:
-        """What a piece touches, by the ruling in force."""
+        """What a piece touches, by the house rule in force."""
         return _touches(piece, self.board, dict(self.state.rulings)["touching"])
 
     @cached_property
     def seen(self) -> tuple[SeenPiece, ...]:
-        """What is seen; a piece that lies exactly where one was ruled on is that piece, if its
-        colour is not sure or people have decided it.
+        """The pieces seen, with earlier decisions on their colours.
+
+        A piece that lies exactly where one was ruled on is that piece, if its colour is unsure or
+        people have decided it.
         """
 
         def recall(piece: SeenPiece) -> SeenPiece:
@@ -87,15 +86,16 @@ class Look:
 
     @property
     def there(self) -> tuple[SeenPiece, ...]:
-        """What is seen and surely lies there, or nearly so."""
+        """The pieces seen that surely lie there, or nearly so."""
         return tuple(
             piece for piece in self.seen if not _ghost(piece) and piece not in self.impossible
         )
 
     @cached_property
     def impossible(self) -> tuple[SeenPiece, ...]:
-        """What came into the place of a piece that lies still, its colour in doubt and not of the
-        player who throws: two are not in one place.
+        """The readings that came into the place of an unmoved piece, which is impossible.
+
+        Their colour is in doubt, and not that of the player who throws.
         """
         return tuple(
             piece
@@ -105,7 +105,7 @@ class Look:
 
     @cached_property
     def _reaching_into_still(self) -> list[SeenPiece]:
-        """What is read where a piece lies still."""
+        """The pieces that are read where an unmoved piece lies."""
         still = [piece for piece in self.seen if any(not moved(was, piece) for was in self._were)]
         return [
             piece
@@ -115,10 +115,10 @@ class Look:
 
     @cached_property
     def found(self) -> dict[str, SeenPiece]:
-        """Pieces of the state by name, as they are seen on the board: the least surprising
-        explanation of all of a colour.
+        """The pieces of the state by name, as they are seen on the board.
 
-        Each piece either travelled to where one is seen, or is missing (`_missing_mm`).
+        The assignment of least total cost for each colour: a piece either travelled to where one is
+        seen, or is missing (`_missing_mm`).
         """
         found: dict[str, SeenPiece] = {}
         for own, there in _by_colour(
@@ -133,12 +133,11 @@ class Look:
         return found
 
     def _missing_mm(self, own: list[Piece], seen: int) -> Array:
-        """Cost of each way in which a piece of one colour may be missing among those seen, (n, k)
-        in mm of travel.
+        """Cost in mm of travel, (n, k), of each way in which a piece of one colour may be missing.
 
-        Pieces that are fewer than recorded are missing somehow.  More than these are missing only
-        if others came in their place: one that was thrown, or one for each that lies beside the
-        board now and did not before.
+        Where fewer are seen than recorded, some are missing. More than these are missing only if
+        others came in their place: one that was thrown, or one for each that lies beside the board
+        now and did not before.
         """
         square_mm, colour = self.board.square_mm, own[0].colour
         hides = np.array([self._hides(piece) for piece in own])
@@ -166,18 +165,16 @@ class Look:
 
     @cached_property
     def hidden(self) -> tuple[Piece, ...]:
-        """Pieces of the state that are not read, but something lies where they lay that did not lie
-        beside them before; and those `unseen`.
-        """
+        """Pieces of the state that are unread where something new lies, and `unseen` ones."""
         lost = [piece for piece in self.pieces if piece.name not in self.found]
         return tuple(piece for piece in lost if self._hides(piece) or piece in self.unseen)
 
     @cached_property
     def unseen(self) -> tuple[Piece, ...]:
-        """Pieces of the state that are not read, and were not when the board was ruled on last:
-        nobody has taken them since.
+        """Pieces of the state that are unread, and already were at the last verdict.
 
-        The only throw of a game, where no board was ruled on, lies there by people's word.
+        Nobody has taken them since. The only throw of a game, before any verdict on a board, lies
+        there by people's word.
         """
         if self.before is None:
             return (
@@ -194,11 +191,11 @@ class Look:
 
     @property
     def only_one_unseen(self) -> bool:
-        """Is the only throw of a game not seen, and was no board ruled on?"""
+        """True if the only throw of a game is not seen, and there was no verdict on a board yet."""
         return self.before is None and bool(self.unseen)
 
     def _cleared(self, piece: Piece, before: Observation) -> bool:
-        """Did something lie about where it lay that could not be read, and nothing does now?"""
+        """True if something unreadable lay about where it lay, and nothing does now."""
         now, then = (
             any(
                 np.hypot(*(place - self.where_mm(piece))) < self.board.square_mm
@@ -216,15 +213,16 @@ class Look:
 
     @cached_property
     def new(self) -> tuple[SeenPiece, ...]:
-        """Pieces on the board, or too close to call, that the state does not know."""
+        """Pieces on the board, or too close to call, that the state does not have."""
         known = set(map(id, self.found.values()))
         return tuple(
             piece for piece in self._on_board if id(piece) not in known and not self._lingers(piece)
         )
 
     def _lingers(self, piece: SeenPiece) -> bool:
-        """Is it in doubt or impossible, and lies as something may have lain that was as good as
-        unread when the board was ruled on last?
+        """True for a doubtful or impossible piece that matches a doubtful earlier reading.
+
+        The earlier reading was as good as unread when the board was last ruled on.
         """
         if self.before is None or (
             piece.pose_probability >= SURE and piece not in self._reaching_into_still
@@ -235,7 +233,7 @@ class Look:
 
     @cached_property
     def leftover(self) -> bool:
-        """Does a piece of the round before still lie on the board?"""
+        """True if a piece of the round before still lies on the board."""
         known = set(map(id, self._on_board))
         return any(
             id(piece) not in known and self.touches(piece).on_board is not False
@@ -244,7 +242,7 @@ class Look:
 
     @cached_property
     def places(self) -> dict[str, Place]:
-        """By name, how pieces lie that were moved and lie otherwise than the state says."""
+        """By name, the places of pieces that were moved and lie otherwise than in the state."""
         places: dict[str, Place] = {}
         for piece in self.moved:
             place = self.touches(self.found[piece.name]).place
@@ -254,7 +252,7 @@ class Look:
 
     @cached_property
     def moved(self) -> tuple[Piece, ...]:
-        """Pieces of the state that were moved, if only within their squares."""
+        """Pieces of the state that were moved, even if only within their squares."""
         return tuple(
             piece
             for piece in self.pieces
@@ -263,9 +261,7 @@ class Look:
 
     @cached_property
     def elsewhere(self) -> dict[str, Place]:
-        """Of those, the ones that cannot lie as the state says, however what is too close to call
-        is read.
-        """
+        """Of `places`, those that differ from the state however doubtful touches are decided."""
         lay = {piece.name: piece.place for piece in self.pieces}
         return {
             name: place for name, place in self.places.items() if not _compatible(lay[name], place)
@@ -284,7 +280,7 @@ class Look:
 
     @cached_property
     def left(self) -> Counter[str]:
-        """Colours of what lay off the board before, and does not lie there any more."""
+        """Colours of what lay off the board before and lies there no more."""
         return Counter(
             self._then_outside[i].colour
             for i in range(len(self._then_outside))
@@ -293,9 +289,7 @@ class Look:
 
     @cached_property
     def unread_mm(self) -> tuple[Array, ...]:
-        """Places (2,) on the board where something lies that could not be read, and nothing of the
-        kind lay before.
-        """
+        """Places (2,) on the board where something newly lies that could not be read."""
         were = _unread(self.before) if self.before else []
         places = [*_unread(self.now), *(piece.base_mm for piece in self.impossible)]
         return tuple(
@@ -304,7 +298,7 @@ class Look:
 
     @property
     def differences(self) -> tuple[str, ...]:
-        """Where table and record disagree, a sentence a piece."""
+        """The differences between table and record, one sentence a piece."""
         gone = [
             msg("{piece} {cell} is not on the board.", piece=piece.name, cell=piece.place)
             for piece in self.gone
@@ -330,7 +324,7 @@ class Look:
         return (*gone, *lie, *new)
 
     def where_mm(self, piece: Piece) -> Array:
-        """Where a piece of the state lay before, or about there, (2,)."""
+        """Where a piece of the state lay before, or its approximate place, (2,)."""
         if was := self.lay.get(piece.name):
             return was.base_mm
         squares = np.array(sorted(piece.place.squares), float)
@@ -340,9 +334,7 @@ class Look:
 
     @cached_property
     def _on_board(self) -> list[SeenPiece]:
-        """What is on the board or too close to call, but for pieces that lay there before and are
-        none of the state's.
-        """
+        """Pieces on the board or too close to call, but for unmoved ones unknown to the state."""
         return [
             piece
             for piece in self.there
@@ -354,9 +346,7 @@ class Look:
 
     @cached_property
     def lay(self) -> dict[str, SeenPiece]:
-        """The pieces of the state as they were seen before, those that then lay as the state
-        says.
-        """
+        """The pieces of the state as they were seen before, if they then lay as the state says."""
         return self._fitting(self._were)
 
     def _fitting(self, were: Iterable[SeenPiece]) -> dict[str, SeenPiece]:
@@ -378,8 +368,9 @@ class Look:
 
     @cached_property
     def _decided(self) -> dict[int, SeenPiece]:
-        """By the identity of what was seen before in another colour than the record has: that
-        piece, as people decided it.
+        """Pieces seen before in another colour than recorded, in the colour that people decided.
+
+        Keys are the identities (`id`) of the pieces seen.
         """
         then = self.before.pieces if self.before else ()
         fitting = self._fitting(then)
@@ -398,22 +389,20 @@ class Look:
 
     @cached_property
     def _ruled(self) -> tuple[SeenPiece, ...]:
-        """What was seen before, in the colours of the record."""
+        """The pieces seen before, in the colours of the record."""
         return tuple(
             self._decided.get(id(was), was) for was in (self.before.pieces if self.before else ())
         )
 
     @cached_property
     def _dead(self) -> list[SeenPiece]:
-        """What lay before and is none of the state's pieces."""
+        """The pieces that lay there before and are none of the state's."""
         alive = set(map(id, self.lay.values()))
         return [was for was in self._were if id(was) not in alive]
 
     @property
     def still_lying(self) -> list[SeenPiece]:
-        """What lay on the board before, is none of the state's pieces and has not been taken away
-        yet.
-        """
+        """Pieces that lay on the board before, are none of the state's and are still there."""
         on_board = {id(piece) for piece in self._on_board}
         return [
             piece
@@ -423,12 +412,12 @@ class Look:
 
     @property
     def _were(self) -> list[SeenPiece]:
-        """What surely lay there before, or nearly so."""
+        """The pieces that surely lay there before, or nearly so."""
         return [was for was in self._ruled if not _ghost(was)]
 
     @cached_property
     def now_outside(self) -> list[SeenPiece]:
-        """What lies off the board or partly off."""
+        """The pieces off the board or partly off."""
         return [
             *self.now.off_board,
             *(piece for piece in self.there if self.touches(piece).on_board is False),
@@ -436,7 +425,7 @@ class Look:
 
     @cached_property
     def _then_outside(self) -> list[SeenPiece]:
-        """What lay there before; where that is not known, what lies there now."""
+        """The pieces outside before; where that is unknown, those there now."""
         if self.before is None:
             return self.now_outside
         return [
@@ -446,7 +435,7 @@ class Look:
 
     @cached_property
     def _stayed_outside(self) -> list[tuple[int, int]]:
-        """Indexes, then and now, of what lies off the board where it lay before."""
+        """Pairs of indexes, then and now, of unmoved pieces off the board."""
         then, now = self._then_outside, self.now_outside
         return [
             (i, j)
@@ -456,8 +445,9 @@ class Look:
         ]
 
     def _travel_mm(self, piece: Piece, now: SeenPiece) -> float:
-        """How far a piece of the state travelled if it is this one; one that was not seen before is
-        not the one that is thrown.
+        """Travel in mm of a piece of the state if it is this one.
+
+        A piece that was not seen before is never taken for the thrown one.
         """
         was = self.lay.get(piece.name)
         if was is None:
@@ -476,11 +466,11 @@ class Look:
         return _NEVER_MM if surely_another(was, now) else middles_mm(was, now)
 
     def _moved(self, piece: Piece, now: SeenPiece) -> bool:
-        """Does it lie otherwise than before?  A pose that is not sure may be read otherwise in
-        another picture.
+        """True if a piece lies otherwise than before.
 
-        One that was touched and still lies as the state says is left as it was ruled on, and so is
-        one that no throw can have turned over there, or that is not surely read to be.
+        An unsure pose may be read otherwise in another picture. A piece that was touched and still
+        lies as the state says keeps its verdict, and so does one that no throw can have turned over
+        there, or that is not surely read so.
         """
         was = self.lay.get(piece.name)
         if _compatible(piece.place, self.touches(now).place) and (
@@ -503,14 +493,15 @@ class Look:
 
 @lru_cache(maxsize=256)
 def _touches(piece: SeenPiece, board: Chessboard, touching: str) -> Touches:
-    """`touches`, kept by the identity of a piece: a table at rest is judged again and again, and
-    looked back at.
+    """`touches`, cached by the identity of a piece.
+
+    A table at rest is judged again and again, and looked back at.
     """
     return touches(piece, board, touching)
 
 
 def overlap(a: Solid, b: Solid) -> bool:
-    """Would two solids be in one place, by more than they are measured wrong?"""
+    """True if two solids would share space, by more than the measurement error."""
     middle = a.vertices_mm.mean(axis=0)
     return clearance(Solid(middle + 0.8 * (a.vertices_mm - middle)), b).mm == 0.0
 
@@ -520,7 +511,7 @@ def _may_be_of_one_colour(a: SeenPiece, b: SeenPiece) -> bool:
 
 
 def _ghost(piece: SeenPiece) -> bool:
-    """Is it not surely a piece, and nobody knows where?"""
+    """True if it is not surely a piece, at an unknown place."""
     return (
         piece.pose_probability < SURE and float(np.diag(piece.covariance)[:2].max()) > GHOST_MM**2
     )
@@ -534,7 +525,7 @@ def _unread(seen: Observation) -> list[Array]:
 def _by_colour(
     pieces: Iterable[Piece], seen: Iterable[SeenPiece]
 ) -> list[tuple[list[Piece], list[SeenPiece]]]:
-    """Pieces of the record and pieces seen of each colour that both have."""
+    """For each colour that both have: the pieces of the record and the pieces seen."""
     own, there = [*pieces], [*seen]
     colours = dict.fromkeys(
         piece.colour for piece in own if any(other.colour == piece.colour for other in there)
@@ -546,5 +537,5 @@ def _by_colour(
 
 
 def _compatible(a: Place, b: Place | None) -> bool:
-    """Can one piece lie in both ways?"""
+    """True if one piece can lie in both ways."""
     return b is not None and not set(readings(a)).isdisjoint(readings(b))

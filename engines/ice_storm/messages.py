@@ -75,7 +75,7 @@ def _own_knocked_off(own: Sequence[Piece]) -> Message:
 
 
 def _knocked_off(before: State, thrower: str, enemies: Sequence[Piece]) -> Message:
-    """Of enemy pieces, and whose they are now."""
+    """The enemy pieces that were knocked off, and whose they are now."""
     names, one = named(enemies), len(enemies) == 1
     if not enemies:
         return NOTHING

@@ -1,4 +1,4 @@
-"""Moves of Ice Storm and their notation; how places are written is told in `place`.
+"""Moves of Ice Storm and their notation; `place` describes how places are written.
 
 | move | says |
 |---|---|
@@ -36,8 +36,9 @@ OFF, LEANING, LOW, OTHER_SIZE = "off", "leaning", "low", "size"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A piece that a throw moved, by its name, and where it ended; None: off the board or partly
-    off.
+    """A piece that a throw moved, by its name, and where it ended.
+
+    `place` None: off the board or partly off.
     """
 
     name: str
@@ -49,10 +50,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Throw:
-    """A throw at rest: `place` of the thrown piece, None where it is off the board; then what it
-    moved.
+    """A throw at rest: `place` of the thrown piece, and the `changes` that it made.
 
-    `again` says why it has to be repeated: `leaning`, `low` or `size`; empty where it does not.
+    `place` is None where the piece is off the board. `again` says why the throw has to be repeated:
+    `leaning`, `low` or `size`; empty where it does not.
     """
 
     player: str
@@ -73,8 +74,9 @@ class Throw:
 
 @dataclass(frozen=True, slots=True)
 class Void:
-    """A throw that did not count is picked up; what it moved stays (rulings ice_storm.8,
-    ice_storm.12 and ice_storm.13).
+    """A throw that did not count is picked up; what it moved stays.
+
+    See rulings ice_storm.8, ice_storm.12 and ice_storm.13.
     """
 
     player: str
@@ -89,8 +91,9 @@ class Void:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What the throw that was ruled last moved besides: it was said to be off the board before the
-    board was seen.
+    """What the throw ruled on last moved besides.
+
+    It was said to be off the board before the board was seen.
     """
 
     player: str
@@ -115,8 +118,9 @@ class Low:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """The player whose turn it is to fire does not, where the players agreed that they may (ruling
-    ice_storm.10).
+    """The player whose turn it is to fire does not.
+
+    Legal where the players agreed that they may pass (ruling ice_storm.10).
     """
 
     player: str
@@ -127,8 +131,9 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """The player whose turn it is takes a piece: of a colour, with a number, or touching a square;
-    None: not said.
+    """The player whose turn it is takes a piece.
+
+    It is of a colour, with a number, or touching a square; None: not given.
     """
 
     colour: str

@@ -1,5 +1,4 @@
-"""How a piece lies on the board, as far as the rules ask: the squares it touches, and where its tip
-is.
+"""How a piece lies on the board: the squares it touches, and where its tip is.
 
 | written | says |
 |---|---|
@@ -35,8 +34,9 @@ _NAME = re.compile(r"([a-z]+)([1-9])")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One way in which a piece may lie: the squares it touches, and that of its tip, None for one
-    that stands upright.
+    """One way in which a piece may lie: the squares it touches, and the square of its tip.
+
+    `tip` is None for a piece that stands upright.
     """
 
     squares: frozenset[Square]
@@ -44,20 +44,20 @@ class Reading:
 
     @property
     def fires_from(self) -> frozenset[Square]:
-        """Squares that its tip counts as being in: all that it touches when it stands upright
-        (printed rules, "Attack").
+        """Squares that its tip counts as being in.
+
+        All that it touches when it stands upright (printed rules, "Attack").
         """
         return self.squares if self.tip is None else frozenset({self.tip})
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """`clear` squares are touched for sure, `doubtful` ones too close to call; all others are clear
-    of the piece.
+    """How a piece lies: `clear` squares are surely touched, `doubtful` ones are too close to call.
 
-    The tip is in `reached`, if that doubtful square is touched; else in one of `tips`: of those
-    that are touched, or, where none is, of all that are touched.  No tips: the piece stands
-    upright.  `off_doubtful`: it may lie partly off the board.
+    All other squares are surely not touched. The tip is in `reached`, if that doubtful square is
+    touched; else in one of `tips`: of those that are touched, or, where none is, of all that are
+    touched. No tips: the piece stands upright. `off_doubtful`: it may lie partly off the board.
     """
 
     clear: frozenset[Square]
@@ -96,11 +96,11 @@ class Place:
 
     @property
     def in_doubt(self) -> bool:
-        """Is anything about it too close to call?"""
+        """True if anything about it is too close to call."""
         return self.off_doubtful or len(readings(self)) > 1
 
     def settles(self, other: Place) -> bool:
-        """Does this place leave open less than `other`, and nothing that `other` excludes?"""
+        """True if this place leaves open less than `other`, and nothing that `other` excludes."""
         return set(readings(self)) < set(readings(other)) and not self.off_doubtful
 
     def __str__(self) -> str:
@@ -117,7 +117,7 @@ class Place:
 
     @classmethod
     def parse(cls, text: str) -> Place:
-        """The place that `b3-b4?>b3` says; raises InvalidNotation."""
+        """Parse a place such as `b3-b4?>b3`; raises InvalidNotation."""
         found = _PLACE.fullmatch(text)
         if not found:
             raise InvalidNotation(
@@ -152,8 +152,9 @@ class Place:
 
 @lru_cache(maxsize=4096)
 def readings(place: Place) -> tuple[Reading, ...]:
-    """Every way in which a piece may lie that was seen so; one where nothing is in doubt, none
-    where pieces cannot lie so.
+    """Every way in which a piece with this place may lie.
+
+    One where nothing is in doubt, none where pieces cannot lie so.
     """
     return tuple(
         Reading(squares, tip)
@@ -163,8 +164,7 @@ def readings(place: Place) -> tuple[Reading, ...]:
 
 
 def shapes(clear: frozenset[Square], doubtful: frozenset[Square]) -> list[frozenset[Square]]:
-    """All that a piece may touch that touches the `clear` squares and perhaps some `doubtful` ones,
-    fewest squares first.
+    """Possible sets of touched squares: the `clear` ones and some `doubtful` ones, fewest first.
 
     Pieces touch one square, two side by side, or three or four that share a corner (ruling
     ice_storm.6).
@@ -191,7 +191,7 @@ _BLOCKS = [
 
 
 def _at_a_corner(squares: frozenset[Square]) -> bool:
-    """Are these two squares that meet at a corner only?"""
+    """True if these are two squares that meet at a corner only."""
     return (
         len(squares) == 2
         and len({square.file for square in squares})
@@ -201,14 +201,15 @@ def _at_a_corner(squares: frozenset[Square]) -> bool:
 
 
 def _tips(place: Place, squares: frozenset[Square]) -> list[Square]:
-    """Where the tip may be, if these squares are touched."""
+    """Squares that the tip may be in, if these squares are touched."""
     return [place.reached] if place.reached in squares else sorted(place.tips & squares or squares)
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece on the board: `number` counts its owner's throws of the round, so that it has a name,
-    `red2`.
+    """A piece on the board, named by colour and number: `red2`.
+
+    `number` counts its owner's throws of the round.
     """
 
     colour: str
@@ -217,7 +218,7 @@ class Piece:
 
     @property
     def name(self) -> str:
-        """What it is called in moves."""
+        """Its name in moves."""
         return f"{self.colour}{self.number}"
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
-"""The rules of Ice Storm: what is legal, what a move does, when it is over.  Pure: no clock, no
-chance, no I/O.
+"""The rules of Ice Storm: what is legal, what a move does, and when the game is over.
 
-Clauses are sections of the printed rules ("Deployment", "Attack", "Scoring") or rulings.
+Pure: no clock, no chance, no I/O. Clauses are sections of the printed rules ("Deployment",
+"Attack", "Scoring") or rulings.
 """
 
 from __future__ import annotations
@@ -63,8 +63,9 @@ MUST = "Attack; ruling ice_storm.10"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a game ended: who has most points (several: they share the win), and every player's
-    score.
+    """How a game ended: who has most points, and every player's score.
+
+    Several `winners` share the win.
     """
 
     winners: tuple[str, ...]
@@ -93,12 +94,12 @@ class Outcome:
 
 
 class LegalMoves(Legal[State, Move]):
-    """What is legal now.
+    """The legal moves of a state.
 
     Where pieces come to rest is continuous, so `in` answers for every throw; iterating gives
     examples, each itself legal: a throw on every square, in all kinds of places, one that is off
     the board, and for each piece one that knocks it off. Captures are listed by piece, and
-    everything that may be settled.  `len` counts what is listed.  Prints what is allowed.
+    everything that may be settled. `len` counts what is listed. Prints what is allowed.
     """
 
     def __contains__(self, move: object) -> bool:
@@ -126,14 +127,15 @@ class LegalMoves(Legal[State, Move]):
 
 
 def start(players: Sequence[str], rulings: Mapping[str, str]) -> State:
-    """A new game: `players` are 3 to 5 colours, each to the left of the one before; the first one
-    starts.  Raises InputError.
+    """A new game of 3 to 5 players, who are colours; the first one starts.
+
+    Each sits to the left of the one before. Raises InputError.
     """
     return fresh(players, choose(RULINGS, rulings))
 
 
 def set_up(players: Sequence[str], rulings: Mapping[str, str], board: Board | None) -> State:
-    """As `start`; raises InputError for another board than a chessboard too."""
+    """As `start`; also raises InputError for a board that is no chessboard."""
     if board is not None:
         check_board(board)
     return start(players, rulings)
@@ -177,7 +179,7 @@ def play(state: State, move: Move) -> State:
 
 
 def resign(state: State, player: str) -> State:
-    """The state without a player who gave the game up, while others play on."""
+    """The state after a player resigned while others play on."""
     void, last = state.void and state.next != player, state.last
     after = replace(state, resigned=in_order(state.players, (*state.resigned, player)), void=void)
     return _passed_over(
@@ -216,8 +218,9 @@ def legal_moves(state: State) -> LegalMoves:
 
 
 def outcome(state: State) -> Outcome | None:
-    """Who won; None until every player has started a round.  Equal scores share the win: the
-    printed rules break no tie.
+    """Who won; None until every player has started a round.
+
+    Equal scores share the win: the printed rules break no tie.
     """
     if not state.over:
         return None
@@ -231,17 +234,16 @@ def outcome(state: State) -> Outcome | None:
 
 
 def shots(state: State, player: str | None = None) -> tuple[fire.Shot, ...]:
-    """Who may shoot whom along which line, each with what it hangs on: shots of a player's pieces,
-    or of whoever fires now.
+    """The shots of a player's pieces, or of whoever fires now, each with what it depends on.
 
-    None are listed for nobody.  A piece may have several shots at another, along several lines.
+    Empty for nobody. A piece may have several shots at another, along several lines.
     """
     firing = player or state.attacker
     return fire.shots(state.pieces, firing, state.stops) if firing else ()
 
 
 def targets(state: State) -> Mapping[Piece, bool]:
-    """What whoever fires now can take, and whether that is certain; nothing where nobody fires."""
+    """What whoever fires now can take, and whether that is certain; empty where nobody fires."""
     return fire.captures(state.pieces, state.attacker, state.stops) if state.attacker else {}
 
 
@@ -268,7 +270,7 @@ def turn(state: State) -> Message:
 
 
 def _next_round(state: State) -> State:
-    """An empty board; ruling ice_storm.9."""
+    """The next round, with an empty board (ruling ice_storm.9)."""
     nought = (0,) * len(state.players)
     return replace(
         state,
@@ -283,7 +285,7 @@ def _next_round(state: State) -> State:
 
 
 def _throw(state: State, move: Throw) -> State:
-    """After a throw has come to rest."""
+    """The state after a throw has come to rest."""
     after = _settle_changes(state, move.player, move.changes)
     if move.place:
         pieces = [*after.pieces, Piece(move.player, state.thrown_by(move.player) + 1, move.place)]
@@ -296,15 +298,17 @@ def _throw(state: State, move: Throw) -> State:
 
 
 def _passed_over(state: State) -> State:
-    """The throws of who resigned are wasted; when all are thrown, players fire."""
+    """Count the throws of players who resigned as wasted; when all are thrown, players fire."""
     while not state.all_thrown and state.next in state.resigned:
         state = replace(state, thrown=state.thrown + 1)
     return replace(state, turn=state.starter) if state.all_thrown and state.turn is None else state
 
 
 def _settle_changes(state: State, thrower: str, changes: Sequence[Change]) -> State:
-    """With what a throw moved: enemy pieces off the board are the thrower's, its own are wasted
-    (ruling ice_storm.7), or all of them are.
+    """The state with what a throw moved.
+
+    Enemy pieces off the board are the thrower's, its own are wasted (ruling ice_storm.7), or all of
+    them are wasted.
     """
     moved = {change.name: change.place for change in changes}
     stay = tuple(
@@ -318,8 +322,9 @@ def _settle_changes(state: State, thrower: str, changes: Sequence[Change]) -> St
 
 
 def _void_last(state: State, last: LastThrow | None) -> State:
-    """Without the throw that was ruled last; what it moved or knocked off stays so, unless the
-    option says otherwise.
+    """The state without the throw ruled on last.
+
+    What it moved or knocked off stays so, unless the house rule says otherwise.
     """
     assert last is not None, "there is one to be made void"
     thrown = f"{last.player}{state.thrown_by(last.player)}"
@@ -336,8 +341,9 @@ def _is_last(state: State, move: Low | Moved) -> bool:
 
 
 def _take(state: State, target: Piece) -> State:
-    """After a capture it is the attacked player's turn (printed rules, "Attack"; ruling
-    ice_storm.10).
+    """The state after a capture: it is the attacked player's turn.
+
+    See printed rules, "Attack"; ruling ice_storm.10.
     """
     stay = tuple(piece for piece in state.pieces if piece != target)
     return replace(
@@ -512,8 +518,9 @@ def _partly_off(doubt: Message) -> Violation:
 
 
 def _low_violation(state: State, move: Low) -> Violation | None:
-    """A throw is void as long as the next one is not ruled: the last one, or the one that is being
-    made.
+    """Why a throw cannot be void; None if it can.
+
+    It can until the next throw is ruled on: the last one, or the one being made.
     """
     if _is_last(state, move) or (state.next == move.player and not state.void):
         return None
@@ -588,7 +595,7 @@ def _capture_violation(state: State, move: Capture) -> Violation | None:
 
 
 def _no_such_piece(move: Capture) -> Message:
-    """None of the pieces on the board is the one that a capture names."""
+    """The sentence that no piece on the board is the one that a capture names."""
     name = f"{move.colour}{move.number}"
     if move.number and move.square:
         return msg(
@@ -612,7 +619,7 @@ def _no_such_piece(move: Capture) -> Message:
 
 
 def _meant(state: State, move: Capture) -> list[Piece]:
-    """Pieces that a capture may mean; those that can be taken first."""
+    """Pieces that a capture may mean, those that can be taken first."""
     can = targets(state)
     meant = [
         piece
@@ -625,7 +632,7 @@ def _meant(state: State, move: Capture) -> list[Piece]:
 
 
 def _no_line(state: State, meant: Sequence[Piece]) -> Message:
-    """What was tried in vain."""
+    """Which shots were tried in vain."""
     attacker = str(state.attacker)
     if meant[0].colour == attacker:
         return msg(
@@ -648,7 +655,7 @@ def _no_line(state: State, meant: Sequence[Piece]) -> Message:
 
 
 def _aims(piece: Piece) -> Message:
-    """Along which lines a piece fires."""
+    """The lines along which a piece fires, in words."""
     lines = fire.aims(piece)
     if any(line.way == fire.HOME for line in lines):
         return msg("{piece} {cell} fires in every direction", piece=piece.name, cell=piece.place)

@@ -1,5 +1,6 @@
-"""All pieces of a game are of one size (ruling ice_storm.13): which one that is, and what is said
-of a piece of another.
+"""The size of a game's pieces, and messages about pieces of another size.
+
+All pieces of a game are of one size (ruling ice_storm.13).
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ CODE = "storm.size"
 
 
 def size_in_force(look: Look) -> str | None:
-    """The size that was named before play, or that of most pieces of the record that are surely
-    read; None: any will do, or nobody knows.
+    """The size named before play, or that of most surely read pieces of the record.
+
+    None: any size will do, or it is unknown.
     """
     named = dict(look.state.rulings)["size"]
     if named != SAME_SIZE:
@@ -31,15 +33,13 @@ def size_in_force(look: Look) -> str | None:
 
 
 def of_another_size(look: Look, piece: SeenPiece) -> str | None:
-    """The size that a piece should have, where it is read as one of another; None where nothing is
-    amiss.
-    """
+    """The size that a piece should have, where it was read as another; else None."""
     size = size_in_force(look)
     return None if piece.size == size else size
 
 
 def as_of_size(piece: SeenPiece, size: str) -> SeenPiece:
-    """A piece as it lies if it is of a size that the picture holds less likely."""
+    """A piece as it lies if it is of a size that the picture makes less likely."""
     rivals = (rival for rival in piece.rivals if rival.size == size and rival.pose == piece.pose)
     lies = next(rivals, piece)
     return replace(
@@ -52,7 +52,7 @@ def as_of_size(piece: SeenPiece, size: str) -> SeenPiece:
 
 
 def named_before_play(look: Look) -> bool:
-    """Was the size of the pieces agreed on before play, or is it that of the others?"""
+    """True if the size was agreed on before play, and is not just that of the other pieces."""
     return dict(look.state.rulings)["size"] != SAME_SIZE
 
 
@@ -86,8 +86,9 @@ def new_of_another_size(look: Look) -> list[Message]:
 
 
 def exchanged(look: Look) -> OutOfSync | None:
-    """Pieces of the record that are surely of another size than the game's, and were not read so
-    when the table was ruled on last.
+    """Pieces of the record that are now surely of another size than the game's.
+
+    They were not read so at the last verdict.
     """
     wanted = size_in_force(look)
     if wanted is None or look.before is None:

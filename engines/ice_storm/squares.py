@@ -25,12 +25,12 @@ class Square(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Square:
-        """The square called `b4`; raises InvalidNotation."""
+        """Parse a square such as `b4`; raises InvalidNotation."""
         if not re.fullmatch(SQUARE, text):
             raise InvalidNotation(f"expected a square, a1 to h8, got {text!r}")
         return cls(FILES.index(text[0]), int(text[1]) - 1)
 
     def step(self, east: int, north: int) -> Square | None:
-        """The square so many files and ranks on; None where the board ends."""
+        """The square `east` files and `north` ranks on; None beyond the board."""
         file, rank = self.file + east, self.rank + north
         return Square(file, rank) if 0 <= file < SIDE and 0 <= rank < SIDE else None

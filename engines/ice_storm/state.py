@@ -105,9 +105,7 @@ RULINGS = (
 
 @dataclass(frozen=True, slots=True)
 class LastThrow:
-    """The throw that was ruled last, and what it found: `pieces` on the board and `stacks` before
-    it.
-    """
+    """The throw ruled on last, with the `pieces` on the board and the `stacks` before it."""
 
     player: str
     pieces: tuple[Piece, ...]
@@ -116,15 +114,16 @@ class LastThrow:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All of a game.  `totals` (points of earlier rounds) and `stacks` (enemy pieces taken in this
-    round) go with `players`, who sit in this order, each to the left of the one before.
+    """The whole state of a game.
 
-    `thrown` counts the throws of this round; when all are thrown, `turn` is whose turn it is to
-    fire, able or not.  A round that is over stays as it is until the first throw of the next one.
-    `void`: the throw that `next` makes now does not count (ruling ice_storm.12).  Who `resigned`
-    throws and fires no more: their throws count as wasted, a round that they would start is not
-    played, and they cannot win.  `last` can still be made void; it is a memory of the game, not
-    part of its position: it is not compared, printed or parsed.
+    `totals` (points of earlier rounds) and `stacks` (enemy pieces taken in this round) go with
+    `players`, who sit in this order, each to the left of the one before. `thrown` counts the throws
+    of this round; when all are thrown, `turn` is whose turn it is to fire, able or not. A round
+    that is over stays as it is until the first throw of the next one. `void`: the throw that `next`
+    makes now does not count (ruling ice_storm.12). Who `resigned` throws and fires no more: their
+    throws count as wasted, a round that they would start is not played, and they cannot win. `last`
+    can still be made void; it is a memory of the game, not part of its position: it is not
+    compared, printed or parsed.
     """
 
     players: tuple[str, ...]
@@ -142,31 +141,29 @@ class State:
 
     @property
     def last_off(self) -> str | None:
-        """Who made the throw that was ruled last, if it is not on the board."""
+        """Who made the throw ruled on last, if it is not on the board."""
         if self.last is None or self.named(f"{self.last.player}{self.thrown_by(self.last.player)}"):
             return None
         return self.last.player
 
     @property
     def undoes_low(self) -> bool:
-        """Is all that a throw with a low hand moved put back (ruling ice_storm.12)?"""
+        """True if all that a throw with a low hand moved is put back (ruling ice_storm.12)."""
         return dict(self.rulings)["low"] == "undone"
 
     @property
     def stops(self) -> bool:
-        """Does a line of fire end at the first square with another piece on it (ruling
-        ice_storm.5)?
-        """
+        """True if the first square with another piece stops a shot (ruling ice_storm.5)."""
         return dict(self.rulings)["fire"] == "first"
 
     @property
     def scores_knocked(self) -> bool:
-        """Is what an enemy throw knocks off the board the thrower's (ruling ice_storm.7)?"""
+        """True if what a throw knocks off the board is the thrower's (ruling ice_storm.7)."""
         return dict(self.rulings)["knocked"] == "thrower"
 
     @property
     def may_pass(self) -> bool:
-        """May who can attack pass (ruling ice_storm.10)?"""
+        """True if a player who can attack may pass (ruling ice_storm.10)."""
         return dict(self.rulings)["attack"] == "may"
 
     @property
@@ -198,13 +195,15 @@ class State:
 
     @property
     def all_thrown(self) -> bool:
-        """Has everybody thrown all pieces?"""
+        """True if everybody has thrown all pieces."""
         return self.thrown == PIECES * len(self.players)
 
     @property
     def attacker(self) -> str | None:
-        """Who fires now: whose turn it is, or the next to the left who can, if only by a shot too
-        close to call, and has not passed; None: nobody.
+        """Who fires now; None: nobody.
+
+        The player whose turn it is, or the next to the left who can, if only by a shot too close to
+        call, and has not passed.
         """
         if self.turn is None:
             return None
@@ -220,19 +219,17 @@ class State:
 
     @property
     def round_over(self) -> bool:
-        """Is everything thrown, and can nobody fire?"""
+        """True if everything is thrown, and nobody can fire."""
         return self.all_thrown and self.attacker is None
 
     @property
     def over(self) -> bool:
-        """Has every player started a round, and is the last one over?"""
+        """True if every player has started a round, and the last one is over."""
         return self.next_round is None and self.round_over
 
     @property
     def points(self) -> tuple[int, ...]:
-        """What each player has in this round, or would have if it ended now: the stack, and own
-        pieces on the board.
-        """
+        """Points of each player if this round ended now: the stack, and own pieces on the board."""
         return tuple(
             stack + len(self.of(player))
             for player, stack in zip(self.players, self.stacks, strict=True)
@@ -245,11 +242,11 @@ class State:
 
     @property
     def thrown_in_play(self) -> int:
-        """How many pieces those who still play have thrown in this round, wasted ones too."""
+        """Pieces thrown in this round by those who still play, wasted ones too."""
         return sum(self.thrown_by(player) for player in self.players if player not in self.resigned)
 
     def thrown_by(self, player: str) -> int:
-        """How many pieces a player has thrown in this round, wasted ones too."""
+        """Pieces that a player has thrown in this round, wasted ones too."""
         seats = len(self.players)
         after = (self.players.index(player) - self.players.index(self.starter)) % seats
         return (self.thrown + seats - 1 - after) // seats
@@ -279,7 +276,7 @@ class State:
 
     @classmethod
     def parse(cls, text: str) -> State:
-        """The state that a line says; raises InvalidNotation, which quotes what is wrong."""
+        """The state in a line of text; raises InvalidNotation, which quotes what is wrong."""
         return read_state(_parse, text)
 
 
@@ -290,7 +287,7 @@ def fresh(players: Sequence[str], rulings: Chosen) -> State:
 
 
 _PASSED = "passed"
-"""A key that only stands where somebody has passed."""
+"""A key that is only present where somebody has passed."""
 _KEYS = (
     "players",
     RESIGNED,

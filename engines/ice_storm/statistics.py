@@ -40,8 +40,9 @@ def hits(steps: Iterable[Step]) -> Iterator[Hit]:
 
 
 def _counting(steps: Iterable[Step]) -> list[Step]:
-    """What counts; of a throw that was made void after it was ruled, only what it moved, if that
-    stays.
+    """The steps that count.
+
+    Of a throw that was made void after it was ruled on, only what it moved counts, if that stays.
     """
     counting: list[Step] = []
     for step in steps:
@@ -57,5 +58,5 @@ def _counting(steps: Iterable[Step]) -> list[Step]:
 
 
 def _what_stays(move: Move) -> Move:
-    """Of a throw that is void, and of what is said of it after."""
+    """What remains of a throw that is void, and of what was announced about it."""
     return Void(move.player, move.changes) if isinstance(move, Throw) else move

@@ -1,4 +1,4 @@
-"""Every way to read a throw: where its piece and what it moved may have come to rest."""
+"""Every interpretation of a throw: where its piece and what it moved may have come to rest."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ LEAN_MM = 3.0
 
 
 Reading = tuple[Message, Throw]
-"""A throw that there may have been, and what people are told of it."""
+"""A possible throw, and what people are told of it."""
 
 
 class _Rest(NamedTuple):
-    """One way to read how a piece came to rest; `place` None: off the board, `leans`: on another
-    piece.
+    """One way in which a piece may have come to rest.
+
+    `place` None: off the board; `leans`: on another piece.
     """
 
     place: Place | None
     leans: bool = False
 
     def of_thrown(self, player: str) -> Message:
-        """Of the piece that a player threw."""
+        """The sentence on the piece that a player threw."""
         if self.leans:
             return msg("{player}'s piece leans on another piece and is thrown again", player=player)
         if self.place is None:
@@ -43,7 +44,7 @@ class _Rest(NamedTuple):
         return msg("{player}'s piece lies on the board, {text}", player=player, text=lies)
 
     def of_moved(self, name: str) -> Message:
-        """Of a piece that the throw moved."""
+        """The phrase on a piece that the throw moved."""
         if self.place is None:
             return msg("{piece} lies off the board, or partly off", piece=name)
         lies = messages.place(self.place)
@@ -53,11 +54,10 @@ class _Rest(NamedTuple):
 def another_was_thrown(
     look: Look, player: str, piece: SeenPiece | None = None
 ) -> Iterator[Reading]:
-    """Readings where another piece of the player's, moved or not known to lie still, is the thrown
-    one instead of `piece`, and one of them leans.
+    """Interpretations in which another piece of the player's was thrown instead of `piece`.
 
-    Pieces of one colour look alike, so it matters which was thrown only there: then one reading is
-    thrown again.
+    That other piece moved, or is not known to lie still, and one of the two leans. Pieces of one
+    colour look alike, so it only matters there which was thrown: in one case the throw is repeated.
     """
     leans = piece is not None and leans_on_another(look, piece) is not False
     for known in (
@@ -72,15 +72,13 @@ def another_was_thrown(
 
 
 def _came_to_lean(look: Look, known: Piece) -> bool:
-    """May a piece of the record lie otherwise than when it was ruled on?  Where that was not seen,
-    it may.
-    """
+    """True if a piece of the record may lie otherwise than at its verdict, or was not seen then."""
     was = look.lay.get(known.name)
     return was is None or known in look.moved or moved(was, look.found[known.name])
 
 
 def _told_apart(read: list[Reading]) -> Iterator[Reading]:
-    """Readings that are worded alike, each with where it moved what; the others as they are."""
+    """The interpretations; those that are worded alike also say what each moved."""
     alike = Counter(text for text, _ in read)
     for text, throw in dict.fromkeys(read):
         lie = [
@@ -90,8 +88,9 @@ def _told_apart(read: list[Reading]) -> Iterator[Reading]:
 
 
 def lost_or_there(read: list[Reading], lost: list[Piece]) -> list[Reading]:
-    """Every reading with what is lost knocked off, then with it still there and not seen; as they
-    are where nothing is lost.
+    """Every interpretation with the lost pieces knocked off, then with them still there, unseen.
+
+    Unchanged where nothing is lost.
     """
     read = list(_told_apart(read))
     if not lost:
@@ -120,16 +119,14 @@ def _still_there(throw: Throw, lost: list[Piece]) -> Throw:
 
 
 def counted(throw: Throw) -> tuple[str, ...]:
-    """The moves that count of a throw: itself or, where it is thrown again, what it moved."""
+    """The moves that count of a throw: itself or, where it is repeated, what it moved."""
     if not throw.again:
         return (str(throw),)
     return (str(Void(throw.player, throw.changes)),) if throw.changes else ()
 
 
 def as_lying(look: Look, player: str, piece: SeenPiece) -> list[Reading]:
-    """The throw as it is if the piece only looks as if it leaned: for people who saw that it does
-    not.
-    """
+    """The throw if the piece only looks as if it leaned, for people who saw that it does not."""
     return [
         (phrases(rest.of_thrown(player), said), Throw(player, rest.place, changes))
         for rest in resting_places(look.touches(piece).place)
@@ -165,7 +162,7 @@ def resting_places(place: Place | None) -> Iterator[_Rest]:
 
 
 def changes_of(look: Look) -> Iterator[tuple[Message, tuple[Change, ...]]]:
-    """What the throw moved; every way to read it, with words for what is too close to call."""
+    """Every interpretation of what the throw moved, with words for what is too close to call."""
     off = tuple(Change(piece.name, None) for piece in look.gone)
     each = [
         [(name, rest, place.off_doubtful) for rest in resting_places(place)]
@@ -177,7 +174,7 @@ def changes_of(look: Look) -> Iterator[tuple[Message, tuple[Change, ...]]]:
 
 
 def leans_on_another(look: Look, piece: SeenPiece) -> bool | None:
-    """Does a piece lean on another or lie on one?  None: too close to call.
+    """True if a piece leans on another or lies on one; None: too close to call.
 
     Nothing leans on nothing, and two pieces are not in one place: that decides where the picture
     does not.
@@ -192,9 +189,7 @@ def leans_on_another(look: Look, piece: SeenPiece) -> bool | None:
 
 
 def in_colour(look: Look, piece: SeenPiece, colour: str, player: str) -> list[Reading]:
-    """The throws of a player's that there may have been, in words too, if a piece is of this
-    colour, and misread.
-    """
+    """The player's possible throws, with words, if a misread piece is of this colour."""
     pieces = tuple(replace(each, colour=colour) if each is piece else each for each in look.seen)
     other = Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
     read = (

@@ -1,4 +1,4 @@
-"""Verdicts on a throw that can be read in one way only, or on a board that cannot be read."""
+"""Verdicts on a throw with only one interpretation, or on a board that cannot be read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNREAD_MM = 40.0
 
 
 def rule(look: Look, throw: Throw, evidence: dict[str, Any]) -> Verdict:
-    """The verdict on a throw that can be read in one way only."""
+    """The verdict on a throw with only one interpretation."""
     state = look.state
     if wrong := violation(state, throw):
         return refusal(wrong, throw.player, (str(throw),), evidence, stands(state, throw, wrong))
@@ -47,8 +47,9 @@ def rule(look: Look, throw: Throw, evidence: dict[str, Any]) -> Verdict:
 
 
 def stands(state: State, throw: Throw, wrong: Violation) -> tuple[str, ...]:
-    """What a refused throw leaves: it is picked up, and what it moved stays, unless the option says
-    otherwise.
+    """The moves that remain of a refused throw.
+
+    It is picked up, and what it moved stays, unless the house rule says otherwise.
     """
     if wrong.code == "storm.throw.low":
         return (str(Void(throw.player, () if state.undoes_low else throw.changes)),)
@@ -56,7 +57,7 @@ def stands(state: State, throw: Throw, wrong: Violation) -> tuple[str, ...]:
 
 
 def out_of_sync(look: Look, what_to_do: str, evidence: dict[str, Any] | None = None) -> OutOfSync:
-    """Table and record disagree."""
+    """The verdict that table and record disagree."""
     said = sentences(msg("The board is not as it was left."), what_to_do)
     player = look.state.next or look.state.attacker
     differences = (*look.differences, *new_of_another_size(look))
@@ -70,7 +71,7 @@ def out_of_sync(look: Look, what_to_do: str, evidence: dict[str, Any] | None = N
 
 
 def unclear(look: Look) -> CannotSee | None:
-    """A piece that seems gone may be what could not be read."""
+    """CannotSee where a piece that seems gone may be something unread; else None."""
     for piece in look.gone:
         if any(np.hypot(*(place - look.where_mm(piece))) < UNREAD_MM for place in look.unread_mm):
             return cannot_read(look)
@@ -78,7 +79,7 @@ def unclear(look: Look) -> CannotSee | None:
 
 
 def cannot_read(look: Look) -> CannotSee:
-    """Something lies on the board that cannot be read, and it matters what it is."""
+    """The verdict where something on the board cannot be read, and it matters what it is."""
     place_mm = look.unread_mm[0] if look.unread_mm else look.where_mm(look.hidden[0])
     said = cannot_be_read(place_mm)
     if not look.unread_mm and look.hidden[0] in look.unseen:

@@ -1,5 +1,6 @@
-"""Ruling on a throw that was seen: where it and what it moved came to rest, legal or to be
-repeated, decided or to be asked.
+"""Verdicts on a throw that was seen: where it and what it moved came to rest.
+
+A throw is legal or to be repeated, decided or to be asked about.
 """
 
 from __future__ import annotations
@@ -62,13 +63,13 @@ from table.messages import NOTHING, msg, phrases, sentences
 from table.observation import SURE, SeenPiece
 
 SURELY_ANOTHERS = 0.9999
-"""So sure a colour must be that somebody is told to have thrown out of turn: that happens hardly
-more often than that a colour is misread.
+"""Least probability of a colour at which somebody is told to have thrown out of turn: that happens
+hardly more often than a colour is misread.
 """
 
 
 def judge_throw(look: Look) -> Verdict:
-    """What happened on the board while pieces are thrown."""
+    """The verdict on a board while pieces are thrown."""
     player = str(look.state.next)
     if look.state.void:
         return _judge_void(look, player)
@@ -99,8 +100,9 @@ def judge_throw(look: Look) -> Verdict:
 
 
 def _judge_void(look: Look, player: str) -> Verdict:
-    """A hand was too low before its throw was ruled: what lies there now is that throw, void, and
-    what it moved.
+    """The verdict where a hand was too low before its throw was ruled on.
+
+    What lies there now is that throw, void, and what it moved.
     """
     if (unread := unclear(look)) is not None:
         return unread
@@ -124,8 +126,9 @@ def _judge_void(look: Look, player: str) -> Verdict:
 
 
 def _one_of_them(look: Look, common: dict[str, Any]) -> Waiting | Ambiguous:
-    """Which of several pieces of one colour was thrown shows once it is picked up; as many as
-    recorded may be one moved far, or one knocked off.
+    """The question where one of several pieces of one colour was thrown with a low hand.
+
+    Which it was shows once it is picked up. As many as recorded: one was moved far, or knocked off.
     """
     settled = replace(look, nobody_threw=True)
     if settled.new:
@@ -153,8 +156,9 @@ def _one_of_them(look: Look, common: dict[str, Any]) -> Waiting | Ambiguous:
 
 
 def _before_the_round(look: Look, player: str) -> Verdict:
-    """The board is cleared for the first throw; where that went off it nothing but the piece beside
-    the board tells.
+    """The verdict before the first throw of a round, for which the board is cleared.
+
+    Where that throw went off the board only the piece beside the board shows it.
     """
     beside = [piece.colour for piece in look.now_outside]
     if look.leftover or look.new or beside != [player]:
@@ -198,7 +202,7 @@ def _lies_there(look: Look, piece: SeenPiece) -> str:
 
 
 def _thrown(look: Look, player: str, piece: SeenPiece) -> Verdict:
-    """One piece more of the player who throws next."""
+    """The verdict on one more piece of the player who throws next."""
     if (unread := unclear(look)) is not None:
         return unread
     if (wanted := of_another_size(look, piece)) is not None:
@@ -211,10 +215,10 @@ def _thrown(look: Look, player: str, piece: SeenPiece) -> Verdict:
 
 
 def _of_another_size(look: Look, player: str, piece: SeenPiece, wanted: str) -> Verdict:
-    """A thrown piece of another size than the game's is taken away, and the throw made again; what
-    it moved stays, as after any such throw.
+    """The verdict on a thrown piece of another size than the game's.
 
-    Where its size is not sure, or something is gone that nobody sees, people say what happened.
+    It is taken away, and the throw made again; what it moved stays, as after any such throw. Where
+    its size is not sure, or something is gone unseen, people say what happened.
     """
     again = [(said, Throw(player, None, changes, OTHER_SIZE)) for said, changes in changes_of(look)]
     lost = _not_seen_outside(look, Counter())
@@ -275,8 +279,9 @@ def _surely_of_another_size(
 
 
 def _left_lying(look: Look) -> Refused | None:
-    """Beside a new piece that may be thrown, others lie that should have been taken away: surely of
-    another size than the game's.
+    """The refusal where pieces beside a possible throw should have been taken away.
+
+    They are surely of another size than the game's.
     """
     told_of = new_of_another_size(look)
     if len(told_of) != len(look.new) - 1:
@@ -293,8 +298,9 @@ def _left_lying(look: Look) -> Refused | None:
 def _decide(
     look: Look, player: str, read: list[Reading], lost: list[Piece], evidence: dict[str, Any]
 ) -> Verdict:
-    """Rule on the throw where there is one reading of it; else ask which is right.  `lost` are
-    pieces that nobody knows where they are.
+    """Rule on the throw where it has one interpretation; else ask which is right.
+
+    `lost` are pieces whose whereabouts are unknown.
     """
     if len(read) == 1 and not lost:
         return rule(look, read[0][1], evidence)
@@ -328,8 +334,9 @@ def _decide(
 
 
 def _two(look: Look, player: str) -> Verdict:
-    """Two throws one after the other, told apart by whose turn it was; only where they moved
-    nothing.
+    """The verdict on two throws in turn, told apart by whose turn it was.
+
+    Applies only if neither moved anything.
     """
     first, second = sorted(look.new, key=lambda piece: piece.colour != player)
     if (unsure := _moved_and_misread(look, second, player)) is not None:
@@ -366,7 +373,7 @@ def _two(look: Look, player: str) -> Verdict:
 
 
 def _doubtful(look: Look, piece: SeenPiece) -> bool:
-    """May the throw of a piece be another one than it looks like, or count otherwise?"""
+    """True if the throw of a piece may be another one than it looks like, or count otherwise."""
     return (
         piece.colour_probability < SURE
         or bool(of_another_size(look, piece))
@@ -385,10 +392,10 @@ def _two_at_once(look: Look, first: SeenPiece, second: SeenPiece) -> Refused:
 
 
 def _moved_and_misread(look: Look, piece: SeenPiece, player: str) -> Ambiguous | CannotSee | None:
-    """Beside the throw a piece of another colour is new, and one that lay there is gone: that may
-    be it, moved, and its colour misread.
+    """The question whether a new piece is a recorded one that was moved, with its colour misread.
 
-    Not asked where the colour is sure and what is gone lies beside the board.
+    Asked where, beside the throw, a piece of another colour is new, and one that lay there is gone;
+    not where the colour is sure and what is gone lies beside the board.
     """
     if not look.gone or (
         piece.colour_probability >= SURELY_ANOTHERS and not _not_seen_outside(look, Counter())
@@ -419,8 +426,9 @@ def _moved_and_misread(look: Look, piece: SeenPiece, player: str) -> Ambiguous |
 
 
 def _seen_twice(look: Look, player: str) -> Look | None:
-    """Of several new pieces one is the player's, and all others are in doubt and touch what surely
-    lies there: the table with that one alone.
+    """The table with only the one new piece of the player's, if all other new ones are doubtful.
+
+    These touch what surely lies there; else None.
     """
     doubtful = [
         piece for piece in look.new if min(piece.pose_probability, piece.colour_probability) < SURE
@@ -440,7 +448,7 @@ def _seen_twice(look: Look, player: str) -> Look | None:
 
 
 def _one_or_two(look: Look, player: str) -> Verdict:
-    """A piece was perhaps read twice: as it lies, and as something else beside it."""
+    """The question where a piece may have been read twice: as it lies, and as another beside it."""
     if (unread := unclear(look)) is not None:
         return unread
     piece = look.new[0]
@@ -470,8 +478,9 @@ def _one_or_two(look: Look, player: str) -> Verdict:
 
 
 def _stranger(look: Look, piece: SeenPiece, player: str) -> Verdict:
-    """A piece of somebody who does not throw now; where its colour is not sure, perhaps of the one
-    who does.
+    """The verdict on a piece of somebody who does not throw now.
+
+    Where its colour is not sure, it may be of the player who does.
     """
     colour = piece.colour
     if any(gone.colour == colour for gone in look.gone) and not look.came_out[colour]:
@@ -522,8 +531,9 @@ def _stranger(look: Look, piece: SeenPiece, player: str) -> Verdict:
 
 
 def _thrown_after(look: Look, piece: SeenPiece, player: str) -> list[Choice]:
-    """That the player's throw went off the board, where nobody saw it, and the next one threw this
-    piece: both throws in one answer.
+    """Choices: the player's throw went off the board unseen, and the next player threw this piece.
+
+    Each answer holds both throws.
     """
     off = Throw(player, None)
     if look.gone or look.places or violation(look.state, off):
@@ -548,8 +558,9 @@ def _thrown_after(look: Look, piece: SeenPiece, player: str) -> list[Choice]:
 
 
 def _nothing_new(look: Look, player: str) -> Verdict:
-    """No piece more on the board: nothing happened, a throw went off it, or hands moved
-    something.
+    """The verdict where no piece was added to the board.
+
+    Nothing happened, a throw went off it, or somebody moved something by hand.
     """
     own_gone = sum(piece.colour == player for piece in look.gone)
     thrown = look.came_out[player] - look.left[player] - own_gone
@@ -596,9 +607,7 @@ def _nothing_new(look: Look, player: str) -> Verdict:
 
 
 def _stray(look: Look, colour: str, player: str) -> Ambiguous:
-    """A piece came to lie beside the board whose colour is not sure, and not read as that of who
-    throws.
-    """
+    """The question about a piece beside the board of unsure colour, not read as the thrower's."""
     said = sentences(
         msg("Is the piece beside the board {player} or {player2}?", player=player, player2=colour),
         msg("It is {player}'s throw.", player=player),
@@ -621,8 +630,10 @@ def _stray(look: Look, colour: str, player: str) -> Ambiguous:
 
 
 def _other_was_thrown(look: Look, player: str) -> Ambiguous | None:
-    """After a void throw the piece that is on record as moved is picked up, and the one taken for
-    the thrown one still lies there.
+    """The question after a void throw: was the piece that is picked up the thrown one?
+
+    The piece on record as moved was picked up, and the one taken for the thrown one still lies
+    there.
     """
     lost = [piece for piece in look.gone if piece.colour == player]
     lying = [piece for piece in look.still_lying if piece.colour == player]
@@ -645,10 +656,10 @@ def _other_was_thrown(look: Look, player: str) -> Ambiguous | None:
 
 
 def _by_a_throw_that_nobody_sees(look: Look, player: str) -> Verdict:
-    """The board is another one, and no throw is seen: it may lie on the floor.
+    """The verdict where the board changed and no throw is seen: it may lie on the floor.
 
-    Where all that left the board lies beside it a throw is likely, and asked about; else hands are,
-    and people may still correct the record.
+    Where all that left the board lies beside it a throw is likely, and asked about; else somebody
+    moved pieces by hand, and people may still correct the record.
     """
     out = msg("{player}'s piece is off the board, out of sight", player=player)
     throws = [
@@ -698,8 +709,9 @@ def _by_a_throw_that_nobody_sees(look: Look, player: str) -> Verdict:
 
 
 def by_the_last_throw(look: Look) -> list[Choice]:
-    """The throw that was ruled last is off the board, and was said to be so before the board was
-    seen: what it moved or knocked off.
+    """Choices: what the throw ruled on last moved or knocked off.
+
+    That throw is off the board, and was said to be so before the board was seen.
     """
     player = look.state.last_off
     if player is None:
@@ -716,15 +728,13 @@ def by_the_last_throw(look: Look) -> list[Choice]:
 
 
 def _nobody_threw(look: Look) -> list[Choice]:
-    """As `by_the_last_throw`, where what looks like a new piece is one of the record that lies
-    elsewhere now.
-    """
+    """As `by_the_last_throw`, where what looks new is a recorded piece that lies elsewhere now."""
     other = replace(look, nobody_threw=True)
     return [] if other.new else by_the_last_throw(other)
 
 
 def whose_throw(look: Look, choices: list[Choice]) -> Ambiguous | None:
-    """What people are asked where the board stays another one."""
+    """The question that is asked where the change of the board persists."""
     if not choices:
         return None
     common: dict[str, Any] = {
@@ -742,8 +752,9 @@ def whose_throw(look: Look, choices: list[Choice]) -> Ambiguous | None:
 
 
 def _not_seen_outside(look: Look, thrown: Counter[str]) -> list[Piece]:
-    """Pieces that are gone from the board and do not lie beside it; `thrown` lie there for another
-    reason.
+    """Pieces that are gone from the board and do not lie beside it.
+
+    `thrown` are colours of pieces that lie there for another reason.
     """
     outside = look.came_out - thrown
     lost: list[Piece] = []

@@ -1,12 +1,11 @@
-"""From a measured piece to the squares that it touches, each clear, clear of it, or too close to
-call (ruling ice_storm.2).
+"""From a measured piece to the squares that it touches: each touched, clear, or too close to call.
 
-A piece touches a square where the two overlap by more than the measurement can doubt.  Convex
-outlines overlap unless some edge of one has all corners of the other beyond it; how far beyond, in
-mm, changes with the piece's (x_mm, y_mm, heading_deg) to first order by the edge's normal and the
-lever arm about `base_mm`, so the covariance gives each such distance its standard deviation.  A
-square is touched for sure where no edge parts it from the piece within the 95 % uncertainty; it is
-clear of the piece where one edge does, with the uncertainty to spare.
+See ruling ice_storm.2. A piece touches a square where the two overlap by more than the measurement
+can doubt. Convex outlines overlap unless some edge of one has all corners of the other beyond it;
+how far beyond, in mm, changes with the piece's (x_mm, y_mm, heading_deg) to first order by the
+edge's normal and the lever arm about `base_mm`, so the covariance gives each such distance its
+standard deviation. A square is surely touched where no edge separates it from the piece within the
+95 % uncertainty; it is surely clear where one edge does, with the uncertainty to spare.
 """
 
 from __future__ import annotations
@@ -33,8 +32,9 @@ Call = Literal["touched", "clear", "too close"]
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """How far a piece reaches into a square, as measured: least way, in mm, to push it out; below 0
-    it is beside it.
+    """How far a piece reaches into a square, as measured.
+
+    `overlap_mm` is the least way to push it out; below 0 it is beside the square.
     """
 
     square: Square
@@ -53,12 +53,11 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class Touches:
-    """What a piece touches: squares that it does or may touch, in order; those not listed are clear
-    of it.
+    """What a piece touches: squares that it does or may touch, in order; others are surely clear.
 
-    `tips` are the squares that its tip may be in, none where it stands upright; `reached` another
-    one that it is in if the piece touches it.  `on_board` is False where it lies off the board or
-    partly off, None where that is too close to call.
+    `tips` are the squares that its tip may be in, none where it stands upright; `reached` is
+    another square, which the tip is in if the piece touches it. `on_board` is False where it lies
+    off the board or partly off, None where that is too close to call.
     """
 
     squares: tuple[Touch, ...]
@@ -68,8 +67,9 @@ class Touches:
 
     @property
     def place(self) -> Place | None:
-        """As moves say it; None off the board.  Doubtful squares that would make three in a row
-        with touched ones are left out.
+        """The place in the notation of moves; None off the board.
+
+        Doubtful squares that would make three in a row with touched ones are left out.
         """
         if self.on_board is False:
             return None
@@ -87,13 +87,12 @@ class Touches:
 
 
 def touches(piece: SeenPiece, board: Chessboard, touching: str = "contact") -> Touches:
-    """Squares of a chessboard that a piece touches, by its contact with the board or, `overhang`,
-    its plan view.
+    """The squares of a chessboard that a piece touches.
 
-    A piece that leans rests on some point below its plan view that no picture shows: all squares
-    below it are too close to call, unless there is only one.  Whether pose and size were read for
-    sure is not asked here.  Raises InvalidNotation for a piece that is too large for the squares
-    (see `check_setup`).
+    Touching is by contact with the board or, with `overhang`, by the plan view. A piece that leans
+    rests on some point below its plan view that no picture shows: all squares below it are too
+    close to call, unless there is only one. Whether pose and size were read for sure is not checked
+    here. Raises InvalidNotation for a piece that is too large for the squares (see `check_setup`).
     """
     rests_somewhere = piece.pose == "leaning" and touching == "contact"
     seen = _Outline.of(piece, overhang=rests_somewhere or touching == "overhang")
@@ -129,10 +128,10 @@ def check_board(board: Board) -> Chessboard:
 
 
 def check_setup(board: Board, size: PieceSize) -> None:
-    """Refuse a board that Ice Storm cannot be played on with pieces of this size (ruling
-    ice_storm.6): raises InputError.
+    """Raise InputError if Ice Storm cannot be played on this board with pieces of this size.
 
-    A piece shorter than a square is wide touches four squares at most, and those share a corner.
+    A piece shorter than a square is wide touches four squares at most, and those share a corner
+    (ruling ice_storm.6).
     """
     board = check_board(board)
     longest_mm = max(math.hypot(size.slant_mm, size.base_mm / 2), size.base_mm * math.sqrt(2))
@@ -143,8 +142,9 @@ def check_setup(board: Board, size: PieceSize) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Outline:
-    """A measured outline, (n, 2) mm counter-clockwise, that moves as its piece does; `tip_mm` (2,)
-    is seen from above.
+    """A measured outline, (n, 2) mm counter-clockwise, that moves with its piece.
+
+    `tip_mm` (2,) is seen from above.
     """
 
     points_mm: Array
@@ -158,9 +158,7 @@ class _Outline:
         return cls(points, piece.tip_mm, piece.base_mm, piece.covariance)
 
     def sigma_mm(self, normal: Array, points_mm: Array) -> Array:
-        """Standard deviation, (n,), of how far points (n, 2), carried by the piece, lie along a
-        unit normal (2,).
-        """
+        """Standard deviation (n,) of points (n, 2) of the piece along a unit normal (2,)."""
         arm = points_mm - self.base_mm
         turning = (normal[1] * arm[:, 0] - normal[0] * arm[:, 1]) * math.pi / 180
         slope = np.column_stack(
@@ -239,8 +237,7 @@ def _touch(seen: _Outline, square: Square, board: Chessboard) -> Touch:
 def _tips(
     seen: _Outline, found: list[Touch], board: Chessboard
 ) -> tuple[frozenset[Square], Square | None]:
-    """Squares that the tip may be in, among those found, and one of them that nothing may reach
-    without the tip.
+    """Squares that the tip may be in, among those found, and one that only the tip may reach.
 
     A tip that is over none of them, on a piece that leans out over the edge of the board, may be in
     all.
@@ -273,7 +270,7 @@ def _tips(
 
 
 def _on_board(seen: _Outline, board: Chessboard) -> bool | None:
-    """Is all of the piece on the board?  None: too close to call."""
+    """True if all of the piece is on the board; None: too close to call."""
     outline = board.outline()
     inside = [(outline[at] - seen.points_mm) @ normal for normal, at in _SIDES]
     sigma = [seen.sigma_mm(normal, seen.points_mm) for normal, _ in _SIDES]

@@ -1,5 +1,6 @@
-"""Icebreaker: two players' ships break ice on a hexagon of hexagons.  Printed rules by Mark Steere,
-and rulings icebreaker.1 to .3.
+"""Icebreaker: two players' ships break ice on a hexagon of hexagons.
+
+Covers the printed rules by Mark Steere, and rulings icebreaker.1 to .3.
 """
 
 from engines.icebreaker.alternatives import alternatives

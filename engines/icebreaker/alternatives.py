@@ -1,4 +1,4 @@
-"""What may have happened instead of a move that was ruled."""
+"""Alternatives to a move that was ruled on."""
 
 from __future__ import annotations
 

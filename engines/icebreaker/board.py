@@ -1,4 +1,4 @@
-"""The hexagon of hexagons: cells, their names, and which lie beside each other.
+"""The hexagon of hexagons: cells, their names, and their neighbours.
 
 A cell is a number, column + 16 × row from 0, on boards of every size: column letters run A to O,
 row numbers 1 to 15, row 1 nearest to the players, and a cell is on a board of `size` a side where
@@ -48,12 +48,12 @@ def union(*cells: int) -> int:
 
 
 class Board:
-    """A board of `size` cells a side.  Use `board`, which makes each once: boards are equal only to
-    themselves.
+    """A board of `size` cells a side.
 
-    `rows` are its cells from the far side to the near one; `cells` is the set of them;
-    `around[cell]` the set beside a cell; `ships` are the two sets that the game starts from, at the
-    corners in turn; `ice` the rest.
+    Use `board`, which makes each once: boards are equal only to themselves. `rows` are its cells
+    from the far side to the near one; `cells` is the set of them; `around[cell]` is the set beside
+    a cell; `ships` are the two sets that the game starts from, at the corners in turn; `ice` is the
+    rest.
     """
 
     def __init__(self, size: int) -> None:

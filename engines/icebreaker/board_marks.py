@@ -10,8 +10,9 @@ from table.messages import any_of, msg
 
 
 def options(state: State) -> tuple[Option, ...]:
-    """One option a ship of the player whose turn it is: where it may go, or why it stays; and that
-    the other player can move none.
+    """One option for each ship of the player whose turn it is: where it may go, or why it stays.
+
+    A last one says so if the other player can move no ship.
     """
     if state.seat is None:
         return ()
@@ -28,7 +29,7 @@ def options(state: State) -> tuple[Option, ...]:
 
 
 def trace(state: State, move: Move) -> tuple[Mark, ...]:
-    """The step, and the ice that it takes."""
+    """The step of a move, and the ice that it takes."""
     taken = mark("take", [label(move.to_cell)] if state.ice >> move.to_cell & 1 else ())
     return (*mark("path", map(label, move)), *taken)
 

@@ -1,4 +1,4 @@
-"""Where ships may go: to ice beside them, else one step nearer to the closest."""
+"""The cells that ships may go to: ice beside them, else one step nearer to the closest ice."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from functools import lru_cache
 from engines.icebreaker.board import Board, members
 
 REMEMBERED = 4096
-"""Answers kept: who asks for legal moves soon asks whether one of them is legal, and what can be
-done after it.
+"""Size of the cache: a request for legal moves is soon followed by checks whether one of them is
+legal, and what follows it.
 """
 
 
 @lru_cache(REMEMBERED)
 def ways(board: Board, own: int, others: int, ice: int) -> Mapping[int, tuple[int, int]]:
-    """How far each ship of `own` is from its closest iceberg, in steps, and the set of cells that
-    it may go to.
+    """For each ship of `own`: steps to its closest iceberg, and the set of cells it may go to.
 
-    A ship that can reach no ice is left out (ruling icebreaker.1).  Layers of cells grow from all
-    ice at once, around the ships: the layer that is first to lie beside a ship holds all its first
-    steps of shortest paths, and no other cells beside it.
+    A ship that can reach no ice is left out (ruling icebreaker.1). Breadth-first search from all
+    ice at once, around the ships: the first layer of cells that lies beside a ship holds all first
+    steps of its shortest paths, and no other cells beside it.
     """
     found: dict[int, tuple[int, int]] = {}
     around, far = board.around, []

@@ -1,4 +1,4 @@
-"""What the house knows of Icebreaker beside its rules."""
+"""What Icebreaker states beside its rules, for the other packages."""
 
 from __future__ import annotations
 

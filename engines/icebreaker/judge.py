@@ -1,8 +1,7 @@
-"""From settled observations of the hex board to verdicts: the legal move that explains the table,
-or why there is none.
+"""From settled observations of the hex board to verdicts.
 
-The record says where every ship and iceberg stands, so the table is compared with it, not with an
-earlier picture.
+A verdict is the legal move that explains the table, or why there is none. The record says where
+every ship and iceberg stands, so the table is compared with it, not with an earlier picture.
 """
 
 from __future__ import annotations
@@ -59,8 +58,9 @@ NAMED = 8
 
 
 def set_up(players: Iterable[str], rulings: Mapping[str, str], board: Board | None) -> State:
-    """As `start`, on the board of the table; raises InputError for another board, or a ruling
-    `size` that it does not have.
+    """As `start`, on the board of the table.
+
+    Raises InputError for another board, or a ruling `size` that it does not have.
     """
     if board is None:
         return start(tuple(players), rulings)
@@ -89,7 +89,7 @@ def set_up(players: Iterable[str], rulings: Mapping[str, str], board: Board | No
 
 
 def hear(_state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> NoReturn:
-    """Nothing is heard in Icebreaker: raises InputError."""
+    """Icebreaker has no announcements: raises InputError."""
     raise InputError(
         msg(
             "input: Icebreaker is decided by the table alone, expected nothing, got {raw}",
@@ -99,7 +99,7 @@ def hear(_state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> 
 
 
 def judge(state: State, seen: Observation, before: Observation | None, board: Board) -> Verdict:
-    """What happened on a hex board on which nothing moves any more."""
+    """The verdict on a hex board on which nothing moves any more."""
     assert isinstance(board, Hex), "set_up refuses other boards"
     if ended := outcome(state):
         return Waiting(
@@ -136,8 +136,9 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
 
 
 def _wait(state: State, found: Look) -> Waiting | Accepted:
-    """Nothing that counts has happened.  Of a ship that is seen again, which it was not, people's
-    word is not needed any more.
+    """The verdict where nothing that counts has happened.
+
+    Once a ship that stood unseen is seen again, people's word on it is dropped.
     """
     held = found.differs(state).held
     there = msg("Not seen, and there on the players' word: {text}.", text=ships(held))
@@ -177,7 +178,7 @@ def _judge_start(state: State, found: Look) -> Verdict:
 
 
 def _ask_begun(state: State, found: Look, wrong: Difference) -> Ambiguous | None:
-    """The board was set up, and play began, before anybody looked at it."""
+    """The question where the board was set up and play began before anybody looked at it."""
     ways: list[tuple[Move, ...]] = [
         (move,) for move in legal_moves(state) if found.shows(play(state, move))
     ]
@@ -194,15 +195,16 @@ def _ask_begun(state: State, found: Look, wrong: Difference) -> Ambiguous | None
 
 
 def _were(first: Move, then: Move | None = None) -> Choice:
-    """That this move was made, or these two."""
+    """The choice that this move was made, or these two."""
     if then is None:
         return Choice(Message(str(first)), (str(first),))
     return Choice(msg("{cell}, then {cell2}", cell=first, cell2=then), (str(first), str(then)))
 
 
 def _ask_about_lost_ice(state: State, wrong: Difference) -> Ambiguous | None:
-    """A board on which nothing is amiss but icebergs that are not seen: a pale one on a pale cell
-    may be there all the same.
+    """The question on a board where nothing is amiss but icebergs that are not seen.
+
+    A pale iceberg on a pale cell may be there all the same.
     """
     if (
         replace(wrong, gone=(), lost=0)
@@ -224,8 +226,9 @@ def _ask_about_lost_ice(state: State, wrong: Difference) -> Ambiguous | None:
 
 
 def _left(state: State, move: Move, found: Look) -> Shift | None:
-    """The ship that is seen to have left its cell; None where icebergs alone tell of the move, and
-    the ship may stand where it stood.
+    """The ship that is seen to have left its cell.
+
+    None where only icebergs show the move, and the ship may stand where it stood.
     """
     return next(
         (shift for shift in found.differs(state).moved if shift.from_cell == move.from_cell), None
@@ -278,7 +281,7 @@ def _goes(state: State, move: Move, after: State) -> Message:
 
 
 def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
-    """More than one thing may have happened, for all that the picture says."""
+    """The question where the picture leaves open which of several things happened."""
     choices = [Choice(went(state, move), (str(move),)) for move in explained]
     if still:
         choices.append(Choice(msg("No ship has moved yet"), ()))
@@ -307,7 +310,10 @@ def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
 
 
 def _judge_difference(state: State, found: Look) -> Verdict:
-    """No legal move explains the table: half of one is done, a wrong one was, or more than one."""
+    """The verdict where no legal move explains the table.
+
+    Half of a move is done, a wrong one was made, or more than one.
+    """
     wrong = found.differs(state)
     if wrong.extra and (asked := _ask_about_ice(state, found, wrong.extra)) is not None:
         return asked
@@ -357,8 +363,9 @@ def _judge_difference(state: State, found: Look) -> Verdict:
 
 
 def _ask_about_ice(state: State, found: Look, extra: int) -> Ambiguous | None:
-    """A legal move explains all but an iceberg where none belongs: icebergs do not come back, and a
-    pale cell may look like one.
+    """The question where a legal move explains all but an iceberg where none belongs.
+
+    Icebergs do not come back, and a pale cell may look like one.
     """
     bare = found.without_ice(extra)
     explained = [move for move in legal_moves(state) if bare.shows(play(state, move))]
@@ -392,8 +399,9 @@ def _ask_about_ice(state: State, found: Look, extra: int) -> Ambiguous | None:
 
 
 def _ask_about_unread(state: State, found: Look, wrong: Difference) -> Ambiguous | None:
-    """One legal move explains all but ships of which no more is seen than that something stands in
-    their cells, or where one of them goes.
+    """The question where one legal move explains all but ships that cannot be read.
+
+    Of these ships it is only seen that something stands in their cells, or where one of them goes.
     """
     unread, gone = {cells[0] for cells in found.unread}, {cell for _, cell in wrong.gone}
     asked = ask_unseen(state, found, wrong.gone)
@@ -410,11 +418,10 @@ def _ask_about_unread(state: State, found: Look, wrong: Difference) -> Ambiguous
 
 
 def _exchanged(state: State, found: Look, wrong: Difference) -> OutOfSync | CannotSee:
-    """A ship is not seen, and something stands there that is not read: one of another size or
-    colour may be in its place.
+    """The verdict where a ship is not seen, and something unread stands in its cell.
 
-    More ships of a colour than there are in the game are not read either; then those that are tell
-    who stands in a wrong cell.
+    A piece of another size or colour may be in its place. More ships of a colour than the game has
+    are not read either; the ones that are read then tell which ship stands in a wrong cell.
     """
     players = {
         cell: player
@@ -453,8 +460,9 @@ def _and_on(*cells: str) -> str:
 
 
 def _only_ice(state: State, found: Look, wrong: Difference) -> Verdict:
-    """Icebergs are not where they should be, and all ships are: the first half of a capture, or an
-    accident.
+    """The verdict where all ships are in place, and icebergs are not.
+
+    It is the first half of a capture, or an accident.
     """
     captures = {move.to_cell for move in legal_moves(state)}
     if not wrong.extra and wrong.lost.bit_count() == 1 and next(members(wrong.lost)) in captures:
@@ -474,7 +482,7 @@ def _only_ice(state: State, found: Look, wrong: Difference) -> Verdict:
 
 
 def _one_moved(state: State, moved: Shift, wrong: Difference) -> Verdict:
-    """One ship stands elsewhere, and that is no legal move, or not all of one."""
+    """The verdict where one ship stands elsewhere, and that is no legal move, or not all of one."""
     move = Move(moved.from_cell, moved.to_cell)
     there = 1 << move.to_cell
     lost, extra = wrong.lost & ~there, wrong.extra & ~there
@@ -496,7 +504,7 @@ def _one_moved(state: State, moved: Shift, wrong: Difference) -> Verdict:
 
 
 def _two_moved(state: State, found: Look, wrong: Difference) -> Verdict:
-    """Two ships stand elsewhere: two moves that nobody saw in between, or two at once."""
+    """The verdict where two ships stand elsewhere: two unseen moves in turn, or two at once."""
     sequences = [order for order in _orders(wrong.moved) if _leads_to(state, order, found)]
     own = [shift for shift in wrong.moved if shift.player == state.next]
     tried = tuple(Move(shift.from_cell, shift.to_cell) for shift in wrong.moved)
@@ -529,7 +537,7 @@ def _orders(moved: tuple[Shift, ...]) -> Iterator[tuple[Move, Move]]:
 
 
 def _leads_to(state: State, order: tuple[Move, Move], found: Look) -> bool:
-    """Do two legal moves, one after the other, explain the table?"""
+    """True if two legal moves, one after the other, explain the table."""
     for move in order:
         if move not in legal_moves(state):
             return False
@@ -540,7 +548,7 @@ def _leads_to(state: State, order: tuple[Move, Move], found: Look) -> bool:
 def _refuse(
     state: State, forbidden: Violation, tried: tuple[Move, ...], wrong: Difference
 ) -> Refused:
-    """`code` is the same for every refused move; which rule it was stands in the evidence."""
+    """A refusal. `code` is the same for every refused move; the evidence names the rule."""
     evidence = {"violation": forbidden.code, "differences": _sentences(wrong)}
     back = msg("Put back {text}.", text=_repairs(state, wrong))
     named = replace(forbidden, code=MOVE, said=sentences(forbidden.said, back))
@@ -561,8 +569,9 @@ def _out_of_sync(state: State, wrong: Difference, unread: tuple[int, ...] = ()) 
 
 
 def _repairs(state: State, wrong: Difference) -> Iterator[Message]:
-    """What to do to have the recorded table again; a ship hides whether the iceberg under it was
-    taken.
+    """What to do to restore the recorded table, one phrase each.
+
+    A ship hides whether the iceberg under it was taken.
     """
     for shift in wrong.moved:
         yield phrase("{player}'s ship to {cell}", player=shift.player, cell=label(shift.from_cell))
@@ -571,8 +580,9 @@ def _repairs(state: State, wrong: Difference) -> Iterator[Message]:
 
 
 def _sentences(wrong: Difference, unread: Iterable[int] = ()) -> list[Message]:
-    """The difference piece by piece; `unread` are cells on which something stands that is not
-    read.
+    """The difference in sentences, one a piece.
+
+    `unread` are cells on which something stands that is not read.
     """
     said = [
         msg(

@@ -1,6 +1,4 @@
-"""A table of Icebreaker as it was seen, in cells: which ships and icebergs may be where, and what
-could not be seen.
-"""
+"""An observed table of Icebreaker in cells: where ships and icebergs may be, what is unseen."""
 
 from __future__ import annotations
 
@@ -20,23 +18,24 @@ from table.observation import SURE, Observation, SeenPiece
 from table.solids import Array, convex_hull
 
 BOUNDARY_MM = 2.0
-"""A middle that lies so near to the boundary of two cells may be meant to be in either; or within
-two standard deviations.
+"""A point this near to the boundary of two cells may be meant to be in either; or within two
+standard deviations.
 """
 RING = 0.25
-"""Radius, in cells, about the middle of a cell within which more than half of an iceberg's face has
+"""Radius, in cells, about the middle of a cell; more than half of an iceberg's face within it has
 to show.
 """
 FAR, UNSEEN, OTHER_COLOUR = 1e-3, 0.1, 2.0
-"""What it costs, against 1 for a ship that moved, to move it by a cell, to take one for it that was
-not seen before, and one of the other colour.
+"""Costs of matching, against 1 for a ship that moved: for each cell of its way, for a ship that was
+not seen before, and for one of the other colour.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Ship:
-    """A ship that stands: the cells that it may be meant to be in, the likeliest first, at least
-    one.
+    """An upright ship, with the cells that it may be meant to be in.
+
+    The likeliest cell comes first; there is at least one.
     """
 
     colour: str
@@ -46,16 +45,17 @@ class Ship:
 
     @property
     def doubtful(self) -> bool:
-        """Is anything about it less than sure, so that nobody is refused anything because of it?"""
+        """True if anything about it is unsure, so that no refusal may rest on it."""
         return not self.sure or self.piece.pose_probability < SURE
 
     def may_be(self, player: str, cell: int) -> bool:
-        """May it be this player's ship in this cell, for all that the picture says?"""
+        """True if, by the picture, it may be this player's ship in this cell."""
         return cell in self.cells and (self.colour == player or not self.sure)
 
     def in_place_of(self, players: Mapping[int, str]) -> bool:
-        """Does it surely stand on the cell of a ship of the other colour?  `players` by the cells
-        of their ships.
+        """True if it surely stands on the cell of a ship of the other colour.
+
+        `players` maps the cells of ships to their players.
         """
         return (
             not self.doubtful
@@ -80,11 +80,12 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where a table and a state disagree, as sets of cells for the ice.
+    """The differences between a table and a state, as sets of cells for the ice.
 
-    `moved` ships are in another cell, `gone` ones (player, cell) nowhere, `held` ones neither,
-    which is no disagreement, `strange` ones are too many, `recoloured` ones are of another colour
-    than the record's; icebergs are `lost` where one should be seen, `extra` where none should be.
+    `moved` ships are in another cell, `gone` ones (player, cell) nowhere; `held` ones are not seen
+    and stand on people's word, which is no difference; `strange` ones are too many; `recoloured`
+    ones have another colour than in the record. Icebergs are `lost` where one should be seen,
+    `extra` where none should be.
     """
 
     moved: tuple[Shift, ...]
@@ -112,11 +113,13 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """`ships` that stand on cells, pieces that are `down` (not upright), the cells of each counter,
-    the set of cells whose icebergs would be hidden by a ship, and the cells of each thing that is
-    not read.  `held` ships (player, cell) stand where they are recorded, seen or not, as people
-    say.  On `faint` cells a counter may lie: nobody is refused anything because one is there, or
-    not.
+    """An observed table in cells.
+
+    `ships` stand on cells; pieces that are `down` are not upright; `counters` are the cells that
+    each may be in; `hidden` is the set of cells whose icebergs a ship would hide; `unread` are the
+    cells of each thing that is not read. `held` ships (player, cell) stand where they are recorded,
+    seen or not, on people's word. On `faint` cells a counter may lie: no refusal rests on whether
+    it does.
     """
 
     ships: tuple[Ship, ...]
@@ -128,7 +131,7 @@ class Look:
     faint: int = 0
 
     def shows(self, state: State) -> bool:
-        """May the table be in this state, for all that the picture says?"""
+        """True if, by the picture, the table may be in this state."""
         return not self.differs(state)
 
     def plainly(self) -> Look:
@@ -138,8 +141,10 @@ class Look:
         )
 
     def counted(self, state: State) -> Look:
-        """With colours taken as read that leave no choice: all unsure ones are named alike, and of
-        each there are as many as in the record.
+        """The table with unsure colours taken as read where they leave no choice.
+
+        That is where all unsure ones are read as one colour, and each colour has as many ships as
+        in the record.
         """
         unsure = {ship.colour for ship in self.ships if not ship.sure}
         recorded = {
@@ -151,9 +156,10 @@ class Look:
         return replace(self, ships=tuple(replace(ship, sure=True) for ship in self.ships))
 
     def as_ruled(self, before: Look, state: State) -> Look:
-        """With what people decided of icebergs and ships against the picture when the table was
-        ruled on last: nobody is asked again about one that is read so still.  A table on which
-        ships stood otherwise than they are recorded, or most were not seen, says nothing.
+        """The table with people's decisions against the picture since the last verdict applied.
+
+        Nobody is asked again about an iceberg or ship that is still read the same way. A table on
+        which ships stood elsewhere than recorded, or most were not seen, is ignored.
         """
         then = before.differs(state)
         if then.moved or then.strange or then.recoloured or not mostly_seen(then.gone, 2 * SHIPS):
@@ -170,7 +176,7 @@ class Look:
         )
 
     def differs(self, state: State) -> Difference:
-        """Where it is not as the state says; doubt is in favour of the state."""
+        """The differences from a state; doubt is resolved in favour of the state."""
         slots = [
             (player, cell)
             for player, cells in zip(state.players, state.ships, strict=True)
@@ -211,7 +217,7 @@ class Look:
         return 1.0 + FAR * steps + (OTHER_COLOUR if ship.colour != player else 0.0)
 
     def _ice(self, ice: int) -> tuple[int, int]:
-        """The icebergs that are not seen and should be, and those that are seen and should not."""
+        """The icebergs that are missing, and those that should not be there, as sets of cells."""
         plain = union(*(counter[0] for counter in self.counters if len(counter) == 1))
         doubtful = [counter for counter in self.counters if len(counter) > 1]
         left = list(members(ice & ~plain))
@@ -241,15 +247,16 @@ class Look:
 
 
 def _iceberg_cost(cell: int, counter: Sequence[int], hidden: int) -> float:
-    """Of taking a counter for the iceberg of a cell; hidden ones are the last to be seen."""
+    """Cost of taking a counter for the iceberg of a cell; hidden cells are the last choice."""
     if cell not in counter:
         return 1.0
     return FAR * (counter.index(cell) + 2 * (hidden >> cell & 1))
 
 
 def look(seen: Observation, board: Hex) -> Look:
-    """What an observation says of a board; counters and pieces outside of all cells are out of
-    play.
+    """Assign an observation to the cells of a board.
+
+    Counters and pieces outside of all cells are out of play.
     """
     grid = _grid(board)
     ships, down = [], []
@@ -297,8 +304,9 @@ class _Grid:
         )
 
     def behind(self, shadow_mm: Array) -> list[int]:
-        """The cells of whose middle more than half is inside a convex outline (n, 2),
-        counter-clockwise.
+        """The cells whose middle is more than half inside a convex outline.
+
+        The outline is (n, 2) mm, counter-clockwise.
         """
         sides = np.roll(shadow_mm, -1, axis=0) - shadow_mm
         away = self._rings[:, :, None] - shadow_mm
@@ -316,8 +324,9 @@ def _grid(board: Hex) -> _Grid:
 
 
 def _shadow(piece: SeenPiece, eye_mm: Array) -> Array:
-    """What a piece hides of the board, (n, 2): its shadow in the light of a lamp where the camera
-    is.
+    """Outline (n, 2) of the part of the board that a piece hides from the camera.
+
+    It is the piece's shadow for a lamp at the place of the camera.
     """
     vertices = piece.solid.vertices_mm
     stretched = eye_mm[:2] + (vertices[:, :2] - eye_mm[:2]) * (

@@ -1,5 +1,6 @@
-"""Moves of Icebreaker and their notation: `A1-B2`, from cell to cell.  A capture is written like
-any other move.
+"""Moves of Icebreaker and their notation: `A1-B2`, from cell to cell.
+
+A capture is written like any other move.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ def parse_move(text: str) -> Move:
 
 @cache
 def moves(from_cell: int, to_cells: int) -> tuple[Move, ...]:
-    """A move to each cell of a set; kept, as there are few: a set is made of the six cells
-    beside.
+    """A move to each cell of a set.
+
+    Cached: there are few, as a set is made of the six cells around.
     """
     return tuple(Move(from_cell, cell) for cell in members(to_cells))

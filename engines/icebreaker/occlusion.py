@@ -1,4 +1,4 @@
-"""Ships that the camera does not see: what people are asked about them."""
+"""Questions about ships that the camera does not see."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from table.messages import Listing, Message, all_of, msg, phrase, sentences
 
 
 def ask_unseen(state: State, found: Look, unseen: Collection[tuple[str, int]]) -> Ambiguous | None:
-    """Where these ships (player, cell) are, which are not seen: where they stood, or where a legal
-    move takes one; None where more is amiss, or most ships are not seen.  A move to where something
-    is not read comes first.
+    """The question where these unseen ships (player, cell) are.
+
+    They are where they stood, or where a legal move takes one; a move to where something is not
+    read comes first. None where more is amiss, or most ships are not seen.
     """
     if not mostly_seen(unseen, 2 * SHIPS):
         return None
@@ -46,8 +47,9 @@ def ask_unseen(state: State, found: Look, unseen: Collection[tuple[str, int]]) -
 
 
 def _explains(state: State, there: Look, move: Move) -> bool:
-    """May the table be as this move leaves it, by a ship that is seen, or by one that was not and
-    is not?
+    """True if the table may be as this move leaves it.
+
+    The ship that moved is seen, or was not seen before and is not now.
     """
     mover = (str(state.next), move.from_cell)
     after = play(state, move)

@@ -1,8 +1,7 @@
-"""The rules of Icebreaker: what is legal, what a move does, when it is over.  Pure: no clock, no
-chance, no I/O.
+"""The rules of Icebreaker: what is legal, what a move does, and when the game is over.
 
-Clauses are sections of the printed rules ("Rules", "Moves", "Move direction", "Object of the game")
-or rulings.
+Pure: no clock, no chance, no I/O. Clauses are sections of the printed rules ("Rules", "Moves",
+"Move direction", "Object of the game") or rulings.
 """
 
 from __future__ import annotations
@@ -64,8 +63,9 @@ class Outcome:
 
 
 class LegalMoves:
-    """What is legal now: iterates in order of cells, counts, answers `in`; prints every move in
-    notation.
+    """The legal moves of a state: iterates in order of cells, counts, answers `in`.
+
+    Prints every move in notation.
     """
 
     __slots__ = ("_ways",)
@@ -91,8 +91,9 @@ class LegalMoves:
 
 
 def start(players: Sequence[str], rulings: Mapping[str, str]) -> State:
-    """A new game: `players` are two colours, the first one starts; `rulings` differ from the
-    defaults.  Raises InputError.
+    """A new game of two players, who are colours; the first one starts.
+
+    `rulings` are the house rules that differ from the defaults. Raises InputError.
     """
     return fresh(players, choose(RULINGS, rulings))
 
@@ -103,8 +104,9 @@ def legal_moves(state: State) -> LegalMoves:
 
 
 def play(state: State, move: Move) -> State:
-    """The state after a move, in which the turn has passed over a player who cannot move; raises
-    IllegalMove.
+    """The state after a move, with the turn passed over a player who cannot move.
+
+    Raises IllegalMove.
     """
     if wrong := violation(state, move):
         raise wrong.error(move)
@@ -157,8 +159,9 @@ def turn(state: State) -> Message:
 
 
 def passes(before: State, after: State) -> str | None:
-    """The player whose turn passes at once after a move, as none of their ships can move (ruling
-    icebreaker.2); else None.
+    """The player whose turn passes at once after a move; else None.
+
+    It passes where none of their ships can move (ruling icebreaker.2).
     """
     if before.seat is None or after.seat != before.seat:
         return None
@@ -166,7 +169,7 @@ def passes(before: State, after: State) -> str | None:
 
 
 def went(state: State, move: Move) -> Message:
-    """A legal move as people are asked about it, with what it does to the turn."""
+    """A legal move in words for a question, with what it does to the turn."""
     cells: dict[str, object] = {"cell": label(move.from_cell), "cell2": label(move.to_cell)}
     if stuck := passes(state, play(state, move)):
         return msg(
@@ -178,7 +181,7 @@ def went(state: State, move: Move) -> Message:
 
 
 def _turned(state: State) -> State:
-    """The turn goes back where the next player can move no ship (ruling icebreaker.2).
+    """Pass the turn back where the next player can move no ship (ruling icebreaker.2).
 
     One of the two always can while ice is left: the board is one piece, so the open cells around
     any ice end at a ship.
@@ -189,7 +192,7 @@ def _turned(state: State) -> State:
 
 
 def _cells_violation(state: State, seat: int, move: Move) -> Violation | None:
-    """Is there a ship of the player's to move, and a cell beside it to move to?"""
+    """Why the player has no ship there to move, or no cell beside it to move to; else None."""
     board, other = state.setting.board, state.players[1 - seat]
     here, there = label(move.from_cell), label(move.to_cell)
     tried: dict[str, object] = {"player": state.players[seat], "cell": move}
@@ -266,7 +269,7 @@ def _direction_violation(state: State, seat: int, move: Move) -> Violation:
 
 
 def _allowed(state: State, seat: int, ship: int | None = None) -> Message:
-    """What would be allowed, in a sentence: to a ship if it may move, else which ships may."""
+    """What is allowed instead, in a sentence: for a ship if it may move, else which ships may."""
     ways = state.ways(seat)
     if ship is not None and ship in ways:
         return msg("The ship may go to {cells}.", cells=any_of(map(label, members(ways[ship][1]))))

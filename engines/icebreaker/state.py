@@ -39,10 +39,10 @@ RULINGS = (
 
 @dataclass(frozen=True)
 class Setting:
-    """What stays the same in a game: players in turn order, rulings; from them follow `board`,
-    `majority`, `enough`.
+    """What stays the same in a game: the players in turn order, and the rulings.
 
-    Captures that win are `majority`, those that end the game `enough`.
+    From them follow `board`, `majority` (captures that win) and `enough` (captures that end the
+    game).
     """
 
     players: tuple[str, ...]
@@ -62,11 +62,11 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All of a game.  `ships` and `scores` go with the players; `seat` is whose turn it is, None
-    once the game is over.
+    """The whole state of a game.
 
-    Ships and ice are sets of cells, see `board`.  The numbers of icebergs are always odd, so nobody
-    can be level at the end.
+    `ships` and `scores` go with the players; `seat` is whose turn it is, None once the game is
+    over. Ships and ice are sets of cells, see `board`. The numbers of icebergs are always odd, so
+    there are no draws.
     """
 
     setting: Setting
@@ -86,9 +86,7 @@ class State:
         return None if self.seat is None else self.setting.players[self.seat]
 
     def ways(self, seat: int) -> Mapping[int, tuple[int, int]]:
-        """For each ship of a player that can move: steps to its closest iceberg, and the cells it
-        may go to.
-        """
+        """For each ship that a player can move: steps to its closest iceberg, and target cells."""
         return ways(self.setting.board, self.ships[seat], self.ships[1 - seat], self.ice)
 
     def __str__(self) -> str:
@@ -115,7 +113,7 @@ class State:
 
     @classmethod
     def parse(cls, text: str) -> State:
-        """The state that a line says; raises InvalidNotation, which quotes what is wrong.
+        """The state in a line of text; raises InvalidNotation, which quotes what is wrong.
 
         The board is written row by row from the far side: `1` and `2` ships of the first and second
         player, `*` ice, `.` open.
@@ -124,8 +122,9 @@ class State:
 
 
 def fresh(players: Sequence[str], rulings: Chosen) -> State:
-    """The state before the first move; raises InputError for players that cannot play.  The first
-    player is the rules' Red.
+    """The state before the first move; the first player is the rules' Red.
+
+    Raises InputError for players that cannot play.
     """
     setting = Setting(seat(players, 2, 2), rulings)
     first, second = setting.board.ships
@@ -133,7 +132,7 @@ def fresh(players: Sequence[str], rulings: Chosen) -> State:
 
 
 def over(setting: Setting, scores: tuple[int, int]) -> bool:
-    """Has the game ended (ruling icebreaker.3)?"""
+    """True if the game has ended (ruling icebreaker.3)."""
     return (sum(scores) if setting.enough > setting.majority else max(scores)) >= setting.enough
 
 
@@ -163,7 +162,7 @@ def _parse(text: str) -> State:
 
 
 def _read_board(board: Board, text: str) -> tuple[int, int, int]:
-    """The sets of first and second ships and of ice."""
+    """The sets of the first player's ships, the second player's ships, and the ice."""
     rows = text.split("/")
     if [len(row) for row in rows] != [len(row) for row in board.rows] or set(text) - set("12*./"):
         lengths = " ".join(str(len(row)) for row in board.rows)

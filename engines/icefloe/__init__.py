@@ -1,5 +1,6 @@
-"""IceFloe: stay afloat while votes take the ice from under you.  Printed rules, and rulings
-icefloe.1 to .8.
+"""IceFloe: stay afloat while votes take the ice from under you.
+
+Covers the printed rules, and rulings icefloe.1 to .8.
 """
 
 from engines.icefloe.alternatives import alternatives

@@ -1,5 +1,6 @@
-"""What may have happened instead of a move that was ruled; what was voted, and on whom coins were
-laid, nobody mistakes.
+"""Alternatives to a move that was ruled on.
+
+There are none to votes and coins: nobody mistakes what was voted, and on whom coins were laid.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from table.messages import Message, msg
 
 
 def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
-    """Tiles beside the one that a pyramid came to, and other pyramids that may have gone; other
-    ways for a tile; other empty tiles.
+    """Legal alternatives to the last of `moves`, for an appeal.
+
+    Tiles beside the one that a pyramid came to, and other pyramids that may have gone; other ways
+    for a tile; other empty tiles.
     """
     return instead(rules, _near, state, moves)
 

@@ -1,6 +1,4 @@
-"""Ruling on what is heard: votes, coins, the torch bearer's decisions, objections, tiles that
-score.
-"""
+"""Verdicts on announcements: votes, coins, decisions, objections, tiles that score."""
 
 from __future__ import annotations
 
@@ -74,13 +72,13 @@ class Decided(_Said, frozen=True):
 
 
 class ExtraTile(_Said, frozen=True):
-    """The torch bearer takes no empty tile off; one that is taken off is seen."""
+    """The torch bearer removes no empty tile; a removed one is seen."""
 
     extra_tile: str | None
 
 
 class Removed(_Said, frozen=True):
-    """The torch bearer took a tile off, and the camera does not see it."""
+    """The torch bearer removed a tile, and the camera does not see it."""
 
     removed: str
 
@@ -110,13 +108,13 @@ class Objects(_Said, frozen=True):
 
 
 class Breach(_Said, frozen=True):
-    """A player's word on that: was there a breach?"""
+    """A player's word on an objection: was there a breach?"""
 
     breach: bool
 
 
 class Stays(_Said, frozen=True):
-    """A pyramid made two actions and stands where it stood: nobody can see that."""
+    """A pyramid made two actions and stands where it stood, which nobody can see."""
 
     stays: str
 
@@ -140,7 +138,7 @@ RULE = "Commentary; ruling icefloe.6"
 
 
 def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
-    """What is heard in IceFloe.
+    """The verdict on an announcement.
 
     A line of inputs without its time::
 
@@ -210,8 +208,10 @@ def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> V
 
 
 def may_say(state: State) -> list[dict[str, Any]]:
-    """What `hear` waits for now, each with a label for a button; then, `aside`, what the camera
-    should have seen, and that somebody broke the commentary rules.
+    """The announcements that `hear` waits for now, each with the label of a button.
+
+    Those marked `aside` come last: what the camera should have seen, and that somebody broke the
+    commentary rules.
     """
     every = (saying(state, move) for move in legal_moves(state))
     waited_for = [{"label": label, "said": said} for label, said in every if said]
@@ -219,7 +219,7 @@ def may_say(state: State) -> list[dict[str, Any]]:
 
 
 def _admitting(state: State) -> list[dict[str, Any]]:
-    """The accused one need not wait for the others' word."""
+    """Announcements by the accused, who need not wait for the others' word."""
     if state.objection is None:
         return []
     accused = state.objection.accused
@@ -232,7 +232,7 @@ def _admitting(state: State) -> list[dict[str, Any]]:
 
 
 def _removing(state: State) -> list[dict[str, Any]]:
-    """A tile that is off, and that the camera does not see to be gone."""
+    """Announcements of a tile that was removed, unseen by the camera."""
     gone = [move.tile for move in legal_moves(state) if isinstance(move, Removal) and move.tile]
     return [
         {
@@ -273,7 +273,7 @@ def _objecting(state: State) -> list[dict[str, Any]]:
 
 
 def saying(state: State, move: Move) -> tuple[Message, dict[str, Any]]:
-    """How a move is told, and with what label; nothing for what is seen."""
+    """The label and the announcement of a move; empty for a move that is seen."""
     match move:
         case Vote(player, name):
             return phrase("{player}: {text}", player=player, text=choice(name)), {
@@ -372,7 +372,7 @@ def _tile(text: str) -> str:
 
 
 def _vote(state: State, move: Vote, choices: Mapping[str, str]) -> Verdict:
-    """A vote is told to nobody before all are in."""
+    """The verdict on a vote, which is shown to nobody before all are in."""
     # Everybody reads why a vote is refused, and nobody what it was for.
     wrong = violation_called(state, move, phrase("{player}'s vote", player=move.player))
     kind = choices is not (SUITS if state.value else VALUES)
@@ -401,7 +401,7 @@ def _vote(state: State, move: Vote, choices: Mapping[str, str]) -> Verdict:
 
 
 def _noted(state: State, move: Coin | Done, code: str) -> Verdict:
-    """What counts and decides nothing yet."""
+    """The verdict on a move that counts and decides nothing yet."""
     if wrong := violation(state, move):
         return _refused(wrong, move, move.player)
     said = (
@@ -424,14 +424,14 @@ def _noted(state: State, move: Coin | Done, code: str) -> Verdict:
 
 
 def _done(state: State, move: Done) -> Verdict:
-    """The last one who lays no more coins brings the count."""
+    """The verdict on a player who lays no more coins; the last one brings the count."""
     if violation(state, move) is None and play(state, move).phase not in ("coins", "decide"):
         return _counted(state, move)
     return _noted(state, move, "icefloe.done")
 
 
 def _counted(state: State, move: Done | Decision) -> Accepted:
-    """The vote is decided: a value, or the tile."""
+    """The verdict where the vote is decided: a value, or the tile."""
     after = play(state, move)
     if after.phase == "vote" and after.value == state.value:
         said = sentences(msg("No vote counts, so all vote again."), _opened(after))
@@ -483,7 +483,10 @@ def _opened(state: State) -> Message:
 
 
 def _found(state: State, move: Finding) -> Verdict:
-    """A word on the open objection; the last one, or the torch bearer's in a tie, settles it."""
+    """The verdict on a word on the open objection.
+
+    The last word, or the torch bearer's in a tie, settles it.
+    """
     if wrong := violation(state, move):
         return _refused(wrong, move, move.player)
     after, open_one = play(state, move), state.objection
@@ -520,7 +523,10 @@ def _found(state: State, move: Finding) -> Verdict:
 
 
 def _word(move: Finding, accused: str, decides: bool) -> Message:
-    """A player's word on an objection, which may be the torch bearer's in a tie."""
+    """A player's word on an objection, as a sentence.
+
+    `decides`: it is the torch bearer's in a tie.
+    """
     of: dict[str, object] = {"player": move.player, "player2": accused}
     if decides and move.guilty:
         return msg(
@@ -540,8 +546,9 @@ def _word(move: Finding, accused: str, decides: bool) -> Message:
 
 
 def _then(state: State, after: State) -> Message:
-    """What comes next; with all votes, where an objection, or a vote that was still to come, was
-    all that kept them hidden.
+    """What comes next, with all votes where they are now shown.
+
+    They are shown where an objection, or a vote still to come, was all that kept them hidden.
     """
     shown = after.cast and state.phase in ("move", "vote") and after.phase in ("coins", "decide")
     return sentences(votes(after) if shown else NOTHING, turn(after))
@@ -558,7 +565,10 @@ def _decided(state: State, heard: Decided) -> Verdict:
 
 
 def _extra(state: State, heard: ExtraTile) -> Verdict:
-    """No second tile goes; where nobody scores yet the torch is handed on with that."""
+    """The verdict where no second tile is removed.
+
+    If nobody scores yet, the torch is handed on with that.
+    """
     if heard.extra_tile is not None:
         tile = _tile(heard.extra_tile)
         return Waiting(
@@ -593,7 +603,7 @@ def _extra(state: State, heard: ExtraTile) -> Verdict:
 
 
 def _without_a_word(state: State, move: Selection | Torch, code: str, rests_on: str) -> Verdict:
-    """As `_ruled`; who scores, or hands the torch on, when an empty tile could go takes none."""
+    """As `_ruled`, for a player who scores or hands the torch on and so removes no empty tile."""
     none = Removal(None)
     if state.phase != "extra" or violation(after := play(state, none), move):
         return _ruled(state, move, code, rests_on)
@@ -630,7 +640,7 @@ def _removed(state: State, heard: Removed) -> Verdict:
 
 
 def _round_over(state: State, after: State, moves: tuple[Move, ...]) -> Accepted:
-    """The torch goes on."""
+    """The verdict where the torch is handed on."""
     torch = Torch(after.after(after.torch))
     said = sentences(
         msg("No empty tile goes, and the torch goes to {player}.", player=torch.player),

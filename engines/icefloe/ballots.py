@@ -1,5 +1,6 @@
-"""What forbids a vote, a coin, a decision, an objection or a penalty.  Clauses are sections of the
-printed rules, or rulings.
+"""What forbids a vote, a coin, a decision, an objection or a penalty.
+
+Clauses are sections of the printed rules, or rulings.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ def choices(state: State) -> tuple[str, ...]:
 
 
 def vote(state: State, move: Vote) -> Violation | None:
-    """Printed rules, both sections on votes; ruling icefloe.6.  A vote for what is gone is legal,
-    and void.
+    """Why a vote is illegal, or None: printed rules, both sections on votes; ruling icefloe.6.
+
+    A vote for what is gone is legal, and void.
     """
     clause, name = VOTING[state.value is not None], move.player
     if move.player in state.muted:
@@ -60,7 +62,7 @@ def vote(state: State, move: Vote) -> Violation | None:
 
 
 def coin(state: State, move: Coin) -> Violation | None:
-    """Printed rules, "Voting Coins"; rulings icefloe.2 and .6."""
+    """Why a coin is illegal, or None: printed rules, "Voting Coins"; rulings icefloe.2 and .6."""
     name, held = move.player, state.coins[state.players.index(move.player)]
     what = _COIN_NAMES[move.coin]
     if move.coin not in held:
@@ -101,7 +103,7 @@ def coin(state: State, move: Coin) -> Violation | None:
 
 
 def done(state: State, move: Done) -> Violation | None:
-    """Ruling icefloe.2."""
+    """Why a player cannot be done with coins, or None: ruling icefloe.2."""
     if move.player in state.done:
         return Violation(
             "icefloe.done.twice",
@@ -112,7 +114,10 @@ def done(state: State, move: Done) -> Violation | None:
 
 
 def decision(state: State, move: Decision) -> Violation | None:
-    """Printed rules, "Torch Bearer" and "End of Game"; rulings icefloe.1 and .8."""
+    """Why a decision is illegal, or None.
+
+    See printed rules, "Torch Bearer" and "End of Game"; rulings icefloe.1 and .8.
+    """
     naming = state.phase == "name"
     if move.player != state.torch:
         clause = ENDING if naming else TORCH
@@ -142,8 +147,9 @@ def decision(state: State, move: Decision) -> Violation | None:
 
 
 def penalty(state: State, move: Penalty) -> Violation | None:
-    """Printed rules, "Commentary"; ruling icefloe.6.  Players without a vote have none here
-    either.
+    """Why a penalty is illegal, or None: printed rules, "Commentary"; ruling icefloe.6.
+
+    Players without a vote have none here either.
     """
     name, clause = move.player, f"{COMMENTARY}; ruling icefloe.6"
     if move.player in state.muted:
@@ -202,7 +208,10 @@ def penalty(state: State, move: Penalty) -> Violation | None:
 
 
 def objection(state: State, move: Objection) -> Violation | None:
-    """Printed rules, "Commentary"; ruling icefloe.6: by anybody else, one at a time."""
+    """Why an objection is illegal, or None: printed rules, "Commentary"; ruling icefloe.6.
+
+    Anybody but the accused may object, one at a time.
+    """
     clause = f"{COMMENTARY}; ruling icefloe.6"
     if state.objection:
         return _open(state)
@@ -223,7 +232,10 @@ def objection(state: State, move: Objection) -> Violation | None:
 
 
 def finding(state: State, move: Finding) -> Violation | None:
-    """Printed rules, "Commentary" and "Torch Bearer"; ruling icefloe.6."""
+    """Why a word on an objection is illegal, or None.
+
+    See printed rules, "Commentary" and "Torch Bearer"; ruling icefloe.6.
+    """
     clause, name = f"{COMMENTARY}; ruling icefloe.6", move.player
     if state.objection is None:
         said = sentences(

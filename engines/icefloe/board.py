@@ -1,8 +1,7 @@
-"""The pond: 25 places, the tiles that float on them, the pyramids that stand on those, and how far
-a pyramid gets.
+"""The pond: 25 places, the tiles that float there, their pyramids, and how far a pyramid can move.
 
 Written as people would: places `a1` to `e5` (files from the left, ranks from the near side), tiles
-by suit and value (`S4`; `n` null, `a` ace), pyramids by letter and suit (`ES`).  Suits: S suns, M
+by suit and value (`S4`; `n` null, `a` ace), pyramids by letter and suit (`ES`). Suits: S suns, M
 moons, C crowns, A arms.
 """
 
@@ -22,7 +21,7 @@ WEIGHTS = {"A": 1, "B": 1, "C": 2, "D": 2, "E": 3, "F": 3}
 POINTS = {"A": 1, "B": 2, "C": 3, "D": 4, "E": 5, "F": 6}
 """Printed rules, "Scoring Table"."""
 WEIGHT_MOST = 5
-"""What a tile carries (printed rules, "Piece Movement")."""
+"""The greatest weight that a tile carries (printed rules, "Piece Movement")."""
 
 PLACES = tuple(f"{file}{rank}" for file in "abcde" for rank in "12345")
 CORNERS = ("a1", "a5", "e1", "e5")
@@ -42,7 +41,7 @@ _FLOE = re.compile(r"([a-e][1-5])=([SMCA][na2-5])((?:\+[A-F][SMCA])*)")
 
 
 def _links(ways: Iterable[tuple[int, int]], spaces: int) -> dict[str, tuple[str, ...]]:
-    """For every place, those that lie so many spaces from it in one of the ways."""
+    """For every place, those that lie so many spaces from it in one of the directions."""
     reached = {
         place: [
             chr(ord(place[0]) + spaces * right) + str(int(place[1]) + spaces * up)
@@ -70,7 +69,7 @@ class Floe:
 
     @property
     def weight(self) -> int:
-        """Of all pyramids on it."""
+        """The weight of all pyramids on it."""
         return sum(WEIGHTS[pyramid[0]] for pyramid in self.pyramids)
 
     def __str__(self) -> str:
@@ -78,7 +77,7 @@ class Floe:
 
     @classmethod
     def parse(cls, text: str) -> Floe:
-        """`b3=S4` or `b3=S4+AC+ES`; raises InvalidNotation."""
+        """Parse a floe such as `b3=S4` or `b3=S4+AC+ES`; raises InvalidNotation."""
         found = _FLOE.fullmatch(text)
         if not found:
             raise InvalidNotation(
@@ -96,7 +95,7 @@ class Board:
     floes: tuple[Floe, ...]
 
     def at(self, place: str) -> Floe | None:
-        """What floats on a place."""
+        """The floe on a place; None where there is none."""
         return next((floe for floe in self.floes if floe.place == place), None)
 
     def of(self, tile: str | None) -> Floe | None:
@@ -104,7 +103,7 @@ class Board:
         return next((floe for floe in self.floes if floe.tile == tile), None)
 
     def under(self, pyramid: str) -> Floe | None:
-        """What a pyramid stands on, None if it is out of the game."""
+        """The floe that a pyramid stands on; None if it is out of the game."""
         return next((floe for floe in self.floes if pyramid in floe.pyramids), None)
 
     @property
@@ -118,11 +117,11 @@ class Board:
         return tuple(floe for floe in self.floes if not floe.pyramids)
 
     def without(self, tile: str) -> Board:
-        """The tile, and all that stands on it, removed."""
+        """The board without a tile and all that stands on it."""
         return Board(tuple(floe for floe in self.floes if floe.tile != tile))
 
     def put(self, pyramid: str, place: str) -> Board:
-        """The pyramid on the tile of that place, wherever it was before."""
+        """The board with a pyramid on the tile of that place, wherever it was before."""
 
         def load(floe: Floe) -> Floe:
             if floe.place != place and pyramid not in floe.pyramids:
@@ -135,7 +134,7 @@ class Board:
         return Board(tuple(load(floe) for floe in self.floes))
 
     def slid(self, origin: str, target: str) -> Board:
-        """The tile on `origin`, with every pyramid on it, on `target`."""
+        """The board with the tile on `origin`, and every pyramid on it, on `target`."""
         moved = (
             replace(floe, place=target) if floe.place == origin else floe for floe in self.floes
         )
@@ -146,8 +145,9 @@ class Board:
 
     @classmethod
     def parse(cls, text: str) -> Board:
-        """Floes with spaces between them, each place, tile and pyramid once; raises
-        InvalidNotation.
+        """Parse floes with spaces between them, each place, tile and pyramid once.
+
+        Raises InvalidNotation.
         """
         board = cls(tuple(sorted(map(Floe.parse, text.split(" ")), key=lambda floe: floe.place)))
         named = [
@@ -184,11 +184,11 @@ def laid_out(players: int) -> Board:
 
 
 def reach(board: Board, pyramid: str, origin: str) -> frozenset[str]:
-    """Tiles by place that a pyramid on `origin` gets to, those that sink under it too, and `origin`
-    if it can come back.
+    """Places of the tiles that a pyramid on `origin` can reach, those that sink under it included.
 
-    A move is a step, a jump, or two of them with at most one jump (printed rules, "Piece Movement";
-    ruling icefloe.4); a tile that sinks ends it (ruling icefloe.3).
+    `origin` is among them if it can come back. A move is a step, a jump, or two of them with at
+    most one jump (printed rules, "Piece Movement"; ruling icefloe.4); a tile that sinks ends it
+    (ruling icefloe.3).
     """
     weights = {floe.place: floe.weight for floe in board.floes}
     weights[origin] -= WEIGHTS[pyramid[0]]

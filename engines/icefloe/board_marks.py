@@ -1,5 +1,6 @@
-"""Moves, slides and tiles of IceFloe on the pond.  Of votes it tells who may still vote, and never
-what was voted.
+"""Moves, slides and tiles of IceFloe on the pond.
+
+Of votes only who may still vote is shown, never what was voted.
 """
 
 from __future__ import annotations
@@ -107,8 +108,9 @@ def _in_phase(state: State) -> tuple[Option, ...]:
 
 
 def trace(state: State, move: Move) -> tuple[Mark, ...]:
-    """Where a pyramid or tile came from and went, and what sank or was removed; nothing for what is
-    only said.
+    """Where a pyramid or tile came from and went, and what sank or was removed.
+
+    Empty for announcements.
     """
     match move:
         case Movement(pyramid, origin, target):
@@ -165,7 +167,7 @@ def _moves(state: State) -> Iterator[Option]:
 
 
 def _ways(once: Sequence[str], twice: Sequence[str], sinks: Sequence[str]) -> Message:
-    """Where a pyramid may go by one action and by two, and which tiles sink under it."""
+    """Where a pyramid may go by one action and by two, and which tiles sink under it, in words."""
     return phrases(
         phrase("to {cells}", cells=any_of(once)) if once else NOTHING,
         phrase("by two actions to {cells}", cells=any_of(twice)) if twice else NOTHING,
@@ -188,7 +190,7 @@ def _score(state: State, floe: Floe) -> Option:
 
 
 def _sinks(state: State, pyramid: str, place: str) -> bool:
-    """Would the tile there carry too much?"""
+    """True if the tile there would carry too much."""
     floe = state.board.at(place)
     return (
         floe is not None

@@ -1,5 +1,6 @@
-"""What forbids a move on the board: code, clause and sentence.  Clauses are sections of the printed
-rules, or rulings.
+"""What forbids a move on the board: code, clause and sentence.
+
+Clauses are sections of the printed rules, or rulings.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ def slides(state: State, origin: str) -> list[str]:
 
 
 def placing(state: State, move: Placing) -> Violation | None:
-    """Printed rules, "Placing The Pyramids": all A, then all B and so on, one on a tile."""
+    """Why a pyramid cannot be placed so, or None.
+
+    See printed rules, "Placing The Pyramids": all A, then all B and so on, one on a tile.
+    """
     if move.pyramid != state.placing_order[len(state.board.pyramids)]:
         return Violation(
             "icefloe.place.order",
@@ -71,7 +75,10 @@ def placing(state: State, move: Placing) -> Violation | None:
 
 
 def movement(state: State, move: Movement) -> Violation | None:
-    """Printed rules, "Piece Movement"; rulings icefloe.3 and .4."""
+    """Why a movement is illegal, or None.
+
+    See printed rules, "Piece Movement"; rulings icefloe.3 and .4.
+    """
     pyramid, origin, target = move.pyramid, move.origin, move.target
     if state.owner(pyramid) != state.mover:
         said = sentences(
@@ -142,7 +149,7 @@ def _no_way(state: State, move: Movement) -> Violation:
 
 
 def slide(state: State, move: Slide) -> Violation | None:
-    """Printed rules, "Piece Movement"; ruling icefloe.4."""
+    """Why a slide is illegal, or None: printed rules, "Piece Movement"; ruling icefloe.4."""
     origin, target = move.origin, move.target
     floe = state.board.at(origin)
     if floe is None:
@@ -208,7 +215,10 @@ def _no_slide(state: State, move: Slide, tile: str) -> Violation:
 
 
 def removal(state: State, move: Removal) -> Violation | None:
-    """Printed rules, "Remove The Tile" and "Remove An Empty Tile"."""
+    """Why a removal is illegal, or None.
+
+    See printed rules, "Remove The Tile" and "Remove An Empty Tile".
+    """
     if state.phase == "remove":
         if move.tile == state.tile:
             return None
@@ -248,7 +258,7 @@ def removal(state: State, move: Removal) -> Violation | None:
 
 
 def selection(state: State, move: Selection) -> Violation | None:
-    """Printed rules, "Scoring"."""
+    """Why a tile cannot be selected, or None: printed rules, "Scoring"."""
     if move.player != state.mover:
         return Violation(
             "icefloe.score.turn",
@@ -267,7 +277,7 @@ def selection(state: State, move: Selection) -> Violation | None:
 
 
 def torch(state: State, move: Torch) -> Violation | None:
-    """Printed rules, "End Of The Round"."""
+    """Why the torch cannot be handed on so, or None: printed rules, "End Of The Round"."""
     if move.player != state.after(state.torch):
         said = msg(
             "The torch does not go to {player}: it goes from {player2} to the left, to {player3}.",

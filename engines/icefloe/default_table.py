@@ -1,4 +1,4 @@
-"""The table that IceFloe is played on if nobody says otherwise, and its printed sheet."""
+"""The default table of IceFloe, and its printed sheet."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from table.game_facts import BoardPrint, CellPrint, DefaultTable
 COLOUR_OF = {"S": "red", "M": "black", "C": "yellow", "A": "blue"}
 """The ink of a suit on its tiles."""
 TILE_MM, TILE_THICK_MM = 50.8, 6.35
-"""Of a piecepack's tiles."""
+"""Side and thickness of a piecepack's tiles."""
 
 
 def _printed() -> dict[str, CellPrint | None]:
-    """What is printed where each tile is to be laid; no tile lies in the middle."""
+    """What is printed at the place of each tile; there is no tile in the middle."""
     tiles = {floe.place: floe.tile for floe in laid_out(4).floes}
     return {
         place: CellPrint(COLOUR_OF[tile[0]], VALUES[tile[1]], SUITS[tile[0]])

@@ -1,4 +1,4 @@
-"""What the house knows of IceFloe beside its rules."""
+"""What IceFloe states beside its rules, for the other packages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PIECES = PiecePrior(np.array([0.99, 0.005, 0.005]), 6)
 
 
 def _marks(document: Document) -> tuple[Mark, ...]:
-    """Tiles that carry all that they can (ruling icefloe.3), and the one that is to go."""
+    """Tiles loaded with all that they carry (ruling icefloe.3), and the one to be removed."""
     heavy = (
         place
         for place, floe in document.get("board", {}).items()

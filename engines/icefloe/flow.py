@@ -1,6 +1,4 @@
-"""What follows from a legal move: the board, whose turn it is, which part of the round comes, and
-the end.
-"""
+"""What follows from a legal move: the board, whose turn it is, the next phase, and the end."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ T = TypeVar("T")
 
 
 def placed(state: State, move: Placing) -> State:
-    """After a pyramid was placed: the next one, or the first round."""
+    """The state after a pyramid was placed: the next one, or the first round."""
     return _place_next(replace(state, board=state.board.put(move.pyramid, move.place)))
 
 
@@ -29,7 +27,7 @@ def _place_next(state: State) -> State:
 
 
 def moved(state: State, move: Movement) -> State:
-    """After a pyramid came to a tile, which sinks if it carries too much (ruling icefloe.3)."""
+    """The state after a pyramid came to a tile, which may sink under it (ruling icefloe.3)."""
     board = state.board.put(move.pyramid, move.target)
     floe = board.at(move.target)
     if floe and floe.weight > WEIGHT_MOST:
@@ -38,8 +36,9 @@ def moved(state: State, move: Movement) -> State:
 
 
 def turned(state: State) -> State:
-    """After a player's part of the movement: the next player, the votes, or the end (ruling
-    icefloe.7).
+    """The state after a player's part of the movement: the next player, the votes, or the end.
+
+    See ruling icefloe.7.
     """
     if _somebody_lost_all(state):
         return _finished(state)
@@ -53,13 +52,14 @@ def turned(state: State) -> State:
 
 
 def voted(state: State, player: str, choice: str) -> State:
-    """After a vote."""
+    """The state after a vote."""
     return _shown(replace(state, votes=_with(state, state.votes, player, choice)))
 
 
 def muted(state: State, player: str) -> State:
-    """After a player lost the votes still to come, and the one that was cast but not shown with
-    them (ruling icefloe.6).
+    """The state after a player lost the right to vote in this round (ruling icefloe.6).
+
+    The player's vote that was cast but not shown is lost with it.
     """
     after = replace(
         state,
@@ -74,13 +74,14 @@ def muted(state: State, player: str) -> State:
 
 
 def objected(state: State, move: Objection) -> State:
-    """After an objection: no vote is shown before it is settled, and all else goes on."""
+    """The state after an objection: no vote is shown before it is settled, and all else goes on."""
     return replace(state, objection=Objected(move.to, move.player))
 
 
 def found(state: State, move: Finding) -> State:
-    """After a word on the open objection; the last one settles it, or the torch bearer's, who
-    decides a tie (ruling icefloe.6).
+    """The state after a word on the open objection (ruling icefloe.6).
+
+    The last word settles it, or in a tie the torch bearer's.
     """
     objection = state.objection
     assert objection is not None, "nobody is asked without one"
@@ -92,9 +93,7 @@ def found(state: State, move: Finding) -> State:
 
 
 def _settled(state: State, objection: Objected, guilty: int) -> State:
-    """After what was said of an objection, if all have said it, and more of one kind than of the
-    other.
-    """
+    """The state with an objection settled, once all have spoken and one side has more votes."""
     others = state.others(objection.accused)
     if len(objection.ballot) < len(others) or guilty == 0:
         return replace(state, objection=objection)
@@ -102,7 +101,7 @@ def _settled(state: State, objection: Objected, guilty: int) -> State:
 
 
 def laid(state: State, move: Coin) -> State:
-    """After a coin on a vote; who was done may be asked again (ruling icefloe.2)."""
+    """The state after a coin on a vote; who was done may be asked again (ruling icefloe.2)."""
     kept = state.coins[state.players.index(move.player)].replace(move.coin, "")
     adds = state.laid[state.players.index(move.to)] + COINS[move.coin]
     after = replace(
@@ -114,14 +113,15 @@ def laid(state: State, move: Coin) -> State:
 
 
 def finished_laying(state: State, player: str) -> State:
-    """The vote is counted when everybody is done; the torch bearer decides ties, and votes that are
-    all void, or those are cast again.
+    """The state after a player is done with coins; the vote is counted when everybody is.
+
+    The torch bearer decides ties, and votes that are all void, or those are cast again.
     """
     return _counted(replace(state, done=in_order(state.players, (*state.done, player))))
 
 
 def _counted(state: State) -> State:
-    """After somebody was done, or resigned."""
+    """The state after somebody was done, or resigned."""
     if not {*state.left} <= {*state.done}:
         return state
     if state.tally and len(state.leading_choices) == 1:
@@ -132,14 +132,14 @@ def _counted(state: State) -> State:
 
 
 def decided(state: State, choice: str) -> State:
-    """After the value, or the suit with it, is known."""
+    """The state once the value, or the suit with it, is known."""
     if state.value is None:
         return _vote_opened(_cleared(replace(state, value=choice)))
     return replace(_cleared(state), phase="remove", tile=choice + state.value, value=None)
 
 
 def removed(state: State, tile: str | None) -> State:
-    """After the tile voted on, or an empty one, or none, was removed."""
+    """The state after the tile voted on, or an empty one, or none, was removed."""
     after = replace(state, board=state.board.without(tile) if tile else state.board, tile=None)
     if _somebody_lost_all(after):
         return _finished(after)
@@ -151,8 +151,9 @@ def removed(state: State, tile: str | None) -> State:
 
 
 def scored(state: State, tile: str) -> State:
-    """After a tile scored for the owners of all pyramids on it; selected twice, it scores twice
-    (ruling icefloe.4).
+    """The state after a tile scored for the owners of all pyramids on it.
+
+    Selected twice, it scores twice (ruling icefloe.4).
     """
     floe = state.board.of(tile)
     after = _add(state, floe.pyramids if floe else ())
@@ -160,10 +161,9 @@ def scored(state: State, tile: str) -> State:
 
 
 def handed_on(state: State, player: str) -> State:
-    """After the torch went to the next player: a new round, in which everybody has a vote again.
+    """The state after the torch was handed on: a new round, in which everybody has a vote again.
 
-    Rounds that would have been those of who resigned are left out, so that a round is always the
-    same player's.
+    Rounds of players who resigned are left out, so that a round is always the same player's.
     """
     seats = len(state.players)
     later = next(
@@ -175,13 +175,14 @@ def handed_on(state: State, player: str) -> State:
 
 
 def named(state: State, choice: str) -> State:
-    """After the torch bearer named the winner, or a shared victory (ruling icefloe.8)."""
+    """The state after the torch bearer named a winner or a shared victory (ruling icefloe.8)."""
     return replace(state, phase="over", winners=state.best if choice == SHARED else (choice,))
 
 
 def resigned(state: State, player: str) -> State:
-    """After a player gave the game up, and others play on: what was waited for of that player is
-    waited for no more.
+    """The state after a player resigned while others play on.
+
+    Nothing is awaited from that player any more.
     """
     after = replace(state, resigned=in_order(state.players, (*state.resigned, player)))
     if state.phase in ("move", "vote"):
@@ -225,19 +226,20 @@ def _somebody_lost_all(state: State) -> bool:
 
 
 def _cleared(state: State) -> State:
-    """Without votes and coins on them."""
+    """The state without votes and coins on them."""
     seats = len(state.players)
     return replace(state, votes=(None,) * seats, laid=(0,) * seats, done=())
 
 
 def _vote_opened(state: State) -> State:
-    """The vote on a value or, where that is known, on its suit."""
+    """The state with the vote open: on a value or, where that is known, on its suit."""
     return _shown(replace(state, phase="vote"))
 
 
 def _shown(state: State) -> State:
-    """All votes are shown when the last is cast, and no objection is open; where nobody has one,
-    the torch bearer decides (ruling icefloe.1).
+    """The state with all votes shown once the last is cast and no objection is open.
+
+    Where nobody has a vote, the torch bearer decides (ruling icefloe.1).
     """
     if state.phase != "vote" or state.awaited or state.objection:
         return state
@@ -254,8 +256,9 @@ def _add(state: State, pyramids: Sequence[str]) -> State:
 
 
 def _finished(state: State) -> State:
-    """The last scoring, of every pyramid left (printed rules, "End of Game"; rulings icefloe.7 and
-    .8).
+    """The state after the last scoring, of every pyramid left.
+
+    See printed rules, "End of Game"; rulings icefloe.7 and .8.
     """
     after = replace(_cleared(_add(state, state.board.pyramids)), mover=None, objection=None)
     if len(after.best) == 1 or state.ruling("tie") == "shared":

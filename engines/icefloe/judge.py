@@ -1,8 +1,8 @@
 """From settled observations of the pond to verdicts.
 
-Every legal move leaves a pond of its own; the one that explains the picture is what happened, if no
-other explains it nearly as well and nothing that the rules forbid explains it better.  `before` is
-the observation that the last accepted verdict rested on.
+Every legal move leads to a different pond; the one that explains the picture is what happened, if
+no other explains it nearly as well and nothing that the rules forbid explains it better. `before`
+is the observation that the last accepted verdict rested on.
 """
 
 from __future__ import annotations
@@ -37,14 +37,15 @@ from table.messages import NOTHING, Listing, Message, all_of, msg, phrase, sente
 from table.observation import Observation
 
 UNSURE = 2.0
-"""What is so many times DOUBT worse than what is forbidden is not ruled on, and not out of the
-question: people say what is true.
+"""An explanation up to this many times DOUBT worse than the best forbidden one is neither ruled on
+nor excluded: people say what is true.
 """
 
 
 class _Story(NamedTuple):
-    """What may have happened: moves, the last of which is seen, and the state after them.  No
-    moves: nothing.
+    """A possible explanation: moves, the last of which is seen, and the state after them.
+
+    No moves: nothing happened.
     """
 
     moves: tuple[Move, ...]
@@ -54,7 +55,7 @@ class _Story(NamedTuple):
 def judge(
     state: State, seen: Observation, before: Observation | None, board: TableBoard, /
 ) -> Verdict:
-    """What happened on a pond on which nothing moves any more."""
+    """The verdict on a pond on which nothing moves any more."""
     assert isinstance(board, Tiles), "set_up sees to that"
     if ended := outcome(state):
         return Waiting(
@@ -99,10 +100,10 @@ def judge(
 
 
 def _stories(state: State) -> Iterator[_Story]:
-    """Nothing happened, or any legal move that can be seen; the torch passes without a word when
-    the next round begins.
+    """The explanations: nothing happened, or any legal move that can be seen.
 
-    A move that ends where it began cannot be seen: people have to declare it.
+    The torch is handed on implicitly when the next round begins. A move that ends where it began
+    cannot be seen: people have to declare it.
     """
     yield _Story((), state)
     if state.phase == "remove":
@@ -129,8 +130,9 @@ def _stories(state: State) -> Iterator[_Story]:
 
 
 def _next_to_move(state: State) -> tuple[tuple[Move, ...], State]:
-    """The state in which somebody may move, and what is done without a word before: no empty tile
-    goes, the torch is handed on.
+    """The state in which somebody may move, and the implicit moves that lead to it.
+
+    These are that no empty tile is removed, and that the torch is handed on.
     """
     opening: list[Move] = []
     if state.phase == "extra":
@@ -143,7 +145,7 @@ def _next_to_move(state: State) -> tuple[tuple[Move, ...], State]:
 
 
 def _tell(look: Look, story: _Story) -> Verdict:
-    """The verdict where one story explains the picture, if it explains all of it."""
+    """The verdict where a single story explains the picture, if it explains all of it."""
     state, after = look.state, story.after
     differences = look.differences(after.board)
     if differences:
@@ -235,22 +237,23 @@ def _kind(state: State, move: Move) -> tuple[str, str | None, str]:
 
 
 def _told(state: State, story: _Story) -> list[Message]:
-    """What happened, in words: the last move, and the removal before it where two tiles went in one
-    go.
+    """What happened, in words.
+
+    The last move, and the removal before it where two tiles were removed at once.
     """
     told = story.moves if state.phase == "remove" else story.moves[-1:]
     return [_what(state, move, story.after) for move in told]
 
 
 def _as_told(state: State, story: _Story) -> Choice:
-    """That this is what happened."""
+    """The choice that this is what happened."""
     *before, last = _told(state, story)
     label = sentences(*(msg("{text}.", text=what) for what in before), last)
     return Choice(label, tuple(map(str, story.moves)))
 
 
 def _short(move: Move) -> str:
-    """As people write it: of a tile that was removed only its name."""
+    """A move as people write it; of a removal only the tile's name."""
     return str(move.tile) if isinstance(move, Removal) else str(move)
 
 
@@ -299,8 +302,9 @@ def _what(state: State, move: Move, after: State) -> Message:
 
 
 def _ask_unread(look: Look, story: _Story, move: Movement) -> Ambiguous:
-    """The pyramid is gone from where it stood, and all that is seen of it is something that cannot
-    be read, or nothing.
+    """The question about a pyramid that is gone from its place and cannot be read elsewhere.
+
+    All that is seen of it is something unreadable, or nothing.
     """
     state, moves = look.state, tuple(map(str, story.moves))
     said = sentences(
@@ -333,7 +337,7 @@ def _ask_unread(look: Look, story: _Story, move: Movement) -> Ambiguous:
 
 
 def _ask(look: Look, rivals: list[_Story]) -> Verdict:
-    """Several stories explain the picture: people know."""
+    """The question where several stories explain the picture."""
     state = look.state
     choices = [_as_told(state, story) for story in rivals if story.moves]
     choices.append(NONE_OF_THESE)
@@ -348,8 +352,11 @@ def _ask(look: Look, rivals: list[_Story]) -> Verdict:
 
 
 def _ask_unseen(look: Look, unseen: Collection[str]) -> Ambiguous | None:
-    """Where these pyramids are, which are not seen: where they stood, or where a legal move takes
-    one; None where more is amiss, or most are not seen.
+    """The question where these unseen pyramids are.
+
+    They are where they stood, or where a legal move takes one.
+
+    None where more is amiss, or most are not seen.
     """
     state = look.state
     if not unseen or not mostly_seen(unseen, len(state.board.pyramids)):
@@ -380,8 +387,9 @@ def _ask_unseen(look: Look, unseen: Collection[str]) -> Ambiguous | None:
 
 
 def _ask_unsure(look: Look) -> Ambiguous | None:
-    """What happened, where all that speaks against what may have happened is which pyramid a piece
-    is, and that is not read for sure.
+    """The question what happened where only an unsure reading speaks against the explanations.
+
+    What is unsure is which pyramid a piece is.
     """
     state = look.state
     told = [(look.nats(story.after.board), story) for story in _stories(state)]
@@ -423,8 +431,9 @@ def _ask_unsure(look: Look) -> Ambiguous | None:
 
 
 def _ask_in_turn(look: Look, changes: _Changes) -> Ambiguous | None:
-    """Did several players move in turn before the pond was seen at rest?  None where what is seen
-    is not that.
+    """The question whether several players moved in turn before the pond was seen at rest.
+
+    None where the picture does not show that.
     """
     opening, state = _next_to_move(look.state)
     moves: list[Move] = list(opening)
@@ -460,7 +469,7 @@ def _ask_in_turn(look: Look, changes: _Changes) -> Ambiguous | None:
 
 
 def _stand(state: State, names: Collection[str]) -> Listing:
-    """Where pyramids stand by the record."""
+    """Where pyramids stand by the record, in words."""
     return all_of(
         phrase("{cell} on {cell2}", cell=name, cell2=floe.place)
         for floe in state.board.floes
@@ -470,8 +479,10 @@ def _stand(state: State, names: Collection[str]) -> Listing:
 
 
 def _half_done(look: Look, changes: _Changes) -> Waiting | None:
-    """A pyramid is in the hand of who moves; or a tile has to be taken off with all that stands on
-    it, and not all of it is gone.
+    """The verdict where a move is half done.
+
+    A pyramid is in the hand of the player who moves; or a tile has to be removed with all that
+    stands on it, and not all of it is gone.
     """
     state = look.state
     if state.phase == "remove" and _fits(look, state.board, state.tile):
@@ -518,8 +529,9 @@ def _fits(look: Look, board: Board, half_done: str | None) -> bool:
 
 
 def _ask_two(look: Look, changes: _Changes) -> Ambiguous | None:
-    """Two acts that the rules allow one after the other explain the picture: nobody looked in
-    between.
+    """The question whether two legal acts in turn, which explain the picture, were done.
+
+    Nobody looked in between.
     """
     firsts = [
         story for story in _stories(look.state) if story.moves and changes.partly(story.after.board)
@@ -551,8 +563,9 @@ def _ask_two(look: Look, changes: _Changes) -> Ambiguous | None:
 
 
 def _not_allowed(look: Look, changes: _Changes) -> Refused | OutOfSync:
-    """No legal move explains the picture: what was tried, if that is one thing, else all that is
-    different.
+    """The verdict where no legal move explains the picture.
+
+    It names what was tried, if that is one thing, else all differences.
     """
     tried = _tried(look, changes)
     moving = _next_to_move(look.state)[1]
@@ -603,8 +616,9 @@ def _not_allowed(look: Look, changes: _Changes) -> Refused | OutOfSync:
 
 
 def _after_an_unseen_move(state: State, tried: Movement | Slide) -> bool:
-    """Would it be the next player's legal move, had a pyramid of who is to move come back to where
-    it stood?  Nobody can see that.
+    """True if it would be legal after a move of the player before that ended where it began.
+
+    Nobody can see such a move.
     """
     if state.phase != "move":
         return False
@@ -620,8 +634,10 @@ def _after_an_unseen_move(state: State, tried: Movement | Slide) -> bool:
 
 
 class _Changes(NamedTuple):
-    """What is different: pyramids that stand elsewhere, with where, and that are gone; places that
-    lost a tile or got one; strangers.
+    """The differences between the picture and the record.
+
+    Pyramids that stand elsewhere, with their places, and that are gone; places that lost a tile or
+    got one; unexpected pieces.
     """
 
     moved: dict[str, str]
@@ -632,7 +648,7 @@ class _Changes(NamedTuple):
 
     @property
     def lifted(self) -> str:
-        """The pyramid that is gone where nothing else is different; empty otherwise."""
+        """The only pyramid that is gone, where nothing else is different; else empty."""
         return (
             self.gone[0]
             if len(self.gone) == 1 and not (self.moved or self.lost or self.got or self.strangers)
@@ -640,7 +656,7 @@ class _Changes(NamedTuple):
         )
 
     def partly(self, after: Board) -> bool:
-        """Is at least one thing different as it is on this board?"""
+        """True if at least one difference is as on this board."""
         where = {name: floe.place for floe in after.floes for name in floe.pyramids}
         places = {floe.place for floe in after.floes}
         stand = any(where.get(name) == place for name, place in self.moved.items())
@@ -652,7 +668,7 @@ class _Changes(NamedTuple):
         )
 
     def said(self, look: Look) -> tuple[str, ...]:
-        """A sentence a thing."""
+        """The differences, one sentence each."""
         board = look.state.board
         stood = {name: floe.place for floe in board.floes for name in floe.pyramids}
         tiles = {floe.place: floe.tile for floe in board.floes}
@@ -703,7 +719,7 @@ def _changes(look: Look) -> _Changes:
 
 
 def _tried(look: Look, changes: _Changes) -> Movement | Slide | Removal | None:
-    """The one move that people tried, whether it is legal or not; None where it is not one move."""
+    """The one move that people tried, legal or not; None where it is not a single move."""
     board, (moved, gone, lost, got, strangers) = look.state.board, changes
     if strangers or len(lost) > 1 or len(got) > 1:
         return None

@@ -1,9 +1,9 @@
-"""What is seen of the pond set beside what the rules say may be there, in nats: minus the logarithm
-of how likely it looks so.
+"""Compare what is seen of the pond with the ponds that the rules allow, in nats.
 
-Pyramids are told apart by colour and size, each with its probability, and by where they stood
-before; they are matched as a whole, so that one that is read badly is known by what is left for it.
-An explanation is a board; it is the better the fewer nats it needs.
+The cost of an explanation, which is a board, is minus the logarithm of the likelihood of the
+picture: fewer nats are better. Pyramids are told apart by colour and size, each with its
+probability, and by where they stood before; they are matched jointly, so that a badly read one is
+identified by elimination.
 """
 
 from __future__ import annotations
@@ -26,36 +26,39 @@ from table.observation import SURE, Observation, SeenPiece
 from table.solids import Array
 
 DOUBT = math.log(SURE / (1 - SURE))
-"""An explanation that needs so many nats more than another one is out of the question beside it."""
+"""An explanation that costs this many nats more than another is excluded."""
 READ_MOST, UNSURE_MOST = 0.995, 0.6
-"""Nobody reads better than this; sizes of what does not stand, or does not surely, no better than
-that.
+"""Caps of the probabilities read: of colours and sizes, and of the sizes of pieces that do not
+surely stand.
 """
 SPURIOUS, UNSURE_SPURIOUS = 9.0, 2.0
-"""Something is read that is not there: a pyramid that surely stands, and one that does not
+"""Cost in nats of a reading without a pyramid: of one that surely stands, and of one that does not
 surely.
 """
 MISSED, UNREAD_MISSED = 7.0, 2.0
-"""A pyramid is not read at all: somewhere, and where something lies that could not be read."""
+"""Cost in nats of a pyramid that was not detected: anywhere, and where something unreadable lies.
+"""
 TILE = 8.0
-"""A place is taken to have a tile that has none, or the other way round."""
+"""Cost in nats of a place read as having a tile where there is none, or the reverse."""
 SWAPPED = 5.0
-"""Another pyramid stands, or lies, exactly where one did."""
+"""Cost in nats of another pyramid exactly where one was."""
 NEVER = 1e6
 GHOST_MM = 8.0
-"""What is not a pyramid is read in the same place only roughly."""
+"""Readings this near to each other count as the same place: what is no pyramid is only located
+roughly.
+"""
 EDGE_MM = 1.0
-"""A pyramid is put on a tile no more exactly than this."""
+"""How exactly a pyramid is put on a tile, 1 sigma; added to the measured variance."""
 STAYS = 3.0
-"""Where pyramids look alike, one that stands on the same tile as before is rather that one."""
+"""Cost in nats of matching a piece to a pyramid that stood on another tile before."""
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """The table `now` against the state; `before` is the table of the last accepted ruling,
-    `pyramids` are all that may stand there.
+    """The table `now` compared with the state; `before` is the table of the last accepted verdict.
 
-    Those in `anywhere` may stand where they like without being seen.
+    `pyramids` are all that may stand there; those in `anywhere` may stand anywhere without being
+    seen.
     """
 
     state: State
@@ -72,9 +75,7 @@ class Look:
 
     @cached_property
     def tiles(self) -> frozenset[str]:
-        """The places that seem to have a tile, and those that have one as a pyramid stands on it
-        untouched.
-        """
+        """Places that seem to have a tile, or have one as an untouched pyramid stands on it."""
         read = {place for place, there in (self.now.tiles or {}).items() if there}
         standing = {
             name
@@ -87,9 +88,7 @@ class Look:
 
     @cached_property
     def misread(self) -> frozenset[str]:
-        """Places of which it was read wrongly before whether they have a tile: nobody is held to
-        what is read there.
-        """
+        """Places whose tile was misread before, so that no verdict rests on the reading there."""
         if self.before is None:
             return frozenset()
         then = {place for place, there in (self.before.tiles or {}).items() if there}
@@ -97,7 +96,7 @@ class Look:
 
     @cached_property
     def stood(self) -> Mapping[str, SeenPiece]:
-        """The pyramids as they were seen before, those that then stood as the state says."""
+        """The pyramids as they were seen before, if they then stood as the state says."""
         if self.before is None:
             return {}
         then = Look(self.state, self.before, None, self.board, self.pyramids)
@@ -105,8 +104,10 @@ class Look:
 
     @cached_property
     def where(self) -> dict[str, str]:
-        """The places of pyramids, by name: the recorded one of what was not touched since it was
-        ruled on, also where it fell over.
+        """The places of pyramids, by name.
+
+        The recorded place for one that was not touched since the last verdict, even where it fell
+        over.
         """
         return {
             name: floe.place
@@ -119,11 +120,10 @@ class Look:
 
     @cached_property
     def held(self) -> frozenset[str]:
-        """Pyramids that were not seen when the table was ruled on last, and are not seen to be gone
-        since: that was on people's word.
+        """Pyramids unseen at the last verdict, on people's word, and not seen to be gone since.
 
-        A table on which most were not seen says nothing; where something lay on their tile that
-        could not be read it still does.
+        A table on which most were not seen is ignored. Where something unreadable lay on their
+        tile, it still does.
         """
         board = self.state.board
         never = [name for name in board.pyramids if name not in self.stood]
@@ -137,7 +137,7 @@ class Look:
 
     @cached_property
     def untouched(self) -> bool:
-        """Is everything read where and as it was when the table was ruled on?"""
+        """True if everything is read where and as it was at the last verdict."""
         if (
             self.before is None
             or self.now.tiles != self.before.tiles
@@ -153,8 +153,9 @@ class Look:
         )
 
     def nats(self, board: Board, half_done: str | None = None) -> float:
-        """What it takes to see this if the pond is so; a tile of which it does not matter whether
-        it, and what is on it, is there.
+        """Cost in nats of the picture if the pond is `board`.
+
+        It does not matter whether the tile `half_done`, and what is on it, is there.
         """
         present = {
             pyramid: PLACES.index(floe.place) for floe in board.floes for pyramid in floe.pyramids
@@ -180,8 +181,9 @@ class Look:
         )
 
     def matched(self, board: Board) -> dict[int, str]:
-        """For pieces seen, by index, the pyramids that they are if the pond is so; what does not
-        stand so is not among them.
+        """For pieces seen, by index, the pyramids that they are if the pond is `board`.
+
+        Pieces that do not fit are left out.
         """
         present = {
             pyramid: PLACES.index(floe.place) for floe in board.floes for pyramid in floe.pyramids
@@ -193,9 +195,7 @@ class Look:
         return _pairs(nats, self._spurious, self._missed_on(board), tuple(present))
 
     def hidden(self, board: Board) -> list[Array]:
-        """Places (2,) where something lies that cannot be read, on tiles whose pyramids were read
-        before and are not all there now.
-        """
+        """Places (2,) of unreadable things on tiles that miss a pyramid that was read before."""
         matched = set(self.matched(board).values())
         without = {
             floe.place
@@ -224,7 +224,7 @@ class Look:
         )
 
     def rivals(self) -> set[frozenset[str]]:
-        """Pyramids, a set for each case, that may well have been taken for one another."""
+        """Sets of pyramids that may well have been confused with one another."""
         found = set()
         least = self._pyramid_nats
         for k, name in self.free.items():
@@ -244,8 +244,9 @@ class Look:
 
     @cached_property
     def free_nats(self) -> float:
-        """What it takes to see this wherever the pyramids may stand, or be gone, and whichever
-        tiles are there, but no more than there were: nobody lays down any in this game.
+        """Least cost in nats of the picture, wherever the pyramids may stand, or be gone.
+
+        Any tiles may be there, but no more than there were: none are added in this game.
         """
         extra = max(
             0,
@@ -256,7 +257,7 @@ class Look:
 
     @cached_property
     def _pyramid_nats(self) -> float:
-        """What it takes to read the pyramids so wherever they may stand, or be gone."""
+        """Cost in nats of the readings of pyramids, wherever they may stand, or be gone."""
         matched = sum(
             float(self.identity[k, self.pyramids.index(name)]) for k, name in self.free.items()
         )
@@ -265,7 +266,7 @@ class Look:
         )
 
     def differences(self, board: Board) -> tuple[Message, ...]:
-        """What does not agree with a pond that explains the rest, a sentence a pyramid."""
+        """What does not agree with a board that explains the rest, one sentence a pyramid."""
         matched = self.matched(board)
         where = {name: floe.place for floe in board.floes for name in floe.pyramids}
         swapped = [
@@ -296,8 +297,9 @@ class Look:
         )
 
     def strangers(self, matched: Mapping[int, str]) -> list[int]:
-        """Indexes of pyramids that surely stand there and match nothing; of what is of no sure
-        colour it is not sure that it is one.
+        """Indexes of pyramids that surely stand there and match nothing.
+
+        Without a sure colour a piece is not surely one.
         """
         return [
             k
@@ -306,7 +308,7 @@ class Look:
         ]
 
     def _swapped(self, name: str, now: SeenPiece) -> bool:
-        """Was it surely read as what it is before, and as something else now?"""
+        """True if it was surely read as itself before, and as another now."""
         was = self.stood.get(name)
         return (
             was is not None
@@ -317,7 +319,7 @@ class Look:
 
     @cached_property
     def identity(self) -> Array:
-        """(pieces, pyramids): what it takes to read a piece so if it is that pyramid."""
+        """(pieces, pyramids): cost in nats of the reading of a piece if it is that pyramid."""
         nats = np.array(
             [
                 [_colour_nats(piece, name) + _size_nats(piece, name) for name in self.pyramids]
@@ -338,9 +340,7 @@ class Look:
 
     @cached_property
     def _place_nats(self) -> Array:
-        """(pieces, 25): what it takes to read a piece where it was read if it stands on that
-        place.
-        """
+        """(pieces, 25): cost in nats of a piece's measured position if it stands on that place."""
         columns = np.array([[ord(place[0]) - ord("a"), int(place[1]) - 1] for place in PLACES])
         middles = np.asarray(self.board.origin_mm) + self.board.cell_mm * (columns + 0.5)
         nats = np.zeros((len(self.now.pieces), len(PLACES)))
@@ -352,8 +352,9 @@ class Look:
 
     @cached_property
     def _spurious(self) -> Array:
-        """(pieces,): what it takes to read a piece if no pyramid is there; more where one stood
-        before, less where none was read.
+        """(pieces,): cost in nats of a piece being no pyramid.
+
+        More where one stood before, less where none was read.
         """
         sure = [
             piece.pose_probability >= SURE or self._stood_there(piece) for piece in self.now.pieces
@@ -364,8 +365,9 @@ class Look:
 
     @cached_property
     def _ghosts(self) -> list[int]:
-        """What is not sure to stand there, where something was before that was no pyramid, and
-        where no pyramid was, however either was read.
+        """Indexes of unsure pieces where something that was no pyramid was seen before.
+
+        No pyramid was there, however either was read.
         """
         unsure = [
             (k, piece.base_mm)
@@ -379,12 +381,12 @@ class Look:
         ]
 
     def _stood_there(self, piece: SeenPiece) -> bool:
-        """Did a pyramid stand just there?"""
+        """True if a pyramid stood at the same place."""
         return any(_just_there(was, piece) for was in self.stood.values())
 
     @cached_property
     def _missed(self) -> Array:
-        """(25,): what it takes not to read a pyramid there."""
+        """(25,): cost in nats of missing a pyramid on each place."""
         nats = np.full(len(PLACES), MISSED)
         for place in self.now.unread_mm:
             if (under := self._place(place)) and not self._haunted(place):
@@ -392,8 +394,9 @@ class Look:
         return nats
 
     def _missed_on(self, board: Board) -> Array:
-        """(pyramids of a board,): what it takes not to read each there; nothing where it is on the
-        tile on which it was not seen before.
+        """(pyramids of a board,): cost in nats of missing each of them there.
+
+        0 where it is on the tile on which it was not seen before.
         """
         missed = []
         for floe in board.floes:
@@ -404,10 +407,10 @@ class Look:
         return np.array(missed)
 
     def _haunted(self, place_mm: Array) -> bool:
-        """Did something lie there before that was no pyramid: a print on a tile that was taken for
-        one, or could not be read?
+        """True if something that was no pyramid was seen there before.
 
-        On a tile with a pyramid that was not read then, that was the pyramid.
+        It is a print on a tile that was taken for a pyramid, or could not be read. On a tile with a
+        pyramid that was not read then, it was the pyramid.
         """
         if self.before is None:
             return False
@@ -436,8 +439,9 @@ class Look:
 
 
 def _pairs(nats: Array, spurious: Array, missed: Array, names: tuple[str, ...]) -> dict[int, str]:
-    """Rows with the columns that they match best as a whole; a row is left out where it is rather
-    spurious, and its column missed.
+    """Rows with the columns that they match best jointly.
+
+    A row is left out where it is cheaper to call it spurious, and its column missed.
     """
     gain = np.minimum(nats - spurious[:, None] - missed[None], 0.0)
     return {
@@ -448,7 +452,7 @@ def _pairs(nats: Array, spurious: Array, missed: Array, names: tuple[str, ...]) 
 
 
 def _just_there(was: SeenPiece, now: SeenPiece) -> bool:
-    """Is a piece where one was?  What is read so roughly that it may be anywhere near is not."""
+    """True if a piece is where one was; a reading too rough to tell does not count."""
     return bool(np.hypot(*(was.base_mm - now.base_mm)) <= GHOST_MM) and not moved(was, now)
 
 
@@ -462,7 +466,7 @@ def _colour_nats(piece: SeenPiece, name: str) -> float:
 
 
 def _size_nats(piece: SeenPiece, name: str) -> float:
-    """Sizes are taken for their neighbours rather than for others."""
+    """Cost in nats of the size read: neighbouring sizes are confused more often than others."""
     if piece.size not in LETTERS:
         return math.log(len(LETTERS))
     right = min(piece.size_probability, READ_MOST if stands(piece) else UNSURE_MOST)
@@ -471,16 +475,16 @@ def _size_nats(piece: SeenPiece, name: str) -> float:
 
 
 def stands(piece: SeenPiece) -> bool:
-    """Does it surely stand, so that its size was read well?"""
+    """True if it surely stands, so that its size was read well."""
     return piece.pose == "upright" and piece.pose_probability >= SURE
 
 
 def _middle_mm(piece: SeenPiece) -> Array:
-    """Over what a piece stands, (2,): the middle of its contact."""
+    """The point (2,) under a piece: the middle of its contact."""
     return np.asarray(piece.contact_mm.mean(axis=0))
 
 
 def agrees(piece: SeenPiece, name: str) -> bool:
-    """Is it read as that pyramid, as far as its colour and its size are sure?"""
+    """True if it is read as that pyramid, as far as its colour and size are sure."""
     colour = piece.colour_probability < SURE or PLAYS.get(piece.colour) == name[1]
     return colour and (piece.size_probability < SURE or piece.size == name[0])

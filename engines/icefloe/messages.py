@@ -35,9 +35,7 @@ def turn(state: State) -> Message:
 
 
 def objection(state: State) -> Message:
-    """Who is said to have broken the commentary rules, and who decides that; empty where nobody
-    is.
-    """
+    """Who is accused of breaking the commentary rules, and who decides; empty if nobody."""
     if state.objection is None:
         return NOTHING
     accused, by = state.objection.accused, state.objection.by
@@ -118,7 +116,7 @@ def _turn(state: State) -> Message:
 
 
 def _vote(state: State) -> Message:
-    """On what, for what it may be, and whose vote is still to come."""
+    """The vote: on what, the choices, and whose vote is still to come."""
     if not state.awaited:
         return msg("All have voted, and the votes are shown once that is settled.")
     open_to: dict[str, object] = {"text": open_now(state), "players": state.awaited}
@@ -135,7 +133,7 @@ def _vote(state: State) -> Message:
 
 
 def _tie(state: State) -> Message:
-    """Between what the torch bearer decides, and why."""
+    """The tie: the choices of the torch bearer, and the reason."""
     between: dict[str, object] = {
         "player": state.torch,
         "text": any_of(map(choice, state.leading_choices)),
@@ -146,8 +144,10 @@ def _tie(state: State) -> Message:
 
 
 def after_move(state: State) -> Message:
-    """What comes next, with the votes where all were set before the last move, and with what is
-    said before a vote that is now open.
+    """What comes next after a move.
+
+    It has the votes where all were set before the last move, and what is said before a vote that is
+    now open.
     """
     if state.cast and state.phase in ("coins", "decide"):
         return sentences(votes(state), turn(state))

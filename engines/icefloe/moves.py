@@ -118,7 +118,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """A tile removed by the torch bearer; None: no empty tile."""
+    """A tile removed by the torch bearer; None: no empty tile was removed."""
 
     tile: str | None
 
@@ -151,8 +151,8 @@ class Torch:
 class Penalty:
     """A player has no vote for the rest of the round.
 
-    `ballot` is how the others voted where that was doubted, as (player, yes); empty where it was
-    not.  `torch` is the torch bearer's word in a tie.
+    `ballot` is how the others voted where the breach was doubted, as (player, yes); empty where it
+    was not. `torch` is the torch bearer's word in a tie.
     """
 
     player: str
@@ -213,7 +213,7 @@ def parse_move(text: str) -> Move:
 
 
 def _sign(pattern: str, expected: str) -> Callable[[str], str]:
-    """Reads what matches a pattern, else raises InvalidNotation."""
+    """A parser of text that matches a pattern; it raises InvalidNotation for other text."""
 
     def read(text: str) -> str:
         if not re.fullmatch(pattern, text):
@@ -224,7 +224,7 @@ def _sign(pattern: str, expected: str) -> Callable[[str], str]:
 
 
 def _ballot(text: str) -> dict[str, bool]:
-    """Who answered how, in the order in which it was said."""
+    """The answers by player, in the order in which they were given."""
     answers: dict[str, bool] = {}
     for word in text.split(" "):
         name, _, answer = word.partition("=")

@@ -20,15 +20,15 @@ from table.observation import SURE, Observation
 
 CODE = "icefloe.place"
 TILES = 24
-"""So many there are in a piecepack."""
+"""Tiles in a piecepack."""
 CHOICES = 6
-"""Where unseen pyramids may stand in more ways than this, nobody is asked in which they do."""
+"""Where unseen pyramids may stand in more ways than this, no question is asked."""
 
 
 def judge_placing(
     state: State, seen: Observation, before: Observation | None, board: Tiles
 ) -> Verdict:
-    """What was placed: the next pyramids in their order, or all of them."""
+    """The verdict on placing: the next pyramids in their order, or all of them."""
     missing, extra = _tiles(state, seen)
     if missing or extra:
         wrong = [
@@ -55,7 +55,7 @@ def judge_placing(
 def _judge_pyramids(
     state: State, seen: Observation, before: Observation | None, board: Tiles
 ) -> Verdict:
-    """Where all tiles lie as they should."""
+    """The verdict where all tiles lie as they should."""
     order, placed = state.placing_order, state.board.pyramids
     sure = sum(piece.pose_probability >= SURE for piece in seen.pieces)
     if sure > len(order):
@@ -98,8 +98,9 @@ def _judge_pyramids(
 
 
 def fallen(look: Look, names: Collection[str]) -> Waiting | None:
-    """One of these pyramids surely lies there, where it may have rolled to: that is no move, and
-    nobody knows where it stood.
+    """The verdict where one of these pyramids surely fell over; else None.
+
+    It may have rolled there: that is no move, and nobody knows where it stood.
     """
     lying = [
         name
@@ -125,7 +126,7 @@ def fallen(look: Look, names: Collection[str]) -> Waiting | None:
 
 
 def _fits(due: Look) -> bool:
-    """Are these pyramids there, as far as they are read for sure?"""
+    """True if these pyramids are there, as far as they are surely read."""
     whole = set(due.free.values()) == set(due.pyramids)
     return whole and all(
         agrees(due.now.pieces[k], name) for k, name in due.free.items() if stands(due.now.pieces[k])
@@ -177,7 +178,7 @@ def _tiles(state: State, seen: Observation) -> tuple[list[Message], list[str]]:
 
 
 def _ask_tiles(state: State, missing: Sequence[Message], otherwise: Verdict) -> Ambiguous | None:
-    """Do these tiles lie there, which are not seen?  Asked where all else is as it should be."""
+    """The question whether these unseen tiles lie there, where all else is as it should be."""
     if not isinstance(otherwise, Accepted) or not mostly_seen(missing, TILES):
         return None
     said = sentences(msg("Not seen on the pond: {text}.", text=missing), msg("What is true?"))
@@ -194,8 +195,9 @@ def _ask_tiles(state: State, missing: Sequence[Message], otherwise: Verdict) -> 
 
 
 def _ask_where(look: Look, placed: tuple[str, ...]) -> Ambiguous | None:
-    """Where one or two pyramids stand that are not seen, if all others are read for sure and only
-    few tiles are left.
+    """The question where one or two unseen pyramids stand.
+
+    Asked where all others are surely read and only few tiles are left.
     """
     state, where = look.state, look.where
     missing = [name for name in look.pyramids if name not in where]
@@ -225,7 +227,7 @@ def _ask_where(look: Look, placed: tuple[str, ...]) -> Ambiguous | None:
 
 
 def _stand(first: Placing, second: Placing | None = None) -> Message:
-    """Where one or two pyramids stand."""
+    """Where one or two pyramids stand, in words."""
     if second is None:
         return _stands(first)
     return msg(
@@ -238,7 +240,7 @@ def _stand(first: Placing, second: Placing | None = None) -> Message:
 
 
 def _stand_on(state: State, missing: list[str], where: dict[str, str]) -> Iterator[dict[str, str]]:
-    """The ways in which they may stand on the tiles that are left; none where these are many."""
+    """The ways to stand on the tiles that are left; none where these are too many."""
     left = [floe.place for floe in state.board.floes if floe.place not in where.values()]
     if len(left) <= CHOICES:
         yield from (
@@ -247,8 +249,9 @@ def _stand_on(state: State, missing: list[str], where: dict[str, str]) -> Iterat
 
 
 def _out_of_order(look: Look, placed: tuple[str, ...]) -> Verdict:
-    """Other pyramids stand there than those whose turn it is; a single one is refused, for the rest
-    people are waited for.
+    """The verdict where other pyramids stand there than those that are due.
+
+    A single one is refused; for several it waits.
     """
     state = look.state
     names = {name: look.places[k] for k, name in look.free.items()}
@@ -323,7 +326,7 @@ def _amiss(look: Look, placed: tuple[str, ...]) -> tuple[Message, ...]:
 
 
 def _alike(look: Look, moves: list[Placing]) -> Ambiguous | CannotSee | None:
-    """Pyramids of one suit that the picture does not tell apart."""
+    """The question about pyramids of one suit that the picture does not tell apart."""
     rivals = look.rivals()
     if not rivals:
         return None

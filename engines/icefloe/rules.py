@@ -1,8 +1,7 @@
-"""The rules of IceFloe: what is legal, what a move does, when it is over.  Pure: no clock, no
-chance, no I/O.
+"""The rules of IceFloe: what is legal, what a move does, and when the game is over.
 
-Clauses are sections of the printed rules ("Piece Movement", "Voting Coins", "Torch Bearer" ...) or
-rulings.
+Pure: no clock, no chance, no I/O. Clauses are sections of the printed rules ("Piece Movement",
+"Voting Coins", "Torch Bearer" ...) or rulings.
 """
 
 from __future__ import annotations
@@ -140,10 +139,10 @@ class Outcome:
 
 
 class LegalMoves(Legal[State, Move]):
-    """What is legal now: iterates, counts, answers `in`, and prints in words.
+    """The legal moves of a state: iterates, counts, answers `in`, and prints in words.
 
     All moves are listed but penalties and objections, which are no player's choice, and votes that
-    are set before the vote is open.  `in` answers for them too.
+    are set before the vote is open. `in` answers for them too.
     """
 
     def __contains__(self, move: object) -> bool:
@@ -154,16 +153,15 @@ class LegalMoves(Legal[State, Move]):
 
 
 def start(players: Sequence[str], rulings: Mapping[str, str]) -> State:
-    """A new game: `players` are 3 or 4 colours clockwise, the winner of the die roll first;
-    `rulings` differ from the defaults.
+    """A new game of 3 or 4 players, who are colours, clockwise; the winner of the die roll first.
 
-    Raises InputError.
+    `rulings` are the house rules that differ from the defaults. Raises InputError.
     """
     return fresh(players, choose(RULINGS, rulings))
 
 
 def set_up(players: Sequence[str], rulings: Mapping[str, str], board: Board | None) -> State:
-    """As `start`; raises InputError for another board than 5 x 5 tiles too."""
+    """As `start`; also raises InputError for a board other than 5 x 5 tiles."""
     if board is not None and not (isinstance(board, Tiles) and (board.rows, board.cols) == (5, 5)):
         got = (
             phrase("{n} x {n2} tiles", n=board.cols, n2=board.rows)
@@ -201,8 +199,9 @@ def violation(state: State, move: Move) -> Violation | None:
 
 
 def violation_called(state: State, move: Move, called: Message) -> Violation | None:
-    """As `violation`; what forbids every move of a kind says `called` in place of the move, as
-    nobody is to read what somebody voted for.
+    """As `violation`, with the move named `called` where all moves of its kind are forbidden.
+
+    This keeps votes secret.
     """
     if state.phase == "over":
         said = sentences(msg("{text} comes after the end.", text=called), messages.turn(state))
@@ -216,7 +215,7 @@ def violation_called(state: State, move: Move, called: Message) -> Violation | N
 
 
 def resign(state: State, player: str) -> State:
-    """The state without a player who gave the game up, while others play on."""
+    """The state after a player resigned while others play on."""
     return flow.resigned(state, player)
 
 
@@ -253,7 +252,7 @@ def _violation(state: State, move: Move) -> Violation | None:
 
 
 def _stranger(state: State, move: Move, called: Message) -> Violation | None:
-    """Is somebody named who does not play?"""
+    """The violation where a move names somebody who does not play."""
     strangers: list[Message | Word | str]
     match move:
         case Placing(pyramid=pyramid) | Movement(pyramid=pyramid):
@@ -278,7 +277,7 @@ def _stranger(state: State, move: Move, called: Message) -> Violation | None:
 
 
 def _resigned(state: State, move: Move) -> Violation | None:
-    """Does somebody speak who gave the game up, or is that one accused?"""
+    """The violation where a player who resigned makes an announcement, or is accused."""
     match move:
         case Objection(player=player, to=to):
             people = [player, to]
@@ -350,7 +349,7 @@ def play(state: State, move: Move) -> State:
 
 
 def _listed(state: State) -> Iterator[Move]:
-    """Every legal move but penalties and objections; what settles an open one comes first."""
+    """Every legal move but penalties and objections; what settles an open objection comes first."""
     yield from (Finding(player, guilty) for player in state.asked for guilty in (True, False))
     match state.phase:
         case "place":

@@ -1,4 +1,4 @@
-"""Whose votes are secret: cast, and shown to nobody before all votes are in."""
+"""Secret votes: cast, and shown to nobody before all votes are in."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from engines.icefloe.moves import Move, Vote
 from engines.icefloe.state import HIDDEN, State, hidden
 
 VOTES = ("vote_value", "vote_suit")
-"""Keys of what is heard that make it a vote."""
+"""Keys of an announcement that make it a vote."""
 
 
 def hidden_voters(state: State) -> tuple[str, ...]:
-    """Players who have cast a vote that is still hidden, in turn order; on the value that may be
-    before the phase is `vote`.
+    """Players who have cast a vote that is still hidden, in turn order.
+
+    Votes on the value may be cast before the phase is `vote`.
     """
     return tuple(
         player
@@ -24,8 +25,9 @@ def hidden_voters(state: State) -> tuple[str, ...]:
 
 
 def secret_voter(spoken: Move | Mapping[str, Any]) -> str | None:
-    """The player whose vote a move, or something that is heard, casts.  Every vote is secret when
-    it is cast.
+    """The player whose vote a move or an announcement casts; None for others.
+
+    Every vote is secret when it is cast.
     """
     if isinstance(spoken, Vote):
         return spoken.player

@@ -96,8 +96,9 @@ RULINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Objected:
-    """An open objection: `by` says that `accused` broke the commentary rules; `ballot` is what the
-    others said of it so far.
+    """An open objection: `by` says that `accused` broke the commentary rules.
+
+    `ballot` is what the others said of it so far.
     """
 
     accused: str
@@ -110,18 +111,18 @@ class Objected:
 
     @property
     def guilty(self) -> int:
-        """By how many more it was said that there was a breach than that there was none."""
+        """Votes for a breach minus votes against it."""
         return sum(1 if guilty else -1 for _, guilty in self.ballot)
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All of a game, secret votes too: `hidden` is what players may see.
+    """The whole state of a game, secret votes too; `hidden` is what players may see.
 
-    `scores`, `coins`, `votes` and `laid` go with `players`, who are in turn order.  `mover` places,
-    moves or scores next, in phases where players do so one after the other.  `value` was voted on,
+    `scores`, `coins`, `votes` and `laid` go with `players`, who are in turn order. `mover` places,
+    moves or scores next, in phases where players do so one after the other. `value` was voted on,
     and the vote is on its suit; `tile` is to be removed; `sunk` went down under the last move.
-    `laid` is what coins add to a vote.  Who `resigned` has no turn, no vote and no torch any more;
+    `laid` is what coins add to a vote. Who `resigned` has no turn, no vote and no torch any more;
     their pyramids stay, and score for nobody who can win.
     """
 
@@ -145,12 +146,12 @@ class State:
     resigned: tuple[str, ...] = ()
 
     def ruling(self, name: str) -> str:
-        """The value in force of a ruling."""
+        """The value in force of a house rule."""
         return dict(self.rulings)[name]
 
     @property
     def torch(self) -> str:
-        """The torch bearer of this round: where that one resigned, the next player."""
+        """The torch bearer of this round: where that player resigned, the next one."""
         return next_left(
             self.players, self.resigned, self.players[(self.round - 1) % len(self.players)]
         )
@@ -170,8 +171,9 @@ class State:
 
     @property
     def next(self) -> str | None:
-        """Who chooses what happens next; None while players vote or lay coins, and when the game is
-        over.
+        """Who chooses what happens next.
+
+        None while players vote or lay coins, and when the game is over.
         """
         return (
             self.torch
@@ -187,8 +189,9 @@ class State:
 
     @property
     def last_to_move(self) -> bool:
-        """Does the last player of the round move now, so that votes on the value may be set
-        already, still hidden?
+        """True if the last player of the round moves now.
+
+        Votes on the value may then be set already, still hidden.
         """
         return self.phase == "move" and self.mover in self.players and self.following is None
 
@@ -203,7 +206,7 @@ class State:
         )
 
     def worth(self, pyramids: Sequence[str]) -> tuple[int, ...]:
-        """What some pyramids score for each player."""
+        """The points of some pyramids for each player."""
         return tuple(
             sum(POINTS[pyramid[0]] for pyramid in pyramids if pyramid[1] == PLAYS[player])
             for player in self.players
@@ -211,8 +214,10 @@ class State:
 
     @property
     def placing_order(self) -> tuple[str, ...]:
-        """All pyramids in the order in which they are placed (printed rules, "Placing The
-        Pyramids"); of who resigned those that were.
+        """All pyramids in the order in which they are placed.
+
+        See printed rules, "Placing The Pyramids". Of players who resigned only those that were
+        placed.
         """
         every = (f"{letter}{PLAYS[player]}" for letter in LETTERS for player in self.players)
         placed = self.board.pyramids
@@ -238,7 +243,7 @@ class State:
 
     @property
     def cast(self) -> tuple[str, ...]:
-        """Whose votes are cast."""
+        """The players whose votes are cast."""
         return tuple(
             player
             for player, vote in zip(self.players, self.votes, strict=True)
@@ -246,16 +251,18 @@ class State:
         )
 
     def others(self, accused: str) -> tuple[str, ...]:
-        """Who votes on whether a player broke the commentary rules: all others, as a rule those who
-        have a vote in this round (ruling icefloe.6).
+        """Who votes on whether a player broke the commentary rules: all others.
+
+        By default only those who have a vote in this round (ruling icefloe.6).
         """
         those = self.left if self.ruling("ballot") == "all" else self.voters
         return tuple(player for player in those if player != accused)
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """Who may say whether there was a breach: of the others those who have not, then, in a tie,
-        the torch bearer; nobody while no objection is open.
+        """Who may say whether there was a breach; nobody while no objection is open.
+
+        Of the others those who have not said it, then, in a tie, the torch bearer.
         """
         if self.objection is None:
             return ()
@@ -266,20 +273,21 @@ class State:
 
     @property
     def scoring(self) -> bool:
-        """Do players score in this round (ruling icefloe.5)?"""
+        """True if players score in this round (ruling icefloe.5)."""
         return self.round > len(self.players) or self.ruling("scoring") == "always"
 
     @property
     def vote_to_come(self) -> bool:
-        """Are votes of this round still to be shown, so that a player can lose them?"""
+        """True if votes of this round are still to be shown, so that a player can lose them."""
         return self.phase in ("move", "vote") or (
             self.phase in ("coins", "decide") and self.value is None
         )
 
     @property
     def open_choices(self) -> tuple[str, ...]:
-        """What a vote may be for without being void: values still in play, or suits with the value
-        voted on.
+        """What a vote may be for without being void.
+
+        Values still in play, or suits with the value voted on.
         """
         tiles = {floe.tile for floe in self.board.floes}
         if self.value is None:
@@ -288,7 +296,7 @@ class State:
 
     @property
     def tally(self) -> dict[str, int]:
-        """Votes and coins by what they are for; void ones count for nothing (ruling icefloe.1)."""
+        """Votes and coins by choice; void ones count for nothing (ruling icefloe.1)."""
         counted: dict[str, int] = {}
         for vote, laid in zip(self.votes, self.laid, strict=True):
             if vote in self.open_choices:
@@ -297,8 +305,9 @@ class State:
 
     @property
     def leading_choices(self) -> tuple[str, ...]:
-        """What the vote fell on; several where it is tied; every open choice where no vote counts
-        (ruling icefloe.1).
+        """The choice with most votes; several in a tie, and every open one where no vote counts.
+
+        See ruling icefloe.1.
         """
         tally = self.tally
         return tuple(
@@ -343,7 +352,7 @@ class State:
 
     @classmethod
     def parse(cls, text: str) -> State:
-        """The state that a line says; raises InvalidNotation, which quotes what is wrong."""
+        """The state in a line of text; raises InvalidNotation, which quotes what is wrong."""
         return read_state(_parse, text)
 
 
@@ -379,8 +388,9 @@ def fresh(players: Sequence[str], rulings: Chosen) -> State:
 
 
 def hidden(state: State) -> State:
-    """What players may see: votes are `?` until they are shown.  Its line is for reading;
-    `State.parse` refuses it.
+    """What players may see: votes are `?` until they are shown.
+
+    Its line is for reading; `State.parse` refuses it.
     """
     if state.phase not in ("move", "vote"):
         return state
@@ -557,7 +567,7 @@ def _check(state: State) -> None:
 
 
 def _can_be_open(state: State) -> bool:
-    """Can the objection of a state be open?  Where there is none, yes."""
+    """True if the objection of a state, if any, can be open."""
     objection = state.objection
     if objection is None:
         return True

@@ -1,5 +1,6 @@
-"""Zamboni Wars: drive, aim, shoot; the last Zamboni wins.  Printed rules, both optional rules, and
-rulings zamboni_wars.2 to .9.
+"""Zamboni Wars: drive, aim, shoot; the last Zamboni wins.
+
+Covers the printed rules, both optional rules, and rulings zamboni_wars.2 to .9.
 """
 
 from engines.secret_inputs import no_hidden_voters as hidden_voters

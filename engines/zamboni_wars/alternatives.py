@@ -1,4 +1,4 @@
-"""What may have happened instead of a move that was ruled."""
+"""Alternatives to a move that was ruled on."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[Message, Move]]:
 
 
 def _apart(a: Drive, b: Drive) -> tuple[int, int]:
-    """By how many spaces two drives end apart, and by how many eighths of a turn."""
+    """The distance between the ends of two drives, in spaces and in eighths of a turn."""
     turn = abs(FACINGS.index(a.facing) - FACINGS.index(b.facing))
     return max(abs(a.space.file - b.space.file), abs(a.space.row - b.space.row)), min(
         turn, len(FACINGS) - turn

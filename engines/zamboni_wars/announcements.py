@@ -1,5 +1,6 @@
-"""What does not come through the lens: dice, who says that they fire or hold fire, and a move that
-ends where it began.
+"""Announcements of Zamboni Wars: facts that the camera cannot see.
+
+They are dice, who fires or holds fire, and a move that ends where it began.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from table.messages import Message, msg, phrase, sentences
 
 
 class DieSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A player's die shows this."""
+    """The number that a player's die shows."""
 
     player: str
     die: Annotated[int, msgspec.Meta(ge=1, le=6)]
@@ -53,15 +54,17 @@ class HoldSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class StaysSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A player's Zamboni has moved, and lies where it lay: nobody can see that."""
+    """A player's Zamboni has moved and lies where it lay, which nobody can see."""
 
     player: str
     stays: Literal[True]
 
 
 def hear(state: State, said: Mapping[str, Any], in_doubt: bool = False, /) -> Verdict:
-    """A verdict on `{"player": "red", "die": 5}`, `{"player": "red", "fire": "blue"}`, `{"player":
-    "red", "hold": true}` or `{"player": "red", "stays": true}`.
+    """The verdict on an announcement: `{"player": "red", "die": 5}`.
+
+    Others are `{"player": "red", "fire": "blue"}`, `{"player": "red", "hold": true}` and
+    `{"player": "red", "stays": true}`.
     """
     heard = read_heard(said, DieSaid, FireSaid, HoldSaid, StaysSaid)
     player = said["player"]
@@ -95,8 +98,9 @@ def hear(state: State, said: Mapping[str, Any], in_doubt: bool = False, /) -> Ve
 
 
 def may_say(state: State) -> list[dict[str, Any]]:
-    """What is waited for now, each with a label for a button; then, `aside`, dice that may be told
-    early, or for what nobody said.
+    """The announcements that are waited for now, each with the label of a button.
+
+    Those marked `aside` come last: dice that may be told early, or for what nobody announced.
     """
     if isinstance(state.phase, Over):
         return []
@@ -144,8 +148,9 @@ def _dice(player: str) -> list[dict[str, Any]]:
 
 
 def _may_roll(state: State, player: str) -> bool:
-    """May a die of this player stand for something now, or as soon as the end of the move at hand
-    is seen?  Whatever it shows.
+    """True if a die of this player may count now, or once the end of the current move is seen.
+
+    Its number does not matter.
     """
     pips = PIPS[-1]
     return stands_for(state, player, pips) is not None or (
@@ -154,8 +159,9 @@ def _may_roll(state: State, player: str) -> bool:
 
 
 def _stays(state: State, player: str) -> Verdict:
-    """A move that ends where it began, with nothing pushed; it may have counted for a shot that was
-    heard.
+    """The verdict on a move that ends where it began, with nothing pushed.
+
+    It may have counted for a shot that was announced.
     """
     drive, said = (
         Drive(state.mover.space, state.mover.facing),
@@ -178,12 +184,12 @@ def _stays(state: State, player: str) -> Verdict:
 
 
 def _die(state: State, player: str, pips: int, in_doubt: bool) -> Verdict:
-    """A roll for movement or for a shot, whichever it is time for, and what must have happened
-    before it that nobody said.
+    """The verdict on a roll for movement or for a shot, whichever is due.
 
-    Who drives may be at the die sooner than the camera has read the end of the move.  So may the
-    next player, but where nothing about the table is `in_doubt` nobody has driven yet, or ended
-    where the move began.
+    It includes moves that must have come before and were not announced. The player who drives may
+    be at the die sooner than the camera has read the end of the move. So may the next player, but
+    where nothing about the table is `in_doubt` nobody has driven yet, or the move ended where it
+    began.
     """
     showed = msg("{player}'s die shows {n}.", player=player, n=pips)
     if isinstance(state.phase, Moving) and not violation(state, early := Early(player, pips)):
@@ -228,8 +234,9 @@ def _die(state: State, player: str, pips: int, in_doubt: bool) -> Verdict:
 
 
 def _ask(state: State, player: str, pips: int, still: Drive) -> Ambiguous:
-    """A die while a Zamboni is to drive, which may end where it lies: nothing that can be seen
-    tells whether it has.
+    """The question about a die rolled while a Zamboni is to drive, which may end where it lies.
+
+    Nothing visible tells whether it has driven.
     """
     moves = (str(still), *map(str, stands_for(after_early(state, still)[0], player, pips) or ()))
     said = sentences(
@@ -246,7 +253,7 @@ def _ask(state: State, player: str, pips: int, still: Drive) -> Ambiguous:
 
 
 def _happened(state: State, move: Move) -> Message:
-    """What nobody said, in a sentence."""
+    """A move that nobody announced, in a sentence."""
     who = state.to_move
     match move:
         case Take(target):
@@ -261,13 +268,13 @@ def _happened(state: State, move: Move) -> Message:
 
 
 def _not_your_turn(state: State, player: str, said: Message) -> Violation:
-    """Why what a player said does not count."""
+    """Why an announcement out of turn does not count."""
     not_yours = msg("It is not {player}'s turn.", player=player)
     return Violation("zamboni.turn", SEQUENCE, sentences(said, not_yours, turn(state)))
 
 
 def _note(state: State, player: str, moves: tuple[Move, ...], code: str, said: Message) -> Verdict:
-    """The moves noted, if it is this player's turn and they are legal."""
+    """The verdict that notes the moves, if it is this player's turn and they are legal."""
     wrong = (
         _not_your_turn(state, player, said)
         if player != state.to_move

@@ -1,8 +1,8 @@
-"""Four Martian Coasters, 3 x 3 spaces each: spaces, compass points, and the arrows by which a space
-may be left.
+"""Four Martian Coasters, 3 x 3 spaces each: spaces, compass points, and arrows.
 
-Spaces are named as people write them: files a to f from the left, rows 1 to 6 from the near side.
-North is away from the players, so `b4` is the second from the left, the fourth from the near side.
+A space may be left along its arrows. Spaces are named as people write them: files a to f from the
+left, rows 1 to 6 from the near side. North is away from the players, so `b4` is the second from the
+left, the fourth from the near side.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from table.messages import msg
 from table.pieces import COLOURS
 
 FACINGS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
-"""The eight ways a Zamboni may look, clockwise."""
+"""The eight directions that a Zamboni may face, clockwise."""
 STRAIGHT = ("N", "E", "S", "W")
-"""The ways along which arrows lead and Zambonis drive."""
+"""The directions along which arrows lead and Zambonis drive."""
 CORNERS = ("NW", "NE", "SE", "SW")
 """Corners of a coaster and of the board, clockwise."""
 _NORTHWARD = {"N": 1, "NE": 1, "E": 0, "SE": -1, "S": -1, "SW": -1, "W": 0, "NW": 1}
 AHEAD = {
     facing: (_NORTHWARD[FACINGS[at - 2]], _NORTHWARD[facing]) for at, facing in enumerate(FACINGS)
 }
-"""Files and rows that one space in each direction takes."""
+"""Files and rows that one space in each direction spans."""
 _QUARTER = str.maketrans("NESW", "ESWN")
-"""What becomes of an arrow when its coaster is turned clockwise by a quarter of a circle."""
+"""Translation of arrows when their coaster is turned clockwise by a quarter of a circle."""
 SIDE = 3
 """Spaces along a side of a coaster."""
 FILES = "abcdef"
@@ -48,13 +48,13 @@ class Space(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Space:
-        """The space of a name such as `c6`; raises InvalidNotation."""
+        """Parse a space such as `c6`; raises InvalidNotation."""
         if not re.fullmatch("[a-f][1-6]", text):
             raise InvalidNotation(msg("expected a space (a1 to f6), got {raw}", raw=repr(text)))
         return cls(FILES.index(text[0]), int(text[1]) - 1)
 
     def ahead(self, facing: str, spaces: int = 1) -> Space | None:
-        """The space so many farther on, diagonally too; None off the board."""
+        """The space `spaces` ahead, diagonally too; None off the board."""
         files, rows = AHEAD[facing]
         there = Space(self.file + spaces * files, self.row + spaces * rows)
         return there if there in _ON_BOARD else None
@@ -83,8 +83,9 @@ class Coaster:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The coasters as they lie: far left, far right, near left, near right; prints `yellow=SE
-    red=SW green=NE blue=NW`.
+    """The coasters as they lie: far left, far right, near left, near right.
+
+    Prints `yellow=SE red=SW green=NE blue=NW`.
     """
 
     coasters: tuple[Coaster, Coaster, Coaster, Coaster]
@@ -107,9 +108,7 @@ class Board:
 
     @classmethod
     def parse(cls, text: str) -> Board:
-        """The board of a line such as `yellow=SE red=SW green=NE blue=NW`; raises
-        InvalidNotation.
-        """
+        """Parse a board such as `yellow=SE red=SW green=NE blue=NW`; raises InvalidNotation."""
         words = [word.split("=") for word in text.split(" ")]
         if len(words) != 4 or any(len(word) != 2 for word in words):
             raise InvalidNotation(
@@ -120,8 +119,10 @@ class Board:
 
     @classmethod
     def usual(cls, colours: Sequence[Sequence[str]]) -> Board:
-        """Dots in the middle; `colours` are two rows of two, the far one first (`layout` of
-        table.json).  Raises InvalidNotation.
+        """The board with all dots in the middle.
+
+        `colours` are two rows of two, the far one first (`layout` of table.json). Raises
+        InvalidNotation.
         """
         if [len(row) for row in colours] != [2, 2]:
             raise InvalidNotation(
@@ -148,9 +149,7 @@ class Board:
 
     @property
     def arrows(self) -> Mapping[Space, frozenset[str]]:
-        """By space, the ways in which a piece may leave it; arrows that lead off the board among
-        them.
-        """
+        """By space, the directions in which a piece may leave it, off the board included."""
         return _arrows(self)
 
 

@@ -17,8 +17,10 @@ from table.messages import any_of, msg
 
 
 def options(state: State) -> tuple[Option, ...]:
-    """Every space that the die leads to, with the ways to look there; the shot that may be fired;
-    or what is rolled for.
+    """What may be done now.
+
+    Every space that the die leads to, with the directions to face there; the shot that may be
+    fired; or what is rolled for.
     """
     who = state.to_move
     match state.phase:
@@ -69,7 +71,7 @@ def options(state: State) -> tuple[Option, ...]:
 
 
 def trace(state: State, move: Move) -> tuple[Mark, ...]:
-    """The way of a Zamboni from the space that it left; the line of a shot; what is taken off."""
+    """The way of a Zamboni from the space that it left; the line of a shot; what is removed."""
     match move:
         case Drive():
             return _drive(state, move)
@@ -122,7 +124,7 @@ def _passed(state: State, drive: Drive) -> tuple[Space, ...]:
 
 
 def _drive(state: State, drive: Drive) -> tuple[Mark, ...]:
-    """The way of a drive; of one that is not legal, straight from where the Zamboni stood."""
+    """The way of a drive; if it is illegal, straight from where the Zamboni stood."""
     legal = isinstance(state.phase, Moving) and drive in reachable(state, state.phase.points)
     way = _passed(state, drive) if legal else (state.mover.space, drive.space)
     here = Mark("here", (str(drive.space),), looks=(drive.facing,))

@@ -1,4 +1,4 @@
-"""The table that Zamboni Wars is played on if nobody says otherwise, and its printed sheet."""
+"""The default table of Zamboni Wars, and its printed sheet."""
 
 from __future__ import annotations
 

@@ -18,28 +18,28 @@ from engines.zamboni_wars.moves import Drive
 from engines.zamboni_wars.state import State
 
 Way = tuple[Space | str, ...]
-"""What each point was spent on: a space that was driven or warped to, or a facing that was turned
-to.
-"""
+"""What each point was spent on: a space driven or warped to, or a facing turned to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Laws:
-    """Which rules of movement hold: those of the game (`in_force`); a refusal tries on which of
-    them it hangs.
+    """The rules of movement that hold.
+
+    Those of the game are `in_force`; a refusal varies them to find the rule that it depends on.
     """
 
     arrows: bool = True
     no_two_turns: bool = True
     warp_between: bool = True
-    """A warp stands between two turns, as a step does."""
+    """A warp separates two turns, as a step does."""
     solid: bool = True
-    """Zambonis and cover dice that cannot be pushed stand in the way."""
+    """Zambonis, and cover dice that cannot be pushed, block the way."""
 
 
 class Stand(NamedTuple):
-    """How things stand in the middle of a move: the Zamboni's space and facing, the cover dice, and
-    whether it just turned.
+    """The situation in the middle of a move.
+
+    The Zamboni's space and facing, the cover dice, and whether it just turned.
     """
 
     space: Space
@@ -50,8 +50,9 @@ class Stand(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What stays as it is while one Zamboni moves: arrows by space, the spaces of the others, warp
-    zones, the laws.
+    """What stays fixed while one Zamboni moves.
+
+    Arrows by space, the spaces of the other Zambonis, warp zones, and the laws.
     """
 
     arrows: Mapping[Space, frozenset[str]]
@@ -94,8 +95,9 @@ def reachable(state: State, roll: int) -> Mapping[Drive, Way]:
 
 
 def layers(state: State, laws: Laws) -> Iterator[Layer]:
-    """What 1, 2, 3, ... points lead to, until nothing can be done any more; without end where
-    something always can.
+    """Everything reachable with 1, 2, 3, ... points, a layer each.
+
+    Ends when nothing can be done any more; endless where something always can.
     """
     ground = _ground(state, laws)
     near: Layer = {_begin(state): ()}
@@ -111,8 +113,9 @@ def layers(state: State, laws: Laws) -> Iterator[Layer]:
 
 
 def breach(state: State, way: Way, laws: Laws) -> tuple[Stand, Space | str]:
-    """The first point of a way, possible under `laws`, that the rules in force forbid: how things
-    stood, and what was done.
+    """The first point of a way that the rules in force forbid: the situation, and what was done.
+
+    The way is possible under `laws`.
     """
     stand = _begin(state)
     for done in way:
@@ -132,7 +135,7 @@ def _begin(state: State) -> Stand:
 
 
 def _next(ground: Ground, stand: Stand) -> Iterator[tuple[Space | str, Stand]]:
-    """All that one point can do: what it was spent on, and how things stand then."""
+    """All that one point can do: what it was spent on, and the situation after it."""
     if then := _step(ground, stand):
         yield then.space, then
     if stand.space in ground.warps:
@@ -155,9 +158,7 @@ def _next(ground: Ground, stand: Stand) -> Iterator[tuple[Space | str, Stand]]:
 
 
 def _step(ground: Ground, stand: Stand) -> Stand | None:
-    """One space straight ahead, along an arrow, a cover die pushed on; None where that is not
-    possible.
-    """
+    """Step one space straight ahead along an arrow, pushing a cover die; None if impossible."""
     space, facing, dice, _ = stand
     if facing not in STRAIGHT or (ground.laws.arrows and facing not in ground.arrows[space]):
         return None
@@ -174,9 +175,7 @@ def _step(ground: Ground, stand: Stand) -> Stand | None:
 def _pushed(
     ground: Ground, die: Space, way: str, dice: tuple[Space, ...]
 ) -> tuple[Space, ...] | None:
-    """The cover dice after one of them was pushed; None where it is stuck (ruling
-    zamboni_wars.9).
-    """
+    """The cover dice after a push of one; None where it is stuck (ruling zamboni_wars.9)."""
     there = die.ahead(way)
     if there is None or there in dice or there in ground.others or way not in ground.arrows[die]:
         return None

@@ -1,6 +1,4 @@
-"""What can legally have happened on the board: what is seen, and what people are asked about nests
-that the camera does not see.
-"""
+"""Explanations of the board by legal moves, and questions about nests that are not seen."""
 
 from __future__ import annotations
 
@@ -21,8 +19,10 @@ from table.messages import NOTHING, Listing, Message, all_of, msg, sentences
 
 
 def seen_ways(state: State, found: Look) -> list[tuple[Move, ...]]:
-    """What can legally happen on the board now and may be what is seen; where dice were heard
-    before the end of a move was seen, what can have followed it, too.
+    """The legal moves on the board that may explain what is seen.
+
+    Where dice were announced before the end of a move was seen, what can have followed it is
+    included.
     """
     ways = _next_ways(state, found)
     if not (isinstance(state.phase, Moving) and state.phase.early):
@@ -53,9 +53,10 @@ def _next_ways(state: State, found: Look) -> list[tuple[Move, ...]]:
 
 
 def _unseen_ways(state: State, found: Look, unseen: Collection[str]) -> Iterator[tuple[Move, ...]]:
-    """What can legally have happened to nests that are not seen, so that each is somewhere else, or
-    fewer layers, or gone: at once after a drive that is seen, too, for a last layer is hit without
-    a die.
+    """Legal moves that can have happened to nests that are not seen.
+
+    After these each is somewhere else, has fewer layers, or is gone. They include moves after a
+    drive that is seen, since a last layer is hit without a die.
     """
     match state.phase:
         case Moving(points) if state.to_move in unseen:
@@ -72,8 +73,9 @@ def _unseen_ways(state: State, found: Look, unseen: Collection[str]) -> Iterator
 
 
 def follower_has_driven(state: State, found: Look) -> bool:
-    """Would a die of the next player, that nobody told, explain the table: have both driven before
-    it was seen at rest?
+    """True if an unannounced die of the next player would explain the table.
+
+    Both players then have driven before it was seen at rest.
     """
     if (
         not isinstance(state.phase, Moving)
@@ -88,8 +90,10 @@ def follower_has_driven(state: State, found: Look) -> bool:
 
 
 def who_has_not_told(state: State, found: Look) -> str | None:
-    """Whose die, that nobody told, would explain the table: of a shot that hit before the end of
-    its move was seen, or of who drove after a hit.
+    """The player whose unannounced die would explain the table; else None.
+
+    It is a die for a shot that hit before the end of its move was seen, or of a player who drove
+    after a hit.
     """
     trials: list[tuple[str, State]] = []
     match state.phase:
@@ -110,9 +114,7 @@ def who_has_not_told(state: State, found: Look) -> str | None:
 
 
 def ways_in_doubt(state: State, found: Look) -> list[tuple[Move, ...]]:
-    """Ends of the mover's drive where a nest that is not surely read may lie, whatever way it
-    looks.
-    """
+    """Ends of the mover's drive where a doubtful nest may lie, whatever its facing."""
     mine = [nest for nest in found.nests if nest.is_of(state.to_move) and nest.doubtful]
     if not isinstance(state.phase, Moving) or state.phase.early:
         return []
@@ -126,8 +128,10 @@ def ways_in_doubt(state: State, found: Look) -> list[tuple[Move, ...]]:
 
 
 def ask_unseen(state: State, found: Look, unseen: Collection[str]) -> Ambiguous | None:
-    """Where the nests of these players are, which are not seen: as they lay, or as a legal move
-    left them; None where more is amiss, or most nests are not seen.
+    """The question where the unseen nests of these players are.
+
+    They lie as before, or as a legal move left them. None where more is amiss, or most nests are
+    not seen.
     """
     if not mostly_seen(unseen, len(state.left)):
         return None
@@ -147,14 +151,14 @@ def ask_unseen(state: State, found: Look, unseen: Collection[str]) -> Ambiguous 
 
 
 def ask_strange(state: State, found: Look, strange: Collection[Nest]) -> Ambiguous | None:
-    """Is nothing there where pieces too many are seen?  None where more is amiss."""
+    """The question whether surplus pieces are really there. None where more is amiss."""
     said = sentences(*map(too_many, strange), msg("What is true?"))
     still = msg("Nothing lies there, and the camera errs")
     return _ask(state, found.without(strange), (), said, still)
 
 
 def too_many(nest: Nest) -> Message:
-    """That a piece lies where none belongs."""
+    """The sentence that a piece lies where none belongs."""
     return msg(
         "A {colour} {size} piece too many lies on {cell}.",
         colour=nest.colour,
@@ -164,8 +168,9 @@ def too_many(nest: Nest) -> Message:
 
 
 def ask_taken(state: State, found: Look) -> Ambiguous | None:
-    """Has the layer that was hit been taken off a nest that is not surely read?  None where nothing
-    was hit, or it is.
+    """The question whether a hit layer was taken off a nest that is not surely read.
+
+    None where nothing was hit, or the nest is surely read.
     """
     target = state.phase.target if isinstance(state.phase, Hit) else None
     doubtful = (
@@ -187,10 +192,10 @@ def ask_taken(state: State, found: Look) -> Ambiguous | None:
 def _ask(
     state: State, there: Look, more: Iterable[tuple[Move, ...]], said: Message, still: Message
 ) -> Ambiguous | None:
-    """Which way, of those that are seen `there` and `more`, it was, or that nothing has happened; a
-    space with something unread comes first.
+    """The question which of several ways happened, or nothing yet.
 
-    Of a nest that was hit and is surely seen whole nobody is asked whether a layer was taken.
+    The ways are those that are seen `there` and `more`; a space with something unread comes first.
+    About a nest that was hit and is surely seen whole nobody is asked whether a layer was taken.
     """
     if isinstance(state.phase, Hit) and not any(
         nest.is_of(state.phase.target) and nest.doubtful for nest in there.nests
@@ -215,7 +220,7 @@ def _ask(
 
 
 def _what(state: State, way: tuple[Move, ...]) -> Message:
-    """What was seen, one thing after the other."""
+    """What was seen, in order, in a sentence."""
     said = NOTHING
     for k, move in enumerate(way):
         if isinstance(move, Drive | Take):
@@ -225,7 +230,7 @@ def _what(state: State, way: tuple[Move, ...]) -> Message:
 
 
 def _happened(state: State, move: Drive | Take, first: bool) -> Message:
-    """What was seen, the `first` thing of a sentence or one that stands inside of it."""
+    """What was seen, as the `first` part of a sentence or as a later one."""
     if isinstance(move, Drive):
         return ended_on(state.to_move, move)
     size = LAYER_SIZES[state.left[move.colour].layers]
@@ -237,8 +242,9 @@ def _happened(state: State, move: Drive | Take, first: bool) -> Message:
 
 
 def ask_doubted(found: AsTheyLay) -> Ambiguous:
-    """Are nests that nobody had a reason to touch as they were, though they seem to be
-    otherwise?
+    """The question whether doubtful nests are as they were, though they seem to differ.
+
+    Nobody had a reason to touch them.
     """
     said = sentences(
         msg("Not surely read: {text}.", text=map(_seems, found.doubted)), msg("What is true?")

@@ -1,4 +1,4 @@
-"""What the house knows of Zamboni Wars beside its rules."""
+"""What Zamboni Wars states beside its rules, for the other packages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ def _on_board(document: Document) -> OnBoard:
 
 
 def _as_played(setup: Setup, rulings: Mapping[str, str]) -> Setup:
-    """`cover=on` lays cover dice, of the usual size where `table.json` tells of none."""
+    """The setup as it is played: `cover=on` adds cover dice.
+
+    They are of the usual size if `table.json` has none.
+    """
     wanting = rulings.get("cover") == "on" and setup.cover_dice is None
     return msgspec.structs.replace(setup, cover_dice=CoverDice()) if wanting else setup
 

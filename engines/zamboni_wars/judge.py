@@ -1,7 +1,7 @@
 """From settled observations of the coasters, and from dice, to verdicts.
 
 The record says where every Zamboni lies, so the table is compared with it, not with an earlier
-picture.  Dice are heard.
+picture. Dice are announced.
 """
 
 from __future__ import annotations
@@ -70,8 +70,9 @@ PLACE = "ruling zamboni_wars.1"
 
 
 def set_up(players: Sequence[str], rulings: Mapping[str, str], board: Board | None) -> State:
-    """As `start`, with the coasters as they lie on the table, dots in the middle; raises InputError
-    for another board.
+    """As `start`, with the coasters as they lie on the table, dots in the middle.
+
+    Raises InputError for another board.
     """
     if board is None:
         return start(players, rulings)
@@ -93,7 +94,7 @@ def set_up(players: Sequence[str], rulings: Mapping[str, str], board: Board | No
 
 
 def judge(state: State, seen: Observation, before: Observation | None, board: Board) -> Verdict:
-    """What happened on a board of coasters on which nothing moves any more."""
+    """The verdict on a board of coasters on which nothing moves any more."""
     assert isinstance(board, Coasters), "set_up refuses other boards"
     held = as_they_lay(seen, before, state)
     verdict = _judge(state, held, before, board)
@@ -137,7 +138,7 @@ def _judge(state: State, held: AsTheyLay, before: Observation | None, board: Coa
 
 
 def _may_have_ended(state: State) -> bool:
-    """Do dice that were heard say that the move is over, and may it have ended where it began?"""
+    """True if announced dice say that the move is over, and it may have ended where it began."""
     early = isinstance(state.phase, Moving) and bool(state.phase.early)
     return (
         early
@@ -147,8 +148,9 @@ def _may_have_ended(state: State) -> bool:
 
 
 def _wait(state: State, found: Look, lie: AsTheyLay) -> Waiting | Accepted:
-    """Nothing that counts has happened.  Of a nest that is seen again, which it was not, people's
-    word is not needed any more.
+    """The verdict where nothing that counts has happened.
+
+    Once a nest that lay unseen is seen again, people's word on it is dropped.
     """
     held = found.differs(state).held
     if found.held.difference(held):
@@ -171,8 +173,9 @@ def _wait(state: State, found: Look, lie: AsTheyLay) -> Waiting | Accepted:
 
 
 def _turn(state: State, found: Look) -> Message:
-    """Whose turn it is; which nests and cover dice are not seen: they are taken to lie as recorded;
-    and what is not believed to be there.
+    """Whose turn it is, and what is not seen or not believed.
+
+    Nests and cover dice that are not seen are taken to lie as recorded.
     """
     wrong = found.differs(state)
     nests = (
@@ -194,7 +197,7 @@ def _turn(state: State, found: Look) -> Message:
 
 
 def _unseen_dice(spaces: Sequence[Space]) -> Message:
-    """That cover dice, two at most, are not seen."""
+    """The sentence that cover dice, two at most, are not seen."""
     if not spaces:
         return NOTHING
     if len(spaces) == 1:
@@ -203,7 +206,7 @@ def _unseen_dice(spaces: Sequence[Space]) -> Message:
 
 
 def _not_flat(state: State, found: Look) -> Verdict:
-    """A nest does not lie flat, or is only read so: people may say how it lies."""
+    """The verdict where a nest does not lie flat, or is read so: people may say how it lies."""
     piece, flat = found.up[0], replace(found, up=())
     asks = _ask_unless_driven(state, flat, flat.differs(state).gone)
     if piece.pose_probability < SURE:
@@ -215,7 +218,7 @@ def _not_flat(state: State, found: Look) -> Verdict:
 
 
 def _ask_unless_driven(state: State, found: Look, gone: Collection[str]) -> Ambiguous | None:
-    """Nobody is asked where a nest is that may have driven by a roll that was not told yet."""
+    """The question about missing nests; None where one may have driven by an unannounced roll."""
     return None if not gone or roller(state) in gone else ask_unseen(state, found, gone)
 
 
@@ -287,7 +290,7 @@ def _accept(state: State, way: tuple[Move, ...], found: Look) -> Accepted:
 
 
 def _happened(state: State, move: Drive | Take) -> Message:
-    """What was seen, in sentences, with the dice that were heard before."""
+    """What was seen, in sentences, with the dice that were announced before."""
     if isinstance(move, Take):
         return _hit(state, move.colour)
     drive: dict[str, object] = {"player": state.to_move, "cell": move.space, "cell2": move.facing}
@@ -316,9 +319,7 @@ def _hit(state: State, target: str) -> Message:
 
 
 def _ask(state: State, explained: list[tuple[Move, ...]], still: bool, found: Look) -> Ambiguous:
-    """More than one thing may have happened, for all that the picture says (ruling
-    zamboni_wars.1).
-    """
+    """The question where the picture leaves open what happened (ruling zamboni_wars.1)."""
     more = ways_in_doubt(state, found)
     ways = dict.fromkeys((*explained, *more))
     ends = {
@@ -351,7 +352,10 @@ def _ask(state: State, explained: list[tuple[Move, ...]], still: bool, found: Lo
 
 
 def _judge_difference(state: State, found: Look) -> Verdict:
-    """Nothing legal explains the table: it is half done, or wrong, or more than one thing."""
+    """The verdict where no legal move explains the table.
+
+    It is half done, or wrong, or more than one thing.
+    """
     wrong = found.differs(state)
     strange = ask_strange(state, found, wrong.strange) if wrong.strange else None
     if wrong.doubtful:
@@ -400,8 +404,9 @@ def _judge_difference(state: State, found: Look) -> Verdict:
 
 
 def _only_dice(state: State, found: Look, wrong: Difference) -> Waiting | OutOfSync:
-    """Every Zamboni is where it was, and a cover die is not: it is pushed before its Zamboni
-    drives, or was moved.
+    """The verdict where every Zamboni is in its place, and a cover die is not.
+
+    It is pushed before its Zamboni drives, or was moved.
     """
     drives = reachable(state, state.phase.points) if isinstance(state.phase, Moving) else ()
     if any(drive.dice and not found.differs(after(state, (drive,))).pushed for drive in drives):
@@ -418,7 +423,7 @@ def _only_dice(state: State, found: Look, wrong: Difference) -> Waiting | OutOfS
 
 
 def _resized(state: State, wrong: Difference) -> Verdict:
-    """Layers are gone that nobody shot off, or other ones than were."""
+    """The verdict where layers are gone that nobody shot off, or differ from the record."""
     if any(pair.nest.layers > pair.zamboni.layers for pair in wrong.resized):
         return _out_of_sync(state, wrong)
     target = state.phase.target if isinstance(state.phase, Hit) else None
@@ -460,12 +465,12 @@ def _resized(state: State, wrong: Difference) -> Verdict:
 
 
 def _if_driven(player: str) -> Message:
-    """What is to be told if a player has driven before anybody told the die."""
+    """What to announce if a player has driven before the die was announced."""
     return msg("If {player} has driven since, tell what the die showed.", player=player)
 
 
 def _moved(state: State, found: Look, wrong: Difference) -> Verdict:
-    """Zambonis lie or look otherwise than recorded, and it was no legal move."""
+    """The verdict where Zambonis lie or face otherwise than recorded, by no legal move."""
     if len(wrong.moved) > 1 and follower_has_driven(state, found.as_read()):
         verdict = _out_of_sync(state, wrong)
         return replace(verdict, said=sentences(verdict.said, _if_driven(state.follower)))
@@ -507,7 +512,7 @@ def _moved(state: State, found: Look, wrong: Difference) -> Verdict:
 
 
 def _tried(state: State, drive: Drive) -> str:
-    """The space alone where no end of the move is, however it looks."""
+    """The move that was tried; its space alone where no move can end there, whatever the facing."""
     ends = reachable(state, state.phase.points) if isinstance(state.phase, Moving) else ()
     return str(drive) if any(end.space == drive.space for end in ends) else str(drive.space)
 
@@ -515,7 +520,7 @@ def _tried(state: State, drive: Drive) -> str:
 def _refuse(
     state: State, forbidden: Violation, rule: str, tried: tuple[str, ...], wrong: Difference
 ) -> Refused:
-    """`code` is the same for every refused move; which rule it was stands in the evidence."""
+    """A refusal. `code` is the same for every refused move; the evidence names the rule."""
     nests = dict.fromkeys(_as_it_lay(pair) for pair in (*wrong.moved, *wrong.resized))
     dice = [msg("the cover die on {cell}", cell=space) for space in wrong.unseen if wrong.pushed]
     put_back = msg("Put back {text}.", text=[*nests, *dice])
@@ -549,7 +554,7 @@ def _as_it_lay(pair: Pair) -> Message:
 
 
 def _sentences(wrong: Difference) -> list[Message]:
-    """The difference nest by nest."""
+    """The difference in sentences, one a nest."""
     said = [
         msg(
             "{player}'s Zamboni lies on {cell}, looking {cell2}, and belongs on {cell3}, looking"
@@ -588,7 +593,7 @@ def _sentences(wrong: Difference) -> list[Message]:
 
 
 def _strange_die(space: Space, unseen: Sequence[Space]) -> Message:
-    """That a cover die lies where none belongs, and where one belongs that is not seen."""
+    """The sentence that a cover die lies where none belongs, and where one is missing."""
     if not unseen:
         return msg("A cover die lies on {cell}, where none belongs.", cell=space)
     return msg(

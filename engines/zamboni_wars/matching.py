@@ -1,5 +1,6 @@
-"""A table of Zamboni Wars as it was seen, in spaces and compass points: which nest may lie where,
-and how it may look.
+"""An observed table of Zamboni Wars in spaces and compass points.
+
+It says which nest may lie where, and which way it may face.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from table.observation import SURE, Observation, SeenPiece
 from table.solids import Array
 
 BOUNDARY_MM, BOUNDARY_DEG = 2.0, 8.0
-"""Nearer than this to the boundary of two readings, or than two standard deviations, both are tried
-(ruling zamboni_wars.1).
+"""Nearer than this to the boundary of two readings, or within two standard deviations, both are
+tried (ruling zamboni_wars.1).
 """
 STILL_MM, STILL_DEG = 2.0, 5.0
-"""A nest that was read so near to where it lay has not been touched."""
+"""A nest read within this of where it lay has not been touched."""
 POINT_DEG = 360 / len(FACINGS)
 LAYERS_OF = {size: layers for layers, size in LAYER_SIZES.items()}
 LESS_LIKELY, OTHER_LAYERS, OTHER_PLACE, OTHER_COLOUR = 1e-3, 1.0, 1.5, 4.0
-"""What it costs to take a nest for another one than it seems to be."""
+"""Costs of taking a nest for another than it seems to be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +38,9 @@ class Nest:
     """A nest that lies on the board.
 
     `spaces` and `facings` are those that it may be meant to have, the likeliest first, at least one
-    of each; `layers` by the size of what shows.  Where `sure` is False its colour is doubtful.
-    Where `sized` is False its layers are, or it lies as it lay and was read so before: then nobody
-    has taken anything off it since.
+    of each; `layers` follow from the size of the outermost piece. Where `sure` is False its colour
+    is doubtful. Where `sized` is False its layers are doubtful, or it lies as it lay and was read
+    so before: then nobody has taken anything off it since.
     """
 
     colour: str
@@ -52,7 +53,7 @@ class Nest:
 
     @property
     def doubtful(self) -> bool:
-        """Is anything about it less than sure, so that nobody is refused anything because of it?"""
+        """True if anything about it is unsure, so that no refusal may rest on it."""
         return not self.sure or size_probability(self.piece) < SURE
 
     def plainly(self) -> Nest:
@@ -62,21 +63,21 @@ class Nest:
         )
 
     def is_of(self, player: str) -> bool:
-        """May it be this player's?"""
+        """True if it may be this player's."""
         return self.colour == player or not self.sure
 
     def lies_as(self, zamboni: Zamboni) -> bool:
-        """May it be meant to lie there and to look that way?"""
+        """True if it may be meant to lie there and to face that way."""
         return zamboni.space in self.spaces and zamboni.facing in self.facings
 
     def has(self, layers: int) -> bool:
-        """May it have so many layers?"""
+        """True if it may have this many layers."""
         return self.layers == layers or not self.sized
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A Zamboni of the record, and the nest that is taken for it."""
+    """A Zamboni of the record, and the nest matched to it."""
 
     player: str
     zamboni: Zamboni
@@ -85,13 +86,13 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where a table and a state disagree.
+    """The differences between a table and a state.
 
-    `moved` nests lie or look otherwise, `resized` ones have more or fewer layers, `recoloured` ones
+    `moved` nests lie or face otherwise, `resized` ones have more or fewer layers, `recoloured` ones
     another colour; `gone` are players whose nest is not seen, `strange` nests that are too many.
-    `pushed` are cover dice, the spaces that each may be meant to be in, where none belongs;
+    `pushed` are cover dice where none belongs, as the spaces that each may be meant to be in;
     `unseen` are spaces where one belongs and is not read, and `held` players whose nest is not seen
-    and lies there by people's word, which is no disagreement.
+    and lies there by people's word, which is no difference.
     """
 
     moved: tuple[Pair, ...]
@@ -108,7 +109,7 @@ class Difference:
 
     @property
     def of_nests(self) -> bool:
-        """Is anything wrong but cover dice?"""
+        """True if anything but cover dice is wrong."""
         return bool(self.moved or self.resized or self.recoloured or self.gone or self.strange)
 
     @property
@@ -126,11 +127,13 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The `nests` on the board, pieces that are `up` (not flat on a side), and spaces where
-    something new may lie that was not read; of each cover die that was read the spaces that it may
-    be meant to be in, the likeliest first, None where nobody looks for any; `held` are players
-    whose nest lies where it is recorded, seen or not, as people say; `unbelieved` are pieces that
-    were left out by `believed`.
+    """An observed table in spaces.
+
+    `nests` lie on the board; pieces that are `up` are not flat on a side; `unread` are spaces where
+    something new may lie that was not read. `dice` has for each cover die that was read the spaces
+    that it may be meant to be in, the likeliest first; None where nobody looks for any. `held` are
+    players whose nest lies where it is recorded, seen or not, on people's word; `unbelieved` are
+    pieces left out by `believed`.
     """
 
     nests: tuple[Nest, ...]
@@ -141,13 +144,13 @@ class Look:
     unbelieved: tuple[SeenPiece, ...] = ()
 
     def as_read(self) -> Look:
-        """With the colours and sizes that are named, whatever the doubt."""
+        """The table with colours and sizes as they were read, whatever the doubt."""
         return replace(
             self, nests=tuple(replace(nest, sure=True, sized=True) for nest in self.nests)
         )
 
     def held_to(self, player: str | None) -> Look:
-        """With the size of this player's nest as it is named."""
+        """The table with the size of this player's nest as it was read."""
         return replace(
             self,
             nests=tuple(
@@ -156,8 +159,9 @@ class Look:
         )
 
     def without(self, denied: Collection[Nest]) -> Look:
-        """As if no nests were seen where these are, of their colours, nor anything that seems to
-        stand there.
+        """The table without nests of the colours and places of these.
+
+        Pieces that seem to stand there are left out too.
         """
         alike = [
             nest
@@ -178,8 +182,9 @@ class Look:
         )
 
     def believed(self, state: State) -> Look:
-        """Without what is not surely read where no nest of its colour can be: nobody has one any
-        more, or it is surely read elsewhere.
+        """The table without doubtful pieces where no nest of their colour can be.
+
+        Nobody has such a nest any more, or it is surely read elsewhere.
         """
         pieces = (*(nest.piece for nest in self.nests), *self.up)
         seen = {
@@ -204,8 +209,9 @@ class Look:
         )
 
     def plainly(self, players: Collection[str]) -> Look:
-        """The likeliest reading of the nests of these players, and of the cover dice, as if there
-        were no doubt.
+        """The table with the likeliest reading of these players' nests and of the cover dice.
+
+        Doubt is ignored.
         """
         nests = tuple(nest.plainly() if nest.colour in players else nest for nest in self.nests)
         return replace(
@@ -215,11 +221,11 @@ class Look:
         )
 
     def shows(self, state: State) -> bool:
-        """May the table be in this state, for all that the picture says?"""
+        """True if, by the picture, the table may be in this state."""
         return not self.differs(state)
 
     def differs(self, state: State) -> Difference:
-        """Where it is not as the state says; doubt is in favour of the state."""
+        """The differences from a state; doubt is resolved in favour of the state."""
         slots = list(state.left.items())
         cost = np.array([[_cost(nest, *slot) for nest in self.nests] for slot in slots]).reshape(
             len(slots), len(self.nests)
@@ -244,12 +250,11 @@ class Look:
         )
 
     def _dice(self, state: State) -> tuple[tuple[tuple[Space, ...], ...], tuple[Space, ...]]:
-        """Dice that are seen where none is recorded, and the spaces of those recorded that are not
-        seen.
+        """Dice seen where none is recorded, and the spaces of recorded dice that are not seen.
 
         A nest may hide a die from the camera, and not every die is read: one that is not seen may
-        well be there.  Of more dice than the game has those are that lie where one is recorded, and
-        then the likeliest; before play they lie anywhere.
+        well be there. If more are read than the game has, those on recorded spaces count, and then
+        the likeliest; before play they lie anywhere.
         """
         if self.dice is None or isinstance(state.phase, RollOff):
             return (), ()
@@ -272,7 +277,7 @@ class Look:
 
 
 def look(seen: Observation, before: Observation | None, board: Coasters) -> Look:
-    """What an observation says of a board; pieces outside of all spaces are out of play."""
+    """Assign an observation to the spaces of a board; pieces outside them are out of play."""
     nests, up = [], []
     for piece, *others in map(_ways_to_lie, seen.pieces):
         if piece.pose != "lying":
@@ -313,8 +318,9 @@ def look(seen: Observation, before: Observation | None, board: Coasters) -> Look
 
 
 def _ways_to_lie(piece: SeenPiece) -> tuple[SeenPiece, ...]:
-    """How a piece may lie flat on a side, as nests lie, the likeliest first; as it is where it
-    surely does not, or no such way is known.
+    """The ways in which a piece may lie flat on a side, as nests do, the likeliest first.
+
+    As it is where it surely does not, or no such way is known.
     """
     if piece.pose != "lying" and piece.pose_probability >= SURE:
         return (piece,)
@@ -326,9 +332,10 @@ def _spaces_of(piece: SeenPiece, board: Coasters) -> tuple[Space, ...]:
 
 
 def as_said(found: Look, state: State, before: Observation | None, board: Coasters) -> Look:
-    """With what people said against the picture when the table was ruled on last: where a nest lies
-    that was not seen, and that none lies where one too many was, one that was in doubt, or one that
-    did not seem to lie flat.  A table on which most were not seen says nothing.
+    """The table with what people said against the picture at the last verdict.
+
+    They said where an unseen nest lies, and that none lies where one was too many, in doubt, or
+    seemed not to lie flat. A table on which most were not seen is ignored.
     """
     if before is None:
         return found
@@ -342,17 +349,17 @@ def as_said(found: Look, state: State, before: Observation | None, board: Coaste
 
 
 def touch(a: SeenPiece, b: SeenPiece) -> bool:
-    """Are they at the same place, at least in part?"""
+    """True if they are at the same place, at least in part."""
     return clearance(a.solid, b.solid).mm == 0.0
 
 
 def size_probability(piece: SeenPiece) -> float:
-    """The probability of a pose is that of its being there with its size, too."""
+    """The probability that a piece is there with its size: the product of both."""
     return piece.size_probability * piece.pose_probability
 
 
 def lies_as_before(piece: SeenPiece, old: SeenPiece) -> bool:
-    """Is it the same reading of a piece that nobody has touched since?"""
+    """True if it is the same reading of a piece that nobody has touched since."""
     x, y, turn_deg = piece.away_from(old)
     return (
         (piece.colour, piece.size) == (old.colour, old.size)
@@ -362,7 +369,7 @@ def lies_as_before(piece: SeenPiece, old: SeenPiece) -> bool:
 
 
 def was_unread(place_mm: Array, before: Observation | None) -> bool:
-    """Was something there that could not be read before?  Then it is print, or dirt."""
+    """True if something unreadable was there before: then it is print, or dirt."""
     return before is not None and any(
         np.linalg.norm(place_mm - old_mm) <= STILL_MM for old_mm in before.unread_mm
     )
@@ -396,8 +403,9 @@ def _spaces(point_mm: Array, doubt_mm: float, board: Coasters) -> tuple[Space, .
 
 
 def _places(at: float, doubt: float) -> list[int]:
-    """Numbers of the intervals [k, k + 1) of the board that hold `at` within a doubt of less than
-    one, the likeliest first.
+    """Numbers of the intervals [k, k + 1) of the board that may hold `at`, the likeliest first.
+
+    `doubt` is less than one.
     """
     here = int(np.floor(at))
     nearer, farther = (here - 1, here + 1) if at - here < 0.5 else (here + 1, here - 1)
@@ -406,7 +414,7 @@ def _places(at: float, doubt: float) -> list[int]:
 
 
 def _facings(piece: SeenPiece) -> tuple[str, ...]:
-    """The compass points that a nest may be meant to look to, the nearest first."""
+    """The compass points that a nest may be meant to face, the nearest first."""
     points = (90.0 - piece.heading_deg) / POINT_DEG
     nearest = round(points)
     doubt = max(BOUNDARY_DEG, 2 * float(np.sqrt(piece.covariance[2, 2]))) / POINT_DEG

@@ -28,7 +28,7 @@ from table.messages import msg
 
 
 def no_die(got: object) -> InvalidNotation:
-    """What is raised for something that no six-sided die shows."""
+    """The exception for something that no six-sided die shows."""
     return InvalidNotation(msg("expected a die of 1 to 6, got {raw}", raw=repr(got)))
 
 
@@ -53,8 +53,9 @@ class Roll(_Pips):
 
 @dataclass(frozen=True, slots=True)
 class Drive:
-    """Where a Zamboni ends its move and how it looks; `dice`, in order, where the cover dice lie if
-    any was pushed.
+    """Where a Zamboni ends its move and how it faces.
+
+    `dice`, in order, are the spaces of the cover dice if any was pushed.
     """
 
     space: Space
@@ -104,8 +105,9 @@ class Take:
 
 @dataclass(frozen=True, slots=True)
 class Early:
-    """A player's die that was heard before the end of the move at hand was seen: it counts as soon
-    as that is.
+    """A player's die that was announced before the end of the current move was seen.
+
+    It counts as soon as that end is seen.
     """
 
     colour: str
@@ -133,7 +135,7 @@ def parse_facing(text: str) -> str:
 
 
 def parse_pips(text: str) -> int:
-    """What a six-sided die shows; raises InvalidNotation."""
+    """Parse what a six-sided die shows; raises InvalidNotation."""
     if not re.fullmatch("[1-6]", text):
         raise no_die(text)
     return int(text)

@@ -1,5 +1,6 @@
-"""What a game of Zamboni Wars waits for: a closed union of frozen values, each printed in a word or
-two and parsed back.
+"""The phases of a game of Zamboni Wars: what it waits for.
+
+A closed union of frozen values, each printed in a word or two and parsed back.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from engines.zamboni_wars.moves import parse_pips
 
 @dataclass(frozen=True, slots=True)
 class RollOff:
-    """Before play: the rolls for a cover die, in turn order; None for a player who is yet to
-    roll.
+    """Before play: the rolls for a cover die, in turn order.
+
+    None for a player who is yet to roll.
     """
 
     rolls: tuple[tuple[str, int | None], ...]
@@ -33,8 +35,9 @@ class Rolling:
 
 @dataclass(frozen=True, slots=True)
 class Moving:
-    """The move, with the points that were rolled; `early` are dice, by player, that were heard
-    before its end was seen.
+    """The move, with the points that were rolled.
+
+    `early` are dice, by player, that were announced before its end was seen.
     """
 
     points: int
@@ -91,7 +94,7 @@ Phase = RollOff | Rolling | Moving | Aiming | Shooting | Hit | Over
 
 
 def parse_phase(text: str) -> Phase:
-    """The phase in words such as `move 4`; raises InvalidNotation."""
+    """Parse a phase such as `move 4`; raises InvalidNotation."""
     kind, _, rest = text.partition(" ")
     match kind:
         case "roll-off":

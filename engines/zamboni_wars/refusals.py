@@ -1,5 +1,6 @@
-"""Why a Zamboni may not end its move so, or not fire so: what was tried, which rule forbids it,
-what would be allowed.
+"""Why a Zamboni may not end its move so, or not fire so.
+
+A refusal says what was tried, which rule forbids it, and what would be allowed.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ MOVEMENT, FIRING, WARP, COVER = (
 Reason = tuple[str, str, Message]
 """Code, clause and reason of a refusal."""
 FARTHEST = 12
-"""Points up to which a refusal looks for what an end would have cost."""
+"""Greatest number of points up to which a refusal looks for the cost of an end."""
 
 
 def drive_violation(state: State, points: int, move: Drive) -> Violation | None:
@@ -64,12 +65,12 @@ def _but(tried: Mapping[str, object], why: Message) -> Message:
 
 
 def _alike(end: Drive, move: Drive) -> bool:
-    """Do both end on the same space, looking the same way, wherever the dice lie?"""
+    """True if both end on the same space, facing the same way, wherever the dice lie."""
     return (end.space, end.facing) == (move.space, move.facing)
 
 
 def _dice_reason(state: State, move: Drive) -> Message:
-    """Why the cover dice cannot lie as they are said to, where the Zamboni itself may end so."""
+    """Why the cover dice cannot lie as announced, where the Zamboni itself may end so."""
     if not state.cover_dice:
         return msg("there are no cover dice in this game")
     if move.dice == state.dice:
@@ -83,8 +84,9 @@ def _dice_reason(state: State, move: Drive) -> Message:
 
 
 def _reasons(state: State, points: int, move: Drive) -> Iterator[Reason]:
-    """Code, clause and reason, the most telling first: the end itself, too few points, one rule
-    broken, too many points.
+    """Code, clause and reason, the most telling first.
+
+    In order: the end itself, too few points, one rule broken, too many points.
     """
     if move.space in state.others:
         yield (
@@ -128,8 +130,9 @@ def _reasons(state: State, points: int, move: Drive) -> Iterator[Reason]:
 
 
 def _must_be_spent(cost: int, most: int | None) -> Message:
-    """That a way with so many points spends too few; `most` are all that can be spent, None where
-    all can.
+    """The message that a way spends too few of the points.
+
+    `cost` is what it spends; `most` is all that can be spent, None where all points can.
     """
     if most is None:
         return msg("that takes {text}, and all points must be spent", text=_points(cost))
@@ -156,8 +159,9 @@ def _not_on_two_turns(cost: int, most: int | None) -> Message:
 
 
 def _cost(state: State, move: Drive, points: Iterable[int]) -> int | None:
-    """The first of these numbers of points with which the Zamboni could end so, wherever the dice
-    lie.
+    """The first of these numbers of points with which the Zamboni could end so.
+
+    The cover dice may lie anywhere.
     """
     for cost in points:
         ends = reachable(state, cost) if cost else [Drive(state.mover.space, state.mover.facing)]
@@ -167,9 +171,7 @@ def _cost(state: State, move: Drive, points: Iterable[int]) -> int | None:
 
 
 def _way(state: State, points: Collection[int], move: Drive, laws: Laws) -> Way | None:
-    """A way with one of these numbers of points to the same space and facing, if only `laws`
-    held.
-    """
+    """A way with one of these numbers of points to the same space and facing, under `laws`."""
     for cost, layer in enumerate(islice(layers(state, laws), max(points)), 1):
         ways = [
             way
@@ -182,7 +184,7 @@ def _way(state: State, points: Collection[int], move: Drive, laws: Laws) -> Way 
 
 
 def _blocked(state: State, stand: Stand, there: Space | str) -> Reason:
-    """Code, clause and reason for what is in the way on a space that was to be entered."""
+    """Code, clause and reason for what blocks a space that was to be entered."""
     player = next((player for space, player in state.others.items() if space == there), None)
     if there != stand.space.ahead(stand.facing):
         why = (
@@ -215,9 +217,7 @@ def _blocked(state: State, stand: Stand, there: Space | str) -> Reason:
 
 
 def _allowed(ends: Iterable[Drive], move: Drive) -> Message:
-    """What would be allowed: the ways to look on that space, or else the end that is nearest to
-    what was tried.
-    """
+    """What would be allowed: the facings on that space, or else the nearest possible end."""
     there = list(dict.fromkeys(end.facing for end in ends if end.space == move.space))
     if there:
         return msg("On {cell} it may look {cells}.", cell=move.space, cells=any_of(there, "cell"))
@@ -251,7 +251,7 @@ def fire_violation(state: State, target: str) -> Violation | None:
 
 
 def firing(state: State) -> Message:
-    """What a player who is aimed at somebody may or has to do."""
+    """What a player who is aimed at somebody may or must do."""
     if state.ruling("fire") == "may":
         return msg(
             "{player} may fire at {player2} or hold fire.",
@@ -262,7 +262,7 @@ def firing(state: State) -> Message:
 
 
 def _missed(state: State, target: str) -> Reason:
-    """Code, clause and reason why a laser cannot be fired at somebody who is not in sight."""
+    """Code, clause and reason why a laser cannot be fired at a player who is not in sight."""
     if target not in state.players:
         return "zamboni.fire.player", FIRING, msg("nobody plays {player}", player=target)
     if target not in state.left:

@@ -1,8 +1,7 @@
-"""The rules of Zamboni Wars: what is legal, what a move does, when it is over.  Pure: no clock, no
-chance, no I/O.
+"""The rules of Zamboni Wars: what is legal, what a move does, and when the game is over.
 
-Clauses are sections of the printed rules ("Turn Sequence", "Movement", "Firing Your Laser",
-"Winning", the two optional rules) or rulings.
+Pure: no clock, no chance, no I/O. Clauses are sections of the printed rules ("Turn Sequence",
+"Movement", "Firing Your Laser", "Winning", the two optional rules) or rulings.
 """
 
 from __future__ import annotations
@@ -41,15 +40,16 @@ __all__ = [
 SEQUENCE, WINNING = "Turn Sequence", "Winning"
 PIPS = range(1, 7)
 HIT_FROM = {3: 5, 2: 4, 1: 1}
-"""The least that a die must show to hit a Zamboni with so many layers left; for one layer none is
-rolled.
+"""The least that a die must show to hit a Zamboni, by the layers that it has left; with one layer
+no die is rolled.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a game ended: whose Zamboni is the last, or the last of who did not resign, and its
-    layers.
+    """How a game ended: whose Zamboni is the last, and its layers.
+
+    With `resigned`, it is the last of those who did not resign.
     """
 
     winner: str
@@ -79,7 +79,7 @@ class Outcome:
 
 
 class LegalMoves(Legal[State, Move]):
-    """All that is legal now: iterates, counts, answers `in`, and prints in words."""
+    """The legal moves of a state: iterates, counts, answers `in`, and prints in words."""
 
     def __contains__(self, move: object) -> bool:
         return isinstance(move, Move) and violation(self.state, move) is None
@@ -116,10 +116,9 @@ class LegalMoves(Legal[State, Move]):
 
 
 def start(players: Sequence[str], rulings: Mapping[str, str], board: Board = USUAL) -> State:
-    """A new game: `players` are 2 to 4 colours of coasters in turn order, which is clockwise;
-    `rulings` differ from the defaults.
+    """A new game of 2 to 4 players, who are colours of coasters in turn order, clockwise.
 
-    Raises InputError.
+    `rulings` are the house rules that differ from the defaults. Raises InputError.
     """
     return fresh(players, choose(RULINGS, rulings), board)
 
@@ -155,9 +154,7 @@ def play(state: State, move: Move) -> State:
 
 
 def resign(state: State, player: str) -> State:
-    """The state without a player who gave the game up, while others play on; a hit that was rolled
-    counts.
-    """
+    """The state after a player resigned while others play on; a hit that was rolled counts."""
     after = replace(state, resigned=in_order(state.players, (*state.resigned, player)))
     if len(after.playing) < 2:
         return replace(after, to_move=after.follower, phase=Over())
@@ -176,8 +173,9 @@ def resign(state: State, player: str) -> State:
 
 
 def after_early(state: State, drive: Drive) -> tuple[State, tuple[str, ...]]:
-    """The state after a legal drive and the dice that were heard before its end was seen; and whose
-    dice count for nothing.
+    """The state after a legal drive and the dice announced before its end was seen.
+
+    The second value lists the players whose dice count for nothing.
     """
     assert isinstance(state.phase, Moving), "only a move at hand has an end that is yet to be seen"
     nest = replace(state.mover, space=drive.space, facing=drive.facing)
@@ -205,9 +203,7 @@ def ended_on(player: str, drive: Drive) -> Message:
 
 
 def early_dice(state: State, drive: Drive) -> list[Message]:
-    """What becomes of the dice that were heard before the end of a legal drive was seen, a sentence
-    each.
-    """
+    """What becomes of dice announced before the end of a legal drive was seen, a sentence each."""
     _, unused = after_early(state, drive)
     early = state.phase.early if isinstance(state.phase, Moving) else ()
     return [
@@ -219,11 +215,10 @@ def early_dice(state: State, drive: Drive) -> list[Message]:
 
 
 def stands_for(state: State, player: str, pips: int) -> tuple[Move, ...] | None:
-    """The moves that a player's die stands for, with those before it that nobody said; None where
-    it is not time for it.
+    """The moves that a player's die stands for, with unannounced ones before it; None if not due.
 
     A player who might fire holds fire when the next one rolls, and a piece that was to come off is
-    off: the next look at the table tells whether that is true.
+    off: the next look at the table shows whether that is true.
     """
     match state.phase:
         case RollOff() | Rolling() if player == state.to_move:
@@ -387,12 +382,12 @@ def _changed(state: State, player: str, nest: Zamboni | None) -> State:
 
 
 def _aim(state: State) -> State:
-    """After a move: to fire if somebody is in sight, else the next player's turn."""
+    """The state after a move: to fire if somebody is in sight, else the next player's turn."""
     return replace(state, phase=Aiming(state.in_sight)) if state.in_sight else _next(state)
 
 
 def _strip(state: State, target: str) -> State:
-    """One layer less; the last one destroys the Zamboni."""
+    """The state with one layer less; the last one destroys the Zamboni."""
     nest = state.left[target]
     return _changed(
         state, target, replace(nest, layers=nest.layers - 1) if nest.layers > 1 else None
@@ -400,18 +395,18 @@ def _strip(state: State, target: str) -> State:
 
 
 def _next(state: State) -> State:
-    """The next player's turn, or the end of the game when nobody else is left."""
+    """The state at the next player's turn, or the end of the game when nobody else is left."""
     return replace(
         state, to_move=state.follower, phase=Rolling() if len(state.playing) > 1 else Over()
     )
 
 
 def _roll_off(state: State, rolling: RollOff, pips: int) -> State:
-    """One more roll; when all have rolled, the highest get a cover die, and players who are level
-    for it roll again.
+    """The state after one more roll of the roll-off.
 
-    One space holds one die, so two dice go to two players: each in a roll-off of its own, or both
-    in one (ruling `roll_off`).
+    When all have rolled, the highest get a cover die, and tied players roll again. One space holds
+    one die, so two dice go to two players: each in a roll-off of its own, or both in one (ruling
+    `roll_off`).
     """
     return _rolled(
         state,
@@ -442,7 +437,7 @@ def _rolled(state: State, rolls: Mapping[str, int | None]) -> State:
 
 
 def _to_roll(state: State, rolls: Mapping[str, int | None]) -> State:
-    """The roll-off goes on with the first player who is yet to roll."""
+    """The state where the roll-off goes on with the first player who is yet to roll."""
     return replace(
         state,
         to_move=next(player for player, rolled in rolls.items() if rolled is None),

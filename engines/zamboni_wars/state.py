@@ -124,7 +124,7 @@ HOMES = {
 
 @dataclass(frozen=True, slots=True)
 class Zamboni:
-    """Where a nest lies, how it looks, and how many layers it has left."""
+    """Where a nest lies, how it faces, and how many layers it has left."""
 
     space: Space
     facing: str
@@ -136,12 +136,12 @@ class Zamboni:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All of a game.  `zambonis` goes with `players`, who are in turn order; None for one that is
-    destroyed.
+    """The whole state of a game.
 
-    `to_move` is whose turn it is, or whose roll in the roll-off; when the game is over, the winner.
-    `dice` are the spaces of the cover dice, sorted.  Who `resigned` has no turn any more; their
-    Zamboni stays in the way, and may be hit.
+    `zambonis` goes with `players`, who are in turn order; None for one that is destroyed. `to_move`
+    is whose turn it is, or whose roll in the roll-off; when the game is over, the winner. `dice`
+    are the spaces of the cover dice, sorted. Who `resigned` has no turn any more; their Zamboni
+    stays in the way, and may be hit.
     """
 
     players: tuple[str, ...]
@@ -154,7 +154,7 @@ class State:
     resigned: tuple[str, ...] = ()
 
     def ruling(self, name: str) -> str:
-        """The value in force of a ruling."""
+        """The value in force of a house rule."""
         return dict(self.rulings)[name]
 
     @property
@@ -176,15 +176,15 @@ class State:
 
     @property
     def others(self) -> dict[Space, str]:
-        """The players of all other Zambonis, by the spaces where those stand."""
+        """The players of all other Zambonis, by the spaces where these stand."""
         return {nest.space: player for player, nest in self.left.items() if player != self.to_move}
 
     @property
     def in_sight(self) -> str | None:
-        """Whom the laser of the player whose turn it is would hit: the first thing within range
-        ahead, if it is a Zamboni.
+        """The player whom the laser of the player whose turn it is would hit; else None.
 
-        Printed rules, "Firing Your Laser"; rulings zamboni_wars.2 and .5.
+        That is the first thing within range ahead, if it is a Zamboni. Printed rules, "Firing Your
+        Laser"; rulings zamboni_wars.2 and .5.
         """
         others, mover = self.others, self.mover
         for spaces in range(1, RANGE + 1):
@@ -197,8 +197,9 @@ class State:
 
     @property
     def next(self) -> str | None:
-        """Who chooses next: a move, or whether to fire; None while dice are rolled, and when the
-        game is over.
+        """Who chooses next: a move, or whether to fire.
+
+        None while dice are rolled, and when the game is over.
         """
         return self.to_move if isinstance(self.phase, Moving | Aiming) else None
 
@@ -217,8 +218,9 @@ class State:
 
     @property
     def cover_dice(self) -> int:
-        """Cover dice in this game: one for every two players, and for three as was ruled (ruling
-        zamboni_wars.8).
+        """Number of cover dice in this game: one for every two players.
+
+        For three players it follows the house rule (ruling zamboni_wars.8).
         """
         return (
             (len(self.players) + (self.ruling("cover_three") == "two")) // 2
@@ -228,7 +230,7 @@ class State:
 
     @property
     def uncovered(self) -> tuple[str, ...]:
-        """The players on the middle of whose coaster no cover die lies, and who play on."""
+        """Players still in the game whose coaster has no cover die on its middle."""
         return tuple(
             player for player in self.playing if PLACES[self.board.place(player)] not in self.dice
         )
@@ -249,13 +251,14 @@ class State:
 
     @classmethod
     def parse(cls, text: str) -> State:
-        """The state that a line says; raises InvalidNotation, which quotes what is wrong."""
+        """The state in a line of text; raises InvalidNotation, which quotes what is wrong."""
         return read_state(_parse, text)
 
 
 def fresh(players: Sequence[str], rulings: Chosen, board: Board) -> State:
-    """The state before the first roll; raises InputError for players who cannot sit so at the board
-    (ruling zamboni_wars.6).
+    """The state before the first roll.
+
+    Raises InputError for players who cannot sit so at the board (ruling zamboni_wars.6).
     """
     players = seat(players, PLAYERS_LEAST, PLAYERS_MOST)
     _check_seats(players, list(board.colours.values()), dict(rulings)["seats"] == "opposite")
@@ -274,8 +277,9 @@ def fresh(players: Sequence[str], rulings: Chosen, board: Board) -> State:
 
 
 def _check_seats(players: tuple[str, ...], colours: list[str], opposite: bool) -> None:
-    """Raise InputError unless the players are some of the coasters' colours, clockwise, as they sit
-    round the board, two of them `opposite`.
+    """Raise InputError unless the players may sit so round the board.
+
+    They are some of the coasters' colours, clockwise, two of them `opposite`.
     """
     for player in players:
         if player not in colours:

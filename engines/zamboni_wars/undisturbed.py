@@ -1,5 +1,6 @@
-"""Nests that nobody had a reason to touch: where one is not surely read it lies as it lay, unless
-the picture speaks against that.
+"""Nests that nobody had a reason to touch.
+
+A nest of these that is not surely read lies as it lay, unless the picture speaks against that.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def touched(state: State) -> frozenset[str]:
 
 
 def roller(state: State) -> str | None:
-    """Who may have driven before anybody told what the die showed."""
+    """The player who may have driven before the die was announced; else None."""
     return (
         state.to_move
         if isinstance(state.phase, Rolling)
@@ -47,8 +48,9 @@ def roller(state: State) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Doubted:
-    """A nest that is not surely read, but otherwise than it was: `size` is what it shows by the
-    record.
+    """A nest that is not surely read, and seems to differ from before.
+
+    `size` is the size that it shows by the record.
     """
 
     now: SeenPiece
@@ -58,11 +60,10 @@ class Doubted:
 
 @dataclass(frozen=True, slots=True)
 class AsTheyLay:
-    """A table with nests that nobody had a reason to touch as they were read before, where they are
-    not surely read now, and lie where they lay.
+    """A table in which untouched nests that are not surely read are as they were read before.
 
-    `doubted` are those that seem to be otherwise than they were, where people have not said yet
-    that they are not.
+    Nobody had a reason to touch them, and they lie where they lay. `doubted` are those that seem to
+    differ from before, where people have not said yet that they do not.
     """
 
     table: Observation
@@ -77,7 +78,7 @@ class AsTheyLay:
 
 
 def as_they_lay(seen: Observation, before: Observation | None, state: State) -> AsTheyLay:
-    """The table as those left it who alone had a reason to touch nests."""
+    """The table as it must be if only those with a reason have touched nests."""
     if before is None:
         return AsTheyLay(seen)
     pieces, doubted, said = [], [], []
@@ -114,9 +115,11 @@ def _lay_there(piece: SeenPiece, before: Observation) -> SeenPiece | None:
 
 
 def _seems_otherwise(piece: SeenPiece, was: SeenPiece, state: State, known: bool) -> bool:
-    """Does the picture speak against that a nest is as it was?  Of one that was surely `known` also
-    if it is read elsewhere, or not flat, unless it may have driven; of others if its size by the
-    record is none that it may have, and it is not the same reading once more.
+    """True if the picture speaks against a nest being as it was.
+
+    For one that was surely `known`: also if it is read elsewhere, or not flat, unless it may have
+    driven. For others: if its recorded size is none that it may have, and it is not the same
+    reading once more.
     """
     if known:
         return was.size != piece.size or not (
@@ -132,9 +135,7 @@ def _seems_otherwise(piece: SeenPiece, was: SeenPiece, state: State, known: bool
 
 
 def _may_lie_as(piece: SeenPiece, was: SeenPiece) -> bool:
-    """Is that it lies as it lay among the ways in which a piece may lie, for all that the picture
-    says?
-    """
+    """True if, by the picture, a piece may lie as it lay."""
     ways = [way for way in (piece, *piece.rivals) if (way.size, way.pose) == (was.size, was.pose)]
     return any(
         np.hypot(*way.away_from(was)[:2]) <= max(STILL_MM, 2 * way.place_sigma_mm) for way in ways
