@@ -242,8 +242,7 @@ def _paired(
 ) -> tuple[Tensor, ...]:
     """Corners and tilts, with the second piece of each pair moved as its role says.
 
-    Also which are raised, which are hidden or hide the other, and which may be told as part of a
-    stack.
+    Also which are raised, which hide or are hidden, and which may be told as part of a stack.
     """
     base, height, wall = size
     anchor = corners.roll(1, 1)
