@@ -1,5 +1,6 @@
-"""The target of a lens held before a live camera: a view is taken whenever it is held still; a
-screen shows where to hold it next.
+"""Capture views of the calibration target from a live camera.
+
+A view is taken whenever the target is held still; a screen shows where to hold it next.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from vision.cameras.frame import Frame, Image
 from vision.geometry.camera_model import FOCUS_STEP_DPT
 
 TRIES, RETRY_S = 10, 1.0
-"""A camera that gives no pictures is asked again so many times, so far apart."""
+"""How many times, and how many seconds apart, a camera without frames is asked again."""
 
 
 class Screen(Protocol):
@@ -43,8 +44,9 @@ class Screen(Protocol):
 
 
 class Terminal:
-    """Guidance in a terminal: a line that changes with every frame, and what is to stay.  To be
-    entered before it is shown anything.
+    """Guidance in a terminal: a line that changes with every frame, and messages that stay.
+
+    A context manager, to be entered before anything is shown.
     """
 
     ended = False
@@ -89,11 +91,11 @@ def take_views(
     keep: Path | None = None,
     pause: Callable[[float], object] = time.sleep,
 ) -> Views:
-    """Views until there is enough, the camera ends, or people want no more; `first_lens` gives an
-    estimate for their size, `keep` is a folder for what is taken.
+    """Take views until there are enough, the camera ends, or people stop it.
 
-    Raises InputError where that is too little for a lens, the camera does not come back, or changes
-    its focus or the size of its pictures.
+    `first_lens` gives an estimate for a size of frames, `keep` is a folder for the images taken.
+    Raises InputError if the views are too few for a lens, the camera does not come back, or its
+    focus or frame size changes.
     """
     guidance: Guidance | None = None
     focus_dpt = None

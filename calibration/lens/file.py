@@ -40,7 +40,9 @@ class LeftOutRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class LensFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A lens; `camera` is what `table.json` wants to have, `sigma` the uncertainty (1 sigma) of
+    """A calibrated lens as it is stored.
+
+    `camera` is the part that `table.json` takes; `sigma` is the standard deviation (1 sigma) of
     each free parameter.
     """
 
@@ -133,8 +135,9 @@ def load_lens(path: Path) -> LensFile:
 
 
 def save_lens(file: LensFile, path: Path) -> Path | None:
-    """Write a lens, whole or not at all; what was there before is kept beside it, and its path is
-    returned.
+    """Write a lens file atomically.
+
+    A file that was there before is kept beside it; returns the path of that copy.
     """
     kept = keep_previous(path)
     write_whole(
