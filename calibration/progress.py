@@ -32,7 +32,7 @@ Stage = Literal["waiting", "at work", "calculating", "done", "failed"]
 
 
 class Guide:
-    """How far a calibration is, for pages, and how it ended."""
+    """Progress of a calibration, for web pages, and its outcome."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -69,11 +69,11 @@ class Guide:
 
 @dataclass(frozen=True, slots=True)
 class LensNow:
-    """A lens's calibration at this moment.
+    """State of a lens's calibration.
 
     `said` is about the last frame, `where` is where to hold the target next, `lacking` what is
-    wanted yet; `refused` are the last things that were refused, newest first, each with its reason.
-    `coverage` is the share of the picture's cells that corners were in.
+    still needed; `refused` are the last refusals, newest first, each with its reason. `coverage` is
+    the share of the image's cells that contain corners.
     """
 
     stage: Stage
@@ -104,17 +104,17 @@ class LensGuide(Guide):
 
     @property
     def ended(self) -> bool:
-        """Do people want no more views?"""
+        """True if people want no more views."""
         return self._ended
 
     def end(self) -> None:
-        """People want no more views: the lens is calculated from those that were taken."""
+        """Take no more views: the lens is calculated from those taken."""
         with self._changed:
             self._ended = True
             self._stage = "calculating" if self._stage in ("waiting", "at work") else self._stage
 
     def show(self, frame: Frame, seen: Found | NotFound, guidance: Guidance) -> None:
-        """What follows from a frame and what was seen in it."""
+        """Keep a frame, its detection and the guidance for pages."""
         height, width = frame.image.shape[:2]
         with self._changed:
             self._shown = frame, seen, guidance
@@ -140,7 +140,7 @@ class LensGuide(Guide):
             )
 
     def look(self) -> LensNow:
-        """For a page that shows it now."""
+        """State for a page that shows it now."""
         with self._changed:
             stage, outcome = self._look()
             return replace(self._now, stage=stage, outcome=outcome)
@@ -228,13 +228,13 @@ class CornersGuide(Guide):
             return True
 
     def look(self) -> CornersNow:
-        """For a page that shows it now."""
+        """State for a page that shows it now."""
         with self._changed:
             stage, outcome = self._look()
             return replace(self._now, stage=stage, outcome=outcome)
 
     def jpeg(self) -> bytes:
-        """The photograph."""
+        """The photograph as JPEG."""
         return self._jpeg
 
 

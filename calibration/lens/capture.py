@@ -33,14 +33,14 @@ TRIES, RETRY_S = 10, 1.0
 
 
 class Screen(Protocol):
-    """Where people see the guidance."""
+    """Interface of what shows the guidance to people."""
 
     @property
     def ended(self) -> bool:
-        """Do they want no more views?"""
+        """True if people want no more views."""
 
     def show(self, frame: Frame, seen: Found | NotFound, guidance: Guidance) -> None:
-        """What follows from a frame and what was seen in it."""
+        """Show a frame, what was detected in it, and the guidance after it."""
 
 
 class Terminal:
@@ -70,7 +70,7 @@ class Terminal:
         self._status.stop()
 
     def show(self, frame: Frame, seen: Found | NotFound, guidance: Guidance) -> None:  # noqa: ARG002 - a terminal has no pictures
-        """The sentence of this frame; what was taken and what is refused stays."""
+        """Show this frame's sentence; views taken and refusals stay."""
         if not self._begun:
             self._begun = True
             self._console.print(asks(guidance), highlight=False)
@@ -143,7 +143,7 @@ def asks(guidance: Guidance) -> str:
 
 
 def _next_frame(camera: CameraPort, pause: Callable[[float], object]) -> Frame | None:
-    """The next frame, a camera that is lost being asked again for a while."""
+    """The next frame; a lost camera is retried for a while."""
     for _ in range(TRIES - 1):
         try:
             return camera.read()
@@ -158,7 +158,7 @@ def _next_frame(camera: CameraPort, pause: Callable[[float], object]) -> Frame |
 
 
 def _same_focus(name: str, before_dpt: float | None, now_dpt: float | None) -> float | None:
-    """The focus of the first view; raises InputError if it is another now."""
+    """The focus of the first view; raises InputError if it has changed."""
     if before_dpt is None or now_dpt is None:
         return now_dpt if before_dpt is None else before_dpt
     if abs(now_dpt - before_dpt) > FOCUS_STEP_DPT:

@@ -1,4 +1,4 @@
-"""`rinkside-lens/1`: a calibrated lens in a file, with all that is known of how good it is."""
+"""`rinkside-lens/1`: a file with a calibrated lens and its accuracy."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ViewRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class LeftOutRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One photograph that was not."""
+    """One photograph that was left out."""
 
     name: str
     reason: str
@@ -61,7 +61,7 @@ class LensFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 def lens_file(calibrated: Calibrated, given: Views, target: str, square_mm: float) -> LensFile:
-    """All that is known of a lens that was calibrated from what was given."""
+    """The file of a calibrated lens, from its fit and the views given."""
     views = tuple(judged.view for judged in calibrated.views)
     covered = cells_of(
         np.concatenate([view.pixels for view in views]),

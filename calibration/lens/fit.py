@@ -56,11 +56,11 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Calibrated:
-    """A lens, and how good it is.
+    """A lens and its accuracy.
 
     `sigma` (1 sigma) and `covariance` are of the model's free parameters, in pixels where they are
-    lengths. Residuals are distances in the picture, root mean square over all corners;
-    `held_out_px` those of views that the lens had not seen, by model.
+    lengths. Residuals are root mean square distances in the image over all corners; `held_out_px`
+    are those of views that the lens had not seen, by model.
     """
 
     lens: Lens
@@ -168,7 +168,7 @@ def _agreeing(
 
 
 def _without_strays(view: View, residual: Array, usual_rms: float) -> View:
-    """A view without corners that are off by much more than usual."""
+    """A view without outlier corners."""
     good = np.hypot(*residual.T) <= OUTLIER_CORNER * usual_rms / math.sqrt(2)
     return replace(view, target_mm=view.target_mm[good], pixels=view.pixels[good])
 

@@ -42,7 +42,7 @@ from table.table_config import Lens
 
 HOLD_MS = 600
 STILL_SHARE = 0.002
-"""Corners that stay within this share of the picture's width are held still."""
+"""Largest motion of corners, as a share of the image width, that counts as still."""
 SAME_SHARE = 0.03
 """Views whose corners differ by less than this share of the image width count as the same; stricter
 than for a folder of photographs, because a live hand can follow guidance.
@@ -82,7 +82,7 @@ Doing = Literal["looking", "refused", "holding", "taken"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guidance:
-    """How far a calibration has come.
+    """State of a lens calibration.
 
     `doing` and `said` are about the last frame; `taken` are the views so far, `next_place` is where
     to hold the target (None: anywhere else). `lens` is the present estimate, by `model`, and
@@ -98,7 +98,7 @@ class Guidance:
     doing: Doing = "looking"
     said: str = ""
     held: tuple[int, View] | None = None
-    """Since when (camera's clock, ms) the target has been where this view shows it."""
+    """Since when (camera's clock, ms) the target has been still, and the view of it."""
 
     def after(self, seen: Found | NotFound, at_ms: int) -> Guidance:
         """The guidance after a frame, given its detection and its time on the camera's clock."""
@@ -127,12 +127,12 @@ class Guidance:
 
     @property
     def covered(self) -> NDArray[np.bool_]:
-        """Which cells of the picture corners were in, (rows, columns)."""
+        """Mask (rows, columns) of the image's cells that contain corners."""
         return _covered(self.taken, self.lens)
 
     @property
     def lacking(self) -> tuple[str, ...]:
-        """What is still to be shown, in a few words each; empty when there is enough."""
+        """What is still needed, in a few words each; empty if there is enough."""
         lacks = []
         if (more := WANTED_VIEWS - len(self.taken)) > 0:
             lacks.append(phrase("{n} more views", n=more) if more > 1 else phrase("one more view"))
@@ -174,11 +174,11 @@ class Guidance:
 
     @property
     def enough(self) -> bool:
-        """Is there nothing more to show?"""
+        """True if nothing more is needed."""
         return not self.lacking
 
     def _with(self, view: View) -> Guidance:
-        """One more view, and what the lens is by all of them."""
+        """The guidance with one more view, and the lens estimated anew."""
         taken = (*self.taken, view)
         model, lens, sigma, next_place = _judge(self.target, taken, self.lens, self.model)
         said = phrase("view-{n} taken", n=view.name.removeprefix("view-"))
@@ -196,7 +196,7 @@ class Guidance:
 
 
 def straight(views: Sequence[View]) -> int:
-    """In how many the target is seen from straight in front."""
+    """Number of views from straight in front."""
     return sum(convergence(view) < TILTED for view in views)
 
 

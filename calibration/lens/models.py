@@ -42,7 +42,7 @@ MODELS = {
     "fisheye": Model(FISHEYE, 4, None),
     "rational": Model(PINHOLE, 8, cv2.CALIB_RATIONAL_MODEL),
 }
-"""By name, simplest first."""
+"""Lens models by name, simplest first."""
 STEPS, POSE_STEPS = 60, 6
 SMALLEST_GAIN = 1e-10
 """Least relative decrease of the squared residuals for another step."""
@@ -120,7 +120,7 @@ def refine(views: tuple[View, ...], start: Solved) -> Solved:
 
 
 def posed(view: View, lens: Lens) -> tuple[Pose, Array]:
-    """The pose in which a lens sees a view best, and residuals (n, 2) px."""
+    """The pose that fits a view best with a lens, and residuals (n, 2) px."""
     points = _points(view)
     turn, shift = pose_of(points, view.pixels, lens)
     for _ in range(POSE_STEPS):
@@ -131,7 +131,7 @@ def posed(view: View, lens: Lens) -> tuple[Pose, Array]:
 
 
 def placed(views: tuple[View, ...], lens: Lens, model: str) -> Solved:
-    """A lens as it is, with the poses in which it sees the views best."""
+    """A fixed lens, with the poses that fit the views best."""
     return _solved(views, lens, model, tuple(posed(view, lens)[0] for view in views))
 
 
@@ -188,14 +188,14 @@ def lens_of(numbers: Array, size_px: tuple[int, int], model: str) -> Lens:
 
 
 def parameters_of(lens: Lens) -> dict[str, float]:
-    """A lens's numbers by name."""
+    """A lens's parameters by name."""
     (fx, _, cx), (_, fy, cy), _ = lens.matrix
     names = FISHEYE if lens.model == "fisheye" else PINHOLE
     return dict(zip(names, (fx, fy, cx, cy, *lens.distortion), strict=False))
 
 
 def _numbers(solved: Solved) -> Array:
-    """The free parameters of what was solved, (p,)."""
+    """The free parameters (p,) of a fit."""
     values = parameters_of(solved.lens)
     return np.array([values[name] for name in MODELS[solved.model].parameters])
 

@@ -67,9 +67,10 @@ CELL_WORTH = 0.25
 class Place:
     """A way to hold the target.
 
-    `outline_px` (4, 2) are its corners in the picture, from the target's own top left clockwise;
-    `said` are the words for it.  `tells` (p, p) is what it tells of the lens (see
-    `lens_solve.information`), and `cells` the cells of the picture that its corners are in.
+    `outline_px` (4, 2) are its corners in the image, from the target's own top left clockwise;
+    `said` is its description.  `tells` (p, p) is the information about the lens that it gives (see
+    `calibration.lens.models.information`), and `cells` the cells of the image that its corners are
+    in.
     """
 
     outline_px: Array
@@ -129,7 +130,7 @@ def places(target: Target, lens: Lens, free: int) -> list[Place]:
 
 
 def cells_of(pixels: Array, width: int, height: int) -> NDArray[np.bool_]:
-    """Which cells of a picture hold pixels (n, 2), (rows, columns)."""
+    """Mask (rows, columns) of an image's cells that contain pixels (n, 2)."""
     columns, rows = CELLS
     u, v = (np.clip((pixels + 0.5) / (width, height), 0, 1 - 1e-9) * CELLS).astype(int).T
     covered = np.zeros((rows, columns), bool)
@@ -138,7 +139,7 @@ def cells_of(pixels: Array, width: int, height: int) -> NDArray[np.bool_]:
 
 
 def parts_without(covered: NDArray[np.bool_]) -> list[Message]:
-    """`top left`, ...: the parts of the picture in which cells (rows, columns) are not covered."""
+    """Names of the parts of the image, `top left`, ..., with uncovered cells (rows, columns)."""
     return sorted(
         {
             PARTS[down][across]
@@ -176,5 +177,5 @@ def _words(outline_px: Array, size: Array, turned: bool, side: str, away: str) -
 
 
 def _part(column: float, row: float) -> tuple[int, int]:
-    """The row and column of the part of the picture at a share of its width and height."""
+    """Row and column of the part of the image at a share of its width and height."""
     return min(int(3 * row), 2), min(int(3 * column), 2)

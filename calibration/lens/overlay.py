@@ -88,7 +88,7 @@ def coverage_picture(calibrated: Calibrated) -> Image:
 
 
 def _tinted(image: Image, covered: NDArray[np.bool_]) -> Image:
-    """A copy with the cells that are covered in colour, and lines between cells."""
+    """A copy with covered cells tinted, and lines between cells."""
     height, width = image.shape[:2]
     columns, rows = CELLS
     share = (

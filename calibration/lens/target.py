@@ -179,12 +179,12 @@ def _rectangle(low: tuple[float, float], high: tuple[float, float]) -> Array:
 
 @functools.cache
 def _detector() -> cv2.aruco.CharucoDetector:
-    """Finds the target in units of its squares."""
+    """A detector of the target, in units of its squares."""
     return cv2.aruco.CharucoDetector(target_board(1.0))
 
 
 def _is_blurred(grey: Image) -> bool:
-    """Has a grey picture (h, w) light and dark, but not one sharp edge?"""
+    """True if a grey image (h, w) has contrast, but no sharp edge."""
     smooth = cv2.GaussianBlur(grey, (0, 0), 1.0).astype(np.float32)
     low, high = np.percentile(smooth[::4, ::4], (1, 99))
     slope = float(np.percentile(np.hypot(*np.gradient(smooth)), 99.8))
@@ -195,7 +195,7 @@ def _is_blurred(grey: Image) -> bool:
 
 
 def _fitting_share(quads: Sequence[Any], ids: Any) -> float:
-    """Share of the markers seen that one plane puts where the target has them."""
+    """Share of the detected markers that one homography puts where the target has them."""
     board = _detector().getBoard()
     places = {
         int(i): np.asarray(c, float)[:, :2]

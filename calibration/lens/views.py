@@ -110,7 +110,7 @@ def _unreadable(path: Path, error: InputError) -> LeftOut:
 
 
 def _usual_size(sizes: Collection[tuple[int, int]], folder: Path) -> tuple[int, int]:
-    """The size that most photographs have; raises InputError where too few have it."""
+    """The most frequent size of the photographs; raises InputError if too few have it."""
     if not sizes:
         raise InputError(f"{folder}: expected photographs that can be read, got none")
     (size, count), *others = Counter(sizes).most_common()

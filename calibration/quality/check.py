@@ -37,7 +37,7 @@ NEAR_MM = 15.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Still:
-    """One picture of the table, and what is seen in it."""
+    """One image of the still table, and its observation."""
 
     name: str
     image: Image
@@ -77,7 +77,7 @@ class Distance:
 
     @property
     def residual(self) -> Residual:
-        """What is seen against what was measured by hand."""
+        """The seen distance compared with that measured by hand."""
         name = f"cards {self.cards[0]} and {self.cards[1]}"
         return Residual(
             name, abs(self.seen_mm - self.given_mm), float(np.hypot(self.sigma_mm, BY_HAND_MM)), 1
@@ -97,7 +97,7 @@ class Spread:
 
 
 def look(name: str, image: Image, setup: Setup) -> Still:
-    """What is in a picture; raises InputError where it is not good enough for a check."""
+    """Read an image; raises InputError if it is not good enough for a check."""
     seen = observe(Frame(0, 0, image), setup)
     if not isinstance(seen, Observation):
         raise InputError(f"{name}: {seen.reason}")
@@ -266,7 +266,7 @@ def spread(stills: Sequence[Still], setup: Setup) -> Spread | None:
 
 
 def _followed(piece: SeenPiece, stills: Sequence[Still], setup: Setup) -> list[Array] | None:
-    """Where a piece is in each picture."""
+    """The piece's places in all images; None if one lacks it."""
     places = []
     for still in stills:
         same = [

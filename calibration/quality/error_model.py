@@ -102,7 +102,7 @@ def _edge_of(piece: SeenPiece, photo: Photo) -> float | None:
 
 
 def radius_95(covariance: Array) -> float:
-    """Distance in mm that 95 % of errors with a covariance (2, 2) mm2 are within."""
+    """Radius in mm that contains 95 % of errors with a covariance (2, 2) mm2."""
     if not np.isfinite(covariance).all():
         return float("inf")
     away = _DRAWS @ np.linalg.cholesky(covariance + 1e-12 * np.eye(2)).T

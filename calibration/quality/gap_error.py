@@ -74,7 +74,7 @@ def gaps_here(errors: Errors) -> GapsHere | None:
 
 
 def _fits(pieces: list[Hypothesis], outline_mm: Array) -> bool:
-    """Are all on the board, and the two that are thrown clear of each other?"""
+    """True if all are on the board, and the two thrown pieces clear of each other."""
     inside = all(
         within(outline_mm, corner[:2]) for one in pieces for corner in one.solid.vertices_mm
     )
@@ -82,7 +82,7 @@ def _fits(pieces: list[Hypothesis], outline_mm: Array) -> bool:
 
 
 def _thrown(target: Hypothesis, rng: np.random.Generator) -> Hypothesis:
-    """A piece as throws leave them, three of four lying, somewhere about the target."""
+    """A random thrown piece about the target; three of four lie."""
     away, way = (
         float(rng.uniform(*GAPS_MM)) + 1.5 * target.size.base_mm,
         float(rng.uniform(0, 2 * np.pi)),

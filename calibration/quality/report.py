@@ -24,7 +24,7 @@ from vision.cameras.frame import Image, swapped
 How = Literal["measured", "predicted"]
 Tone = Literal["good", "doubtful", "bad"]
 ToPixels = Callable[[Array], Array]
-"""Pixels (n, 2) of the picture for table points (n, 2)."""
+"""Maps table points (n, 2) to pixels (n, 2) of the report's image."""
 
 WIDE_PX, HIGH_PX = 1100, 800
 """Largest size of the board itself; margins are added to it."""
@@ -118,7 +118,7 @@ def draw_map(
 
 
 def _range(values: Array) -> tuple[float, float]:
-    """Ends of the scale, in tenths of a mm."""
+    """Ends of the colour scale, in tenths of a mm."""
     finite = values[np.isfinite(values)]
     least, most = (
         (math.floor(10 * finite.min()) / 10, math.ceil(10 * finite.max()) / 10)
@@ -129,7 +129,7 @@ def _range(values: Array) -> tuple[float, float]:
 
 
 def _coloured(values: Array, least: float, most: float) -> Image:
-    """Light for small errors, dark for large ones."""
+    """Colour-code errors: light for small ones, dark for large ones."""
     share = np.clip((values - least) / (most - least), 0, 1)
     return swapped(cv2.applyColorMap(np.rint(255 * (1 - share)).astype(np.uint8), COLOURS))
 
@@ -202,7 +202,7 @@ def _write(
     ink: tuple[int, int, int],
     middle: bool = False,
 ) -> None:
-    """Words with their left top, or their middle, at a pixel."""
+    """Write text with its left top, or its middle, at a pixel."""
     mask = letter_mask(text, letter_px)
     x, y = (round(float(value)) for value in at)
     if middle:

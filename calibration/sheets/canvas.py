@@ -91,7 +91,7 @@ class Pen:
         )
 
     def marker(self, marker: Marker, dictionary: str) -> None:
-        """Print a fiducial, corner for corner where it says."""
+        """Draw a fiducial with its corners at its `corners_mm`."""
         corners = np.array(marker.corners_mm)
         right, down = corners[1] - corners[0], corners[3] - corners[0]
         code = marker_cells(marker.id, dictionary)

@@ -22,11 +22,11 @@ side.
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Something to print, perhaps over several pages.
+    """A printable sheet, perhaps over several pages.
 
-    `low_mm` and `high_mm` are the corners of what is drawn.  The frame is the table's where there
-    is a `board`: its markers and lines then lie where `table.json` has to say; else x right and y
-    up from the sheet's lower left corner.
+    `low_mm` and `high_mm` are the corners of the drawing.  With a `board` the frame is the table's:
+    markers and lines then lie as in `table.json`; else x right and y up from the sheet's lower left
+    corner.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Sheet:
 
     @property
     def fiducials(self) -> Fiducials:
-        """The markers as `table.json` has them; for sheets that have some."""
+        """The markers in the form of `table.json`; only for sheets that have some."""
         return Fiducials(markers=self.markers, dictionary=self.dictionary, z_mm=self.z_mm)
 
 

@@ -245,7 +245,7 @@ class _Look:
             return None
 
     def _pixels(self, camera: Camera, points_mm: Array) -> Array:
-        """Of points (n, 2) on the board."""
+        """Pixels of points (n, 2) on the board."""
         return project(
             np.column_stack([points_mm, np.zeros(len(points_mm))]), camera, self.setup.camera
         )

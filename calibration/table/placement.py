@@ -88,7 +88,7 @@ class Placed:
 
     @property
     def fiducials(self) -> Fiducials:
-        """As `table.json` has them."""
+        """The fiducials in the form of `table.json`."""
         markers = tuple(
             Marker(id=card, corners_mm=_corners(self.corners_mm[card])) for card in CARDS
         )
@@ -118,7 +118,7 @@ def read_frames(folder: Path, lens: Lens) -> Photographs:
 
 
 def check_size(where: str, size_px: tuple[int, int], lens: Lens) -> None:
-    """Raises InputError for a picture of another size, (width, height), than the lens is for."""
+    """Raise InputError for an image of another size, (width, height), than the lens is for."""
     if size_px != (lens.width, lens.height):
         got = f"{size_px[0]} x {size_px[1]} px"
         raise InputError(

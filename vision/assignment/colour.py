@@ -46,7 +46,7 @@ CHROMA_SIGMA, LEVEL_SIGMA, NEUTRAL_LEVEL_SIGMA = 0.28, 1.1, 0.5
 in level.
 """
 LEARNED_CHROMA_SIGMA, LEARNED_LEVEL_SIGMA = 0.25, 0.7
-"""The same where the body colour was learned on this table."""
+"""The same for body colours learned on this table."""
 HAZE = (0.0, 0.02, 0.08, 0.22)
 SHEEN = (0.0, 0.04, 0.1)
 """Share of the table's light that a face reflects: 4 % for plastic by Fresnel's equations, more at

@@ -68,7 +68,7 @@ UPRIGHT = np.array([1.0, 0.0, 0.0])
 
 
 def likeliest_of_one(laid: list[Laid], photo: Photo) -> list[Laid]:
-    """Put each colour's most probable piece first, if a colour has just one.
+    """Move surplus candidates of a colour to the end, if a colour has just one piece.
 
     Among several of a colour on the board, verification helps to choose once they are measured.
     The others go to the end, so that they count as surplus; those at the same place are dropped: on

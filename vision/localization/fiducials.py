@@ -100,7 +100,8 @@ def _locate(
 def _measured(image: Image, setup: Setup, own: Detected, seen: list[Marker]) -> PoseFit:
     """The pose by edges, if corners agree with it; else that by corners.
 
-    Also that by corners if edges are uncertain and corners are not.
+    Also that by corners if it is the more certain one of two uncertain poses, unless the edges show
+    that markers do not fit each other.
     """
     points = corner_points(seen, setup.fiducials.z_mm)
     pixels = np.concatenate([own.corners_px[marker.id] for marker in seen])
