@@ -1,1 +1,1 @@
-"""What vision needs: the lens, the table, the colours; and how good they are."""
+"""Calibration: lens, table and colours, as vision needs them, and their accuracy."""

@@ -1,8 +1,8 @@
-"""Colours as they are on one table, in its light: learned from a picture of one piece of each.
+"""Learn a table's piece colours under its own light, from an image of one piece of each colour.
 
-What is learned of a colour is the light of its plastic, by the same model that reads colours
-(`vision.assignment.colour`), the palette being what was known before.  How likely two learned
-colours are to be taken for each other follows from that model too.
+A learned colour is the light of its plastic, in the same model that reads colours
+(`vision.assignment.colour`), with the palette as the prior.  The probability of confusing two
+learned colours follows from that model too.
 """
 
 from __future__ import annotations
@@ -45,37 +45,37 @@ from vision.pipeline import lay_out
 from vision.pose.candidates import SURE_CHANCE, on_their_edges
 
 PALETTE_CHROMA_SIGMA, PALETTE_LEVEL_SIGMA = 0.5, 0.5
-"""How far the dyes that people play with are from the palette, in natural logarithms, in
-chromaticity and level.
+"""Standard deviations, in natural logarithms, of real dyes about the palette, in chromaticity and
+in level.
 """
 DIMMEST = 1e-4
 """Least light of a learned colour, relative to white paper."""
 SURE_MARGIN = 5.0
-"""A way to give colours to pieces is certain if so much more speaks for it than for any other, in
-natural logarithms.
+"""Least lead in log-likelihood of the best assignment of colours to pieces over the next best;
+below it the assignment is not certain.
 """
 ALIKE_MARGIN = 4.0
-"""A piece for which another piece's colour speaks so much more than its own has that colour too, by
-its looks.
+"""Two pieces look the same colour if another piece's colour leads a piece's own by more than this
+in log-likelihood.
 """
 UNLIKE_MARGIN = 25.0
-"""A piece for which another colour speaks so much more than the one that it is said to have, is
-said to be the wrong one.
+"""A piece contradicts the colour that it is said to have if another colour leads by more than this
+in log-likelihood.
 """
 APART_MM = 8.0
-"""Pieces that are told from left to right are farther apart than this in x."""
+"""Least distance in x between pieces that are ordered from left to right."""
 DRAWS = 4000
 CLOSE_SHARE, SAME_SHARE = 0.01, 0.33
-"""Shares of pieces taken for the other from which two colours are close, and from which they are
-one.
-"""
+"""Shares of confused pieces from which two colours count as close, and as the same."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
-    """A piece in a picture: where it is, (2,) mm from above; the light (n, 3) of some of its pixels
-    and of the ground (2, 3) beside it and all over the table, relative to white paper; and what the
-    second look says of its colour, chances (c,) of the table's.
+    """A piece in an image, with its measured light.
+
+    `place_mm` is (2,) from above.  `light` (n, 3) is that of some of its pixels, `ground` (2, 3)
+    that of the ground beside it and all over the table, both relative to white paper.  `looked`
+    (c,) are the probabilities of the table's colours by the second look.
     """
 
     place_mm: Array
@@ -89,9 +89,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """Two colours and the share of their pieces that would be taken for the other by their
-    light.
-    """
+    """Two colours and the share of their pieces that their light alone would confuse."""
 
     one: str
     other: str
@@ -112,8 +110,9 @@ class Close:
 
 
 def shown_pieces(image: Image, setup: Setup) -> list[Shown]:
-    """The pieces on the board, from left to right; raises InputError where the table cannot be seen
-    well enough to learn from it.
+    """The pieces on the board, from left to right.
+
+    Raises InputError if the table cannot be seen well enough to learn from it.
     """
     camera = locate(image, setup)
     if not isinstance(camera, Camera):
@@ -143,8 +142,10 @@ def shown_pieces(image: Image, setup: Setup) -> list[Shown]:
 
 
 def in_order(shown: Sequence[Shown], order: Sequence[str], setup: Setup) -> dict[str, Shown]:
-    """Pieces from left to right by the colours that the players say; raises InputError where there
-    is no such order, or a piece looks nothing like what it is said to be.
+    """Assign colours to pieces from left to right, in the order that the players give.
+
+    Raises InputError if the pieces have no clear order from left to right, or one looks nothing
+    like the colour given for it.
     """
     _check_count(shown, order)
     for left, right in pairwise(shown):
@@ -165,8 +166,9 @@ def in_order(shown: Sequence[Shown], order: Sequence[str], setup: Setup) -> dict
 
 
 def by_palette(shown: Sequence[Shown], setup: Setup) -> dict[str, Shown]:
-    """Pieces by the colours that they have, each once, where that is certain; raises InputError
-    where it is not.
+    """Assign each colour to one piece by the palette.
+
+    Raises InputError if the assignment is not certain.
     """
     _check_count(shown, setup.colours)
     score = _palette_score(shown, setup)
@@ -205,9 +207,7 @@ def by_palette(shown: Sequence[Shown], setup: Setup) -> dict[str, Shown]:
 
 
 def _palette_score(shown: Sequence[Shown], setup: Setup) -> Array:
-    """What speaks, (n, c) in natural logarithms, for each of the table's colours as they are
-    sold.
-    """
+    """Log-likelihoods (n, c) of the table's colours as they are sold."""
     bodies = tuple(palette_body(name) for name in setup.colours)
     return np.array(
         [
@@ -242,9 +242,7 @@ def _check_count(shown: Sequence[Shown], colours: Sequence[str]) -> None:
 
 
 def learn(name: str, looks: Sequence[Shown]) -> LearnedColour:
-    """A colour from looks at pieces of it: the light that makes them likeliest, given what is sold
-    as that colour.
-    """
+    """Learn a colour from pieces of it: the most probable light, given what is sold as it."""
     palette = palette_body(name)
     sold = np.log(palette.light)
 
@@ -281,8 +279,9 @@ def learned_setup(setup: Setup, learned: Sequence[LearnedColour]) -> Setup:
 
 
 def close_pairs(setup: Setup, ground: Array) -> list[Close]:
-    """The table's colours that may be taken for each other over a ground (2, 3), the closest first;
-    raises InputError where two are the same by their light.
+    """The pairs of colours that may be confused over a ground (2, 3), the closest first.
+
+    Raises InputError if two are the same by their light.
     """
     rng = np.random.default_rng(1)
     named = list(zip(setup.colours, bodies_of(setup), strict=True))
@@ -308,8 +307,9 @@ def close_pairs(setup: Setup, ground: Array) -> list[Close]:
 
 
 def _taken_for(true: Body, other: Body, ground: Array, rng: np.random.Generator) -> float:
-    """Share of pieces of a colour that are likelier to be another by their light, drawn from the
-    model that reads them.
+    """Share of pieces of one colour that their light makes more probable in another, by simulation.
+
+    Light is drawn from the same model that reads colours.
     """
     (models,), (costs,) = body_models((true,), ground)
     ways = np.exp(-0.5 * costs)

@@ -1,6 +1,4 @@
-"""Photographs of a folder that are decoded when they are looked at, so that as many as people like
-take the memory of one.
-"""
+"""Photographs of a folder, decoded on access, so that any number takes the memory of one."""
 
 from __future__ import annotations
 
@@ -14,8 +12,9 @@ from vision.cameras.image_files import read_pixels
 
 
 class Photographs(Mapping[str, Image]):
-    """Photographs by name, R-G-B (h, w, 3), in the order given; each is read anew every time, and
-    raises InputError as `read_pixels` does.
+    """Photographs by name, R-G-B (h, w, 3), in the order given.
+
+    Each is read anew on every access, and raises InputError as `read_pixels` does.
     """
 
     def __init__(self, paths: Sequence[Path], orientation: Orientation = "sensor") -> None:
@@ -33,9 +32,7 @@ class Photographs(Mapping[str, Image]):
 
 
 class Chosen(Sequence[Image]):
-    """Some of the pictures of a mapping, in the order of `names`, taken from it when they are
-    looked at.
-    """
+    """Some images of a mapping, in the order of `names`, fetched on access."""
 
     def __init__(self, frames: Mapping[str, Image], names: Sequence[str]) -> None:
         self._frames, self._names = frames, tuple(names)

@@ -1,5 +1,6 @@
-"""What a page shows of a calibration at work, and what people tell it there; the calibration itself
-waits in another thread.
+"""State of a running calibration, for web pages, and people's input to it.
+
+The calibration itself waits in another thread.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from vision.cameras.image_files import encode_jpeg
 
 PICTURE_QUALITY = 80
 MOST_WIDE_PX = 1280
-"""Live pictures are made smaller than this."""
+"""Largest width of live images; wider ones are scaled down."""
 REFUSALS_SHOWN = 5
 
 Stage = Literal["waiting", "at work", "calculating", "done", "failed"]
 
 
 class Guide:
-    """How far a calibration is, for pages, and how it ended."""
+    """Progress of a calibration, for web pages, and its outcome."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -40,15 +41,15 @@ class Guide:
         self._looked = self._seen = False
 
     def finish(self, said: Sequence[str]) -> None:
-        """It is done, and this is what came of it."""
+        """Mark it as done, with the outcome."""
         self._close("done", said)
 
     def fail(self, said: str) -> None:
-        """It cannot be done, and why."""
+        """Mark it as failed, with the reason."""
         self._close("failed", (said,))
 
     def wait_until_seen(self, timeout_s: float) -> None:
-        """Wait until a page has shown how it ended, if one has shown anything; at most so long."""
+        """Wait, at most `timeout_s`, until a page has shown the outcome; not if no page looks."""
         with self._changed:
             if self._looked:
                 self._changed.wait_for(lambda: self._seen, timeout_s)
@@ -68,11 +69,11 @@ class Guide:
 
 @dataclass(frozen=True, slots=True)
 class LensNow:
-    """A lens's calibration at this moment.
+    """State of a lens's calibration.
 
     `said` is about the last frame, `where` is where to hold the target next, `lacking` what is
-    wanted yet; `refused` are the last things that were refused, newest first, each with its reason.
-    `coverage` is the share of the picture's cells that corners were in.
+    still needed; `refused` are the last refusals, newest first, each with its reason. `coverage` is
+    the share of the image's cells that contain corners.
     """
 
     stage: Stage
@@ -92,9 +93,7 @@ class LensNow:
 
 
 class LensGuide(Guide):
-    """A lens's calibration as `calibration.lens.capture.take_views` shows it; everything from any
-    thread.
-    """
+    """Screen of `calibration.lens.capture.take_views` for web pages; thread-safe."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -105,17 +104,17 @@ class LensGuide(Guide):
 
     @property
     def ended(self) -> bool:
-        """Do people want no more views?"""
+        """True if people want no more views."""
         return self._ended
 
     def end(self) -> None:
-        """People want no more views: the lens is calculated from those that were taken."""
+        """Take no more views: the lens is calculated from those taken."""
         with self._changed:
             self._ended = True
             self._stage = "calculating" if self._stage in ("waiting", "at work") else self._stage
 
     def show(self, frame: Frame, seen: Found | NotFound, guidance: Guidance) -> None:
-        """What follows from a frame and what was seen in it."""
+        """Keep a frame, its detection and the guidance for pages."""
         height, width = frame.image.shape[:2]
         with self._changed:
             self._shown = frame, seen, guidance
@@ -141,14 +140,15 @@ class LensGuide(Guide):
             )
 
     def look(self) -> LensNow:
-        """For a page that shows it now."""
+        """State for a page that shows it now."""
         with self._changed:
             stage, outcome = self._look()
             return replace(self._now, stage=stage, outcome=outcome)
 
     def jpeg(self) -> bytes | None:
-        """The newest frame with the guidance drawn in, made once however many ask; None before the
-        first.
+        """The newest frame with guidance drawn in; None before the first.
+
+        It is encoded once per frame, however many ask.
         """
         with self._changed:
             if self._shown is None:
@@ -164,8 +164,9 @@ class LensGuide(Guide):
 
 @dataclass(frozen=True, slots=True)
 class CornersNow:
-    """A table's calibration at this moment: the corners (x, y) px, clockwise from the far left, and
-    what was wrong with those before.
+    """State of a table's calibration: corners (x, y) px, clockwise from the far left.
+
+    `refusal` is what was wrong with the corners before.
     """
 
     stage: Stage
@@ -177,11 +178,13 @@ class CornersNow:
 
 
 class CornersGuide(Guide):
-    """A photograph on which people put the corners of the board; everything from any thread."""
+    """A photograph on which people place the corners of the board; thread-safe."""
 
     def __init__(self, image: Image, cards_px: Array) -> None:
-        """`cards_px` (4, 4, 2) are the corners of the cards, far left, far right, near right, near
-        left: corners begin where those point inwards.
+        """Start with the cards' inner corners.
+
+        `cards_px` (4, 4, 2) are the corners of the cards: far left, far right, near right, near
+        left.
         """
         super().__init__()
         self._stage = "at work"
@@ -194,9 +197,7 @@ class CornersGuide(Guide):
         self._told: Array | None = None
 
     def corners(self) -> Array:
-        """Wait until people say that the corners look right; (4, 2) px, clockwise from the far
-        left.
-        """
+        """Wait until people confirm the corners; returns (4, 2) px, clockwise from the far left."""
         with self._changed:
             while self._told is None:
                 # A wait without an end is deaf to Ctrl-C on some systems.
@@ -205,15 +206,13 @@ class CornersGuide(Guide):
             return told
 
     def refuse(self, said: str) -> None:
-        """Those corners do not do, and why; people put them anew."""
+        """Reject the corners with a reason; people place them again."""
         with self._changed:
             self._stage = "at work"
             self._now = replace(self._now, refusal=said)
 
     def put(self, corners_px: Sequence[tuple[float, float]]) -> bool:
-        """People say that these are the corners; False where nothing waits for them, or one is
-        outside the photograph.
-        """
+        """Confirm these corners; False if nothing waits for them, or one is off the photograph."""
         inside = all(
             -0.5 <= x <= self._now.width - 0.5 and -0.5 <= y <= self._now.height - 0.5
             for x, y in corners_px
@@ -229,13 +228,13 @@ class CornersGuide(Guide):
             return True
 
     def look(self) -> CornersNow:
-        """For a page that shows it now."""
+        """State for a page that shows it now."""
         with self._changed:
             stage, outcome = self._look()
             return replace(self._now, stage=stage, outcome=outcome)
 
     def jpeg(self) -> bytes:
-        """The photograph."""
+        """The photograph as JPEG."""
         return self._jpeg
 
 

@@ -1,6 +1,4 @@
-"""A table that is made ready before a game: what is known of camera, lens, cards and colours, and
-each made better while people look at a page.
-"""
+"""Prepare a table before a game: show and improve camera, lens, cards and colours on a page."""
 
 from __future__ import annotations
 
@@ -40,12 +38,12 @@ from vision.cameras.reconnect import CannotGoOn, frames
 logger = logging.getLogger(__name__)
 
 LOOK_S = 0.1
-"""A camera that gives pictures as fast as it is asked is asked this often."""
+"""Pause between images of a camera that delivers as fast as it is asked."""
 CHECK_MS = 2000
-"""Whether cards and board lie where they should is looked at this often, on the camera's clock."""
+"""Interval, on the camera's clock, of the check whether cards and board lie where they should."""
 LENS_NAME = "lens.json"
 SQUARE_MM = 20.0
-"""Of the printed target; a lens does not depend on it."""
+"""Nominal square of the printed target; a lens does not depend on it."""
 
 Job = Literal["lens", "table", "colours"]
 JOBS: tuple[Job, ...] = get_args(Job)
@@ -53,11 +51,11 @@ JOBS: tuple[Job, ...] = get_args(Job)
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How far a part of the table is.
+    """State of one part of the preparation.
 
     `good` is None as long as that is not known; `said` are sentences, `when` an ISO 8601 time or
-    empty; `doing` is set while it is at work, `refusal` where what people wanted last could not be
-    done, and why.
+    empty.  `doing` is set while work is in progress; `refusal` is why the last request could not be
+    done.
     """
 
     good: bool | None
@@ -68,8 +66,9 @@ class Step:
 
 
 class Preparing:
-    """Looks through the camera of a table that is not played on yet.  `run` in a thread of its own;
-    everything else from any thread.
+    """Watches the camera of a table on which no game is played yet, and runs jobs on request.
+
+    Call `run` in a thread of its own; everything else is thread-safe.
     """
 
     def __init__(
@@ -109,13 +108,13 @@ class Preparing:
 
     @property
     def busy(self) -> bool:
-        """Is something at work that a game would have to wait for?"""
+        """True while a job runs that a game would have to wait for."""
         with self._changed:
             return self._job is not None
 
     @property
     def lens(self) -> LensGuide | None:
-        """The calibration of a lens that was begun last; None before the first."""
+        """The lens calibration that was started last; None before the first."""
         with self._changed:
             return self._lens
 
@@ -129,8 +128,9 @@ class Preparing:
         return self._frame.seq if self._frame is not None else -1
 
     def wish(self, job: Job) -> None:
-        """People want the lens calibrated, cards and board measured anew, or colours learned;
-        raises InputError while something else is at work.
+        """Request a job: calibrate the lens, measure cards and board anew, or learn colours.
+
+        Raises InputError while another job is at work.
         """
         with self._changed:
             if self._job is not None:
@@ -141,7 +141,7 @@ class Preparing:
             self._changed.notify_all()
 
     def stop(self) -> None:
-        """Make `run` return after what is at work; returns at once."""
+        """Make `run` return after the present job; does not wait."""
         self._stopping.set()
         with self._changed:
             if self._lens is not None:
@@ -149,11 +149,10 @@ class Preparing:
             self._changed.notify_all()
 
     def run(self) -> None:
-        """Look, and do what people want, until `stop`; closes the camera, and what comes after the
-        last picture is done on that one.
+        """Watch, and do requested jobs, until `stop`; then close the camera.
 
-        What fails is told as what is wrong with the camera, or as the refusal of what people
-        wanted; the page goes on.
+        Jobs after the last image use that one.  Failures are reported as the camera's problem, or
+        as the refusal of the job; the page goes on.
         """
         with closing(self._camera):
             no_more = msg("It has no more pictures.")
@@ -173,7 +172,7 @@ class Preparing:
                 self._work()
 
     def steps(self) -> dict[str, Step]:
-        """How far each part is: camera, lens, table, colours."""
+        """State of each part: camera, lens, table, colours."""
         with self._changed:
             return {
                 "camera": self._camera_step(),
@@ -201,8 +200,9 @@ class Preparing:
         self._work()
 
     def _check(self, frame: Frame) -> None:
-        """Does the table agree with this picture; and, once the camera's place is known, how finely
-        are gaps read from there?
+        """Check the table against this frame.
+
+        Once the camera is located, the accuracy of gaps is predicted from there.
         """
         checked = recheck(frame.image, self._file.setup)
         measures = (
@@ -218,7 +218,7 @@ class Preparing:
             self._gap_mm = Z_95 * gaps.sigma_mm if gaps else self._gap_mm
 
     def _work(self) -> None:
-        """Do what people want, on the newest picture."""
+        """Do the requested job on the newest image."""
         job, frame = self._job, self._frame
         if job is None:
             return
@@ -245,7 +245,7 @@ class Preparing:
             self._end("")
 
     def _end(self, refusal: str) -> None:
-        """What people wanted, if anything, is done, or could not be done and why."""
+        """Finish the job, if any; `refusal` is why it could not be done, or empty."""
         with self._changed:
             job, self._job = self._job, None
             if job and refusal:
@@ -277,8 +277,9 @@ class Preparing:
         )
 
     def _measure(self, frame: Frame) -> None:
-        """Cards and board anew, through the new lens if there is one; the table stays as it was
-        where that fails.
+        """Measure cards and board anew, through the new lens if there is one.
+
+        On failure the table stays as it was.
         """
         lens = self._new_lens.camera if self._new_lens else self._file.setup.camera
         setup, _ = redo(frame.image, msgspec.structs.replace(self._file.setup, camera=lens))
@@ -378,7 +379,7 @@ class Preparing:
 
 
 def _times(file: TableFile) -> dict[Job, str]:
-    """When the files were written that the table and its lens are kept in, where there are any."""
+    """Modification times of the files of the table and its lens, if they exist."""
     times: dict[Job, str] = {}
     lens = file.path.with_name(LENS_NAME)
     with suppress(InputError, OSError):
@@ -392,7 +393,7 @@ def _written(path: Path) -> str:
 
 
 def _lens_said(lens: Lens) -> str:
-    """What is known of a lens, in a sentence."""
+    """A sentence on what is known of a lens."""
     if lens.first_estimate:
         return msg("A first estimate: lengths are coarse until it is calibrated.")
     if lens.covariance:

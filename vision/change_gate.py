@@ -1,7 +1,7 @@
-"""Reading a camera frame after frame: a picture in which nothing has changed is not read again.
+"""Read a camera's frames, and skip those in which nothing has changed.
 
-Reading a table takes some tenths of a second; seeing that it is still the same table takes
-milliseconds.  So a frame is read when it has come to rest and differs from the one read last.
+Reading a table takes some tenths of a second; seeing that it is still the same takes milliseconds.
+So a frame is read when it has come to rest and differs from the one read last.
 """
 
 from __future__ import annotations
@@ -24,47 +24,47 @@ from vision.observe import observe
 from vision.pipeline import TableReader
 
 THUMB_PX, COLOUR_PX = 480, 280
-"""Width of the small grey picture that is compared; the coloured one is halved while it stays so
-wide.
+"""Width of the small grey image that is compared; the coloured one is halved as long as it stays
+this wide.
 """
 CHANGED_LEVELS, CHANGED_SIGMAS = 3.0, 3.5
-"""A small pixel and those around it, nine in all, have changed if they differ by this much on
-average, in grey levels and in standard deviations of one pixel's noise.
+"""Least mean difference over 3 x 3 small pixels that is a change, in grey levels and in standard
+deviations of one pixel's noise.
 """
 SHAKEN = 0.1
-"""And by this share of the contrast around it: a camera that trembles by a third of a pixel moves
-edges, and nothing has changed.
+"""Share of the local contrast that a change must exceed too: a camera that trembles by a third of a
+pixel moves edges, without any change.
 """
 WHITE, CLIPPED = 255.0, 250.0
-"""The brightest level, and that from which a pixel does not show how bright the table is."""
+"""The brightest level, and the level from which a pixel counts as clipped."""
 EVERY_PX, FITS, LEAST_RANGE, LEAST_NOISE = 6, 3, 16.0, 1.0
-"""Light and noise are learned from every sixth pixel, so many times from those that agree with what
-was learned; how light grows is only told where there are so many levels.
+"""Fit of gain and noise: every sixth pixel, repeated this often on the inliers; the gain is fitted
+only over at least this range of levels; least noise.
 """
 MOST_GAIN = 1.25
-"""A picture that is so many times as bright is another one."""
+"""Largest ratio of brightness between two images of the same scene."""
 READ_AGAIN = 2
-"""Where there is doubt so many more pictures of the same table are read: each has its own noise."""
+"""Number of additional readings of the same table in case of doubt: each image has its own
+noise.
+"""
 APART_SIGMAS = 4.0
-"""Readings of a piece that are farther apart than this, in place and heading, are not one."""
+"""Readings farther apart than this, in place and heading, are different pieces."""
 MOVED_PX = 2.0
-"""A camera has moved if a corner of the board is seen so far from where it was."""
+"""A camera has moved if a corner of the board has shifted by this much."""
 NOT_AT_REST = phrase("the picture has not come to rest yet")
-"""Why a picture that changes is not read."""
+"""Why an image that changes is not read."""
 CHANGED_PIXELS = 6
-"""So many changed pixels in one spot are a change; a small piece covers twenty."""
+"""Least number of changed pixels in one spot for a change; a small piece covers twenty."""
 COLOUR_LEVELS, COLOUR_PIXELS = 10.0, 4
-"""The same of red, green or blue: a piece may be as light as what it lies on, and JPEG keeps
-colours only roughly.
+"""As above for red, green or blue: a piece may be as bright as its ground, and JPEG keeps colours
+only roughly.
 """
 
 Grey = NDArray[np.float32]
 
 
 class Thumb(NamedTuple):
-    """What is compared of a picture: grey (h, w) and coloured (h', w', 3), means of what each pixel
-    covers.
-    """
+    """Downscaled image for comparison: grey (h, w) and coloured (h', w', 3), by area means."""
 
     grey: Grey
     colour: Image
@@ -73,8 +73,8 @@ class Thumb(NamedTuple):
 class Watch:
     """Call it like `observe`, with every frame of one camera in order.
 
-    While the picture changes it answers with the last observation marked `moving`, or Unusable
-    before the first.  By another setup all is read anew.
+    While the image changes it returns the last observation marked `moving`, or Unusable before the
+    first.  With another setup everything is read anew.
     """
 
     def __init__(self) -> None:
@@ -89,6 +89,7 @@ class Watch:
     def __call__(
         self, frame: Frame, setup: Setup, reference: Frame | None = None
     ) -> Observation | Unusable:
+        """The observation of a frame, read or repeated."""
         thumb, last = _thumb(frame), self._last
         self._last = thumb, frame.at_ms
         before = self._read[2] if self._read is not None and self._read[1] == setup else None
@@ -115,8 +116,9 @@ class Watch:
     def _read_again(
         self, before: Observation, frame: Frame, setup: Setup, reference: Frame | None
     ) -> Observation:
-        """The surer one of two readings of a table on which nothing has changed, with what the
-        other says otherwise of pieces in doubt.
+        """The more certain of two readings of an unchanged table.
+
+        Pieces in doubt are taken from the other reading.
         """
         self._more -= 1
         again = observe(frame, setup, reference, self._reader)
@@ -131,7 +133,7 @@ class Watch:
         )
 
     def _told(self, read: Observation | Unusable, frame: Frame) -> Observation | Unusable:
-        """What was read of this picture, or of one like it before, as it is told now."""
+        """An earlier reading as the observation of this frame."""
         told = replace(read, frame_seq=frame.seq, at_ms=frame.at_ms)
         if not isinstance(told, Observation):
             return told
@@ -141,7 +143,7 @@ class Watch:
 
 
 def _doubt(seen: Observation) -> float:
-    """What is not read at all, and of how many pieces it is in doubt whether and how they lie."""
+    """Amount of doubt: unread objects, and pieces whose presence or pose is uncertain."""
     return len(seen.unread_mm) + sum(
         1 - piece.pose_probability for piece in seen.pieces if piece.pose_probability < SURE
     )
@@ -152,7 +154,7 @@ def _things(seen: Observation) -> int:
 
 
 def _or_as(piece: SeenPiece, others: tuple[SeenPiece, ...]) -> SeenPiece:
-    """A piece that is in doubt may be what another picture of the same table shows in its place."""
+    """A doubtful piece, or its counterpart in another reading of the same table."""
     if piece.pose_probability >= SURE or not others:
         return piece
     apart = [
@@ -172,7 +174,7 @@ def _or_as(piece: SeenPiece, others: tuple[SeenPiece, ...]) -> SeenPiece:
 
 
 def _lies_as(piece: SeenPiece, other: SeenPiece) -> bool:
-    """Are two readings one, for all that they doubt?"""
+    """True if two readings agree within their uncertainty."""
     if (piece.size, piece.pose) != (other.size, other.pose):
         return False
     away, doubt = other.away_from(piece), piece.covariance + other.covariance
@@ -182,9 +184,7 @@ def _lies_as(piece: SeenPiece, other: SeenPiece) -> bool:
 def _with_note(
     seen: Observation | Unusable, before: Observation | Unusable | None, setup: Setup
 ) -> Observation | Unusable:
-    """What was seen, with a note if the camera is not where it was when the table was read
-    before.
-    """
+    """The reading, with a note if the camera has moved since the table was read before."""
     if not isinstance(seen, Observation) or not isinstance(before, Observation):
         return seen
     shift = outline_px(seen.camera, setup) - outline_px(before.camera, setup)
@@ -216,7 +216,7 @@ def _thumb(frame: Frame) -> Thumb:
 
 
 def _halved(image: Image) -> Image:
-    """Each two by two pixels as one: quick, other sizes take many times as long."""
+    """Average 2 x 2 pixels; other ratios take many times as long."""
     height, width = image.shape[0] // 2, image.shape[1] // 2
     return np.asarray(
         cv2.resize(image[: 2 * height, : 2 * width], (width, height), interpolation=cv2.INTER_AREA),
@@ -225,8 +225,9 @@ def _halved(image: Image) -> Image:
 
 
 def _same(a: Thumb, b: Thumb) -> bool:
-    """Do two pictures show the same, but for noise, a common change of light and a tremble of the
-    camera?
+    """True if two images show the same scene.
+
+    Noise, a global change of light and a tremble of the camera are allowed.
     """
     if a.colour.shape != b.colour.shape:
         return False
@@ -245,8 +246,9 @@ def _same(a: Thumb, b: Thumb) -> bool:
 
 
 def _has_spot(changed: NDArray[np.bool_], pixels: int) -> bool:
-    """Is one spot of those (h, w) that have changed so large?  A camera that trembles changes a
-    pixel here and one there.
+    """True if a connected spot of changed pixels (h, w) has this size.
+
+    A trembling camera changes single scattered pixels only.
     """
     if np.count_nonzero(changed) < pixels:
         return False
@@ -255,8 +257,9 @@ def _has_spot(changed: NDArray[np.bool_], pixels: int) -> bool:
 
 
 def _beyond_tremble(a: Grey, b: Grey, gain: float, offset: float) -> Grey:
-    """By how many levels pixels (h, w) or (h, w, 3) and those around them differ after a change of
-    light, beyond what a tremble does to edges.
+    """Difference in levels, after gain and offset, beyond what a tremble does to edges.
+
+    Means over 3 x 3 pixels, for (h, w) or (h, w, 3).
     """
     apart = b - np.minimum(gain * a + offset, WHITE)
     apart[(a >= CLIPPED) & (apart > 0)] = 0
@@ -266,9 +269,7 @@ def _beyond_tremble(a: Grey, b: Grey, gain: float, offset: float) -> Grey:
 
 
 def _light(a: Grey, b: Grey) -> tuple[float, float, float]:
-    """How much brighter pixels (n,) have become, as a factor and in levels, and the standard
-    deviation of their noise.
-    """
+    """Gain and offset in levels between pixels (n,), and the standard deviation of their noise."""
     dim = np.maximum(a, b) < CLIPPED
     a, b = (a[dim], b[dim]) if dim.any() else (a, b)
     gain, offset = 1.0, float(np.median(b - a))

@@ -1,4 +1,4 @@
-"""A photograph in, pieces in millimetres out: the one door of vision."""
+"""Entry point of vision: from a photograph to pieces in millimetres."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def observe(
 ) -> Observation | Unusable:
     """Read the pieces on the table, in the table frame.
 
-    `reference` is the empty table from the same camera place, if there is a picture of it; `reader`
-    has read the camera's last frame and is quicker where little has changed.  Returns Unusable,
-    with the reason, where the camera's place cannot be found.  A camera's frames are read through
+    `reference` is the empty table from the same camera pose, if there is an image of it; `reader`
+    has read the camera's last frame and is faster if little has changed.  Returns Unusable, with
+    the reason, if the camera cannot be located.  A camera's frames are read through
     `vision.change_gate.Watch`.
     """
     size = (setup.camera.width, setup.camera.height)
@@ -79,7 +79,7 @@ def _inside(one: Reading, outline: Array) -> bool:
 
 
 def _seen(readings: list[Reading], photo: Photo) -> tuple[SeenPiece, ...]:
-    """Pieces as they are told, one that stands on another right after it."""
+    """Pieces as they are reported, each followed by the one that stands on it."""
     if not readings:
         return ()
     told: list[tuple[Reading, int | None]] = []
@@ -118,9 +118,7 @@ def _piece(one: Reading, on: int | None, by_place: Array, setup: Setup) -> SeenP
 
 
 def _with_place(covariance: Array, by_place: Array) -> Array:
-    """The covariance (3, 3) of a piece with what is not known of the camera's place, (2, 2) mm^2
-    where the piece is.
-    """
+    """Covariance (3, 3) of a piece, plus that (2, 2) mm^2 of the camera's pose at its place."""
     told = covariance.copy()
     told[:2, :2] += by_place
     return told

@@ -1,6 +1,4 @@
-"""Reading a table: the finder names places, the second look says what may stand there, edges say
-exactly where, and what the rules of the game know of its pieces decides what is left open.
-"""
+"""Read a table: detect, estimate keypoints, align with edges, and apply the game's inventory."""
 
 from __future__ import annotations
 
@@ -70,24 +68,22 @@ from vision.pose.priors import habit_of, lie_as_a_rule, stand_alike
 from vision.results import Reading, TableRead
 
 AROUND_BOARD = 1.05
-"""A die at the edge of the board is seen so far beyond it, of the board's size."""
+"""Size, relative to the board's, of the area in which a die at its edge is visible."""
 FIT_ODDS, SHARE_RIGHT = (-9.0, -4.5, -1.5, 1.0), (0.15, 0.5, 0.85, 1.0)
-"""Share of pieces that are what they are read as, by the log odds of the verification.
-
-Of 22,000 rendered pieces 19 % of those below -6, 54 % from there to -3, and of those otherwise
+"""Share of correct readings, by interpolation over the log odds of the verification.  Of 22,000
+rendered pieces 19 % of those below -6 were right, 54 % from there to -3, and of those otherwise
 confidently read 84 % up to 0, 91 % up to 1, and 99 % above.
 """
 MOVED_PX = 0.3
-"""A camera has moved if corners of the board are seen farther than this from where they were."""
+"""A camera has moved if corners of the board shift by more than this."""
 
 
 class TableReader:
-    """Reads pieces, counters and tiles on any board, one photograph after the other; `reference` is
-    the same table without pieces, if there is a picture of it.  What lies as it lay when it was
-    measured, seen by a camera that did not move, is not measured again; the answer is what reading
-    the photograph alone would give, but for the noise of pictures.
+    """Reads pieces, counters and tiles on any board, one photograph after the other.
 
-    `camera` finds the place of the camera whose photographs are read.
+    `reference` is the same table without pieces, if there is an image of it.  Unmoved pieces, seen
+    by an unmoved camera, are not measured again; the result is what reading the photograph alone
+    would give, up to image noise.  `camera` locates the camera of the photographs.
     """
 
     def __init__(self) -> None:
@@ -96,6 +92,7 @@ class TableReader:
         self._empty: tuple[Frame, Setup, EmptyTable | None] | None = None
 
     def __call__(self, photo: Photo, reference: Frame | None = None) -> TableRead:
+        """Everything on the table in a photograph."""
         setup = photo.setup
         last = self._last if self._last is not None and self._last.is_where(photo) else None
         sight = seen = search(view_of(photo), setup.colours, last.sight if last else None)
@@ -137,7 +134,7 @@ class TableReader:
         return TableRead(readings, discs, hand_over(sight, setup), left, tiles, told)
 
     def _empty_table(self, reference: Frame | None, photo: Photo) -> EmptyTable | None:
-        """Made once: the camera's picture of the empty table stays the same while it plays."""
+        """The empty table, computed once: its image stays the same during a game."""
         if reference is None:
             return None
         if self._empty is None or self._empty[0] is not reference or self._empty[1] != photo.setup:
@@ -147,7 +144,7 @@ class TableReader:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Last:
-    """What was seen and measured, from where `photo` was taken."""
+    """Detections and measurements of the last photograph."""
 
     photo: Photo
     sight: Sight
@@ -157,7 +154,7 @@ class _Last:
     counters: tuple[SeenCounter, ...]
 
     def is_where(self, photo: Photo) -> bool:
-        """Does a photograph show the same table from the same place?"""
+        """True if a photograph shows the same table from the same pose."""
         if photo.setup != self.photo.setup or photo.image.shape != self.photo.image.shape:
             return False
         moved_px = np.abs(
@@ -166,9 +163,7 @@ class _Last:
         return bool(moved_px < MOVED_PX)
 
     def board_is_still(self, sight: Sight) -> bool:
-        """Has nothing on the board changed, nor beside it by as much as a die is seen to stick
-        out?
-        """
+        """True if nothing on the board has changed, nor beside it where a die would stick out."""
         outline = self.photo.setup.outline_mm()
         middle = outline.mean(axis=0)
         return not _any_in(
@@ -176,9 +171,10 @@ class _Last:
         )
 
     def still(self, sight: Sight) -> list[Laid]:
-        """The pieces around which nothing has changed.  Where nothing has at all it is the same
-        table once more: then not those of which it is in doubt whether and how they lie, as another
-        picture has other noise.
+        """The pieces around which nothing has changed.
+
+        If nothing has changed at all, doubtful pieces are left out: they are read again, because
+        another image has other noise.
         """
         eye, mask = self.photo.camera.eye_mm, sight.fresh
         if not mask.any():
@@ -196,7 +192,7 @@ class _Last:
 
 
 def _any_in(mask: NDArray[np.bool_], outline_px: Array) -> bool:
-    """Is the mask set anywhere in a convex outline (n, 2)?"""
+    """True if the mask is set anywhere in a convex outline (n, 2)."""
     corners = np.rint(outline_px).astype(np.int32)
     left, top = np.maximum(corners.min(axis=0), 0)
     right, bottom = np.maximum(corners.max(axis=0) + 1, 0)
@@ -207,16 +203,15 @@ def _any_in(mask: NDArray[np.bool_], outline_px: Array) -> bool:
 
 
 def _is_set(mask: NDArray[np.uint8], pixel: Array) -> bool:
-    """Is the mask set at a pixel (2,)?  Beyond it nothing is."""
+    """True if the mask is set at a pixel (2,); false outside of it."""
     column, row = (int(value) for value in np.rint(pixel))
     return 0 <= row < mask.shape[0] and 0 <= column < mask.shape[1] and bool(mask[row, column])
 
 
 def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid]:
-    """Pieces where the finder names a place and where something is left over that it does not, the
-    surest first.
+    """Pieces from detections and from leftovers of the piece mask, the most certain first.
 
-    Where one is known to lie `still`, nothing is looked for.
+    Nothing is searched for where a piece is known to be `still`.
     """
     setup, habit = photo.setup, habit_of(photo.setup).poses
     taken = np.zeros(sight.view.code.shape[:2], bool)
@@ -255,8 +250,9 @@ def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid
 
 
 def _looked_at(found: Sequence[Found], habit: Array, sight: Sight, photo: Photo) -> list[Looked]:
-    """What the second look sees where the finder names places; where nearly all pieces of the game
-    stand alike, also as if they did.
+    """Keypoints of the detections.
+
+    If nearly all pieces of the game have the same pose, also as if these had it.
     """
     colours = photo.setup.colours
     looked = look_twice([cut_of(one, sight.view) for one in found], sight.view, colours)
@@ -274,7 +270,7 @@ def _looked_at(found: Sequence[Found], habit: Array, sight: Sight, photo: Photo)
 
 
 def _colours_on_board(laid: list[Laid], setup: Setup) -> int:
-    """Of how many colours pieces are surely there."""
+    """Number of colours with a confident piece."""
     return len(
         {
             int(one.looked.colours.argmax())
@@ -285,8 +281,9 @@ def _colours_on_board(laid: list[Laid], setup: Setup) -> int:
 
 
 def _looked_at_as_they_lie(middles_mm: list[Array], sight: Sight, photo: Photo) -> list[Looked]:
-    """What the second look sees of the pieces that fit about places (2,): it takes a printed square
-    for a base, unless it is shown a piece as that lies.
+    """Keypoints of pieces that fit about places (2,), cropped as lying pieces.
+
+    Otherwise a printed square would be taken for a base.
     """
     lie = [guess for middle_mm in middles_mm if (guess := as_it_lies(middle_mm, photo)) is not None]
     cuts = [
@@ -299,9 +296,7 @@ def _looked_at_as_they_lie(middles_mm: list[Array], sight: Sight, photo: Photo) 
 
 
 def _made_out(laid: list[Laid], known: Sequence[Laid], photo: Photo, sight: Sight) -> list[Laid]:
-    """Pieces as they were laid, those that are seen badly and are not `known` looked at from all
-    sides.
-    """
+    """Pieces, those with uncertain keypoints that are not `known` examined from all sides."""
     kept = [one for one in laid if one.looked.blur <= BLURRED or one in known]
     clearer = []
     for one in (one for one in laid if one not in kept):
@@ -312,8 +307,9 @@ def _made_out(laid: list[Laid], known: Sequence[Laid], photo: Photo, sight: Sigh
 
 
 def _reading(spot: Spot) -> Reading:
-    """The likeliest of a spot, with the doubt that the others leave about where it is and what, and
-    whether it is.
+    """The most probable reading of a spot.
+
+    It has the uncertainty that the other readings leave about place, identity and existence.
     """
     best = spot.tried[0]
     weights = np.exp([min(one.evidence - best.evidence, 0.0) for one in spot.tried])
@@ -343,7 +339,7 @@ def _reading(spot: Spot) -> Reading:
 
 
 def _share(spot: Spot, weights: Array, one: Tried, of: Callable[[Tried], object]) -> float:
-    """Of all that a spot may be, the share of what is alike in this."""
+    """Total weight of the readings of a spot that share a property with one of them."""
     return float(weights[[of(other) == of(one) for other in spot.tried]].sum())
 
 

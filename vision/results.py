@@ -1,4 +1,4 @@
-"""What a way of reading says of a table, before it is told in an Observation."""
+"""Results of reading a table, before they are reported as an Observation."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from vision.geometry.piece_pose import Hypothesis
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """One piece: where it is, covariance (3, 3) of (x_mm, y_mm, heading_deg), the probabilities of
-    its being there in this pose, of its size, and (c,) of the table's colours; `under` is the piece
-    that it stands on, `rivals` what else it may be, the likeliest first. `covariance` is with the
-    doubt about what it is, `if_right` (3, 3) without; None where that is all the doubt there is.
+    """One piece with its probabilities.
+
+    `covariance` (3, 3) is of (x_mm, y_mm, heading_deg); `probability` is that of the piece in this
+    pose, `size_probability` that of its size, `chances` (c,) those of the table's colours.  `under`
+    is the piece that it stands on, `rivals` are other readings, the most probable first.
+    `covariance` includes the doubt about the reading itself, `if_right` (3, 3) does not; None if
+    there is no such doubt.
     """
 
     guess: Hypothesis
@@ -29,9 +32,11 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRead:
-    """All pieces, those beside the board too; counters; whether a hand is over the board; places
-    (2,) mm of what was not read; of a board of tiles, which places have one; and dice that lie on
-    the board, None where nobody looks for any.
+    """Everything on a table, pieces beside the board included.
+
+    `hand` is true if a hand is over the board; `unread_mm` are places (2,) of unread objects;
+    `tiles` says which places of a tiled board have one; `dice` lie on the board, None if they are
+    not searched for.
     """
 
     pieces: list[Reading]

@@ -1,1 +1,1 @@
-"""The lens: views of a target, the fit, its file, and the guide that leads to a good one."""
+"""Lens calibration: views of a target, the fit, its file, and live guidance."""

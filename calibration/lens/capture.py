@@ -1,5 +1,6 @@
-"""The target of a lens held before a live camera: a view is taken whenever it is held still; a
-screen shows where to hold it next.
+"""Capture views of the calibration target from a live camera.
+
+A view is taken whenever the target is held still; a screen shows where to hold it next.
 """
 
 from __future__ import annotations
@@ -28,23 +29,24 @@ from vision.cameras.frame import Frame, Image
 from vision.geometry.camera_model import FOCUS_STEP_DPT
 
 TRIES, RETRY_S = 10, 1.0
-"""A camera that gives no pictures is asked again so many times, so far apart."""
+"""How many times, and how many seconds apart, a camera without frames is asked again."""
 
 
 class Screen(Protocol):
-    """Where people see the guidance."""
+    """Interface of what shows the guidance to people."""
 
     @property
     def ended(self) -> bool:
-        """Do they want no more views?"""
+        """True if people want no more views."""
 
     def show(self, frame: Frame, seen: Found | NotFound, guidance: Guidance) -> None:
-        """What follows from a frame and what was seen in it."""
+        """Show a frame, what was detected in it, and the guidance after it."""
 
 
 class Terminal:
-    """Guidance in a terminal: a line that changes with every frame, and what is to stay.  To be
-    entered before it is shown anything.
+    """Guidance in a terminal: a line that changes with every frame, and messages that stay.
+
+    A context manager, to be entered before anything is shown.
     """
 
     ended = False
@@ -68,7 +70,7 @@ class Terminal:
         self._status.stop()
 
     def show(self, frame: Frame, seen: Found | NotFound, guidance: Guidance) -> None:  # noqa: ARG002 - a terminal has no pictures
-        """The sentence of this frame; what was taken and what is refused stays."""
+        """Show this frame's sentence; views taken and refusals stay."""
         if not self._begun:
             self._begun = True
             self._console.print(asks(guidance), highlight=False)
@@ -89,11 +91,11 @@ def take_views(
     keep: Path | None = None,
     pause: Callable[[float], object] = time.sleep,
 ) -> Views:
-    """Views until there is enough, the camera ends, or people want no more; `first_lens` gives an
-    estimate for their size, `keep` is a folder for what is taken.
+    """Take views until there are enough, the camera ends, or people stop it.
 
-    Raises InputError where that is too little for a lens, the camera does not come back, or changes
-    its focus or the size of its pictures.
+    `first_lens` gives an estimate for a size of frames, `keep` is a folder for the images taken.
+    Raises InputError if the views are too few for a lens, the camera does not come back, or its
+    focus or frame size changes.
     """
     guidance: Guidance | None = None
     focus_dpt = None
@@ -141,7 +143,7 @@ def asks(guidance: Guidance) -> str:
 
 
 def _next_frame(camera: CameraPort, pause: Callable[[float], object]) -> Frame | None:
-    """The next frame, a camera that is lost being asked again for a while."""
+    """The next frame; a lost camera is retried for a while."""
     for _ in range(TRIES - 1):
         try:
             return camera.read()
@@ -156,7 +158,7 @@ def _next_frame(camera: CameraPort, pause: Callable[[float], object]) -> Frame |
 
 
 def _same_focus(name: str, before_dpt: float | None, now_dpt: float | None) -> float | None:
-    """The focus of the first view; raises InputError if it is another now."""
+    """The focus of the first view; raises InputError if it has changed."""
     if before_dpt is None or now_dpt is None:
         return now_dpt if before_dpt is None else before_dpt
     if abs(now_dpt - before_dpt) > FOCUS_STEP_DPT:

@@ -1,4 +1,4 @@
-"""`rinkside-lens/1`: a calibrated lens in a file, with all that is known of how good it is."""
+"""`rinkside-lens/1`: a file with a calibrated lens and its accuracy."""
 
 from __future__ import annotations
 
@@ -33,14 +33,16 @@ class ViewRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class LeftOutRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One photograph that was not."""
+    """One photograph that was left out."""
 
     name: str
     reason: str
 
 
 class LensFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A lens; `camera` is what `table.json` wants to have, `sigma` the uncertainty (1 sigma) of
+    """A calibrated lens as it is stored.
+
+    `camera` is the part that `table.json` takes; `sigma` is the standard deviation (1 sigma) of
     each free parameter.
     """
 
@@ -59,7 +61,7 @@ class LensFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 def lens_file(calibrated: Calibrated, given: Views, target: str, square_mm: float) -> LensFile:
-    """All that is known of a lens that was calibrated from what was given."""
+    """The file of a calibrated lens, from its fit and the views given."""
     views = tuple(judged.view for judged in calibrated.views)
     covered = cells_of(
         np.concatenate([view.pixels for view in views]),
@@ -133,8 +135,9 @@ def load_lens(path: Path) -> LensFile:
 
 
 def save_lens(file: LensFile, path: Path) -> Path | None:
-    """Write a lens, whole or not at all; what was there before is kept beside it, and its path is
-    returned.
+    """Write a lens file atomically.
+
+    A file that was there before is kept beside it; returns the path of that copy.
     """
     kept = keep_previous(path)
     write_whole(

@@ -1,8 +1,8 @@
-"""A lens from views of a target: OpenCV finds the minimum; what to believe of it is decided here.
+"""Fit a lens to views of a target: OpenCV minimizes; what to trust is decided here.
 
 Views that do not fit the others, and corners that do not fit their view, are left out with the
-reason.  The model is the one that predicts best the views it has not seen.  Uncertainties come from
-the whole adjustment, every view's pose unknown too.
+reason.  The model is the one that predicts unseen views best.  Uncertainties come from the whole
+adjustment, with the pose of every view unknown too.
 """
 
 from __future__ import annotations
@@ -23,29 +23,25 @@ from vision.geometry.camera_model import Pose
 
 USUAL = "k1 k2 p1 p2"
 BENDS_MORE = 1.2
-"""Where the usual model leaves so many times the residuals of a fisheye's, the lens is judged as a
-fisheye from the start.
+"""If the usual model leaves this many times the residuals of the fisheye model, the lens is treated
+as a fisheye from the start.
 """
 FOLDS = 4
 OUTLIER_VIEW = 2.5
-"""A view whose corners are off together by so many times what those of the others are does not fit
-them.
-"""
+"""A view is an outlier if its smooth residual exceeds the median of the others by this factor."""
 SURFACE_TERMS = 10
-"""Of a cubic surface in two directions."""
+"""Terms of a cubic polynomial in two variables."""
 OUTLIER_CORNER = 4.5
-"""A corner so many sigmas off is left out."""
+"""A corner with a residual of more than this many sigmas is left out."""
 MEDIAN_SQUARE = 2 * math.log(2)
 """Median of the squared distance of a point whose two coordinates have a variance of 1."""
 WORST_FOCAL_SHARE = 0.01
-"""A focal length less certain than this (1 sigma) is none."""
+"""Largest relative standard deviation of the focal length at which a lens is accepted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """A view as the lens sees it: `residual_px` (n, 2), how far the target is tilted, and how far
-    away it is.
-    """
+    """A view with its fit: residuals (n, 2) px, tilt of the target and its distance."""
 
     view: View
     residual_px: Array
@@ -54,16 +50,17 @@ class Judged:
 
     @property
     def rms_px(self) -> float:
+        """Root mean square residual of the view."""
         return _rms(self.residual_px)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Calibrated:
-    """A lens, and how good it is.
+    """A lens and its accuracy.
 
     `sigma` (1 sigma) and `covariance` are of the model's free parameters, in pixels where they are
-    lengths. Residuals are distances in the picture, root mean square over all corners;
-    `held_out_px` those of views that the lens had not seen, by model.
+    lengths. Residuals are root mean square distances in the image over all corners; `held_out_px`
+    are those of views that the lens had not seen, by model.
     """
 
     lens: Lens
@@ -76,6 +73,7 @@ class Calibrated:
 
     @property
     def sigma(self) -> dict[str, float]:
+        """Standard deviations (1 sigma) of the free parameters by name."""
         return dict(
             zip(
                 MODELS[self.model].parameters,
@@ -86,8 +84,9 @@ class Calibrated:
 
 
 def calibrate_lens(views: tuple[View, ...], size_px: tuple[int, int]) -> Calibrated:
-    """The lens that took these views; raises InputError where too few of them agree, or they do not
-    tell the focal length.
+    """Calibrate the lens that took these views.
+
+    Raises InputError if too few views agree, or they do not determine the focal length.
     """
     kept, left_out = _agreeing(views, size_px)
     held_out = {model: _held_out(kept, size_px, model) for model in MODELS}
@@ -123,8 +122,9 @@ def calibrate_lens(views: tuple[View, ...], size_px: tuple[int, int]) -> Calibra
 def _agreeing(
     views: tuple[View, ...], size_px: tuple[int, int]
 ) -> tuple[tuple[View, ...], tuple[LeftOut, ...]]:
-    """Views without those, and corners without those, that do not fit the others.  The worst view
-    goes first, and all are fitted anew.
+    """Leave out views that do not fit the others, and corners that do not fit their view.
+
+    The worst view goes first, and all are fitted anew.
     """
     solved = roughly(views, size_px, (USUAL, "fisheye", "rational"))
     model, left_out = solved.model, []
@@ -168,7 +168,7 @@ def _agreeing(
 
 
 def _without_strays(view: View, residual: Array, usual_rms: float) -> View:
-    """A view without corners that are off by much more than usual."""
+    """A view without outlier corners."""
     good = np.hypot(*residual.T) <= OUTLIER_CORNER * usual_rms / math.sqrt(2)
     return replace(view, target_mm=view.target_mm[good], pixels=view.pixels[good])
 
@@ -176,8 +176,9 @@ def _without_strays(view: View, residual: Array, usual_rms: float) -> View:
 def roughly(
     views: tuple[View, ...], size_px: tuple[int, int], models: tuple[str, ...] = (USUAL, "fisheye")
 ) -> Solved:
-    """By the first of these models, or by a later one where the lens bends more than that can: good
-    views must not be left out for it.
+    """Fit the first of these models, or a later one if it fits much better.
+
+    A lens that bends more than a model can follow must not cost good views.
     """
     best, *others = (solve(views, size_px, model) for model in models)
     for other in others:
@@ -190,8 +191,9 @@ def roughly(
 
 
 def _held_out(views: tuple[View, ...], size_px: tuple[int, int], model: str) -> tuple[Array, ...]:
-    """Residuals (n, 2) of each view by a lens that was calibrated without it; only its pose is
-    fitted to it.
+    """Cross-validation residuals (n, 2) of each view.
+
+    The lens is calibrated without the view, then only the view's pose is fitted.
     """
     residuals: dict[int, Array] = {}
     for fold in range(FOLDS):
@@ -204,12 +206,12 @@ def _held_out(views: tuple[View, ...], size_px: tuple[int, int], model: str) -> 
 
 
 def _choose(held_out: dict[str, tuple[Array, ...]]) -> str:
-    """The model that predicts best, in doubt the usual one: lenses are a little askew, and leaving
-    that out bends the rest.
+    """Choose the model that predicts best; in doubt the usual one.
 
-    Another one must gain by more than chance: Wilcoxon's signed ranks of what it gains in each view
-    must lie one standard error above 0 where it is simpler, two where it is richer.  Ranks, because
-    one view that a model cannot follow drowns the rest.
+    Real lenses are a little decentred, and leaving that out distorts the other parameters.  Another
+    model must gain by more than chance: Wilcoxon's signed-rank statistic of the gain per view must
+    lie one standard error above 0 if the model is simpler, two if it is richer.  Ranks are used
+    because one view that a model cannot follow would dominate the rest.
     """
     squares = {
         model: np.array([np.sum(residual**2) for residual in residuals])
@@ -233,11 +235,11 @@ def _judged(view: View, pose: Pose, residual: Array) -> Judged:
 
 
 def _bend(view: View, residual: Array) -> float:
-    """Root mean square of what neighbouring corners are off together, in px: of a cubic surface
-    over the target.
+    """Root mean square of the smooth part of a view's residuals, in px.
 
-    Noise moves every corner by itself, and hardly shows here; a bent target, or one that moved,
-    shows in full.  It is scaled so that noise alone gives its own size.
+    The smooth part is a cubic surface fitted over the target.  Independent corner noise hardly
+    shows in it; a bent or moving target shows in full.  It is scaled so that noise alone gives its
+    own size.
     """
     x, y = ((view.target_mm - view.target_mm.mean(axis=0)) / np.ptp(view.target_mm, axis=0).max()).T
     surface, _ = np.linalg.qr(
@@ -247,7 +249,7 @@ def _bend(view: View, residual: Array) -> float:
 
 
 def _usual_rms(residual: Array) -> float:
-    """Root mean square (n, 2) as it would be without a few corners that stray."""
+    """Robust root mean square of residuals (n, 2), insensitive to a few stray corners."""
     return math.sqrt(2 * float(np.median(np.sum(residual**2, axis=1))) / MEDIAN_SQUARE)
 
 

@@ -1,8 +1,7 @@
-"""Guidance while the target is held before a camera: what was taken, what is refused and why, where
-to hold it next, when it is enough.
+"""Guide the target before a camera: views taken, refusals, the next place, and when it is enough.
 
-A `Guidance` is a value.  Fed with what a frame shows it gives the next one; it knows no camera, no
-clock, no screen.
+A `Guidance` is an immutable value: given the detection in a frame it returns the next one.  It
+depends on no camera, clock or screen.
 """
 
 from __future__ import annotations
@@ -43,35 +42,37 @@ from table.table_config import Lens
 
 HOLD_MS = 600
 STILL_SHARE = 0.002
-"""Corners that stay within this share of the picture's width are held still."""
+"""Largest motion of corners, as a share of the image width, that counts as still."""
 SAME_SHARE = 0.03
-"""Views whose corners differ by less than this share of the picture's width show the same; a hand
-can do better than a folder is asked to.
+"""Views whose corners differ by less than this share of the image width count as the same; stricter
+than for a folder of photographs, because a live hand can follow guidance.
 """
 ELSEWHERE_SHARE = 0.12
-"""The next place is so far, in the mean over the target's corners, from where the target was taken
-before.
+"""Least mean distance between the target's corners at the next place and at any earlier one, as a
+share of the image width.
 """
 MOST_STRAIGHT = 4
-"""So many views from straight in front are of use."""
+"""Largest useful number of views from straight in front."""
 WANTED_VIEWS = LEAST_VIEWS + 2
-"""Two may turn out not to fit the others."""
+"""Two more than needed, because two may turn out not to fit the others."""
 GOOD_SHARE = 0.0015
-"""Enough is known where 95 % intervals of focal length and principal point are within this share of
-the focal length.
+"""Accuracy that is enough: 95 % intervals of focal length and principal point, as a share of the
+focal length.
 """
 Z_95 = 1.96
 FIRST_SOLVED = 4
-"""From so many views on the lens is estimated anew with each."""
+"""Number of views from which the lens is estimated anew with each."""
 SANE_FOCAL = (0.2, 5.0)
-"""Focal lengths in widths of the picture; what lies outside comes of views that say nothing yet."""
+"""Plausible focal lengths in image widths; estimates outside come from uninformative views."""
 USUAL_NOISE_PX, LEAST_NOISE_PX = 0.1, 0.05
-"""How sure a coordinate of a corner is (1 sigma), as long as residuals do not say, and at best."""
+"""Standard deviation of a corner coordinate: assumed before residuals are known, and the lower
+bound after.
+"""
 GUESS_FOCAL = 0.85
 """Focal length of most cameras, in widths of the picture."""
 PRIOR_SHARE = 0.3
-"""What is known beforehand: focal lengths and the principal point to this share of the focal
-length, distortion to this (1 sigma).
+"""Standard deviation of the prior: of focal lengths and principal point as a share of the focal
+length, of distortion coefficients as it is.
 """
 
 LENGTHS = ("fx", "fy", "cx", "cy")
@@ -81,7 +82,7 @@ Doing = Literal["looking", "refused", "holding", "taken"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guidance:
-    """How far a calibration has come.
+    """State of a lens calibration.
 
     `doing` and `said` are about the last frame; `taken` are the views so far, `next_place` is where
     to hold the target (None: anywhere else). `lens` is the present estimate, by `model`, and
@@ -97,12 +98,10 @@ class Guidance:
     doing: Doing = "looking"
     said: str = ""
     held: tuple[int, View] | None = None
-    """Since when (camera's clock, ms) the target has been where this view shows it."""
+    """Since when (camera's clock, ms) the target has been still, and the view of it."""
 
     def after(self, seen: Found | NotFound, at_ms: int) -> Guidance:
-        """What follows from a frame in which the target was found, or not, at a time of the
-        camera's clock.
-        """
+        """The guidance after a frame, given its detection and its time on the camera's clock."""
         if isinstance(seen, NotFound):
             return replace(
                 self, doing="looking", said=LeftOut("", seen.reason, seen.detail).said, held=None
@@ -128,12 +127,12 @@ class Guidance:
 
     @property
     def covered(self) -> NDArray[np.bool_]:
-        """Which cells of the picture corners were in, (rows, columns)."""
+        """Mask (rows, columns) of the image's cells that contain corners."""
         return _covered(self.taken, self.lens)
 
     @property
     def lacking(self) -> tuple[str, ...]:
-        """What is still to be shown, in a few words each; empty when there is enough."""
+        """What is still needed, in a few words each; empty if there is enough."""
         lacks = []
         if (more := WANTED_VIEWS - len(self.taken)) > 0:
             lacks.append(phrase("{n} more views", n=more) if more > 1 else phrase("one more view"))
@@ -175,11 +174,11 @@ class Guidance:
 
     @property
     def enough(self) -> bool:
-        """Is there nothing more to show?"""
+        """True if nothing more is needed."""
         return not self.lacking
 
     def _with(self, view: View) -> Guidance:
-        """One more view, and what the lens is by all of them."""
+        """The guidance with one more view, and the lens estimated anew."""
         taken = (*self.taken, view)
         model, lens, sigma, next_place = _judge(self.target, taken, self.lens, self.model)
         said = phrase("view-{n} taken", n=view.name.removeprefix("view-"))
@@ -197,13 +196,14 @@ class Guidance:
 
 
 def straight(views: Sequence[View]) -> int:
-    """In how many the target is seen from straight in front."""
+    """Number of views from straight in front."""
     return sum(convergence(view) < TILTED for view in views)
 
 
 def outline_in(view: View, target: Target) -> Array:
-    """Corners (4, 2) px of the target in a view, those outside the picture too, as
-    `Place.outline_px` has them.
+    """Corners (4, 2) px of the target in a view, even those outside the image.
+
+    In the order of `Place.outline_px`.
     """
     target2img, _ = cv2.findHomography(view.target_mm, view.pixels)
     return np.asarray(
@@ -212,8 +212,9 @@ def outline_in(view: View, target: Target) -> Array:
 
 
 def begin(target: Target, size_px: tuple[int, int], lens: Lens | None = None) -> Guidance:
-    """Nothing taken yet, pictures of (width, height); `lens` is a first estimate, if there is
-    one.
+    """Guidance with no view taken yet, for images of (width, height) px.
+
+    `lens` is a first estimate, if there is one.
     """
     width, height = size_px
     guess = np.array([GUESS_FOCAL * width, GUESS_FOCAL * width, width / 2 - 0.5, height / 2 - 0.5])
@@ -227,7 +228,8 @@ def begin(target: Target, size_px: tuple[int, int], lens: Lens | None = None) ->
 def _judge(
     target: Target, taken: tuple[View, ...], lens: Lens, model: str
 ) -> tuple[str, Lens, dict[str, float], Place | None]:
-    """The model, lens and uncertainties by the views taken, and the place that would add most;
+    """The model, lens and uncertainties from the views taken, and the place that would add most.
+
     `lens` is the estimate before.
     """
     solved = (

@@ -1,8 +1,7 @@
-"""One model of lens fitted to views: all corners of all views in one adjustment, every view's pose
-unknown too.
+"""Fit one lens model to views: bundle adjustment over all corners, with unknown view poses.
 
-OpenCV finds the minimum for its pinhole models.  Its own for fisheye lenses gives up on good views
-now and then, so that one is found here, by the same least squares.
+OpenCV minimizes its pinhole models.  Its fisheye calibration sometimes fails on good views, so that
+model is minimized here, by the same least squares.
 """
 
 from __future__ import annotations
@@ -26,8 +25,9 @@ FISHEYE = ("fx", "fy", "cx", "cy", "k1", "k2", "k3", "k4")
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """Its free parameters, how many numbers of distortion are written, and OpenCV's flags; None: a
-    fisheye lens.
+    """A lens model: free parameters, number of distortion coefficients, and OpenCV flags.
+
+    `flags` None: a fisheye lens.
     """
 
     parameters: tuple[str, ...]
@@ -42,19 +42,17 @@ MODELS = {
     "fisheye": Model(FISHEYE, 4, None),
     "rational": Model(PINHOLE, 8, cv2.CALIB_RATIONAL_MODEL),
 }
-"""By name, simplest first."""
+"""Lens models by name, simplest first."""
 STEPS, POSE_STEPS = 60, 6
 SMALLEST_GAIN = 1e-10
-"""Share of the squared residuals that a step must gain to be worth another."""
+"""Least relative decrease of the squared residuals for another step."""
 FISHEYE_FOCALS = (0.4, 0.55, 0.75, 1.0)
-"""Focal lengths, in widths of the picture, from which a fisheye lens is looked for."""
+"""Initial focal lengths, in image widths, of a fisheye fit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solved:
-    """A lens, the pose of every view before it, and how far each view's corners are from where it
-    puts them, (n, 2) px.
-    """
+    """A fitted lens, the pose of every view before it, and each view's residuals (n, 2) px."""
 
     lens: Lens
     model: str
@@ -63,7 +61,7 @@ class Solved:
 
 
 def solve(views: tuple[View, ...], size_px: tuple[int, int], model: str) -> Solved:
-    """The lens of a model that fits views best, all corners counting alike."""
+    """The lens of a model that fits views best, with equal weight for all corners."""
     flags = MODELS[model].flags
     if flags is None:
         guesses = [placed(views, _plain_fisheye(share, size_px), model) for share in FISHEYE_FOCALS]
@@ -89,9 +87,7 @@ def solve(views: tuple[View, ...], size_px: tuple[int, int], model: str) -> Solv
 
 
 def refine(views: tuple[View, ...], start: Solved) -> Solved:
-    """The minimum near a start, by Levenberg and Marquardt's steps; poses are eliminated view by
-    view (Schur complement).
-    """
+    """Levenberg-Marquardt refinement from a start; poses are eliminated by Schur complement."""
     best, damping = start, 1e-4
     numbers = _numbers(best)
     size_px = start.lens.width, start.lens.height
@@ -124,7 +120,7 @@ def refine(views: tuple[View, ...], start: Solved) -> Solved:
 
 
 def posed(view: View, lens: Lens) -> tuple[Pose, Array]:
-    """The pose in which a lens sees a view best, and residuals (n, 2) px."""
+    """The pose that fits a view best with a lens, and residuals (n, 2) px."""
     points = _points(view)
     turn, shift = pose_of(points, view.pixels, lens)
     for _ in range(POSE_STEPS):
@@ -135,13 +131,14 @@ def posed(view: View, lens: Lens) -> tuple[Pose, Array]:
 
 
 def placed(views: tuple[View, ...], lens: Lens, model: str) -> Solved:
-    """A lens as it is, with the poses in which it sees the views best."""
+    """A fixed lens, with the poses that fit the views best."""
     return _solved(views, lens, model, tuple(posed(view, lens)[0] for view in views))
 
 
 def information(views: tuple[View, ...], solved: Solved) -> Array:
-    """What corners that are sure to 1 px tell of the free parameters, (p, p), poses being unknown:
-    the inverse of their covariance.
+    """Fisher information (p, p) of the free parameters, for corners with a sigma of 1 px.
+
+    The poses are marginalized; its inverse is the parameters' covariance.
     """
     count = len(MODELS[solved.model].parameters)
     return sum(
@@ -151,23 +148,25 @@ def information(views: tuple[View, ...], solved: Solved) -> Array:
 
 
 def told(by_pose: Array, by_lens: Array) -> Array:
-    """What one view tells of a lens, (p, p), from derivatives (2 n, 6) by its pose and (2 n, p) by
-    the lens.
+    """Fisher information (p, p) that one view gives about the lens, its pose marginalized.
+
+    From derivatives (2 n, 6) by the pose and (2 n, p) by the lens.
     """
     free = by_lens - by_pose @ np.linalg.lstsq(by_pose, by_lens, rcond=None)[0]
     return np.asarray(free.T @ free)
 
 
 def noise_px2(solved: Solved) -> float:
-    """Variance of a coordinate of a corner, from the residuals and all that was fitted to them."""
+    """Noise variance of a corner coordinate, from residuals and degrees of freedom."""
     residuals = np.concatenate(solved.residuals_px)
     free = residuals.size - len(MODELS[solved.model].parameters) - 6 * len(solved.poses)
     return float(np.sum(residuals**2)) / max(free, 1)
 
 
 def inverse(normal: Array) -> Array:
-    """Of a symmetric matrix whose rows have units of their own; what nothing is known of comes out
-    large, not as an error.
+    """Pseudo-inverse of a symmetric matrix whose rows have different units.
+
+    The rows are scaled first; undetermined parameters come out large, not as an error.
     """
     scale = 1 / np.sqrt(np.diag(normal))
     return np.asarray(
@@ -176,7 +175,7 @@ def inverse(normal: Array) -> Array:
 
 
 def lens_of(numbers: Array, size_px: tuple[int, int], model: str) -> Lens:
-    """fx, fy, cx, cy and distortion as a lens; numbers of distortion that are not given are 0."""
+    """fx, fy, cx, cy and distortion as a lens; missing distortion coefficients are 0."""
     fx, fy, cx, cy, *distortion = numbers.tolist()
     count = MODELS[model].coefficients
     return Lens(
@@ -189,14 +188,14 @@ def lens_of(numbers: Array, size_px: tuple[int, int], model: str) -> Lens:
 
 
 def parameters_of(lens: Lens) -> dict[str, float]:
-    """A lens's numbers by name."""
+    """A lens's parameters by name."""
     (fx, _, cx), (_, fy, cy), _ = lens.matrix
     names = FISHEYE if lens.model == "fisheye" else PINHOLE
     return dict(zip(names, (fx, fy, cx, cy, *lens.distortion), strict=False))
 
 
 def _numbers(solved: Solved) -> Array:
-    """The free parameters of what was solved, (p,)."""
+    """The free parameters (p,) of a fit."""
     values = parameters_of(solved.lens)
     return np.array([values[name] for name in MODELS[solved.model].parameters])
 
@@ -219,9 +218,7 @@ def _solved(views: tuple[View, ...], lens: Lens, model: str, poses: tuple[Pose, 
 
 
 def _linear(views: tuple[View, ...], solved: Solved) -> Iterator[tuple[Array, Array, Array]]:
-    """For each view: derivatives (2 n, 6) by its pose and (2 n, p) by the lens, and how far corners
-    are from there, (2 n,).
-    """
+    """For each view: derivatives (2 n, 6) by pose and (2 n, p) by lens, and residuals (2 n,)."""
     count = len(MODELS[solved.model].parameters)
     for view, pose in zip(views, solved.poses, strict=True):
         there, derivatives = project_posed(_points(view), pose, solved.lens)
@@ -233,6 +230,6 @@ def _points(view: View) -> Array:
 
 
 def _squares(solved: Solved) -> float:
-    """Sum of squared residuals; a lens that sees a corner nowhere is no guess."""
+    """Sum of squared residuals; infinite if a corner has no finite projection."""
     total = float(sum(np.sum(residual**2) for residual in solved.residuals_px))
     return total if math.isfinite(total) else math.inf

@@ -1,6 +1,4 @@
-"""Where the target could be held next: poses before a lens, what each looks like, and how much it
-would tell of the lens.
-"""
+"""Candidate next poses of the target: how each looks, and how much it would tell about the lens."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ from vision.geometry.camera_model import Pose, project_posed, undistort
 CELLS = (6, 4)
 """Columns and rows in which coverage of the picture is counted."""
 WELL_COVERED = 0.75
-"""Share of the cells that is enough."""
+"""Share of covered cells that is enough."""
 PARTS = (
     (phrase("top left"), phrase("top middle"), phrase("top right")),
     (phrase("middle left"), phrase("middle"), phrase("middle right")),
@@ -45,8 +43,8 @@ SIDES: dict[str, tuple[float, float]] = {
     "upper": (-1.0, 0.0),
     "lower": (1.0, 0.0),
 }
-"""The side that is nearer to the camera, and the axis that the target turns about for it (x right,
-y down in the picture).
+"""Side of the target that is nearer to the camera, and the axis of rotation for it (x right, y down
+in the image).
 """
 SIDES_NEARER = {
     "left": phrase("the left side nearer to the camera"),
@@ -56,24 +54,23 @@ SIDES_NEARER = {
 }
 AWAY_SAID = {"near": phrase("near"), "far": phrase("farther away")}
 AWAY = {"near": 0.8, "far": 0.5}
-"""How much of the picture's height a target held straight fills."""
+"""Share of the image height that a target held straight fills."""
 MARGIN = 0.01
-"""Share of the picture next to its edges that the target's outline keeps out of."""
+"""Margin that the target's outline keeps from the image's edges, as a share of its size."""
 GRID = (5, 7)
-"""So many corners across and down stand for all of the target's when places are compared."""
+"""Corners across and down that stand for all of the target's when places are compared."""
 CELL_WORTH = 0.25
-"""What a cell of the picture that no corner was in yet counts for, as a logarithm of
-information.
-"""
+"""Worth of a newly covered cell, in units of the log-determinant of the information."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
     """A way to hold the target.
 
-    `outline_px` (4, 2) are its corners in the picture, from the target's own top left clockwise;
-    `said` are the words for it.  `tells` (p, p) is what it tells of the lens (see
-    `lens_solve.information`), and `cells` the cells of the picture that its corners are in.
+    `outline_px` (4, 2) are its corners in the image, from the target's own top left clockwise;
+    `said` is its description.  `tells` (p, p) is the information about the lens that it gives (see
+    `calibration.lens.models.information`), and `cells` the cells of the image that its corners are
+    in.
     """
 
     outline_px: Array
@@ -84,8 +81,9 @@ class Place:
 
 
 def best_place(ways: Iterable[Place], known: Array, covered: NDArray[np.bool_]) -> Place | None:
-    """The way that adds most to what is `known` (p, p) of a lens, cells without corners counting
-    too; None where there is no way.
+    """The place that adds most information to `known` (p, p), newly covered cells counting too.
+
+    None if there is no place.
     """
     before = np.linalg.slogdet(known)[1]
 
@@ -100,10 +98,9 @@ def best_place(ways: Iterable[Place], known: Array, covered: NDArray[np.bool_]) 
 
 
 def places(target: Target, lens: Lens, free: int) -> list[Place]:
-    """All ways to hold the target that are asked for: wholly in the picture, near or farther away,
-    straight or tilted to a side.
+    """All ways to hold the target: wholly in the image, near or far, straight or tilted to a side.
 
-    `free` is how many parameters of the lens, the first, are to be told.
+    `free` is how many of the lens's parameters, from the first, are to be estimated.
     """
     outline, corners = target.outline_mm, target.corners_mm
     across, down = (np.linspace(corners[:, k].min(), corners[:, k].max(), GRID[k]) for k in (0, 1))
@@ -133,7 +130,7 @@ def places(target: Target, lens: Lens, free: int) -> list[Place]:
 
 
 def cells_of(pixels: Array, width: int, height: int) -> NDArray[np.bool_]:
-    """Which cells of a picture hold pixels (n, 2), (rows, columns)."""
+    """Mask (rows, columns) of an image's cells that contain pixels (n, 2)."""
     columns, rows = CELLS
     u, v = (np.clip((pixels + 0.5) / (width, height), 0, 1 - 1e-9) * CELLS).astype(int).T
     covered = np.zeros((rows, columns), bool)
@@ -142,7 +139,7 @@ def cells_of(pixels: Array, width: int, height: int) -> NDArray[np.bool_]:
 
 
 def parts_without(covered: NDArray[np.bool_]) -> list[Message]:
-    """`top left`, ...: the parts of the picture in which cells (rows, columns) are not covered."""
+    """Names of the parts of the image, `top left`, ..., with uncovered cells (rows, columns)."""
     return sorted(
         {
             PARTS[down][across]
@@ -155,8 +152,9 @@ def parts_without(covered: NDArray[np.bool_]) -> list[Message]:
 def _pose(
     outline: Array, lens: Lens, turned: bool, side: str, share: float, spot: tuple[float, float]
 ) -> Pose:
-    """The target's middle on the ray of a spot of the picture, as far away as makes it fill a share
-    of the picture's height.
+    """Pose with the target's middle on the ray of a spot of the image.
+
+    The distance makes it fill a share of the image height.
     """
     axis = math.radians(TILT_DEG) * np.array([*SIDES[side], 0.0])
     turn = np.array([0.0, 0.0, math.pi / 2 if turned else 0.0])
@@ -179,5 +177,5 @@ def _words(outline_px: Array, size: Array, turned: bool, side: str, away: str) -
 
 
 def _part(column: float, row: float) -> tuple[int, int]:
-    """The row and column of the part of the picture at a share of its width and height."""
+    """Row and column of the part of the image at a share of its width and height."""
     return min(int(3 * row), 2), min(int(3 * column), 2)

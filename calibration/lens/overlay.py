@@ -1,5 +1,6 @@
-"""Guidance drawn on a frame, and the coverage of a calibration as a picture: for any screen, with
-no words of their own on the frame.
+"""Draw guidance on a frame, and the coverage of a calibration as an image.
+
+Works for any screen: the frame itself carries no words.
 """
 
 from __future__ import annotations
@@ -17,25 +18,22 @@ from vision.annotate.text import letter_mask
 from vision.cameras.frame import Image
 
 COVERED, NEXT, SEEN, TAKEN = (70, 200, 110), (255, 190, 60), (255, 255, 255), (150, 220, 175)
-"""R-G-B of cells that corners were in, of the place asked for, of the target as it is seen, and as
-it was taken.
-"""
+"""R-G-B of covered cells, of the next place, of the target as it is seen, and as it was taken."""
 CASING, GROUND = (16, 18, 24), (34, 37, 44)
 STRAY = (255, 110, 80)
-"""Corners that are farther off than STRAY_TIMES the root mean square."""
+"""R-G-B of corners whose residual exceeds STRAY_TIMES the root mean square."""
 STRAY_TIMES = 2.5
 TINT = 0.22
 LINE_SHARE = 1 / 400
-"""Width of lines, in widths of the picture."""
+"""Line width as a share of the image width."""
 SUBPIXEL_BITS = 4
 
 
 def draw_guidance(image: Image, guidance: Guidance, seen: Found | None = None) -> Image:
-    """A copy of a frame (h, w, 3): cells that corners were in, the target's next place as an
-    outline, and where it is now.
+    """A copy of a frame (h, w, 3) with covered cells, the next place as an outline, and the target.
 
     The thick side with a ball at its end is the target's own first row and corner: markers 0, 1, 2
-    ... of a ChArUco target lie along it.
+    ...  of a ChArUco target lie along it.
     """
     drawn = _tinted(image, guidance.covered)
     line = max(1, round(LINE_SHARE * image.shape[1]))
@@ -61,9 +59,7 @@ def draw_guidance(image: Image, guidance: Guidance, seen: Found | None = None) -
 
 
 def coverage_picture(calibrated: Calibrated) -> Image:
-    """All corners of all views where they were seen, on a plain ground of the picture's size, those
-    that fit badly in red.
-    """
+    """All corners of all views on a plain ground of the image size, badly fitting ones in red."""
     lens = calibrated.lens
     pixels = np.concatenate([judged.view.pixels for judged in calibrated.views])
     off = np.concatenate([np.hypot(*judged.residual_px.T) for judged in calibrated.views])
@@ -92,7 +88,7 @@ def coverage_picture(calibrated: Calibrated) -> Image:
 
 
 def _tinted(image: Image, covered: NDArray[np.bool_]) -> Image:
-    """A copy with the cells that are covered in colour, and lines between cells."""
+    """A copy with covered cells tinted, and lines between cells."""
     height, width = image.shape[:2]
     columns, rows = CELLS
     share = (

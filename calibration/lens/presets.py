@@ -1,5 +1,6 @@
-"""First estimates of common cameras' lenses, from what their maker publishes (lenses.toml): good
-enough to begin with, and said to be no more.
+"""First estimates of common cameras' lenses, from their makers' data sheets (lenses.toml).
+
+Good enough to start with; messages say that they are only estimates.
 """
 
 from __future__ import annotations
@@ -20,14 +21,17 @@ from table.files import quoted
 from table.table_config import Lens, rows_of
 
 MIDDLE_SHARE = 0.01
-"""How far the principal point is from the picture's middle, in widths of the picture, 1 sigma."""
+"""Standard deviation of the principal point about the image centre, as a share of the image
+width.
+"""
 SQUARE_SHARE = 0.001
-"""How far focal lengths across and down differ, 1 sigma."""
+"""Relative standard deviation of the difference between fx and fy."""
 
 
 class KnownLens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A camera as it is sold.  `modes` are sizes of pictures and how many pixels of the sensor make
-    one of theirs, across and down.
+    """A camera as it is sold.
+
+    `modes` maps image sizes to the number of sensor pixels, across and down, per image pixel.
     """
 
     title: str
@@ -41,11 +45,10 @@ class KnownLens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     distortion_sigma: tuple[float, float, float, float] = (0.08, 0.1, 0.001, 0.001)
 
     def lens(self, size_px: tuple[int, int]) -> Lens | None:
-        """The lens for pictures of (width, height); None where it is not known which part of the
-        sensor they show.
+        """The lens for images of (width, height); None if their part of the sensor is unknown.
 
-        That is known of its modes, and of sizes in the sensor's own proportions, which are taken to
-        be the whole of it made smaller.
+        It is known for the camera's modes, and for sizes in the sensor's own proportions, which are
+        taken to be the whole sensor scaled down.
         """
         width, height = size_px
         whole = width * self.size_px[1] == height * self.size_px[0] and width <= self.size_px[0]
@@ -83,8 +86,9 @@ def known_lenses() -> dict[str, KnownLens]:
 
 
 def known_lens(name: str, size_px: tuple[int, int]) -> Lens:
-    """The first estimate for a camera's pictures of (width, height); raises InputError for a camera
-    or a size that is not known.
+    """The first estimate for a camera's images of (width, height).
+
+    Raises InputError for an unknown camera or size.
     """
     if (known := known_lenses().get(name)) is None:
         raise InputError(
@@ -101,8 +105,9 @@ def known_lens(name: str, size_px: tuple[int, int]) -> Lens:
 
 
 def lens_for(said: str, size: str | None) -> Lens:
-    """The lens that a person means: a `lens.json`, or the name of a camera and a size such as
-    `2304x1296`; raises InputError.
+    """The lens that a person names: a `lens.json`, or a camera and a size such as `2304x1296`.
+
+    Raises InputError.
     """
     path = Path(said)
     if path.suffix == ".json" or path.exists():

@@ -1,6 +1,4 @@
-"""Views of the target through a lens that is known, to measure calibration by: corners with
-Gaussian noise.
-"""
+"""Synthetic views of the target through a known lens, with Gaussian noise, to test calibration."""
 
 from __future__ import annotations
 
@@ -18,8 +16,9 @@ SQUARE_MM = 20.0
 
 
 def random_lens(rng: np.random.Generator) -> Lens:
-    """A camera as they are sold: 55 to 75 degrees wide, a little off centre, with barrel or
-    pincushion distortion.
+    """A typical camera: field of view 55 to 75 degrees, slightly off centre.
+
+    With barrel or pincushion distortion.
     """
     width, height = ((1640, 1232), (1920, 1080), (2304, 1296))[int(rng.integers(3))]
     focal = float(width * rng.uniform(0.7, 0.95))
@@ -57,8 +56,9 @@ def wide_lens(rng: np.random.Generator) -> Lens:
 
 
 def random_pose(lens: Lens, rng: np.random.Generator, most_tilt_deg: float = 45.0) -> Pose:
-    """A pose (rotation vector, translation mm) as a player holds the target: wholly in the picture,
-    near, tilted to any side.
+    """A pose (rotation vector, translation mm) as a player holds the target.
+
+    Wholly in the image, near, tilted to any side.
     """
     corners = SQUARE_MM * np.array(
         [(x, y, 0.0) for x in (0, TARGET_COLUMNS) for y in (0, TARGET_ROWS)]

@@ -1,6 +1,4 @@
-"""Finding the lens's target in a photograph: corners to fractions of a pixel, or the reason why
-there are none.
-"""
+"""Find the calibration target in a photograph: subpixel corners, or the reason for none."""
 
 from __future__ import annotations
 
@@ -20,20 +18,21 @@ from vision.cameras.frame import Image
 from vision.localization.markers import one_thread
 
 LEAST_CORNERS = 24
-"""Fewer corners of the ChArUco target say too little about a lens."""
+"""Least number of ChArUco corners in a useful view."""
 ANOTHER_LAYOUT = 0.6
-"""Share of the markers that lie where the target has them, below which it is another target."""
+"""Least share of markers that lie where the target has them; below it, it is another target."""
 PROFILE_STEPS = 9
 MOST_BLUR_PX = 2.5
-"""Edges wider than this, 1 sigma, move the corners that are read from them."""
+"""Largest edge blur (1 sigma) at which corners are trusted."""
 LEAST_CONTRAST = 40
-"""Levels between light and dark of which a picture shows something."""
+"""Least difference, in grey levels, between light and dark parts of a usable image."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """Corners on the target (n, 2) mm, and in the photograph (n, 2) px; `blur_px` is the width of
-    its edges, 1 sigma.
+    """Corners on the target (n, 2) mm and in the photograph (n, 2) px.
+
+    `blur_px` is the width of its edges, 1 sigma.
     """
 
     target_mm: Array
@@ -43,7 +42,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class NotFound:
-    """Falsy, with the reason in a few words, and what more is to say of this photograph."""
+    """A falsy result: the reason in a few words, and what is particular to this photograph."""
 
     reason: str
     detail: str = ""
@@ -70,6 +69,7 @@ class Charuco:
 
     @property
     def said(self) -> Message:
+        """Name of the target for messages."""
         return phrase("ChArUco target of {n} x {n2} squares", n=TARGET_COLUMNS, n2=TARGET_ROWS)
 
     @property
@@ -136,6 +136,7 @@ class ChessTarget:
 
     @property
     def said(self) -> Message:
+        """Name of the target for messages."""
         return phrase("chessboard of {n} x {n2} inner corners", n=self.columns, n2=self.rows)
 
     @property
@@ -178,12 +179,12 @@ def _rectangle(low: tuple[float, float], high: tuple[float, float]) -> Array:
 
 @functools.cache
 def _detector() -> cv2.aruco.CharucoDetector:
-    """Finds the target in units of its squares."""
+    """A detector of the target, in units of its squares."""
     return cv2.aruco.CharucoDetector(target_board(1.0))
 
 
 def _is_blurred(grey: Image) -> bool:
-    """Has a grey picture (h, w) light and dark, but not one sharp edge?"""
+    """True if a grey image (h, w) has contrast, but no sharp edge."""
     smooth = cv2.GaussianBlur(grey, (0, 0), 1.0).astype(np.float32)
     low, high = np.percentile(smooth[::4, ::4], (1, 99))
     slope = float(np.percentile(np.hypot(*np.gradient(smooth)), 99.8))
@@ -194,7 +195,7 @@ def _is_blurred(grey: Image) -> bool:
 
 
 def _fitting_share(quads: Sequence[Any], ids: Any) -> float:
-    """Share of the markers seen that one plane puts where the target has them."""
+    """Share of the detected markers that one homography puts where the target has them."""
     board = _detector().getBoard()
     places = {
         int(i): np.asarray(c, float)[:, :2]
@@ -219,10 +220,10 @@ def _fitting_share(quads: Sequence[Any], ids: Any) -> float:
 
 
 def blur_px(grey: Image, target: Array, pixels: Array) -> float:
-    """How wide edges between neighbouring corners are, 1 sigma in pixels, in the median.
+    """Median blur of edges between neighbouring corners, 1 sigma in pixels.
 
     `target` (n, 2) in squares and `pixels` (n, 2) are the corners.  A step of contrast c blurred by
-    sigma has a slope of c / (sqrt(2 pi) sigma) at its middle; pixels alone make 0.3.
+    sigma has a slope of c / (sqrt(2 pi) sigma) at its middle; pixel integration alone gives 0.3.
     """
     at = {
         (round(x), round(y)): pixel for (x, y), pixel in zip(target.tolist(), pixels, strict=True)

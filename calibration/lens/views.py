@@ -1,6 +1,4 @@
-"""Photographs of the target as views to calibrate by: those that help, and those that are left out,
-each with its reason.
-"""
+"""Turn photographs of the target into calibration views; the others are left out with a reason."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ LEAST_VIEWS = 12
 SAME_SHARE = 0.01
 """Views whose corners differ by less than this share of the picture's width show the same."""
 TILTED = 1.08
-"""A target is tilted where its near squares look this much larger than its far ones."""
+"""A target counts as tilted if its near squares look this many times larger than its far ones."""
 LEAST_TILTED = 4
 SUFFIXES = (".jpg", ".jpeg", ".png")
 
@@ -39,7 +37,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A photograph that is not used, why in a few words, and what more is to say of it."""
+    """A photograph that is not used: the reason in a few words, and what is particular to it."""
 
     name: str
     reason: str
@@ -47,6 +45,7 @@ class LeftOut:
 
     @property
     def said(self) -> Message:
+        """Reason and detail as one message."""
         if not self.detail:
             return as_message(self.reason)
         return phrase(
@@ -56,8 +55,9 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Views:
-    """Views of one size, (width, height) px, in the order of their names; `focus_dpt` is where the
-    camera was focused, if it told.
+    """Views of one size, (width, height) px, in the order of their names.
+
+    `focus_dpt` is the camera's focus, if it reports one.
     """
 
     size_px: tuple[int, int]
@@ -67,8 +67,9 @@ class Views:
 
 
 def read_views(folder: Path, target: Target) -> Views:
-    """All photographs in a folder; raises InputError where fewer than LEAST_VIEWS of them can be
-    used, saying why.
+    """Read all photographs in a folder as views.
+
+    Raises InputError, with the reasons, if fewer than LEAST_VIEWS of them can be used.
     """
     if not folder.is_dir():
         raise InputError(f"--from: expected a folder of photographs, got {folder}")
@@ -109,7 +110,7 @@ def _unreadable(path: Path, error: InputError) -> LeftOut:
 
 
 def _usual_size(sizes: Collection[tuple[int, int]], folder: Path) -> tuple[int, int]:
-    """The size that most photographs have; raises InputError where too few have it."""
+    """The most frequent size of the photographs; raises InputError if too few have it."""
     if not sizes:
         raise InputError(f"{folder}: expected photographs that can be read, got none")
     (size, count), *others = Counter(sizes).most_common()
@@ -151,8 +152,9 @@ def _view(
 
 
 def usable_view(name: str, found: Found, others: Sequence[View], same_px: float) -> View | LeftOut:
-    """A target that was found as a view, unless it is blurred or its corners are less than
-    `same_px` from those of another.
+    """A detected target as a view, unless it is blurred or repeats another view.
+
+    It repeats one if its corners are less than `same_px` from that view's in the mean.
     """
     if found.blur_px > MOST_BLUR_PX:
         detail = phrase(
@@ -175,9 +177,7 @@ def usable_view(name: str, found: Found, others: Sequence[View], same_px: float)
 
 
 def apart_px(one: View, other: View) -> float:
-    """How far the corners that two views share lie apart, in the mean; infinite where they share
-    too few.
-    """
+    """Mean distance between corners that two views share; infinite if they share too few."""
     places = {
         tuple(at): pixel for at, pixel in zip(one.target_mm.tolist(), one.pixels, strict=True)
     }
@@ -192,8 +192,9 @@ def apart_px(one: View, other: View) -> float:
 
 
 def check_views(views: Sequence[View], left_out: Sequence[LeftOut], where: str) -> None:
-    """Raises InputError, which says `where`, if there are too few views for a lens, or all are from
-    the front.
+    """Raise InputError if there are too few views for a lens, or too few of them are tilted.
+
+    `where` is named in the message.
     """
     if len(views) < LEAST_VIEWS:
         reasons = Counter(out.reason for out in left_out)
@@ -217,8 +218,9 @@ def check_views(views: Sequence[View], left_out: Sequence[LeftOut], where: str) 
 
 
 def convergence(view: View) -> float:
-    """How much larger the nearest squares look than the farthest, 1 from straight in front; says
-    nothing of a focal length.
+    """Perspective convergence: apparent size of the nearest squares over that of the farthest.
+
+    It is 1 from straight in front, and independent of the focal length.
     """
     target2img, _ = cv2.findHomography(view.target_mm, view.pixels)
     low, high = view.target_mm.min(axis=0), view.target_mm.max(axis=0)

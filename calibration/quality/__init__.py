@@ -1,1 +1,1 @@
-"""How good a calibration is, in mm."""
+"""Accuracy of a calibration, in mm."""

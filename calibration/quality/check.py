@@ -1,5 +1,7 @@
-"""How good a calibrated table is, measured: fiducials seen from the others, a distance between two
-cards, pieces at known places, and the same still table several times.
+"""Measure the accuracy of a calibrated table.
+
+By fiducials located from the others, a distance between two cards, pieces at known places, and
+repeated images of the same still table.
 """
 
 from __future__ import annotations
@@ -24,18 +26,18 @@ from vision.localization.markers import detect_markers
 from vision.observe import observe
 
 CORNER_PX = 0.07
-"""How exactly a corner of a fiducial is found, 1 sigma, in good light."""
+"""Standard deviation of a detected fiducial corner in good light."""
 CORNER_REACH = 0.08
-"""Half of the window in which a corner is found, in sides of the fiducial: about half a cell."""
+"""Half the search window of a corner, as a share of the fiducial's side: about half a cell."""
 BY_HAND_MM = 0.25
-"""How exactly people measure with a ruler, or put a piece down, 1 sigma."""
+"""Standard deviation of measuring with a ruler, or placing a piece, by hand."""
 NEAR_MM = 15.0
-"""A piece that is said to be at a place is seen no farther from it than this."""
+"""Largest distance between a piece and the place that it is said to be at."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Still:
-    """One picture of the table, and what is seen in it."""
+    """One image of the still table, and its observation."""
 
     name: str
     image: Image
@@ -44,8 +46,10 @@ class Still:
 
 @dataclass(frozen=True, slots=True)
 class Residual:
-    """Something whose place or length is known: how far off it is seen, in mm, and the standard
-    deviation that was predicted of that, of each of `freedom` directions.
+    """Error of something whose place or length is known, and its predicted standard deviation.
+
+    `off_mm` is the error, `sigma_mm` its predicted standard deviation in each of `freedom`
+    directions.
     """
 
     name: str
@@ -61,8 +65,9 @@ class Residual:
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """A distance between the middles of two cards: as given by hand, as seen, and the standard
-    deviation of what is seen, in mm.
+    """A distance between the middles of two cards: given by hand, and seen.
+
+    `sigma_mm` is the standard deviation of what is seen.
     """
 
     cards: tuple[int, int]
@@ -72,7 +77,7 @@ class Distance:
 
     @property
     def residual(self) -> Residual:
-        """What is seen against what was measured by hand."""
+        """The seen distance compared with that measured by hand."""
         name = f"cards {self.cards[0]} and {self.cards[1]}"
         return Residual(
             name, abs(self.seen_mm - self.given_mm), float(np.hypot(self.sigma_mm, BY_HAND_MM)), 1
@@ -81,8 +86,9 @@ class Distance:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How much places move from one picture of a still table to the next: sigma of a coordinate, in
-    mm, over so many pieces and pictures.
+    """Repeatability: standard deviation of a coordinate between images of a still table.
+
+    `pieces` and `pictures` are how many it was measured over.
     """
 
     sigma_mm: float
@@ -91,7 +97,7 @@ class Spread:
 
 
 def look(name: str, image: Image, setup: Setup) -> Still:
-    """What is in a picture; raises InputError where it is not good enough for a check."""
+    """Read an image; raises InputError if it is not good enough for a check."""
     seen = observe(Frame(0, 0, image), setup)
     if not isinstance(seen, Observation):
         raise InputError(f"{name}: {seen.reason}")
@@ -108,8 +114,9 @@ def look(name: str, image: Image, setup: Setup) -> Still:
 
 
 def fiducial_residuals(stills: Sequence[Still], errors: Errors) -> list[Residual]:
-    """How far each fiducial is from its place in table.json where the camera is found by the
-    others, the mean of all pictures; none where there are fewer than three.
+    """Error of each fiducial when the camera is located by the others, mean over all images.
+
+    The truth is table.json.  Empty if there are fewer than three fiducials.
     """
     setup = errors.setup
     markers = setup.fiducials.markers
@@ -146,8 +153,9 @@ def fiducial_residuals(stills: Sequence[Still], errors: Errors) -> list[Residual
 def card_distance(
     stills: Sequence[Still], cards: tuple[int, int], given_mm: float, errors: Errors
 ) -> Distance:
-    """The distance between the middles of two cards that lie on the table, the mean of all
-    pictures; raises InputError where one is not seen.
+    """The distance between the middles of two cards on the table, mean over all images.
+
+    Raises InputError if one is not seen.
     """
     setup = errors.setup
     ends = np.array(
@@ -163,7 +171,7 @@ def card_distance(
 
 
 def _own_variance(camera: Camera, marker: Marker, setup: Setup) -> float:
-    """Of a coordinate of the middle of a fiducial, by its four corners, mm2."""
+    """Variance, mm2, of a coordinate of a fiducial's middle, from its four corners."""
     return (
         CORNER_PX * mm_per_pixel(camera, setup.camera, np.mean(marker.corners_mm, axis=0))
     ) ** 2 / 4
@@ -172,8 +180,9 @@ def _own_variance(camera: Camera, marker: Marker, setup: Setup) -> float:
 def _middles(
     image: Image, ids: tuple[int, ...], camera: Camera, setup: Setup, name: str = ""
 ) -> Array:
-    """Middles (n, 2) mm of fiducials by their corners, which lie in the plane of the table's own;
-    raises InputError.
+    """Middles (n, 2) mm of fiducials by their corners, in the plane of the table's fiducials.
+
+    Raises InputError if one is not seen, or seen twice.
     """
     dictionary = setup.fiducials.dictionary
     wanted = Fiducials(
@@ -205,8 +214,9 @@ def _middles(
 def piece_residuals(
     stills: Sequence[Still], places_mm: Sequence[tuple[float, float]]
 ) -> list[Residual]:
-    """How far pieces are from where they were put, the mean of all pictures; raises InputError
-    where none stands there.
+    """Distance of pieces from where they were placed, mean over all images.
+
+    Raises InputError if no piece stands there.
     """
     residuals = []
     for x, y in places_mm:
@@ -237,8 +247,9 @@ def piece_residuals(
 
 
 def spread(stills: Sequence[Still], setup: Setup) -> Spread | None:
-    """How much pieces move between pictures of the same still table; None for fewer than two
-    pictures, or no piece that is in all.
+    """Repeatability of piece positions between images of the same still table.
+
+    None for fewer than two images, or if no piece is in all of them.
     """
     if len(stills) < 2:
         return None
@@ -255,7 +266,7 @@ def spread(stills: Sequence[Still], setup: Setup) -> Spread | None:
 
 
 def _followed(piece: SeenPiece, stills: Sequence[Still], setup: Setup) -> list[Array] | None:
-    """Where a piece is in each picture."""
+    """The piece's places in all images; None if one lacks it."""
     places = []
     for still in stills:
         same = [
@@ -276,8 +287,6 @@ def _followed(piece: SeenPiece, stills: Sequence[Still], setup: Setup) -> list[A
 
 
 def larger_than_predicted(residuals: Sequence[Residual]) -> float | None:
-    """How many times larger errors are than was predicted (Birge's ratio); None where nothing was
-    measured.
-    """
+    """Birge ratio: factor by which errors exceed the prediction; None if nothing was measured."""
     freedom = sum(one.freedom for one in residuals)
     return float(np.sqrt(sum(one.squared for one in residuals) / freedom)) if freedom else None

@@ -1,9 +1,8 @@
-"""How far off pieces are read, over the whole table: predicted from the camera's pose, the lens and
-what edges can tell.
+"""Predict position errors of pieces over the whole table.
 
-Every error that all pieces share is a column of shifts, one for each independent cause, 1 sigma:
-how far points of the table would be read elsewhere.  So the error of a place, and that of a
-distance, follow from the same figures.
+The inputs are the camera's pose, the lens and the accuracy of edges.  Every error that all pieces
+share is a column of shifts, one for each independent cause, 1 sigma: how far points of the table
+would be displaced.  The error of a place, and that of a distance, follow from the same columns.
 """
 
 from __future__ import annotations
@@ -24,23 +23,23 @@ from vision.geometry.uncertainty import as_told, left_by_edges_mm
 from vision.pose.edge_alignment import POOL, samples
 
 EDGE_PX = 0.75
-"""How exactly, 1 sigma, one profile across a piece's edge tells where it is, where no pieces were
-measured: the median of drawn tables, on which it is from 0.4 (clear edges) to 2.0 (edges that
-hardly show).
+"""Standard deviation of one edge profile of a piece, if no pieces were measured.  Median of
+rendered tables, on which it ranges from 0.4 (clear edges) to 2.0 (edges that hardly show).
 """
 LEAST_PIECES = 3
-"""So many pieces tell how exactly edges show here."""
+"""Least number of pieces to measure the accuracy of edges on this table."""
 GRID = 11
-"""Places along the longer side of the table."""
+"""Number of places along the longer side of the table."""
 HEADINGS_DEG = tuple(11.0 + 45 * k for k in range(8))
-"""Ways in which a lying piece is tried at each place."""
+"""Headings at which a lying piece is tried at each place."""
 _DRAWS = np.random.default_rng(1).standard_normal((1000, 2))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Errors:
-    """What is known of this table's errors: camera and setup, how exactly edges of pieces are told,
-    and how much larger than predicted those errors are that pieces share (1 or more).
+    """Error model of one table: camera, setup and accuracy of edges.
+
+    `larger` is the factor, 1 or more, by which the errors that pieces share exceed the prediction.
     """
 
     camera: Camera
@@ -49,14 +48,13 @@ class Errors:
     larger: float = 1.0
 
     def shared(self, points_mm: Array, z_mm: float) -> Array:
-        """Shifts (n, 2, k) mm of points (n, 2) at a height by each cause that all of the table
-        shares, 1 sigma.
-        """
+        """Shifts (n, 2, k) mm of points (n, 2) at a height, one per shared cause, 1 sigma."""
         return self.larger * place_shifts(points_mm, z_mm, self.camera, self.setup.camera)
 
     def own_covariance(self, guess: Hypothesis) -> Array:
-        """(3, 3) of (x mm, y mm, heading deg) of a piece by its edges alone, as `vision.observe`
-        would tell it; infinite where too little of it shows.
+        """Covariance (3, 3) of a piece's (x mm, y mm, heading deg) from its edges alone.
+
+        As `vision.observe` would report it; infinite if too little of the piece shows.
         """
         points = samples(guess, Photo(np.empty((0, 0, 3), np.uint8), self.camera, self.setup), [])
         if points is None:
@@ -66,22 +64,20 @@ class Errors:
         )
 
     def place_covariance(self, guess: Hypothesis) -> Array:
-        """(3, 3) of (x mm, y mm, heading deg) of a piece, all that is known together."""
+        """Total covariance (3, 3) of a piece's (x mm, y mm, heading deg)."""
         covariance = self.own_covariance(guess)
         covariance[:2, :2] += self.shared_covariance(guess)
         return covariance
 
     def shared_covariance(self, guess: Hypothesis) -> Array:
-        """(2, 2) mm2 of where a piece is, by what all of the table shares."""
+        """Covariance (2, 2) mm2 of a piece's place from the shared causes."""
         middle = guess.solid.vertices_mm.mean(axis=0)
         (shared,) = self.shared(middle[None, :2], float(middle[2]))
         return np.asarray(shared @ shared.T)
 
 
 def edge_px(seen: Sequence[tuple[Observation, Image]], setup: Setup) -> float | None:
-    """How exactly edges of these pieces were told, the median, in pixels; None where too few pieces
-    lie there.
-    """
+    """Median accuracy, in pixels, of these pieces' edges; None if too few pieces lie there."""
     found = [
         _edge_of(piece, Photo(image, one.camera, setup))
         for one, image in seen
@@ -106,7 +102,7 @@ def _edge_of(piece: SeenPiece, photo: Photo) -> float | None:
 
 
 def radius_95(covariance: Array) -> float:
-    """Distance in mm that 95 % of errors with a covariance (2, 2) mm2 are within."""
+    """Radius in mm that contains 95 % of errors with a covariance (2, 2) mm2."""
     if not np.isfinite(covariance).all():
         return float("inf")
     away = _DRAWS @ np.linalg.cholesky(covariance + 1e-12 * np.eye(2)).T
@@ -115,9 +111,10 @@ def radius_95(covariance: Array) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ErrorMap:
-    """95 % of lying, and of standing, pieces are read within so many mm: (rows, columns) each, the
-    far row first; and the length of table in mm that a pixel shows there.  `x_mm` and `y_mm` are
-    the middles of columns and rows.
+    """95 % radii in mm of lying and of standing pieces: (rows, columns) each, the far row first.
+
+    `pixel_mm` is the length of table that a pixel shows there; `x_mm` and `y_mm` are the middles of
+    columns and rows.
     """
 
     x_mm: Array
@@ -148,9 +145,7 @@ def error_map(errors: Errors) -> ErrorMap:
 
 
 def _radii(guesses: Sequence[Hypothesis], places_mm: Array, errors: Errors) -> Array:
-    """What 95 % of such pieces, root mean square of all `guesses`, are read within at places (rows,
-    columns, 2), in mm.
-    """
+    """95 % radii, mm, at places (rows, columns, 2): root mean square over `guesses`."""
     z_mm = float(guesses[0].solid.vertices_mm[:, 2].mean())
     shared = errors.shared(places_mm.reshape(-1, 2), z_mm)
     squared = np.empty(len(shared))

@@ -1,6 +1,4 @@
-"""What the ± of a gap will be on a table, by the measuring that judges, over throws that are made
-up.
-"""
+"""Predict the ± of a gap on a table: simulated throws, measured by the referee's own ruler."""
 
 from __future__ import annotations
 
@@ -17,18 +15,20 @@ from table.solids import Array
 from vision.geometry.piece_pose import Hypothesis
 
 Z_ONE_SIDED_95 = 1.645
-"""Standard deviations below which 95 % of a normal distribution are not."""
+"""One-sided 95 % quantile of the standard normal distribution."""
 THROWS, TRIES = 60, 3000
-"""How many throws figures are taken from, and how many are tried: on small boards most do not
-fit.
+"""Number of throws that figures are taken from, and of attempts: on small boards most do
+not fit.
 """
 GAPS_MM = (10.0, 90.0)
 
 
 @dataclass(frozen=True, slots=True)
 class GapsHere:
-    """Of made-up throws: sigma of a gap, the median, and by how much two gaps must differ, usually
-    and in 95 of 100 throws, to be told apart in 95 of 100; in mm.
+    """Predicted accuracy of gaps over simulated throws, in mm.
+
+    `sigma_mm` is the median sigma of a gap.  `apart_mm` and `apart_95_mm` are the differences that
+    two gaps need, in the median and in 95 of 100 throws, to be distinguished in 95 of 100 images.
     """
 
     sigma_mm: float
@@ -37,12 +37,11 @@ class GapsHere:
 
 
 def gaps_here(errors: Errors) -> GapsHere | None:
-    """Those of the smallest pieces, a target and two others, all over the board; None where it has
-    no room for them.
+    """Predict gaps between the smallest pieces, a target and two others, all over the board.
 
-    Two gaps whose difference has a standard deviation s are called where they differ by 1.96 s as
-    seen; where they differ by 1.96 s +
-    1.645 s in truth, that is so in 95 of 100 pictures.
+    None if the board has no room for them.  Two gaps whose difference has a standard deviation s
+    are distinguished if they differ by 1.96 s as seen; if they differ by 1.96 s + 1.645 s in truth,
+    that holds in 95 of 100 images.
     """
     _, ruler = measuring()
     rng, outline = np.random.default_rng(1), errors.setup.outline_mm()
@@ -75,7 +74,7 @@ def gaps_here(errors: Errors) -> GapsHere | None:
 
 
 def _fits(pieces: list[Hypothesis], outline_mm: Array) -> bool:
-    """Are all on the board, and the two that are thrown clear of each other?"""
+    """True if all are on the board, and the two thrown pieces clear of each other."""
     inside = all(
         within(outline_mm, corner[:2]) for one in pieces for corner in one.solid.vertices_mm
     )
@@ -83,7 +82,7 @@ def _fits(pieces: list[Hypothesis], outline_mm: Array) -> bool:
 
 
 def _thrown(target: Hypothesis, rng: np.random.Generator) -> Hypothesis:
-    """A piece as throws leave them, three of four lying, somewhere about the target."""
+    """A random thrown piece about the target; three of four lie."""
     away, way = (
         float(rng.uniform(*GAPS_MM)) + 1.5 * target.size.base_mm,
         float(rng.uniform(0, 2 * np.pi)),

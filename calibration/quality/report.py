@@ -1,6 +1,4 @@
-"""What a check of a table found, as sentences and figures, as a picture and as a page that needs no
-network.
-"""
+"""Report of a table check: sentences and figures, an image, and a page that needs no network."""
 
 from __future__ import annotations
 
@@ -26,24 +24,22 @@ from vision.cameras.frame import Image, swapped
 How = Literal["measured", "predicted"]
 Tone = Literal["good", "doubtful", "bad"]
 ToPixels = Callable[[Array], Array]
-"""Pixels (n, 2) of the picture for table points (n, 2)."""
+"""Maps table points (n, 2) to pixels (n, 2) of the report's image."""
 
 WIDE_PX, HIGH_PX = 1100, 800
-"""Room for the board itself; the picture is larger by its margins."""
+"""Largest size of the board itself; margins are added to it."""
 MARGIN_PX, TOP_PX, BAR_PX = 110, 140, 200
 LETTER_PX = 17.0
 INK, FAINT, PAPER = (28, 32, 40), (110, 116, 126), (255, 255, 255)
 LEAST_RANGE_MM = 0.2
 COLOURS = cv2.COLORMAP_VIRIDIS
 VALUES = 5
-"""Values that are written along each side of the map."""
+"""Number of values written along each side of the map."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One figure: what it is, the figure with its unit, whether it was measured here or predicted,
-    and what it rests on.
-    """
+    """One figure: name, value with unit, measured or predicted, and what it is based on."""
 
     what: str
     figure: str
@@ -53,7 +49,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All figures, and what they come to: `verdict` is a sentence or two, `tone` its colour."""
+    """All figures and the conclusion: `verdict` is a sentence or two, `tone` its colour."""
 
     title: str
     verdict: str
@@ -64,8 +60,9 @@ class Report:
 def draw_map(
     map_: ErrorMap, setup: Setup, residuals: Sequence[Residual], title: str, below: str
 ) -> Image:
-    """The errors of lying pieces over the board, R-G-B, far side up, with the fiducials around it
-    and how far off each is seen.
+    """Map of the errors of lying pieces over the board, R-G-B, far side up.
+
+    Fiducials are drawn around it, each with its residual.
     """
     outline = setup.outline_mm()
     low, high = outline.min(axis=0), outline.max(axis=0)
@@ -121,7 +118,7 @@ def draw_map(
 
 
 def _range(values: Array) -> tuple[float, float]:
-    """Ends of the scale, in tenths of a mm."""
+    """Ends of the colour scale, in tenths of a mm."""
     finite = values[np.isfinite(values)]
     least, most = (
         (math.floor(10 * finite.min()) / 10, math.ceil(10 * finite.max()) / 10)
@@ -132,7 +129,7 @@ def _range(values: Array) -> tuple[float, float]:
 
 
 def _coloured(values: Array, least: float, most: float) -> Image:
-    """Light for small errors, dark for large ones."""
+    """Colour-code errors: light for small ones, dark for large ones."""
     share = np.clip((values - least) / (most - least), 0, 1)
     return swapped(cv2.applyColorMap(np.rint(255 * (1 - share)).astype(np.uint8), COLOURS))
 
@@ -144,8 +141,9 @@ def _write_values(
     corner: NDArray[np.intp],
     middle_mm: float,
 ) -> None:
-    """Errors (h, w), the left top of which is at a pixel, as figures at evenly spread places
-    `inside` (h, w) the board.
+    """Write errors (h, w) as figures at evenly spaced places `inside` (h, w) the board.
+
+    `corner` is the pixel of the array's left top.
     """
     rows, columns = (
         [int(count * (k + 0.5) / VALUES) for k in range(VALUES)] for count in errors_mm.shape
@@ -166,7 +164,7 @@ def _write_values(
 def _draw_fiducials(
     canvas: Image, markers: dict[int, Array], at: ToPixels, residuals: Sequence[Residual]
 ) -> None:
-    """Each as a black square with its number, and beside it how far off it is seen."""
+    """Draw each fiducial as a black square with its number, its residual beside it."""
     off = {one.name: one.off_mm for one in residuals}
     for id_, corners in markers.items():
         square = at(corners)
@@ -204,7 +202,7 @@ def _write(
     ink: tuple[int, int, int],
     middle: bool = False,
 ) -> None:
-    """Words with their left top, or their middle, at a pixel."""
+    """Write text with its left top, or its middle, at a pixel."""
     mask = letter_mask(text, letter_px)
     x, y = (round(float(value)) for value in at)
     if middle:

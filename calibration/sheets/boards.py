@@ -1,5 +1,6 @@
-"""Boards to print, each with its four fiducials, where `table.boards` says its lines are.  What is
-written on them comes from the games that are played on them.
+"""Printable boards, each with its four fiducials and with lines where `table.boards` has them.
+
+The text on them comes from the games that are played on them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from table.cells import FILES, cell_side_mm, cells_mm
 from table.game_facts import BoardPrint, CellPrint
 
 BESIDE_MM = MARKER_MM + 2 * QUIET_MM
-"""What the fiducials take to the left and right of a board."""
+"""Width of the fiducials to the left and right of a board."""
 BORDER_MM, TILES_BORDER_MM = 4.0, 2.5
 
 DARK: Rgb = (0.27, 0.31, 0.36)
@@ -51,8 +52,9 @@ def board_sheet(told: BoardPrint, board: Board) -> Sheet:
 
 
 def _corners(board: Board) -> tuple[Point, Point]:
-    """Corners of the sheet of a board: its fiducials are to the left and right, or in the corners
-    that a hexagon leaves free.
+    """Corners of a board's sheet.
+
+    Fiducials are to the left and right, or in the corners that a hexagon leaves free.
     """
     outline = board.outline()
     if isinstance(board, Hex):
@@ -80,7 +82,7 @@ def _draw(pen: Pen, told: BoardPrint, board: Board) -> None:
 
 
 def _squares(pen: Pen, board: Chessboard) -> None:
-    """a1, the corner at the near left, is dark."""
+    """Draw the squares; a1, the near left corner, is dark."""
     side = board.square_mm
     pen.fill_all(
         [
@@ -108,7 +110,7 @@ def _hexagons(pen: Pen, board: Hex) -> None:
 
 
 def _coasters(pen: Pen, told: BoardPrint, board: Coasters) -> None:
-    """Four coasters in one, drawn anew: their arrows are facts, their looks are our own."""
+    """Draw four coasters in one; the arrows' positions are facts, their looks are our own."""
     cell, side = board.cell_mm, board.coaster_mm
     for row, names in enumerate(board.layout):
         for column, colour in enumerate(names):
@@ -133,7 +135,7 @@ def _coasters(pen: Pen, told: BoardPrint, board: Coasters) -> None:
 
 
 def _space(pen: Pen, board: Coasters, place: tuple[int, int], ways: Collection[str]) -> None:
-    """One space: its frame, and an arrowhead on each side by which it may be left."""
+    """Draw one space: its frame, and an arrowhead on each side by which it may be left."""
     file, rank = place
     cell, reach = board.cell_mm, 0.39 * board.cell_mm
     dark = TINTS[board.layout[1 - rank // 3][file // 3]][1]
@@ -170,7 +172,7 @@ def _place(pen: Pen, middle: Point, printed: CellPrint | None) -> None:
 
 
 def _ground(pen: Pen, board: Open) -> None:
-    """A line around, with a tick every 100 mm."""
+    """Draw an outline with a tick every 100 mm."""
     outline = board.outline()
     width, depth = outline.max(axis=0).tolist()
     pen.line(outline, 0.8, DARK, closed=True)

@@ -28,9 +28,7 @@ _SHARE = {"left": 0.0, "middle": 0.5, "right": 1.0}
 
 @dataclass(frozen=True, slots=True)
 class Pen:
-    """Draws on reportlab's canvas, which is scaled to mm: x right, y up, from wherever the sheet's
-    origin is.
-    """
+    """Draws in mm on reportlab's canvas: x right, y up, from the sheet's origin."""
 
     canvas: Any
 
@@ -93,7 +91,7 @@ class Pen:
         )
 
     def marker(self, marker: Marker, dictionary: str) -> None:
-        """Print a fiducial, corner for corner where it says."""
+        """Draw a fiducial with its corners at its `corners_mm`."""
         corners = np.array(marker.corners_mm)
         right, down = corners[1] - corners[0], corners[3] - corners[0]
         code = marker_cells(marker.id, dictionary)
@@ -105,8 +103,9 @@ class Pen:
 
 
 def marker_cells(number: int, dictionary: str) -> list[Array]:
-    """The black cells of a fiducial, each (4, 2), in sides of the marker: x right and y down from
-    its top left.
+    """Black cells of a fiducial, each (4, 2), in sides of the marker.
+
+    x right and y down from its top left.
     """
     codes = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, dictionary))
     modules = int(codes.markerSize) + 2
@@ -121,7 +120,7 @@ def rectangle(low: tuple[float, float], high: tuple[float, float]) -> Array:
 
 
 def words_mm(words: str, height_mm: float, bold: bool = False) -> float:
-    """How wide a line of words is."""
+    """Width of a line of text."""
     return float(stringWidth(words, _font(bold), height_mm))
 
 

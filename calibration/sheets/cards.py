@@ -17,7 +17,7 @@ from vision.assignment.colour import PALETTE
 
 TARGET_COLUMNS, TARGET_ROWS = 9, 13
 TARGET_DICTIONARY = "DICT_5X5_100"
-"""Not the table's: a target held over it is never taken for its fiducials."""
+"""Different from the table's, so that a target over the table is never taken for its fiducials."""
 TARGET_MARKER_SHARE = 0.75
 """Side of the target's markers, in squares."""
 CARD_MARKER_MM = 60.0
@@ -29,8 +29,9 @@ CARD_CORNER_MM = 24.0
 
 
 def target_board(square_mm: float) -> cv2.aruco.CharucoBoard:
-    """The ChArUco target in OpenCV's words.  Odd by odd squares, so that old and new layout are
-    one.
+    """The ChArUco target as an OpenCV board.
+
+    Odd by odd squares, because there OpenCV's old and new layouts are the same.
     """
     dictionary = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, TARGET_DICTIONARY))
     return cv2.aruco.CharucoBoard(
@@ -39,14 +40,15 @@ def target_board(square_mm: float) -> cv2.aruco.CharucoBoard:
 
 
 def target_square_mm(paper: Paper) -> float:
-    """Side of the target's squares on a paper: as large as it takes, in halves of a millimetre."""
+    """Side of the target's squares on a paper: the largest that fits, in steps of 0.5 mm."""
     width, depth = area_mm(paper)
     return math.floor(2 * min(width / TARGET_COLUMNS, depth / TARGET_ROWS)) / 2
 
 
 def charuco(paper: Paper) -> Sheet:
-    """The target for the lens; the same on every paper but for its size, which a lens does not ask
-    for.
+    """The calibration target for the lens.
+
+    It differs between papers only in size, which does not matter for a lens.
     """
     square = target_square_mm(paper)
     board = target_board(square)
@@ -141,9 +143,7 @@ def fiducials(paper: Paper) -> Sheet:  # noqa: ARG001 - the same four on every p
 
 
 def _card(pen: Pen, number: int, low: Point) -> None:
-    """A card's cutting line, its arrow and its words; the marker's white margin stays free of
-    them.
-    """
+    """Draw a card's cutting line, arrow and text, clear of the marker's white margin."""
     (x, y), (width, depth) = low, CARD_MM
     pen.line(rectangle((x, y), (x + width, y + depth)), 0.15, PALE, closed=True)
     where = ("far left", "far right", "near right", "near left")[number]
@@ -161,9 +161,7 @@ def _card(pen: Pen, number: int, low: Point) -> None:
 
 
 def colours(paper: Paper) -> Sheet:  # noqa: ARG001 - the same on every paper
-    """A patch of every colour that pieces are sold in, between four markers by which a camera finds
-    them.
-    """
+    """A patch of every colour that pieces are sold in, between four markers that locate them."""
     columns, rows, step = 4, 3, PATCH_MM + PATCH_GAP_MM
     width, depth = columns * step - PATCH_GAP_MM, rows * (step + 4.0) - PATCH_GAP_MM
     band = CARD_CORNER_MM + 10.0
@@ -206,9 +204,7 @@ def colours(paper: Paper) -> Sheet:  # noqa: ARG001 - the same on every paper
 
 
 def patch_rgb(colour: str) -> Rgb:
-    """The ink of a colour's patch: its body colour (`vision.assignment.colour`, linear light),
-    coded as sRGB.
-    """
+    """Ink of a colour's patch: its linear body colour (`vision.assignment.colour`) as sRGB."""
     light = np.array(PALETTE[colour])
     r, g, b = np.where(
         light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055

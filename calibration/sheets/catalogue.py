@@ -21,22 +21,23 @@ FOR_ANY_TABLE: dict[str, Callable[[Paper], Sheet]] = {
 
 
 def _boards() -> dict[str, DefaultTable]:
-    """The tables of games that have a sheet, by its name; of two of one name, the first."""
+    """Tables of games that have a sheet, by the sheet's name; the first of several with one."""
     tables = [facts.default for facts in all_table_facts().values() if facts.default]
     return {one.sheet.name: one for one in reversed(tables) if one.sheet}
 
 
 _BOARDS = _boards()
 WITH_CELLS = tuple(sorted(name for name, one in _BOARDS.items() if one.cells_mm))
-"""Boards whose cells may be of another size."""
+"""Boards whose cell size can be chosen."""
 FIXED = tuple(sorted(_BOARDS.keys() - set(WITH_CELLS)))
 PAPER_NAMES = tuple(PAPERS)
 SHEETS = (*FOR_ANY_TABLE, *WITH_CELLS, *FIXED)
 
 
 def sheet_pdf(name: str, paper_name: str) -> bytes:
-    """A sheet as a PDF in true size; raises InputError for a sheet or paper that is not there, and
-    where they do not fit.
+    """A sheet as a PDF in true size.
+
+    Raises InputError for an unknown sheet or paper, and if the sheet does not fit.
     """
     if paper_name not in PAPERS:
         raise InputError(
@@ -47,8 +48,9 @@ def sheet_pdf(name: str, paper_name: str) -> bytes:
 
 
 def make_sheet(name: str, paper: Paper, cell_mm: float | None = None) -> Sheet:
-    """The sheet of a name; raises InputError for one that is not there, and for cells that it
-    cannot have.
+    """The sheet of a name.
+
+    Raises InputError for an unknown name, and for a cell size that it cannot have.
     """
     if name not in SHEETS:
         raise InputError(f"expected a sheet ({', '.join(SHEETS)}), got {name!r}")

@@ -1,4 +1,4 @@
-"""How a sheet is laid out on paper: on one page, or on several to be joined."""
+"""Lay out a sheet on paper: on one page, or on several to be joined."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from table.boards import Point
 from table.errors import InputError
 
 MARGIN_MM, HEAD_MM, FOOT_MM = 6.4, 14.0, 10.0
-"""What printers cannot reach, and the strips for words above and for the check bar below."""
+"""Margin that printers cannot reach, and the strips for text above and for the check bar below."""
 BLEED_MM = 4.0
-"""How far a page that is joined to another goes on beyond the seam."""
+"""How far a joined page is printed beyond the seam."""
 MOST_PAGES = 12
 
 
@@ -85,8 +85,9 @@ def area_mm(paper: Paper, across: bool = False) -> Point:
 
 
 def lay_out(sheet: Sheet, paper: Paper) -> Layout:
-    """The fewest pages that hold a sheet; raises InputError, naming paper that would do, where they
-    were more than MOST_PAGES.
+    """Lay out a sheet on the fewest pages that hold it.
+
+    Raises InputError, naming a paper that would do, if there would be more than MOST_PAGES.
     """
     across, columns, rows = _fewest(sheet, paper)
     if columns * rows > MOST_PAGES:

@@ -1,6 +1,4 @@
-"""Sheets as PDF: every page with its title, its sizes and a bar of 100 mm to check the printer
-by.
-"""
+"""Write sheets as PDF: each page with title, sizes and a 100 mm bar to check the printer."""
 
 from __future__ import annotations
 
@@ -18,13 +16,15 @@ from vision.cameras.frame import Image
 POINTS_A_MM = 72 / 25.4
 BAR_MM = 100.0
 BAR_LOW_MM = MARGIN_MM + 4.6
-"""How high on the paper the check bar is."""
+"""Height of the check bar on the paper."""
 CROP_MM, CROP_INSIDE_MM = 1.4, 2.0
-"""How far the marks to cut at reach beyond what is drawn, and into the white around it where no
-page follows.
+"""Length of the crop marks beyond the drawing, and into the white around it where no page
+follows.
 """
 UPRIGHT_SHARES, LEVEL_SHARES = (0.36, 0.72), (0.31, 0.69)
-"""Where along a seam it is marked: beside the lines and words of every board, not on them."""
+"""Positions of registration marks along a seam: beside the lines and text of every board, not on
+them.
+"""
 PREVIEW_DPI, PREVIEW_GAP_PX = 100.0, 24
 
 
@@ -78,9 +78,7 @@ def preview(pdf: bytes, layout: Layout) -> Image:
 
 
 def _part(pen: Pen, sheet: Sheet, layout: Layout, page: Page) -> None:
-    """The part of the sheet that belongs on this page, a little more at seams, and the marks to
-    join it by.
-    """
+    """Draw the part of the sheet on this page, with bleed at seams and marks to join it."""
     joined = _joined(layout, page)
     low = page.low_mm[0] - BLEED_MM * joined["left"], page.low_mm[1] - BLEED_MM * joined["near"]
     high = page.high_mm[0] + BLEED_MM * joined["right"], page.high_mm[1] + BLEED_MM * joined["far"]
@@ -177,8 +175,9 @@ def _head(pen: Pen, sheet: Sheet, layout: Layout, page: Page, number: int) -> No
 
 
 def _foot(pen: Pen, page: Page, layout: Layout) -> None:
-    """The bar of exactly 100 mm between the outer edges of its end ticks, and a place to write down
-    what it measures.
+    """Draw the check bar and a place to write down its measured length.
+
+    It is exactly 100 mm between the outer edges of its end ticks.
     """
     x, y = MARGIN_MM, BAR_LOW_MM
     ticks = [rectangle((x + at - 0.1, y), (x + at + 0.1, y + 1.6)) for at in range(10, 100, 10)]

@@ -1,5 +1,6 @@
-"""Sheets to print: what is on them, in mm.  `calibration.sheets.layout` lays them out on paper,
-`calibration.sheets.pdf` prints them.
+"""Describe sheets to print, in mm.
+
+`calibration.sheets.layout` lays them out on paper, `calibration.sheets.pdf` prints them.
 """
 
 from __future__ import annotations
@@ -12,20 +13,20 @@ from table.boards import Board, Point
 from table.table_config import Fiducials, Marker
 
 DICTIONARY = "DICT_4X4_50"
-"""What `table.table_config.Fiducials` expects unless told otherwise."""
+"""Default dictionary of `table.table_config.Fiducials`."""
 MARKER_MM, QUIET_MM = 40.0, 7.0
-"""Side of a board's fiducials, and the white around them: a module (a sixth of the side) or
-more.
+"""Side of a board's fiducials, and the quiet zone around them: at least one module, a sixth of the
+side.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Something to print, perhaps over several pages.
+    """A printable sheet, perhaps over several pages.
 
-    `low_mm` and `high_mm` are the corners of what is drawn.  The frame is the table's where there
-    is a `board`: its markers and lines then lie where `table.json` has to say; else x right and y
-    up from the sheet's lower left corner.
+    `low_mm` and `high_mm` are the corners of the drawing.  With a `board` the frame is the table's:
+    markers and lines then lie as in `table.json`; else x right and y up from the sheet's lower left
+    corner.
     """
 
     name: str
@@ -38,8 +39,8 @@ class Sheet:
     markers: tuple[Marker, ...] = ()
     board: Board | None = None
     z_mm: float = 0.0
-    """How high the printed paper lies over what pieces stand on; below 0 where tiles are laid on
-    it.
+    """Height of the printed paper above the surface that pieces stand on; negative if tiles are
+    laid on it.
     """
     dictionary: str = DICTIONARY
 
@@ -50,7 +51,7 @@ class Sheet:
 
     @property
     def fiducials(self) -> Fiducials:
-        """The markers as `table.json` has them; for sheets that have some."""
+        """The markers in the form of `table.json`; only for sheets that have some."""
         return Fiducials(markers=self.markers, dictionary=self.dictionary, z_mm=self.z_mm)
 
 
@@ -63,8 +64,9 @@ def square_marker(number: int, left_mm: float, top_mm: float, side_mm: float = M
 
 
 def corner_markers(low_mm: Point, high_mm: Point) -> tuple[Marker, ...]:
-    """Fiducials 0 to 3 in the corners of a sheet, clockwise from the far left, with their white
-    inside it.
+    """Fiducials 0 to 3 in the corners of a sheet, clockwise from the far left.
+
+    Their white margin is inside the sheet.
     """
     left, right = low_mm[0] + QUIET_MM, high_mm[0] - QUIET_MM - MARKER_MM
     far, near = high_mm[1] - QUIET_MM, low_mm[1] + QUIET_MM + MARKER_MM

@@ -1,1 +1,1 @@
-"""The table: where fiducials and the board lie, measured and watched for drift."""
+"""Table calibration: measure where fiducials and the board lie, and watch for drift."""

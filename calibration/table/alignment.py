@@ -1,5 +1,6 @@
-"""Cards as they lay before, laid over those that lie there now: which of them lie as they did
-beside each other, and where the table's frame is.
+"""Align the cards' earlier places with their present ones.
+
+Finds which cards still lie as they did relative to each other, and where the table's frame is.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from calibration.table.bundle_adjustment import CARDS, laid
 from table.solids import Array
 
 MOVED_MM = 0.7
-"""A card lies as it did if no corner of it is farther than this from where it was."""
+"""Largest distance of any corner from its earlier place at which a card counts as unmoved."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kept:
-    """`place` [x, y, heading in rad] of the table's frame by the `cards` that lie as they did; by
-    all, where no two of them do.
+    """Pose of the table's frame, and the cards that agree on it.
+
+    `place` is [x, y, heading in rad] by the `cards` that lie as they did; by all cards if no two
+    agree.
     """
 
     place: Array
@@ -27,8 +30,9 @@ class Kept:
 
 
 def kept(before_mm: Array, now_mm: Array) -> Kept:
-    """Of cards (4, 4, 2) in the table's frame, as they lay before, and as they lie now in another
-    frame: the most that agree.
+    """Find the largest set of cards whose mutual arrangement is unchanged.
+
+    Both are (4, 4, 2): the earlier cards in the table's frame, the present ones in another frame.
     """
     for count in range(len(CARDS), 1, -1):
         fits = [
@@ -42,9 +46,7 @@ def kept(before_mm: Array, now_mm: Array) -> Kept:
 
 
 def _laid_over(before_mm: Array, now_mm: Array) -> tuple[float, Array]:
-    """How far off the worst corner is where cards (n, 4, 2) are laid so that they fit best, and
-    that place.
-    """
+    """Best rigid fit of cards (n, 4, 2): distance of the worst corner in mm, and the place."""
     a, b = before_mm.reshape(-1, 2), now_mm.reshape(-1, 2)
     (c, s), (t, d) = (a - a.mean(axis=0)).T @ (b - b.mean(axis=0))
     heading = np.arctan2(s - t, c + d)

@@ -1,6 +1,4 @@
-"""The lines that are printed on a board, as places in mm: where a photograph should show an edge,
-and where it does.
-"""
+"""Printed lines of a board in mm, and the measurement of their edges in a photograph."""
 
 from __future__ import annotations
 
@@ -18,17 +16,19 @@ from vision.localization.fiducial_edges import LUMA, edge_offsets
 
 SHARES = np.linspace(0.14, 0.86, 7)
 SHARE_STEP = 0.14
-"""Where along a side of a cell it is measured."""
+"""Positions along a side of a cell at which edges are measured, and their spacing."""
 REACH_PX = 5.0
 STEP_PX = 0.25
 BESIDE_PX = 3.0
 RIM_POINTS = 60
 HALF_PX = 5.0
-"""Length of profile on either side of a line that has to mirror the other."""
+"""Length of the profile on either side of a line; the two halves should be mirror images."""
 UNLIKE = 0.25
-"""Two sides differ by more than this share of the profile's variance: what is there is no line."""
+"""Largest difference between the two halves, as a share of the profile's variance, at which it is a
+line.
+"""
 FAINT = 0.004
-"""Variance of linear light, relative to its mean squared, that a line must make."""
+"""Least variance of linear light across a line, relative to the squared mean."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,8 +45,9 @@ class BoardEdges:
     spacing_mm: float
 
     def share(self, seen: NDArray[np.intp] | NDArray[np.bool_]) -> float:
-        """The share of edges that are seen, by index or mask, in the direction in which the fewest
-        are: lines that all run one way tell no place.
+        """Share of edges that are seen (index or mask), in the worst-determined direction.
+
+        Parallel lines alone do not determine a place.
         """
         some, every = (
             np.linalg.eigvalsh(normals.T @ normals)[0]
@@ -57,8 +58,9 @@ class BoardEdges:
     def measure(
         self, image: Image, edges_px: Array, normals_px: Array
     ) -> tuple[Array, NDArray[np.bool_]]:
-        """How far along its normal each edge (n, 2) is from where it was thought, px, and which can
-        be trusted.
+        """Offset (n,) px of each edge along its normal, and a validity mask.
+
+        From the predicted places (n, 2) px.
         """
         match self.look:
             case "line":
@@ -72,7 +74,7 @@ class BoardEdges:
 
 
 def rises(image: Image, edges_px: Array, normals_px: Array) -> bool:
-    """Is it for the most part lighter on the side that normals (n, 2) lead to?"""
+    """True if the image is mostly lighter on the side that normals (n, 2) point to."""
     sides = edges_px[:, None] + np.array([-BESIDE_PX, BESIDE_PX])[:, None] * normals_px[:, None]
     behind, ahead = (np.asarray(read_light(image, sides), float) @ LUMA).T
     return bool(np.median(ahead - behind) > 0)
@@ -86,8 +88,7 @@ def _step_offsets(
 
 
 def printed_edges(board: Board) -> BoardEdges | None:
-    """Edges that are printed in one piece: between the squares of a chessboard, and between the
-    cells of a hex board.
+    """Edges of boards printed in one piece: between squares of a chessboard, or hex cells.
 
     None for open ground, and for coasters and tiles, which people lay down one by one.
     """
@@ -101,8 +102,9 @@ def printed_edges(board: Board) -> BoardEdges | None:
 
 
 def board_edges(board: Board) -> BoardEdges | None:
-    """Edges by which a board is found: `printed_edges`, or the rim of all coasters or tiles
-    together; None for open ground.
+    """Edges by which a board is found: `printed_edges`, or the rim of all coasters or tiles.
+
+    None for open ground.
     """
     match board:
         case Coasters():
@@ -117,7 +119,7 @@ def board_edges(board: Board) -> BoardEdges | None:
 
 
 def _rim(middle: Array, half: Array) -> BoardEdges:
-    """The sides of a rectangle, looking outwards."""
+    """Sides of a rectangle, with outward normals."""
     along = np.linspace(-0.97, 0.97, RIM_POINTS)[:, None]
     points, normals = [], []
     for way in (
@@ -176,8 +178,9 @@ def _hex(board: Hex) -> BoardEdges:
 def _line_offsets(
     image: Image, edges_px: Array, normals_px: Array
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """Where along its normal the profile of each line (n, 2) mirrors itself best, within half of
-    REACH_PX.
+    """Offset of each line (n, 2) along its normal: where its profile is most symmetric.
+
+    Searched within half of REACH_PX.
     """
     shifts = np.arange(-REACH_PX / 2, REACH_PX / 2 + STEP_PX / 2, STEP_PX)
     half = np.arange(STEP_PX / 2, HALF_PX, STEP_PX)

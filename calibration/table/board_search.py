@@ -1,6 +1,4 @@
-"""Where on the plane of its face a board of known kind lies, roughly: its lines laid over the table
-as it is seen from above.
-"""
+"""Coarse search for a board of known kind: its lines matched with the top view of the table."""
 
 from __future__ import annotations
 
@@ -19,26 +17,29 @@ from table.solids import Array
 from vision.cameras.frame import Image
 
 LEAST_LIKE = 0.25
-"""Correlation of a board's lines with the edges in the picture below which it is not there."""
+"""Least correlation between a board's lines and the edges in the image for the board to be
+found.
+"""
 STAGES = ((2.0, 1.5, None), (1.0, 0.25, 1.5))
-"""Millimetres a pixel, degrees a step, and how many degrees either way: first all that look
-different.
+"""Coarse to fine: mm per pixel, degrees per step, and search range in degrees either way; None: all
+headings that look different.
 """
 NEAR_CELLS, NEAR_DEG = 0.45, 6.0
 BLUR_MM, MARGIN_MM, BEYOND_MM = 2.0, 12.0, 60.0
-"""Width of a line, 1 sigma; what has to be free of lines around a board; how far beyond the cards
-it may reach.
+"""Width of a line, 1 sigma; the margin around a board that has to be free of lines; how far beyond
+the cards the board may reach.
 """
 BRIGHTEST = 99.5
-"""Edges stronger than so many in a hundred count no more than those."""
+"""Percentile at which edge strength is clipped."""
 CARD_TIMES = 1.9
-"""A card's paper is so many times as large as its fiducial."""
+"""Size of a card's paper relative to its fiducial."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Face:
-    """The plane of a board's face in a photograph: what maps its points (n, 2) mm to pixels, and
-    where the cards (4, 4, 2) are.
+    """The plane of a board's face in a photograph.
+
+    `to_px` maps its points (n, 2) mm to pixels; `cards_mm` (4, 4, 2) are the cards.
     """
 
     image: Image
@@ -47,11 +48,12 @@ class Face:
 
 
 def find_board(face: Face, board: Board, lines: BoardEdges, near: Array | None = None) -> Array:
-    """The place [x, y, heading in rad] of the board; raises InputError where it is not seen.
+    """Find the board's place [x, y, heading in rad].
 
-    Of all headings at which it looks the same, the one nearest to that of the cards 3 and 2.
-    Looked for less than half a cell and a few degrees from the place `near`, if there is one:
-    pieces can make a board look like itself a cell away.
+    Of all headings at which it looks the same, the one nearest to that of the cards 3 and 2.  If
+    `near` is given, the search is limited to less than half a cell and a few degrees around that
+    place: pieces can make a board match itself a cell away.  Raises InputError if the board is not
+    found.
     """
     along = face.cards_mm[2].mean(axis=0) - face.cards_mm[3].mean(axis=0)
     like, place = (
@@ -80,8 +82,9 @@ def find_board(face: Face, board: Board, lines: BoardEdges, near: Array | None =
 
 
 def _from_above(face: Face, step_mm: float) -> tuple[NDArray[np.float32], Array]:
-    """Strength of edges (h, w) as seen from above, y up in rows from the near side, and the corner
-    (2,) mm of the first pixel.
+    """Edge strength (h, w) in the top view, rows from the near side.
+
+    Also the corner (2,) mm of the first pixel.
     """
     every = face.cards_mm.reshape(-1, 2)
     low, high = every.min(axis=0) - BEYOND_MM, every.max(axis=0) + BEYOND_MM
@@ -105,7 +108,7 @@ def _from_above(face: Face, step_mm: float) -> tuple[NDArray[np.float32], Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Around:
-    """A place, and how far from there the middle of the lines may be, mm."""
+    """A place, and the allowed distance, mm, of the lines' middle from there."""
 
     place: Array
     reach_mm: float
@@ -118,9 +121,7 @@ class _Around:
         turn: Array,
         step_mm: float,
     ) -> NDArray[np.bool_]:
-        """Of origins on a grid of this shape that begins at a point (2,), those with the lines'
-        middle in reach.
-        """
+        """Mask of origins, on a grid that starts at (2,), with the lines' middle in reach."""
         middle = lines.points_mm.mean(axis=0)
         wanted = laid(self.place, middle[None])[0] - middle @ turn
         y, x = np.indices(shape)
@@ -131,7 +132,7 @@ class _Around:
 
 
 def _cell_mm(board: Board) -> float:
-    """How far apart places are at which a board looks much like itself."""
+    """Period at which a board looks much like itself."""
     match board:
         case Chessboard():
             return board.square_mm
@@ -151,9 +152,7 @@ def _match(
     step_mm: float,
     around: _Around | None,
 ) -> tuple[float, Array]:
-    """How well the lines at a heading fit at best (correlation), and where the board's origin (2,)
-    mm is then.
-    """
+    """Best correlation of the lines at a heading, and the board's origin (2,) mm there."""
     c, s = np.cos(angle), np.sin(angle)
     turn = np.array([[c, s], [-s, c]])
     points, ways = lines.points_mm @ turn, lines.normals @ turn

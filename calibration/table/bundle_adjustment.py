@@ -1,8 +1,7 @@
-"""Cards, and perhaps a board, that lie still, photographed from several places: where their edges
-should be, and how far off they are seen.
+"""Bundle adjustment of still cards, and perhaps a board, over several photographs.
 
-The state is [x, y, heading] of cards 1 to 3 beside card 0, then of each photograph the pose
-(rotation vector, translation) and the spread of light, then, where there is a board, its [x, y,
+The state is [x, y, heading] of cards 1 to 3 relative to card 0; then, for each photograph, the pose
+(rotation vector, translation) and the spread of light; then, if there is a board, its [x, y,
 heading] and how much farther out its rim is than its sizes say.
 """
 
@@ -26,21 +25,23 @@ PLACES, FRAME = 9, 7
 SPREAD = 6
 BOARD = slice(-4, -1)
 RIM_SIGMA_MM = 0.5
-"""How far out the rim of tiles laid down one by one may be, 1 sigma."""
+"""Standard deviation of the rim of tiles that are laid down one by one."""
 SPREAD_SIGMA_PX = 0.5
 ROBUST_PX = 0.1
 MODULES = 6
 ASIDE_MM = 0.5
 SIDE_EDGES = 7
-"""Of the board so many neighbouring edges err together: it counts for less."""
+"""Number of neighbouring edges of a board whose errors are correlated; the board's weight is
+reduced accordingly.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
-    """What is known before: the lens, the cards' edges (points and normals by card, in sides), and
-    what is printed on a board.
+    """What is known beforehand: the lens, the cards' edges and the board's printed lines.
 
-    `height_mm`: how much higher than the cards the board's face lies.
+    `samples` are points and normals by card, in sides of a card.  `height_mm` is the height of the
+    board's face above the cards.
     """
 
     lens: Lens
@@ -55,14 +56,16 @@ class Known:
         return np.repeat(CARDS, [len(points) for points, _ in self.samples])
 
     def board_off_px(self, residuals: Array) -> float:
-        """How far half of the board's edges are off, by what `residuals` says of them."""
+        """Median absolute offset of the board's edges, from their `residuals`."""
         return float(np.sqrt(SIDE_EDGES) * np.median(np.abs(residuals)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """Edges of one photograph: which could be measured (n,), where they are (n, 2) px, and the
-    normals there (n, 2).
+    """Measured edges of one photograph.
+
+    `which` (n,) are their indices, `places_px` (n, 2) their places, `normals_px` (n, 2) the
+    normals.
     """
 
     which: NDArray[np.intp]
@@ -70,6 +73,7 @@ class Seen:
     normals_px: Array
 
     def only(self, keep: NDArray[np.bool_]) -> Seen:
+        """The edges that a mask selects."""
         return Seen(self.which[keep], self.places_px[keep], self.normals_px[keep])
 
 
@@ -93,7 +97,7 @@ def square(side_mm: float) -> Array:
 
 
 def laid(place: Array, local_mm: Array) -> Array:
-    """Points (n, 2) of a thing that lies at a place [x, y, heading in rad], on the plane."""
+    """Points (n, 2) of an object at a place [x, y, heading in rad], on the plane."""
     c, s = np.cos(place[2]), np.sin(place[2])
     return np.asarray(local_mm @ np.array([[c, s], [-s, c]]) + place[:2])
 
@@ -106,7 +110,7 @@ def card_corners(state: Array, side_mm: float) -> Array:
 def project_plane(
     points_mm: Array, state: Array, frame: int, lens: Lens, z_mm: float = 0.0
 ) -> Array:
-    """Pixels (n, 2) of points (n, 2) on the plane of the cards, or so much above it."""
+    """Pixels (n, 2) of points (n, 2) on the plane of the cards, or `z_mm` above it."""
     rotation, translation = pose(state, frame)
     return project_with(
         rotation, translation, np.column_stack([points_mm, np.full(len(points_mm), z_mm)]), lens
@@ -114,7 +118,7 @@ def project_plane(
 
 
 def measure(image: Image, state: Array, frame: int, known: Known) -> Measured:
-    """Edges of a photograph, looked for where a state has them."""
+    """Measure edges of a photograph near their predicted places."""
     edges, normals = _card_edges(state, frame, known)
     corners = project_plane(
         card_corners(state, known.side_mm).reshape(-1, 2), state, frame, known.lens
@@ -133,8 +137,9 @@ def measure(image: Image, state: Array, frame: int, known: Known) -> Measured:
 
 
 def residuals(state: Array, measured: list[Measured], known: Known) -> Array:
-    """Distances in px of measured edges from where they should be, along their normals: cards,
-    boards; then what is expected of spread and rim.
+    """Residuals in px of measured edges along their normals: cards, boards, then priors.
+
+    The priors are on spread and rim.
     """
     spreads = [_spread(state, frame) for frame in range(len(measured))]
     cards = [
@@ -164,9 +169,7 @@ def _spread(state: Array, frame: int) -> float:
 
 
 def _card_edges(state: Array, frame: int, known: Known) -> tuple[Array, Array]:
-    """Edges of all cards (n, 2) px as they should be in a photograph, and unit normals (n, 2) to
-    their white sides.
-    """
+    """Predicted edges of all cards (n, 2) px in a photograph, and unit normals to their white."""
     on, beside = (
         np.concatenate(
             [
@@ -180,7 +183,7 @@ def _card_edges(state: Array, frame: int, known: Known) -> tuple[Array, Array]:
 
 
 def _board_edges(state: Array, frame: int, known: Known) -> tuple[Array, Array]:
-    """The same of what is printed on the board."""
+    """As `_card_edges`, for the print on the board."""
     assert known.lines is not None
     out = state[-1] if known.lines.look == "rim" else 0.0
     on, beside = (

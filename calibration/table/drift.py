@@ -1,5 +1,6 @@
-"""Is everything still where `table.json` says?  Told from one picture, one sentence for each thing
-that is not.
+"""Check from one image whether everything is still where `table.json` says.
+
+Each difference is reported in one sentence.
 """
 
 from __future__ import annotations
@@ -26,24 +27,26 @@ from vision.localization.fiducials import locate_by
 from vision.localization.markers import Detected, NoPose, detect_markers, own_fiducials
 
 LEAST_MM, SIGMAS = 0.7, 4.0
-"""What is not told: shifts smaller than this, or than so many sigmas."""
+"""Smallest reported shift, in mm and in standard deviations."""
 CORNERS_PX = 0.3
-"""How well detected corners tell a fiducial's middle, 1 sigma."""
+"""Standard deviation of a fiducial's middle by its detected corners."""
 NORMAL_MM = 0.5
 ROUNDS = 6
 LEAST_LINES = 0.3
-"""Share of a board's lines below which it is looked for elsewhere."""
+"""Share of a board's lines that must be seen near its place; below it, the board is
+searched for.
+"""
 LINE_MM = 0.1
-"""An edge that is farther off than this counts for less."""
+"""Offset from which an edge is down-weighted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Checked:
-    """What is not where it was: by how many mm each card (by id) and the board, and how far the
-    camera sees the board from where it saw it.
+    """What has moved: shifts in mm of each card (by id), of the board, and of the camera's view.
 
-    None and nothing where all agrees.  `camera` is the camera's place by the cards that agree; None
-    where it is not found, and `reason` says why.
+    `cards_mm` is empty and the shifts are None if all agrees.  `camera_mm` is how far the board
+    appears from its earlier place in the view.  `camera` is the camera located by the cards that
+    agree; None if it is not found, and `reason` says why.
     """
 
     cards_mm: dict[int, float] = field(default_factory=dict)
@@ -54,8 +57,9 @@ class Checked:
 
     @property
     def elsewhere(self) -> tuple[str, ...]:
-        """What lies elsewhere, so that lengths may be wrong by as much: `card 2 lies 4.1 mm from
-        where it was`.
+        """What has moved on the table, so that lengths may be wrong by as much.
+
+        Such as `card 2 lies 4.1 mm from where it was`.
         """
         cards = [
             phrase("card {n} lies {mm} mm from where it was", n=card, mm=_length(by_mm))
@@ -69,7 +73,7 @@ class Checked:
 
     @property
     def said(self) -> tuple[str, ...]:
-        """Everything, one sentence each."""
+        """All differences, one sentence each."""
         camera = (
             (phrase("the camera has moved {mm} mm over the board", mm=_length(self.camera_mm)),)
             if self.camera_mm is not None
@@ -79,9 +83,7 @@ class Checked:
 
 
 def recheck(image: Image, setup: Setup, before: Camera | None = None) -> Checked:
-    """What does not agree with `table.json` in a picture (h, w, 3); of the camera, beside its place
-    before.
-    """
+    """Compare an image (h, w, 3) with `table.json`, and the camera with its pose before."""
     own = own_fiducials(detect_markers(image, setup.fiducials), setup, before)
     if isinstance(own, NoPose):
         return Checked(reason=own.reason)
@@ -102,16 +104,14 @@ def recheck(image: Image, setup: Setup, before: Camera | None = None) -> Checked
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Look:
-    """A picture of a table, and the fiducials that were detected in it."""
+    """An image of a table, and the fiducials that were detected in it."""
 
     image: Image
     setup: Setup
     detected: Detected
 
     def camera_by(self, ids: Collection[int]) -> Camera | None:
-        """The camera's place by these fiducials alone, their places taken as exact; None where it
-        is not found.
-        """
+        """The camera located by these fiducials alone, taken as exact; None if not found."""
         located = self._located(ids)
         return located if isinstance(located, Camera) else None
 
@@ -127,10 +127,10 @@ class _Look:
         )
 
     def moved(self, seen: Collection[int]) -> dict[int, float]:
-        """Cards that are not where they were, and by how many mm.
+        """Cards that have moved, and by how many mm.
 
-        The fewest cards without which the others agree: which of two cards has moved nobody can
-        tell, and of four which two together.
+        The smallest set of cards without which the others agree.  Of two cards, which one has moved
+        cannot be decided; nor of four, which two together.
         """
         if not self._disagree(seen):
             return {}
@@ -150,7 +150,7 @@ class _Look:
         return {}
 
     def _disagree(self, ids: Collection[int]) -> bool:
-        """Is one of these cards not where the others have it?"""
+        """True if one of these cards is not where the others place it."""
         if len(ids) < 3:
             return False
         for card in ids:
@@ -165,7 +165,7 @@ class _Look:
         return False
 
     def _shift(self, camera: Camera, card: int) -> tuple[float, float]:
-        """How far a card lies from its place, and the uncertainty of that, 1 sigma, mm."""
+        """Distance of a card from its place, and its standard deviation, mm."""
         corners = next(
             np.array(marker.corners_mm)
             for marker in self.setup.fiducials.markers
@@ -182,8 +182,9 @@ class _Look:
         )
 
     def board_shift_mm(self, camera: Camera) -> float | None:
-        """How far the board's middle lies from its place; None where it does not, or too little of
-        it is seen to tell.
+        """Distance of the board's middle from its place.
+
+        None if it has not moved, or too little of it is seen.
         """
         lines = board_edges(self.setup.board)
         if lines is None or isinstance(self.setup.board, Tiles):  # tiles slide and sink in play
@@ -200,8 +201,9 @@ class _Look:
         return by_mm if by_mm > max(LEAST_MM, SIGMAS * float(np.sqrt(np.trace(doubt)))) else None
 
     def _lines_shift(self, camera: Camera, lines: BoardEdges, place: Array) -> Array | None:
-        """How far (2,) the board's middle lies from a place [x, y, heading] by its lines; None
-        where too few of them are near there.
+        """Shift (2,) of the board's middle from a place [x, y, heading], by its lines.
+
+        None if too few lines are near there.
         """
         flat, normals = (
             laid(place, lines.points_mm),
@@ -228,9 +230,7 @@ class _Look:
         return np.asarray(found[:2])
 
     def _found(self, camera: Camera, lines: BoardEdges) -> Array | None:
-        """The place [x, y, heading] at which the board is found between four cards; None where it
-        is not.
-        """
+        """Search for the board between four cards: its place [x, y, heading], or None."""
         cards = np.array([marker.corners_mm for marker in self.setup.fiducials.markers])
         if len(cards) != 4:
             return None
@@ -245,16 +245,14 @@ class _Look:
             return None
 
     def _pixels(self, camera: Camera, points_mm: Array) -> Array:
-        """Of points (n, 2) on the board."""
+        """Pixels of points (n, 2) on the board."""
         return project(
             np.column_stack([points_mm, np.zeros(len(points_mm))]), camera, self.setup.camera
         )
 
 
 def _camera_shift_mm(camera: Camera, before: Camera, setup: Setup) -> float | None:
-    """How far the board is seen from where it was seen before, at most; None where no farther than
-    can be told.
-    """
+    """Largest apparent shift of the board since `before`; None if it is not significant."""
     by_mm, sigma_mm = shift_over_board(camera, before, setup)
     return by_mm if by_mm > max(LEAST_MM, SIGMAS * sigma_mm) else None
 

@@ -1,9 +1,8 @@
-"""The edges of a printed fiducial, and where a photograph shows them.
+"""Edges of a printed fiducial, and their measurement in a photograph.
 
 Light spreads over edges between black and white, so that a black border looks smaller and white
-cells inside it larger. Edges of both kinds are measured, each with the way to its white side: the
-spread shifts all of them that way by the same amount, which can therefore be told from the size of
-the card.
+cells inside it larger. Edges of both kinds are measured, each with the direction to its white side:
+the spread shifts all of them that way by the same amount, so it is separable from the card's size.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from vision.cameras.frame import Image
 from vision.localization.markers import detect_markers
 
 ALONG = np.array([0.2, 0.4, 0.6, 0.8])
-"""Where an edge between two cells is measured."""
+"""Positions at which an edge between two cells is measured."""
 
 
 def edge_samples(number: int, dictionary: str) -> tuple[Array, Array]:
@@ -53,9 +52,7 @@ def edge_samples(number: int, dictionary: str) -> tuple[Array, Array]:
 
 
 def refuse_mirrored(image: Image, fiducials: Fiducials) -> None:
-    """Raises InputError where a mirror shows fiducials that the picture (h, w, 3) itself does
-    not.
-    """
+    """Raise InputError if fiducials are found only in the mirror image of a picture (h, w, 3)."""
     if (
         not detect_markers(image, fiducials).corners_px
         and detect_markers(np.ascontiguousarray(image[:, ::-1]), fiducials).corners_px

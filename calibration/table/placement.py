@@ -1,8 +1,7 @@
-"""Where four corner cards lie, and the board between them, from photographs: all places and all
-cameras in one adjustment.
+"""Place four corner cards and the board between them from photographs, in one adjustment.
 
-Known are the lens, the side of the cards, that they lie in one plane, and of a board its kind, its
-sizes and how much higher its face lies.  Each card and the board has a place and a heading, each
+Known are the lens, the side of the cards, that they lie in one plane, and of a board its kind,
+sizes and the height of its face.  Each card and the board has a place and a heading, each
 photograph a pose and a spread of light (`calibration.table.bundle_adjustment`).
 """
 
@@ -56,14 +55,14 @@ from vision.localization.markers import detect_markers
 NAMES = ("far left", "far right", "near right", "near left")
 ROUNDS = 3
 FLOOR_PX = 0.005
-"""What lens and print leave of an edge's place, common to a whole card in a photograph."""
+"""Systematic error of edges from lens and print, common to a whole card in a photograph."""
 SHIFTED_PX = 0.12
-"""A card that is seen this far from where it should be, in one photograph, does not fit."""
+"""Largest residual shift of a card in one photograph at which it still fits."""
 STEP = 1e-5
-"""Of a difference quotient, in mm and rad."""
+"""Step of the difference quotient, in mm and rad."""
 LEAST_LINES, BOARD_OFF_PX = 0.4, 0.6
-"""Of a board's lines this share has to be seen, and half of them no farther from where they should
-be.
+"""Least share of a board's lines that has to be seen, and the largest median offset of its
+edges.
 """
 
 
@@ -89,7 +88,7 @@ class Placed:
 
     @property
     def fiducials(self) -> Fiducials:
-        """As `table.json` has them."""
+        """The fiducials in the form of `table.json`."""
         markers = tuple(
             Marker(id=card, corners_mm=_corners(self.corners_mm[card])) for card in CARDS
         )
@@ -119,7 +118,7 @@ def read_frames(folder: Path, lens: Lens) -> Photographs:
 
 
 def check_size(where: str, size_px: tuple[int, int], lens: Lens) -> None:
-    """Raises InputError for a picture of another size, (width, height), than the lens is for."""
+    """Raise InputError for an image of another size, (width, height), than the lens is for."""
     if size_px != (lens.width, lens.height):
         got = f"{size_px[0]} x {size_px[1]} px"
         raise InputError(
@@ -137,15 +136,15 @@ def place_cards(
     corners_px: Array | None = None,
     before_mm: Array | None = None,
 ) -> Placed:
-    """Where cards 0 to 3 lie, and a board of known kind with its face so much higher than they.
+    """Place cards 0 to 3, and a board of known kind whose face is `height_mm` above them.
 
-    `corners_px` (4, 2): the board's corners in the first photograph, clockwise from the far left,
-    where it is not to be looked for; without a board they are those of open ground.  With neither,
-    the ground lies between the cards' inner corners.  The board's origin and axes are the table's;
-    of open ground, the near left corner, and the way to the near right one.  With `before_mm` (4,
-    4, 2), the cards' corners as they lay before, the ground's frame stays where most cards have it,
-    and the board is looked for near its place there.  Raises InputError where no photograph shows
-    all four cards, something does not fit, or the board is not seen.
+    `corners_px` (4, 2) are the board's corners in the first photograph, clockwise from the far
+    left, if it is not to be searched for; without a board they are those of open ground.  With
+    neither, the ground lies between the cards' inner corners.  The board's origin and axes are the
+    table's; of open ground, the near left corner, and the direction to the near right one.  With
+    `before_mm` (4, 4, 2), the cards' earlier corners, the ground's frame stays where most cards
+    have it, and the board is searched for near its earlier place.  Raises InputError if no
+    photograph shows all four cards, something does not fit, or the board is not seen.
     """
     seen = detect_cards(frames)
     known = Known(lens, side_mm, [edge_samples(card, DICTIONARY) for card in CARDS])
@@ -199,7 +198,7 @@ def place_cards(
 def _fit(
     state: Array, images: Sequence[Image], known: Known
 ) -> tuple[Array, list[Measured], OptimizeResult]:
-    """The state at which edges, measured anew in each round, fit best."""
+    """The state that fits the edges best; they are measured anew in each round."""
     for _ in range(ROUNDS):
         measured = [measure(image, state, frame, known) for frame, image in enumerate(images)]
         fit = least_squares(
@@ -216,7 +215,7 @@ def _fit(
 
 
 def _shows(image: Image, state: Array, known: Known) -> bool:
-    """Are the board's lines seen in the first photograph where a state has them?"""
+    """True if the board's lines are seen in the first photograph at their predicted place."""
     board = measure(image, state, 0, known).board
     return (
         known.lines is not None
@@ -226,9 +225,7 @@ def _shows(image: Image, state: Array, known: Known) -> bool:
 
 
 def _check_edges(state: Array, seen: list[tuple[str, Array]], known: Known) -> None:
-    """Raises InputError where blur has led edges of a card astray: the detector has its middle
-    elsewhere.
-    """
+    """Raise InputError if blur led a card's edges astray: the detected corners are elsewhere."""
     corners = card_corners(state, known.side_mm).reshape(-1, 2)
     for frame, (name, quads) in enumerate(seen):
         wrong = at_wrong_edges(
@@ -246,8 +243,9 @@ def _check_edges(state: Array, seen: list[tuple[str, Array]], known: Known) -> N
 
 
 def _check_fit(state: Array, measured: list[Measured], known: Known) -> None:
-    """Raises InputError where a card is not where it should be in some photograph, naming the one
-    without which the others fit best.
+    """Raise InputError if a card does not fit in some photograph.
+
+    It names the card without which the others fit best.
     """
     owner, off = known.owner, residuals(state, measured, known)
     shifts, start = [], 0
@@ -287,8 +285,9 @@ def _check_fit(state: Array, measured: list[Measured], known: Known) -> None:
 
 
 def _check_board(state: Array, measured: list[Measured], known: Known) -> float:
-    """The share of the board's lines that is seen; raises InputError where they are not where they
-    should be.
+    """The share of the board's lines that is seen.
+
+    Raises InputError if they are not where they should be.
     """
     assert known.lines is not None
     start, boards = (
@@ -356,12 +355,12 @@ def detect_cards(frames: Mapping[str, Image]) -> list[tuple[str, Array]]:
 
 
 def _start(quads: list[Array], lens: Lens, side_mm: float) -> Array:
-    """First guess from detected corners: [x, y, heading] of cards 1 to 3 beside card 0, then pose
-    and spread of each photograph.
+    """Initial state from detected corners.
 
-    One small card says little about the plane that it lies in, and two answers are nearly as good:
-    all cards' answers are tried, and the one from which all corners of all photographs fit best is
-    taken.
+    [x, y, heading] of cards 1 to 3 relative to card 0, then pose and spread of each photograph.
+    One small card hardly determines the plane that it lies in, and two solutions are nearly as
+    good.  So the solutions of all cards are tried, and the one that fits the corners of all
+    photographs best is taken.
     """
     guesses = [
         _polished(_with_poses(places, quads, lens, side_mm), quads, lens, side_mm)
@@ -375,8 +374,9 @@ def _start(quads: list[Array], lens: Lens, side_mm: float) -> Array:
 
 
 def _guesses(quad: Array, lens: Lens, side_mm: float) -> list[Array]:
-    """Places (9,) of cards 1 to 3 beside card 0, in the planes that each card's corners (4, 4, 2)
-    px allow for.
+    """Candidate places (9,) of cards 1 to 3 relative to card 0.
+
+    One for each plane that a card's corners (4, 4, 2) px allow for.
     """
     local = np.column_stack([square(side_mm), np.zeros(4)])
     rays = undistort(quad.reshape(-1, 2), lens).reshape(-1, 1, 2)
@@ -402,7 +402,7 @@ def _guesses(quad: Array, lens: Lens, side_mm: float) -> list[Array]:
 
 
 def _with_poses(places: Array, quads: list[Array], lens: Lens, side_mm: float) -> Array:
-    """A state with the poses that the corners of each photograph have by these places (9,)."""
+    """A state with the pose of each photograph by its corners, given these places (9,)."""
     points = np.column_stack([card_corners(places, side_mm).reshape(-1, 2), np.zeros(16)])
     state = [places]
     for quad in quads:
@@ -411,7 +411,7 @@ def _with_poses(places: Array, quads: list[Array], lens: Lens, side_mm: float) -
 
 
 def _polished(state: Array, quads: list[Array], lens: Lens, side_mm: float) -> Array:
-    """The guess moved until all detected corners fit best."""
+    """The state refined by least squares on all detected corners."""
     return np.asarray(
         least_squares(
             _corners_off, state, args=(quads, lens, side_mm), x_scale="jac", max_nfev=60
@@ -430,8 +430,9 @@ def _corners_off(state: Array, quads: list[Array], lens: Lens, side_mm: float) -
 
 
 def _on_face(corners_px: Array, state: Array, lens: Lens, height_mm: float) -> Array:
-    """Places (4, 2) on the plane of the board's face of corners (4, 2) px in the first photograph;
-    raises InputError.
+    """Project corners (4, 2) px of the first photograph to the board's face, (4, 2) mm.
+
+    Raises InputError if they are not clockwise.
     """
     rotation, translation = pose(state, 0)
     places = on_plane(
@@ -446,8 +447,9 @@ def _on_face(corners_px: Array, state: Array, lens: Lens, height_mm: float) -> A
 
 
 def _fitted(outline: Array, corners: Array) -> Array:
-    """The place [x, y, heading] at which a board's outline, from its near left, fits corners (4, 2)
-    that begin at the far left.
+    """The place [x, y, heading] at which a board's outline fits corners (4, 2).
+
+    The outline starts at the near left, the corners at the far left.
     """
     if len(outline) != len(corners):
         raise InputError(
@@ -462,8 +464,9 @@ def _fitted(outline: Array, corners: Array) -> Array:
 
 
 def _ground(corners: Array) -> tuple[Open, Array]:
-    """Open ground between cards (4, 4, 2), or inside four corners (4, 2) from the far left, and its
-    place on the plane.
+    """Open ground and its place on the plane.
+
+    It lies between cards (4, 4, 2), or inside four corners (4, 2) from the far left.
     """
     if corners.ndim == 3:
         if signed_area(corners.mean(axis=1)) >= 0:
@@ -486,22 +489,20 @@ def _ground(corners: Array) -> tuple[Open, Array]:
 
 
 def _seen_from(place: Array, points: Array) -> Array:
-    """Points (n, 2) of the plane in the frame of what lies at a place: `laid` undone."""
+    """Points (n, 2) of the plane in the frame of an object at a place: the inverse of `laid`."""
     c, s = np.cos(place[2]), np.sin(place[2])
     return np.asarray((points - place[:2]) @ np.array([[c, -s], [s, c]]))
 
 
 def _on_table(state: Array, known: Known, place: Array) -> Array:
-    """Places (4, 3) of the cards [x, y, heading] in the frame of the board, or of a place that
-    stays where it is.
-    """
+    """Places (4, 3) of the cards [x, y, heading] in the frame of the board, or of a fixed place."""
     there = state[BOARD] if known.lines else place
     cards = np.vstack([np.zeros(3), state[:PLACES].reshape(3, 3)])
     return np.column_stack([_seen_from(there, cards[:, :2]), cards[:, 2] - there[2]])
 
 
 def _by_state(state: Array, known: Known, place: Array) -> Array:
-    """How the cards' places on the table move with the state, (12, n)."""
+    """Jacobian (12, n) of the cards' places on the table by the state."""
     still, columns = _on_table(state, known, place).ravel(), []
     for index in range(len(state)):
         moved = state.copy()
@@ -517,7 +518,7 @@ def _rms_by_card(state: Array, measured: list[Measured], known: Known) -> list[f
 
 
 def _covariance(jacobian: Array, rms: list[float], measured: list[Measured]) -> Array:
-    """Covariance (n, n) of the state; edges of one card err together by FLOOR_PX."""
+    """Covariance (n, n) of the state; edges of one card share an error of FLOOR_PX."""
     each = np.mean([len(photo.cards.which) for photo in measured]) / len(CARDS)
     variance = float(np.mean(np.square(rms))) + FLOOR_PX**2 * float(each)
     return np.asarray(variance * np.linalg.pinv(jacobian.T @ jacobian, hermitian=True))
@@ -532,7 +533,7 @@ def _apart_sigma(middles: Array, covariance: Array, pair: tuple[int, int]) -> fl
 
 
 def _inner(corners: Array) -> Array:
-    """The corner (2,) of each card (4, 4, 2) that is nearest to the middle of all."""
+    """The corner (2,) of each card (4, 4, 2) that is nearest to the mean of all."""
     away = np.linalg.norm(corners - corners.mean(axis=(0, 1)), axis=2)
     return np.asarray(corners[np.arange(4), away.argmin(axis=1)])
 

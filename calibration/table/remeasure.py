@@ -1,6 +1,4 @@
-"""A table measured anew in the middle of a game: where cards and board lie now, from one picture,
-pieces on the table and all.
-"""
+"""Measure a table anew in the middle of a game, from one image with pieces on the table."""
 
 from __future__ import annotations
 
@@ -20,15 +18,15 @@ from table.table_config import Fiducials, Setup
 from vision.cameras.frame import Image
 
 ALIKE_SIDES = 0.01
-"""Sides of cards differ by less than this share."""
+"""Largest relative difference between the sides of cards."""
 
 
 def redo(image: Image, setup: Setup) -> tuple[Setup, Checked]:
-    """The table with its cards where a picture (h, w, 3) shows them, and what lay elsewhere before.
+    """The table with its cards as an image (h, w, 3) shows them, and what had moved before.
 
-    The table's frame stays: it is the board's, or that of the cards which still lie as they did
-    beside each other, on open ground and around tiles, which slide and sink.  Raises InputError
-    where a card is covered, something does not fit, or these are no corner cards.
+    The table's frame stays: it is the board's, or, on open ground and around tiles, which slide and
+    sink, that of the cards which still lie as they did relative to each other.  Raises InputError
+    if a card is covered, something does not fit, or these are no corner cards.
     """
     before_mm, side_mm = _corner_cards(setup.fiducials)
     board = None if isinstance(setup.board, Open | Tiles) else setup.board
@@ -63,8 +61,9 @@ def redo(image: Image, setup: Setup) -> tuple[Setup, Checked]:
 
 
 def _corner_cards(fiducials: Fiducials) -> tuple[Array, float]:
-    """Corners (4, 4, 2) of cards 0 to 3 as they lay, and their side; raises InputError where there
-    are others.
+    """Earlier corners (4, 4, 2) of cards 0 to 3, and their side.
+
+    Raises InputError if the fiducials are others.
     """
     corners = {marker.id: np.array(marker.corners_mm) for marker in fiducials.markers}
     sides = np.array(

@@ -1,10 +1,9 @@
-"""A lens from one photograph of the table: a first estimate, with all that it does not tell.
+"""Estimate a lens from one photograph of the table: a first estimate, with its full uncertainty.
 
 Known are the corners of the fiducials, and the lines of boards that are printed in one piece.
 Lens, pose and the spread of light are fitted to their edges in one adjustment.  A plane seen from
-one place tells little of some parameters (from straight above nothing of the focal length), so what
-is usual for cameras is an observation too, and the covariance says what the picture has added to
-it.
+one place hardly determines some parameters (from straight above, nothing of the focal length).  So
+a prior of usual cameras is part of the fit, and the covariance says what the image added to it.
 """
 
 from __future__ import annotations
@@ -41,43 +40,45 @@ from vision.localization.markers import DISAGREES_SHARE, corner_points, detect_m
 
 USUAL = np.array([np.log(0.78), 0, 0, 0, 0, 0, 0, 0])
 USUAL_SIGMA = np.array([0.25, 0.001, 0.01, 0.01, 0.15, 0.1, 0.001, 0.001])
-"""What is usual for log(fx), log(fy / fx), principal point from the middle (lengths in widths of
-the picture), k1, k2, p1, p2: cameras 50 to 80 degrees wide for the most part, and a wide one of 100
-not excluded.
+"""Prior mean (USUAL) and standard deviation of log(fx), log(fy / fx), principal point from the
+centre (lengths in image widths), k1, k2, p1, p2: mostly cameras with a field of view of 50 to 80
+degrees; 100 is not excluded.
 """
 FIRST_FOCALS = (0.5, 0.78, 1.1)
 LEAST_FIDUCIALS, LEAST_EDGES = 3, 60
 CORNER_PX = 0.5
 ALONE_ROUNDS, ROUNDS = 3, 7
-"""Rounds by the fiducials alone, and in all; in between the board's lines come in."""
+"""Rounds with the fiducials alone, and rounds in all; the board's lines are used in the
+later ones.
+"""
 STRAYS = 2.5
-"""An edge so many sigmas off has half its weight."""
+"""An edge with a residual of this many sigmas has half its weight."""
 TOGETHER = 7
-"""So many neighbouring edges err together."""
+"""Number of neighbouring edges whose errors are correlated."""
 BOARD_BLOOM_PX = 0.3
 LENS, POSE, PRINT, BLOOMS = slice(0, 8), slice(8, 14), slice(14, 20), slice(20, None)
 PRINT_SIGMA = np.array([0.3, 0.3, 0.001, 0.001, 0.001, 0.001])
-"""How well a board's print keeps its place (mm, x and y) and its shape (shares, of x by x, x by y,
-y by x, y by y) beside the fiducials.
+"""Standard deviations of a board's print relative to the fiducials: place (mm, x and y) and shape
+(shares, of x by x, x by y, y by x, y by y).
 """
 NORMAL_MM = 0.5
 LEAST_NOISE_PX = 0.02
 UNUSUAL = 4.0
-"""A lens so many sigmas from what is usual is none: something lies elsewhere."""
+"""A lens further than this many sigmas from the prior is rejected: something has moved."""
 OFF_PX, LEAST_SHARE = 0.5, 0.3
-"""A fiducial of which half the edges are so far off does not fit, nor does one of which so few
-edges are found where they should be.
+"""A fiducial does not fit if the median offset of its edges is larger than this, or a smaller share
+of its edges is found where they should be.
 """
 CHECK = "check its place and size"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FirstLens:
-    """A lens that one photograph tells of.
+    """A lens estimated from one photograph.
 
     `lens` is marked as a first estimate and has its covariance; `sigma` by name of `PINHOLE`, 1
-    sigma.  `edges` were measured on fiducials and on the board, and are `rms_px` off.  `tilt_deg`
-    is the angle between the view and the table's normal.
+    sigma.  `edges` is the number measured on fiducials and on the board, with a residual of
+    `rms_px`.  `tilt_deg` is the angle between the viewing direction and the table's normal.
     """
 
     lens: Lens
@@ -89,11 +90,10 @@ class FirstLens:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Edges:
-    """Edges of known place: points and unit normals (n, 3), and how far each bloom shifts each of
-    them, (n, b).
+    """Edges of known place: points and unit normals (n, 3), and their shift per bloom (n, b).
 
-    Blooms are one that is common to all fiducials, one of each fiducial, and one of the board.
-    `printed` (n,): on the board.
+    Blooms (spread of light) are one common to all fiducials, one of each fiducial, and one of the
+    board.  `printed` (n,): on the board.
     """
 
     points_mm: Array
@@ -104,7 +104,7 @@ class _Edges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Measured:
-    """Edges that can be trusted, where the picture shows them, (n, 2) px, and the normals there."""
+    """Edges that can be trusted, their measured places (n, 2) px, and the normals there."""
 
     edges: _Edges
     places_px: Array
@@ -112,8 +112,9 @@ class _Measured:
 
 
 def first_lens(image: Image, fiducials: Fiducials, board: Board) -> FirstLens:
-    """The lens that took a picture (h, w, 3); raises InputError where it shows too few fiducials,
-    or they do not lie where they should.
+    """Estimate the lens that took an image (h, w, 3).
+
+    Raises InputError if it shows too few fiducials, or they do not lie where they should.
     """
     size = np.array(image.shape[1::-1])
     corners, seen = _corners(image, fiducials)
@@ -144,7 +145,7 @@ def first_lens(image: Image, fiducials: Fiducials, board: Board) -> FirstLens:
 
 
 def _corners(image: Image, fiducials: Fiducials) -> tuple[Array, Fiducials]:
-    """Corners (4 m, 2) px of the fiducials that are seen, and these."""
+    """Corners (4 m, 2) px of the fiducials that are seen, and those fiducials."""
     detected = detect_markers(image, fiducials)
     if detected.twice:
         raise InputError(
@@ -190,8 +191,9 @@ def _at_height(points: Array, z_mm: float) -> Array:
 
 
 def _start(corners: Array, fiducials: Fiducials, size: NDArray[np.intp]) -> Array:
-    """Lens and pose (14,) by which the detected corners (4 m, 2) fit best; raises InputError where
-    they do not fit.
+    """Initial lens and pose (14,) from the detected corners (4 m, 2).
+
+    Raises InputError if they do not fit.
     """
     points = _at_height(
         np.array([marker.corners_mm for marker in fiducials.markers]).reshape(-1, 2), fiducials.z_mm
@@ -252,7 +254,7 @@ def _module_px(state: Array, fiducials: Fiducials, size: NDArray[np.intp]) -> fl
 
 
 def _in_picture(state: Array, edges: _Edges, size: NDArray[np.intp]) -> tuple[Array, Array]:
-    """Where edges should be (n, 2) px, and unit normals (n, 2) there."""
+    """Predicted places (n, 2) px of edges, and unit normals (n, 2) there."""
     places = _places(state, edges)
     there = _project(state, places, size)
     step = _project(state, places + NORMAL_MM * edges.normals, size) - there
@@ -260,7 +262,7 @@ def _in_picture(state: Array, edges: _Edges, size: NDArray[np.intp]) -> tuple[Ar
 
 
 def _places(state: Array, edges: _Edges) -> Array:
-    """Where edges are on the table (n, 3), those of the board where its print has them."""
+    """Places (n, 3) of edges on the table; those of the board as its print has them."""
     moved = edges.points_mm.copy()
     flat = moved[edges.printed, :2]
     moved[edges.printed, :2] = flat + state[PRINT][:2] + flat @ state[PRINT][2:].reshape(2, 2).T
@@ -270,7 +272,7 @@ def _places(state: Array, edges: _Edges) -> Array:
 def _measure_marks(
     image: Image, state: Array, marks: _Edges, module_px: float
 ) -> tuple[_Measured, Array]:
-    """Edges of the fiducials, and how large blooms are expected to be (b,), 1 sigma."""
+    """Measured edges of the fiducials, and the prior sigma of the blooms (b,)."""
     edges, normals = _in_picture(state, marks, np.array(image.shape[1::-1]))
     offset, paper, good = edge_offsets(
         image, edges, normals, REACH_MODULES * module_px, marks.blooms @ state[BLOOMS]
@@ -322,7 +324,7 @@ def _joined(one: _Measured, other: _Measured) -> _Measured:
 
 
 def _off(state: Array, measured: _Measured, size: NDArray[np.intp]) -> Array:
-    """How far edges (n,) are along their normals from where they should be, px."""
+    """Residuals (n,) of edges along their normals, px."""
     away = measured.places_px - _project(state, _places(state, measured.edges), size)
     return np.asarray(
         np.sum(away * measured.normals_px, axis=1) - measured.edges.blooms @ state[BLOOMS]
@@ -332,9 +334,7 @@ def _off(state: Array, measured: _Measured, size: NDArray[np.intp]) -> Array:
 def _solve(
     state: Array, measured: _Measured, bloom_sigma: Array, noise: float, size: NDArray[np.intp]
 ) -> tuple[Array, float, Array]:
-    """State that fits best, edges that stray having less weight; the noise of an edge in px; and
-    the Jacobian there, in sigmas.
-    """
+    """One robust least-squares step: state, noise of an edge in px, and Jacobian in sigmas."""
     weight = 1 / np.sqrt(1 + (_off(state, measured, size) / (STRAYS * noise)) ** 2)
     sigma = np.sqrt(noise**2 + TOGETHER * FLOOR_PX**2)
 
@@ -366,8 +366,10 @@ def _check(
     corners_px: Array,
     size: NDArray[np.intp],
 ) -> None:
-    """Raises InputError where a fiducial is not where it should be, or not where its detected
-    corners (4 m, 2) are, or the lens is none that cameras have.
+    """Raise InputError if the fit is not plausible.
+
+    Either a fiducial is not where it should be, or not where its detected corners (4 m, 2) are, or
+    the lens is unlike any camera's.
     """
     wrong = at_wrong_edges(
         _project(state, corner_points(list(fiducials.markers), fiducials.z_mm), size), corners_px
@@ -407,7 +409,7 @@ def _check(
 
 
 def _told(state: Array, jacobian: Array, size: NDArray[np.intp]) -> Lens:
-    """The lens with its covariance (8, 8): poses and blooms being unknown too."""
+    """The lens with its covariance (8, 8), with poses and blooms marginalized."""
     scale = np.linalg.norm(jacobian, axis=0)
     inverse = np.linalg.inv((jacobian / scale).T @ (jacobian / scale)) / np.outer(scale, scale)
     lens, width = _lens(state, size), float(size[0])

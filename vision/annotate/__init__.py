@@ -1,1 +1,1 @@
-"""Pictures for people: photographs with what was read drawn on them."""
+"""Images for people: photographs annotated with what was read."""

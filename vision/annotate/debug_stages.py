@@ -1,6 +1,4 @@
-"""Every stage of reading a photograph as a picture, for people who ask why a table was read as it
-was.
-"""
+"""Draw every stage of reading a photograph, to explain why a table was read as it was."""
 
 from __future__ import annotations
 
@@ -34,13 +32,14 @@ GREEN, RED, YELLOW, WHITE, GREY = (
     (150, 150, 150),
 )
 ENLARGED = 3
-"""The flattened view and the crops are shown this much larger."""
+"""Magnification of the rectified view and the crops."""
 CROPS_A_ROW = 8
 
 
 def write_stages(folder: Path, frame: Frame, setup: Setup, reference: Frame | None = None) -> None:
-    """Write the stages of reading a frame into a folder, which is made if need be: `1-camera.png`
-    and so on.  Raises InputError.
+    """Write the stages of reading a frame into a folder: `1-camera.png` and so on.
+
+    The folder is created if needed.  Raises InputError if it cannot be.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -55,10 +54,9 @@ def write_stages(folder: Path, frame: Frame, setup: Setup, reference: Frame | No
 def stages(
     frame: Frame, setup: Setup, reference: Frame | None = None
 ) -> Iterator[tuple[str, Image]]:
-    """Names and pictures, in the order in which a table is read, with the same `reference` as
-    `observe`.
+    """Names and images of the stages, in the order in which a table is read.
 
-    It ends early where the camera's place is not found.
+    `reference` is as for `observe`.  Ends early if the camera is not located.
     """
     camera = locate(frame.image, setup)
     yield "camera", _camera(frame.image, camera if isinstance(camera, Camera) else None, setup)
@@ -79,7 +77,7 @@ def stages(
 
 
 def _camera(image: Image, camera: Camera | None, setup: Setup) -> Image:
-    """Fiducials and the board's outline where the camera's place has them."""
+    """Fiducials and the board's outline as the camera's pose projects them."""
     picture = image.copy()
     if camera is None:
         return picture
@@ -103,8 +101,9 @@ def _camera(image: Image, camera: Camera | None, setup: Setup) -> Image:
 
 
 def _finder(sight: Sight) -> Image:
-    """The view with pieces and arms tinted, and every place that is named with its chances in
-    percent: upright, lying, leaning, disc.
+    """The rectified view with pieces and arms tinted, and the detector's probabilities.
+
+    Each detection has them in percent: upright, lying, leaning, disc.
     """
     picture = _enlarged(sight.view.code)
     size = picture.shape[1::-1]
@@ -127,9 +126,7 @@ def _finder(sight: Sight) -> Image:
 
 
 def _crops(sight: Sight, setup: Setup) -> Image:
-    """All crops side by side with the vertices, the chance that there is a piece and the width of
-    its base.
-    """
+    """All crops side by side, with keypoints, probability of a piece and base width."""
     cuts = [cut_of(one, sight.view) for one in sight.found if not one.is_disc]
     side = ENLARGED * CROP_PX
     sheet = np.zeros((max(1, -(-len(cuts) // CROPS_A_ROW)) * side, CROPS_A_ROW * side, 3), np.uint8)
@@ -155,9 +152,7 @@ def _crops(sight: Sight, setup: Setup) -> Image:
 
 
 def _edges(photo: Photo, sight: Sight) -> Image:
-    """The photograph with every piece as the second look has it, grey, and where its edges have
-    it.
-    """
+    """The photograph with every piece by its keypoints, grey, and by its edges, green."""
     picture = photo.image.copy()
     laid = [one for one in lay_out(sight, photo) if one.chance > SURE_CHANCE]
     placed = [spot.best for spot in on_their_edges(laid, photo, {}).values()]

@@ -1,9 +1,8 @@
-"""Photographs with what was read from them drawn in: pieces outlined, nearest points joined, every
-gap written beside it.
+"""Annotate photographs with what was read: outlines of pieces, nearest points, and gaps.
 
 Everything is drawn twice, dark and wide below, light and narrow above, so that it shows on any
-table.  All widths and letters are in proportion to the picture; small photographs are enlarged
-first, so that their words can be read.
+table.  All widths and letters are in proportion to the image; small photographs are enlarged first,
+so that their text can be read.
 """
 
 from __future__ import annotations
@@ -41,14 +40,15 @@ LEAST_WIDTH_PX = 1600
 """A photograph with a longer side than this keeps its size."""
 SUBPIXEL_BITS = 4
 EDGE_STEPS = 8
-"""Parts of an edge that are projected one by one: lenses bend long edges."""
+"""Parts of an edge that are projected separately, because lenses bend long edges."""
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Note:
-    """What to write about `Observation.pieces[piece]`, and where its gap runs: nearest points (2,
-    3) mm, first its own.
+    """Text for `Observation.pieces[piece]`, and the ends of its gap.
+
+    `nearest_mm` (2, 3) are the nearest points, the piece's own first.
     """
 
     piece: int
@@ -59,15 +59,18 @@ class Note:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Canvas:
-    """The picture being drawn; `scale` is of the photograph, `line_px` the width of a piece's
-    outline.
+    """The image being drawn, relative to the photograph by `scale`.
+
+    `line_px` is the width of a piece's outline.
     """
 
     image: Image
     scale: float
     line_px: float
     taken: Array = field(repr=False)
-    """What words should not cover, at a quarter of the size: 0.5 lines, 2 pieces, 3 other words."""
+    """Cost of covering each pixel with text, at a quarter of the size: 0.5 lines, 2 pieces, 3 other
+    text.
+    """
 
     @property
     def letter_px(self) -> float:
@@ -105,7 +108,7 @@ def annotate(
 
 
 def write_picture(path: Path, image: Image) -> None:
-    """Write a picture whole or not at all, in the format of its ending; raises InputError."""
+    """Write an image atomically, in the format of its suffix; raises InputError."""
     check_picture_path(path)
     ok, data = cv2.imencode(path.suffix.lower(), swapped(image))
     assert ok, "a uint8 picture can be written in each of these formats"
@@ -113,7 +116,7 @@ def write_picture(path: Path, image: Image) -> None:
 
 
 def check_picture_path(path: Path) -> None:
-    """Raises InputError where no picture could be written, before any work is done for it."""
+    """Raise InputError if no image could be written there, before any work is done for it."""
     if path.suffix.lower() not in SUFFIXES:
         raise InputError(
             f"{path}: expected a name that ends in {', '.join(SUFFIXES)}, got {path.name!r}"
@@ -136,8 +139,9 @@ def _canvas(image: Image) -> _Canvas:
 
 
 def visible_edges(piece: SeenPiece, eye_mm: Array) -> list[tuple[int, int]]:
-    """Edges of a piece that a camera at `eye_mm` sees, as opaque as if it were: those of the faces
-    turned to it.
+    """Edges of a piece that a camera at `eye_mm` sees, taking the piece as opaque.
+
+    Those are the edges of the faces turned to it.
     """
     vertices = piece.solid.vertices_mm
     seen: set[frozenset[int]] = set()
@@ -149,7 +153,7 @@ def visible_edges(piece: SeenPiece, eye_mm: Array) -> list[tuple[int, int]]:
 
 
 def _outline(canvas: _Canvas, piece: SeenPiece, camera: Camera, lens: Lens, tone: Tone) -> None:
-    """The piece's silhouette, thick, and its inner edges, thin."""
+    """Draw the piece's silhouette, thick, and its inner edges, thin."""
     vertices = piece.solid.vertices_mm
     along = np.linspace(0, 1, EDGE_STEPS + 1)[:, None]
     edges = [
@@ -170,7 +174,7 @@ def _outline(canvas: _Canvas, piece: SeenPiece, camera: Camera, lens: Lens, tone
 
 
 def _join(canvas: _Canvas, ends: Array, tone: Tone) -> None:
-    """A gap as a line between the nearest points, which are dots."""
+    """Draw a gap as a line between the nearest points, which are dots."""
     for width, colour in ((2.0, CASING), (0.8, TONES[tone])):
         _stroke(canvas, ends, width, colour)
         for end in ends:
@@ -200,8 +204,9 @@ def _dot(canvas: _Canvas, at: Array, radius_px: float, colour: tuple[int, int, i
 
 
 def _write_notes(canvas: _Canvas, notes: Sequence[Note], seen: Observation, lens: Lens) -> None:
-    """Words near their pieces, where they cover least; a thin line leads to the piece where they
-    are not right beside it.
+    """Write text near the pieces, where it covers least.
+
+    A thin line leads to the piece if the text is not right beside it.
     """
     written = [(note, letter_mask(note.text, canvas.letter_px)) for note in notes if note.text]
     corners = []
@@ -216,9 +221,7 @@ def _write_notes(canvas: _Canvas, notes: Sequence[Note], seen: Observation, lens
 
 
 def _lead(canvas: _Canvas, low: Array, high: Array, vertices_px: Array, tone: Tone) -> None:
-    """The line from words in the box (low, high) to the piece, if they are further away than a
-    letter.
-    """
+    """Draw a line from a text box (low, high) to its piece, if more than a letter apart."""
     middle = vertices_px.mean(axis=0)
     near = np.clip(middle, low, high)
     hull = np.asarray(cv2.convexHull(vertices_px.astype(np.float32))).reshape(-1, 1, 2)
@@ -235,8 +238,9 @@ def _lead(canvas: _Canvas, low: Array, high: Array, vertices_px: Array, tone: To
 
 
 def _best_corner(canvas: _Canvas, shape: tuple[int, ...], vertices_px: Array) -> Array:
-    """Top left pixel (x, y) for words of `shape`: of many places about the piece, the one that
-    covers least and is nearest.
+    """Top left pixel (x, y) for text of `shape` beside a piece.
+
+    Of many places about the piece, the one that covers least and is nearest.
     """
     middle = (vertices_px.min(axis=0) + vertices_px.max(axis=0)) / 2
     reach = np.ptp(vertices_px, axis=0) / 2
@@ -264,7 +268,7 @@ def _best_corner(canvas: _Canvas, shape: tuple[int, ...], vertices_px: Array) ->
 
 
 def _claim(canvas: _Canvas, shape: tuple[int, ...], corner: Array) -> None:
-    """Mark the place of words, and a letter's half around them, as taken."""
+    """Mark the place of a text, and half a letter around it, as taken."""
     margin = canvas.letter_px / 2
     (x0, y0), (x1, y1) = (
         (np.maximum(corner - margin, 0) // 4).astype(int),
@@ -274,7 +278,7 @@ def _claim(canvas: _Canvas, shape: tuple[int, ...], corner: Array) -> None:
 
 
 def _write_caption(canvas: _Canvas, caption: str) -> None:
-    """A sentence along the lower edge, as large as fits."""
+    """Write a sentence along the lower edge, as large as fits."""
     height, width = canvas.image.shape[:2]
     letter_px = 1.25 * canvas.letter_px
     mask = letter_mask(caption, letter_px)
@@ -287,9 +291,7 @@ def _write_caption(canvas: _Canvas, caption: str) -> None:
 
 
 def _stamp(canvas: _Canvas, mask: Array, corner: Array, colour: tuple[int, int, int]) -> None:
-    """Blend letters (h, w), 0 to 1, and a dark halo about them into the picture at the pixel
-    `corner`.
-    """
+    """Blend letters (h, w), 0 to 1, with a dark halo into the image at the pixel `corner`."""
     halo_px = round(3 * canvas.line_px)
     padded = cv2.copyMakeBorder(mask, *(halo_px,) * 4, cv2.BORDER_CONSTANT, value=0)
     shape = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * (halo_px // 2) + 1,) * 2)

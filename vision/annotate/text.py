@@ -1,5 +1,6 @@
-"""Words as masks, the same size under every OpenCV: its two lines of versions draw their letters
-differently, and one has no ±.
+"""Render text as masks, of the same size with every version of OpenCV.
+
+Its major versions draw letters differently, and one of them has no ±.
 """
 
 from __future__ import annotations
@@ -13,17 +14,16 @@ from table.solids import Array
 from table.text import printable
 
 FONT, SCALE, THICKNESS = cv2.FONT_HERSHEY_DUPLEX, 2.0, 4
-"""Letters are drawn large, cut out by their ink and then shrunk."""
+"""Letters are drawn large, cropped to their ink and then shrunk."""
 MOST_LETTERS = 300
 BASELINE, TALL = 80, 120
-"""Row of the baseline and number of rows that large letters are drawn in."""
+"""Row of the baseline, and number of rows, of the large letters."""
 
 
 def letter_mask(text: str, capital_px: float) -> Array:
-    """One line of words as ink, (h, w) from 0 to 1; its capitals are `capital_px` high.  ASCII and
-    ± only.
+    """One line of text as ink (h, w) from 0 to 1, with capitals `capital_px` high.
 
-    Of more than MOST_LETTERS, which only names of nonsense have, the first are drawn.
+    ASCII and ± only.  Text is cut after MOST_LETTERS, which only absurd names exceed.
     """
     parts = printable(text[:MOST_LETTERS]).split("±")
     masks = [_drawn(parts[0])]

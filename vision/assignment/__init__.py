@@ -1,1 +1,1 @@
-"""All pieces of a table together: colours, nesting, and what the game has."""
+"""Joint interpretation of all pieces: colours, nesting, and the game's inventory."""

@@ -1,10 +1,9 @@
-"""Which colour a pyramid has, from the light that comes off it and the ground that may shine
-through it.
+"""Classify a pyramid's colour from its light and the ground that may shine through it.
 
-A piece's light is modelled as haze (gloss, the lamp's colour) plus sheen (the table, which steep
-faces mirror) plus body colour plus the ground seen through dyed plastic, all relative to white
+A piece's light is modelled as haze (gloss, the lamp's colour) plus sheen (the table, mirrored by
+steep faces) plus body colour plus the ground seen through dyed plastic, all relative to white
 paper.  Colours are compared by chromaticity, black, white and grey by level.  The body colour is
-the palette's, or, closer to what is there, the one that was learned on this table.
+the palette's or, closer to reality, the one that was learned on this table.
 """
 
 from __future__ import annotations
@@ -41,44 +40,44 @@ PALETTE: dict[str, tuple[float, float, float]] = {
 """Body colours in linear light relative to white paper."""
 NEUTRAL, OPAQUE = ("white", "grey", "black", "clear"), ("white", "grey", "black")
 FLOOR = 0.006
-"""Light that is always there: flare and noise; keeps logarithms of dark pixels quiet."""
+"""Constant background light (flare and noise); it limits the logarithms of dark pixels."""
 CHROMA_SIGMA, LEVEL_SIGMA, NEUTRAL_LEVEL_SIGMA = 0.28, 1.1, 0.5
-"""How far real pieces stray from the model, in natural logarithms: in chromaticity, and in
-level.
+"""Standard deviations of real pieces about the model, in natural logarithms: in chromaticity, and
+in level.
 """
 LEARNED_CHROMA_SIGMA, LEARNED_LEVEL_SIGMA = 0.25, 0.7
-"""The same where the body colour was learned on this table."""
+"""The same for body colours learned on this table."""
 HAZE = (0.0, 0.02, 0.08, 0.22)
 SHEEN = (0.0, 0.04, 0.1)
-"""Share of the table's light that a face sends on: 4 % of plastic is Fresnel's, more where it is
-seen aslant.
+"""Share of the table's light that a face reflects: 4 % for plastic by Fresnel's equations, more at
+grazing angles.
 """
 THROUGH = (0.0, 0.4, 0.8)
 MOST_APART, LOOKS = 40.0, 3.0
-"""The most that a pixel may speak against a colour, and how many independent looks the pixels of a
-piece are worth.
+"""Largest squared distance that a pixel may contribute, and the effective number of independent
+pixels of a piece.
 """
 DRAWN_DYES = 0.5
-"""The second look knows drawn dyes: what it says of colours is believed to this power."""
+"""Exponent of the keypoint network's colour probabilities, which were learned from rendered
+dyes.
+"""
 PIXELS, RING_PX, LEAST_RING = 80, 13, 10
-"""Pixels of a piece that are looked at, at most; width of the window round it in which the ground
-is; fewest pixels for that.
+"""Largest number of pixels of a piece that are used; width of the window around it for the ground;
+least number of ground pixels.
 """
 EVERY_PX = 8
-"""Of every so many pixels one is enough for the light of a whole table."""
+"""Subsampling step for the light of a whole table."""
 
 
 class BareGround(NamedTuple):
-    """Pixels (h, w) of the view where no piece shows, and the light (3,) of most of them, relative
-    to white paper.
-    """
+    """Pixels (h, w) of the view without pieces, and their usual light (3,) relative to paper."""
 
     shows: NDArray[np.bool_]
     light: Array
 
 
 def bare_ground(sight: Sight, pieces: list[Hypothesis], photo: Photo) -> BareGround:
-    """The ground where neither the finder sees a piece nor one of the pieces is."""
+    """The ground without the detector's piece pixels and the outlines of `pieces`."""
     h, w = sight.view.code.shape[:2]
     shown = np.repeat(np.repeat(sight.pieces, STRIDE, axis=0), STRIDE, axis=1)[:h, :w].astype(
         np.uint8
@@ -96,8 +95,10 @@ def bare_ground(sight: Sight, pieces: list[Hypothesis], photo: Photo) -> BareGro
 
 
 class Body(NamedTuple):
-    """A colour as the model has it: linear light (3,) of its plastic relative to white paper,
-    whether it is always opaque, and how far pieces stray from that, in natural logarithms.
+    """A colour in the model.
+
+    `light` (3,) is the linear light of its plastic relative to white paper, `opaque` is true if it
+    is always opaque.  The sigmas are the spread of pieces about it, in natural logarithms.
     """
 
     light: Array
@@ -125,7 +126,7 @@ def learned_body(name: str, light: Array) -> Body:
 
 
 def bodies_of(setup: Setup) -> tuple[Body, ...]:
-    """The table's colours, learned or, where they were not, as they are sold."""
+    """The table's colours, learned if possible, else as they are sold."""
     learned = {
         one.colour: learned_body(one.colour, np.array(one.light)) for one in setup.learned_colours
     }
@@ -133,9 +134,7 @@ def bodies_of(setup: Setup) -> tuple[Body, ...]:
 
 
 def coloured(spot: Spot, bare: BareGround, sight: Sight, photo: Photo) -> Spot:
-    """The spot with chances of the table's colours by the light that comes off it and the bare
-    ground beside it.
-    """
+    """The spot with probabilities of the table's colours, by its light and the ground's."""
     shown = piece_light(spot, bare, sight, photo)
     if shown is None:
         return spot
@@ -149,8 +148,10 @@ def coloured(spot: Spot, bare: BareGround, sight: Sight, photo: Photo) -> Spot:
 def piece_light(
     spot: Spot, bare: BareGround, sight: Sight, photo: Photo
 ) -> tuple[Array, Array] | None:
-    """Light of some pixels (n, 3) of a piece, and of the bare ground (2, 3) beside it and all over
-    the table, relative to white paper; None where it does not show.
+    """Light of some pixels (n, 3) of a piece, and of the bare ground (2, 3).
+
+    The ground is that beside the piece, and that all over the table; all relative to white paper.
+    None if the piece is not visible.
     """
     outline = sight.view.polygon(silhouette(spot.best.solid, photo.camera.eye_mm))[:, 0]
     low = np.maximum((outline.min(axis=0) >> SUB_BITS) - RING_PX, 0)
@@ -171,9 +172,7 @@ def piece_light(
 
 
 def light_score(light: Array, ground: Array, bodies: tuple[Body, ...]) -> Array:
-    """Logarithm (c,), but for a constant, of how likely the light (n, 3) of a piece over ground (2,
-    3) is, were it of each colour.
-    """
+    """Log-likelihoods (c,), up to a constant, of light (n, 3) over ground (2, 3) by colour."""
     score: Array = (
         -0.5 * LOOKS * np.minimum(colour_distances(light, ground, bodies), MOST_APART).mean(axis=0)
     )
@@ -181,8 +180,9 @@ def light_score(light: Array, ground: Array, bodies: tuple[Body, ...]) -> Array:
 
 
 def colour_distances(light: Array, ground: Array, bodies: tuple[Body, ...]) -> Array:
-    """Squared distances (n, c), in sigmas, of n pixels' light (n, 3) over ground (2, 3) from each
-    of c colours, relative to paper.
+    """Squared distances (n, c), in sigmas, of the light (n, 3) of n pixels from each of c colours.
+
+    Over ground (2, 3); all relative to white paper.
     """
     seen = np.log(np.maximum(light, 0) + FLOOR)
     models, cost = body_models(bodies, ground)
@@ -198,9 +198,10 @@ def colour_distances(light: Array, ground: Array, bodies: tuple[Body, ...]) -> A
 
 
 def body_models(bodies: tuple[Body, ...], ground: Array) -> tuple[Array, Array]:
-    """Logarithms (c, m, 3) of the light that colours may have over a ground (2, 3), beside a piece
-    and all over the table, and what each way of having it costs (c, m); through what is opaque no
-    light comes.
+    """Logarithms (c, m, 3) of the light that colours may have over a ground, and their costs.
+
+    The ground (2, 3) is that beside a piece, and that all over the table.  The costs (c, m) are
+    those of each combination of haze, sheen and transmission; opaque colours transmit nothing.
     """
     beside, around = ground
     body, opaque = (

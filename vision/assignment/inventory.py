@@ -1,6 +1,4 @@
-"""What the rules of a game know of its pieces: how they stand, how many there are, which there is
-one of.
-"""
+"""Apply what a game's rules say about its pieces: how they stand, and how many there are."""
 
 from __future__ import annotations
 
@@ -39,43 +37,43 @@ from vision.pose.priors import habit_of
 from vision.pose.region_likelihood import area
 
 UNTRIED = 30.0
-"""How much less speaks for a size that was not even tried than for the worst that was."""
+"""How far the log-likelihood of an untried size lies below the worst of the tried ones."""
 IN_SIGHT = 2.0
-"""Log odds that a piece is the target from which it is not looked for anywhere else."""
+"""Log odds of a piece being the target above which the target is not searched for anywhere else."""
 UNDER, UNSEEN = -3.9, -4.6
-"""Log odds that the target is under a given piece that stands, and that it is nowhere in sight,
-against its being seen as what it is.
+"""Log odds that the target is under a given standing piece, and that it is not visible at all,
+against it being seen as itself.
 """
 LYING = -4.0
-"""Log odds against a target that lies: it is stood up where it lands, but may be knocked over."""
+"""Log odds of a lying target: it is stood up where it lands, but may be knocked over."""
 COLOURS_TOLD = 0.4
-"""Where it matters which piece is the target, what colours say is believed to this power: of 100
-drawn targets two were taken for another colour by more than a thousand to one.
+"""Exponent of the colour probabilities if the identity of the target depends on them: of 100
+rendered targets two were taken for another colour at more than a thousand to one.
 """
 ONE_PLACE_BASES = 0.5
-"""Where a colour has one piece, readings of it that are no farther apart than this, in bases, are
-of one thing.
+"""If a colour has one piece, readings of it no farther apart than this, in bases, are of the same
+object.
 """
 LEAST_CHANCE = 1e-6
 LEAST_COLOUR, FORBIDDEN = 1e-3, 1000.0
-"""What is there once in each colour and size is not given a colour that is less likely than the
-first; how much speaks against that.
+"""A piece that is unique in colour and size is not given a colour of lower probability than the
+first; the second is the penalty, in nats, that enforces this.
 """
 ONE_TOO_MANY = -5.0
 """Log odds that there is one more of a colour than there should be."""
 LEAST_SHARE = 1e-9
-"""A size of a piece is not told to be less likely than this."""
+"""Least probability reported for a size."""
 UPRIGHT = np.array([1.0, 0.0, 0.0])
-"""Chances of POSES of what stands."""
+"""Probabilities of POSES for standing pieces."""
 
 
 def likeliest_of_one(laid: list[Laid], photo: Photo) -> list[Laid]:
-    """The places, the surest first; where a game has one piece of a colour, which of several on the
-    board it is the verification has a say in, once they are measured.
+    """Move surplus candidates of a colour to the end, if a colour has just one piece.
 
-    The others are behind all else, so that they are beyond those that there are, and those in the
-    same place are left out: what the finder sees of a piece on ground of its own colour may be half
-    of it, and print beside it.
+    Among several of a colour on the board, verification helps to choose once they are measured.
+    The others go to the end, so that they count as surplus; those at the same place are dropped: on
+    ground of its own colour a piece may be detected as half of itself, and print beside it as
+    another.
     """
     setup = photo.setup
     if habit_of(setup).most > 1:
@@ -94,8 +92,9 @@ def likeliest_of_one(laid: list[Laid], photo: Photo) -> list[Laid]:
 
 
 def _fits(rivals: list[Laid], photo: Photo) -> Array:
-    """How well readings (n,) fit, in log odds, as they are; and where none does, those that are
-    likely as they may be otherwise.
+    """Log odds (n,) that readings fit, as they are.
+
+    If none does, those that are probable are measured in their other readings too.
     """
     fits = np.array(
         [best.fit for best, *_ in verified_on_edges([(one.rivals, []) for one in rivals], photo)],
@@ -110,15 +109,16 @@ def _fits(rivals: list[Laid], photo: Photo) -> Array:
 
 
 def _in_one_place(one: Hypothesis, other: Hypothesis) -> bool:
-    """Are two readings, of which one is wrong, of one thing?"""
+    """True if two readings, one of which is wrong, are of the same object."""
     return clearance(one.solid, other.solid).mm < ONE_PLACE_BASES * min(
         one.size.base_mm, other.size.base_mm
     )
 
 
 def as_the_game_has_them(spots: list[Spot], photo: Photo) -> tuple[list[Spot], list[Spot]]:
-    """The spots, the surest first, with the colours and sizes that pieces of the game may have
-    together, and those on the board beyond the number of pieces that a colour has.
+    """Spots, the most certain first, with colours and sizes that the game allows together.
+
+    Also those on the board beyond the number of pieces that a colour has.
     """
     setup = photo.setup
     if habit_of(setup).most == 1:
@@ -132,11 +132,11 @@ def as_the_game_has_them(spots: list[Spot], photo: Photo) -> tuple[list[Spot], l
 
 
 def as_many_as_there_are(spots: list[Spot], setup: Setup) -> tuple[list[Spot], list[Spot]]:
-    """The spots, the surest first, and those on the board beyond the number of pieces that a colour
-    has.
+    """Spots, the most certain first, and the surplus on the board.
 
-    In games whose pieces stand apart one beyond it that is surely read is told all the same; one of
-    a doubtful colour has another colour of which there may be one more.
+    Surplus is what exceeds the number of pieces of a colour.  In games whose pieces stand apart, a
+    confident reading beyond the number is still reported; one of a doubtful colour gets another
+    colour of which there may be one more.
     """
     habit, outline = habit_of(setup), setup.outline_mm()
     kept: list[Spot] = []
@@ -158,9 +158,10 @@ def as_many_as_there_are(spots: list[Spot], setup: Setup) -> tuple[list[Spot], l
 
 
 def tried_as_what_is_left(spots: list[Spot], photo: Photo) -> list[Spot]:
-    """The spots, two of one colour that are both read as one size, which piecepack pyramids are not
-    unless somebody cheats, each tried as the sizes too that none of its colour was read as: the
-    second look may have had too little doubt to try them.
+    """Try duplicates of one colour and size as the sizes that are missing in that colour.
+
+    Piecepack pyramids are unique unless somebody cheats; the keypoints may have been too confident
+    to try those sizes.
     """
     result = list(spots)
     outlines = [photo.silhouette(spot.best.solid) for spot in spots]
@@ -179,8 +180,9 @@ def tried_as_what_is_left(spots: list[Spot], photo: Photo) -> list[Spot]:
 
 
 def _tried_as(spot: Spot, sizes: list[PieceSize], photo: Photo, hidden_by: list[Array]) -> Spot:
-    """The spot with those of these sizes too for which not much less speaks, standing or lying as
-    it is best read.
+    """The spot with those of these sizes added whose evidence is not far behind.
+
+    Each is tried in the best reading's pose.
     """
     best, pose = spot.best, np.eye(len(POSES))[POSES.index(spot.best.pose)]
     itself, *others = (
@@ -203,9 +205,10 @@ def _tried_as(spot: Spot, sizes: list[PieceSize], photo: Photo, hidden_by: list[
 
 
 def one_of_each_colour_and_size(spots: list[Spot], setup: Setup) -> list[Spot]:
-    """The spots, with chances of the colours that take into account what all others are: piecepack
-    pyramids are there once in each colour and size.  For each colour of a piece stands the
-    likeliest way to give colours and sizes to all in which it has that one.
+    """Colour probabilities given that each colour and size exists once, as for piecepack pyramids.
+
+    Each colour of a piece is scored by the best assignment of colours and sizes to all pieces that
+    includes it.
     """
     pairs = [(colour, size.name) for colour in range(len(setup.colours)) for size in setup.sizes]
     mine = [k for k, spot in enumerate(spots) if within(setup.outline_mm(), spot.middle_mm)]
@@ -216,9 +219,10 @@ def one_of_each_colour_and_size(spots: list[Spot], setup: Setup) -> list[Spot]:
 
 
 def one_of_each_colour(spots: list[Spot], setup: Setup) -> list[Spot]:
-    """The spots, with chances of the colours of those that are surely there that take into account
-    what all others of them are, where a colour has one piece unless somebody errs.  For each colour
-    of a piece stands the likeliest way to give colours to all in which it has that one.
+    """Colour probabilities given that a colour has one piece, unless somebody errs.
+
+    Only confident spots take part.  Each colour of a piece is scored by the best assignment of
+    colours to all pieces that includes it.
     """
     colours = np.arange(len(setup.colours))
     mine = [
@@ -237,8 +241,10 @@ def one_of_each_colour(spots: list[Spot], setup: Setup) -> list[Spot]:
 def _coloured_together(
     spots: list[Spot], mine: list[int], score: Array, its: NDArray[np.int_]
 ) -> list[Spot]:
-    """The spots, those that are `mine` with chances of the colours by what speaks, `score` (m, w),
-    for giving them one each of what has the colours `its` (w,).
+    """The spots, those at `mine` with colour probabilities by joint assignment.
+
+    `score` (m, w) is the log-likelihood of assigning item w to piece m, `its` (w,) the items'
+    colours.
     """
     result = list(spots)
     for row, k in enumerate(mine):
@@ -253,14 +259,14 @@ def _coloured_together(
 
 
 def _of_colours(spot: Spot) -> Array:
-    """What speaks for each colour (c,), as a logarithm."""
+    """Log-likelihood of each colour (c,)."""
     return np.where(
         spot.colours >= LEAST_COLOUR, np.log(np.maximum(spot.colours, LEAST_COLOUR)), -FORBIDDEN
     )
 
 
 def _of_each(spot: Spot, pairs: list[tuple[int, str]]) -> Array:
-    """What speaks for each colour and size (p,), as a logarithm."""
+    """Log-likelihood of each colour and size (p,)."""
     best = _by_size(spot)
     untried = min(one.evidence for one in best.values()) - UNTRIED
     sizes = {name: best[name].evidence if name in best else untried for _, name in pairs}
@@ -271,22 +277,21 @@ def _of_each(spot: Spot, pairs: list[tuple[int, str]]) -> Array:
 
 
 def _by_size(spot: Spot) -> dict[str, Tried]:
-    """Of each size that was tried the likeliest."""
+    """The most probable tried reading of each size."""
     return {one.guess.size.name: one for one in reversed(spot.tried)}
 
 
 def _best_way(score: Array, row: int, allowed: NDArray[np.bool_]) -> float:
-    """What speaks for the likeliest way to give every piece something else, one of them something
-    that is allowed.
-    """
+    """Score of the best one-to-one assignment in which the piece `row` gets an allowed item."""
     score = score.copy()
     score[row, ~allowed] -= FORBIDDEN
     return float(score[linear_sum_assignment(-score)].sum())
 
 
 def one_of_each_size(spots: list[Spot], colours: tuple[str, ...]) -> list[Spot]:
-    """The spots, no size twice in one colour, as piecepack pyramids are: the likeliest way to give
-    them sizes, and of each piece what all ways together say of it.
+    """The spots with no size twice in one colour, as for piecepack pyramids.
+
+    The best assignment sets the sizes; the probabilities are marginals over all assignments.
     """
     result = list(spots)
     by_colour = np.array([int(spot.colours.argmax()) for spot in spots])
@@ -320,8 +325,9 @@ def one_of_each_size(spots: list[Spot], colours: tuple[str, ...]) -> list[Spot]:
 
 
 def _shares(score: Array) -> Array:
-    """Of pieces and sizes, (p, s), the share of each size in all ways to give every piece one of
-    its own; `score` is what speaks for each, as a logarithm.
+    """Marginal probabilities (p, s) of the sizes of each piece over all one-to-one assignments.
+
+    `score` (p, s) are log-likelihoods.
     """
     pieces, sizes = score.shape
     ways = np.array(list(permutations(range(sizes), pieces)))
@@ -330,8 +336,9 @@ def _shares(score: Array) -> Array:
 
 
 def with_one_target(spots: list[Spot], photo: Photo) -> list[Spot]:
-    """The spots, at most one of those in play the target of the game, or standing over it: each
-    with the chance that it is, beside all other ways in which the target may be somewhere.
+    """The spots with at most one of those in play the game's target, or standing over it.
+
+    Each has the probability that it is, among all places where the target may be.
     """
     setup = photo.setup
     assert setup.game.target is not None
@@ -366,14 +373,14 @@ def _target_odds(spot: Spot, target: int) -> float:
 
 
 def _given(chances: Array, target: int, share: float) -> Array:
-    """Chances when the target's colour has probability `share`."""
+    """Colour probabilities rescaled so that the target's colour has probability `share`."""
     rest = np.delete(chances, target)
     rest = rest / max(float(rest.sum()), LEAST_CHANCE) * (1 - share)
     return np.insert(rest, target, share)
 
 
 def _over_target(spots: list[Spot], target: int, photo: Photo) -> dict[int, tuple[Tried, ...]]:
-    """Of the spots that stand, by their number, how they would stand over the target."""
+    """For each standing spot, by its index, the readings in which it stands over the target."""
     pieces = [spot.best for spot in spots]
     outlines = [photo.silhouette(piece.solid) for piece in pieces]
     return {
@@ -384,8 +391,9 @@ def _over_target(spots: list[Spot], target: int, photo: Photo) -> dict[int, tupl
 
 
 def _over(spot: Spot, target: int, photo: Photo, hidden_by: list[Array]) -> tuple[Tried, ...]:
-    """The spot standing over the target, the likeliest first, with what speaks for it beside what
-    speaks for the spot as it is.
+    """Readings of the spot standing over the target, the most probable first.
+
+    Their evidence is relative to that of the spot as it is.
     """
     size, here = spot.best.size, area(spot.best.solid, photo, hidden_by)
     standing, lifted = (
@@ -404,7 +412,7 @@ def _over(spot: Spot, target: int, photo: Photo, hidden_by: list[Array]) -> tupl
 
 
 def _raised(spot: Spot, over: tuple[Tried, ...], chance: float, target: int) -> Spot:
-    """The spot told to stand over the target, with the chance that it does."""
+    """The spot as standing over the target, with the probability that it does."""
     beside = over[0].evidence - spot.tried[0].evidence + float(logit(1 - chance))
     flat = (replace(one, evidence=one.evidence + beside) for one in spot.tried)
     above = replace(spot, tried=(*over, *flat))
@@ -412,9 +420,9 @@ def _raised(spot: Spot, over: tuple[Tried, ...], chance: float, target: int) -> 
 
 
 def _below(above: Spot, colours: Array) -> Spot:
-    """The like piece under one that stands on it: the shells are square, so that one sits on the
-    other only with its faces on the other's, and where the upper one is says where the lower one
-    is.
+    """The piece of the same size under one that stands on it, in the same place and heading.
+
+    The shells are square, so one sits on the other only with its faces on the other's.
     """
     best = above.tried[0]
     return Spot(

@@ -1,6 +1,4 @@
-"""What shows of a piece under another: where it is seen from aside its rim sticks out, and has a
-colour of its own.
-"""
+"""Detect a piece under another by its rim, which sticks out in its own colour in oblique views."""
 
 from __future__ import annotations
 
@@ -13,23 +11,24 @@ from vision.geometry.srgb import linear
 from vision.pose.region_likelihood import outside
 
 CLEAR_PX = 1.0
-"""Nearer to an outline pixels show some of both sides."""
+"""Pixels nearer to an outline than this mix both sides."""
 AROUND_PX, NOT_NEAR_PX = 13, 6
-"""Ground is learned from so far around, but not nearer than that."""
+"""The ground is sampled up to the first distance around a piece, but not nearer than the second."""
 LEAST_PX = 10
-"""A rim of fewer pixels says nothing."""
+"""A rim of fewer pixels is ignored."""
 SHADED = 0.7
 """Light of the ground beside a piece, as a share of that farther off."""
 CHROMA_SIGMA, LEVEL_SIGMA = 0.2, 0.6
-"""How far a thing strays from what is seen of it beside, in natural logarithms: faces differ in
-level, and so does shade.
+"""Standard deviations of a surface about its visible surroundings, in natural logarithms: faces
+differ in level, and so does shade.
 """
 
 
 def rim_gain(above: Solid, below: Solid, body: Body, photo: Photo, hidden_by: list[Array]) -> float:
-    """Logarithm of how much likelier what sticks out of `below` under `above` is a piece of the
-    colour `body` than a part of the piece above or of the ground; 0 where nothing sticks out.
-    `hidden_by` are outlines (n, 2) px of other pieces.
+    """Log-likelihood ratio of a piece of colour `body` sticking out under another.
+
+    `below` is the piece, `above` the other; the alternatives are a part of the upper piece, and the
+    ground.  `hidden_by` are outlines (n, 2) px of other pieces.  0 if nothing sticks out.
     """
     outer, inner = photo.silhouette(below), photo.silhouette(above)
     left, top = np.maximum(outer.min(axis=0).astype(int) - AROUND_PX, 0)
@@ -61,9 +60,7 @@ def rim_gain(above: Solid, below: Solid, body: Body, photo: Photo, hidden_by: li
 
 
 def _distances(seen: Array, known: Array) -> Array:
-    """Squared distances (n,), in sigmas, of pixels' light (n, 3) from the likest of what is known
-    to look so (m, 3).
-    """
+    """Squared distances (n,), in sigmas, of light (n, 3) from the nearest reference (m, 3)."""
     if not len(known):
         return np.full(len(seen), MOST_APART)
     apart = np.log(np.maximum(seen, 0) + FLOOR)[:, None] - np.log(

@@ -1,1 +1,1 @@
-"""The empty table: its reference picture, shadows and what is left over."""
+"""The empty table as reference: changes, shadows and leftovers."""

@@ -1,6 +1,4 @@
-"""What the picture of the empty table knows: where nothing has changed there is no piece, whatever
-it looks like.
-"""
+"""Use an image of the empty table: where nothing has changed there is no piece."""
 
 from __future__ import annotations
 
@@ -27,56 +25,57 @@ from vision.networks.detector import Found, Sight, light_of, search, view_of
 from vision.pose.candidates import LEAST_CHANCE, SURE_CHANCE, Laid
 
 SIGMAS = 4.0
-"""A pixel has changed if it differs from most by so many standard deviations."""
+"""A pixel has changed if it differs from the rest by this many standard deviations."""
 CHANGED_SHARE = 0.08
-"""A piece changes at least this share of what it covers; one of the ground's own colour shows by
-its faces' light and its shadow.
+"""Least share of its area that a piece changes; one of the ground's own colour shows by the shading
+of its faces and its shadow.
 """
 
 CHANGED_ODDS, LEAST_DOUBT = 3.0, 1e-6
-"""Log odds that all of what a piece hides would speak for it, if it has changed, and half of it not
-at all: of 791 pieces in drawn pictures that hid changed ground all but one were there,
-also those that the second look thought to be as likely as not.  It is held to be less than that
-says, as hands and cups change a table too.  And the least doubt that is left.
+"""Log odds for a piece if all that it hides has changed (none if half has), and the least doubt
+that is left.  Of 791 pieces in rendered images that hid changed ground all but one were real, even
+those that the keypoint network gave even odds.  The value is smaller than that suggests, because
+hands and cups change a table too.
 """
 
 SHADOW_ODDS = 6.0
-"""Log odds against a piece where all that it changes may be a shadow.  Of 1,195 drawn pieces with a
-hue of their own 7 changed mostly such, red ones on a red board in dim light; and all of 18 shadows
-that were taken for pieces.  On ground of its own hue any may look so: against it speaks only what
-lies where others throw their shadows.
+"""Log odds against a piece if all that it changes may be a shadow.  Of 1,195 rendered pieces with a
+hue of their own 7 changed mostly such pixels, red ones on a red board in dim light; so did all of
+18 shadows that were taken for pieces.  On ground of the piece's own hue every piece may look so:
+there only areas where other pieces cast their shadows count against it.
 """
 DARK_LEVEL, MAY_BE_SHADED = 140, ("grey", "clear")
-"""Black plastic is no lighter than this level, of 255 for white paper, where it has no more than
-the ground's own hue: of 242 black pieces none was, but one that leaned, on a grey square, was
-lighter than 100.  What is see-through or grey may look like any shadow.
+"""Brightest level, of 255 for white paper, of black plastic without a hue of its own beside the
+ground's: of 242 black pieces none exceeded it, and all but one that leaned, on a grey square, were
+darker than 100.  Transparent and grey pieces may look like any shadow.
 """
 
 OWN_HUE = 0.12
-"""Shares of red, green and blue in the light of a piece's body and of shaded ground differ by no
-more than this where the ground has the piece's
-own hue, and a shadow on it looks as the piece does: of 26 pieces that were mostly so none differed
-by more than 0.08, of 30 shadows one by less than
-0.17.
+"""Largest difference between the shares of red, green and blue in a piece's body colour and in
+shaded ground at which the ground has the piece's own hue, so that a shadow on it looks like the
+piece: of 26 pieces that were mostly so none differed by more than 0.08, of 30 shadows one by less
+than 0.17.
 """
 
 MIDDLE_SHARE = 0.35
-"""Of what is within half a base of a middle so much has to have changed, for a piece that was not
-seen at first.
+"""Least share of changed pixels within half a base of a middle, for a piece that was not detected
+at first.
 """
 LEAST_LEFT, MOSTLY = 0.5, 0.9
-"""Share of what such a piece hides that has changed and that nothing else explains, and of what has
-changed there.
+"""Least share of such a piece's area that has changed without another explanation, and of its
+changed area.
 """
 BLOTTED = np.uint8(110)
-"""Level of what is blotted out: a grey."""
+"""Grey level of masked areas."""
 AROUND, GAPS = np.ones((3, 3), np.uint8), np.ones((5, 5), np.uint8)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EmptyTable:
-    """The picture of the empty table, the same laid flat like `Sight.view`, (h, w, 3), in light
-    relative to white paper, and the print on it that is taken for discs.
+    """The image of the empty table, and its rectified view.
+
+    `code` (h, w, 3) is rectified like `Sight.view`, relative to white paper; `discs` is print that
+    is detected as discs.
     """
 
     photo: Photo
@@ -85,8 +84,9 @@ class EmptyTable:
 
 
 def empty_table(reference: Frame | None, photo: Photo) -> EmptyTable | None:
-    """What `photo` would show of the empty table, if there is a picture of this size in which the
-    camera's place can be found.
+    """The empty table as `photo` would show it.
+
+    None if there is no reference of this size, or its camera is not located.
     """
     if reference is None or reference.image.shape != photo.image.shape:
         return None
@@ -100,9 +100,7 @@ def empty_table(reference: Frame | None, photo: Photo) -> EmptyTable | None:
 
 
 def only_changed(sight: Sight, empty: EmptyTable) -> Sight:
-    """The sight without what was there when the table was empty, and without what was taken for an
-    arm there.
-    """
+    """The sight without what was there, or was taken for an arm, when the table was empty."""
     mask = changed(sight.view.code, empty.code, SIGMAS)
     cells = (
         cv2.resize(mask.astype(np.float32), sight.pieces.shape[::-1], interpolation=cv2.INTER_AREA)
@@ -124,12 +122,13 @@ def only_changed(sight: Sight, empty: EmptyTable) -> Sight:
 def surer_where_changed(
     laid: list[Laid], known: Collection[Laid], sight: Sight, photo: Photo
 ) -> list[Laid]:
-    """Pieces on the board that are not `known`, surer the more of what they hide differs from the
-    empty table and is hidden by no surer one, no disc and no arm: something is there.  What may be
-    a shadow, where a piece of its colour would look otherwise, does not speak for it, and where
-    there is nothing else, against it (on ground of its own hue where others throw their shadows);
-    what is hardly likely any more is left out. Among cover dice all this says little, as one of
-    them that was not found has changed the table too.
+    """Update the probability of pieces that are not `known` by how much of their area has changed.
+
+    Change that a more certain piece, a disc or an arm hides does not count: something else is
+    there.  Change that may be a shadow, where a piece of its colour would look different, does not
+    count for the piece, and counts against it if there is nothing else (on ground of its own hue
+    only where others cast their shadows).  Pieces that are no longer probable are dropped.  With
+    cover dice the probabilities stay as they are, because an undetected die changes the table too.
     """
     if sight.changed is None or photo.setup.cover_dice is not None:
         return laid
@@ -156,8 +155,9 @@ def _speaks_for(
     sight: Sight,
     photo: Photo,
 ) -> float:
-    """What the changes that are `left`, (h, w), say for a piece that hides what is `here`, (h, w),
-    in log odds; the `sure` ones throw shadows.
+    """Log odds that the unexplained changes `left` (h, w) give a piece with the area `here` (h, w).
+
+    `sure` pieces cast shadows.
     """
     assert sight.shaded is not None
     changes = left[here] > 0
@@ -188,8 +188,9 @@ def _speaks_for(
 def _hues(
     shade: NDArray[np.bool_], here: NDArray[np.bool_], sight: Sight, photo: Photo
 ) -> set[str]:
-    """The colours, but black and those that may look like any shadow, whose hue ground has that is
-    shaded, (n,), of what is `here`.
+    """Colours whose hue the shaded ground (n,) in `here` has.
+
+    Without black and those that may look like any shadow.
     """
     if not shade.any():
         return set()
@@ -204,16 +205,16 @@ def _hues(
 
 
 def _beyond_half(share: float) -> float:
-    """0 for half of a whole or less, 1 for all of it."""
+    """Map a share of 0.5 or less to 0, and 1 to 1, linearly."""
     return max(0.0, 2 * float(share) - 1)
 
 
 def changes_alone(laid: list[Laid], sight: Sight, photo: Photo) -> Sight | None:
-    """The sight with what the finder sees once all is blotted out that has not changed: there a
-    piece on ground of its own colour can be seen.
+    """Run the detector with everything masked that has not changed.
 
-    It is asked only where something as large as a piece has changed on the board, and no sure
-    piece, disc or arm explains it; else None. Its `changed` is what they leave unexplained.
+    This shows pieces on ground of their own colour.  It is done only if a change as large as a
+    piece on the board is explained by no confident piece, disc or arm; else None.  `changed` of the
+    result is what they leave unexplained.
     """
     if sight.changed is None:
         return None
@@ -252,8 +253,9 @@ def changes_alone(laid: list[Laid], sight: Sight, photo: Photo) -> Sight | None:
 
 
 def changed_patches(alone: Sight, photo: Photo) -> list[Array]:
-    """Middles (2,) in mm of what `changes_alone` leaves unexplained on the board, is as large as a
-    piece, and was not so in the picture before.
+    """Middles (2,) mm of new unexplained changes on the board that are as large as a piece.
+
+    From `changes_alone`; those that were there in the image before are left out.
     """
     assert alone.changed is not None
     count, labels, boxes, middles = cv2.connectedComponentsWithStats(
@@ -265,8 +267,10 @@ def changed_patches(alone: Sight, photo: Photo) -> list[Array]:
 
 
 def told_by_changes(new: list[Laid], alone: Sight, sight: Sight, photo: Photo) -> list[Laid]:
-    """Of the pieces that were laid on `changes_alone` those of which half or more has changed, and
-    nearly all of that by nothing else: beside others it is shadows and light that change.
+    """Of the pieces found by `changes_alone`, those that explain a change.
+
+    At least half of the area has changed, and nearly all of that has no other explanation; beside
+    other pieces it is shadows and light that change.
     """
     assert sight.changed is not None
     assert alone.changed is not None
@@ -279,7 +283,7 @@ def told_by_changes(new: list[Laid], alone: Sight, sight: Sight, photo: Photo) -
 
 
 def _but_for_arms_and_discs(mask: NDArray[np.bool_], sight: Sight) -> NDArray[np.uint8]:
-    """A mask (h, w) without what is seen to be something else than a piece."""
+    """A mask (h, w) without arms and discs."""
     arms = cv2.resize(
         sight.arms.astype(np.uint8), mask.shape[::-1], interpolation=cv2.INTER_NEAREST
     )
@@ -290,18 +294,18 @@ def _but_for_arms_and_discs(mask: NDArray[np.bool_], sight: Sight) -> NDArray[np
 
 
 def _hidden_by(one: Laid, sight: Sight, photo: Photo) -> NDArray[np.bool_]:
-    """What a piece hides of the view, (h, w)."""
+    """Mask (h, w) of the view that a piece hides."""
     return sight.view.inside(silhouette(one.best.solid, photo.camera.eye_mm))
 
 
 def _is_changed(found: Found, mask: NDArray[np.bool_], sight: Sight) -> bool:
-    """Does anything change there?  Beyond the view nothing is known."""
+    """True if anything changes there, or it is outside the view."""
     here = _within_half_a_base(found, sight)
     return not here.any() or share_of(mask, here) > CHANGED_SHARE
 
 
 def _within_half_a_base(found: Found, sight: Sight) -> NDArray[np.bool_]:
-    """What is so near to a middle, (h, w)."""
+    """Mask (h, w) of pixels within half a base of a middle."""
     x, y = sight.view.pixels(found.middle_mm[None])[0]
     here = np.zeros(sight.view.code.shape[:2], np.uint8)
     cv2.circle(here, (round(x), round(y)), round(found.base_mm / sight.view.step_mm / 2), 1, -1)
@@ -309,13 +313,14 @@ def _within_half_a_base(found: Found, sight: Sight) -> NDArray[np.bool_]:
 
 
 def share_of(mask: NDArray[Any], here: NDArray[np.bool_]) -> float:
-    """Share of what is `here` that is in a mask, both (h, w); none of nothing."""
+    """Share of the pixels in `here` that a mask covers, both (h, w); 0 if `here` is empty."""
     return float(mask[here].mean()) if here.any() else 0.0
 
 
 def _is_new_disc(found: Found, empty: EmptyTable) -> bool:
-    """Is it a disc where there was none?  A flat one on a ground as pale as itself changes no more
-    than a thin rim.
+    """True for a disc where there was none.
+
+    A flat disc on a ground as pale as itself changes no more than a thin rim.
     """
     return found.is_disc and all(
         np.hypot(*(found.middle_mm - other.middle_mm)) > found.base_mm / 2 for other in empty.discs

@@ -1,4 +1,4 @@
-"""What is in the picture beside the pieces that were read: hands, and what nobody could read."""
+"""Find what is in the image beside the pieces that were read: hands, and unread objects."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from vision.geometry.rectified_view import SUB_BITS, Photo
 from vision.networks.detector import STRIDE, Sight
 
 HAND_BASES2 = 1.5
-"""An arm that shows over more of the board than this, in squares of the smallest base, is over
+"""Area of the board, in squares of the smallest base, that an arm must show over to count as over
 it.
 """
 UNREAD_SHARE = 0.35
-"""A patch left over is something unread if it is this share of the smallest piece's face."""
+"""Least area of a leftover patch that counts as unread, as a share of the smallest piece's face."""
 RIM_CELLS = 1
-"""What is left over in strips no wider than this is the rim of a piece, or of its shadow: worth
-another look, but nothing unread.
+"""Leftover strips no wider than this are the rim of a piece or its shadow: worth a second
+detection, but not unread.
 """
 
 
 def hand_over(sight: Sight, setup: Setup) -> bool:
-    """Is a hand or an arm over the board?"""
+    """True if a hand or an arm is over the board."""
     board = np.zeros(sight.arms.shape, np.uint8)
     _fill(board, setup.outline_mm(), sight, 1)
     cell_mm = STRIDE * sight.view.step_mm
@@ -35,8 +35,9 @@ def hand_over(sight: Sight, setup: Setup) -> bool:
 
 
 def left_over(sight: Sight, pieces: list[Hypothesis], photo: Photo, rim_cells: int = 0) -> Array:
-    """Middles (n, 2) mm of what looks like pieces and is explained by none of those told, nor by a
-    disc; strips no wider than `rim_cells` are left out.
+    """Middles (n, 2) mm of piece pixels that neither `pieces` nor discs explain.
+
+    Strips no wider than `rim_cells` are left out.
     """
     eye = photo.camera.eye_mm
     left = sight.pieces.astype(np.uint8)
@@ -63,15 +64,16 @@ def left_over(sight: Sight, pieces: list[Hypothesis], photo: Photo, rim_cells: i
 
 
 def least_patch_mm2(setup: Setup) -> float:
-    """What is smaller is too small to be a piece of which nothing else is seen."""
+    """Least area of a patch that may be a piece of which nothing else is seen."""
     return UNREAD_SHARE * min(size.base_mm * size.slant_mm for size in setup.sizes) / 2
 
 
 def unread(
     left: Array, doubtful: list[Hypothesis], pieces: list[Hypothesis], photo: Photo
 ) -> tuple[Array, ...]:
-    """Places (2,) on the board where something like a piece lies that is not told: what is left
-    over (n, 2), and pieces of which it is in doubt whether they are there.
+    """Places (2,) on the board with something like a piece that is not reported.
+
+    Those are leftovers (n, 2), and pieces whose existence is in doubt.
     """
     told = [
         cast_down(piece.solid.vertices_mm, photo.camera.eye_mm).mean(axis=0) for piece in pieces
@@ -86,6 +88,6 @@ def unread(
 
 
 def _fill(mask: NDArray[np.uint8], outline_mm: Array, sight: Sight, value: int) -> None:
-    """Set the cells inside a polygon (n, 2), and those that it cuts."""
+    """Set the cells inside a polygon (n, 2), and those that its outline crosses."""
     cv2.fillPoly(mask, [sight.polygon(outline_mm)], value, shift=SUB_BITS)
     cv2.polylines(mask, [sight.polygon(outline_mm)], True, value, 1, shift=SUB_BITS)

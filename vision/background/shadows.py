@@ -1,6 +1,4 @@
-"""Where pieces throw shadows, in the light of a lamp that is learned from what they take of the
-ground's.
-"""
+"""Predict the shadows of pieces; the lamp is estimated from where the ground has darkened."""
 
 from __future__ import annotations
 
@@ -16,31 +14,30 @@ from vision.networks.detector import STEPS_A_BASE, STRIDE, Sight
 
 BEARINGS_DEG = np.arange(0.0, 360.0, 15.0)
 SLOPES = (0.2, 0.35, 0.5, 0.7, 1.0, 1.4)
-"""How far a shadow may reach in the middle of the table, in heights of what throws it."""
+"""Candidate lengths of a shadow in the middle of the table, in heights of what casts it."""
 NEARNESS_A_MM = (0.0, 1 / 1500, 1 / 700)
-"""One over how high the lamp may hang."""
+"""Candidate inverse heights of the lamp."""
 REFINED = 0.15
-"""The likeliest reach is moved by this share of itself, to make it finer."""
+"""Relative step by which the best length is refined."""
 LIGHT_LEVEL = 90
-"""Ground that is darker than this, of 255 for white paper, hardly shows a shadow."""
+"""Ground darker than this, of 255 for white paper, hardly shows a shadow."""
 LEAST_CELLS = (STEPS_A_BASE // STRIDE) ** 2
-"""A lamp is believed if its shadows explain this much more ground than they should have darkened
-and did not: the base of the smallest piece.
+"""Least net evidence for a lamp: darkened cells that its shadows explain, minus those that should
+have darkened but did not; the base of the smallest piece.
 """
 LEAST_SHARE = 0.4
-"""And if that is such a share of both."""
+"""Least share of that net evidence in both kinds of cells together."""
 SOFT_PX = 7
-"""Edges of shadows are so wide."""
+"""Width of the penumbra."""
 
 
 def in_shadow(
     pieces: Sequence[Solid], board_mm: Array, here: NDArray[np.bool_], sight: Sight
 ) -> NDArray[np.bool_]:
-    """Where, (h, w) of the view, pieces on a board (n, 2) throw their shadows; nowhere if no lamp
-    is told by them.
+    """Mask (h, w) of the view where pieces on a board (n, 2) cast their shadows.
 
-    The lamp is the one whose shadows explain best where there is less light than on the empty
-    table; what is so `here` (h, w) has no say in it.
+    The lamp is the one whose shadows best explain where there is less light than on the empty
+    table; pixels in `here` (h, w) are ignored for that.  Empty if no lamp fits.
     """
     mask = np.zeros(sight.view.code.shape[:2], np.uint8)
     vertices_mm = np.array([piece.vertices_mm for piece in pieces]).reshape(-1, 5, 3)
@@ -52,8 +49,9 @@ def in_shadow(
 def _lamp(
     vertices_mm: Array, board_mm: Array, here: NDArray[np.bool_], sight: Sight
 ) -> Array | None:
-    """How far a shadow reaches at the table's origin, (x, y) in heights of what throws it, and by
-    how much farther for a mm of way from there.
+    """Shadow model: its length at the table's origin, (x, y) in heights, and its change per mm.
+
+    None if no lamp fits.
     """
     assert sight.changed is not None
     assert sight.shaded is not None
@@ -65,9 +63,7 @@ def _lamp(
     middle_mm = board_mm.mean(axis=0)
 
     def explained(lamp: Array) -> tuple[float, float]:
-        """By how much more, in cells, its shadows fall on darker ground than on other, and what
-        share that is of both.
-        """
+        """Net number of darker cells in its shadows, and their share."""
         mask = np.zeros(cells.shape, np.uint8)
         _fill(mask, (sight.view.pixels(_shadows(vertices_mm, lamp)) + 0.5) / STRIDE - 0.5)
         under = cells[mask > 0]
@@ -90,14 +86,15 @@ def _lamp(
 
 
 def _shadows(vertices_mm: Array, lamp: Array) -> Array:
-    """What pieces with vertices (n, 5, 3) cover and shade: points (10 n, 2) in mm on the table, the
-    hull of every ten of which that is.
+    """Points (10 n, 2) mm on the table; the hull of each ten is what a piece covers and shades.
+
+    From the pieces' vertices (n, 5, 3).
     """
     x_y, heights = vertices_mm[..., :2], vertices_mm[..., 2:]
     return np.concatenate([x_y, x_y + heights * (lamp[:2] + x_y * lamp[2])], axis=1).reshape(-1, 2)
 
 
 def _fill(mask: NDArray[np.uint8], points: Array) -> None:
-    """Set what the hulls of every ten points (10 n, 2), as (column, row), cover."""
+    """Fill the hull of every ten points (10 n, 2), as (column, row)."""
     for some in np.rint(points * (1 << SUB_BITS)).astype(np.int32).reshape(-1, 10, 2):
         cv2.fillConvexPoly(mask, cv2.convexHull(some), 1, shift=SUB_BITS)

@@ -1,4 +1,4 @@
-"""Flat round counters, where the game has them."""
+"""Detect flat round counters, if the game has them."""
 
 from __future__ import annotations
 
@@ -12,28 +12,31 @@ from vision.geometry.rectified_view import Photo
 from vision.networks.detector import Found, Sight
 
 THICKNESS_SHARE = 0.15
-"""Thickness of a counter against its diameter: its face is seen so much nearer to the camera than
-the board.
+"""Thickness of a counter as a share of its diameter: its face is nearer to the camera than the
+board.
 """
 SURE_CHANCE, STILL_CHANCE = 0.4, 0.2
-"""A disc is told from the first chance on; where one was told in the picture before, from the same
-camera, it is from the second, however wide it seems.
+"""Probability from which a disc is reported; the second, if one was reported there in the image
+before from the same camera, whatever its width.
 """
 CLEAR_CHANCE = 0.62
-"""From this chance on a disc is surely a counter; nearly all that are seen as a whole are."""
+"""Probability from which a disc is a confident counter; nearly all that are fully visible exceed
+it.
+"""
 DIAMETER_SHARE, ALL_SHARE = 0.3, 0.6
-"""A disc whose diameter is off from most by more than the first share is no counter; by the second,
-most may be read too small or too large: the finder is seldom shown discs twice as wide as pieces.
+"""Largest deviation of a disc's diameter from the usual one, and of the usual one from the true
+one, as logarithms.  The detector is seldom trained on discs twice as wide as pieces.
 """
 SIGMA_SHARE = 0.03
-"""How well a counter's middle is known against its diameter, 1 sigma."""
+"""Standard deviation of a counter's middle as a share of its diameter."""
 
 
 def counters(
     sight: Sight, photo: Photo, before: Sequence[SeenCounter] = ()
 ) -> tuple[SeenCounter, ...]:
-    """The counters in sight; none where the game has none.  `before` are those of the same camera's
-    picture before this one.
+    """The visible counters; empty if the game has none.
+
+    `before` are those in the same camera's image before this one.
     """
     kind = photo.setup.game.counters
     if kind is None:

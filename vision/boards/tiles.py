@@ -1,6 +1,4 @@
-"""Which places of a board of tiles have one: a tile does not look like the table round the
-board.
-"""
+"""Find the places of a tiled board that have a tile: tiles look different from the table around."""
 
 from __future__ import annotations
 
@@ -15,28 +13,29 @@ from vision.geometry.rectified_view import SUB_BITS, Photo
 from vision.networks.detector import Sight, light_of
 
 RIM_SHARE = 0.12
-"""Share of a tile at each side that is not looked at: a neighbour's rim or shadow may lie there."""
+"""Share of a tile at each side that is ignored: a neighbour's rim or shadow may lie there."""
 CARD = 1.6
-"""A square so much larger than a fiducial holds its card."""
+"""Side of the square that contains a fiducial's card, relative to the fiducial."""
 ROUNDS, OUTLIER, LEAST_LIGHT = 5, 3.0, 0.02
-"""How often a plane is fitted to the table's light; what is farther off than so many medians, as a
-card or print, is left out.
+"""Rounds of the plane fit to the table's light; outlier limit in medians, for cards and print;
+least light.
 """
 LEAST_SPREAD = 0.01
-"""Of the table's light, of its own, 1 sigma: no table is more even."""
+"""Least standard deviation of the table's light, as a share of it."""
 STARTS = (0.6, 0.9, 1.0)
-"""Where tiles are first looked for: the places less like the table than these shares of all."""
-STAND_OUT = 2.0
-"""Tiles that differ from the table by less than so many times its own spread are none: the table is
-bare.
+"""Initial guesses: quantiles of the distance from the table's light above which places are
+tiles.
 """
+STAND_OUT = 2.0
+"""Least difference between tiles and table, in spreads of the table; below it the table is bare."""
 RING_MM = (8.0, 26.0)
-"""Between these distances from the outline the table itself is looked at."""
+"""The table itself is sampled between these distances from the outline."""
 
 
 def standing(photo: Photo, pieces: list[Hypothesis], sight: Sight) -> dict[str, bool]:
-    """Whether each place, by name, a1 at the near left, has a tile; `pieces` hide what is under
-    them.
+    """Whether each place has a tile, by name, a1 at the near left.
+
+    `pieces` hide what is under them.
     """
     board = photo.setup.board
     assert isinstance(board, Tiles)
@@ -66,7 +65,7 @@ def standing(photo: Photo, pieces: list[Hypothesis], sight: Sight) -> dict[str, 
 def _ring(
     board: Tiles, light: Array, hidden: NDArray[np.uint8], sight: Sight, photo: Photo
 ) -> NDArray[np.bool_]:
-    """Where (h, w) the table itself is seen around the board."""
+    """Mask (h, w) of the bare table around the board."""
     outline = board.outline()
     middle = outline.mean(axis=0)
     mask = np.zeros(light.shape[:2], np.uint8)
@@ -80,8 +79,9 @@ def _ring(
 
 
 def _levelled(light: Array, ring: NDArray[np.bool_]) -> Array:
-    """The table's own light (h, w, 3) by that of its ring: as light falls off over a table, a
-    plane, fitted where it is not an outlier.
+    """The table's own light (h, w, 3), extrapolated from its ring.
+
+    A plane fitted without outliers, because light falls off over a table.
     """
     rows, columns = np.mgrid[: ring.shape[0], : ring.shape[1]]
     places = np.stack([np.ones(ring.shape), rows / len(ring), columns / len(ring)], axis=-1)
@@ -95,8 +95,10 @@ def _levelled(light: Array, ring: NDArray[np.bool_]) -> Array:
 
 
 def _unlikeness(table: Array) -> Array:
-    """What turns differences of light (n, 3) from the table's into such of which 1 is usual on it:
-    wood is lighter and darker, but of one hue.
+    """Whitening matrix for differences of light (n, 3) from the table's.
+
+    On the table itself they then have a usual size of 1: wood varies in brightness, but hardly in
+    hue.
     """
     away = table - np.median(table, axis=0)
     off = np.linalg.norm(away, axis=1)
@@ -109,8 +111,9 @@ def _unlikeness(table: Array) -> Array:
 
 
 def _told_apart(samples: dict[str, Array], table: Array) -> dict[str, bool]:
-    """Places split into those that look like the table and those that look like the tiles (two
-    means, of which one is the table's; from several starts, as there may be many tiles or few).
+    """Split places into table and tiles: two-means clustering with one mean fixed to the table.
+
+    Several starts are tried, because there may be many tiles or few.
     """
     middles = {
         name: np.median(values, axis=0) if len(values) else np.full(3, np.nan)
@@ -133,8 +136,9 @@ def _told_apart(samples: dict[str, Array], table: Array) -> dict[str, bool]:
 
 
 def _means(points: Array, apart: Array, start: float) -> tuple[Array, NDArray[np.bool_]]:
-    """What tiles look like, of points (n, 3) of which the table's is the origin, and which these
-    are; begun at a share of the distances.
+    """Mean look of tiles, and which points (n, 3) are tiles; the table is the origin.
+
+    `start` is the quantile of distances at which the first guess is split.
     """
     tile = points[apart >= np.quantile(apart, start)].mean(axis=0)
     for _ in range(10):

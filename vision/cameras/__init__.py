@@ -1,1 +1,1 @@
-"""Where pictures come from, one file a kind of source."""
+"""Camera sources, one module per kind."""

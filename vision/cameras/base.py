@@ -1,6 +1,4 @@
-"""Where frames come from: one file a source, each behind `CameraPort`, chosen by name and imported
-when chosen.
-"""
+"""Sources of frames behind `CameraPort`, one module each, imported when chosen by name."""
 
 from __future__ import annotations
 
@@ -23,11 +21,11 @@ SOURCES = {
 """Name before the colon, and the module and function (argument, setup) that make that camera."""
 
 RECORDINGS = ("video", "folder")
-"""Sources that give the same pictures whenever they are read."""
+"""Sources that give the same frames whenever they are read."""
 
 
 def other_size(width: int, height: int, setup: Setup) -> str:
-    """What is wrong with pictures of a size that is not the table's; empty where it is."""
+    """Complaint about images of another size than the table's; empty if the size is right."""
     expected = setup.camera.width, setup.camera.height
     if (width, height) == expected:
         return ""
@@ -37,8 +35,9 @@ def other_size(width: int, height: int, setup: Setup) -> str:
 
 
 def is_unicode(text: str) -> bool:
-    """Whether a text can be given to OpenCV, which ends the process over bytes that Python could
-    not decode.
+    """True if a text can be passed to OpenCV.
+
+    OpenCV ends the process on bytes that Python could not decode.
     """
     try:
         text.encode()
@@ -48,15 +47,16 @@ def is_unicode(text: str) -> bool:
 
 
 class CameraLost(Exception):  # noqa: N818 - a fact about the world, not a mistake of the program
-    """The camera gives no pictures for now; the text says why in one line.  A later `read` tries to
-    reach it again.
+    """The camera gives no frames for now; the text is the reason in one line.
+
+    A later `read` tries to reach it again.
     """
 
 
 class CameraPort(Protocol):
     """A source of frames.
 
-    `name` is what people are shown; `simulated` is true where no real table is looked at.
+    `name` is for people; `simulated` is true if there is no real table.
     """
 
     name: str
@@ -72,35 +72,34 @@ class CameraPort(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of the device; closing twice is allowed, reading afterwards is a mistake
-        (ValueError).
-        """
+        """Release the device; may be called twice, but reading afterwards raises ValueError."""
 
 
 @runtime_checkable
 class Recording(Protocol):
-    """A camera whose pictures are in a file, which says how many there should be."""
+    """A camera that plays files, and knows how many frames there should be."""
 
     @property
     def missing(self) -> str:
-        """After the last picture: what of the recording could not be read, in one line; empty where
-        all of it was.
+        """What could not be read, in one line; empty if all was read.
+
+        Known after the last frame.
         """
 
 
 def missing_in(camera: CameraPort) -> str:
-    """What of a recording could not be read, in one line; empty where all of it was, and for
-    cameras that record nothing.
+    """What of a recording could not be read, in one line.
+
+    Empty if all was, and for live cameras.
     """
     return camera.missing if isinstance(camera, Recording) else ""
 
 
 def open_camera(spec: str, setup: Setup | None) -> CameraPort:
-    """The camera called `v4l2:0`, `folder:PATH`, ...; raises InputError for a name that is not
-    known.
+    """The camera called `v4l2:0`, `folder:PATH`, ...; raises InputError for an unknown name.
 
-    What stands after the first colon goes to the source's own module as it is.  Without a `setup`,
-    before anything is known of the table, pictures may have any size.
+    The part after the first colon is passed to the source's own module.  Without a `setup`, before
+    the table is known, frames may have any size.
     """
     name, colon, argument = spec.partition(":")
     if name not in SOURCES or not colon:

@@ -1,4 +1,4 @@
-"""One picture from a camera."""
+"""One image from a camera, with its time."""
 
 from __future__ import annotations
 
@@ -30,14 +30,16 @@ class Frame:
 
     @property
     def shown_ms(self) -> int:
-        """The time for records and pages: the wall clock, or for a recording its own time.  Nothing
-        is computed from it.
+        """Time for records and pages: the wall clock, or a recording's own.
+
+        Nothing is computed from it.
         """
         return self.at_ms if self.utc_ms is None else self.utc_ms
 
 
 def swapped(image: MatLike) -> Image:
-    """B-G-R (h, w, 3), as OpenCV has it, for R-G-B, and the other way round; numpy's `[..., ::-1]`
-    takes thirty times as long.
+    """Swap R-G-B and B-G-R (h, w, 3), OpenCV's order.
+
+    numpy's `[..., ::-1]` takes thirty times as long.
     """
     return np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2RGB), np.uint8)

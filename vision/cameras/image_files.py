@@ -1,4 +1,4 @@
-"""Pictures in files: one photograph, or a folder of frames named by their time."""
+"""Read images from files: one photograph, or a folder of frames named by their time."""
 
 from __future__ import annotations
 
@@ -18,27 +18,25 @@ from vision.cameras.orientation import exif_flag, half_turned, is_half_turned, j
 from vision.cameras.png import PNG, decode_png, png_exif
 
 MOST_DIGITS = 15
-"""Milliseconds beyond these are 30,000 years; what reads them as JSON, or keeps them in 64 bits,
-must not have to round.
-"""
+"""Most digits of a time in ms (30,000 years), so that JSON and 64-bit readers need not round."""
 _SUFFIXES = (".jpg", ".jpeg", ".png")
 MOST_MEGAPIXELS = 13.0
-"""Of one picture, where RINKSIDE_MOST_MEGAPIXELS does not say otherwise.  Reading one with another
-of the empty table, and drawing what was read, has to stay under 600 MB even where all is noise;
-phones take 12 or more, the largest camera for the Raspberry Pi in common use 12.3.
+"""Size limit of one image, unless RINKSIDE_MOST_MEGAPIXELS is set.  Reading one with another of the
+empty table, and drawing the result, has to stay under 600 MB even for pure noise; phones have 12 or
+more, the largest camera for the Raspberry Pi in common use 12.3.
 """
 MOST_MEGAPIXELS_TOGETHER = 52.0
-"""Of all pictures of a folder that have to be in memory at once."""
+"""Size limit of all images of a folder that have to be in memory at once."""
 MEGAPIXELS_NAME = "RINKSIDE_MOST_MEGAPIXELS"
 
 
 def read_image(path: Path, setup: Setup | None = None) -> Frame:
-    """A JPEG or PNG as a frame (seq 0, at 0 ms), the way up that `setup` says; without it, pixels
-    stay where the sensor had them.
+    """Read a JPEG or PNG as a frame (seq 0, at 0 ms), rotated as `setup` says.
 
-    Raises InputError for a file that cannot be read, is no picture, is cut short or damaged, is
-    turned, is larger than MOST_MEGAPIXELS, or, with `setup`, is of another size than `table.json`
-    says.  The size is that in the file's header: what is too large is never decoded.
+    Without `setup`, pixels stay as in the sensor.  Raises InputError for a file that cannot be
+    read, is no image, is cut short or damaged, is rotated, is larger than MOST_MEGAPIXELS, or, with
+    `setup`, is of another size than `table.json` says.  The size is checked in the file's header,
+    before decoding.
     """
     data = _read(path)
     width, height = _size(data, str(path))
@@ -49,8 +47,9 @@ def read_image(path: Path, setup: Setup | None = None) -> Frame:
 
 
 def image_size(path: Path) -> tuple[int, int]:
-    """Width and height of a JPEG or PNG as its header says, without decoding it.  Raises InputError
-    as `read_image` does.
+    """Width and height of a JPEG or PNG by its header, without decoding it.
+
+    Raises InputError as `read_image` does.
     """
     return _size(_read(path), str(path))
 
@@ -61,8 +60,9 @@ def read_pixels(path: Path, orientation: Orientation) -> Image:
 
 
 def decode_image(data: bytes, where: str, orientation: Orientation = "sensor") -> Image:
-    """The pixels of a JPEG or PNG file, R-G-B; `where` names it in messages.  Raises InputError as
-    `read_image` does.
+    """Decode a JPEG or PNG to R-G-B; `where` names it in messages.
+
+    Raises InputError as `read_image` does.
     """
     _size(data, where)
     exif, decode = (
@@ -73,8 +73,9 @@ def decode_image(data: bytes, where: str, orientation: Orientation = "sensor") -
 
 
 def most_pixels() -> int:
-    """Pixels that a picture may have; raises InputError where RINKSIDE_MOST_MEGAPIXELS is no number
-    from 1 to 1000.
+    """Largest number of pixels of an image.
+
+    Raises InputError if RINKSIDE_MOST_MEGAPIXELS is not a number from 1 to 1000.
     """
     said = os.environ.get(MEGAPIXELS_NAME, "")
     try:
@@ -93,8 +94,9 @@ def _read(path: Path) -> bytes:
 
 
 def _size(data: bytes, where: str) -> tuple[int, int]:
-    """Width and height in the header; raises InputError for what is no JPEG or PNG, and for more
-    pixels than are decoded.
+    """Width and height in the header.
+
+    Raises InputError for what is no JPEG or PNG, and for more pixels than are decoded.
     """
     sizes: dict[bytes, Callable[[bytes], tuple[int, int] | None]] = {
         JPEG: jpeg_size,
@@ -111,7 +113,7 @@ def _size(data: bytes, where: str) -> tuple[int, int]:
 
 
 def check_pixels(width: int, height: int, where: str) -> None:
-    """Raises InputError for more pixels than are decoded."""
+    """Raise InputError for more pixels than are decoded."""
     if width * height > (most := most_pixels()):
         raise InputError(
             f"{where}: expected a picture of {most / 1e6:g} megapixels at most ({MEGAPIXELS_NAME}),"
@@ -120,7 +122,7 @@ def check_pixels(width: int, height: int, where: str) -> None:
 
 
 def _other_kind(data: bytes) -> str:
-    """What a file is that is neither JPEG nor PNG, and what to do about it."""
+    """What kind of file it is, if neither JPEG nor PNG, and what to do about it."""
     if not data:
         return "an empty file"
     if data[4:8] == b"ftyp":
@@ -142,8 +144,9 @@ def _other_kind(data: bytes) -> str:
 
 
 def encode_jpeg(image: Image, quality: int) -> bytes:
-    """An R-G-B image as a JPEG file with the colour of every pixel (4:4:4), as pieces are found by
-    it; `quality` is 1 to 100.
+    """Encode an R-G-B image as JPEG without chroma subsampling (4:4:4); `quality` is 1 to 100.
+
+    Pieces are found by their colour, so every pixel keeps its own.
     """
     words = [
         cv2.IMWRITE_JPEG_QUALITY,
@@ -157,15 +160,14 @@ def encode_jpeg(image: Image, quality: int) -> bytes:
 
 
 class FolderCamera:
-    """Frames from the files of a folder, in order of the milliseconds that are their names; reads
-    them one by one.
-    """
+    """Frames from the files of a folder, one by one, ordered by their names in milliseconds."""
 
     simulated = False
 
     def __init__(self, folder: Path, setup: Setup | None) -> None:
-        """Raises InputError for no such folder, no pictures in it, or a picture whose name is no
-        time of its own.
+        """List the folder.
+
+        Raises InputError if it does not exist, has no images, or one whose name is no unique time.
         """
         if not folder.is_dir():
             raise InputError(f"camera: expected a folder of pictures, got {folder}")
@@ -196,8 +198,9 @@ class FolderCamera:
         self._frames = sorted(paths.items())
 
     def read(self) -> Frame | None:
-        """The next picture; None after the last.  Raises InputError for one that is broken or of
-        the wrong size.
+        """The next frame; None after the last.
+
+        Raises InputError for a file that is broken or of the wrong size.
         """
         if self._closed:
             raise ValueError("the camera was closed")
@@ -209,13 +212,14 @@ class FolderCamera:
         return frame
 
     def close(self) -> None:
-        """No more reading."""
+        """Stop reading."""
         self._closed = True
 
 
 def open_camera(argument: str, setup: Setup | None) -> FolderCamera:
-    """`folder:PATH`: every JPEG and PNG of a folder in order of time; file names are milliseconds,
-    `000010250.jpg`.
+    """`folder:PATH`: every JPEG and PNG of a folder in order of time.
+
+    File names are milliseconds, `000010250.jpg`.
     """
     return FolderCamera(Path(argument), setup)
 

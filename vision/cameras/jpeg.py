@@ -1,4 +1,4 @@
-"""JPEG files: whether one is whole, its pixels, and where one ends in a stream of them.
+"""JPEG files: check completeness, decode, and find where one ends in a stream.
 
 Source: ITU-T T.81, annex B.
 """
@@ -13,13 +13,13 @@ from vision.cameras.frame import Image
 
 JPEG = b"\xff\xd8\xff"
 NO_FRAME = (0xC4, 0xC8, 0xCC)
-"""Markers among those of frames (SOF) that are something else: tables, and one that is reserved."""
+"""Markers in the range of SOF that are something else: tables, and one reserved."""
 MOST_SCANS = 50
-"""Progressive pictures have about ten; each takes as long to decode as the whole picture, however
-short it is.
+"""Limit on scans: progressive images have about ten, and each takes as long to decode as the whole
+image, however short it is.
 """
 MOST_BYTES = 1 << 25
-"""A stream in which no picture ends for so long is none."""
+"""A stream in which no image ends within this length is not JPEG."""
 
 
 class DamagedError(InputError):
@@ -27,11 +27,10 @@ class DamagedError(InputError):
 
 
 def decode_jpeg(data: bytes, where: str) -> Image:
-    """The pixels of a JPEG, R-G-B (h, w, 3); the same as OpenCV's, but what libjpeg warns of is an
-    error.
+    """Decode a JPEG to R-G-B (h, w, 3); libjpeg's warnings are errors.
 
-    OpenCV decodes damaged data to something that looks like a picture and says so to nobody.
-    Raises DamagedError, and InputError for colours of printing (CMYK).
+    The result equals OpenCV's, but OpenCV decodes damaged data without complaint.  Raises
+    DamagedError, and InputError for printing colours (CMYK).
     """
     if not whole_jpeg(data) or data.count(b"\xff\xda") > MOST_SCANS:
         raise damaged(where)
@@ -55,9 +54,9 @@ def damaged(where: str) -> DamagedError:
 
 
 class JpegStream:
-    """Bytes in, whole JPEGs out; what lies between them, and what is broken, is left out.
+    """Splits a byte stream into whole JPEGs; other bytes and broken images are dropped.
 
-    `broken` counts pictures that began and were not whole.
+    `broken` counts images that started and were not whole.
     """
 
     def __init__(self) -> None:
@@ -65,7 +64,7 @@ class JpegStream:
         self.broken = 0
 
     def feed(self, chunk: bytes) -> None:
-        """Bytes as they come."""
+        """Append received bytes."""
         self._data += chunk
 
     def next(self) -> bytes | None:
@@ -87,9 +86,7 @@ class JpegStream:
 
 
 def jpeg_size(data: bytes) -> tuple[int, int] | None:
-    """Width and height in the frame header of a JPEG; None where there is none before the first
-    scan.
-    """
+    """Width and height in the frame header; None if there is none before the first scan."""
     at = 2
     while data[at : at + 1] == b"\xff" and at + 9 <= len(data):
         marker = data[at + 1]
@@ -107,17 +104,18 @@ def jpeg_size(data: bytes) -> tuple[int, int] | None:
 
 
 def whole_jpeg(data: bytes) -> bool:
-    """Do the segments and scans of a JPEG lead to an end-of-image marker?  What some cameras put
-    after it is theirs.
+    """True if the segments and scans lead to an end-of-image marker.
+
+    Some cameras append data after it, which is ignored.
     """
     return follow(data)[1]
 
 
 def follow(data: bytes) -> tuple[int, bool]:
-    """Where a JPEG that begins at 0 ends, and True; or how far it makes sense (all of it, where
-    more may follow), and False.
+    """Where a JPEG that starts at 0 ends, and True; or how far it is valid, and False.
 
-    A preview in the EXIF segment has an end marker of its own, so searching for one is not enough.
+    Valid up to the end of the data means that more may follow.  A preview in the EXIF segment has
+    an end marker of its own, so searching for one is not enough.
     """
     at = 2
     while at + 4 <= len(data) + 2:

@@ -1,6 +1,4 @@
-"""What all live cameras have in common: only the newest picture counts, and a camera that is lost
-is tried again.
-"""
+"""Common part of all live cameras: only the newest frame counts, and a lost camera is retried."""
 
 from __future__ import annotations
 
@@ -18,18 +16,18 @@ from vision.cameras.frame import Frame, Image
 logger = logging.getLogger(__name__)
 
 PATIENCE_S = 5.0
-"""A camera that gives no picture for so long is lost."""
+"""A camera without a frame for this long is lost."""
 CLOSING_S = 2.0
-"""A device is given so long to stop; it is left to itself then."""
+"""Time that a device is given to stop; then it is abandoned."""
 
 
 def wanted_size(
     argument: str, setup: Setup | None, usual: tuple[int, int]
 ) -> tuple[str, tuple[int, int]]:
-    """The argument without a size at its end (`0@2304x1296`), and the size to ask for: the table's,
-    that one, or the usual one.
+    """Split off a size (`0@2304x1296`) from the argument, and choose the size to ask for.
 
-    Raises InputError for a size that is none, or another than the table's.
+    It is the table's, the given one, or the usual one.  Raises InputError for an invalid size, or
+    another than the table's.
     """
     device, at, said = argument.partition("@")
     size = tuple(int(part) for part in said.split("x") if part.isdecimal())
@@ -46,7 +44,7 @@ def wanted_size(
 
 
 class Picture(NamedTuple):
-    """R-G-B (h, w, 3), and where the camera says that it is focused, in dioptres."""
+    """R-G-B (h, w, 3), and the camera's reported focus in dioptres."""
 
     image: Image
     focus_dpt: float | None = None
@@ -56,16 +54,14 @@ class Feed(Protocol):
     """A connection to a device; one thread uses it."""
 
     def picture(self) -> Picture:
-        """The next picture; raises CameraLost, or InputError where the camera's pictures cannot be
-        used.
-        """
+        """The next image; raises CameraLost, or InputError if the images cannot be used."""
 
     def close(self) -> None:
-        """Let go of the device."""
+        """Release the device."""
 
 
 def monotonic_ms() -> int:
-    """Milliseconds of a clock that never goes back and that nobody can set."""
+    """Milliseconds of the monotonic clock."""
     return time.monotonic_ns() // 1_000_000
 
 
@@ -83,8 +79,9 @@ class Stamped(NamedTuple):
 
 
 class LiveCamera:
-    """A camera that goes on whether it is read or not: `read` waits for a picture that it has not
-    given yet and leaves out older ones.
+    """A camera that runs whether it is read or not.
+
+    `read` waits for a frame that it has not returned yet, and skips older ones.
     """
 
     simulated = False
@@ -98,10 +95,11 @@ class LiveCamera:
         wall_clock: Callable[[], int] = epoch_ms,
         patience_s: float = PATIENCE_S,
     ) -> None:
-        """`connect` reaches the device, or raises CameraLost with the reason; it is called at the
-        first `read` and after each loss.
+        """Prepare the camera; nothing is opened before the first `read`.
 
-        `clock` never goes back; `wall_clock` is only for people to read.  Both in ms.
+        `connect` opens the device, or raises CameraLost with the reason; it is called at the first
+        `read` and after each loss.  `clock` never goes back; `wall_clock` is only for people to
+        read.  Both in ms.
         """
         self.name = name
         self._connect, self._patience_s = connect, patience_s
@@ -112,9 +110,7 @@ class LiveCamera:
         self._seq = 0
 
     def read(self) -> Frame:
-        """The next picture.  Raises CameraLost; InputError where the camera's pictures are not of
-        the table's size.
-        """
+        """The next frame; raises CameraLost, or InputError if its size is not the table's."""
         if self._closed:
             raise ValueError("the camera was closed")
         if self._pump is None:
@@ -136,12 +132,12 @@ class LiveCamera:
         return frame
 
     def close(self) -> None:
-        """Let go of the device."""
+        """Release the device."""
         self._closed = True
         self._drop()
 
     def _connected(self) -> Feed:
-        """A feed; a driver that fails in a way of its own has lost the camera too."""
+        """Open a feed; other failures of a driver become CameraLost too."""
         logger.info("%s: connecting", self.name)
         try:
             return self._connect()
@@ -158,7 +154,7 @@ class LiveCamera:
 
 
 class _Pump:
-    """Takes every picture of a feed in a thread of its own and keeps the newest."""
+    """Reads every image of a feed in its own thread and keeps the newest."""
 
     def __init__(self, feed: Feed, stamp: Callable[[Picture], Stamped]) -> None:
         self._feed, self._stamp = feed, stamp
@@ -170,7 +166,7 @@ class _Pump:
         self._thread.start()
 
     def newest(self, patience_s: float) -> Stamped:
-        """A picture that was not taken from here before; raises CameraLost."""
+        """Wait for an image that was not returned before; raises CameraLost."""
         with self._changed:
             self._changed.wait_for(lambda: self._newest or self._error, patience_s)
             if self._newest is not None:

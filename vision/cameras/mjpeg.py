@@ -1,4 +1,4 @@
-"""Pictures of a camera that sends JPEGs one after the other."""
+"""Decode images from a camera that sends JPEGs one after the other."""
 
 from __future__ import annotations
 
@@ -12,25 +12,24 @@ from vision.cameras.image_files import decode_image
 from vision.cameras.jpeg import DamagedError, JpegStream
 
 LAST, LEAST = 30, 10
-"""Of so many pictures the share of damaged ones is taken, and of no fewer."""
+"""Number of latest images, and least number, over which the share of damaged ones is computed."""
 MOST_DAMAGED = 0.5
-"""A camera of whose pictures a larger share is damaged is lost: people are told, as what it sends
-says little of the table.
-"""
+"""Share of damaged images above which a camera is lost, so that people are told."""
 
 
 class MjpegPictures:
-    """Whole pictures out of what a camera sends; damaged ones are left out, and counted."""
+    """Whole images out of a stream; damaged ones are dropped and counted."""
 
     def __init__(self, more: Callable[[], bytes], orientation: Orientation) -> None:
-        """`more` waits for the next bytes; it raises CameraLost where none come any more."""
+        """`more` waits for the next bytes; it raises CameraLost if none come any more."""
         self._more, self._orientation = more, orientation
         self._stream = JpegStream()
         self._damaged: deque[bool] = deque(maxlen=LAST)
 
     def next(self) -> Image:
-        """The next picture, R-G-B.  Raises CameraLost where none comes or most are damaged;
-        InputError for one that is turned.
+        """The next image, R-G-B.
+
+        Raises CameraLost if none comes or most are damaged; InputError for one that is rotated.
         """
         while True:
             broken = self._stream.broken

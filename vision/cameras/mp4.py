@@ -1,5 +1,4 @@
-"""What an MP4 or MOV film says of itself, as far as OpenCV does not tell: whether its index is
-there, how long it is, whether it is mirrored.
+"""Read from MP4 and MOV files what OpenCV does not report: index, length and mirroring.
 
 Source: ISO 14496-12, 8.1 to 8.8.
 """
@@ -11,19 +10,19 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 DEEPER = (b"moov", b"trak", b"edts", b"mdia", b"minf", b"stbl")
-"""Boxes that hold boxes which are of use."""
+"""Boxes whose children are read."""
 MOST_BOXES, MOST_BYTES = 2000, 4096
-"""No more boxes are looked at, and no more bytes of one read: what is of use stands at a box's
-beginning.
+"""Limits on the number of boxes, and on the bytes read of each: the useful part is at a box's
+start.
 """
 TRIMMED_FRAMES = 2.0
-"""An edit list that leaves out more than this trims the film; a shorter one makes up for the order
-in which frames are coded.
+"""An edit list that leaves out more than this trims the film; a shorter one compensates for the
+order in which frames are coded.
 """
 
 
 class Box(NamedTuple):
-    """A box with the place of the box around it; `body` is its beginning."""
+    """A box and the path of its parents; `body` is its beginning."""
 
     kind: bytes
     inside: tuple[bytes, ...]
@@ -32,8 +31,9 @@ class Box(NamedTuple):
 
 
 class FilmIndex(NamedTuple):
-    """`frames` is their exact number, None where it is not known; `seconds` the film's length, None
-    where it is not known.
+    """What a film's index says.
+
+    `frames` is the exact number of frames, `seconds` the length; None if not known.
     """
 
     complete: bool
@@ -43,12 +43,12 @@ class FilmIndex(NamedTuple):
 
 
 def is_mp4(start: bytes) -> bool:
-    """Whether a file that begins so is MP4 or MOV."""
+    """True if a file that starts so is MP4 or MOV."""
     return start[4:8] in (b"ftyp", b"moov", b"mdat", b"wide", b"free")
 
 
 def film_index(path: Path) -> FilmIndex:
-    """What the index of an MP4 or MOV says of its first track of pictures; raises OSError."""
+    """Read the index of the first video track of an MP4 or MOV; raises OSError."""
     with path.open("rb") as file:
         size = file.seek(0, 2)
         boxes = list(_boxes(file, 0, size, ()))
@@ -74,7 +74,7 @@ def film_index(path: Path) -> FilmIndex:
 
 
 def _boxes(file: BinaryIO, at: int, end: int, inside: tuple[bytes, ...]) -> Iterator[Box]:
-    """Boxes between two places, each before those that it holds."""
+    """Boxes between two offsets, each before its children."""
     for _ in range(MOST_BOXES):
         if at + 8 > end:
             return
@@ -95,7 +95,7 @@ def _boxes(file: BinaryIO, at: int, end: int, inside: tuple[bytes, ...]) -> Iter
 
 
 def _track_of_pictures(boxes: list[Box]) -> dict[bytes, bytes]:
-    """The boxes of the first track that is a film, by kind; of no track where there is none."""
+    """The boxes of the first video track, by kind; empty if there is none."""
     track: dict[bytes, bytes] = {}
     for box in boxes:
         if box.kind == b"trak":
@@ -108,14 +108,14 @@ def _track_of_pictures(boxes: list[Box]) -> dict[bytes, bytes]:
 
 
 def _times(header: bytes) -> tuple[int, int]:
-    """Time scale and length by the body of `mvhd` or `mdhd`."""
+    """Time scale and duration from the body of `mvhd` or `mdhd`."""
     if header[:1] == b"\1":
         return int.from_bytes(header[20:24], "big"), int.from_bytes(header[24:32], "big")
     return int.from_bytes(header[12:16], "big"), int.from_bytes(header[16:20], "big")
 
 
 def _edited(edits: bytes) -> int:
-    """How long the pictures of an edit list are shown, in the film's time scale."""
+    """Total duration of an edit list's media, in the film's time scale."""
     long = edits[:1] == b"\1"
     entry, number = (20, 8) if long else (12, 4)
     shown = 0
@@ -127,7 +127,7 @@ def _edited(edits: bytes) -> int:
 
 
 def _is_mirrored(header: bytes) -> bool:
-    """Whether the matrix of a `tkhd` mirrors: its determinant is below 0."""
+    """True if the matrix of a `tkhd` mirrors: its determinant is below 0."""
     at = 52 if header[:1] == b"\1" else 40
     a, b, _, c, d = (
         int.from_bytes(header[at + 4 * k : at + 4 * k + 4], "big", signed=True) for k in range(5)

@@ -16,17 +16,17 @@ from vision.cameras.live import Feed, LiveCamera, Picture, wanted_size
 from vision.cameras.orientation import half_turned
 
 LOCKED_AFTER = 30
-"""So many pictures a USB camera may focus and expose by itself; then both are locked, so that the
-table looks the same all evening.
+"""Number of frames for which a USB camera may adjust focus and exposure; then both are locked, so
+that the table looks the same all evening.
 """
 USUAL_PX = (1920, 1080)
-"""Asked of a USB camera before there is a table."""
+"""Size asked of a USB camera before there is a table."""
 V4L2_MANUAL_EXPOSURE = 1
 """V4L2_EXPOSURE_MANUAL of the kernel's v4l2-controls.h."""
 
 
 class CaptureFeed:
-    """Pictures of a cv2.VideoCapture."""
+    """Images of a cv2.VideoCapture."""
 
     def __init__(
         self,
@@ -34,14 +34,12 @@ class CaptureFeed:
         lock: Callable[[cv2.VideoCapture], None] | None = None,
         turn: bool = False,
     ) -> None:
-        """`lock` is called after LOCKED_AFTER pictures; with `turn`, pictures are turned by 180
-        degrees.
-        """
+        """`lock` is called after LOCKED_AFTER frames; `turn` rotates images by 180 degrees."""
         self._capture, self._lock, self._turn = capture, lock, turn
         self._taken = 0
 
     def picture(self) -> Picture:
-        """The next; raises CameraLost where the device is gone or the stream at its end."""
+        """The next image; raises CameraLost if the device is gone or the stream has ended."""
         done, image = self._capture.read()
         if not done:
             raise CameraLost("it gives no more pictures")
@@ -51,13 +49,14 @@ class CaptureFeed:
         return Picture(half_turned(swapped(image)) if self._turn else swapped(image))
 
     def close(self) -> None:
-        """Let go of the device."""
+        """Release the device."""
         self._capture.release()
 
 
 def open_v4l2(argument: str, setup: Setup | None) -> LiveCamera:
-    """`v4l2:0`, `v4l2:/dev/video0` or `v4l2:0@1920x1080`: a USB camera; focus, exposure and white
-    balance are locked after a second.
+    """`v4l2:0`, `v4l2:/dev/video0` or `v4l2:0@1920x1080`: a USB camera.
+
+    Focus, exposure and white balance are locked after a second.
     """
     argument, (width, height) = wanted_size(argument, setup, USUAL_PX)
     path = Path(f"/dev/video{argument}" if argument.isdecimal() else argument)
@@ -88,7 +87,7 @@ def open_v4l2(argument: str, setup: Setup | None) -> LiveCamera:
 
 
 def check_opened(capture: cv2.VideoCapture, name: str) -> None:
-    """Raises CameraLost for a device that cannot be opened."""
+    """Raise CameraLost if the device could not be opened."""
     if not capture.isOpened():
         capture.release()
         raise CameraLost(
@@ -97,9 +96,7 @@ def check_opened(capture: cv2.VideoCapture, name: str) -> None:
 
 
 def _lock(capture: cv2.VideoCapture) -> None:
-    """Keep focus, exposure and white balance as they are; what a camera does not have it
-    ignores.
-    """
+    """Lock focus, exposure and white balance; a camera ignores settings that it lacks."""
     exposure = capture.get(cv2.CAP_PROP_EXPOSURE)
     capture.set(cv2.CAP_PROP_AUTOFOCUS, 0)
     capture.set(cv2.CAP_PROP_AUTO_WB, 0)

@@ -1,10 +1,8 @@
-"""Which way up pictures are read: the rotation flags of photographs (EXIF) and films, and one rule
-for both.
+"""Orientation of images: rotation flags of photographs (EXIF) and films, and one rule for both.
 
-A lens is calibrated for the pixels as they lie in its pictures.  A flag that says how to show a
-picture must not move them behind the lens's back, so flags are read here and applied only where
-`table.json` says that the lens was calibrated from turned pictures.
-
+A lens is calibrated for the pixels as they lie in its images.  A flag for display must not rotate
+them without the calibration knowing.  So flags are read here, and applied only if `table.json` says
+that the lens was calibrated from rotated images.
 Source: Exif 2.32 (CIPA DC-008), 4.6.4 "Orientation"; ISO 14496-12, 8.3.2 "Track Header Box".
 """
 
@@ -20,8 +18,8 @@ from table.table_config import Orientation
 from vision.cameras.frame import Image
 
 EXIF_TURNS = {1: 0, 3: 180, 6: 90, 8: 270}
-"""Degrees clockwise by which a picture is to be turned to be upright; all other values mean a
-mirrored picture.
+"""Clockwise rotation in degrees that makes an image upright; all other values mean a mirrored
+image.
 """
 EXIF_START = b"Exif\0\0"
 ORIENTATION_TAG = 0x0112
@@ -30,10 +28,10 @@ ORIENTATION_TAG = 0x0112
 def is_half_turned(
     clockwise_deg: int, mirrored: bool, orientation: Orientation, where: str
 ) -> bool:
-    """Whether a picture whose flag says so is to be turned by 180 degrees before it is used.
+    """True if an image with this flag has to be rotated by 180 degrees before it is used.
 
-    Raises InputError for a flag that says that the camera stood on its side (90 or 270 degrees) or
-    that the picture is mirrored: it is not the camera as it was when the lens was calibrated.
+    Raises InputError if the flag says that the camera stood on its side (90 or 270 degrees) or that
+    the image is mirrored: the camera is then not as it was when the lens was calibrated.
     """
     clockwise_deg %= 360
     if clockwise_deg in (0, 180) and not mirrored:
@@ -50,13 +48,14 @@ def is_half_turned(
 
 
 def half_turned(image: Image) -> Image:
-    """The picture turned by 180 degrees."""
+    """The image rotated by 180 degrees."""
     return np.asarray(cv2.rotate(image, cv2.ROTATE_180), np.uint8)
 
 
 def exif_flag(exif: bytes) -> tuple[int, bool]:
-    """Degrees clockwise to turn, and whether to mirror first, by EXIF data that begins with its
-    TIFF header; (0, False) where none is said.
+    """Clockwise rotation in degrees, and whether to mirror first; (0, False) if not given.
+
+    `exif` starts with its TIFF header.
     """
     value = _tiff_orientation(exif)
     mirrored = {2: 0, 4: 180, 5: 270, 7: 90}

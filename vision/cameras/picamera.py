@@ -1,7 +1,7 @@
-"""The Raspberry Pi's camera through picamera2, a package of Raspberry Pi OS; imported nowhere else.
+"""The Raspberry Pi's camera through picamera2, a package of Raspberry Pi OS.
 
-A virtual environment sees it when it was made with `--system-site-packages`; `rpicam:` works in
-any.
+It is imported nowhere else.  A virtual environment sees it if it was made with
+`--system-site-packages`; `rpicam:` works in any.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from vision.cameras.base import CameraLost
 from vision.cameras.live import Feed, LiveCamera, Picture, wanted_size
 
 LOCKED_AFTER = 30
-"""So many pictures the camera may focus and expose by itself; then what it found is locked."""
+"""Number of frames for which the camera may adjust focus and exposure; then both are locked."""
 USUAL_PX = (2304, 1296)
-"""Asked for before there is a table: the whole sensor of Camera Module 3, two by two pixels
-together.
-"""
+"""Size asked for before there is a table: the whole sensor of Camera Module 3, binned 2 x 2."""
 FORMAT = "BGR888"
-"""Named after the order in a 32 bit word: the bytes, and so the array, are R, G, B."""
+"""picamera2's name refers to the order in a 32 bit word: the bytes, and so the array, are
+R, G, B.
+"""
 KEPT = ("ExposureTime", "AnalogueGain", "ColourGains")
-"""What the camera reports with each picture and takes as a setting too."""
+"""Values that the camera reports with each frame and accepts as settings."""
 MANUAL_FOCUS = 0
 """libcamera's AfModeManual."""
 
 
 class PiFeed:
-    """Pictures of a started Picamera2."""
+    """Images of a started Picamera2."""
 
     def __init__(self, camera: Any) -> None:
         self._camera = camera
         self._taken = 0
 
     def picture(self) -> Picture:
-        """The next; raises CameraLost."""
+        """The next image; raises CameraLost."""
         try:
             request = self._camera.capture_request()
             try:
@@ -52,12 +52,12 @@ class PiFeed:
         return Picture(np.ascontiguousarray(image, np.uint8), told.get("LensPosition"))
 
     def close(self) -> None:
-        """Let go of the device."""
+        """Release the device."""
         self._camera.close()
 
 
 def _locked(told: dict[str, Any]) -> dict[str, Any]:
-    """Settings that keep exposure, white balance and focus as the camera has found them."""
+    """Settings that lock exposure, white balance and focus at the camera's present values."""
     controls: dict[str, Any] = {"AeEnable": False, "AwbEnable": False} | {
         name: told[name] for name in KEPT if name in told
     }
@@ -67,8 +67,9 @@ def _locked(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
-    """`picamera:0` or `picamera:0@2304x1296`: the camera of that number; focus, exposure and white
-    balance are locked after some seconds.
+    """`picamera:0` or `picamera:0@2304x1296`: the camera of that number.
+
+    Focus, exposure and white balance are locked after some seconds.
     """
     argument, size = wanted_size(argument, setup, USUAL_PX)
     if not argument.isdecimal():

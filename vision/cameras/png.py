@@ -1,4 +1,4 @@
-"""PNG files: whether one is whole, and its pixels.
+"""PNG files: check completeness, and decode.
 
 Source: PNG specification (third edition), 5.3 and 11.
 """
@@ -20,7 +20,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-"""Values a pixel has, by colour type."""
+"""Channels per pixel, by colour type."""
 PALETTE, WITH_ALPHA = 3, (4, 6)
 ADAM7 = (
     (0, 0, 8, 8),
@@ -36,10 +36,10 @@ PIECE = 1 << 16
 
 
 def decode_png(data: bytes, where: str) -> Image:
-    """The pixels of a PNG, R-G-B (h, w, 3), 8 bits each whatever the file has.
+    """Decode a PNG to R-G-B (h, w, 3), 8 bits each whatever the file has.
 
-    Raises DamagedError; InputError for one with transparent parts, whose colours nobody has seen,
-    and for an animation.
+    Raises DamagedError; InputError for transparency, where the colours are undefined, and for an
+    animation.
     """
     chunks = list(_chunks(data))
     kinds = [kind for kind, _ in chunks]
@@ -69,9 +69,7 @@ def _decoded(data: bytes, flags: int, where: str) -> MatLike:
 
 
 def _is_whole(chunks: list[tuple[bytes, bytes]]) -> bool:
-    """Whether chunks lead from the header to the end, with as much image data as the header
-    says.
-    """
+    """True if the chunks lead from header to end, with as much image data as the header says."""
     if not chunks or chunks[-1][0] != b"IEND" or chunks[0][0] != b"IHDR" or len(chunks[0][1]) != 13:
         return False
     expected = _image_bytes(chunks[0][1])
@@ -82,7 +80,7 @@ def _is_whole(chunks: list[tuple[bytes, bytes]]) -> bool:
 
 
 def _image_bytes(header: bytes) -> int | None:
-    """Bytes of the image before compression; None for a header that means nothing."""
+    """Size of the image data before compression; None for an invalid header."""
     width, height = (int.from_bytes(header[at : at + 4], "big") for at in (0, 4))
     depth, colour, compression, filters, interlaced = header[8:]
     depths = {0: (1, 2, 4, 8, 16), PALETTE: (1, 2, 4, 8)}.get(colour, (8, 16))
@@ -105,8 +103,9 @@ def _image_bytes(header: bytes) -> int | None:
 
 
 def _inflated(bodies: list[bytes], most: int) -> int:
-    """How many bytes the zlib stream in `bodies` gives, counted no farther than one above `most`;
-    -1 where it is damaged or does not end.
+    """Decompressed length of the zlib stream in `bodies`; -1 if it is damaged or does not end.
+
+    Counting stops at one above `most`.
     """
     stream, count = zlib.decompressobj(), 0
     try:
@@ -127,8 +126,9 @@ def png_exif(data: bytes) -> bytes:
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Type and body of each chunk up to IEND, or up to the first that is cut short or whose
-    checksum is wrong.
+    """Type and body of each chunk up to IEND.
+
+    Stops at the first that is cut short or has a wrong checksum.
     """
     at = len(PNG)
     while at + 12 <= len(data):

@@ -1,4 +1,4 @@
-"""The camera's newest frame for pages."""
+"""Live image of the camera for web pages."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from vision.cameras.frame import Frame
 from vision.cameras.image_files import encode_jpeg
 
 LIVE_MS = 200
-"""The live picture is made anew at most this often, on the camera's clock."""
+"""Least interval between two live images, on the camera's clock."""
 LIVE_QUALITY = 80
 
 
 class LivePicture:
-    """The newest frame as a JPEG; everything from any thread."""
+    """The newest frame as a JPEG; thread-safe."""
 
     def __init__(self) -> None:
         self._frame: Frame | None = None
@@ -21,11 +21,14 @@ class LivePicture:
         self._drawn: tuple[Frame, bytes] | None = None
 
     def show(self, frame: Frame) -> None:
-        """This frame is the newest now."""
+        """Set the newest frame."""
         self._frame = frame
 
     def jpeg(self) -> bytes | None:
-        """Made on demand, at most every LIVE_MS however many ask; None before the first frame."""
+        """The newest frame as JPEG; None before the first.
+
+        It is encoded on demand, at most once every LIVE_MS.
+        """
         frame = self._frame
         if frame is None:
             return None

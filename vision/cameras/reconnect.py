@@ -1,4 +1,4 @@
-"""The pictures of a camera, one after the other, whatever happens to the camera."""
+"""Iterate over a camera's frames through losses and reconnections."""
 
 from __future__ import annotations
 
@@ -18,17 +18,15 @@ logger = logging.getLogger(__name__)
 RETRY_S = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Pauses between attempts to reach a lost camera; the last one repeats."""
 PATIENCE = 300
-"""Pictures that are looked at for wanted ones: half a minute of most cameras."""
+"""Number of frames in which wanted ones are searched for: half a minute of most cameras."""
 KEPT_QUALITY = 95
-"""Of pictures that a ruling rests on.  Of 36 that were read again 1 was read otherwise at 92, 3
-with half the colour (4:2:0), none at 95.
+"""JPEG quality of images that a ruling is based on.  Of 36 that were read again 1 was read
+otherwise at 92, 3 with half the colour (4:2:0), none at 95.
 """
 
 
 class CannotGoOn(InputError):  # noqa: N818 - a fact about what was handed in, not a mistake of the program
-    """What the camera or recorded inputs give cannot be used, and would be the same if it were
-    tried again.
-    """
+    """The camera or recording gives unusable input, and trying again would not help."""
 
 
 def frames(
@@ -36,8 +34,8 @@ def frames(
 ) -> Iterator[Frame]:
     """Every frame until the camera has no more, or `stopping` is set.
 
-    A camera that is lost is tried again: `lose(error, retry_s)` tells people, and waits so long.
-    Raises CannotGoOn for a picture that cannot be used.
+    A lost camera is retried: `lose(error, retry_s)` tells people, and waits that long.  Raises
+    CannotGoOn for a frame that cannot be used.
     """
     lost = 0
     while not stopping.is_set():
@@ -61,9 +59,7 @@ def frames(
 
 
 class AnnouncedCamera:
-    """A camera like the one it is made of; why it gives no pictures, and what of a recording is
-    missing, is told to people.
-    """
+    """Wraps a camera; losses, and missing parts of a recording, are announced to people."""
 
     def __init__(self, camera: CameraPort, tell: Callable[[str], object]) -> None:
         """`tell` gets a sentence, once for each reason."""
@@ -73,11 +69,11 @@ class AnnouncedCamera:
 
     @property
     def missing(self) -> str:
-        """As the camera has it."""
+        """As `Recording.missing`."""
         return missing_in(self._camera)
 
     def read(self) -> Frame | None:
-        """As the camera does."""
+        """As `CameraPort.read`."""
         try:
             frame = self._camera.read()
         except CameraLost as error:
@@ -87,7 +83,7 @@ class AnnouncedCamera:
         return frame
 
     def close(self) -> None:
-        """As the camera does."""
+        """As `CameraPort.close`."""
         self._camera.close()
 
     def _say(self, said: str) -> None:
@@ -99,11 +95,10 @@ class AnnouncedCamera:
 def take_pictures(
     spec: str, setup: Setup | None, count: int, wanted: Callable[[Image], bool] | None = None
 ) -> list[Image]:
-    """Pictures by the camera called `spec`, `count` of them if it has so many; without a table they
-    may have any size.
+    """Take up to `count` images by the camera called `spec`.
 
-    Those that are not `wanted` are left out, and no more than PATIENCE looked at.  Raises
-    InputError where it has none, or is lost.
+    Without a table they may have any size.  Those that are not `wanted` are skipped, and no more
+    than PATIENCE are examined.  Raises InputError if the camera has none, or is lost.
     """
     images: list[Image] = []
     looked = 0
@@ -123,5 +118,5 @@ def take_pictures(
 
 
 def kept_jpeg(frame: Frame) -> bytes:
-    """A picture as the log keeps it."""
+    """A frame as JPEG, as the log keeps it."""
     return encode_jpeg(frame.image, KEPT_QUALITY)

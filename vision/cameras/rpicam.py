@@ -1,5 +1,6 @@
-"""The Raspberry Pi's camera through the program `rpicam-vid`, which comes with Raspberry Pi OS:
-works in any virtual environment.
+"""The Raspberry Pi's camera through `rpicam-vid`, a program of Raspberry Pi OS.
+
+Works in any virtual environment.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from vision.cameras.mjpeg import MjpegPictures
 from vision.cameras.picamera import USUAL_PX
 
 PROGRAMS = ("rpicam-vid", "libcamera-vid")
-"""The program's name, and the one that it had before 2023."""
+"""Name of the program, and its name before 2023."""
 RATE_HZ, QUALITY = 10, 93
 CHUNK = 1 << 16
 
 
 class PipeFeed:
-    """Pictures from the standard output of a program that writes JPEGs one after the other."""
+    """Images from the standard output of a program that writes JPEGs one after the other."""
 
     def __init__(self, command: list[str], orientation: Orientation) -> None:
         self._name = Path(command[0]).name
@@ -36,9 +37,7 @@ class PipeFeed:
         self._pictures = MjpegPictures(self._more, orientation)
 
     def picture(self) -> Picture:
-        """The next whole picture; raises CameraLost, with the program's last words, where it
-        ends.
-        """
+        """The next whole image; raises CameraLost, with the program's last output, when it ends."""
         return Picture(self._pictures.next())
 
     def _more(self) -> bytes:
@@ -70,10 +69,10 @@ class PipeFeed:
 
 
 def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
-    """`rpicam:` or `rpicam:OPTIONS`: the options of rpicam-vid, as in `rpicam:--lens-position 4.2
-    --shutter 8000 --gain 2 --awbgains 1.9,1.6`.
+    """`rpicam:` or `rpicam:OPTIONS`: with options of rpicam-vid.
 
-    What is not locked by such options the camera chooses as it goes.
+    As in `rpicam:--lens-position 4.2 --shutter 8000 --gain 2 --awbgains 1.9,1.6`.  The camera
+    adjusts continuously whatever such options do not lock.
     """
     try:
         options = shlex.split(argument)

@@ -1,6 +1,6 @@
-"""Cameras on the network: MJPEG over HTTP, read here; RTSP and films over HTTP, read by OpenCV.
+"""Network cameras: MJPEG over HTTP, decoded here; RTSP and films over HTTP, by OpenCV.
 
-MJPEG is read here because OpenCV says neither why there are no pictures nor that one is damaged.
+For MJPEG, OpenCV reports neither why there are no frames nor that one is damaged.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from vision.cameras.opencv import CaptureFeed, check_opened
 from vision.cameras.video import take_unturned
 
 TIMEOUT_S = 4.0
-"""A stream that does not answer for so long is lost; less than a live camera is waited for, so that
-the reason is the stream's own.
+"""A stream without an answer for this long is lost; less than the patience with a live camera, so
+that the reported reason is the stream's own.
 """
 CHUNK = 1 << 16
 MJPEG_TYPES = (
@@ -42,7 +42,7 @@ RTSP_PORT = 554
 
 
 class HttpFeed:
-    """The pictures of an MJPEG stream."""
+    """Images of an MJPEG stream."""
 
     def __init__(self, response: HTTPResponse, orientation: Orientation) -> None:
         self._response = response
@@ -50,13 +50,13 @@ class HttpFeed:
         self._taken = 0
 
     def picture(self) -> Picture:
-        """The next whole picture; raises CameraLost."""
+        """The next whole image; raises CameraLost."""
         image = self._pictures.next()
         self._taken += 1
         return Picture(image)
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._response.close()
 
     def _more(self) -> bytes:
@@ -80,8 +80,9 @@ class HttpFeed:
 
 
 def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
-    """`stream:URL`: MJPEG over HTTP, or RTSP, as phones and network cameras send it; raises
-    InputError for what is no address.
+    """`stream:URL`: MJPEG over HTTP, or RTSP, as phones and network cameras send it.
+
+    Raises InputError for an invalid address.
     """
     url = _parsed(argument)
     name = f"stream of {url.hostname}"
@@ -146,13 +147,13 @@ def _parsed(address: str) -> SplitResult:
 
 
 def _public(address: str) -> str:
-    """An address without the password that people put into it."""
+    """An address without its password."""
     before, at, after = address.rpartition("@")
     return f"{before.partition('://')[0]}://...@{after}" if at else address
 
 
 def _answer(url: SplitResult, name: str) -> HTTPResponse:
-    """What the camera answers; raises CameraLost with the reason why that is no stream."""
+    """The camera's response; raises CameraLost with the reason if that is no stream."""
     host = f"[{url.hostname}]" if ":" in str(url.hostname) else str(url.hostname)
     place = host if url.port is None else f"{host}:{url.port}"
     path = quote(url.path or "/", safe="/%:=&?~+!$,;'@()*") + (
@@ -171,21 +172,20 @@ def _answer(url: SplitResult, name: str) -> HTTPResponse:
 
 
 class _Closing(request.BaseHandler):
-    """Lets go of an answer that asks for a password before it is asked again with one, which urllib
-    forgets.
+    """Closes a response that asks for a password before the request is repeated.
+
+    urllib forgets to.
     """
 
     handler_order = 480  # before those that ask again
 
     def http_error_401(self, _request: object, answer: HTTPResponse, *_words: object) -> None:
-        """Nothing is answered here: the next handler does."""
+        """Close, and leave the answer to the next handler."""
         answer.close()
 
 
 def _opener(url: SplitResult, address: str) -> request.OpenerDirector:
-    """What opens HTTP and nothing else, straight and not by a proxy: a camera is on the same
-    network.
-    """
+    """An opener for HTTP only, without a proxy, because a camera is on the same network."""
     opener = request.OpenerDirector()
     handlers: list[request.BaseHandler] = [
         request.HTTPHandler(),
@@ -209,12 +209,12 @@ def _opener(url: SplitResult, address: str) -> request.OpenerDirector:
 
 
 def _content_type(response: HTTPResponse) -> str:
-    """Without its parameters; empty where none is told."""
+    """The content type without its parameters; empty if there is none."""
     return str(response.headers.get("Content-Type", "")).partition(";")[0].strip().lower()
 
 
 def _refusal(code: int, url: SplitResult) -> str:
-    """What a status of HTTP or RTSP means for a camera, and what to do."""
+    """What an HTTP or RTSP status means for a camera, and what to do."""
     path = url.path or "/"
     if code in (401, 407):
         if url.username is not None:
@@ -280,7 +280,7 @@ def _why(error: Exception, url: SplitResult) -> str:
 
 
 def _why_no_rtsp(url: SplitResult) -> str:
-    """Why OpenCV got no pictures by RTSP: asked once more in plain words (RFC 2326, 10.2)."""
+    """Why OpenCV got no frames by RTSP, found out by a plain request (RFC 2326, 10.2)."""
     host = f"[{url.hostname}]" if ":" in str(url.hostname) else url.hostname
     port = url.port or RTSP_PORT
     question = (

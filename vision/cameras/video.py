@@ -18,33 +18,31 @@ from vision.cameras.mp4 import FilmIndex, film_index, is_mp4
 from vision.cameras.orientation import half_turned, is_half_turned
 
 MOST_TRIES = 300
-"""So many pictures one after the other that cannot be decoded are passed over; then the film is
-over.
-"""
+"""Number of consecutive undecodable frames that are skipped; after that the film is over."""
 SLACK_S = 1.0
-"""Where the number of frames is not known: sound may go on for so long after the last picture, and
-no picture come for so long.
+"""If the number of frames is not known: how long sound may continue after the last frame, and how
+long a gap between frames may be.
 """
 SLACK_FRAMES = 3.0
 
 
 class Extent(NamedTuple):
-    """How much film there should be: `frames` exactly, None where only the length in seconds is
-    known; either may be unknown.
-    """
+    """Expected length of a film: `frames` exactly, or else `seconds`; None if not known."""
 
     frames: int | None
     seconds: float | None
 
 
 class VideoCamera:
-    """The frames of a video, one by one, at the times that the file gives them."""
+    """The frames of a video, one by one, with the file's own times."""
 
     simulated = False
 
     def __init__(self, path: Path, setup: Setup | None) -> None:
-        """Raises InputError for no such file, no video, one that is turned, or one of another size
-        than the table's.
+        """Open the file.
+
+        Raises InputError if it does not exist, is no video, is rotated, or of another size than the
+        table's.
         """
         if not is_unicode(str(path)):
             raise InputError(
@@ -87,8 +85,9 @@ class VideoCamera:
 
     @property
     def missing(self) -> str:
-        """After the last frame: what of the film could not be read, in one line; empty where all of
-        it was.
+        """What of the film could not be read, in one line; empty if all was read.
+
+        Known after the last frame.
         """
         if not self._ended:
             return ""
@@ -133,13 +132,14 @@ class VideoCamera:
         return frame
 
     def close(self) -> None:
-        """No more reading."""
+        """Stop reading."""
         self._closed = True
         self._capture.release()
 
     def _next_picture(self) -> cv2.typing.MatLike | None:
-        """A picture; OpenCV says that there is none where one cannot be decoded, too, and goes on
-        when it is asked again.
+        """The next frame.
+
+        OpenCV also returns no frame for one that cannot be decoded, and continues when asked again.
         """
         for _ in range(MOST_TRIES):
             done, image = self._capture.read()
@@ -153,11 +153,10 @@ class VideoCamera:
 def take_unturned(
     capture: cv2.VideoCapture, mirrored: bool, orientation: Orientation, where: str
 ) -> bool:
-    """Make a film give pictures as the sensor wrote them; whether they are to be turned by 180
-    degrees after that.
+    """Switch off rotation by OpenCV; true if frames then have to be rotated by 180 degrees.
 
-    Without this OpenCV turns them by the film's rotation flag.  Raises InputError for a film that
-    is on its side or mirrored.
+    By default OpenCV applies the film's rotation flag.  Raises InputError for a film that is on its
+    side or mirrored.
     """
     capture.set(cv2.CAP_PROP_ORIENTATION_AUTO, 0)
     turn_deg = capture.get(cv2.CAP_PROP_ORIENTATION_META)
@@ -167,8 +166,9 @@ def take_unturned(
 
 
 def _index_of(path: Path) -> FilmIndex:
-    """The index of an MP4 or MOV; raises InputError where it is missing.  Of other films nothing is
-    known here.
+    """The index of an MP4 or MOV; of other films nothing is known here.
+
+    Raises InputError if the index is missing.
     """
     try:
         with path.open("rb") as file:
@@ -187,14 +187,16 @@ def _index_of(path: Path) -> FilmIndex:
 
 
 def _period_s(capture: cv2.VideoCapture) -> float:
-    """From one frame to the next, s; 0 where it is not known."""
+    """Frame period in s; 0 if not known."""
     rate = capture.get(cv2.CAP_PROP_FPS)
     return 1 / rate if isfinite(rate) and rate > 0 else 0.0
 
 
 def _extent(path: Path, index: FilmIndex, count: float, period_s: float) -> Extent:
-    """How much film there should be; of MP4 its index says it, AVI has its count in the header, of
-    others OpenCV makes one of length and rate.
+    """Expected length of a film.
+
+    From the index of MP4, from the header of AVI; for others OpenCV computes it from duration and
+    rate.
     """
     if index.frames is not None or index.seconds is not None:
         return Extent(index.frames, index.seconds)

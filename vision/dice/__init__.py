@@ -1,1 +1,1 @@
-"""Dice read in the picture."""
+"""Reading of dice."""

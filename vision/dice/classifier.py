@@ -1,10 +1,9 @@
-"""What a die shows, and whether it lies flat: a small network looks at the picture around each
-place where a die may lie.
+"""Classify dice with a small network: what a die shows, and whether it lies flat.
 
-It is shown the picture laid flat in the plane of the die's top, the top upright, and which faces of
-a die that lies flat would be seen where, and answers the chances of 1 to 6 pips on top of a die
-that lies flat there, and of anything else: a cocked die, one that lies elsewhere, none.
-`data/dice.onnx` is taught on drawn dice of all colours, see `training.rolls`.
+Its input is a crop, rectified in the plane of the die's top with the top upright, and a mask of the
+faces that would be visible.  Its output are the probabilities of 1 to 6 pips on top of a die that
+lies flat there, and of anything else: a cocked die, one elsewhere, none.
+`data/dice.onnx` is trained on rendered dice of all colours, see `training.rolls`.
 """
 
 from __future__ import annotations
@@ -24,18 +23,19 @@ from vision.networks.keypoints import QUARTERS
 from vision.networks.runtime import answers
 
 CROP_PX, EDGE_PX = 64, 28
-"""Side of what is shown, and of a die's edge in it."""
+"""Side of the crop, and of a die's edge in it."""
 CHANNELS, ANSWERS = 4, 7
-"""The picture's three and which faces would be where; nothing that lies flat here, and 1 to 6
+"""Input: three of the image and the mask of faces.  Output: nothing that lies flat, and 1 to 6
 pips.
 """
 TOP, SIDE = 1.0, 0.5
-"""How the faces of a die are drawn."""
+"""Levels of the faces in the mask."""
 
 
 def chances(cubes: Sequence[Cube], view: TopView) -> Array:
-    """(n, ANSWERS) for dice that may lie flat in a view: the mean, as logarithms, of what is said
-    of each from four sides and in the mirror.
+    """Probabilities (n, ANSWERS) for dice that may lie flat in a view.
+
+    Test-time augmentation: mean of the logits over four rotations and their mirror images.
     """
     if not cubes:
         return np.zeros((0, ANSWERS))
@@ -55,9 +55,7 @@ def chances(cubes: Sequence[Cube], view: TopView) -> Array:
 
 
 def crop(cube: Cube, view: TopView) -> NDArray[np.float32]:
-    """What the network is shown of a die that may lie flat, (CHANNELS, CROP_PX, CROP_PX) in
-    0..1.
-    """
+    """Network input for a die that may lie flat, (CHANNELS, CROP_PX, CROP_PX) in 0..1."""
     right, up = cube.axes()
     ahead = (np.arange(CROP_PX) - (CROP_PX - 1) / 2) * cube.edge_mm / EDGE_PX
     places = cube.middle_mm + ahead[None, :, None] * right - ahead[:, None, None] * up

@@ -1,7 +1,7 @@
-"""Cover dice on a board: cubes of a known size that lie flat on it, whatever their faces show.
+"""Find cover dice on a board: cubes of known size that lie flat, whatever their faces show.
 
 A square of the right size may be printed there, and the sides of two dice make one between them;
-but a die changes all that it hides.
+but a die changes everything that it hides.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from vision.geometry.rectified_view import SUB_BITS, Photo
 from vision.networks.detector import Sight
 
 TRIED = 16
-"""So many squares are measured, the likeliest."""
+"""Number of candidate squares that are measured."""
 AGREES = 0.65
-"""How well a die has to agree with the picture, 0 to 1: between nests more looks like a die than in
-a corner.
+"""Least edge agreement of a die, 0 to 1: more among nests looks like a die than in a dice
+corner.
 """
 COVERS = 0.6
-"""A die changes at least this share of what it hides."""
+"""Least share of its area that a die changes."""
 BEYOND, TAKEN = 0.25, 0.5
-"""What the finder takes for a piece by this chance is none that only looks like one, if it reaches
-so far beyond the die, of its edge.
+"""A detected piece is not a die if its probability exceeds TAKEN and it reaches this far beyond the
+die, in edges.
 """
 PRINT_MM = 4.0
-"""What is printed is looked at so far around a die."""
+"""Margin around a die in which print is examined."""
 REACH_PX = 2
-"""Edges of a die may be seen so far outside of what has changed."""
+"""How far the edges of a die may lie outside the changed area."""
 SIGMA_MM = 0.5
-"""How well the middle of a die is known, 1 sigma."""
+"""Standard deviation of a die's middle."""
 
 
 def find_dice(photo: Photo, kind: CoverDice, sight: Sight, empty: EmptyTable) -> list[Cube]:
-    """Dice on the board, which is `empty` without them and everything else, the likeliest first."""
+    """Dice on the board, the most probable first; `empty` is the bare table."""
     board = DiceCorner(
         outline_mm=tuple((float(x), float(y)) for x, y in photo.setup.outline_mm()),
         edge_mm=kind.edge_mm,
@@ -68,10 +68,9 @@ def find_dice(photo: Photo, kind: CoverDice, sight: Sight, empty: EmptyTable) ->
 
 
 def _squares(view: TopView, photo: Photo, board: DiceCorner) -> list[Cube]:
-    """Where the top of a die may be, of pixels (h, w), the likeliest first: four lines at the right
-    distance.
+    """Candidates for the top of a die, the most probable first: four lines at the right distance.
 
-    The other edges of a cube say little here: those of a lying nest look like them.
+    The cube's other edges help little here, because those of a lying nest look like them.
     """
     lines = lines_in(view)
     h, w = view.shown.shape[:2]
@@ -96,9 +95,7 @@ def _squares(view: TopView, photo: Photo, board: DiceCorner) -> list[Cube]:
 
 
 def without_dice(sight: Sight, dice: list[Cube], photo: Photo) -> Sight:
-    """The sight with nothing to be taken for a piece where a die lies, nor where dice are
-    rolled.
-    """
+    """The sight without detections where a die lies, and where dice are rolled."""
     outlines = [die.outline() for die in dice]
     if (corner := photo.setup.dice_corner) is not None:
         low_mm = level_mm(photo, corner)
@@ -123,9 +120,7 @@ def without_dice(sight: Sight, dice: list[Cube], photo: Photo) -> Sight:
 
 
 def beside_pieces(dice: list[Cube], solids: list[Solid]) -> list[Cube]:
-    """The dice without those whose middle is where a solid touches the table: no die can lie
-    there.
-    """
+    """The dice whose middle is not on a solid's footprint, where no die can lie."""
     covered = [outline_mm for solid in solids if len(outline_mm := solid.footprint_mm()) > 2]
     return [
         die for die in dice if not any(within(outline_mm, die.middle_mm) for outline_mm in covered)
@@ -133,7 +128,7 @@ def beside_pieces(dice: list[Cube], solids: list[Solid]) -> list[Cube]:
 
 
 def told_die(die: Cube) -> SeenDie:
-    """A die as it is told."""
+    """A die as it is reported."""
     x, y = die.middle_mm
     return SeenDie(float(x), float(y), SIGMA_MM)
 
@@ -157,8 +152,9 @@ def _only_fresh(
 
 
 def _is_of_piece(die: Cube, sight: Sight) -> bool:
-    """Is it the base of a piece that looks like a die?  The finder takes many a die for a piece
-    too, but for none that is longer.
+    """True if it is the base of a piece that looks like a die.
+
+    The detector takes many dice for pieces too, but not for longer ones.
     """
     outline = die.outline()
     around = outline.mean(axis=0) + (1 + 2 * BEYOND) * (outline - outline.mean(axis=0))
@@ -173,8 +169,9 @@ def _is_of_piece(die: Cube, sight: Sight) -> bool:
 
 
 def _is_printed(die: Cube, photo: Photo, empty: EmptyTable) -> bool:
-    """Do edges of the empty table agree with it as well as those that are there now?  A nest on a
-    printed square leaves some of it to be seen.
+    """True if the edges of the empty table agree with it as well as the present ones do.
+
+    A nest on a printed square leaves some of that visible.
     """
     outline = die.outline()
     low, high = outline.min(axis=0) - PRINT_MM, outline.max(axis=0) + PRINT_MM

@@ -1,7 +1,7 @@
-"""A cube on its edges: how well the edges of a picture agree with a die that lies flat.
+"""Fit a cube by its edges: how well those of an image agree with a die that lies flat.
 
 All in the plane of the top of the die.  Sampled points of the cube's edges are compared with the
-nearest edge of the same direction in the picture (chamfer matching).
+nearest edge of the same direction in the image (chamfer matching).
 """
 
 from __future__ import annotations
@@ -22,26 +22,28 @@ from vision.geometry.piece_pose import cast_down
 
 CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
 SIDE_SHARE, SAMPLES = 0.72, 9
-"""Middle share of an edge that is looked at, as corners are round, and at how many points."""
+"""Middle share of an edge that is sampled, because corners are round, and the number of samples."""
 SHARES = 0.5 + SIDE_SHARE * np.linspace(-0.5, 0.5, SAMPLES)[:, None]
-"""How far along an edge those are."""
+"""Positions of the samples along an edge."""
 LEAST_LENGTH = 0.25
-"""Edges that are seen shorter than this, of the die's, are left out."""
+"""Edges that appear shorter than this, in edges of the die, are left out."""
 DIRECTIONS = 8
-"""Edges in a picture are told apart by so many directions."""
+"""Number of directions into which image edges are binned."""
 REACHES_PX = (4.0, 2.0)
-"""How far edges may be from where they belong: at first, and for good."""
+"""Matching distance of edges: at first, and finally."""
 MOST_TRIES = 80
-"""Places that are tried, roughly and then finely, for each cube."""
+"""Largest number of evaluations, in the coarse and in the fine search, for each cube."""
 AGREES_WELL, BESIDE = 0.75, 0.25
-"""Where edges agree less than the first, 0 to 1, a die is tried so far beside, of its edge too."""
+"""If the edge agreement, 0 to 1, is below the first, a die is also tried this far beside,
+in edges.
+"""
 SIDEWAYS = ((BESIDE, 0.0), (0.0, BESIDE), (-BESIDE, 0.0), (0.0, -BESIDE))
 EDGE_UNITS, WEAKEST, STRONGEST = 1000, 350, 800
-"""Canny's thresholds for steepness, of which 1 is an edge for sure, in thousandths."""
+"""Canny thresholds for the gradient, in thousandths; 1 is a certain edge."""
 
 
 def _face(axis: int, sign: int) -> list[int]:
-    """Corners of a face, in order round it."""
+    """Corners of a face, in cyclic order."""
     right, up = (axis + 1) % 3, (axis + 2) % 3
     return [
         next(
@@ -58,7 +60,7 @@ FACES = [(axis, sign, _face(axis, sign)) for axis in range(3) for sign in (-1, 1
 
 @cache
 def _edges_of(seen: tuple[bool, ...]) -> NDArray[np.int_]:
-    """The corners at the ends, (2, n), of the edges of those of FACES that are seen."""
+    """End corners (2, n) of the edges of the visible FACES."""
     faces = [face for (_, _, face), there in zip(FACES, seen, strict=True) if there]
     return np.array(
         sorted(
@@ -73,8 +75,9 @@ def _edges_of(seen: tuple[bool, ...]) -> NDArray[np.int_]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EdgeMap:
-    """Distance in pixels to the nearest edge of each of DIRECTIONS, (n, h, w); `start_mm` (2,) is
-    the upper left, `step_mm` a pixel.
+    """Distance in px to the nearest edge of each of DIRECTIONS, (n, h, w).
+
+    `start_mm` (2,) is the upper left, `step_mm` the size of a pixel.
     """
 
     away_px: NDArray[np.float32]
@@ -82,8 +85,9 @@ class EdgeMap:
     step_mm: float
 
     def agreement(self, points_mm: Array, ways: Array, reach_px: float) -> Array:
-        """How well edges agree with points (n, m, 2) on lines along directions (n, 2): (n, m), 1 on
-        an edge, 0 far from one.
+        """Agreement (n, m) of edges with points (n, m, 2) on lines of directions (n, 2).
+
+        1 on an edge, 0 far from one.
         """
         _, h, w = self.away_px.shape
         places = np.rint((points_mm - self.start_mm) * np.array([1, -1]) / self.step_mm).astype(
@@ -101,7 +105,7 @@ class EdgeMap:
 
 
 def edge_map(view: TopView) -> EdgeMap:
-    """The edges of a view from its steepness along x and y."""
+    """The edges of a view, from its gradients along x and y."""
     along_x, along_y = view.along_x, view.along_y
     strongest = (along_x**2 + along_y**2).argmax(axis=2)[..., None]
     x, y = (np.take_along_axis(along, strongest, 2)[..., 0] for along in (along_x, along_y))
@@ -124,8 +128,9 @@ def edge_map(view: TopView) -> EdgeMap:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cube:
-    """A die that lies flat on the plane `z_mm` with its middle at `middle_mm` (2,), before an eye
-    at (3,).
+    """A die that lies flat on the plane `z_mm`, seen from an eye at (3,).
+
+    `middle_mm` (2,) is its middle.
     """
 
     middle_mm: Array
@@ -135,21 +140,19 @@ class Cube:
     eye_mm: Array
 
     def axes(self) -> Array:
-        """The ways to its right and up, (2, 2), unit vectors in rows."""
+        """Unit vectors to its right and up, (2, 2) in rows."""
         c, s = math.cos(math.radians(self.turn_deg)), math.sin(math.radians(self.turn_deg))
         return np.array([[c, s], [-s, c]])
 
     def top(self) -> Array:
-        """Corners of its top, (4, 2), counter-clockwise, the near left one first before it is
-        turned.
-        """
+        """Corners of its top, (4, 2), counter-clockwise, from the near left one before rotation."""
         return np.asarray(
             self.middle_mm
             + self.edge_mm / 2 * (np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) @ self.axes())
         )
 
     def moved(self, by: Array) -> Cube:
-        """Moved by (x, y) mm and turned by degrees, (3,)."""
+        """The cube moved by (x, y) mm and turned by degrees, (3,)."""
         return Cube(
             self.middle_mm + by[:2],
             self.turn_deg + float(by[2]),
@@ -159,11 +162,11 @@ class Cube:
         )
 
     def beside(self, right: float, up: float) -> Cube:
-        """Moved so far along its own axes, of its edge."""
+        """The cube moved along its own axes, in edges."""
         return self.moved(np.append(self.edge_mm * (np.array([right, up]) @ self.axes()), 0.0))
 
     def agreement(self, edges: EdgeMap, reach_px: float = REACHES_PX[-1]) -> float:
-        """How well its edges that can be seen agree with those of a picture, 0 to 1."""
+        """Agreement of its visible edges with those of an image, 0 to 1."""
         starts, ends = self.seen_edges()
         ways = ends - starts
         lengths = np.hypot(ways[:, 0], ways[:, 1])
@@ -173,8 +176,9 @@ class Cube:
         return float(agreed @ lengths) / SAMPLES / float(lengths.sum())
 
     def seen_edges(self) -> tuple[Array, Array]:
-        """The ends, (n, 2) each, of the edges of all faces that look to the eye, cast on to the
-        plane of the top, but for those seen short.
+        """End points, (n, 2) each, of the visible faces' edges, projected to the plane of the top.
+
+        Without edges that appear short.
         """
         cast, seen = self._cast()
         first, second = _edges_of(seen)
@@ -188,9 +192,7 @@ class Cube:
         return convex_hull(cast_down(corners, self.eye_mm))
 
     def sides(self) -> list[Array]:
-        """Corners, (4, 2) each, of those of its sides that look to the eye, cast on to the plane of
-        the top.
-        """
+        """Corners, (4, 2) each, of its visible sides, projected to the plane of the top."""
         cast, seen = self._cast()
         return [
             cast[face]
@@ -199,7 +201,7 @@ class Cube:
         ]
 
     def _corners(self) -> tuple[Array, Array, Array]:
-        """Its middle, (3,), its corners, (8, 3), as CORNERS has them, and its rotation, (3, 3)."""
+        """Its middle (3,), its corners (8, 3) in the order of CORNERS, and its rotation (3, 3)."""
         turn = math.radians(self.turn_deg)
         rotation = np.array(
             [
@@ -212,9 +214,7 @@ class Cube:
         return middle, middle + self.edge_mm / 2 * CORNERS @ rotation.T, rotation
 
     def _cast(self) -> tuple[Array, tuple[bool, ...]]:
-        """Its corners, (8, 2), cast on to the plane of the top, and which of FACES look to the
-        eye.
-        """
+        """Its corners (8, 2) projected to the plane of the top, and which of FACES are visible."""
         middle, corners, rotation = self._corners()
         away = ((self.eye_mm - middle) @ rotation).tolist()
         seen = tuple(sign * away[axis] > self.edge_mm / 2 for axis, sign, _ in FACES)
@@ -223,8 +223,9 @@ class Cube:
 
 
 def laid_flat_from_around(cube: Cube, edges: EdgeMap) -> Cube:
-    """`laid_flat`; where edges do not agree well, which may be those of a shadow, tried from beside
-    it too, along its own axes.
+    """As `laid_flat`, with more starts beside the cube if the edges do not agree well.
+
+    They may be those of a shadow.  The starts are along the cube's own axes.
     """
     laid = laid_flat(cube, edges)
     if laid.agreement(edges) >= AGREES_WELL:
@@ -234,7 +235,7 @@ def laid_flat_from_around(cube: Cube, edges: EdgeMap) -> Cube:
 
 
 def laid_flat(cube: Cube, edges: EdgeMap) -> Cube:
-    """The cube moved and turned on to the edges of a picture, roughly and then finely."""
+    """The cube fitted to the edges of an image, coarsely and then finely."""
     steps = np.array([cube.edge_mm / 16, cube.edge_mm / 16, 4.0])
     at = np.zeros(3)
     for finer, reach_px in enumerate(REACHES_PX, 1):

@@ -1,10 +1,8 @@
-"""A six-sided die in the dice corner: where it lies flat, and the pips on its top; or why nothing
-is read.
+"""Read a six-sided die in the dice corner: its place and pips, or why nothing is read.
 
-The corner is laid flat in the plane of the die's top.  The edges that a cube of known size would
-show are looked for there; where they agree with the picture, a small network looks whether a die
-lies flat there, and how many pips it shows.  Nothing is guessed: what is not plainly one of six is
-not read.
+The corner is rectified in the plane of the die's top.  The edges that a cube of known size would
+show are searched for there; where they agree with the image, a small network decides whether a die
+lies flat there, and how many pips it shows.  Nothing is guessed: an ambiguous face is not read.
 """
 
 from __future__ import annotations
@@ -39,42 +37,41 @@ from vision.geometry.rectified_view import Photo
 from vision.geometry.uncertainty import SIGMAS_A_MEDIAN
 
 COARSE, FINE = 20, 40
-"""Pixels of the flat view to an edge of the die: where dice are looked for, and where they are
-measured.
-"""
+"""Pixels of the rectified view per edge of the die: for detection, and for measurement."""
 TURN_STEP_DEG = 6
 ALIKE = 5
-"""Dice so far from one another, in their edges, are seen from the same side."""
+"""Size, in edges, of regions in which dice are seen from about the same side."""
 TRIED, APART = 4, 0.15
-"""So many places are measured, the likeliest; those nearer to one another than this, in edges of
-the die, are one.
+"""Number of candidate places that are measured; places closer than this, in edges of the die, are
+the same.
 """
 WORTH = 0.4
-"""A place is not measured where less of a die's edges, 0 to 1, are seen near by."""
+"""Least edge agreement near by, 0 to 1, for a place to be measured."""
 MAYBE = 0.4
-"""How well a die has to agree with the edges of the picture, 0 to 1, to be looked at."""
+"""Least edge agreement, 0 to 1, for a die to be classified."""
 EDGES_COUNT, USUAL = 8.0, 0.75
-"""Beside what the network says of a die's lying flat, log odds, how much better than as usual its
-edges agree counts so much.  A die is taken to lie flat where that is likelier than not.
+"""Weight of the edge agreement beyond the usual one, added to the network's log odds that a die
+lies flat.  It does if the sum is positive.
 """
 AROUND = tuple(way for way in product((-BESIDE, 0.0, BESIDE), repeat=2) if any(way))
-"""Where none lies flat, the network looks so far beside the likeliest, in edges, all around: a
+"""Offsets, in edges, at which the network is tried around the best place if none lies flat: a
 shadow's edges may be sharper than the die's.
 """
 ANOTHER = 0.5
-"""Two dice are farther apart than this, in their edges."""
+"""Least distance between two dice, in edges."""
 STRANGE, STRANGE_SPREADS, STRANGE_SHARE = 0.12, 4.0, 0.25
-"""Something lies there if this share of a die's top or more differs from the corner by the first,
-of 1 from black to white, and by so many times what the corner itself varies.
+"""An object lies there if this share of a die's top or more differs from the corner by the first,
+of 1 from black to white, and by this many spreads of the corner itself.
 """
 SHADE = 0.5
-"""So far around a die, in edges, its shadows are no other die."""
+"""Margin around a die, in edges, in which its shadow is no other die."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Die:
-    """A die that lies flat: the pips on its top, the middle of what it stands on, (2,) mm, and how
-    it is turned, 0 to 90 degrees.
+    """A die that lies flat: the pips on its top, the middle of its base (2,) mm and its heading.
+
+    `turn_deg` is 0 to 90 degrees.
     """
 
     pips: int
@@ -84,7 +81,7 @@ class Die:
 
 @dataclass(frozen=True, slots=True)
 class NoDie:
-    """No die was read, and why; no reason where nothing lies there.  It is false."""
+    """No die was read, and the reason; empty if nothing lies there.  It is falsy."""
 
     reason: str = ""
 
@@ -93,8 +90,9 @@ class NoDie:
 
 
 def read_dice(photo: Photo) -> Die | NoDie:
-    """The die in the dice corner of a photograph; raises ValueError for a table without such a
-    corner.
+    """Read the die in the dice corner of a photograph.
+
+    Raises ValueError for a table without such a corner.
     """
     corner = photo.setup.dice_corner
     if corner is None:
@@ -125,9 +123,7 @@ def read_dice(photo: Photo) -> Die | NoDie:
 
 
 def _looked_at(cubes: list[Cube], edges: EdgeMap, view: TopView) -> tuple[Array, Array]:
-    """What the network says of places, (n, 7), and the log odds that a die lies flat there,
-    (n,).
-    """
+    """The network's probabilities (n, 7) for places, and the log odds (n,) that a die lies flat."""
     told = chances(cubes, view)
     return told, logit(1 - told[:, 0]) + EDGES_COUNT * (
         np.array([cube.agreement(edges) for cube in cubes]) - USUAL
@@ -135,9 +131,7 @@ def _looked_at(cubes: list[Cube], edges: EdgeMap, view: TopView) -> tuple[Array,
 
 
 def maybe_flat(photo: Photo, corner: DiceCorner) -> tuple[list[Cube], EdgeMap, TopView]:
-    """All that may be dice that lie flat in a corner, by its edges, which are given too, as is the
-    view of it.
-    """
+    """Candidate dice that lie flat in a corner by its edges; also those edges, and the view."""
     coarse, fine = (top_view(photo, corner, corner.edge_mm / pixels) for pixels in (COARSE, FINE))
     edges = edge_map(fine)
     return (
@@ -153,8 +147,9 @@ def lying_flat(
     agrees: float,
     lay: Callable[[Cube, EdgeMap], Cube] = laid_flat,
 ) -> list[Cube]:
-    """Dice that lie flat, each once, moved on to the edges of a picture where these agree by so
-    much, 0 to 1; the likeliest first.
+    """Dice fitted to the edges of an image, without duplicates, the most probable first.
+
+    Only those with an agreement of at least `agrees`, 0 to 1.
     """
     laid = [lay(cube, edges) for cube in cubes if cube.agreement(edges, REACHES_PX[0]) >= WORTH]
     agreed = sorted(((cube.agreement(edges), k) for k, cube in enumerate(laid)), reverse=True)
@@ -169,9 +164,7 @@ def lying_flat(
 
 
 def likely_cubes(view: TopView, photo: Photo, corner: DiceCorner) -> list[Cube]:
-    """Where a die may lie flat in a corner, the likeliest first: by the edges that it would show,
-    wherever it is.
-    """
+    """Candidate places of a die in a corner, the most probable first, by its visible edges."""
     where = inside(view, corner)
     lines, z_mm, eye_mm = lines_in(view), level_mm(photo, corner), photo.camera.eye_mm
     h, w = where.shape
@@ -200,8 +193,9 @@ def at_peaks(
     photo: Photo,
     corner: DiceCorner,
 ) -> list[Cube]:
-    """Dice where a score (h, w) of pixels is higher than around, turned as it says there, the
-    highest first.
+    """Dice at the local maxima of a score (h, w), the highest first.
+
+    `turns_deg` (h, w) is their heading.
     """
     rows, columns = np.nonzero((score == cv2.dilate(score, np.ones((5, 5)))) & where)
     order = np.argsort(-score[rows, columns])
@@ -220,9 +214,9 @@ def _seen_of(
     start_px: tuple[int, int],
     size_px: tuple[int, int],
 ) -> NDArray[np.float32]:
-    """How much is seen of the edges of a die if it were at each pixel of a part of a view instead.
+    """Score of a die's edges for each pixel of a part of a view, as if the die were there.
 
-    Edges between faces that are as bright can hardly be seen: the weakest count nothing.
+    Edges between faces that are as bright can hardly be seen: the weakest do not count.
     """
     starts, ends = cube.seen_edges()
     seen = []
@@ -238,8 +232,9 @@ def _seen_of(
 
 
 def lines_in(view: TopView) -> dict[int, NDArray[np.float32]]:
-    """By the direction across them in degrees: how much of a line as long as a die's edge runs
-    through each pixel, (h, w) 0..1.
+    """Line responses (h, w) 0..1 by the direction across the line in degrees.
+
+    How much of a line as long as a die's edge runs through each pixel.
     """
     length = round(SIDE_SHARE * COARSE)
     lines = {}
@@ -267,8 +262,9 @@ def inside(view: TopView, corner: DiceCorner) -> NDArray[np.bool_]:
 
 
 def _holds_something(view: TopView, corner: DiceCorner, beside: Cube | None = None) -> bool:
-    """Is a good part of a die's size of another colour than the corner, `beside` a die and the
-    shadows around it?
+    """True if an area comparable to a die differs in colour from the corner.
+
+    `beside` is a die that is ignored, with the shadows around it.
     """
     here = inside(view, corner)
     if beside is not None:

@@ -1,4 +1,4 @@
-"""A dice corner laid flat in the plane of the tops of dice, and the edges in it."""
+"""Rectify a dice corner in the plane of the tops of dice, and compute its gradients."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from vision.geometry.camera_model import mm_per_pixel
 from vision.geometry.rectified_view import Photo
 
 NOISES, LEAST_STEP = 3.5, 0.008
-"""A brightness step a pixel that is so many times the usual one of the corner, and no less than
-this, is an edge for sure.
+"""A brightness step per pixel of this many times the corner's usual one, and no less than this, is
+a certain edge.
 """
 SMOOTH = 0.03
-"""Brightness is smoothed by this, in edges of the die, before its steps are taken."""
+"""Smoothing of brightness before differentiation, in edges of the die."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopView:
-    """The corner in the plane of the die's top, (h, w, 3) 0..1, and how steeply its brightness
-    changes along x and y, (h, w, 3) each; 1 is an edge for sure.  `start_mm` (2,) is its upper
-    left, `step_mm` a pixel.
+    """The corner in the plane of the die's top, (h, w, 3) 0..1, and its gradients along x and y.
+
+    Gradients are (h, w, 3); 1 is a certain edge.  `start_mm` (2,) is the upper left, `step_mm` the
+    size of a pixel.
     """
 
     shown: NDArray[np.float32]
@@ -40,7 +41,7 @@ class TopView:
 
 
 def level_mm(photo: Photo, corner: DiceCorner) -> float:
-    """Height of what the die is rolled on."""
+    """Height of the surface that the die is rolled on."""
     return photo.setup.fiducials.z_mm if corner.z_mm is None else corner.z_mm
 
 

@@ -1,4 +1,4 @@
-"""The camera as geometry: table millimetres to pixels and back."""
+"""Camera geometry: from table millimetres to pixels and back."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from table.solids import Array
 from table.table_config import Lens, Setup
 
 FOCUS_STEP_DPT = 0.1
-"""A focus that differs by more changes the focal length: by 0.05 % for a lens of 5 mm."""
+"""Largest tolerated difference of focus; it changes the focal length by 0.05 % for a lens
+of 5 mm.
+"""
 
 Pose = tuple[Array, Array]
-"""Rotation vector (3,) and translation (3,) in mm that lead from the table's frame, or a target's,
-to the camera's.
+"""Rotation vector (3,) and translation (3,) in mm from the table's frame, or a target's, to the
+camera's.
 """
 
 
@@ -37,8 +39,9 @@ def project_with(rotation: Array, translation_mm: Array, points_mm: Array, lens:
 
 
 def project_posed(points_mm: Array, pose: Pose, lens: Lens) -> tuple[Array, Array]:
-    """Pixels (n, 2) of points (n, 3), and their derivatives (2 n, 10 + d): by the pose, by fx, fy,
-    cx, cy, and by d numbers of distortion.
+    """Pixels (n, 2) of points (n, 3), and their derivatives (2 n, 10 + d).
+
+    By the pose, by fx, fy, cx, cy, and by d distortion coefficients.
     """
     points = np.ascontiguousarray(points_mm, float).reshape(-1, 1, 3)
     matrix, distortion = np.array(lens.matrix), np.array(lens.distortion)
@@ -53,7 +56,7 @@ def project_posed(points_mm: Array, pose: Pose, lens: Lens) -> tuple[Array, Arra
 
 
 def undistort(pixels: Array, lens: Lens) -> Array:
-    """Where the rays of pixels (n, 2) meet the plane z = 1 before the camera, (n, 2)."""
+    """Normalized image coordinates (n, 2) of pixels (n, 2): their rays at z = 1."""
     raw = np.ascontiguousarray(pixels, float).reshape(-1, 1, 2)
     by_model = cv2.fisheye.undistortPoints if lens.model == "fisheye" else cv2.undistortPoints
     return np.asarray(
@@ -64,7 +67,7 @@ def undistort(pixels: Array, lens: Lens) -> Array:
 def pose_of(points_mm: Array, pixels: Array, lens: Lens, method: int = cv2.SOLVEPNP_SQPNP) -> Pose:
     """The pose in which points (n, 3), four of a plane or more, are seen at pixels (n, 2).
 
-    Raises InputError where there is none: a lens of nonsense sees all of them in one direction.
+    Raises InputError if there is none: a nonsensical lens sees all of them in one direction.
     """
     rays = undistort(pixels, lens).reshape(-1, 1, 2)
     try:
@@ -86,8 +89,9 @@ def pose_of(points_mm: Array, pixels: Array, lens: Lens, method: int = cv2.SOLVE
 
 
 def rays(pixels: Array, camera: Camera, lens: Lens) -> Array:
-    """Directions (n, 3) in the table frame, third component -1 for a camera that looks down, of
-    pixels (n, 2).
+    """Directions (n, 3) in the table frame of the rays of pixels (n, 2).
+
+    The third component is -1 for a camera that looks down.
     """
     flat = undistort(pixels, lens)
     directions: Array = np.column_stack([flat, np.ones(len(flat))]) @ camera.rotation
@@ -95,8 +99,9 @@ def rays(pixels: Array, camera: Camera, lens: Lens) -> Array:
 
 
 def on_plane(pixels: Array, camera: Camera, lens: Lens, z_mm: float | Array = 0.0) -> Array:
-    """Table points (n, 2) in mm where the rays of pixels (n, 2) meet the plane z = `z_mm`, or each
-    its own (n,).
+    """Intersections (n, 2) mm of the rays of pixels (n, 2) with the plane z = `z_mm`.
+
+    `z_mm` is a number, or (n,) with one for each.
     """
     directions = rays(pixels, camera, lens)
     eye = camera.eye_mm
@@ -105,7 +110,7 @@ def on_plane(pixels: Array, camera: Camera, lens: Lens, z_mm: float | Array = 0.
 
 
 def moved_lens(lens: Lens, by: Array) -> Lens:
-    """The lens with the first of (fx, fy, cx, cy, k1, k2 ...) changed by so much each, (p,)."""
+    """The lens with the first of (fx, fy, cx, cy, k1, k2 ...) changed by `by` (p,)."""
     fx, fy, cx, cy = (lens.matrix[0][0], lens.matrix[1][1], lens.matrix[0][2], lens.matrix[1][2])
     moved = np.array([fx, fy, cx, cy, *lens.distortion])
     moved[: len(by)] += by
@@ -116,9 +121,7 @@ def moved_lens(lens: Lens, by: Array) -> Lens:
 
 
 def place_covariance(point_mm: Array, camera: Camera, lens: Lens) -> Array:
-    """How the uncertainty of the camera's place, and of its lens, moves what is seen at a table
-    point (3,): (2, 2) mm2, at its height.
-    """
+    """Covariance (2, 2) mm2 of a seen table point (3,), at its height, by pose and lens."""
     return np.asarray(place_covariances(point_mm[None], camera, lens)[0])
 
 
@@ -129,8 +132,10 @@ def place_covariances(points_mm: Array, camera: Camera, lens: Lens) -> Array:
 
 
 def place_shifts(points_mm: Array, z_mm: float | Array, camera: Camera, lens: Lens) -> Array:
-    """How far table points (n, 2) at a height, or each at its own (n,), are read elsewhere by each
-    independent cause, 1 sigma, in the camera's place and its lens: (n, 2, k) mm.
+    """Shifts (n, 2, k) mm of table points (n, 2) by each independent cause, 1 sigma.
+
+    The causes are the principal axes of the uncertainty of camera pose and lens.  `z_mm` is the
+    points' height, a number or (n,).
     """
     pixels = project(
         np.column_stack([points_mm, np.broadcast_to(z_mm, len(points_mm))]), camera, lens
@@ -145,9 +150,7 @@ def place_shifts(points_mm: Array, z_mm: float | Array, camera: Camera, lens: Le
 
 
 def _one_sigma_away(camera: Camera, lens: Lens) -> Iterator[tuple[Camera, Lens]]:
-    """Camera and lens moved by one sigma along each axis of what is not known of them, all
-    parameters together.
-    """
+    """Camera and lens moved by one sigma along each principal axis of their joint uncertainty."""
     sigmas = np.sqrt(np.diag(camera.covariance))
     scale = np.where(sigmas > 0, sigmas, 1.0)  # what is exact stays where it is
     variances, axes = np.linalg.eigh(camera.covariance / np.outer(scale, scale))
@@ -159,9 +162,7 @@ def _one_sigma_away(camera: Camera, lens: Lens) -> Iterator[tuple[Camera, Lens]]
 
 
 def mm_per_pixel(camera: Camera, lens: Lens, at_mm: Array) -> float:
-    """Length of table that one pixel shows near the table point (2,): the geometric mean of both
-    directions.
-    """
+    """Length of table per pixel near the table point (2,): geometric mean of both directions."""
     x, y = at_mm
     corners = project(np.array([[x, y, 0.0], [x + 1, y, 0.0], [x, y + 1, 0.0]]), camera, lens)
     area = abs(np.linalg.det(corners[1:] - corners[0]))
@@ -169,8 +170,9 @@ def mm_per_pixel(camera: Camera, lens: Lens, at_mm: Array) -> float:
 
 
 def refocused(focus_dpt: float | None, lens: Lens) -> str:
-    """What is to say of a camera whose focus is not where its lens was calibrated; empty where it
-    is, or where either is not known.
+    """Warning that the camera's focus differs from the calibration's.
+
+    Empty if it does not, or either is not known.
     """
     if (
         focus_dpt is None
@@ -186,14 +188,15 @@ def refocused(focus_dpt: float | None, lens: Lens) -> str:
 
 
 def outline_px(camera: Camera, setup: Setup) -> Array:
-    """Where the corners of the play area are seen, (n, 2) pixels."""
+    """The corners of the play area in the image, (n, 2) pixels."""
     outline = setup.outline_mm()
     return project(np.column_stack([outline, np.zeros(len(outline))]), camera, setup.camera)
 
 
 def shift_over_board(camera: Camera, before: Camera, setup: Setup) -> tuple[float, float]:
-    """How far, in mm over the play area, a camera sees things from where it saw them before, and 1
-    sigma of it, at the corner where it is most.
+    """Largest apparent shift, mm, of the play area between two camera poses, and its sigma.
+
+    Taken at the corner where it is largest.
     """
     outline = setup.outline_mm()
     away = np.linalg.norm(

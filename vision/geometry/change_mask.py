@@ -1,4 +1,4 @@
-"""Where two pictures differ by more than their noise."""
+"""Masks of where two images differ by more than their noise."""
 
 from __future__ import annotations
 
@@ -12,38 +12,41 @@ from vision.cameras.frame import Image
 from vision.geometry.uncertainty import SIGMAS_A_MEDIAN
 
 LEAST_SIGMA = 2.0
-"""The noise is taken to be this many levels at least."""
+"""Least noise, in levels."""
 EVERY_PX, BLOCK = 4, 8
-"""Light and noise are learned from every fourth pixel, in blocks of so many a side."""
+"""Light and noise are estimated from every fourth pixel, in blocks with this side."""
 STILL_SHARE = 0.25
-"""So much of the picture at least is taken to show the same as before: pieces and tiles may be laid
-on all the rest.
+"""Least share of the image that is assumed unchanged; pieces and tiles may be laid on all
+the rest.
 """
 SIGMAS, LITTLE_LEVELS, SPOT_PX = 9.0, 6.0, 24
-"""What was laid down or taken away differs by so many times the noise; by so few levels only in a
-spot of so many pixels, which is a fifth of what the smallest piece covers.
+"""Difference, in noise sigmas, of what was laid down or taken away; a difference of only the
+second, in levels, counts in a spot of at least this many pixels, a fifth of what the smallest piece
+covers.
 """
 SHAKEN = 0.1
-"""By this share of the contrast around it a pixel differs where a camera trembles."""
+"""Share of the local contrast by which a pixel differs if the camera trembles."""
 SHADED, BRIGHTER, HUE_LEVELS = 0.5, 1.03, 8.0
-"""A shadow leaves more than the first share of the levels and never makes more than the second of
-them, and keeps the hue to so many levels.
+"""A shadow leaves more than the first share of the levels, never exceeds the second, and keeps the
+hue within this many levels.
 """
 AROUND = np.ones((3, 3), np.uint8)
 
 
 def changed(now: Image, before: Image, sigmas: float) -> NDArray[np.bool_]:
-    """Pixels (h, w) in which two pictures (h, w, 3) differ by more than a change of all light and
-    their noise, so many times.
+    """Mask (h, w) of pixels in which two images (h, w, 3) differ by more than light and noise.
+
+    A global change of light is compensated; the threshold is `sigmas` times the noise.
     """
     apart = _apart(now, before)
     return np.asarray(apart.levels > max(sigmas * LEAST_SIGMA, apart.middle + sigmas * apart.noise))
 
 
 def laid_or_taken(now: Image, before: Image) -> NDArray[np.bool_]:
-    """Pixels (h, w) of two views of a table, (h, w, 3), in which something was laid down or taken
-    away between them: those that differ by much, and those that differ by little in one spot, as
-    under a dark piece on a dark square.
+    """Mask (h, w) of where something was laid down or taken away between two views (h, w, 3).
+
+    Those are pixels that differ by much, and spots that differ by little, as under a dark piece on
+    a dark square.
     """
     apart = _apart(now, before)
     much = apart.levels > max(SIGMAS * LEAST_SIGMA, apart.middle + SIGMAS * apart.noise)
@@ -60,8 +63,9 @@ def laid_or_taken(now: Image, before: Image) -> NDArray[np.bool_]:
 
 
 def shaded(now: Image, before: Image) -> NDArray[np.bool_]:
-    """Pixels (h, w) of two views of a table, (h, w, 3), in which no more may have come between them
-    than a shadow: light of the hue that was there, and less of it.
+    """Mask (h, w) of pixels whose change between two views (h, w, 3) a shadow alone would explain.
+
+    The light keeps its hue, and there is less of it.
     """
     after, ground = (cv2.blur(picture, (3, 3)).astype(np.float32) for picture in (now, before))
     left = after.sum(axis=2) / np.maximum(ground.sum(axis=2), 1.0)
@@ -71,8 +75,9 @@ def shaded(now: Image, before: Image) -> NDArray[np.bool_]:
 
 
 class _Apart(NamedTuple):
-    """By how many `levels` pixels (h, w) differ after a change of all light, and of those that do
-    not the median and the noise.
+    """Differences in `levels` (h, w) after a global change of light.
+
+    `middle` and `noise` are the median and noise of the unchanged pixels.
     """
 
     levels: NDArray[np.float32]
@@ -96,9 +101,7 @@ def _apart(now: Image, before: Image) -> _Apart:
 
 
 def _blocks(picture: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The pixels (b, n, c) of the blocks that a picture (h, w, c) is made of; the whole of a small
-    one is one block.
-    """
+    """The pixels (b, n, c) of an image's blocks (h, w, c); a small image is one block."""
     rows, columns = (size // BLOCK for size in picture.shape[:2])
     if not (rows and columns):
         return picture.reshape(1, -1, picture.shape[2])

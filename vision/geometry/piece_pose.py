@@ -1,4 +1,4 @@
-"""A piece that may be there, as the few numbers that are fitted."""
+"""Hypotheses: pieces that may be there, as a few parameters that are fitted."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from table.pieces import PieceSize
 from table.solids import FACES, REPEATS_DEG, Array, Pose, Solid, convex_hull, lying, tipped, upright
 
 STEPS = np.array([0.05, 0.05, 0.2, 0.5])
-"""Differences for derivatives by a hypothesis's parameters: mm, mm, degrees, degrees."""
+"""Steps for numerical derivatives by a hypothesis's parameters: mm, mm, degrees, degrees."""
 LEAST_TILT_DEG = 3.0
-"""A piece that leans is tipped up by this at least: what it leans on has some height, and its tip
-cannot be in the table.
+"""Least tilt of a leaning piece: what it leans on has some height, and its tip cannot be in the
+table.
 """
 _CORNERS = np.array([face[:3] for face in FACES])
 """Three corners (f, 3) of each face."""
@@ -23,8 +23,10 @@ _CORNERS = np.array([face[:3] for face in FACES])
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """A piece at a place; `tilt_deg` is how far a leaning one is tipped up about its base edge,
-    `z_mm` the height of what it stands on.
+    """A piece at a place.
+
+    `tilt_deg` is how far a leaning piece is tipped up about its base edge, `z_mm` the height of
+    what it stands on.
     """
 
     size: PieceSize
@@ -37,6 +39,7 @@ class Hypothesis:
 
     @property
     def solid(self) -> Solid:
+        """The piece as a solid in the table's frame."""
         if self.pose == "upright":
             return upright(self.size, self.x_mm, self.y_mm, self.heading_deg, self.z_mm)
         flat = lying(self.size, self.x_mm, self.y_mm, self.heading_deg, self.z_mm)
@@ -48,7 +51,7 @@ class Hypothesis:
 
     @property
     def middle_mm(self) -> Array:
-        """(2,), seen from straight above."""
+        """Middle (2,), seen from straight above."""
         middle: Array = self.solid.vertices_mm[:, :2].mean(axis=0)
         return middle
 
@@ -65,13 +68,13 @@ class Hypothesis:
         return apart
 
     def at(self, parameters: Array) -> Hypothesis:
-        """The same piece elsewhere."""
+        """The same piece with other parameters."""
         x, y, heading, *tilt = (float(value) for value in parameters)
         return replace(self, x_mm=x, y_mm=y, heading_deg=heading, tilt_deg=tilt[0] if tilt else 0.0)
 
 
 def vertices_mm(guess: Hypothesis, parameters: Array) -> Array:
-    """Vertices (m, 5, 3) of the hypothesis elsewhere, at m rows of parameters (m, p) together."""
+    """Vertices (m, 5, 3) of the hypothesis for m rows of parameters (m, p)."""
     with_tilt = (
         parameters
         if guess.pose == "leaning"
@@ -81,8 +84,10 @@ def vertices_mm(guess: Hypothesis, parameters: Array) -> Array:
 
 
 def posed(local_mm: Array, parameters: Array, z_mm: Array) -> Array:
-    """Vertices (..., 5, 3), as they are `at_origin`, of pieces with x_mm, y_mm, heading_deg and
-    tilt_deg (..., 4) on what is z_mm (...) high.
+    """Vertices (..., 5, 3) of pieces, from their vertices `at_origin`.
+
+    `parameters` (..., 4) are x_mm, y_mm, heading_deg and tilt_deg, `z_mm` (...) the height of what
+    they stand on.
     """
     x, y, heading, tilt = np.moveaxis(parameters, -1, 0)[..., None]
     rise, run, s, c = (of(np.radians(turn)) for turn in (tilt, heading) for of in (np.sin, np.cos))
@@ -95,8 +100,9 @@ def posed(local_mm: Array, parameters: Array, z_mm: Array) -> Array:
 
 @cache
 def at_origin(size: PieceSize, pose: Pose) -> Array:
-    """Vertices (5, 3) of a piece in the middle of the table that points along x; one that leans is
-    not tipped up yet.
+    """Vertices (5, 3) of a piece at the table's origin that points along x.
+
+    A leaning piece is not tipped up yet.
     """
     return (upright if pose == "upright" else lying)(size, 0.0, 0.0, 0.0).vertices_mm
 
@@ -119,7 +125,7 @@ def visible_faces(solid: Solid, eye_mm: Array) -> list[tuple[int, ...]]:
 
 
 def looks_at(solid: Solid, eye_mm: Array) -> NDArray[np.bool_]:
-    """Which of a solid's FACES (f,) look towards the eye."""
+    """Mask of a solid's FACES (f,) that look towards the eye."""
     a, b, c = np.moveaxis(solid.vertices_mm[_CORNERS], 1, 0)
     return np.asarray(((eye_mm - a) * _crossed(b - a, c - a)).sum(axis=1) > 0)
 

@@ -1,4 +1,4 @@
-"""A photograph whose camera's place is known."""
+"""A photograph with a located camera, and its rectified views."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ from vision.geometry.srgb import Light, read_light
 from vision.geometry.white_balance import paper_light
 
 MARGIN_MM = 45.0
-"""How far beyond the outline strays are looked for."""
+"""Margin around the outline in which stray pieces are searched for."""
 THROWN_MM = 100.0
-"""How far beyond a chessboard: pieces are thrown on to it, and what rolls off is a throw all the
-same.
+"""The same for a chessboard: pieces are thrown on to it, and one that rolls off is still a
+throw.
 """
 SUB_BITS = 4
 """Polygons are drawn to sixteenths of a pixel or cell."""
 GRID_PX = 16
-"""Lens and perspective bend so little that the map of a flat view is computed at every 16th pixel
-and interpolated.
+"""Lens and perspective bend so little that the map of a rectified view is computed at every 16th
+pixel and interpolated.
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlatView:
-    """The table seen from straight above: pixel (i, j) of `code` (h, w, 3), R-G-B, shows x = left +
-    j * step, y = top - i * step.
+    """The table from straight above.
+
+    Pixel (i, j) of `code` (h, w, 3), R-G-B, shows x = left + j * step, y = top - i * step.
     """
 
     code: Image
@@ -53,11 +54,11 @@ class FlatView:
         )
 
     def polygon(self, outline_mm: Array) -> NDArray[np.int32]:
-        """A polygon (n, 2) in pixels, as OpenCV draws it with SUB_BITS."""
+        """A polygon (n, 2) in OpenCV's fixed-point pixels with SUB_BITS."""
         return np.rint(self.pixels(outline_mm) * (1 << SUB_BITS)).astype(np.int32)[:, None]
 
     def inside(self, outline_mm: Array) -> NDArray[np.bool_]:
-        """The pixels (h, w) inside a polygon (n, 2)."""
+        """Mask (h, w) of the pixels inside a polygon (n, 2)."""
         mask = np.zeros(self.code.shape[:2], np.uint8)
         cv2.fillPoly(mask, [self.polygon(outline_mm)], 1, shift=SUB_BITS)
         return mask > 0
@@ -69,7 +70,7 @@ class FlatView:
 
 @dataclass(frozen=True, eq=False)
 class Photo:
-    """A picture, the camera's place and the table that it shows."""
+    """An image, the camera's pose and the table that it shows."""
 
     image: Image
     camera: Camera
@@ -94,7 +95,7 @@ class Photo:
 
     @property
     def finest_mm(self) -> float:
-        """Length of table that a pixel shows where the picture of the play area is finest."""
+        """Size of a pixel on the table where the image of the play area is finest."""
         outline = self.setup.outline_mm()
         return min(
             mm_per_pixel(self.camera, self.setup.camera, place)
@@ -103,15 +104,13 @@ class Photo:
 
     @property
     def area_mm(self) -> tuple[Array, Array]:
-        """Lower left and upper right corner, (2,) each, of the play area with what is looked at
-        around it.
-        """
+        """Lower left and upper right corner, (2,) each, of the play area with its margin."""
         outline = self.setup.outline_mm()
         margin_mm = THROWN_MM if isinstance(self.setup.board, Chessboard) else MARGIN_MM
         return outline.min(axis=0) - margin_mm, outline.max(axis=0) + margin_mm
 
     def flat_map(self, step_mm: float) -> NDArray[np.float32]:
-        """Where in the picture, (h, w, 2), each pixel of the area laid flat is found."""
+        """Image coordinates (h, w, 2) of each pixel of the rectified area."""
         low, high = self.area_mm
         w, h = np.ceil((high - low) / step_mm).astype(int)
         return self.plane_map(np.array([low[0], high[1]]), step_mm, (int(w), int(h)))
@@ -119,8 +118,9 @@ class Photo:
     def plane_map(
         self, start_mm: Array, step_mm: float, size_px: tuple[int, int], z_mm: float = 0.0
     ) -> NDArray[np.float32]:
-        """Where in the picture, (h, w, 2), each pixel of a view of the plane z is found, (w, h) of
-        them from its upper left (2,) on.
+        """Image coordinates (h, w, 2) of each pixel of a view of the plane z.
+
+        `size_px` is (w, h), `start_mm` (2,) the upper left.
         """
         w, h = size_px
         columns, rows = (
@@ -138,7 +138,7 @@ class Photo:
         return np.asarray(every[GRID_PX : GRID_PX + h, GRID_PX : GRID_PX + w], np.float32)
 
     def flat(self, step_mm: float) -> FlatView:
-        """The area laid flat, lens and perspective taken out."""
+        """The rectified area, without lens distortion and perspective."""
         # Pixels of the photograph that come to one of the view are averaged first: remap reads
         # points.
         shrink = max(1, round(step_mm / self.finest_mm))

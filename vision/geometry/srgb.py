@@ -1,4 +1,4 @@
-"""Pixel values as light: sRGB decoding, so that a blurred edge sits where its half-way level is."""
+"""Decode sRGB to linear light, so that a blurred edge sits at its half-way level."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ def linear(image: Image) -> Light:
 
 
 def read_light(image: Image, pixels: NDArray[np.float64]) -> Light:
-    """Linear light (n, m, 3) at pixels (n, m, 2) of an image (h, w, 3), interpolated as light; its
-    border goes on beyond it.
+    """Linear light (n, m, 3) at pixels (n, m, 2) of an image (h, w, 3), interpolated linearly.
+
+    Border pixels are repeated beyond the image.
     """
     h, w = image.shape[:2]
     u, v = pixels[..., 0], pixels[..., 1]  # NumPy takes long for extremes of rows of two

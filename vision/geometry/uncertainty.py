@@ -1,4 +1,4 @@
-"""How doubt about a place is told: what edges leave of it, and what they do not know."""
+"""Reported uncertainty of a place: what edges leave, plus what they do not know."""
 
 from __future__ import annotations
 
@@ -13,33 +13,32 @@ from table.pieces import PieceSize
 from table.solids import Array
 
 SIGMAS_A_MEDIAN = 1.4826
-"""Standard deviations of normal errors in the median of their sizes."""
+"""Ratio of standard deviation to median absolute value for normal errors."""
 TWICE_MM = 0.22
-"""The more doubt edges leave, the more what is seen differs from what is thought of it (haze, bent
-light, shadows), and edges err together: where they leave so much, twice as much is told.
+"""Model error grows with measurement error (haze, refraction, shadows, correlated edges): at this
+standard deviation of the edges the reported one is doubled.
 """
 MOST_TIMES = 4.0
-"""So many times what edges leave is told at most: a piece that is hardly seen is still where it was
-found.
+"""Largest factor on the edges' standard deviation: a piece that is hardly seen is still where it
+was found.
 """
 FLOOR_MM, FLOOR_DEG = 0.03, 0.2
-"""What the model of a pyramid leaves out (wall, rounded edges): added to every covariance, 1
-sigma.
+"""What the model of a pyramid leaves out (wall, rounded edges): added to every covariance,
+1 sigma.
 """
 
 
 def as_told(covariance: NDArray[np.floating[Any]]) -> Array:
-    """Covariance (3, 3) of (x mm, y mm, heading deg) as it is told, where edges leave
-    `covariance`.
-    """
+    """Reported covariance (3, 3) of (x mm, y mm, heading deg), from the `covariance` by edges."""
     left_mm = np.sqrt(np.trace(covariance[:2, :2]) / 2)
     times = min(1 + left_mm / TWICE_MM, MOST_TIMES)
     return np.asarray(times**2 * covariance + np.diag([FLOOR_MM**2, FLOOR_MM**2, FLOOR_DEG**2]))
 
 
 def left_by_edges_mm(covariance: Array) -> float:
-    """What edges left, 1 sigma along x or y, where `covariance` (2 or more, 2 or more) is told; the
-    inverse of `as_told`.
+    """Standard deviation by edges, along x or y, from a reported covariance: inverse of `as_told`.
+
+    `covariance` is (2 or more, 2 or more).
     """
     told_mm = np.sqrt(max(float(np.trace(covariance[:2, :2])) / 2 - FLOOR_MM**2, 0.0))
     return float(
@@ -48,8 +47,9 @@ def left_by_edges_mm(covariance: Array) -> float:
 
 
 def size_told(size: PieceSize, sizes: Collection[PieceSize], covariance: Array) -> float:
-    """The chance at most that a piece is of this size of a set, as the doubt about its place is
-    told, `covariance` (3, 3): edges that may be as far off as sizes are apart tell neither.
+    """Upper limit on the probability of a size, from the uncertainty of the place, (3, 3).
+
+    Edges that may be as far off as sizes differ do not determine the size.
     """
     apart_mm = min(
         (abs(size.base_mm - other.base_mm) for other in sizes if other != size), default=np.inf

@@ -1,4 +1,4 @@
-"""White as this table's light makes it: the paper of the fiducials."""
+"""White balance under the table's light, from the paper of the fiducials."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from vision.geometry.camera_model import project
 from vision.geometry.srgb import linear
 
 BESIDE = 1.13
-"""The paper is looked at on a square this much larger than the printed one."""
+"""Side of the square on which the paper is sampled, relative to the printed one."""
 
 
 def paper_light(image: Image, camera: Camera, setup: Setup) -> Array:
-    """Linear light (3,) of white paper: the median beside every fiducial seen, averaged over
-    them.
-    """
+    """Linear light (3,) of white paper: median beside each seen fiducial, averaged over them."""
     levels = []
     for marker in setup.fiducials.markers:
         if marker.id not in camera.fiducials_seen:

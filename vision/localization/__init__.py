@@ -1,1 +1,1 @@
-"""Where the camera is: fiducials, their edges and corners, and the pose that they give."""
+"""Camera localization: fiducials, their edges and corners, and the pose."""

@@ -1,9 +1,8 @@
-"""A camera that stands still is not looked for again: its fiducials are, each where it was.
+"""Skip locating a camera that stands still, by checking that its fiducials have not moved.
 
-Finding and fitting the fiducials is a third of the time that a picture takes in which one piece has
-moved.  How far a card shows from where it was is told by least squares in a hundredth of a pixel,
-from its own gradients. Source: Lucas and Kanade, An iterative image registration technique, IJCAI
-1981.
+Finding and fitting the fiducials is a third of the time for a frame in which one piece has moved.
+How far a card has shifted is estimated by least squares in a hundredth of a pixel, from its own
+gradients. Source: Lucas and Kanade, An iterative image registration technique, IJCAI 1981.
 """
 
 from __future__ import annotations
@@ -22,18 +21,16 @@ from vision.localization.fiducials import SURE_MM, locate
 from vision.localization.markers import NoPose
 
 CARD = 1.4
-"""A card is looked at on a square this much larger than its marker."""
+"""Side of the square in which a card is compared, relative to its marker."""
 STILL_PX = 0.1
-"""A card is where it was if it shows nearer to there than this; a pose is known to about as
-much.
-"""
+"""Largest shift of a card that counts as still; a pose is known to about as much."""
 UNLIKE_LEVELS, UNLIKE_SHARE, MOST_GAIN = 10.0, 0.02, 1.5
-"""A card looks otherwise if more than this share of it differs by so many grey levels, and in all
-light by more than this factor.
+"""A card looks different if more than this share of it differs by this many grey levels, or its
+overall brightness changes by more than this factor.
 """
 LEAST_GRADIENT = 4.0
-"""Grey levels a pixel, root mean square: a window with less, noise alone, shows no card and does
-not say whether it has moved.
+"""Least root mean square gradient, in grey levels per pixel: a window with less, noise alone, shows
+no card and cannot reveal motion.
 """
 
 Grey = NDArray[np.float32]
@@ -41,12 +38,11 @@ Window = tuple[slice, slice]
 
 
 class StillCamera:
-    """Call it like `locate`, with every picture of one camera; the place is found anew when a card
-    shows elsewhere or otherwise.
+    """Call it like `locate`, with every frame of one camera; it locates anew only after a change.
 
-    Pictures are compared with that in which the camera was found, so that a slow creep is noticed
-    too.  A place that is not surely known is looked for again in every picture: the next may be
-    sharper.
+    A change is a card that has shifted or looks different.  Frames are compared with the one in
+    which the camera was located, so that a slow drift is noticed too.  An uncertain pose is
+    estimated again in every frame, because the next may be sharper.
     """
 
     def __init__(self) -> None:
@@ -57,6 +53,7 @@ class StillCamera:
         """
 
     def __call__(self, image: Image, setup: Setup) -> Camera | NoPose:
+        """The camera in this frame, located anew or as before."""
         if self._known is not None and self._known.holds(image, setup):
             return self._known.camera
         before = self._before[0] if self._before is not None and self._before[1] == setup else None
@@ -70,7 +67,7 @@ class StillCamera:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Known:
-    """A camera that was found, and what its picture showed in the windows of the cards."""
+    """A located camera, and its image in the windows of the cards."""
 
     camera: Camera
     setup: Setup
@@ -86,8 +83,9 @@ class _Known:
 
 
 def _known(image: Image, camera: Camera, setup: Setup) -> _Known:
-    """Cards that were covered are kept too: when they show again the camera's place is known
-    better.
+    """Store the cards' windows, even of covered cards.
+
+    When those show again, the pose can be improved.
     """
     windows = []
     for marker in setup.fiducials.markers:
@@ -113,7 +111,7 @@ def _grey(image: Image, window: Window) -> Grey:
 
 
 def _same(before: Grey, now: Grey) -> bool:
-    """Does a window show the same in the same place, but for noise and a change of light?"""
+    """True if a window has the same content in the same place, up to noise and brightness."""
     down, right = np.gradient(before)
     design = np.column_stack([part.ravel() for part in (right, down, before, np.ones_like(before))])
     change = (now - before).ravel()

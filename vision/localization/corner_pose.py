@@ -1,9 +1,8 @@
-"""The camera's pose from the corners of fiducials as the detector has them: coarser than their
-edges, and hard to mislead.
+"""Camera pose from detected corners of fiducials: coarser than by edges, but robust.
 
 The detector's corners lie about a pixel inside the true ones, by the same amount on all fiducials
-of a picture, and farther in where the picture is blurred.  The middle of a fiducial does not move
-with that: it is right to 0.2 px, blur or not (docs/ROBUSTNESS.md).
+of an image, and farther in if the image is blurred.  The middle of a fiducial is not affected: it
+is right to 0.2 px, blur or not (docs/ROBUSTNESS.md).
 """
 
 from __future__ import annotations
@@ -19,33 +18,32 @@ from table.table_config import Lens
 from vision.geometry.camera_model import Pose, project_posed
 
 CORNER_PX, MIDDLE_PX, SIZE_PX, COMMON_SIZE_PX = 0.35, 0.1, 0.12, 2.0
-"""Noise of detected corners, 1 sigma a coordinate: of each by itself, common to a fiducial's four,
-outwards from its middle, and outwards in common to all fiducials of the picture.  Of 1,800
-fiducials in pictures blurred, noisy, small and dark: see docs/ROBUSTNESS.md.
+"""Noise of detected corners, 1 sigma per coordinate: independent, common to a fiducial's four,
+outward from its middle, and outward in common to all fiducials of the image.  From 1,800 fiducials
+in images blurred, noisy, small and dark: see docs/ROBUSTNESS.md.
 """
 WRONG_PX, WRONG_SHARE = 1.0, 0.01
-"""Middles of fiducials farther off than this, in px and shares of a side, were measured at wrong
-edges: five times their noise.
+"""If the middle of a fiducial is off by more than this, in px plus a share of a side, wrong edges
+were measured: five times its noise.
 """
 LEAST_SEEN = 0.02
-"""Of a displaced marker's squared displacement at least this share is left to be seen; a guard
-where there are few markers.
+"""Lower bound on the share of a displaced marker's squared displacement that remains in the
+residuals; a guard for few markers.
 """
 ONE_ALONE = 2.0
-"""As a rule one marker is displaced and the others are not: the variance near it is larger than if
-all shared what is seen.
+"""Variance factor because usually one marker alone is displaced: the variance near it is larger
+than if all shared the residual.
 """
 STEPS, SETTLED_PX = 8, 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoseFit:
-    """A pose fitted to n numbers that a picture shows, and its covariance (6, 6) by what the
-    picture leaves open.
+    """A pose fitted to n measurements, and its covariance (6, 6).
 
-    `follows` (6, n): how the pose follows each number; `derivatives` (n, 10 + d) of each by pose
-    and lens; `points_mm` (n, 3) the place on the table that it is of, and `owner` (n,) the marker.
-    `rms_px`: what is left of them.
+    `follows` (6, n) is the derivative of the pose by each measurement; `derivatives` (n, 10 + d)
+    are those of each by pose and lens; `points_mm` (n, 3) are their places on the table, and
+    `owner` (n,) their markers.  `rms_px` is the residual.
     """
 
     pose: Pose
@@ -64,11 +62,12 @@ def by_displaced(
     displaced: Array,
     squares_of: Callable[[Array], float],
 ) -> Array:
-    """Covariance (6, 6) of a pose if what is left of the fit, `squares` px^2, is because markers
-    are displaced: bent, moved, or seen at a wrong edge.
+    """Covariance (6, 6) of a pose if its residuals come from displaced markers.
 
-    `displaced` (n, 2 m): what shows of a displacement of each of m markers by a pixel.  The pose
-    follows it, so that little of it is left to be seen, of three markers less than of four.
+    A marker may be bent, moved, or measured at a wrong edge.  `squares` are the residuals' squares
+    in px^2.  `displaced` (n, 2 m) is what a displacement of each of m markers by a pixel does to
+    the measurements.  The pose follows it, so that little of it remains in the residuals, with
+    three markers less than with four.
     """
     moved = follows @ displaced
     seen = sum(squares_of(column) for column in (displaced - design @ moved).T)
@@ -78,10 +77,10 @@ def by_displaced(
 
 
 def fit_corners(points_mm: Array, pixels: Array, lens: Lens, pose: Pose) -> PoseFit:
-    """The pose in which corners (4 n, 3) of n fiducials are seen at pixels (4 n, 2), from a first
-    guess; generalised least squares.
+    """Fit a pose to corners (4 n, 3) of n fiducials at pixels (4 n, 2), from a first guess.
 
-    The covariance is widened where the corners fit worse than their noise allows.
+    Generalized least squares.  The covariance is widened if the corners fit worse than their noise
+    allows.
     """
     weight, outwards = _weight(pixels)
     found, size = np.concatenate(pose), 0.0
@@ -125,8 +124,9 @@ def fit_corners(points_mm: Array, pixels: Array, lens: Lens, pose: Pose) -> Pose
 
 
 def at_wrong_edges(there_px: Array, pixels: Array) -> NDArray[np.bool_]:
-    """Of n fiducials whether edges put their corners `there_px` (4 n, 2) elsewhere than the
-    detector's (4 n, 2) allow, by their middles.
+    """Mask (n,) of fiducials whose fitted edges contradict the detected corners, by their middles.
+
+    `there_px` (4 n, 2) are the corners by the edges, `pixels` (4 n, 2) the detected ones.
     """
     quads = pixels.reshape(-1, 4, 2)
     off = np.linalg.norm((there_px.reshape(-1, 4, 2) - quads).mean(axis=1), axis=1)
@@ -135,16 +135,12 @@ def at_wrong_edges(there_px: Array, pixels: Array) -> NDArray[np.bool_]:
 
 
 def _middles_off(left: Array) -> float:
-    """Sum of squares of how far the middles of markers are off, by what is left (8 n,) of their
-    corners.
-    """
+    """Sum of squared residuals of the markers' middles, from their corners' residuals (8 n,)."""
     return float(np.sum(left.reshape(-1, 4, 2).mean(axis=1) ** 2))
 
 
 def _weight(pixels: Array) -> tuple[Array, Array]:
-    """Inverse covariance (8 n, 8 n) of corners (4 n, 2), and how they move (8 n,) where each lies a
-    pixel farther out.
-    """
+    """Inverse covariance (8 n, 8 n) of corners (4 n, 2), and their outward directions (8 n,)."""
     quads = pixels.reshape(-1, 4, 2)
     out = quads - quads.mean(axis=1, keepdims=True)
     out = out / np.linalg.norm(out, axis=2, keepdims=True)

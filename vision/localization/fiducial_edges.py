@@ -1,11 +1,10 @@
-"""The pose fitted to the black-to-white edges of every marker's border, all markers in one
-adjustment.
+"""Fit the pose to the black-to-white edges of all markers' borders in one adjustment.
 
 Edges are measured in linear light along their normals.  Further unknowns, the blooms, are outward
-shifts of those edges, one common to all and one a marker: over-exposed paper spreads, and the shift
-would otherwise read as a smaller marker farther away.  Edges of one side err together, as lens,
-print and blur shift them alike; how much is measured from how far sides are off, and widens the
-covariance.
+shifts of those edges, one common to all and one per marker: over-exposed paper spreads, and the
+shift would otherwise read as a smaller marker farther away.  Errors of edges of one side are
+correlated, because lens, print and blur shift them alike; how much is estimated from the residuals
+of whole sides, and widens the covariance.
 """
 
 from __future__ import annotations
@@ -29,37 +28,39 @@ LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 """Share of red, green and blue light in grey."""
 SAMPLES_PER_SIDE = 24
 SIDE_MARGIN = 0.12
-"""Share of a side next to each corner that is not measured: the other side's blur reaches there."""
+"""Share of a side next to each corner that is not measured, because of the other side's blur."""
 REACH_MODULES = 0.42
 """Half length of the profile across an edge, in modules (a sixth of a 4x4 marker's side)."""
 CLIPPED = 0.9
 """Paper brighter than this (linear light) is over-exposed, and its edges spread."""
 COMMON_BLOOM_PX, BLOOM_PX, CLIPPED_BLOOM_PX = 0.5, 0.02, 0.3
-"""What is expected of blooms, 1 sigma: common to all, and of one marker beyond that, exposed well
-or clipped.
+"""Prior of the blooms, 1 sigma: common to all, and of one marker beyond that, exposed well or
+clipped.
 """
 STEPS, SETTLED_PX = 5, 0.01
-"""So many times the pose is fitted at most; it need not be again once that moves no edge by more
-than this.
-"""
+"""Largest number of iterations; they stop when the pose moves no edge by more than this."""
 LEAST_EDGES = 60
 FLOOR_PX, FLOOR_SIDES = 0.03, 4
-"""What lens and print leave of a side's place when edge noise has averaged out, and how many sides'
-worth of evidence that is.
+"""Error of a side's place, from lens and print, that remains when edge noise has averaged out, and
+the number of sides that this prior counts for.
 """
 BLUR_SHIFT, SHARP_PX = 0.1, 1.0
-"""Edges whose light spreads over more than this, 1 sigma, are moved by such a share of the rest."""
+"""Share of the blur, 1 sigma, beyond the second value that is added as a common shift of
+the edges.
+"""
 LEAST_OF_SIDE, FREE = 6, 7
-"""A side of which fewer edges were measured does not say how far sides scatter; so many numbers are
-fitted to all of them.
+"""Least number of edges of a side that is used for the scatter of sides; number of fitted
+parameters.
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Edges:
-    """Edges of one picture as a pose has them: `offset` (n,) px from there outwards, `normal_px`
-    (n, 2), derivatives (2 n, 10 + d) of where they are, levels of the paper (n,), over how much
-    each edge's light spreads (n,), 1 sigma, and which can be trusted (n,).
+    """Edges of one image, measured from a predicted pose.
+
+    `offset` (n,) px is outward from the prediction, `normal_px` (n, 2); `derivatives` (2 n, 10 + d)
+    are those of the places, `paper` (n,) the levels of the paper, `width_px` (n,) each edge's blur,
+    1 sigma, and `good` (n,) is a validity mask.
     """
 
     offset: Array
@@ -72,19 +73,19 @@ class _Edges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EdgeFit(PoseFit):
-    """As PoseFit; `scatter_px` is how far whole sides are off, 1 sigma, beyond what the noise of
-    their edges explains.
+    """As PoseFit, with the scatter of whole sides.
+
+    `scatter_px` is their residual, 1 sigma, beyond what the noise of their edges explains.
     """
 
     scatter_px: float
 
 
 def fit_edges(image: Image, setup: Setup, pose: Pose, markers: list[Marker]) -> EdgeFit | NoPose:
-    """Fit the pose to the border edges of the markers seen; Gauss-Newton with Huber weights,
-    measured anew at each step.
+    """Fit the pose to the border edges of the detected markers.
 
-    Sides that show of a half-covered marker are left alone: an arm's edge beside them pulls more
-    than they add.
+    Gauss-Newton with Huber weights, measured anew at each step.  Visible sides of a half-covered
+    marker are not used: an arm's edge beside them would pull more than they add.
     """
     edge_mm, normal_mm, module_mm = _border_samples(markers, setup.fiducials.z_mm)
     owner = np.repeat(np.arange(len(markers)), 4 * SAMPLES_PER_SIDE)
@@ -177,14 +178,12 @@ def _measure(
 
 
 def _blur_shift_px(edges: _Edges) -> float:
-    """How far blur moves all edges of a picture alike, 1 sigma: a shaken hand does not move
-    evenly.
-    """
+    """Common shift of all edges by blur, 1 sigma: a shaking hand does not move evenly."""
     return BLUR_SHIFT * max(0.0, float(np.median(edges.width_px[edges.good])) - SHARP_PX)
 
 
 def _bloom_sigmas(edges: _Edges, owner: NDArray[np.intp]) -> Array:
-    """What is expected of the blooms (1 + n,), 1 sigma."""
+    """Prior standard deviations of the blooms (1 + n,)."""
     beside_each = [edges.paper[edges.good & (owner == k)] for k in range(owner[-1] + 1)]
     clipped = np.array(
         [len(levels) > 0 and np.median(levels) > CLIPPED for levels in beside_each]
@@ -193,9 +192,7 @@ def _bloom_sigmas(edges: _Edges, owner: NDArray[np.intp]) -> Array:
 
 
 def _off_together(left: Array, weight: Array, side: NDArray[np.intp]) -> float:
-    """Sum of squares, px^2, of how far whole sides are off beyond what the noise of their edges
-    (n,) explains.
-    """
+    """Sum of squares, px^2, of whole sides' residuals beyond the noise of their edges (n,)."""
     count = np.bincount(side, weight)
     mean = np.bincount(side, weight * left) / np.maximum(count, 1e-9)
     noise = float(np.average((left - mean[side]) ** 2, weights=weight))
@@ -204,9 +201,7 @@ def _off_together(left: Array, weight: Array, side: NDArray[np.intp]) -> float:
 
 
 def _border_samples(markers: list[Marker], z_mm: float) -> tuple[Array, Array, float]:
-    """Points (n, 3) along all markers' borders, outward unit normals (n, 3), and a module's length
-    in mm.
-    """
+    """Points (n, 3) along all markers' borders, outward unit normals (n, 3), and module in mm."""
     corners = np.array([marker.corners_mm for marker in markers])
     corners = np.dstack([corners, np.full(corners.shape[:2], z_mm)])
     along = np.linspace(SIDE_MARGIN, 1 - SIDE_MARGIN, SAMPLES_PER_SIDE)[None, None, :, None]
@@ -227,11 +222,10 @@ def _border_samples(markers: list[Marker], z_mm: float) -> tuple[Array, Array, f
 def edge_offsets(
     image: Image, edge_px: Array, normal_px: Array, reach_px: float, centre_px: Array
 ) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """How far along its normal (n, 2), to the white side, each edge (n, 2) is from where it was
-    thought, in pixels.
+    """Offset in px of each edge (n, 2) along its normal (n, 2), towards the white side.
 
-    Looked for within `reach_px` of `centre_px` (n,) along the normal.  Also the level of the paper
-    (n,), linear light, and which can be trusted.
+    Searched for within `reach_px` of `centre_px` (n,) along the normal.  Also the level of the
+    paper (n,), linear light, and a validity mask.
     """
     offset, paper, _, good = _edge_profiles(image, edge_px, normal_px, reach_px, centre_px)
     return offset, paper, good
@@ -240,9 +234,7 @@ def edge_offsets(
 def _edge_profiles(
     image: Image, edge_px: Array, normal_px: Array, reach_px: float, centre_px: Array
 ) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
-    """As `edge_offsets`, with how far each edge's light spreads (n,) px, 1 sigma, before which can
-    be trusted.
-    """
+    """As `edge_offsets`, with the blur (n,) px of each edge, 1 sigma, before the validity mask."""
     reach_px = max(reach_px, 2.0)
     steps = (
         np.linspace(-reach_px, reach_px, max(17, 2 * int(4 * reach_px) + 1)) + centre_px[:, None]

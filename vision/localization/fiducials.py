@@ -1,9 +1,9 @@
-"""Where the camera is, from all fiducials together, and how far that may be trusted.
+"""Locate the camera from all fiducials together, with the uncertainty of its pose.
 
 The pose is measured twice: by the edges of all markers (`fiducial_edges`), to hundredths of a
-pixel, and by the detector's corners (`corner_pose`), to a third of one.  In a blurred picture edges
+pixel, and by the detector's corners (`corner_pose`), to a third of one.  In a blurred image edges
 can settle beside the true ones and still fit each other; corners do not.  So both have to agree;
-where they do not, the corners' pose is taken, with its larger covariance.
+otherwise the corners' pose is used, with its larger covariance.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ from vision.localization.markers import (
 )
 
 AGREE = 17.0
-"""Edges and corners disagree if the square of their difference, in its own covariance, is more than
-this: chi-square of six numbers is so in one of 100 pictures.
+"""Limit on the squared Mahalanobis distance between the poses by edges and by corners: chi-square
+with six degrees of freedom exceeds it in one of 100 images.
 """
 UNFIT_PX = 0.12
-"""People are told where whole sides of markers are off by more than this, 1 sigma; where nothing is
-wrong it is 0.04 at most.
+"""Scatter of whole sides of markers, 1 sigma, above which people are warned; normally it is 0.04 at
+most.
 """
 SURE_MM, MOST_MM = 0.4, 3.0
-"""A pose is sure if it is known to this at every corner of the play area, 1 sigma, and of no use
-beyond that.
+"""A pose is certain if its standard deviation is below the first at every corner of the play area,
+and unusable above the second.
 """
 
 
 def locate(image: Image, setup: Setup, before: Camera | None = None) -> Camera | NoPose:
-    """The camera's pose from the markers in a picture (h, w, 3).
+    """Locate the camera by the markers in an image (h, w, 3).
 
-    `before`, where the camera was if that is known, tells the table's own fiducials from copies in
-    view, as on a telephone's screen.
+    `before`, the camera's earlier pose if known, distinguishes the table's own fiducials from
+    visible copies, as on a telephone's screen.
     """
     return locate_by(detect_markers(image, setup.fiducials), image, setup, before)
 
@@ -58,9 +58,7 @@ def locate(image: Image, setup: Setup, before: Camera | None = None) -> Camera |
 def locate_by(
     detected: Detected, image: Image, setup: Setup, before: Camera | None = None
 ) -> Camera | NoPose:
-    """As `locate`, for markers that were detected in the picture already; those that the table does
-    not have are left out.
-    """
+    """As `locate`, for markers that are already detected; unknown ones are ignored."""
     try:
         return _locate(detected, image, setup, before)
     except InputError as error:  # of a lens with which nothing can be seen so
@@ -100,8 +98,10 @@ def _locate(
 
 
 def _measured(image: Image, setup: Setup, own: Detected, seen: list[Marker]) -> PoseFit:
-    """The pose by edges, if corners agree with it, and do not tell more where edges tell little;
-    else that by corners.
+    """The pose by edges, if corners agree with it; else that by corners.
+
+    Also that by corners if it is the more certain one of two uncertain poses, unless the edges show
+    that markers do not fit each other.
     """
     points = corner_points(seen, setup.fiducials.z_mm)
     pixels = np.concatenate([own.corners_px[marker.id] for marker in seen])
@@ -118,15 +118,13 @@ def _measured(image: Image, setup: Setup, own: Detected, seen: list[Marker]) -> 
 
 
 def _apart(edges: PoseFit, corners: PoseFit) -> float:
-    """Squared distance between two independent poses, in its own covariance."""
+    """Squared Mahalanobis distance between two independent poses."""
     away = np.concatenate(edges.pose) - np.concatenate(corners.pose)
     return float(away @ np.linalg.solve(edges.covariance + corners.covariance, away))
 
 
 def _sigma_mm(fit: PoseFit, setup: Setup) -> float:
-    """How well a pose is known at the corner of the play area where it is known least, 1 sigma
-    along the worst direction.
-    """
+    """Largest standard deviation of a pose at the corners of the play area, in any direction."""
     outline = setup.outline_mm()
     camera = Camera(
         np.asarray(cv2.Rodrigues(fit.pose[0])[0], float), fit.pose[1], fit.covariance, 0.0, ()
@@ -138,8 +136,9 @@ def _sigma_mm(fit: PoseFit, setup: Setup) -> float:
 
 
 def _stranger(own: Detected, seen: list[Marker], setup: Setup) -> NoPose | None:
-    """The reason if the markers do not agree on one pose, naming the one that the others fit best
-    without.
+    """The reason if the markers do not agree on one pose.
+
+    It names the marker without which the others fit best.
     """
     points = corner_points(seen, setup.fiducials.z_mm)
     pixels = np.concatenate([own.corners_px[marker.id] for marker in seen])
@@ -177,9 +176,7 @@ def _stranger(own: Detected, seen: list[Marker], setup: Setup) -> NoPose | None:
 
 
 def _camera(fit: PoseFit, setup: Setup, used: list[Marker], notes: list[str]) -> Camera | NoPose:
-    """A pose with all that is not known of it: what the picture leaves open, where the markers lie,
-    and the lens.
-    """
+    """A pose with its full uncertainty: from the image, the markers' places, and the lens."""
     sigma_mm, unfit = _sigma_mm(fit, setup), isinstance(fit, EdgeFit) and fit.scatter_px > UNFIT_PX
     if sigma_mm > MOST_MM:
         known_mm = f"{2 * sigma_mm:.0f}"
@@ -232,8 +229,9 @@ def _camera(fit: PoseFit, setup: Setup, used: list[Marker], notes: list[str]) ->
 
 
 def _by_markers(by_mm: Array, fit: PoseFit, used: list[Marker]) -> Array:
-    """How what is seen (n,) moves with the places [x, y, heading] of the markers, (n, 3 m); `by_mm`
-    (n, 3): with its own point.
+    """Derivatives (n, 3 m) of measurements by the markers' places [x, y, heading].
+
+    `by_mm` (n, 3) are those by each measurement's own point.
     """
     middles = np.array([np.mean(marker.corners_mm, axis=0) for marker in used])
     x, y = (fit.points_mm[:, :2] - middles[fit.owner]).T
@@ -257,8 +255,9 @@ def _places_covariance(fiducials: Fiducials, ids: tuple[int, ...]) -> Array:
 
 
 def _with_lens(pose: Array, by_lens: Array, lens: Array) -> Array:
-    """Covariance (6 + p, 6 + p) of a pose (6, 6) together with the lens (p, p) that it was found
-    with, and follows by `by_lens` (6, p).
+    """Joint covariance (6 + p, 6 + p) of a pose (6, 6) and the lens (p, p) used for it.
+
+    The pose depends on the lens by `by_lens` (6, p).
     """
     together = by_lens @ lens
     return np.block([[pose + together @ by_lens.T, together], [together.T, lens]])

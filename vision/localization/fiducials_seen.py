@@ -1,4 +1,4 @@
-"""A table is learned from and checked by pictures that show every fiducial."""
+"""Check that every fiducial is visible, before a table is learned from or checked by an image."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from table.table_config import Setup
 
 
 def expect_every_fiducial(camera: Camera, setup: Setup) -> None:
-    """Raises InputError where one of the table's fiducials was not seen."""
+    """Raise InputError if one of the table's fiducials was not seen."""
     missing = [
         marker.id for marker in setup.fiducials.markers if marker.id not in camera.fiducials_seen
     ]

@@ -1,4 +1,4 @@
-"""Fiducials in a picture: where the detector has them, and which of them are the table's own."""
+"""Detect fiducials in an image, and decide which of them are the table's own."""
 
 from __future__ import annotations
 
@@ -18,32 +18,31 @@ from vision.cameras.frame import Image
 from vision.geometry.camera_model import Pose, pose_of, project, project_posed
 
 CELL_PX, CELL_RIM = 8, 0.3
-"""Pixels of a marker's cell laid straight, and the share of them on each side that does not count.
-Of 309 markers of 82 tables the detector's own 4 and 0.13 missed 5, and 17 with 7 px of shake; these
-missed none, and 2.
+"""Pixels of a rectified marker cell, and the share of them ignored on each side.  Of 309 markers of
+82 tables the detector's own 4 and 0.13 missed 5, and 17 with 7 px of shake; these missed none, and
+2.
 """
 DISAGREES_SHARE = 0.2
-"""A marker whose corners are off by more than this share of its side does not fit the others."""
+"""Largest residual of a marker's corners, as a share of its side, at which it fits the others."""
 COPIES = 4
-"""So many fiducials of one id, the largest, are thought of."""
+"""Largest number of fiducials of one id that are considered, the largest ones."""
 LARGER = 1.5
-"""Fiducials that agree are the table's own if they fill so many times as much of the picture as any
-others that agree; a telephone beside the table shows smaller ones.
+"""A consistent set is the table's own if it fills this many times the image area of any other; a
+telephone beside the table shows smaller ones.
 """
 ONE_THREAD_PIXELS = 8_000_000
-"""In larger pictures markers are looked for by one thread."""
+"""Image size above which markers are detected by one thread."""
 WHERE_IT_WAS = 0.5
-"""A fiducial is where the camera saw it before if its corners are no farther from there than this
-share of its side.
+"""Largest distance of a fiducial's corners from their earlier place, as a share of its side, at
+which it counts as unmoved.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class NoPose:
-    """The camera's place could not be found; falsy, with the reason as a sentence.
+    """The camera was not located; falsy, with the reason as a sentence.
 
-    `unsure`: the fiducials agree, but the place that they give is not known well enough to be of
-    use.
+    `unsure`: the fiducials agree, but the pose is too uncertain to be useful.
     """
 
     reason: str
@@ -55,8 +54,9 @@ class NoPose:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Detected:
-    """Corners (4, 2) px of each marker by id; of an id that was seen more than once those of the
-    largest, and all of them in `all_px`.
+    """Corners (4, 2) px of each marker by id.
+
+    Of an id that was detected more than once those of the largest, and all of them in `all_px`.
     """
 
     corners_px: dict[int, Array]
@@ -66,8 +66,9 @@ class Detected:
 
 @contextmanager
 def one_thread(pixels: int) -> Iterator[None]:
-    """OpenCV without its threads for a picture of many pixels: each takes memory for all edges in
-    it, 100 MB where 12 megapixels are noise.
+    """Run OpenCV in one thread for a large image, to save memory.
+
+    Each thread holds all edges of the image, 100 MB if 12 megapixels are noise.
     """
     threads = cv2.getNumThreads()
     if pixels > ONE_THREAD_PIXELS:
@@ -79,8 +80,9 @@ def one_thread(pixels: int) -> Iterator[None]:
 
 
 def _detector_parameters() -> cv2.aruco.DetectorParameters:
-    """How OpenCV's detector reads a marker's cells: by their middles alone, as blur mixes the rims
-    of cells of a few pixels.
+    """Parameters of OpenCV's detector: only the middles of marker cells are read.
+
+    Blur mixes the rims of cells of a few pixels.
     """
     parameters = cv2.aruco.DetectorParameters()
     parameters.perspectiveRemovePixelPerCell = CELL_PX
@@ -89,7 +91,7 @@ def _detector_parameters() -> cv2.aruco.DetectorParameters:
 
 
 def detect_markers(image: Image, fiducials: Fiducials) -> Detected:
-    """Markers of the table's dictionary in a picture (h, w, 3); unknown ids are left out."""
+    """Detect markers of the table's dictionary in an image (h, w, 3); unknown ids are ignored."""
     grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
     dictionary = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, fiducials.dictionary))
     with one_thread(grey.size):
@@ -122,10 +124,10 @@ def corner_points(markers: list[Marker], z_mm: float) -> Array:
 def own_fiducials(
     detected: Detected, setup: Setup, before: Camera | None = None
 ) -> Detected | NoPose:
-    """The table's own fiducials, where ids were seen more than once; as they are where none was.
+    """The table's own fiducials, if ids were detected more than once; else unchanged.
 
-    They are those that agree on where the camera is and are where it saw them `before`; else those
-    that fill most of the picture.
+    They are those that are where the camera saw them `before`; else the consistent set that fills
+    most of the image.  NoPose if that is not clear.
     """
     known = {marker.id for marker in setup.fiducials.markers}
     if all(len(quads) < 2 for id_, quads in detected.all_px.items() if id_ in known):
@@ -163,7 +165,7 @@ def _only(own: dict[int, Array], detected: Detected) -> Detected:
 
 
 def _where_they_were(detected: Detected, setup: Setup, before: Camera) -> dict[int, Array]:
-    """Of each id the marker that is where the camera saw it before."""
+    """For each id, the marker that is where the camera saw it before."""
     found = {}
     for marker in setup.fiducials.markers:
         there = project(corner_points([marker], setup.fiducials.z_mm), before, setup.camera)
@@ -181,9 +183,9 @@ def _area_px(quads: dict[int, Array]) -> float:
 
 
 def _agreeing_sets(detected: Detected, setup: Setup) -> list[dict[int, Array]]:
-    """Sets of two markers or more, one an id, that one camera above the table sees.
+    """Sets of two markers or more, one per id, consistent with one camera above the table.
 
-    Each is grown from a pair by what fits it best; pairs that are in a set already would grow to
+    Each is grown from a pair by what fits it best; pairs that are already in a set would grow to
     the same one.
     """
     markers = {marker.id: marker for marker in setup.fiducials.markers}
@@ -216,9 +218,7 @@ def _agreeing_sets(detected: Detected, setup: Setup) -> list[dict[int, Array]]:
 
 
 def _agree(quads: dict[int, Array], markers: dict[int, Marker], setup: Setup) -> Pose | None:
-    """The pose in which these markers are seen where they are, from above the table; None where
-    there is none.
-    """
+    """The camera pose, above the table, that fits all these markers; None if there is none."""
     points = corner_points([markers[id_] for id_ in quads], setup.fiducials.z_mm)
     pose = pose_of(points, np.concatenate(list(quads.values())), setup.camera)
     rotation = np.asarray(cv2.Rodrigues(pose[0])[0])
@@ -230,6 +230,6 @@ def _agree(quads: dict[int, Array], markers: dict[int, Marker], setup: Setup) ->
 
 
 def _misfit(quad: Array, marker: Marker, pose: Pose, setup: Setup) -> float:
-    """How far a marker's corners are from where a pose has them, as a share of its side."""
+    """Residual of a marker's corners for a pose, as a share of its side."""
     there, _ = project_posed(corner_points([marker], setup.fiducials.z_mm), pose, setup.camera)
     return float(np.hypot(*(there - quad).T).max()) / side_px(quad)

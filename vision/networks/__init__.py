@@ -1,3 +1,1 @@
-"""The neural networks: what finds pieces, their keypoints and poses, and the runtime that runs
-them.
-"""
+"""Neural networks: detector, keypoints, pose refinement and verification, and their runtime."""

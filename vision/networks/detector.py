@@ -1,8 +1,8 @@
-"""Finds pieces and counters in the flattened view with a small convolutional network.
+"""Detect pieces and counters in the rectified view with a small convolutional network.
 
-The network (`data/finder.onnx`) was taught on pictures that this project draws, see `training`.  It
-says where pieces are to about a millimetre, and how they stand; `vision.networks.keypoints` looks
-closer and `vision.pose.edge_alignment` measures.
+The network (`data/finder.onnx`) is trained on images that this project renders, see `training`.  It
+finds places to about a millimetre, and poses; `vision.networks.keypoints` refines that, and
+`vision.pose.edge_alignment` measures.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from vision.geometry.srgb import linear
 from vision.networks.runtime import answers, as_pictures
 
 STEPS_A_BASE = 16
-"""Pixels of the view that is searched to the base of the smallest piece in play."""
+"""Resolution of the rectified view: pixels per base of the smallest piece in play."""
 STRIDE = 4
-"""Pixels of the view to a cell of the network's answer."""
+"""Output stride: pixels of the view per cell of the network's output."""
 DISC, OFFSET, AXIS, TURN, SIZE, COLOUR = (
     3,
     slice(4, 6),
@@ -34,41 +34,39 @@ DISC, OFFSET, AXIS, TURN, SIZE, COLOUR = (
     slice(10, 11),
     slice(11, 11 + len(COLOURS)),
 )
-"""Channels of the answer: 0 to 3 the chance of a middle of each pose and of a disc; the way to it
-in cells; from the middle of the base to the tip, in STEPS_A_BASE; cosine and sine of four times an
-upright base's heading; logarithm of the base, or of the disc's diameter, in STEPS_A_BASE; logits of
-the colours.
+"""Output channels: 0 to 3 the probability of a middle of each pose and of a disc; offset to it in
+cells; vector from the middle of the base to the tip, in STEPS_A_BASE; cosine and sine of four times
+an upright base's heading; logarithm of the base, or of the disc's diameter, in STEPS_A_BASE; logits
+of the colours.
 """
 MASK = slice(COLOUR.stop, COLOUR.stop + 2)
-"""Logits of a piece or disc, and of an arm, being seen there."""
+"""Logits of the masks of pieces or discs, and of arms."""
 CHANNELS = MASK.stop
 BRIGHTEST = 1.2
-"""Light, relative to white paper, that is white for the network."""
+"""Light, relative to white paper, that is white in the network's input."""
 WHOLE = 32
-"""The network takes pictures whose sides are multiples of this."""
+"""Sides of the network's input are multiples of this."""
 SAME_BASES = 0.5
-"""Middles nearer than this, in bases, are one piece's."""
+"""Non-maximum suppression: middles closer than this, in bases, are one piece."""
 HILL_CELLS = 0.7
-"""Standard deviation of the hill of chance that the network is taught to raise over each middle."""
-LEAST_CHANCE = 0.15
-"""Middles that are less likely than this are not told."""
-FRESH_AROUND_PX = 9
-"""Where something was laid down or taken away since the picture before it is looked at anew, and so
-far around.
+"""Standard deviation of the Gaussian peak that the network is trained to produce over each
+middle.
 """
+LEAST_CHANCE = 0.15
+"""Least probability of a reported middle."""
+FRESH_AROUND_PX = 9
+"""Margin around changes since the frame before in which the view is refreshed."""
 REACH_CELLS = 14
-"""A change moves the network's answer so far around it, and in a window it is given as much again;
-its layers reach farther, by little.
+"""Distance at which a change still affects the network's output, and the context added around a
+window; the receptive field is larger, but with little effect.
 """
 MOST_FRESH = 0.8
-"""If windows, with what is around them, cover more than this share of the view, the whole of it is
-looked at.
-"""
+"""If windows with their context exceed this share of the view, the whole view is processed."""
 
 _bell = np.exp(-(np.arange(-1, 2) ** 2) / (2 * HILL_CELLS**2))
 HILL = (np.outer(_bell, _bell) / (np.outer(_bell, _bell) ** 2).sum()).astype(np.float32)
-"""Fitted to the network's chances around a cell it gives the height of the hill there, 1 for a sure
-middle.
+"""Matched filter: applied to probabilities around a cell it gives the height of the peak, 1 for a
+certain middle.
 """
 
 Answer = NDArray[np.float32]
@@ -77,13 +75,12 @@ Window = tuple[slice, slice]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """Something at a place of the view.
+    """A detection at a place of the view.
 
-    `chances` (4,) of upright, lying, leaning and disc, shared out between them; `middle_mm`,
-    half-way between tip and middle of the base, and `axis_mm`, the way from base to tip, (2,) each,
-    as cast down from the eye on to z = 0; `turn_deg`, the heading of an upright base, 0..90;
-    `base_mm`, the width of the base, or the disc's diameter; `colours` (c,), chances of the
-    table's.
+    `chances` (4,) are the probabilities of upright, lying, leaning and disc; `middle_mm`, half-way
+    between tip and middle of the base, and `axis_mm`, from base to tip, (2,) each, are projected
+    from the eye to z = 0; `turn_deg` is the heading of an upright base, 0..90; `base_mm` the width
+    of the base, or the disc's diameter; `colours` (c,) are probabilities of the table's.
     """
 
     chances: Array
@@ -95,29 +92,30 @@ class Found:
 
     @property
     def chance(self) -> float:
-        """That there is a piece."""
+        """Probability of a piece."""
         return float(min(1.0, self.chances[:DISC].sum()))
 
     @property
     def is_disc(self) -> bool:
+        """True if a disc is more probable than a piece."""
         return self.disc_chance > self.chance
 
     @property
     def disc_chance(self) -> float:
-        """That there is a disc."""
+        """Probability of a disc."""
         return float(self.chances[DISC])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sight:
-    """The view that was searched, in light relative to white paper; what was found in it, the
-    surest first; and masks (h / STRIDE, w / STRIDE) of its cells: where pieces or discs show, and
-    where a hand or an arm does.
+    """The rectified view, relative to white paper, and the detector's output for it.
 
-    `answer` is the network's, `seen` the picture (h, w, 3) that later ones are compared with, part
-    of which may be older than the view, and `fresh` (h, w) where it is not.  `changed` (h, w) is
-    where the view differs from the empty table, and `shaded` (h, w) where that may be a shadow;
-    None if there is no picture of it.
+    `found` are the detections, the most certain first.  `pieces` and `arms` are masks (h / STRIDE,
+    w / STRIDE) of cells with pieces or discs, and with hands or arms.  `answer` is the raw output;
+    `seen` the image (h, w, 3) that later ones are compared with, part of which may be older than
+    the view, and `fresh` (h, w) where it is not.  `changed` (h, w) is where the view differs from
+    the empty table, and `shaded` (h, w) where that may be a shadow; None if there is no image of
+    the empty table.
     """
 
     view: FlatView
@@ -135,44 +133,40 @@ class Sight:
         return self.view.millimetres((cells + 0.5) * STRIDE - 0.5)
 
     def polygon(self, outline_mm: Array) -> NDArray[np.int32]:
-        """A polygon (n, 2) in cells, as OpenCV draws it with SUB_BITS."""
+        """A polygon (n, 2) in OpenCV's fixed-point cells with SUB_BITS."""
         cells = (self.view.pixels(outline_mm) + 0.5) / STRIDE - 0.5
         return np.rint(cells * (1 << SUB_BITS)).astype(np.int32)[:, None]
 
     def share_seen(self, outline_mm: Array) -> float:
-        """Share of a polygon (n, 2) over which pieces show."""
+        """Share of a polygon (n, 2) that the piece mask covers."""
         inside = np.zeros(self.pieces.shape, np.uint8)
         cv2.fillPoly(inside, [self.polygon(outline_mm)], 1, shift=SUB_BITS)
         return float(self.pieces[inside > 0].mean()) if inside.any() else 0.0
 
 
 def relative(code: Image, paper: Array) -> Image:
-    """Encoded light relative to white paper (3,), (h, w, 3): exposure and white balance are taken
-    out.
-    """
+    """Encode light relative to white paper (3,), (h, w, 3): removes exposure and white balance."""
     light = linear(np.arange(256, dtype=np.uint8)[:, None]) / (BRIGHTEST * paper)
     table = np.rint(255 * np.clip(light, 0, 1) ** (1 / 2.2)).astype(np.uint8)
     return np.asarray(cv2.LUT(code, table[None]), np.uint8)
 
 
 def light_of(code: Image) -> Array:
-    """Linear light relative to white paper of a picture that `relative` made."""
+    """Linear light relative to white paper, decoded from an image made by `relative`."""
     return np.asarray(cv2.LUT(code, BRIGHTEST * (np.arange(256) / 255.0) ** 2.2))
 
 
 def view_of(photo: Photo) -> FlatView:
-    """The table around the play area as it is searched, in light relative to the white paper of the
-    fiducials.
-    """
+    """The rectified view of the play area and its margin, relative to the fiducials' paper."""
     view = photo.flat(min(size.base_mm for size in photo.setup.sizes) / STEPS_A_BASE)
     return replace(view, code=relative(view.code, photo.paper))
 
 
 def search(view: FlatView, colours: tuple[str, ...], before: Sight | None = None) -> Sight:
-    """All that the network sees in a view; `colours` are those that pieces may have.
+    """Run the detector on a view; `colours` are those that pieces may have.
 
-    `before` is what it saw in a view of the same place: it looks only where something has changed
-    since, or, where nothing has at all, at all once more, as another picture has other noise.
+    `before` is its result for a view of the same place: only changed parts are processed, or, if
+    nothing has changed at all, everything once more, because another image has other noise.
     """
     around = np.ones((FRESH_AROUND_PX, FRESH_AROUND_PX), np.uint8)
     windows = None
@@ -203,9 +197,7 @@ def search(view: FlatView, colours: tuple[str, ...], before: Sight | None = None
 
 
 def _windows(fresh: NDArray[np.bool_]) -> list[Window] | None:
-    """Windows, rows and columns of cells, in which the answer has to be made anew; None where that
-    is nearly everywhere.
-    """
+    """Windows, rows and columns of cells, whose output must be recomputed; None if nearly all."""
     h, w = fresh.shape
     cells = (
         cv2.resize(
@@ -229,9 +221,7 @@ def _windows(fresh: NDArray[np.bool_]) -> list[Window] | None:
 
 
 def _with_surroundings(window: Window, shape: tuple[int, ...]) -> Window:
-    """What is shown of cells (rows, columns) to the network for the answer in a window of them; it
-    begins where the network's own cells do.
-    """
+    """A window of cells (rows, columns) with its context, aligned to the network's own cells."""
     whole = WHOLE // STRIDE
     rows, columns = (
         slice(max(0, side.start - REACH_CELLS) // whole * whole, min(size, side.stop + REACH_CELLS))
@@ -241,7 +231,7 @@ def _with_surroundings(window: Window, shape: tuple[int, ...]) -> Window:
 
 
 def _renew(answer: Answer, code: Image, window: Window) -> None:
-    """Put the network's answer to a window, and to what is around it, into the answer's window."""
+    """Recompute a window of the output, from the window and its context."""
     rows, columns = _with_surroundings(window, answer.shape[1:])
     part = _run(
         code[
@@ -256,8 +246,9 @@ def _renew(answer: Answer, code: Image, window: Window) -> None:
 
 
 def _run(code: Image) -> Answer:
-    """The network's answer (CHANNELS, h / STRIDE, w / STRIDE) to a picture (h, w, 3), chances as
-    such.
+    """The network's output (CHANNELS, h / STRIDE, w / STRIDE) for an image (h, w, 3).
+
+    The first channels are converted from logits to probabilities and filtered by HILL.
     """
     h, w = code.shape[:2]
     whole = np.asarray(
@@ -272,7 +263,7 @@ def _run(code: Image) -> Answer:
 
 
 def _peaks(chances: Answer) -> list[tuple[int, int]]:
-    """Cells (row, column) that are the likeliest of their surroundings, the surest first."""
+    """Cells (row, column) that are local maxima, the most certain first."""
     best = np.maximum(chances[:DISC].sum(axis=0), chances[DISC])
     around = np.asarray(cv2.dilate(best, np.ones((3, 3), np.uint8)))
     rows, columns = np.nonzero((best >= around) & (best > LEAST_CHANCE))
@@ -281,8 +272,10 @@ def _peaks(chances: Answer) -> list[tuple[int, int]]:
 
 
 def _merged(found: list[Found]) -> list[Found]:
-    """The same, each once: where the network wavers between cells it sees a piece in several, each
-    with a share of the chance.
+    """Detections without duplicates.
+
+    If the network wavers between cells, it detects a piece in several, each with a share of the
+    probability.
     """
     left, merged = list(found), []
     while left:
@@ -299,7 +292,7 @@ def _merged(found: list[Found]) -> list[Found]:
 
 
 def _mean(found: list[Found]) -> Found:
-    """What several sightings of one thing say together."""
+    """Combine several detections of one object."""
     weight = np.array([one.chances.max() for one in found])
     weight /= weight.sum()
     turns = np.exp(4j * np.radians([one.turn_deg for one in found]))

@@ -1,9 +1,8 @@
-"""A second look at each place that the finder names: cut out, turned and brought to one scale, and
-asked what stands there.
+"""Estimate keypoints of each detection from a crop, rotated and scaled to a standard.
 
-A second small network (`data/second_look.onnx`, taught like the finder's, see `training`) answers
-with the chance of each pose, colours, the width of the base, and where the five vertices are, each
-with its own doubt.  `vision.pose.initial_poses` turns that into solids.
+A second small network (`data/second_look.onnx`, trained like the detector, see `training`) gives
+the probability of each pose, colours, the width of the base, and the five vertices, each with its
+own uncertainty.  `vision.pose.initial_poses` turns that into solids.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from vision.networks.detector import Found
 from vision.networks.runtime import answers, as_pictures
 
 CROP_PX, BASE_PX = 64, 20.0
-"""Side of a crop, and pixels of it to the width of the base, as the finder has it."""
+"""Side of a crop, and pixels in it per width of the base as detected."""
 THERE, POSE, COLOUR = 0, slice(1, 4), slice(4, 4 + len(COLOURS))
 BASE, BASE_DOUBT = COLOUR.stop, COLOUR.stop + 1
 VERTICES, VERTEX_DOUBT = (
@@ -30,34 +29,35 @@ VERTICES, VERTEX_DOUBT = (
     slice(BASE_DOUBT + 11, BASE_DOUBT + 16),
 )
 ANSWERS = VERTEX_DOUBT.stop
-"""Of the answer: logit of a piece's being there; logits of POSES and COLOURS; logarithm of its base
-in bases of the finder, and the logarithm of that figure's doubt; vertices (5, 2) from the middle of
-the crop in BASE_PX, and the logarithms of their doubts. Doubts are scales of a Laplace
-distribution.
+"""Layout of the output: logit of a piece; logits of POSES and COLOURS; logarithm of its base in
+bases of the detector, and the logarithm of that figure's uncertainty; vertices (5, 2) from the
+middle of the crop in BASE_PX, and the logarithms of their uncertainties. Uncertainties are scales
+of a Laplace distribution.
 """
 IN_A_MIRROR = [3, 2, 1, 0, 4]
-"""The vertices of a piece that lies along the columns, counted in its mirror image."""
+"""Order of the vertices of a piece that lies along the columns in its mirror image."""
 TURNED = [[0, 1, 2, 3], [3, 0, 1, 2], [2, 3, 0, 1], [1, 2, 3, 0]]
-"""Corners of the base of a piece that stands, counted from each."""
+"""Order of the corners of a standing piece's base, starting from each."""
 QUARTERS = (0.0, 90.0, 180.0, 270.0)
-"""Directions in which something that may lie anyhow is looked at, in degrees."""
+"""Crop rotations, in degrees, for an object of unknown heading."""
 FAR_OFF = 0.1
-"""A look whose middle is off by this share of the base, whose turn is by this in radians, or whose
-scale in the logarithm, is worth another one from where it should have been.
+"""A crop is taken again if its middle is off by this share of the base, its rotation by this in
+radians, or its scale by this in the logarithm.
 """
 BLURRED = 0.15
-"""Where vertices are seen worse than this, in bases, the piece may lie or stand another way."""
+"""Uncertainty of vertices, in bases, above which the piece may have another pose."""
 UNCLEAR = 0.06
-"""What is seen worse than this, in bases, may be something else: of 2,078 pieces one in six is, and
-three of four that were misread.
+"""Uncertainty, in bases, above which it may be something else: of 2,078 pieces one in six exceeds
+it, and three of four of the misread ones.
 """
 WORTH_ANOTHER = 0.05
-"""Places where a piece is less likely than this are not looked at once more."""
+"""Least probability of a piece for a second crop."""
 
 
 class Cut(NamedTuple):
-    """Where a crop lies in the view: middle (2,) px, direction of its columns in degrees,
-    clockwise, and view pixels to one of it.
+    """Placement of a crop in the view.
+
+    Middle (2,) px, direction of its columns in degrees, clockwise, and view pixels per crop pixel.
     """
 
     middle_px: Array
@@ -66,14 +66,14 @@ class Cut(NamedTuple):
 
     @property
     def affine(self) -> Array:
-        """(2, 3), crop pixels to view pixels."""
+        """Affine map (2, 3) from crop pixels to view pixels."""
         c, s = (self.zoom * f(np.radians(self.turn_deg)) for f in (np.cos, np.sin))
         turned = np.array([[c, -s], [s, c]])
         shift = self.middle_px - turned @ np.full(2, (CROP_PX - 1) / 2)
         return np.column_stack([turned, shift])
 
     def of(self, code: Image) -> Image:
-        """The crop of a view."""
+        """Extract the crop from a view."""
         flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
         return np.asarray(
             cv2.warpAffine(
@@ -84,9 +84,7 @@ class Cut(NamedTuple):
 
 
 def cut_of(found: Found, view: FlatView) -> Cut:
-    """Where to look again: a piece that lies or leans points to the right, the base of one that
-    stands is level.
-    """
+    """The crop of a detection: a lying or leaning piece points right, a standing base is level."""
     middle = view.pixels(found.middle_mm[None])[0]
     turn = (
         found.turn_deg
@@ -98,9 +96,11 @@ def cut_of(found: Found, view: FlatView) -> Cut:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Looked:
-    """What the second look says: the chance of there being a piece; chances (3,) of POSES if so;
-    chances (c,) of the table's colours; the logarithm of its base in mm, and its sigma; vertices
-    (5, 2) mm as cast down on to z = 0, and their sigmas (5,).
+    """Keypoints of one crop.
+
+    `there` is the probability of a piece; `poses` (3,) those of POSES given a piece; `colours` (c,)
+    those of the table's.  `log_base` is the logarithm of its base in mm, with its sigma;
+    `vertices_mm` (5, 2) are projected to z = 0, with their sigmas (5,).
     """
 
     there: float
@@ -113,15 +113,15 @@ class Looked:
 
     @property
     def blur(self) -> float:
-        """How badly the vertices are seen, 1 sigma in bases."""
+        """Uncertainty of the vertices, 1 sigma in bases."""
         return float(self.sigma_mm.mean() / np.exp(self.log_base))
 
 
 def look_again(cuts: list[Cut], view: FlatView, colours: tuple[str, ...]) -> list[Looked]:
-    """A second look at each, as it is and in a mirror, as a pyramid's mirror image is one too: both
-    together err less.
+    """Keypoints of each crop, averaged with those of its mirror image to reduce errors.
 
-    The light of the view is relative to white paper, `colours` are those of the table.
+    A pyramid's mirror image is a pyramid too.  The view's light is relative to white paper,
+    `colours` are those of the table.
     """
     if not cuts:
         return []
@@ -138,8 +138,9 @@ def look_again(cuts: list[Cut], view: FlatView, colours: tuple[str, ...]) -> lis
 
 
 def _mirrored(answer: Array, like: Array) -> Array:
-    """What an answer (ANSWERS,) to a crop's mirror image says of the crop; corners of a piece that
-    stands are counted as in `like`.
+    """Convert the output (ANSWERS,) for a crop's mirror image to the crop.
+
+    Corners of a standing piece are ordered as in `like`.
     """
     answer = answer.copy()
     vertices, doubts = (
@@ -155,11 +156,10 @@ def _mirrored(answer: Array, like: Array) -> Array:
 
 
 def look_twice(cuts: list[Cut], view: FlatView, colours: tuple[str, ...]) -> list[Looked]:
-    """What a look says, or, where it was far off, what one says from where it should have been
-    taken.
+    """Keypoints of each crop, repeated from a better crop if the first was far off.
 
-    The chance of there being a piece is that of both looks: the better one was chosen by what the
-    first saw.
+    The probability of a piece is the geometric mean of both, because the second crop was chosen by
+    the first.
     """
     looked = look_again(cuts, view, colours)
     better = {
@@ -174,8 +174,9 @@ def look_twice(cuts: list[Cut], view: FlatView, colours: tuple[str, ...]) -> lis
 
 
 def look_from_all_sides(looked: Looked, view: FlatView, colours: tuple[str, ...]) -> Looked:
-    """What is seen best of looks at the same thing as if it lay any way or stood; the chance of
-    there being a piece is that of both looks.
+    """The most certain keypoints of crops as if the object lay in any direction or stood.
+
+    The probability of a piece is the geometric mean with the first.
     """
     cuts = [cut for pose in POSES[:2] for cut in cuts_as(pose, looked, view)]
     best = min(look_twice(cuts, view, colours), key=lambda one: one.blur)
@@ -187,9 +188,7 @@ def look_from_all_sides(looked: Looked, view: FlatView, colours: tuple[str, ...]
 
 
 def _better_cut(cut: Cut, looked: Looked, view: FlatView) -> list[Cut]:
-    """Where a piece that was seen is in the middle, to scale, and turned as pieces are; none if it
-    was nearly so.
-    """
+    """A crop centred on the piece, at the standard scale and rotation; empty if it nearly was."""
     better = cut_along(looked.vertices_mm, float(np.exp(looked.log_base)), view)
     pose = POSES[int(looked.poses.argmax())]
     stands = pose == "upright"
@@ -205,8 +204,9 @@ def _better_cut(cut: Cut, looked: Looked, view: FlatView) -> list[Cut]:
 
 
 def cut_along(vertices_mm: Array, base_mm: float, view: FlatView) -> Cut:
-    """Where to look at a piece that lies, of vertices (5, 2) in mm as cast down on to z = 0: it is
-    in the middle, to scale, its tip to the right.
+    """The crop of a lying piece with vertices (5, 2) mm, projected to z = 0.
+
+    It is centred, at the standard scale, its tip to the right.
     """
     corners = view.pixels(vertices_mm)
     base, tip = corners[:4].mean(axis=0), corners[4]
@@ -218,9 +218,7 @@ def cut_along(vertices_mm: Array, base_mm: float, view: FlatView) -> Cut:
 
 
 def cuts_as(pose: Pose, looked: Looked, view: FlatView) -> list[Cut]:
-    """Where to look at something once more as if it stood, on the base that was seen, or lay, in
-    any quarter around its middle.
-    """
+    """Crops of an object as if it stood on its estimated base, or lay in any quarter turn."""
     corners = view.pixels(looked.vertices_mm)
     base, zoom = corners[:4].mean(axis=0), float(np.exp(looked.log_base)) / view.step_mm / BASE_PX
     along = float(np.degrees(np.arctan2(*(corners[2] - corners[1])[::-1])))

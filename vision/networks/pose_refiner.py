@@ -1,11 +1,11 @@
-"""A close look at a piece that was laid: how far is it from where it is thought to be?
+"""Refine the pose of a piece: estimate how far it is from its hypothesis.
 
-The photograph around it is cut out in its full detail, laid flat, brought to one scale and turned
-as the piece lies, and the outline and the edges that it would have there are drawn beside it.  A
-small network of its own (`data/close_look.onnx`, taught like the others, see `training.close`)
-answers how far the piece is off, and how well it can tell.  Unlike votes of single edges it has
-learned what gloss, sparkle and tinted shadows of see-through plastic look like. Source of the idea:
-Li et al., DeepIM: Deep Iterative Matching for 6D Pose Estimation, ECCV 2018.
+The photograph around it is cropped at full resolution, rectified, scaled to a standard and rotated
+as the piece lies; the outline and the edges of the hypothesis are drawn as further channels.  A
+small network of its own (`data/close_look.onnx`, trained like the others, see `training.close`)
+estimates the error and its uncertainty.  Unlike votes of single edges it has learned what gloss,
+sparkle and tinted shadows of transparent plastic look like. Source of the idea: Li et al., DeepIM:
+Deep Iterative Matching for 6D Pose Estimation, ECCV 2018.
 """
 
 from __future__ import annotations
@@ -25,37 +25,35 @@ from vision.networks.detector import relative
 from vision.networks.runtime import Pictures, answers, as_pictures
 
 CROP_PX, BASE_PX = 96, 32.0
-"""Side of a crop, and pixels of it to the width of the base."""
+"""Side of a crop, and pixels in it per width of the base."""
 MIDDLE_PX = (CROP_PX - 1) / 2
 OFF = 0.05
-"""Answers count shifts in this share of the base, and turns in this share of a radian."""
+"""Unit of the output: shifts in this share of the base, rotations in this share of a radian."""
 IN_A_MIRROR = np.array([1.0, -1.0, -1.0])
-"""What is seen in a mirror of how far a piece is off: along the rows, up the columns, and its
-turn.
-"""
+"""Signs of the error in a mirror image: along the rows, up the columns, and rotation."""
 HIDDEN_EDGE = 110
-"""Grey value of edges that no face turned to the camera has; see-through pieces show them."""
+"""Grey value of edges on the far side, which transparent pieces show."""
 TOGETHER = 1.25
-"""The network was taught on drawn and on traced tables: on photographs it is believed to this
-root.
+"""Factor on the estimated covariance for photographs: the network was trained on rendered and
+ray-traced tables.
 """
 SHIFT, TURN = slice(0, 2), 2
 LOG_SCALES, SLANTS = slice(3, 6), slice(6, 9)
 ANSWERS = SLANTS.stop
-"""Of the answer: how far the piece is off along the rows of the crop and up its columns, and how
-far it is to be turned counter-clockwise about its middle, in OFF; and W, lower triangular, by the
-logarithms of its diagonal and its other figures by rows: W times an error has the unit matrix for
-covariance.
+"""Layout of the output: the shift along the rows of the crop and up its columns, and the
+counter-clockwise rotation about its middle, in OFF; and W, lower triangular, by the logarithms of
+its diagonal and its other entries by rows: W times an error has the unit matrix as covariance.
 """
 Look = tuple[Hypothesis, Array]
-"""Where a close look has a piece, and the covariance (3, 3) of that."""
+"""A refined piece, and the covariance (3, 3) of its parameters."""
 ToPixels = Callable[[Array], Array]
-"""Where a picture shows points (n, 2) of a plane: (n, 2) px."""
+"""Maps points (n, 2) of a plane to pixels (n, 2) of an image."""
 
 
 class Straight(NamedTuple):
-    """Where a crop lies on the plane z = 0: its middle (2,) mm, the direction of its rows in
-    radians, counter-clockwise, and mm to a pixel.
+    """Placement of a crop on the plane z = 0.
+
+    Its middle (2,) mm, the direction of its rows in radians, counter-clockwise, and mm per pixel.
     """
 
     middle_mm: Array
@@ -64,7 +62,7 @@ class Straight(NamedTuple):
 
     @property
     def turned(self) -> Array:
-        """(2, 2): vectors along the rows and up the columns of the crop to vectors on the table."""
+        """Rotation (2, 2) from vectors along the crop's rows and up its columns to the table."""
         return rotation(self.turn_rad)
 
     def pixels(self, points_mm: Array) -> Array:
@@ -76,21 +74,22 @@ class Straight(NamedTuple):
         return (pixels - MIDDLE_PX) * [1, -1] * self.step_mm @ self.turned.T + self.middle_mm
 
     def of(self, image: Image, pixels: ToPixels) -> Image:
-        """The crop of a picture."""
+        """Extract the crop from an image."""
         return laid_flat(
             image, CROP_PX, lambda corners: pixels(self.millimetres(corners)), cv2.INTER_LINEAR
         )
 
 
 def rotation(turn_rad: float) -> Array:
-    """The matrix (2, 2) that turns counter-clockwise."""
+    """Rotation matrix (2, 2), counter-clockwise."""
     c, s = np.cos(turn_rad), np.sin(turn_rad)
     return np.array([[c, -s], [s, c]])
 
 
 def laid_flat(image: Image, side_px: int, there: ToPixels, interpolation: int) -> Image:
-    """A square part of a plane, (side_px, side_px, 3); `there` says where a picture shows its
-    pixels (n, 2).
+    """Rectify a square part of a plane, (side_px, side_px, 3).
+
+    `there` maps its pixels (n, 2) to the image.
     """
     corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * (side_px - 1.0)
     warp = cv2.getPerspectiveTransform(
@@ -106,9 +105,7 @@ def laid_flat(image: Image, side_px: int, there: ToPixels, interpolation: int) -
 
 
 def straight(solid: Solid, pose: Pose, eye_mm: Array) -> Straight:
-    """The crop in which a piece lies in the middle and points to the right, or stands on a level
-    base.
-    """
+    """The crop with a piece in the middle that points right, or stands on a level base."""
     corners = solid.vertices_mm
     flat = cast_down(corners, eye_mm)
     way = (
@@ -121,7 +118,7 @@ def straight(solid: Solid, pose: Pose, eye_mm: Array) -> Straight:
 
 
 def drawn(solid: Solid, where: Straight, eye_mm: Array) -> NDArray[np.uint8]:
-    """What a solid covers in a crop, and its edges, (2, CROP_PX, CROP_PX)."""
+    """Mask of a solid in a crop, and its edges, (2, CROP_PX, CROP_PX)."""
     outline, edges = (np.zeros((CROP_PX, CROP_PX), np.uint8) for _ in range(2))
     corners = np.rint(where.pixels(cast_down(solid.vertices_mm, eye_mm)) * (1 << SUB_BITS)).astype(
         np.int32
@@ -136,8 +133,9 @@ def drawn(solid: Solid, where: Straight, eye_mm: Array) -> NDArray[np.uint8]:
 
 
 def crops(guesses: Sequence[Hypothesis], photo: Photo) -> tuple[list[Straight], Pictures]:
-    """Where the crops of pieces lie, and what they show (n, 5, CROP_PX, CROP_PX) in 0..1: the
-    picture, the outline and the edges.
+    """Placements of the pieces' crops, and network inputs (n, 5, CROP_PX, CROP_PX) in 0..1.
+
+    Channels are the image, the outline and the edges.
     """
     eye = photo.camera.eye_mm
     cuts = [straight(one.solid, one.pose, eye) for one in guesses]
@@ -151,8 +149,9 @@ def crops(guesses: Sequence[Hypothesis], photo: Photo) -> tuple[list[Straight], 
 
 
 def look_closely(guesses: Sequence[Hypothesis], photo: Photo) -> list[Look]:
-    """Where pieces that stand or lie really are, and the covariances (3, 3) of their parameters, by
-    one look at each, as it is and in a mirror.
+    """Refine standing or lying pieces, and estimate their covariances (3, 3), with one pass each.
+
+    Each crop is averaged with its mirror image.
     """
     if not guesses:
         return []
@@ -168,7 +167,7 @@ def look_closely(guesses: Sequence[Hypothesis], photo: Photo) -> list[Look]:
 def _moved(
     guess: Hypothesis, cut: Straight, plain: Array, mirrored: Array
 ) -> tuple[Hypothesis, Array]:
-    """What the answers to a crop and to its mirror image say of a piece."""
+    """Combine the outputs for a crop and its mirror image into the refined piece."""
     trust, other = _trust(plain), IN_A_MIRROR[:, None] * _trust(mirrored) * IN_A_MIRROR
     off = OFF * np.linalg.solve(
         trust + other, trust @ plain[:3] + other @ (IN_A_MIRROR * mirrored[:3])
@@ -187,7 +186,7 @@ def _moved(
 
 
 def _trust(answer: Array) -> Array:
-    """The inverse (3, 3) of the covariance that an answer tells."""
+    """Information matrix (3, 3), the inverse covariance, of an output."""
     whiten = np.diag(np.exp(answer[LOG_SCALES]))
     whiten[[1, 2, 2], [0, 0, 1]] = answer[SLANTS]
     return np.asarray(whiten.T @ whiten)

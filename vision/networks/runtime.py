@@ -1,6 +1,4 @@
-"""The small networks that come with Rinkside, as ONNX Runtime runs them; how they were taught:
-`training`.
-"""
+"""Run the small networks that come with Rinkside with ONNX Runtime; for training see `training`."""
 
 from __future__ import annotations
 
@@ -19,12 +17,13 @@ logger = logging.getLogger(__name__)
 Pictures = NDArray[np.float32]
 """(n, c, h, w) in 0..1."""
 AT_ONCE = 8
-"""Pictures that are looked at together: more need more memory and are no quicker."""
+"""Batch size: larger ones need more memory and are no faster."""
 
 
 def answers(name: str, seen: Pictures) -> NDArray[np.float32]:
-    """What one of the networks says of pictures (n, c, h, w); what it is asked and answers is
-    written where it is used.
+    """Run one of the networks on images (n, c, h, w).
+
+    Its input and output are documented where it is used.
     """
     network = _network(name)
     told = [
@@ -34,7 +33,7 @@ def answers(name: str, seen: Pictures) -> NDArray[np.float32]:
 
 
 def as_pictures(images: NDArray[np.uint8]) -> Pictures:
-    """Images (n, h, w, c) as networks see them."""
+    """Images (n, h, w, c) as network input."""
     return np.divide(images.transpose(0, 3, 1, 2), 255, dtype=np.float32, order="C")
 
 
@@ -52,8 +51,10 @@ def _network(name: str) -> Any:
 
 @cache
 def _runtime() -> Any:
-    """ONNX Runtime; while it is loaded it warns of every graphics card that it does not know, as a
-    Raspberry Pi's, and no setting stops it.
+    """Import ONNX Runtime with its stderr hidden.
+
+    On loading it warns of every unknown graphics card, such as a Raspberry Pi's, and no setting
+    prevents that.
     """
     shown = os.dup(2)
     try:

@@ -1,6 +1,4 @@
-"""Places where there is a piece: what may stand there, moved on to the edges of the photograph, and
-looked at closely.
-"""
+"""Candidate pieces at each place: possible sizes and poses, aligned with edges and refined."""
 
 from __future__ import annotations
 
@@ -38,62 +36,54 @@ from vision.pose.priors import lie_as_a_rule, stand_alike
 from vision.pose.region_likelihood import Area, area
 
 SURE_CHANCE, LEAST_CHANCE = 0.5, 0.1
-"""Where a piece is less likely than the first none is told, but something unread; than the second,
-nothing.
-"""
+"""Least probability of a piece for it to be reported, and for it to be reported as unread."""
 LEAST_THERE = 0.02
-"""What the second look thinks less likely than this is not even laid out."""
+"""Least probability of a piece by its keypoints for it to be considered."""
 COVERED, COVERED_WEIGHT = 0.4, 8.0
-"""Share of a piece's outline over which the finder sees pieces that speaks neither for it nor
-against, and the log odds that all of it would speak.
+"""Share of a piece's outline under the piece mask that is neutral evidence, and the log odds that
+each further unit of that share adds.
 """
 ALONE = 5.0
-"""How much speaks against a piece that leans with nothing near to lean on: of those read so on
-1,008 drawn tables, 34 of 48 did lean in games where they may, and none of ten where nearly all
-pieces stand alike: there it is not believed.
+"""Penalty, in nats, of a leaning piece with nothing near to lean on: of those read so on 1,008
+rendered tables, 34 of 48 did lean in games that allow it, and none of ten in games in which nearly
+all pieces have the same pose: there they are excluded.
 """
 MISFIT = 3.0
-"""Below these log odds of the verification a piece may lie otherwise than it seems to: of 3,288
-drawn and photographed pieces 10 of 3,194 above them were read in another pose than theirs, and 45
-of 94 below.
+"""Log odds of the verification below which other poses are tried: of 3,288 rendered and
+photographed pieces 10 of 3,194 above were read in a wrong pose, and 45 of 94 below.
 """
 LARGER = 3.0
-"""How much speaks against a larger piece in the place of one that lies, if it fits better with its
-tip there.  Of 1,267 pieces on 120 drawn tables with nests 1,241 were read right with such rivals,
-nine surely wrong; 1,232 and 13 without.
+"""Penalty, in nats, of the alternative that a lying piece is a larger one with its tip at the same
+place.  Chosen on 1,267 pieces on 120 rendered tables with nests: 1,241 right, nine confidently
+wrong (1,232 and 13 without the alternative).
 """
 LAID_MM = 1.0
-"""How well it is known where pieces are before their edges are read, 1 sigma."""
+"""Standard deviation of pieces' places before edge alignment."""
 SAME_BASES, CORE = 0.5, 0.6
-"""Two readings nearer than this, in bases, are one piece, and so are two whose cores, of this share
-of their size, meet.
+"""Two readings closer than this, in bases, are the same piece, and so are two whose cores, of this
+share of their size, overlap.
 """
 CARD = 1.3
-"""Of a fiducial that was seen, a square so much larger shows that nothing lies on it."""
+"""Size of the square around a detected fiducial in which nothing can lie, relative to the
+fiducial.
+"""
 FAR_BEHIND = 8.0
-"""Guesses for which so much less speaks than for the best are not moved on to the edges."""
+"""Candidates whose evidence is this far below the best are not aligned."""
 EDGES_TOGETHER = 3.0
-"""Edges err together: what they say for one rival against another is believed to this root."""
+"""Divisor of the edges' evidence among rivals, because errors of edges are correlated."""
 CLOSE_MM, CLEAR_MM = 0.15, 0.3
-"""Where edges leave more doubt than the first about a place, 1 sigma, it is looked at closely;
-where both together leave more than the second, it is asked what the areas beside the edges look
-like.
+"""Standard deviation of a place after edge alignment above which it is refined, and after both
+above which the regions beside the edges are used too.
 """
 AGREED = 2.0
-"""Squared distance, in their sigmas together, up to which edges and a close look speak of the same
-place.
-"""
+"""Squared Mahalanobis distance up to which edges and refinement agree on a place."""
 SPREAD = 2.0
-"""Photographs are not as practice sheets are: the second look's covariances are taken this much
-larger.
-"""
+"""Factor on the keypoints' covariances, because photographs differ from the training images."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Laid:
-    """A place where there is a piece, and the sizes and poses laid on the vertices that were seen,
-    the likeliest first.
-    """
+    """A place with a piece: sizes and poses fitted to its keypoints, the most probable first."""
 
     looked: Looked
     rivals: list[Guess]
@@ -101,20 +91,22 @@ class Laid:
 
     @property
     def best(self) -> Hypothesis:
+        """The most probable hypothesis."""
         return self.rivals[0].guess
 
 
 Asked = tuple[list[Guess], list[Array]]
-"""What may be at a place, the likeliest first, and outlines (n, 2) px of what may hide it."""
+"""Candidates at a place, the most probable first, and outlines (n, 2) px of what may hide it."""
 Leaning = TypeVar("Leaning", Guess, "Tried")
 Company = tuple[Laid, ...]
-"""A piece and those that are so near that they may hide some of it."""
+"""A piece, and those near enough to hide part of it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tried:
-    """A size and pose at the place that its edges give it, and the logarithm of what speaks for it;
-    `fit` is what the verification says of it, in log odds, if it was asked.
+    """A size and pose aligned with its edges, with its log evidence.
+
+    `fit` are the verification's log odds, if it was run.
     """
 
     guess: Hypothesis
@@ -124,14 +116,16 @@ class Tried:
 
     @property
     def doubt_mm(self) -> float:
-        """How well its place is known, 1 sigma."""
+        """Standard deviation of its place."""
         return float(np.sqrt(np.trace(self.covariance[:2, :2])))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spot:
-    """A place where there is a piece, by this `chance`: what it may be, the likeliest first, and
-    the chances (c,) of the table's colours; `under` is the piece that it stands on.
+    """A place where there is a piece with the probability `chance`.
+
+    `tried` are its readings, the most probable first; `colours` (c,) are the probabilities of the
+    table's colours; `under` is the piece that it stands on.
     """
 
     looked: Looked
@@ -142,17 +136,19 @@ class Spot:
 
     @property
     def best(self) -> Hypothesis:
+        """The most probable hypothesis."""
         return self.tried[0].guess
 
     @property
     def middle_mm(self) -> Array:
-        """(2,), seen from straight above."""
+        """Middle (2,), seen from straight above."""
         return self.best.middle_mm
 
 
 def lay(looked: list[Looked], habit: Array, photo: Photo, sight: Sight) -> list[Laid]:
-    """Solids laid on what the second look sees, where there may be a piece; `habit` (3,) says how
-    pieces of the game stand as a rule.
+    """Fit solids to the keypoints where there may be a piece.
+
+    `habit` (3,) is the prior of the game for the poses.
     """
     there = [one for one in looked if one.there > LEAST_THERE]
     all_rivals = guesses(
@@ -170,7 +166,7 @@ def lay(looked: list[Looked], habit: Array, photo: Photo, sight: Sight) -> list[
 
 
 def _on_card(guess: Hypothesis, photo: Photo) -> bool:
-    """Is the piece on a fiducial that was seen, and which it would hide?"""
+    """True if the piece would hide a fiducial that was seen."""
     middle = guess.middle_mm
     seen = (
         marker
@@ -181,8 +177,9 @@ def _on_card(guess: Hypothesis, photo: Photo) -> bool:
 
 
 def each_once(new: Iterable[Laid], apart: Collection[Laid] = ()) -> list[Laid]:
-    """The pieces, the surest first, without those that lie where a surer one does; of those that
-    are `apart` no two do.
+    """The pieces, the most certain first, without those at the place of a more certain one.
+
+    Those that are `apart` are known to be distinct.
     """
     known = set(apart)
     kept: list[tuple[Laid, _Core]] = []
@@ -198,8 +195,10 @@ def each_once(new: Iterable[Laid], apart: Collection[Laid] = ()) -> list[Laid]:
 
 
 class _Core(NamedTuple):
-    """The inside of a piece, which no other can reach even if both are read a little wrong; its
-    middle, how far it reaches from there, and how near no middle of another piece can be, in mm.
+    """The core of a piece, which no other can reach even if both are read a little wrong.
+
+    `reach_mm` is its extent from the middle, `apart_mm` the least distance to the middle of another
+    piece.
     """
 
     solid: Solid
@@ -208,7 +207,7 @@ class _Core(NamedTuple):
     apart_mm: float
 
     def is_in_the_place_of(self, other: _Core) -> bool:
-        """Are two pieces one?"""
+        """True if two readings are the same piece."""
         away_mm = dist(self.middle_mm, other.middle_mm)
         return away_mm < self.apart_mm or (
             away_mm < self.reach_mm + other.reach_mm and clearance(self.solid, other.solid).mm == 0
@@ -226,9 +225,7 @@ def _core(guess: Hypothesis) -> _Core:
 
 
 def _chance(looked: Looked, guess: Hypothesis, habit: Array, photo: Photo, sight: Sight) -> float:
-    """That there is a piece: what the second look says, whether the finder sees pieces where it
-    would show, and whether pieces of the game stand so.
-    """
+    """Probability of a piece, from keypoints, the piece mask and the game's usual poses."""
     covered = sight.share_seen(silhouette(guess.solid, photo.camera.eye_mm))
     there = min(max(looked.there, 1e-6), 1 - 1e-6)
     usual = float(looked.poses @ habit / habit.max())
@@ -239,11 +236,10 @@ def _chance(looked: Looked, guess: Hypothesis, habit: Array, photo: Photo, sight
 def on_their_edges(
     laid: list[Laid], photo: Photo, known: Mapping[Company, Spot]
 ) -> dict[Company, Spot]:
-    """All that may be at each place, moved on to the edges, in the order given; spots that are
-    `known` are not read again.
+    """All readings at each place, aligned with edges, in the order given.
 
-    Edges behind or beside other pieces are left to those: so a spot goes with the company that its
-    piece keeps.
+    `known` spots are not read again.  Edges behind or beside other pieces are left to those, so a
+    spot depends on the piece and its neighbours.
     """
     best = [one.best for one in laid]
     outlines = [photo.silhouette(guess.solid) for guess in best]
@@ -274,7 +270,7 @@ def on_their_edges(
 
 
 def _at_rest(spot: Spot, near: list[Spot]) -> Spot:
-    """A place with what may lean there resting on what is near and does not lean itself."""
+    """The spot, with its leaning readings resting on near pieces that do not lean themselves."""
     supports = [
         Support(other.best.solid, other.tried[0].doubt_mm)
         for other in near
@@ -289,9 +285,10 @@ def _at_rest(spot: Spot, near: list[Spot]) -> Spot:
 
 
 def _supported(rivals: list[Guess], near: list[Hypothesis], lean_anywhere: bool) -> list[Guess]:
-    """The rivals, the likeliest first, where a piece that leans rests on one that is near, and has
-    to: others are left out if there are any that do not lean, or less likely in games in which they
-    lean anywhere.
+    """The rivals, the most probable first, with leaning pieces resting on a near one.
+
+    A leaning piece without support is dropped if other readings remain, or penalized in games in
+    which pieces lean anywhere.
     """
     solids, supports = (
         [other.solid for other in near],
@@ -313,13 +310,13 @@ def _supported(rivals: list[Guess], near: list[Hypothesis], lean_anywhere: bool)
 
 
 def _resting(one: Leaning, supports: list[Support]) -> Leaning:
-    """A piece that leans as it rests on what it touches first."""
+    """A leaning piece, moved to rest on what it touches first."""
     guess, covariance = rested(one.guess, one.covariance, supports)
     return replace(one, guess=guess, covariance=covariance)
 
 
 def doubted(one: Laid, habit: Array, photo: Photo) -> Laid:
-    """A piece that is seen badly with all that it may be."""
+    """A piece with uncertain keypoints, with all its possible readings."""
     rivals = doubtful_guesses(
         one.looked, photo.setup.sizes, habit, photo.camera.eye_mm, _ground_mm(one.looked, photo)
     )
@@ -327,15 +324,16 @@ def doubted(one: Laid, habit: Array, photo: Photo) -> Laid:
 
 
 def _ground_mm(looked: Looked, photo: Photo) -> float:
-    """How high a piece stands: beside a thick board on the table, where the fiducials lie."""
+    """Height of what a piece stands on: beside a thick board the table, where the fiducials lie."""
     on_board = within(photo.setup.outline_mm(), looked.vertices_mm.mean(axis=0))
     return 0.0 if on_board else min(0.0, photo.setup.fiducials.z_mm)
 
 
 def surer_where_they_fit(laid: list[Laid], known: Collection[Laid], photo: Photo) -> list[Laid]:
-    """The pieces, those that are not `known` and likely, but not surely, there surer by what the
-    verification says of them where they are measured, if they fit, in a place of their own: of 33
-    such readings 31 were right, of 35 that did not fit 10.
+    """Raise the probability of doubtful pieces that the verification confirms when measured.
+
+    Only for pieces that are not `known`, are probable but not certain, and have a place of their
+    own: of 33 such readings 31 were right, of 35 that did not fit 10.
     """
     doubtful = [one for one in laid if SURE_CHANCE < one.chance < SURE and one not in known]
     surer = {}
@@ -352,12 +350,11 @@ def surer_where_they_fit(laid: list[Laid], known: Collection[Laid], photo: Photo
 
 
 def measured(asked: list[Asked], photo: Photo) -> list[tuple[Tried, ...]]:
-    """The rivals of each place, which outlines (n, 2) px may hide, where their edges are, the
-    likeliest first.  Where edges leave doubt about the likeliest, a close look has a say, and where
-    doubt is left then, the areas beside the edges too.
+    """Measure the rivals of each place, which outlines (n, 2) px may hide, the most probable first.
 
-    The close look is two: one more from where the first has the piece.  The less there is to
-    correct, the better a look does it.
+    They are aligned with edges.  If the most probable one is then uncertain, it is refined, and if
+    it still is, the regions beside the edges are used too.  Refinement runs twice, the second time
+    from the result of the first: the smaller the correction, the better it is.
     """
     tried = verified_on_edges(asked, photo)
     asked, tried = _also_otherwise(asked, tried, photo)
@@ -375,8 +372,9 @@ def measured(asked: list[Asked], photo: Photo) -> list[tuple[Tried, ...]]:
 
 
 def verified_on_edges(asked: list[Asked], photo: Photo) -> list[tuple[Tried, ...]]:
-    """The rivals of each place, which outlines (n, 2) px may hide, where their edges are, with what
-    the verification says; the likeliest first.
+    """The rivals of each place, aligned with edges and verified, the most probable first.
+
+    Outlines (n, 2) px may hide them.
     """
     return _verified(
         [on_edges(rivals, photo, hidden_by, None) for rivals, hidden_by in asked], photo
@@ -386,10 +384,11 @@ def verified_on_edges(asked: list[Asked], photo: Photo) -> list[tuple[Tried, ...
 def _also_otherwise(
     asked: list[Asked], tried: list[tuple[Tried, ...]], photo: Photo
 ) -> tuple[list[Asked], list[tuple[Tried, ...]]]:
-    """The rivals of each place and what came of them; where the best lies, with larger ones that it
-    may be a part of, and where it does not fit, with pieces that lie with their bases to the
-    camera, if one of them stands, and as a close look sees pieces lie about its middle.  What
-    vertices say for one or another is believed of none of these.
+    """Add further readings to the rivals of each place, and their results.
+
+    If the best one lies: larger pieces that it may be a part of.  If it does not fit: pieces that
+    lie with their bases to the camera, if one of the rivals stands, and lying pieces found by
+    refinement about its middle.  Evidence from keypoints is not used for these.
     """
     others = {}
     for k, ((rivals, hidden_by), (best, *_)) in enumerate(zip(asked, tried, strict=True)):
@@ -426,8 +425,9 @@ def _also_otherwise(
 
 
 def _for_size(size: PieceSize, rivals: list[Guess]) -> float:
-    """What speaks for a size of a piece that lies: what the second look saw of it, unless that may
-    be a printed square, as if the piece stood.
+    """Evidence for a size of a lying piece.
+
+    It is that of the keypoints, unless the piece seemed to stand, which may be a printed square.
     """
     likeliest = rivals[0].evidence
     if rivals[0].guess.pose == "upright":
@@ -445,7 +445,7 @@ def _for_size(size: PieceSize, rivals: list[Guess]) -> float:
 
 
 def _verified(places: list[tuple[Tried, ...]], photo: Photo) -> list[tuple[Tried, ...]]:
-    """The rivals of each place, the likeliest first, with what the verification says."""
+    """The rivals of each place with the verification's evidence, the most probable first."""
     says = iter(evidence([one.guess for some in places for one in some], photo))
 
     def weighed(one: Tried) -> Tried:
@@ -458,8 +458,9 @@ def _verified(places: list[tuple[Tried, ...]], photo: Photo) -> list[tuple[Tried
 def _settled(
     best: Tried, look: Look | None, rivals: list[Guess], photo: Photo, hidden_by: list[Array]
 ) -> Tried:
-    """A piece with what a close look says of where it is; where that leaves doubt, measured once
-    more with the areas beside its edges.
+    """Combine a piece with its refinement.
+
+    If it remains uncertain, it is aligned again with the regions beside its edges.
     """
     alike = [
         one
@@ -492,9 +493,10 @@ def _agreed(
     hidden_by: list[Array],
     around: Area | None,
 ) -> Tried:
-    """A piece on its edges with what a close look says of where it stands or lies; where the two do
-    not agree, it is moved on to the edges again from what the look and vertices say: where edges
-    lie in several places, as those of a piece and of its shadow, the look knows which to believe.
+    """Combine the place of a piece by edges with that by refinement.
+
+    If they disagree, the piece is aligned again, starting from refinement and keypoints: with edges
+    in several places, as those of a piece and of its shadow, refinement finds the right ones.
     """
     if look is None:
         return best
@@ -513,7 +515,7 @@ def _agreed(
 def _together(
     guess: Hypothesis, covariance: Array, other: Hypothesis, others: Array
 ) -> tuple[Hypothesis, Array]:
-    """Two places of a piece, each with its covariance (p, p), in one."""
+    """Combine two estimates of a piece's place, each with its covariance (p, p)."""
     trust = np.linalg.inv(others)
     both = np.linalg.inv(np.linalg.inv(covariance) + trust)
     return guess.at(guess.parameters + both @ trust @ other.away_from(guess)), both
@@ -522,8 +524,9 @@ def _together(
 def on_edges(
     rivals: list[Guess], photo: Photo, hidden_by: list[Array], around: Area | None
 ) -> tuple[Tried, ...]:
-    """The rivals moved on to the edges of the photograph, the likeliest first; `around` is what
-    speaks for piece and ground there.
+    """The rivals aligned with the edges of the photograph, the most probable first.
+
+    `around` is the region likelihood, if it is to be used.
     """
     tried = []
     for one in rivals:
@@ -547,7 +550,7 @@ def _against(one: Guess | Tried) -> float:
 
 
 def neighbours(pieces: list[Hypothesis], setup: Setup) -> list[list[int]]:
-    """For each piece, which others are so near that they may hide some of it."""
+    """For each piece, the indices of others near enough to hide part of it."""
     reach = 2 * max(size.slant_mm for size in setup.sizes)
     middles = [piece.solid.vertices_mm.mean(axis=0) for piece in pieces]
     return [

@@ -1,9 +1,8 @@
-"""A piece that leans touches what it leans on: that says where it is and how far it is tipped up,
-beside what its edges say.
+"""Use contact as a measurement of a leaning piece: it touches what it leans on.
 
 From above, a piece that is tipped up a little more looks much like one that lies a little
-elsewhere.  That it touches another and does not reach into it is a measurement too (an iterated
-extended Kalman update; Jazwinski, Stochastic Processes and Filtering Theory, 1970, section 8.3).
+elsewhere.  Contact without overlap constrains both (an iterated extended Kalman update; Jazwinski,
+Stochastic Processes and Filtering Theory, 1970, section 8.3).
 """
 
 from __future__ import annotations
@@ -21,21 +20,21 @@ from table.solids import Array, Solid
 from vision.geometry.piece_pose import Hypothesis
 
 CONTACT_MM = 0.2
-"""How near pieces that touch are as ideal solids, 1 sigma: real ones have rounded edges."""
+"""Standard deviation of the distance of touching pieces as ideal solids: real ones have rounded
+edges.
+"""
 CLEAR_MM = 0.3
-"""How far apart solids are held to learn how their distance changes: where they overlap they have
-none.
-"""
+"""Distance at which the derivative of the distance is computed: overlapping solids have none."""
 LIFT_DEG, STEEPEST_DEG = 1.0, 60.0
-"""A piece that reaches into another is tipped up until it does not, to so much, and so far at
-most.
-"""
+"""Accuracy, and upper limit, of the tilt at which an overlapping piece becomes free."""
 ROUNDS, SETTLED = 4, np.array([0.05, 0.05, 0.2, 0.3])
-"""It has come to rest where its parameters, in mm and degrees, change by less than this."""
+"""Largest number of iterations, and changes of the parameters, in mm and degrees, at which they
+stop.
+"""
 
 
 class Support(NamedTuple):
-    """What may be leaned on, and how well its place is known, 1 sigma."""
+    """A solid that may be leaned on, and the standard deviation of its place."""
 
     solid: Solid
     sigma_mm: float
@@ -44,8 +43,9 @@ class Support(NamedTuple):
 def rested(
     guess: Hypothesis, covariance: Array, supports: Sequence[Support]
 ) -> tuple[Hypothesis, Array]:
-    """A piece that leans, of parameters known to `covariance` (4, 4), and their covariance, once it
-    touches the support that it meets first; unchanged where none is near.
+    """A leaning piece with parameters of `covariance` (4, 4), updated by contact.
+
+    It touches the support that it meets first; unchanged if none is near.
     """
     near = [one for one in supports if not is_free(guess.solid, [one.solid], LEANED_ON_MM)]
     here, known = guess, covariance
@@ -71,8 +71,9 @@ def rested(
 def _lifted(
     guess: Hypothesis, near: Sequence[Support]
 ) -> tuple[Hypothesis, Support, Clearance] | None:
-    """A piece tipped up until it is clear of all that is near, what is nearest then, and how near;
-    None where that does not help.
+    """The piece tipped up until it is clear of all near supports.
+
+    Also the support that is nearest then, and its distance.  None if tipping does not help.
     """
 
     def tipped_to(tilt_deg: float) -> tuple[Hypothesis, Support, Clearance] | None:
@@ -95,8 +96,9 @@ def _lifted(
 
 
 def _slope(guess: Hypothesis, nearest: Clearance) -> Array:
-    """How the distance from a piece to another changes with its parameters (4,): by the way its
-    nearest point moves.
+    """Gradient (4,) of the distance between a piece and another by its parameters.
+
+    By the motion of its nearest point.
     """
     normal = (nearest.a_mm - nearest.b_mm) / nearest.mm
     arm = nearest.a_mm - [guess.x_mm, guess.y_mm, guess.z_mm]

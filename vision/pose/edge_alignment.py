@@ -1,13 +1,12 @@
-"""Where exactly a solid is: moved until its edges lie on those of the photograph, with the
-covariance that the edges leave.
+"""Align a solid with the edges of the photograph, and estimate its covariance.
 
-Along every edge of the solid that can be seen, short profiles are read across it, straight from the
-photograph.  Each is explained as a blurred step between two sloping sides, wherever the step is, or
-as no step at all: that is the profile's vote. Shadows, reflections and print have no such step, or
-not where the other edges say, and are outvoted.  An edge of the outline also takes in pixels that
-look as the piece does, or as the ground (`vision.pose.region_likelihood`).  All votes together,
-with what was known before, are a density over the solid's place; its mean and covariance are found
-by sampling (population Monte Carlo, Cappe et al. 2004).
+Along every visible edge of the solid, short profiles are read across it, straight from the
+photograph.  Each is explained as a blurred step between two sloping sides, at any place, or as no
+step at all: that is the profile's vote. Shadows, reflections and print have no such step, or not
+where the other edges say, and are outvoted.  An edge of the outline also takes in pixels that look
+like the piece, or like the ground (`vision.pose.region_likelihood`).  All votes together, with the
+prior, are a density over the solid's place; its mean and covariance are computed by sampling
+(population Monte Carlo, Cappe et al. 2004).
 """
 
 from __future__ import annotations
@@ -27,41 +26,45 @@ from vision.geometry.rectified_view import Photo
 from vision.pose.region_likelihood import Area, outside
 
 REACH_PX, PLACE_PX = 5.0, 0.25
-"""How far from where an edge is expected it is looked for, and how finely."""
+"""Search range of an edge around its predicted place, and its resolution."""
 STEP_PX, SIDE_PX = 0.5, 2.0
-"""Distance of a profile's values, and how much further than the places tried it reaches."""
+"""Sampling distance of a profile, and how far it extends beyond the search range."""
 BLUR_PX = 0.8
 """Standard deviation of the blur of an edge in photographs: lens, pixel, JPEG."""
 END_SHARE = 0.08
-"""Share of an edge at each end that is not read: there other edges meet it."""
+"""Share of an edge at each end that is ignored, because other edges meet there."""
 SPACING_PX, SHORTEST_PX = 2.5, 6.0
 POOL = 3
-"""Neighbouring profiles err together: so many count as one."""
+"""Number of neighbouring profiles that count as one, because their errors are correlated."""
 FREEDOM, MOST = 3.0, 30.0
-"""Independent values of a profile, as neighbours and channels err together; and the most that a
-vote's exponent is trusted.
+"""Effective number of independent values of a profile, because neighbours and channels are
+correlated; limit on a vote's exponent.
 """
 LEAST_ENERGY = 3e-6
 OUTLIER = 0.05
-"""What a profile that speaks against a place still leaves to it: some edges do not show at all."""
+"""Least likelihood that a contradicting profile leaves to a place: some edges do not show
+at all.
+"""
 PIXELS_TOGETHER = 24.0
-"""Pixels err together, as shadows and gloss are wide: so many count as one."""
+"""Number of pixels that count as one, because shadows and gloss are wide."""
 DRAWS = 256
 HEATS = 0.5 ** np.arange(0, 14)
 LEAST_COUNT, ROUNDS = 0.02, 14
-"""In each round of draws the votes are believed as far as leaves this share of the draws with a say
-(Kish's effective sample size): at first little, in the end fully.
+"""Annealing: in each round the votes' weight is the largest that keeps this share of the draws
+effective (Kish's effective sample size); small at first, full in the end.
 """
 
 _ENDS = np.array(EDGES)
 _ON_FACES = np.array([[i in face and j in face for face in FACES] for i, j in EDGES])
-"""Which faces (8, f) an edge bounds."""
+"""Incidence (8, f) of edges and faces."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
-    """A hypothesis where the edges have it, the covariance of its parameters, and the evidence: the
-    logarithm of how much more likely the picture is with such a solid about there than with none.
+    """A hypothesis aligned with the edges, and the covariance of its parameters.
+
+    `evidence` is the log-likelihood ratio of the image with such a solid about there to that
+    without.
     """
 
     guess: Hypothesis
@@ -71,10 +74,12 @@ class Placed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """Points along edges, a few to a side of each: photo pixels (n, 2), unit normals (n, 2) on one
-    side of each edge, the vertices between which each lies (n, 2), how pixels move along the
-    normals with the parameters (n, p), and the length of outline that each stands for (n,), 0
-    within it.
+    """Points along edges, several per edge.
+
+    `at_px` (n, 2) are photo pixels, `normal_px` (n, 2) unit normals on one side of each edge,
+    `ends` (n, 2) the vertices of each point's edge.  `jacobian` (n, p) is the motion along the
+    normals with the parameters, `length_px` (n,) the length of outline that each point stands for,
+    0 inside it.
     """
 
     at_px: Array
@@ -85,8 +90,9 @@ class Samples:
 
 
 def samples(guess: Hypothesis, photo: Photo, hidden_by: list[Array]) -> Samples | None:
-    """Points along all edges of which at least one face is seen, where nothing hides them; None
-    where there are too few.
+    """Points along all edges with a visible face, without those that other pieces hide.
+
+    None if there are too few.
     """
     solid = guess.solid
     sides = _ON_FACES[:, looks_at(solid, photo.camera.eye_mm)].sum(axis=1)
@@ -118,14 +124,12 @@ def samples(guess: Hypothesis, photo: Photo, hidden_by: list[Array]) -> Samples 
 
 @cache
 def _shares(count: int) -> Array:
-    """How far along an edge its points (count,) are, 0 to 1."""
+    """Positions (count,) of the points along an edge, 0 to 1."""
     return np.linspace(END_SHARE, 1 - END_SHARE, count)
 
 
 def votes(points: Samples, photo: Photo) -> Array:
-    """Log likelihood ratio (n, s) of the edge's being at each of s places, PLACE_PX apart, to there
-    being no edge in reach.
-    """
+    """Log-likelihood ratios (n, s) of the edge at each of s places, PLACE_PX apart, to no edge."""
     search, count = _search(), len(points.at_px)
     at = points.at_px[:, None] + points.normal_px[:, None] * search.t[:, None]
     light = photo.light(at)
@@ -147,8 +151,9 @@ def votes(points: Samples, photo: Photo) -> Array:
 
 
 def taken_in(points: Samples, area: Area, outline_px: Array) -> Array:
-    """What speaks for the piece in the pixels that it takes in if an edge of its outline (m, 2) is
-    at each of s places, less what it gives up, (n, s); 0 for edges within the outline.
+    """Evidence (n, s) of the pixels that a piece gains or loses with each place of its edges.
+
+    `outline_px` is (m, 2); 0 for edges inside the outline.
     """
     middles = np.arange(-REACH_PX, REACH_PX, PLACE_PX) + PLACE_PX / 2
     ratio = area.at(points.at_px[:, None] + points.normal_px[:, None] * middles[None, :, None])
@@ -159,7 +164,7 @@ def taken_in(points: Samples, area: Area, outline_px: Array) -> Array:
 
 
 def _hidden(points_px: Array, outlines: list[Array]) -> NDArray[np.bool_]:
-    """Which points (n, 2) are inside, or within a blur of, any of the convex outlines."""
+    """Mask of points (n, 2) that are inside, or within a blur of, any of the convex outlines."""
     hidden = np.zeros(len(points_px), bool)
     for outline in outlines:
         hidden |= outside(points_px[:, 0], points_px[:, 1], outline) < BLUR_PX
@@ -169,12 +174,11 @@ def _hidden(points_px: Array, outlines: list[Array]) -> NDArray[np.bool_]:
 def snap(
     guess: Hypothesis, covariance: Array, photo: Photo, hidden_by: list[Array], area: Area | None
 ) -> Placed | None:
-    """Move a hypothesis whose parameters are known to `covariance` (p, p) on to the edges; None
-    where too few of them can be read.
+    """Align a hypothesis, whose parameters are known to `covariance` (p, p), with the edges.
 
-    `hidden_by`: convex outlines (m, 2) px, counter-clockwise, of other pieces; edges in there are
-    not this one's.  `area`: what speaks for piece and ground around it, if anything can be said of
-    that.
+    None if too few of them can be read.  `hidden_by` are convex outlines (m, 2) px,
+    counter-clockwise, of other pieces; edges in there are ignored.  `area` is the region likelihood
+    around it, if there is one.
     """
     here, root = guess, np.linalg.cholesky(covariance)
     placed: Placed | None = None
@@ -199,9 +203,11 @@ def snap(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Search:
-    """Distances (t,) of a profile's values; and, each with the number of places s that it is for,
-    orthonormal bases (t, 4 s) of what a blurred step between two slopes explains at each place, the
-    first vectors of all places first, and (t, 2) of what a slope without a step does.
+    """Precomputed bases for explaining profiles.
+
+    `t` (t,) are the distances of a profile's values.  `bases` are orthonormal, each with the number
+    of places s that it is for: (t, 4 s) for a blurred step between two slopes at each place, the
+    first vectors of all places first, and (t, 2) for a slope without a step.
     """
 
     t: Array
@@ -232,12 +238,11 @@ def _search() -> _Search:
 def _density(
     jacobian: Array, votes: Array, before: Array, room: tuple[float, Array] | None
 ) -> tuple[Array, Array, float]:
-    """Mean (p,) and covariance (p, p) of a move in sigmas, and the log evidence: votes (n, s) of
-    the profiles and a normal prior at `before` (p,).  `room` is by how much a piece can be tipped
-    down, in degrees, and how that changes with moves (p,).
+    """Mean (p,) and covariance (p, p) of a move in sigmas, and the log evidence.
 
-    Sampled from a Student-like mixture around what is known so far, weighed by importance, again
-    from what that gives.
+    From votes (n, s) of the profiles and a normal prior at `before` (p,).  `room` is by how much a
+    piece can be tipped down, in degrees, and how that changes with moves (p,).  Importance sampling
+    from a Student-like mixture around the present estimate, repeated from its result.
     """
     p = jacobian.shape[1]
     draws = _normal_draws(p)
@@ -274,9 +279,7 @@ def _density(
 
 
 def _believed(said: Array, known: Array) -> tuple[float, Array]:
-    """How far what the votes say of each draw (n,) can be believed beside what is known, and the
-    draws' weights (n,) then.
-    """
+    """Weight of the votes of the draws (n,) beside the prior, and the draws' weights (n,)."""
     for heat in HEATS:
         weight = heat * said + known
         weight = np.exp(weight - weight.max())
@@ -288,7 +291,7 @@ def _believed(said: Array, known: Array) -> tuple[float, Array]:
 
 @cache
 def _normal_draws(p: int) -> Array:
-    """Points (DRAWS, p) spread evenly over the standard normal distribution."""
+    """Quasi-random points (DRAWS, p) of the standard normal distribution."""
     return np.asarray(
         norm.ppf(qmc.Sobol(p, scramble=True, rng=np.random.default_rng(1)).random(DRAWS))
     )

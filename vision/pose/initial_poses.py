@@ -1,6 +1,4 @@
-"""From where the second look sees vertices to solids: every size and pose laid on them, with what
-speaks for each.
-"""
+"""Fit solids to keypoints: every probable size and pose, with its evidence."""
 
 from __future__ import annotations
 
@@ -23,41 +21,39 @@ from vision.networks.keypoints import TURNED, Looked
 
 ROUNDS = 4
 SLACK = np.array([1e4, 1e4, 1e4, 12.0])
-"""What is known of place, heading and tilt before anything is seen, 1 sigma around the start."""
+"""Prior standard deviations of place, heading and tilt around the start."""
 TILT_DEG = 20.0
-"""What is expected of a leaning piece."""
+"""Initial tilt of a leaning piece."""
 INSIDE_OUT, AGAINST_INSIDE_OUT = [1, 0, 3, 2, 4], 3.0
-"""A base that is seen the wrong way round, its upper edge for its lower one, as drawings of cubes
-can be; and what speaks against that.
+"""A base that is seen inside out, its upper edge as its lower one, as in drawings of cubes; and the
+penalty, in nats, for that.
 """
 ROBUST = 2.5
-"""Vertices farther off than this, in sigmas, are believed less and less: they may be another's."""
+"""Huber threshold of vertices, in sigmas: farther ones may be another piece's."""
 VERTICES_TOGETHER = 2.0
-"""The vertices of one crop err together: what they say is believed to this root."""
+"""Divisor of the vertices' evidence, because errors in one crop are correlated."""
 SIZE_FREEDOM, SIZE_SCALE = 5.0, 0.8
-"""Errors of the second look's sizes, in its own sigmas, are Student's with so many degrees of
-freedom and this scale: of 1,348 pieces, drawn and photographed, 14 were off by more than 3 sigmas
-and one by 9.
+"""Errors of the estimated sizes, in their own sigmas, follow Student's t with these degrees of
+freedom and this scale: of 1,348 pieces, rendered and photographed, 14 were off by more than 3
+sigmas and one by 9.
 """
 LEAST_SHARE = 1e-3
-"""Sizes and poses that are less likely than this are not laid on the vertices."""
+"""Least probability of a size and pose for it to be fitted."""
 COUNTED = np.array([[*corners, 4] for corners in TURNED])
-"""Vertices (4, 5) counted from each corner of the base, first as they are."""
+"""Orders (4, 5) of the vertices from each corner of the base, the identity first."""
 LYING_SLACK = np.array([3.0, 3.0, 10.0])
-"""How well the place of a piece that was taken for one that stands is known, if it lies instead:
-mm, mm, degrees, 1 sigma.
+"""Standard deviations of the place of a lying piece that was taken for a standing one: mm, mm,
+degrees.
 """
 MOST_AGAINST, MOST_DOUBTED = 7.0, 5
-"""What is seen badly speaks no more than the first against a size and pose, and so much its
-vertices do; so many it may be at most.
+"""Uncertain keypoints: largest penalty, in nats, of a size and pose, also by its vertices, and
+largest number of candidates.
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guess:
-    """A size and pose where the vertices have it, the covariance (p, p) of its parameters, and the
-    logarithm of what speaks for it.
-    """
+    """A size and pose fitted to the vertices, the covariance (p, p), and the log evidence."""
 
     guess: Hypothesis
     covariance: Array
@@ -71,8 +67,9 @@ def guesses(
     eye_mm: Array,
     z_mm: Sequence[float],
 ) -> list[list[Guess]]:
-    """All likely sizes and poses of each, the likeliest first; `habit` (3,) says how pieces stand
-    in this game as a rule, `z_mm` on what each stands.
+    """All probable sizes and poses of each place, the most probable first.
+
+    `habit` (3,) is the prior of the game for the poses, `z_mm` the height of what each stands on.
     """
     return _laid_out(looked, sizes, habit, eye_mm, z_mm, LEAST_SHARE, 0.0)
 
@@ -80,8 +77,9 @@ def guesses(
 def doubtful_guesses(
     looked: Looked, sizes: Sequence[PieceSize], habit: Array, eye_mm: Array, z_mm: float
 ) -> list[Guess]:
-    """The likeliest of all sizes and poses, likely or not, for a piece that is seen badly, and one
-    that lies the other way round.
+    """The most probable of all sizes and poses, however improbable, for uncertain keypoints.
+
+    Also one that lies the other way round.
     """
     least = float(np.exp(-MOST_AGAINST))
     best, *others = _laid_out([looked], sizes, habit, eye_mm, [z_mm], 0.0, least)[0][:MOST_DOUBTED]
@@ -93,9 +91,7 @@ def doubtful_guesses(
 
 
 def lying_on_its_side(one: Guess) -> list[Guess]:
-    """A piece that lies with its base to the camera looks like one that stands: the four ways in
-    which it may lie.
-    """
+    """The four ways in which a piece that seems to stand may lie with its base to the camera."""
     corners, ways = one.guess.solid.vertices_mm[:4, :2], []
     for edge in (corners + np.roll(corners, 1, axis=0)) / 2:
         across = corners.mean(axis=0) - edge
@@ -112,9 +108,7 @@ def lying_on_its_side(one: Guess) -> list[Guess]:
 
 
 def _turned_round(one: Guess) -> Guess:
-    """The same piece with its tip where its base was, which speaks less for it than anything else
-    does.
-    """
+    """The same piece with its tip where its base was, with the lowest evidence."""
     tip = one.guess.solid.vertices_mm[4]
     turned = replace(
         one.guess, x_mm=float(tip[0]), y_mm=float(tip[1]), heading_deg=one.guess.heading_deg + 180
@@ -131,7 +125,7 @@ def _laid_out(
     asked_above: float,
     at_least: float,
 ) -> list[list[Guess]]:
-    """Sizes and poses of more than a share, none of which is taken for less than another."""
+    """Fit sizes and poses above a prior probability, which is raised to a lower bound."""
     asked: list[tuple[Hypothesis, Looked]] = []
     told: list[tuple[int, float]] = []
     for k, (one, height_mm) in enumerate(zip(looked, z_mm, strict=True)):
@@ -146,8 +140,9 @@ def _laid_out(
 
 
 def _standing_clear(asked: list[tuple[Hypothesis, Looked]], eye_mm: Array) -> list[Guess]:
-    """Each hypothesis laid on what was seen; one that leans, and would have to reach into the
-    table, also on that seen inside out.
+    """Each hypothesis fitted to its keypoints.
+
+    A leaning one that would reach into the table is also fitted inside out.
     """
     laid = _laid(asked, eye_mm)
     sunk = [
@@ -173,7 +168,7 @@ def _standing_clear(asked: list[tuple[Hypothesis, Looked]], eye_mm: Array) -> li
 
 
 def _weights(looked: Looked, sizes: Sequence[PieceSize], habit: Array) -> Array:
-    """Shares (s, 3) of sizes and poses in what it may be, before they are laid on the vertices."""
+    """Prior probabilities (s, 3) of sizes and poses, before the fit to the vertices."""
     off = (np.log([size.base_mm for size in sizes]) - looked.log_base) / (
         SIZE_SCALE * looked.log_base_sigma
     )
@@ -201,8 +196,9 @@ def _start(looked: Looked, size: PieceSize, pose: Pose, z_mm: float) -> Hypothes
 
 
 def _laid(asked: list[tuple[Hypothesis, Looked]], eye_mm: Array) -> list[Guess]:
-    """Each hypothesis with least squares between its vertices and those that were seen
-    (Gauss-Newton, Huber's weights), all at once; only one that leans has a tilt to choose.
+    """Least-squares fit of each hypothesis to the seen vertices, all at once.
+
+    Gauss-Newton with Huber weights; only a leaning one has a free tilt.
     """
     if not asked:
         return []
@@ -256,9 +252,10 @@ def _laid(asked: list[tuple[Hypothesis, Looked]], eye_mm: Array) -> list[Guess]:
 def _in_order(
     starts: Sequence[Hypothesis], looked: Sequence[Looked], eye_mm: Array
 ) -> tuple[Array, Array]:
-    """The vertices (n, 10) that were seen and their sigmas, in the order of the solid's: what the
-    network takes for lying may be asked whether it stands, and the base of one that stands may be
-    counted from any corner.
+    """The seen vertices (n, 10) and their sigmas, in the order of the solid's.
+
+    Keypoints of a lying piece may be fitted as a standing one, and the base of a standing one may
+    start at any corner.
     """
     seen, sigma = (
         np.array([one.vertices_mm for one in looked]),

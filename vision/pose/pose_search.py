@@ -1,8 +1,8 @@
-"""Pieces that lie, looked for about a place in every way in which they may lie there.
+"""Search for lying pieces about a place in all headings.
 
-The second look takes a square that is printed for the base of a piece of that colour, and edges of
-it draw a piece away.  The close look and the verification see all that a piece would show, and know
-better, if they are asked about something that is nearly where the piece is.
+The keypoint network takes a printed square for the base of a piece of that colour, and its edges
+attract a piece.  Refinement and verification use the whole image of a piece and are more reliable
+if they start near its true place.
 """
 
 from __future__ import annotations
@@ -21,22 +21,24 @@ from vision.networks.pose_refiner import Look, look_closely
 from vision.networks.pose_verifier import evidence
 
 WAYS_DEG = range(0, 360, 45)
-"""Headings that are tried: a close look turns a piece by half of that."""
+"""Headings that are tried: refinement corrects half of that step."""
 KEPT = (3, 3, 2, 1, 1, 1)
-"""So many of the ways of each size, the likeliest, are looked at once more each time: a smaller
-piece in a larger one's place may fit at first.
+"""Number of best headings of each size that are refined again in each round: a smaller piece at the
+place of a larger one may fit at first.
 """
 AWAY_BASES = 0.5
-"""A piece whose middle is no farther than this from another's, in bases, may be the same."""
+"""Largest distance between middles, in bases, of readings of the same piece."""
 FITS = 6.0
-"""Log odds of the verification from which a piece surely fits: of 14 places where nothing lies, in
-drawn and kept pictures, none fitted better than 1.2, but smaller pieces in a larger one's place do.
+"""Log odds of the verification from which a piece certainly fits: of 14 places where nothing lies,
+in rendered and recorded images, none fitted better than 1.2, but smaller pieces at the place of a
+larger one do.
 """
 
 
 def as_it_may_lie(middle_mm: Array, z_mm: float, photo: Photo) -> list[Look]:
-    """The ways in which a piece may lie about a place (2,) on what is so high that fit best, the
-    best first: those that close looks do not lead to another's place.
+    """The best fitting lying pieces about a place (2,) at a height, the best first.
+
+    Those that refinement moves to another piece's place are left out.
     """
     looks = look_closely(
         [
@@ -62,8 +64,10 @@ def as_it_lies(middle_mm: Array, photo: Photo) -> Hypothesis | None:
 
 
 def as_larger(lies: Hypothesis, fit: float, photo: Photo) -> list[Look]:
-    """The larger pieces that what lies, and fits so well, may be a part of, or an inner one of:
-    those that fit better with their tips where its tip is.
+    """Alternatives of a lying piece in every larger size, tip kept in place, that fit better.
+
+    `fit` is the verification score to exceed.  The piece may be a part of the larger one, or nested
+    in it.
     """
     larger = [
         _by_its_tip(lies, size) for size in photo.setup.sizes if size.base_mm > lies.size.base_mm
@@ -75,14 +79,14 @@ def as_larger(lies: Hypothesis, fit: float, photo: Photo) -> list[Look]:
 
 
 def _by_its_tip(guess: Hypothesis, size: PieceSize) -> Hypothesis:
-    """A piece of a size that lies as another does, with its tip there."""
+    """A piece of a size that lies as another does, with its tip at the same place."""
     other = replace(guess, size=size)
     x_mm, y_mm = (guess.solid.vertices_mm - other.solid.vertices_mm)[4, :2]
     return replace(other, x_mm=other.x_mm + float(x_mm), y_mm=other.y_mm + float(y_mm))
 
 
 def _fitting(looks: list[Look], count: int, photo: Photo) -> list[Look]:
-    """So many of them of each size, those that fit best, the best of all first."""
+    """The `count` best fitting ones of each size, the best of all first."""
     ordered = [looks[k] for k in np.argsort(-evidence([guess for guess, _ in looks], photo))]
     of_size: Counter[str] = Counter()
     kept = []
@@ -94,7 +98,7 @@ def _fitting(looks: list[Look], count: int, photo: Photo) -> list[Look]:
 
 
 def _about(middle_mm: Array, z_mm: float, size: PieceSize, heading_deg: float) -> Hypothesis:
-    """A piece that lies with its middle there."""
+    """A lying piece with its middle there."""
     lies = Hypothesis(size, "lying", 0.0, 0.0, float(heading_deg), z_mm=z_mm)
     x_mm, y_mm = middle_mm - lies.middle_mm
     return replace(lies, x_mm=float(x_mm), y_mm=float(y_mm))

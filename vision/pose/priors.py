@@ -1,4 +1,4 @@
-"""How pieces of the game that is played stand as a rule, and how many of them there are."""
+"""How pieces of the table's game usually stand, and how many there are."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from table.table_config import Setup
 
 
 def habit_of(setup: Setup) -> PiecePrior:
-    """That of the game that is played."""
+    """The piece habits of the table's game."""
     return table_facts(setup.game.name).pieces
 
 
 def stand_alike(setup: Setup) -> bool:
-    """Do nearly all pieces of the game stand, or nearly all lie?"""
+    """True if nearly all pieces of the game stand, or nearly all lie."""
     return habit_of(setup).has_dominant_pose
 
 
 def lie_as_a_rule(setup: Setup) -> bool:
-    """Do nearly all pieces of the game lie?"""
+    """True if nearly all pieces of the game lie."""
     return habit_of(setup).mostly_lying

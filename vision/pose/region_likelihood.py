@@ -1,10 +1,10 @@
-"""What lies inside a piece's outline looks as the piece does, what lies outside as the ground does.
+"""Region likelihood: inside its outline a piece looks like itself, outside like the ground.
 
-Edges of see-through plastic are faint, and shadows and gloss have edges too; but all of a piece
-differs a little from the bare ground. How light is spread inside and outside of where a piece is
-thought to be says of every pixel around how much likelier it is the piece's than the ground's.  On
-a chessboard light and dark squares are told apart, as pieces let them through. Source: Prisacariu
-and Reid, PWP3D: Real-Time Segmentation and Tracking of 3D Objects, IJCV 2012.
+Edges of transparent plastic are faint, and shadows and gloss have edges too; but all of a piece
+differs a little from the bare ground. The distributions of light inside and outside a predicted
+outline give every pixel around a likelihood ratio of piece to ground.  On a chessboard light and
+dark squares are treated separately, because pieces let them through. Source: Prisacariu and Reid,
+PWP3D: Real-Time Segmentation and Tracking of 3D Objects, IJCV 2012.
 """
 
 from __future__ import annotations
@@ -22,44 +22,45 @@ from vision.geometry.rectified_view import SUB_BITS, Photo
 from vision.geometry.srgb import linear
 
 AROUND = 0.5
-"""So much of the outline's size around it is looked at, and at least LEAST_AROUND_PX."""
+"""Margin around the outline, as a share of its size, at least LEAST_AROUND_PX."""
 LEAST_AROUND_PX = 8
 INSIDE, OUTSIDE = 1, 4
-"""Cells nearer to the outline are not learned from: its place is not known better, and the ground
-is in the piece's shadow there.
+"""Cells closer than this to the outline are excluded from learning: its place is not known better,
+and the ground is in the piece's shadow there.
 """
 NEAR = 10
-"""Cells farther from the outline are learned from only."""
+"""Cells farther from the outline are only used for learning."""
 BESIDE_LINE = 1.5
-"""Cells nearer to a line between two squares show some of both."""
+"""Cells closer than this to a line between two squares mix both."""
 PIECE_KINDS, GROUND_KINDS = 3, 6
-"""Ways in which a piece and the ground may look, each with a normal distribution of its own."""
+"""Numbers of normal distributions in the mixtures of a piece and of the ground."""
 PIXELS = 8000
-"""Where a piece with what is around it shows in many more pixels, two by two make a cell, or three
-by three, and so on.
-"""
+"""Target number of cells: larger regions are downscaled by an integer factor."""
 LEARNED = 500
-"""From no more cells than about so many anything is learned."""
+"""Approximate largest number of cells that distributions are learned from."""
 LEAST_LEARNED = 25
-"""From fewer nothing is."""
+"""Least number of cells that a distribution is learned from."""
 SPREAD, NOISE = 1.5, 0.008
-"""Spread is taken larger than learned, and the least, in roots of light."""
+"""Factor on the learned standard deviation, and its lower limit, in square roots of light."""
 SHADOW, SHADOWS = 0.65, 0.17
-"""Root of light in a shadow, as a share: its mean and spread."""
+"""Square root of light in a shadow, relative to none: mean and standard deviation."""
 TINT, TINTS = 0.5, 0.4
-"""How much of a shadow's colour is the piece's own, as light comes through it: mean and spread."""
+"""Share of the piece's own colour in its shadow, as light comes through it: mean and standard
+deviation.
+"""
 SHADED = 0.3
-"""Share of the ground that may be in shadow."""
+"""Prior share of the ground in shadow."""
 ANYTHING = 0.05
-"""Share of what looks as neither does, as gloss: all colours alike."""
+"""Weight of the uniform outlier distribution, for gloss and the like."""
 MOST = 2.0
-"""So much and no more a pixel says, as a logarithm."""
+"""Clip of a pixel's log-likelihood ratio."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Area:
-    """Around a piece: from the pixel `left`, `top` on, for cells of `step` pixels, the logarithm
-    (h, w) of how much likelier a pixel there is the piece's than the ground's.
+    """Log-likelihood ratios (h, w) of piece to ground around a piece.
+
+    From the pixel `left`, `top` on, for cells of `step` pixels, per pixel.
     """
 
     left: int
@@ -68,7 +69,7 @@ class Area:
     ratio: NDArray[np.float32]
 
     def at(self, pixels: Array) -> NDArray[np.float32]:
-        """The logarithm at pixels (n, m, 2); 0 beyond the area."""
+        """The log-likelihood ratio at pixels (n, m, 2); 0 outside the area."""
         u, v = self.cells(pixels).astype(np.float32).transpose(2, 0, 1)
         return np.asarray(
             cv2.remap(
@@ -78,14 +79,12 @@ class Area:
         )
 
     def inside(self, outline_px: Array) -> float:
-        """Sum of the logarithms of the pixels inside an outline (n, 2)."""
+        """Sum of the log-likelihood ratios of the pixels inside an outline (n, 2)."""
         covered = np.clip(0.5 - self.outside(outline_px), 0, 1)
         return self.step**2 * float((self.ratio * covered).sum())
 
     def outside(self, outline_px: Array) -> Array:
-        """How many cells each cell (h, w) is outside of a convex outline (n, 2); negative
-        within.
-        """
+        """Signed distance (h, w), in cells, from a convex outline (n, 2); negative inside."""
         rows, columns = np.ogrid[: self.ratio.shape[0], : self.ratio.shape[1]]
         return outside(columns, rows, self.cells(outline_px))
 
@@ -96,11 +95,10 @@ class Area:
 
 
 def area(solid: Solid, photo: Photo, hidden_by: list[Array]) -> Area | None:
-    """What speaks for a piece and for the ground around one that is about there; None where it is
-    not in the picture, and on boards with print: what is under a piece does not look there like
-    what is beside it.
+    """Region likelihood around a piece that is about there.
 
-    Inside of other pieces' outlines, `hidden_by`, (n, 2) px each, nothing speaks.
+    None if it is not in the image, and on boards with print: the ground under a piece differs there
+    from that beside it.  Zero inside other pieces' outlines, `hidden_by`, (n, 2) px each.
     """
     if not isinstance(photo.setup.board, Open | Chessboard):
         return None
@@ -122,7 +120,10 @@ def area(solid: Solid, photo: Photo, hidden_by: list[Array]) -> Area | None:
 def _ratios(
     part: Image, outline_px: Array, solid: Solid, photo: Photo, hidden_by: list[Array], place: Area
 ) -> NDArray[np.float32]:
-    """The logarithms (h, w) for a part (h, w, 3) of the picture; `outline_px` is the solid's."""
+    """Log-likelihood ratios (h, w) for a part (h, w, 3) of the image.
+
+    `outline_px` is the solid's.
+    """
     root = np.sqrt(linear(part) + np.float32(0.001)).astype(np.float32)
     ratio = np.zeros(root.shape[:2], np.float32)
     away = place.outside(outline_px)
@@ -152,7 +153,7 @@ def _ratios(
 
 
 def _grounds(place: Area, solid: Solid, photo: Photo) -> list[NDArray[np.bool_]]:
-    """Where (h, w) each kind of ground is that the board has there."""
+    """Masks (h, w), one for each kind of ground of the board there."""
     board, shape = photo.setup.board, place.ratio.shape
     if isinstance(board, Open):
         return [np.ones(shape, bool)]
@@ -178,7 +179,7 @@ def _grounds(place: Area, solid: Solid, photo: Photo) -> list[NDArray[np.bool_]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Mixture:
-    """Normal distributions: their weights (k,), means (k, 3) and covariances (k, 3, 3)."""
+    """Gaussian mixture: weights (k,), means (k, 3) and covariances (k, 3, 3)."""
 
     weights: Array
     means: Array
@@ -197,7 +198,7 @@ class _Mixture:
         return density
 
     def shaded(self, dye: Array) -> _Mixture:
-        """The same in all kinds of shadow, where light may come through a piece of a dye (3,)."""
+        """The mixture in all kinds of shadow, where light may shine through a piece's dye (3,)."""
         tinted = 1 - TINT * (1 - dye)
         darker, redder = SHADOWS * self.means * tinted, TINTS * SHADOW * self.means * (1 - dye)
         spread = np.einsum("ki,kj->kij", darker, darker) + np.einsum("ki,kj->kij", redder, redder)
@@ -207,8 +208,9 @@ class _Mixture:
 def _ratio(
     root: NDArray[np.float32], piece: NDArray[np.float32], bare: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """Logarithm (n,) of how much likelier roots of light (n, 3) are a piece's, which looks as (m,
-    3), than the bare ground's, (k, 3).
+    """Log-likelihood ratio (n,) of piece to bare ground, for square roots of light (n, 3).
+
+    `piece` (m, 3) and `bare` (k, 3) are samples of both.
     """
     ground, dye = _mixture(bare, GROUND_KINDS), piece.mean(axis=0) / piece.mean(axis=0).max()
     as_ground = (1 - SHADED) * ground.density(root) + SHADED * ground.shaded(dye).density(root)
@@ -218,7 +220,7 @@ def _ratio(
 
 
 def _mixture(colours: NDArray[np.float32], count: int) -> _Mixture:
-    """Normal distributions, `count` or fewer, that colours (n, 3) come from."""
+    """Gaussian mixture of colours (n, 3) with `count` components or fewer."""
     order = np.argsort(colours @ np.ones(3, np.float32), kind="stable")
     start = np.empty((len(colours), 1), np.int32)
     start[order, 0] = np.arange(len(colours)) * count // len(colours)
@@ -236,8 +238,9 @@ def _mixture(colours: NDArray[np.float32], count: int) -> _Mixture:
 
 
 def outside(x: Array, y: Array, outline: Array) -> Array:
-    """How far places, with x and y of any shape, are outside of a convex outline (m, 2),
-    counter-clockwise; negative within.
+    """Signed distance of points, with x and y of any shape, from a convex outline (m, 2).
+
+    The outline is counter-clockwise; negative inside.
     """
     ahead = np.concatenate([outline[1:], outline[:1]]) - outline
     ahead = ahead / np.maximum(np.hypot(*ahead.T), 1e-9)[:, None]
