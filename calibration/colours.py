@@ -41,7 +41,7 @@ from vision.geometry.rectified_view import Photo
 from vision.localization.fiducials import locate
 from vision.localization.fiducials_seen import expect_every_fiducial
 from vision.networks.detector import search, view_of
-from vision.pipeline import lay_out
+from vision.pipeline import propose_candidates
 from vision.pose.candidates import SURE_CHANCE, on_their_edges
 
 PALETTE_CHROMA_SIGMA, PALETTE_LEVEL_SIGMA = 0.5, 0.5
@@ -127,7 +127,7 @@ def shown_pieces(image: Image, setup: Setup) -> list[Shown]:
                 " another picture"
             )
         )
-    sure = [one for one in lay_out(sight, photo) if one.chance > SURE_CHANCE]
+    sure = [one for one in propose_candidates(sight, photo) if one.chance > SURE_CHANCE]
     spots = list(on_their_edges(sure, photo, {}).values())
     bare = bare_ground(sight, [spot.best for spot in spots], photo)
     outline = setup.outline_mm()

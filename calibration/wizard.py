@@ -65,7 +65,7 @@ class Step:
     refusal: str = ""
 
 
-class Preparing:
+class TableWizard:
     """Watches the camera of a table on which no game is played yet, and runs jobs on request.
 
     Call `run` in a thread of its own; everything else is thread-safe.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from cli.terminal import language, ring
-from hardware.factory import Rig, open_rig
+from hardware.factory import Devices, open_rig
 from hardware.settings import load_settings
 from table.table_config import Setup
 
 
-def rig_of(path: Path | None, setup: Setup) -> Rig:
+def rig_of(path: Path | None, setup: Setup) -> Devices:
     """Open everything that the settings name, for this table; nothing without settings.
 
     The terminal's bell goes to stderr. Raises InputError that names the setting.
@@ -20,5 +20,5 @@ def rig_of(path: Path | None, setup: Setup) -> Rig:
             load_settings(path), setup.outline_mm(), lambda text: ring(text, err=True), language()
         )
         if path
-        else Rig()
+        else Devices()
     )

@@ -19,9 +19,9 @@ from rich.table import Table
 from cli.device_report import SQUARE_MM, ask_board, connected
 from cli.dice import FEWEST, judge_rolls
 from cli.terminal import console, ring, say
-from hardware.cues import SIGNALS, TUNES, Mark, Scene, Signal
+from hardware.cues import SIGNALS, TUNES, Cue, Mark, Signal
 from hardware.dice_display import picture, tumble
-from hardware.factory import Rig, open_rig
+from hardware.factory import Devices, open_rig
 from hardware.interfaces import Buttons, Lamps, Press, Reading
 from hardware.settings import (
     BoardLampsSettings,
@@ -193,7 +193,7 @@ def _button_names(settings: HardwareSettings) -> tuple[str, ...]:
 
 
 def _walk(
-    rig: Rig, settings: HardwareSettings, names: tuple[str, ...], outline_mm: Array
+    rig: Devices, settings: HardwareSettings, names: tuple[str, ...], outline_mm: Array
 ) -> Iterator[tuple[str, bool]]:
     """Try every part: yields its name and whether people say that it works.
 
@@ -208,7 +208,7 @@ def _walk(
             rig.dice.show((value,) * rig.dice.count)
             yield f"a {value} on the dice", click.confirm(f"Does every die show a {value}?", True)
     if rig.buzzer:
-        rig.buzzer.play(Scene("refused"))
+        rig.buzzer.play(Cue("refused"))
         yield "the buzzer", click.confirm("Were there three beeps?", True)
     if rig.voice:
         rig.voice.say("This is Rinkside.")
@@ -243,7 +243,7 @@ def _seats(settings: HardwareSettings) -> int:
 def _try_lamps(lamps: Lamps, settings: HardwareSettings) -> Iterator[tuple[str, bool]]:
     seats = _seats(settings)
     for seat, colour in enumerate(TRIED[:seats], 1):
-        lamps.show(Scene("turn", TRIED, of=(colour,)))
+        lamps.show(Cue("turn", TRIED, of=(colour,)))
         yield (
             f"the lamp of player {seat}",
             click.confirm(f"Does player {seat} ({colour}) breathe?", True),
@@ -251,7 +251,7 @@ def _try_lamps(lamps: Lamps, settings: HardwareSettings) -> Iterator[tuple[str, 
     if isinstance(settings.lamps, GpioLampsSettings):
         yield from _try_wires(lamps, settings.lamps)
     for signal in SIGNALS:
-        lamps.show(Scene(signal, TRIED[:seats], of=TRIED[:2]))
+        lamps.show(Cue(signal, TRIED[:seats], of=TRIED[:2]))
         colour = VERDICT_COLOURS.get(signal, "") if _has_colours(settings) else ""
         looks = f"{TUNES[signal].words}{colour and f', the verdict in {colour}'}"
         yield f"the signal {signal!r}", click.confirm(f"Is this {signal!r}: {looks}?", True)
@@ -261,7 +261,7 @@ def _try_wires(lamps: Lamps, settings: GpioLampsSettings) -> Iterator[tuple[str,
     """Red, green and blue of every player's lamp that has three pins: each alone."""
     for seat, pins in enumerate(settings.players, 1):
         for colour in PRIMARIES if not isinstance(pins, int) else ():
-            lamps.show(Scene("turn", ("",) * (seat - 1) + (colour,), of=(colour,)))
+            lamps.show(Cue("turn", ("",) * (seat - 1) + (colour,), of=(colour,)))
             yield (
                 f"the {colour} of player {seat}",
                 click.confirm(f"Is the lamp of player {seat} {colour}?", True),
@@ -288,7 +288,7 @@ def _try_corners(lamps: Lamps, outline_mm: Array) -> Iterator[tuple[str, bool]]:
         ("near right", "clockwise", (right, near)),
         ("far right", "leds", (right, far)),
     ):
-        lamps.show(Scene("turn", TRIED, marks=(Mark("line", (point, point)),)))
+        lamps.show(Cue("turn", TRIED, marks=(Mark("line", (point, point)),)))
         yield (
             f"hardware.lamps.{setting}",
             click.confirm(

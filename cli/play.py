@@ -23,7 +23,7 @@ import click
 import engines
 from calibration.table.drift import recheck
 from calibration.table.remeasure import redo
-from calibration.wizard import Preparing
+from calibration.wizard import TableWizard
 from cli.devices import rig_of
 from cli.garbage_collection import short_collections
 from cli.options import camera_option, complain, empty_option, settings_option, table_option
@@ -31,7 +31,7 @@ from cli.paths import codes_path, log_path, ready_folder
 from cli.serve_options import LAST_LOOK_S, address_for_others, address_options, tell_codes
 from cli.shutdown import stopped_by_one_signal
 from cli.terminal import say
-from hardware.factory import Rig
+from hardware.factory import Devices
 from hardware.settings import PARTS
 from referee.devices.controller import Companion
 from referee.live.game_setup import Choice, SettingUp
@@ -45,7 +45,7 @@ from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
 from referee.sessions.start import as_played, opening, parse_names, parse_rulings, reopened
 from referee.sessions.status import LiveState
-from referee.statistics.history import Stories
+from referee.statistics.history import HistoryCache
 from simulation.camera import real_time
 from simulation.tables import demo_table
 from table.errors import InputError
@@ -258,7 +258,9 @@ def play(
             throw_away=data is None and resume is None and spec.startswith("simulated:"),
         )
         if camera is None:
-            table = Preparing(TableFile(table_path, setup), lambda setup: open_camera(spec, setup))
+            table = TableWizard(
+                TableFile(table_path, setup), lambda setup: open_camera(spec, setup)
+            )
             started = _chosen(listening, table, access, public_names)
             reference = reference if table.setup is setup else None  # it has cards where they were
             setup = table.setup
@@ -304,7 +306,7 @@ def play(
         )
 
 
-def _opening(choice: Choice, setup: Setup, camera: CameraPort | Preparing) -> SessionStarted:
+def _opening(choice: Choice, setup: Setup, camera: CameraPort | TableWizard) -> SessionStarted:
     now, rulings = datetime.now(UTC), dict(choice.rulings)
     return opening(
         choice.game,
@@ -320,7 +322,7 @@ def _opening(choice: Choice, setup: Setup, camera: CameraPort | Preparing) -> Se
 
 
 def _chosen(
-    listening: socket.socket, table: Preparing, access: Access, public_names: tuple[str, ...]
+    listening: socket.socket, table: TableWizard, access: Access, public_names: tuple[str, ...]
 ) -> SessionStarted:
     """What people begin on a page once the table is ready.
 
@@ -345,7 +347,7 @@ def _chosen(
         looking.join(STOP_S)
 
 
-def _devices(rig: Rig) -> dict[str, str]:
+def _devices(rig: Devices) -> dict[str, str]:
     """Fault of each connected part; empty where it works."""
     connected = (name for name in PARTS if getattr(rig, name) is not None)
     return {name: rig.troubles.get(name, "") for name in connected}
@@ -356,7 +358,7 @@ def _referee(
     maker: RefereeFactory,
     referee: Referee,
     listening: socket.socket,
-    rig: Rig,
+    rig: Devices,
     access: Access,
     log: Path,
     ending: Event,
@@ -387,7 +389,7 @@ def _referee(
         with suppress(KeyboardInterrupt):
             hosts, others = (socket.gethostname(), *public_names), address_for_others(listening)
             app = create_app(
-                session, supervisor, hosts, access, others, lambda: _devices(rig), Stories(log)
+                session, supervisor, hosts, access, others, lambda: _devices(rig), HistoryCache(log)
             )
             tell_codes("The panel is", listening, access)
             serve(app, listening, stopping=ending, behind_proxy=bool(public_names))

@@ -18,7 +18,7 @@ from cli.garbage_collection import short_collections
 from cli.options import camera_option, complain, empty_option, settings_option, table_option
 from cli.shutdown import stopped_by_one_signal
 from cli.terminal import in_language, say, say_json
-from hardware.factory import Rig
+from hardware.factory import Devices
 from referee.devices.controller import Companion
 from referee.live.patient_session import PatientSession
 from referee.live.recorded_inputs import read_inputs
@@ -134,7 +134,7 @@ def referee(
 
 
 def _referee(
-    stack: ExitStack, session: Session, supervisor: Supervisor, rig: Rig, as_json: bool
+    stack: ExitStack, session: Session, supervisor: Supervisor, rig: Devices, as_json: bool
 ) -> None:
     """Referee in a thread, and print every ruling, until the pictures end or Ctrl-C."""
     stopped = threading.Event()

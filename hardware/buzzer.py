@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hardware.cues import Scene, Signal
-from hardware.step_player import Latest
+from hardware.cues import Cue, Signal
+from hardware.step_player import StepPlayer
 
 HEARD: frozenset[Signal] = frozenset(
     {"accepted", "refused", "too close", "asking", "choice", "measure", "camera lost", "over"}
@@ -13,7 +13,7 @@ HEARD: frozenset[Signal] = frozenset(
 """What deserves a sound; everything else is only to be seen."""
 
 
-def beeps(scene: Scene) -> tuple[tuple[bool, int], ...]:
+def beeps(scene: Cue) -> tuple[tuple[bool, int], ...]:
     """Sound and silence in ms; empty for a scene that is only to be seen."""
     return (
         tuple((level >= 0.5, hold_ms) for level, hold_ms in scene.rhythm.steps)
@@ -22,7 +22,7 @@ def beeps(scene: Scene) -> tuple[tuple[bool, int], ...]:
     )
 
 
-class Beeps(Latest[bool]):
+class Beeps(StepPlayer[bool]):
     """The interface `Buzzer` on anything that can be switched.
 
     A thread of its own beeps, and only the latest scene counts.
@@ -36,7 +36,7 @@ class Beeps(Latest[bool]):
         """Why the last scene was not heard; empty: it was."""
         return self.failed
 
-    def play(self, scene: Scene) -> None:
+    def play(self, scene: Cue) -> None:
         """Beep once; returns at once."""
         self.begin(beeps(scene))
 

@@ -131,7 +131,7 @@ TUNES: dict[Signal, Tune] = {
         "two flashes, over and over", Rhythm(((1.0, 260), (0.2, 160), (1.0, 260), (0.2, 900)))
     ),
 }
-"""Every signal's look; that of `choice` is the first answer's (`Scene.rhythm`).
+"""Every signal's look; that of `choice` is the first answer's (`Cue.rhythm`).
 
 No two rhythms are alike, and none flashes more than three times in any second (WCAG 2.3.1)."""
 
@@ -148,7 +148,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class Cue:
     """What lamps should tell.
 
     `players` in turn order, by the colours of their pieces; `of` whom the signal concerns (whose
@@ -163,7 +163,7 @@ class Scene:
     of: tuple[str, ...] = ()
     leader: str | None = None
     marks: tuple[Mark, ...] = ()
-    then: Scene | None = None
+    then: Cue | None = None
     news: int = 0
     count: int = 1
 
@@ -174,7 +174,7 @@ class Scene:
             return TUNES[self.signal].rhythm
         return Rhythm((*((1.0, 450), (0.0, 250)) * (self.count - 1), (1.0, 450), (0.0, 1650)))
 
-    def at(self, since_ms: float) -> tuple[Scene, float]:
+    def at(self, since_ms: float) -> tuple[Cue, float]:
         """The scene that is to be seen so long after this one began.
 
         And how long after its own beginning.
@@ -185,4 +185,4 @@ class Scene:
         return self.then.at(since_ms - lasts_ms)
 
 
-DARK = Scene("dark")
+DARK = Cue("dark")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hardware.interfaces import Dice, Faces
-from hardware.step_player import Latest
+from hardware.step_player import StepPlayer
 
 PIPS: dict[int, tuple[int, ...]] = {
     0: (0, 0, 0, 0, 0, 0, 0),
@@ -54,7 +54,7 @@ def _row(value: int, row: int) -> str:
     return f"| {' '.join('o' if (row, column) in lit else ' ' for column in range(3))} |"
 
 
-class Tumbler(Latest[Faces]):
+class Tumbler(StepPlayer[Faces]):
     """Lets dice tumble to values that were drawn, and kept, before.
 
     In a thread of its own; only the latest roll counts.

@@ -44,7 +44,7 @@ P = TypeVar(
 
 
 @dataclass(slots=True)
-class Rig:
+class Devices:
     """What is connected; None for what is not."""
 
     lamps: Lamps | None = None
@@ -90,7 +90,7 @@ def open_rig(
     outline_mm: Array,
     write: Callable[[str], object],
     language: Language = "en",
-) -> Rig:
+) -> Devices:
     """Open all of it.
 
     `outline_mm` (n, 2) of the board is for a strip round it, `write` to the terminal for its bell,
@@ -118,8 +118,8 @@ class _Opening:
         self._language = language
         self._stack = ExitStack()
 
-    def rig(self) -> Rig:
-        rig = Rig()
+    def rig(self) -> Devices:
+        rig = Devices()
         with self._stack:
             dice = self._dice()
             # Closed in the other order: dice on a strip go dark with its last frame.
@@ -157,7 +157,7 @@ class _Opening:
         return link
 
     def _lamps(self, dice: Dice | None) -> Lamps | None:
-        from hardware.lamp_thread import Shown
+        from hardware.lamp_thread import LampThread
 
         match settings := self._settings.lamps:
             case None:
@@ -170,7 +170,7 @@ class _Opening:
                 from hardware.backends.gpio import GpioLamps
 
                 players = [as_pins(pins) for pins in settings.players]
-                return Shown(
+                return LampThread(
                     lambda: GpioLamps(
                         self._pins, players, as_pins(settings.verdict), settings.active_high
                     )
@@ -178,7 +178,7 @@ class _Opening:
             case BoardLampsSettings():
                 from hardware.backends.microcontroller import BoardLamps
 
-                return Shown(lambda: BoardLamps(self._link, settings.players))
+                return LampThread(lambda: BoardLamps(self._link, settings.players))
             case WledSettings():
                 from hardware.backends.led_strip import Strip
                 from hardware.backends.serial_port import open_port
@@ -198,12 +198,12 @@ class _Opening:
                         settings.supply_ma,
                     )
 
-                return Shown(open_strip)
+                return LampThread(open_strip)
             case WledPresetsSettings():
                 from hardware.backends.serial_port import open_port
                 from hardware.backends.wled import WledPresets
 
-                return Shown(
+                return LampThread(
                     lambda: WledPresets(
                         open_port(settings.device, settings.baud, "hardware.lamps.device"),
                         settings.presets,

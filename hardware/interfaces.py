@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from hardware.cues import Scene
+from hardware.cues import Cue
 from table.languages import Language
 
 Faces = tuple[int | None, ...]
@@ -52,7 +52,7 @@ class Lamps(Protocol):
     def trouble(self) -> str:
         """Why it does not work just now; empty: it does."""
 
-    def show(self, scene: Scene) -> None:
+    def show(self, scene: Cue) -> None:
         """Show a scene from now on; only the latest counts.
 
         Returns at once, whatever the device does.
@@ -101,7 +101,7 @@ class Buzzer(Protocol):
     def trouble(self) -> str:
         """Why it does not work just now; empty: it does."""
 
-    def play(self, scene: Scene) -> None:
+    def play(self, scene: Cue) -> None:
         """Let a scene's rhythm be heard once.  Returns at once; only the latest counts."""
 
     def close(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hardware.cues import LAMP_RGB, TUNES, Rgb, Scene
+from hardware.cues import LAMP_RGB, TUNES, Cue, Rgb
 
 WHITE: Rgb = (255, 255, 255)
 LEADER_LEVEL = 0.25
@@ -24,7 +24,7 @@ class Lantern(NamedTuple):
         return red, green, blue
 
 
-def lanterns(scene: Scene, since_ms: float, players: int) -> tuple[Lantern, ...]:
+def lanterns(scene: Cue, since_ms: float, players: int) -> tuple[Lantern, ...]:
     """Lamps of so many players and the verdict's, the last one, so long after the scene began."""
     scene, at_ms = scene.at(since_ms)
     lit = []
@@ -38,7 +38,7 @@ def lanterns(scene: Scene, since_ms: float, players: int) -> tuple[Lantern, ...]
     return (*lit, Lantern(TUNES[scene.signal].rgb or WHITE, level))
 
 
-def phase_ms(scene: Scene, colour: str) -> float:
+def phase_ms(scene: Cue, colour: str) -> float:
     """How much later in the rhythm one of the players is shown, in ms.
 
     Those between whom it is too close take turns.

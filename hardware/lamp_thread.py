@@ -12,7 +12,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import Protocol
 
-from hardware.cues import DARK, Scene
+from hardware.cues import DARK, Cue
 from hardware.interfaces import DeviceLost
 from table.errors import InputError, said_of
 
@@ -38,14 +38,14 @@ class Device(Protocol):
     interval_s: float
     """It takes a moment this often, no faster."""
 
-    def step(self, scene: Scene, since_ms: float) -> None:
+    def step(self, scene: Cue, since_ms: float) -> None:
         """Show the scene as it is so long after it began; raises DeviceLost."""
 
     def close(self) -> None:
         """Let the device go."""
 
 
-class Shown:
+class LampThread:
     """The port `Lamps` on any device."""
 
     def __init__(
@@ -69,7 +69,7 @@ class Shown:
         with self._lock:
             return self._trouble
 
-    def show(self, scene: Scene) -> None:
+    def show(self, scene: Cue) -> None:
         """Show a scene from now on; the same one again goes on as it is."""
         with self._lock:
             if scene != self._scene:

@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 Step = TypeVar("Step")
 
 
-class Latest(Generic[Step]):
+class StepPlayer(Generic[Step]):
     """Plays the steps that it was given last; older ones give way at once.
 
     Steps that fail are left, and the next ones are played.

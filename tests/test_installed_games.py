@@ -27,7 +27,7 @@ from referee.sessions.commands import Hear, Undo
 from referee.sessions.event_store import Log
 from referee.sessions.events import Ruled, SessionStarted
 from referee.sessions.session import Session
-from referee.statistics.history import Stories
+from referee.statistics.history import HistoryCache
 from referee.statistics.throws import hits
 from simulation.players.ice_boule_table import demo_setup
 from table.boards import Chessboard, Hex
@@ -216,7 +216,7 @@ def test_an_installed_game_is_played_shown_and_counted(session: Session, tmp_pat
     for move in ("red 2", "blue 1", "red 1"):
         put(session, move)
     assert session.ledger.outcome == "blue won"
-    (played,) = Stories(tmp_path / "log.sqlite").of(session.id).games
+    (played,) = HistoryCache(tmp_path / "log.sqlite").of(session.id).games
     assert (played.winners, played.over) == (("blue",), True)
 
 

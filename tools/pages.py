@@ -24,7 +24,7 @@ from flask import Flask
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
 from calibration.progress import CornersGuide, LensGuide
-from calibration.wizard import Preparing
+from calibration.wizard import TableWizard
 from referee.live.game_setup import Choice, SettingUp
 from referee.live.live_measurement import Ruler
 from referee.live.referee import Referee
@@ -32,7 +32,7 @@ from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
 from referee.sessions.start import opening
-from referee.statistics.history import Stories
+from referee.statistics.history import HistoryCache
 from simulation.players.ice_boule import simulated_table
 from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
@@ -146,7 +146,7 @@ def game(seed: int) -> Iterator[tuple[Flask, Frame]]:
         stack.callback(camera.over.set)
         camera.enough.wait()
         assert camera.last is not None
-        yield create_app(session, referee, stories=Stories(log.path)), camera.last
+        yield create_app(session, referee, stories=HistoryCache(log.path)), camera.last
 
 
 def everything(app: Flask) -> list[str]:
@@ -167,7 +167,7 @@ def everything(app: Flask) -> list[str]:
     return sorted(path for path in paths if "." not in path)
 
 
-def guides(frame: Frame, path: Path) -> tuple[dict[str, Flask], Preparing]:
+def guides(frame: Frame, path: Path) -> tuple[dict[str, Flask], TableWizard]:
     """Applications with one page that leads through a task before play.
 
     Also the table that the set-up would write to `path`.
@@ -181,7 +181,7 @@ def guides(frame: Frame, path: Path) -> tuple[dict[str, Flask], Preparing]:
     )
     ruler = Ruler(Film(frame, frame), demo_setup(), Watch())
     ruler.run()
-    table = Preparing(
+    table = TableWizard(
         TableFile(path, demo_setup()), lambda setup: open_camera("simulated:3", setup)
     )
     apps = {

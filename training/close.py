@@ -36,7 +36,7 @@ from vision.networks.pose_refiner import (
     rotation,
     straight,
 )
-from vision.pose.edge_alignment import snap
+from vision.pose.edge_alignment import align_to_edges
 
 SIDE_PX, BASE_PX = 200, 40.0
 """Side of the picture that is kept of a piece, and pixels of it to the base: finer than it is
@@ -173,7 +173,7 @@ def _fits(
             [START_BASES * true.size.base_mm, START_BASES * true.size.base_mm, START_DEG]
         )
         start = true.at(true.parameters + rng.normal(0, sigma))
-        placed = snap(start, np.diag((TOLD * sigma) ** 2), photo, hidden_by, None)
+        placed = align_to_edges(start, np.diag((TOLD * sigma) ** 2), photo, hidden_by, None)
         yield (start if placed is None else placed.guess).solid
 
 

@@ -18,7 +18,7 @@ from table.pieces import COLOURS
 from table.solids import POSES
 from training.sheets import SHEET_PX, Sheet
 from vision.geometry.rectified_view import FlatView
-from vision.networks.detector import STEPS_A_BASE, STRIDE, Sight, search
+from vision.networks.detector import STEPS_A_BASE, STRIDE, Detections, search
 from vision.networks.keypoints import (
     BASE,
     BASE_DOUBT,
@@ -29,7 +29,7 @@ from vision.networks.keypoints import (
     THERE,
     VERTEX_DOUBT,
     VERTICES,
-    Cut,
+    Crop,
     cut_of,
 )
 
@@ -57,7 +57,7 @@ class Look:
     """A place to look at: the sheet, where to cut it, and the number of the piece there, or -1."""
 
     sheet: Sheet
-    cut: Cut
+    cut: Crop
     piece: int
 
 
@@ -85,7 +85,7 @@ def looks(sheet: Sheet) -> list[Look]:
     return [*out, *(Look(sheet, _true_cut(sheet, k), k) for k in missed)]
 
 
-def _wrongly_shown(sheet: Sheet, sight: Sight) -> list[Cut]:
+def _wrongly_shown(sheet: Sheet, sight: Detections) -> list[Crop]:
     """Where the finder sees something of a piece and there is none."""
     there = cv2.dilate(
         cv2.resize(sheet.masks[0], sight.pieces.shape[::-1], interpolation=cv2.INTER_AREA),
@@ -94,23 +94,23 @@ def _wrongly_shown(sheet: Sheet, sight: Sight) -> list[Cut]:
     wrong = (sight.pieces & (there == 0)).astype(np.uint8)
     count, _, stats, middles = cv2.connectedComponentsWithStats(wrong, connectivity=4)
     places = middles[1:count][stats[1:count, cv2.CC_STAT_AREA] >= LEAST_CELLS]
-    return [Cut((place + 0.5) * STRIDE - 0.5, 0.0, STEPS_A_BASE / BASE_PX) for place in places]
+    return [Crop((place + 0.5) * STRIDE - 0.5, 0.0, STEPS_A_BASE / BASE_PX) for place in places]
 
 
-def _under_arm(sheet: Sheet, cut: Cut) -> bool:
+def _under_arm(sheet: Sheet, cut: Crop) -> bool:
     """Pieces half under an arm are not in the sheet's list."""
     x, y = np.rint(cut.middle_px).astype(int)
     return bool(sheet.masks[1, max(0, y - 20) : y + 21, max(0, x - 20) : x + 21].any())
 
 
-def _true_cut(sheet: Sheet, piece: int) -> Cut:
+def _true_cut(sheet: Sheet, piece: int) -> Crop:
     corners = sheet.vertices[piece]
     way = (
         corners[1] - corners[0]
         if POSES[sheet.pose[piece]] == "upright"
         else corners[4] - corners[:4].mean(axis=0)
     )
-    return Cut(
+    return Crop(
         (corners[:4].mean(axis=0) + corners[4]) / 2,
         float(np.degrees(np.arctan2(*way[::-1]))),
         sheet.base[piece] / BASE_PX,
@@ -128,7 +128,7 @@ def crop(look: Look, rng: np.random.Generator) -> tuple[NDArray[np.uint8], NDArr
     turn = float(rng.uniform(0, 360)) if rng.random() < SWAPPED else float(turn)
     astray = rng.random() < ASTRAY
     scale = rng.uniform(-ASTRAY_SCALE, ASTRAY_SCALE) if astray else rng.normal(0, SCALE)
-    cut = Cut(
+    cut = Crop(
         cut.middle_px + rng.normal(0, ASTRAY_PX if astray else PLACE_PX, 2),
         turn,
         cut.zoom * float(np.exp(scale)),

@@ -19,8 +19,8 @@ from vision.geometry.piece_pose import cast_down
 from vision.geometry.rectified_view import FlatView, Photo
 from vision.networks.detector import search, view_of
 from vision.networks.pose_refiner import BASE_PX, straight
-from vision.pipeline import lay_out
-from vision.pose.candidates import Tried, doubted, on_edges
+from vision.pipeline import propose_candidates
+from vision.pose.candidates import PoseHypothesis, doubted, on_edges
 from vision.pose.initial_poses import COUNTED
 from vision.pose.priors import habit_of
 
@@ -79,7 +79,7 @@ def places(photo: Photo, layout: Layout) -> Iterator[Place]:
     """All that the eyes take for pieces on a photograph."""
     sight, habit = search(view_of(photo), photo.setup.colours), habit_of(photo.setup).poses
     there = [(place.piece.solid, place.pose) for place in layout.placed]
-    for one in (doubted(laid, habit, photo) for laid in lay_out(sight, photo)):
+    for one in (doubted(laid, habit, photo) for laid in propose_candidates(sight, photo)):
         true = _piece_at(one.best.solid, [solid for solid, _ in there], photo)
         if true is None:
             continue
@@ -117,7 +117,9 @@ def _piece_at(solid: Solid, there: Sequence[Solid], photo: Photo) -> int | None:
     return int(np.argmin(away)) if min(away) < SAME_BASES else None
 
 
-def _attempt(tried: Tried, true: tuple[Solid, Pose] | None, eye_mm: Array) -> Attempt | None:
+def _attempt(
+    tried: PoseHypothesis, true: tuple[Solid, Pose] | None, eye_mm: Array
+) -> Attempt | None:
     guess, solid = tried.guess, tried.guess.solid
     if true is None or guess.pose != true[1]:
         return Attempt(solid, guess.pose, False)

@@ -12,7 +12,7 @@ from table.table_config import Setup
 from vision.cameras.frame import Frame
 from vision.geometry.camera_model import place_covariances, refocused
 from vision.geometry.rectified_view import Photo
-from vision.geometry.uncertainty import as_told, size_told
+from vision.geometry.uncertainty import inflate_covariance, size_told
 from vision.pipeline import TableReader
 from vision.results import Reading
 
@@ -97,7 +97,7 @@ def _seen(readings: list[Reading], photo: Photo) -> tuple[SeenPiece, ...]:
 
 def _piece(one: Reading, on: int | None, by_place: Array, setup: Setup) -> SeenPiece:
     guess, best = one.guess, int(one.chances.argmax())
-    left_by_edges = as_told(one.covariance[:3, :3])
+    left_by_edges = inflate_covariance(one.covariance[:3, :3])
     return SeenPiece(
         setup.colours[best],
         guess.size.name,
@@ -113,7 +113,9 @@ def _piece(one: Reading, on: int | None, by_place: Array, setup: Setup) -> SeenP
         pose_probability=one.probability,
         on=on,
         rivals=tuple(_piece(other, on, by_place, setup) for other in one.rivals),
-        if_right=None if one.if_right is None else _with_place(as_told(one.if_right), by_place),
+        if_right=None
+        if one.if_right is None
+        else _with_place(inflate_covariance(one.if_right), by_place),
     )
 
 

@@ -35,15 +35,15 @@ from vision.geometry.camera_model import outline_px
 from vision.geometry.piece_pose import cast_down, silhouette
 from vision.geometry.rectified_view import Photo
 from vision.localization.camera_tracker import StillCamera
-from vision.networks.detector import Found, Sight, search, view_of
+from vision.networks.detector import Detection, Detections, search, view_of
 from vision.networks.keypoints import (
     BASE_PX,
     BLURRED,
     QUARTERS,
     UNCLEAR,
     WORTH_ANOTHER,
-    Cut,
-    Looked,
+    Crop,
+    KeypointEstimate,
     cut_along,
     cut_of,
     cuts_as,
@@ -53,10 +53,10 @@ from vision.networks.keypoints import (
 )
 from vision.pose.candidates import (
     SURE_CHANCE,
+    Candidate,
     Company,
-    Laid,
-    Spot,
-    Tried,
+    PieceEstimate,
+    PoseHypothesis,
     doubted,
     each_once,
     lay,
@@ -64,7 +64,7 @@ from vision.pose.candidates import (
     surer_where_they_fit,
 )
 from vision.pose.pose_search import as_it_lies
-from vision.pose.priors import habit_of, lie_as_a_rule, stand_alike
+from vision.pose.priors import habit_of, has_dominant_pose, lie_as_a_rule
 from vision.results import Reading, TableRead
 
 AROUND_BOARD = 1.05
@@ -108,7 +108,7 @@ class TableReader:
         sight = without_dice(sight, dice or [], photo)
         still = last.still(sight) if last else []
         known = last.spots if last else {}
-        laid = lay_out(sight, photo, still)
+        laid = propose_candidates(sight, photo, still)
         sure = [one for one in laid if one.chance > SURE_CHANCE]
         measured = on_their_edges(sure, photo, known)
         if measured.keys() - known.keys():
@@ -147,9 +147,9 @@ class _Last:
     """Detections and measurements of the last photograph."""
 
     photo: Photo
-    sight: Sight
-    laid: list[Laid]
-    spots: dict[Company, Spot]
+    sight: Detections
+    laid: list[Candidate]
+    spots: dict[Company, PieceEstimate]
     dice: list[Cube] | None
     counters: tuple[SeenCounter, ...]
 
@@ -162,7 +162,7 @@ class _Last:
         ).max()
         return bool(moved_px < MOVED_PX)
 
-    def board_is_still(self, sight: Sight) -> bool:
+    def board_is_still(self, sight: Detections) -> bool:
         """True if nothing on the board has changed, nor beside it where a die would stick out."""
         outline = self.photo.setup.outline_mm()
         middle = outline.mean(axis=0)
@@ -170,7 +170,7 @@ class _Last:
             sight.fresh, sight.view.pixels(middle + AROUND_BOARD * (outline - middle))
         )
 
-    def still(self, sight: Sight) -> list[Laid]:
+    def still(self, sight: Detections) -> list[Candidate]:
         """The pieces around which nothing has changed.
 
         If nothing has changed at all, doubtful pieces are left out: they are read again, because
@@ -208,7 +208,9 @@ def _is_set(mask: NDArray[np.uint8], pixel: Array) -> bool:
     return 0 <= row < mask.shape[0] and 0 <= column < mask.shape[1] and bool(mask[row, column])
 
 
-def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid]:
+def propose_candidates(
+    sight: Detections, photo: Photo, still: Sequence[Candidate] = ()
+) -> list[Candidate]:
     """Pieces from detections and from leftovers of the piece mask, the most certain first.
 
     Nothing is searched for where a piece is known to be `still`.
@@ -223,7 +225,9 @@ def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid
         if not one.is_disc and not _is_set(taken, sight.view.pixels(one.middle_mm[None])[0])
     ]
     looked = _looked_at(found, habit, sight, photo)
-    laid = _made_out(each_once(lay(looked, habit, photo, sight), still), still, photo, sight)
+    laid = _reexamine_blurred(
+        each_once(lay(looked, habit, photo, sight), still), still, photo, sight
+    )
     laid = surer_where_changed(laid, still, sight, photo)
     if (alone := changes_alone(laid, sight, photo)) is not None:
         looked = _looked_at(alone.found, habit, sight, photo)
@@ -231,17 +235,17 @@ def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid
             looked += _looked_at_as_they_lie(changed_patches(alone, photo), sight, photo)
         new = told_by_changes(lay(looked, habit, photo, alone), alone, sight, photo)
         more = each_once(new, laid)
-        laid = surer_where_changed(_made_out(more, laid, photo, alone), laid, sight, photo)
+        laid = surer_where_changed(_reexamine_blurred(more, laid, photo, alone), laid, sight, photo)
     left = left_over(sight, [one.best for one in laid if one.chance > SURE_CHANCE], photo)
     if len(left):
         zoom = float(np.mean([size.base_mm for size in setup.sizes])) / sight.view.step_mm / BASE_PX
         cuts = [
-            Cut(place, quarter, zoom) for place in sight.view.pixels(left) for quarter in QUARTERS
+            Crop(place, quarter, zoom) for place in sight.view.pixels(left) for quarter in QUARTERS
         ]
         more = each_once(
             lay(look_twice(cuts, sight.view, setup.colours), habit, photo, sight), laid
         )
-        laid = surer_where_changed(_made_out(more, laid, photo, sight), laid, sight, photo)
+        laid = surer_where_changed(_reexamine_blurred(more, laid, photo, sight), laid, sight, photo)
     told = likeliest_of_one(surer_where_they_fit(laid, still, photo), photo)
     return [
         doubted(one, habit, photo) if one.looked.blur > UNCLEAR and one not in still else one
@@ -249,14 +253,16 @@ def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid
     ]
 
 
-def _looked_at(found: Sequence[Found], habit: Array, sight: Sight, photo: Photo) -> list[Looked]:
+def _looked_at(
+    found: Sequence[Detection], habit: Array, sight: Detections, photo: Photo
+) -> list[KeypointEstimate]:
     """Keypoints of the detections.
 
     If nearly all pieces of the game have the same pose, also as if these had it.
     """
     colours = photo.setup.colours
     looked = look_twice([cut_of(one, sight.view) for one in found], sight.view, colours)
-    if stand_alike(photo.setup):
+    if has_dominant_pose(photo.setup):
         usual = POSES[int(habit.argmax())]
         unusual = [
             one
@@ -269,7 +275,7 @@ def _looked_at(found: Sequence[Found], habit: Array, sight: Sight, photo: Photo)
     return looked
 
 
-def _colours_on_board(laid: list[Laid], setup: Setup) -> int:
+def _colours_on_board(laid: list[Candidate], setup: Setup) -> int:
     """Number of colours with a confident piece."""
     return len(
         {
@@ -280,7 +286,9 @@ def _colours_on_board(laid: list[Laid], setup: Setup) -> int:
     )
 
 
-def _looked_at_as_they_lie(middles_mm: list[Array], sight: Sight, photo: Photo) -> list[Looked]:
+def _looked_at_as_they_lie(
+    middles_mm: list[Array], sight: Detections, photo: Photo
+) -> list[KeypointEstimate]:
     """Keypoints of pieces that fit about places (2,), cropped as lying pieces.
 
     Otherwise a printed square would be taken for a base.
@@ -295,7 +303,9 @@ def _looked_at_as_they_lie(middles_mm: list[Array], sight: Sight, photo: Photo) 
     return look_again(cuts, sight.view, photo.setup.colours)
 
 
-def _made_out(laid: list[Laid], known: Sequence[Laid], photo: Photo, sight: Sight) -> list[Laid]:
+def _reexamine_blurred(
+    laid: list[Candidate], known: Sequence[Candidate], photo: Photo, sight: Detections
+) -> list[Candidate]:
     """Pieces, those with uncertain keypoints that are not `known` examined from all sides."""
     kept = [one for one in laid if one.looked.blur <= BLURRED or one in known]
     clearer = []
@@ -306,7 +316,7 @@ def _made_out(laid: list[Laid], known: Sequence[Laid], photo: Photo, sight: Sigh
     return each_once(clearer, kept) if clearer else laid
 
 
-def _reading(spot: Spot) -> Reading:
+def _reading(spot: PieceEstimate) -> Reading:
     """The most probable reading of a spot.
 
     It has the uncertainty that the other readings leave about place, identity and existence.
@@ -338,14 +348,16 @@ def _reading(spot: Spot) -> Reading:
     )
 
 
-def _share(spot: Spot, weights: Array, one: Tried, of: Callable[[Tried], object]) -> float:
+def _share(
+    spot: PieceEstimate, weights: Array, one: PoseHypothesis, of: Callable[[PoseHypothesis], object]
+) -> float:
     """Total weight of the readings of a spot that share a property with one of them."""
     return float(weights[[of(other) == of(one) for other in spot.tried]].sum())
 
 
-def _stands(one: Tried) -> tuple[Pose, float]:
+def _stands(one: PoseHypothesis) -> tuple[Pose, float]:
     return one.guess.pose, one.guess.z_mm
 
 
-def _size(one: Tried) -> PieceSize:
+def _size(one: PoseHypothesis) -> PieceSize:
     return one.guess.size

@@ -9,9 +9,9 @@ from flask import Flask
 
 from referee.presentation.shown_games import declarations, options_in_order, title, together
 from referee.sessions.events import SeatFreed, SeatTaken
-from referee.statistics.history import Stories
+from referee.statistics.history import HistoryCache
 from table.measured_text import shown_date, shown_mm
-from webui.api.events import Bulletin, Streams
+from webui.api.events import EventFeed, Streams
 from webui.api.openapi import BASE, describe
 from webui.api.routes import api
 from webui.filters import (
@@ -48,7 +48,7 @@ def create_app(
     access: Access | None = None,
     address: str = "",
     devices: Devices = dict,
-    stories: Stories | None = None,
+    stories: HistoryCache | None = None,
 ) -> Flask:
     """The panel of one session, with what the referee sees at this moment.
 
@@ -63,7 +63,7 @@ def create_app(
     access = access or Access(Codes())
     seats = guarded(app, access, session.view().session, session.seat)
     instance = secrets.token_hex(8)
-    app.extensions["streams"] = streams = Streams(Bulletin(session, live, instance))
+    app.extensions["streams"] = streams = Streams(EventFeed(session, live, instance))
     app.extensions["pictures"] = Ration(MOST_PICTURES_S)
     app.register_blueprint(phone(session, live, seats, instance))
     app.register_blueprint(fix(session, live, instance))
@@ -78,7 +78,7 @@ def create_app(
 
 
 def create_later_app(
-    stories: Stories, hosts: Collection[str] = (), access: Access | None = None
+    stories: HistoryCache, hosts: Collection[str] = (), access: Access | None = None
 ) -> Flask:
     """The sessions of a log with no game running; / is the list of them.
 

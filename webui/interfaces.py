@@ -19,7 +19,7 @@ from referee.sessions.commands import Command
 from referee.sessions.events import Choice as Alternative
 from referee.sessions.events import Record, SeatFreed, SeatTaken
 from referee.sessions.secret_votes import Touched
-from referee.sessions.status import Live
+from referee.sessions.status import RefereeStatus
 from table.observation import Observation
 from table.table_config import Setup
 
@@ -73,7 +73,7 @@ class LivePort(Protocol):
         """The table that is watched."""
 
     @property
-    def latest(self) -> Live:
+    def latest(self) -> RefereeStatus:
         """What the referee sees and does now."""
 
     def jpeg(self) -> bytes | None:

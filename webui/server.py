@@ -20,7 +20,7 @@ from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
 from waitress.task import ThreadedTaskDispatcher, WSGITask  # type: ignore[import-untyped]
 
 from table.errors import InputError
-from webui.api.events import CARRY, Listener, Streams
+from webui.api.events import CARRY, Streams, Subscriber
 from webui.api.fanout import Fanout
 from webui.security.client_addresses import client_of, is_this_machine
 
@@ -90,7 +90,7 @@ class Task(WSGITask):  # type: ignore[misc]  # waitress has no types
         environ: dict[str, Any] = super().get_environment()
         return environ | {CARRY: self.carry}
 
-    def carry(self, listener: Listener) -> Iterator[bytes]:
+    def carry(self, listener: Subscriber) -> Iterator[bytes]:
         """Hand the connection over to `Fanout`; returns the rest of the answer, which is empty.
 
         The connection is duplicated, as waitress closes its own.

@@ -25,7 +25,7 @@ from referee.live.referee import Referee
 from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
-from referee.statistics.history import Stories
+from referee.statistics.history import HistoryCache
 from simulation.players.ice_boule_table import demo_setup
 from tools import pages
 from vision.change_gate import Watch
@@ -115,8 +115,10 @@ def applications() -> Iterator[dict[str, Flask]]:
             )
             stack.callback(session.close)
             live = Referee(pages.Film(frame, frame), demo_setup(), Watch(), session)
-            apps[f"{game}, real session"] = create_app(session, live, stories=Stories(log.path))
-        apps["sessions"] = create_later_app(Stories(log.path))
+            apps[f"{game}, real session"] = create_app(
+                session, live, stories=HistoryCache(log.path)
+            )
+        apps["sessions"] = create_later_app(HistoryCache(log.path))
         apps |= pages.guides(frame, folder / "table.json")[0]
         yield apps
 

@@ -33,7 +33,7 @@ from table.solids import lying, upright
 from table.table_config import Setup
 from vision.cameras.frame import Frame, Image
 from vision.change_gate import Watch
-from webui.api.events import Bulletin, Listener, Streams, follow
+from webui.api.events import EventFeed, Streams, Subscriber, follow
 
 WIDTH_PX, PERIOD_MS = 1640, 2000
 TABLE_MS = 30_000
@@ -181,8 +181,8 @@ def play(
 
 def _watch(session: Session, referee: Referee) -> None:
     """A page: it follows the events and asks for the state with each."""
-    bulletin = Bulletin(session, referee, "page")
-    for _ in follow(Listener(bulletin, 0), Streams(bulletin)):
+    bulletin = EventFeed(session, referee, "page")
+    for _ in follow(Subscriber(bulletin, 0), Streams(bulletin)):
         session.view()
 
 

@@ -25,9 +25,9 @@ from hardware.backends.led_power import limit
 from hardware.backends.led_strip import Strip
 from hardware.backends.serial_port import open_port
 from hardware.backends.wled import WledStrip, adalight
-from hardware.cues import Mark, Scene
-from hardware.factory import Rig
-from hardware.lamp_thread import Shown
+from hardware.cues import Cue, Mark
+from hardware.factory import Devices
+from hardware.lamp_thread import LampThread
 from hardware.testing.fake_serial import Firmware, SerialDouble, WledFirmware
 from referee.devices.controller import Companion
 from referee.live.referee import Referee
@@ -35,7 +35,7 @@ from referee.presentation.lamp_cues import scene_of
 from referee.sessions.event_store import Log
 from referee.sessions.events import Record, Ruled, SessionStarted
 from referee.sessions.session import Session
-from referee.sessions.state import Ledger
+from referee.sessions.state import SessionState
 from simulation.players.ice_boule_table import demo_setup
 from simulation.players.policies import RandomPlayer, playout
 from table.boards import Board, Chessboard, Coasters, Hex, Open, Tiles
@@ -101,7 +101,7 @@ def frame_ms(repeats: int) -> np.ndarray:
     """
     strip = Strip(LEDS, BOARD.outline())
     lines = tuple(Mark("line", ((100, 50.0 * line), (800, 300))) for line in range(6))
-    scene = Scene("turn", PLAYERS, of=PLAYERS[:1], leader="blue", marks=lines)
+    scene = Cue("turn", PLAYERS, of=PLAYERS[:1], leader="blue", marks=lines)
     times = []
     for turn in range(repeats):
         begun = time.thread_time()
@@ -179,9 +179,9 @@ def stream(seconds: float) -> tuple[float, list[int]]:
     with (
         tempfile.TemporaryDirectory() as folder,
         closing(Strip1Mbaud(Path(folder), firmware)) as wire,
-        closing(Shown(opener(wire.double.path))) as shown,
+        closing(LampThread(opener(wire.double.path))) as shown,
     ):
-        shown.show(Scene("turn", PLAYERS, of=("blue",), leader="red"))
+        shown.show(Cue("turn", PLAYERS, of=("blue",), leader="red"))
         time.sleep(1)
         first, begun = firmware.shown, time.perf_counter()
         wire.waiting.clear()
@@ -197,9 +197,9 @@ def beside(session: Session, referee: Referee, folder: Path, **device: bool) -> 
         return
     with (
         closing(Strip1Mbaud(folder, Unread(), **device)) as wire,
-        closing(Shown(opener(wire.double.path))) as lamps,
+        closing(LampThread(opener(wire.double.path))) as lamps,
     ):
-        companion = Companion(Rig(lamps=lamps), session, referee, BOARD)
+        companion = Companion(Devices(lamps=lamps), session, referee, BOARD)
         companion.start()
         try:
             yield
@@ -289,7 +289,7 @@ def held_ms() -> np.ndarray:
         for turn, (move, state) in enumerate(
             playout(engine, engine.start(players, {}), RandomPlayer(engine, Random(5)).choose)
         ):
-            ledger = Ledger(
+            ledger = SessionState(
                 engine,
                 SessionStarted(game=name, players=players),
                 1,

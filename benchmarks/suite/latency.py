@@ -33,7 +33,7 @@ from referee.sessions.event_store import Log
 from referee.sessions.events import Record
 from referee.sessions.session import Session
 from referee.sessions.start import opening
-from referee.sessions.state import Ledger
+from referee.sessions.state import SessionState
 from simulation.generate.cases import resized
 from simulation.players.ice_boule import Players as BoulePlayers
 from simulation.players.ice_boule_table import demo_place, demo_setup
@@ -103,7 +103,7 @@ class _Overheard:
         self.said: list[tuple[int, Command]] = []
 
     @property
-    def ledger(self) -> Ledger:
+    def ledger(self) -> SessionState:
         return self._session.ledger
 
     def records(self, after: int = 0) -> tuple[Record, ...]:

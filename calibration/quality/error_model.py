@@ -19,7 +19,7 @@ from vision.cameras.frame import Image
 from vision.geometry.camera_model import mm_per_pixel, place_shifts
 from vision.geometry.piece_pose import Hypothesis
 from vision.geometry.rectified_view import Photo
-from vision.geometry.uncertainty import as_told, left_by_edges_mm
+from vision.geometry.uncertainty import inflate_covariance, left_by_edges_mm
 from vision.pose.edge_alignment import POOL, samples
 
 EDGE_PX = 0.75
@@ -59,7 +59,7 @@ class Errors:
         points = samples(guess, Photo(np.empty((0, 0, 3), np.uint8), self.camera, self.setup), [])
         if points is None:
             return np.diag(np.full(3, np.inf))
-        return as_told(
+        return inflate_covariance(
             self.edge_px**2 * POOL * np.linalg.inv(points.jacobian.T @ points.jacobian)[:3, :3]
         )
 

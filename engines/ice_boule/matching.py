@@ -25,7 +25,7 @@ GUESSED_MM = 20.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Look:
+class TableMatch:
     """The table compared with the state while an end runs.
 
     `gained` and `lost` are the colours of pieces in play more and fewer than the state has, each
@@ -119,7 +119,7 @@ class Look:
         return document | {"moved": sorted(self.moved)}
 
 
-def look(state: State, seen: Observation, before: Observation | None) -> Look | CannotSee:
+def look(state: State, seen: Observation, before: Observation | None) -> TableMatch | CannotSee:
     """Measure the table and compare it with the state.
 
     CannotSee where the target cannot be identified.
@@ -140,7 +140,7 @@ def look(state: State, seen: Observation, before: Observation | None) -> Look | 
     ranking = rank_measurement(
         measured, kept, state.layout, measured.target.place_sigma_mm > GUESSED_MM
     )
-    return Look(state, seen, known, changes, measured, ranking, gained, lost)
+    return TableMatch(state, seen, known, changes, measured, ranking, gained, lost)
 
 
 def _count(state: State, seen: Observation) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from engines.errors import Violation
 from engines.ice_boule import messages
-from engines.ice_boule.matching import Look, look
+from engines.ice_boule.matching import TableMatch, look
 from engines.ice_boule.rules import PLAY, SETUP, SIZES, play, turn
 from engines.ice_boule.stack import uncovered
 from engines.ice_boule.throws import Reading, ask, label, rule, two_throws
@@ -23,7 +23,7 @@ TOUCHING_MM = 3.0
 PUT_BACK = msg("It was taken away by hand: put it back")
 
 
-def judge_throw(found: Look | CannotSee) -> Verdict:
+def judge_throw(found: TableMatch | CannotSee) -> Verdict:
     """The verdict on a throw beside a target that is in play."""
     if isinstance(found, CannotSee):
         return found
@@ -39,7 +39,7 @@ def judge_throw(found: Look | CannotSee) -> Verdict:
     return _several_new(found)
 
 
-def _stranger(found: Look, piece: SeenPiece) -> Verdict:
+def _stranger(found: TableMatch, piece: SeenPiece) -> Verdict:
     """The verdict on a piece in play of a colour that nobody plays."""
     if piece.colour_probability < SURE:
         return _unsure_newcomer(found, piece)
@@ -54,7 +54,7 @@ def _stranger(found: Look, piece: SeenPiece) -> Verdict:
     return refusal(Violation("boule.throw.colour", PLAY, said), found.player, (), found.evidence())
 
 
-def _nothing_new(found: Look) -> Verdict:
+def _nothing_new(found: TableMatch) -> Verdict:
     """The verdict where no projectile was added.
 
     Nothing happened, or a throw left the play area, or somebody moved a piece by hand.
@@ -75,7 +75,7 @@ def _nothing_new(found: Look) -> Verdict:
     )
 
 
-def _vanished(found: Look) -> Verdict:
+def _vanished(found: TableMatch) -> Verdict:
     """The verdict where pieces are no longer in play."""
     player, gone = found.player, _colours(found.lost)
     knocked = msg("Was it knocked out by {player}'s throw?", player=player)
@@ -95,7 +95,7 @@ def _vanished(found: Look) -> Verdict:
     )
 
 
-def _carried(found: Look) -> Verdict:
+def _carried(found: TableMatch) -> Verdict:
     """The verdict where pieces lie elsewhere.
 
     A throw moved them and is out, or is one of them, or somebody moved them by hand.
@@ -133,7 +133,7 @@ def _carried(found: Look) -> Verdict:
     )
 
 
-def _out(found: Look) -> tuple[Message, Reading]:
+def _out(found: TableMatch) -> tuple[Message, Reading]:
     """The reading in which the throw left the play area."""
     return (
         msg("{player}'s throw left the play area", player=found.player),
@@ -141,7 +141,7 @@ def _out(found: Look) -> tuple[Message, Reading]:
     )
 
 
-def _one_new(found: Look, colour: str) -> Verdict:
+def _one_new(found: TableMatch, colour: str) -> Verdict:
     """The verdict on one new projectile of a colour: a throw by whoever plays it."""
     (thrown,) = found.new(colour)
     piece = found.measured.gaps[thrown].piece
@@ -170,7 +170,7 @@ def _one_new(found: Look, colour: str) -> Verdict:
     return rule(read[0][1])
 
 
-def _others_gone(found: Look, colour: str, thrown: int) -> Verdict:
+def _others_gone(found: TableMatch, colour: str, thrown: int) -> Verdict:
     """The verdict where a piece came and others are gone: it knocked them out, or hides them."""
     gone = _colours(found.lost)
     knocked = [
@@ -198,7 +198,7 @@ def _others_gone(found: Look, colour: str, thrown: int) -> Verdict:
     return asked if seen is found.seen else replace(asked, table=seen)
 
 
-def _covers(found: Look, thrown: int) -> tuple[Look, int] | None:
+def _covers(found: TableMatch, thrown: int) -> tuple[TableMatch, int] | None:
     """The look and piece if a piece on the target hides all that is missing; else None.
 
     What is missing is then taken to stand on the target as before.
@@ -213,7 +213,7 @@ def _covers(found: Look, thrown: int) -> tuple[Look, int] | None:
     return other, again
 
 
-def _as_read(found: Look, thrown: int) -> list[tuple[str, Reading]]:
+def _as_read(found: TableMatch, thrown: int) -> list[tuple[str, Reading]]:
     """The throw if the camera is right.
 
     A piece that is read to stand on the target is then nearer than any other.
@@ -226,7 +226,7 @@ def _as_read(found: Look, thrown: int) -> list[tuple[str, Reading]]:
     ]
 
 
-def _not_stacked(found: Look, thrown: int) -> list[tuple[str, Reading]]:
+def _not_stacked(found: TableMatch, thrown: int) -> list[tuple[str, Reading]]:
     """The throw if a piece that may stand on the target lies beside it instead."""
     gap = found.measured.gaps[thrown]
     if not (gap.on_target and gap.reach_mm):
@@ -238,7 +238,7 @@ def _not_stacked(found: Look, thrown: int) -> list[tuple[str, Reading]]:
     ]
 
 
-def _look_again(found: Look, thrown: int, **otherwise: Any) -> tuple[Look, int]:
+def _look_again(found: TableMatch, thrown: int, **otherwise: Any) -> tuple[TableMatch, int]:
     """The look if the thrown piece had other values, and that piece in it."""
     thrown_piece = found.measured.gaps[thrown].piece
     pieces = tuple(
@@ -246,12 +246,12 @@ def _look_again(found: Look, thrown: int, **otherwise: Any) -> tuple[Look, int]:
         for piece in found.seen.pieces
     )
     other = look(found.state, replace(found.seen, pieces=pieces), found.before)
-    assert isinstance(other, Look), "the target is where it was"
+    assert isinstance(other, TableMatch), "the target is where it was"
     (again,) = other.new(thrown_piece.colour)
     return other, again
 
 
-def _sizes(found: Look, player: str, thrown: int) -> list[tuple[str, Reading]]:
+def _sizes(found: TableMatch, player: str, thrown: int) -> list[tuple[str, Reading]]:
     """The throw in each size that the piece may have.
 
     As read if sure, else the player's size of this end, else any.
@@ -269,7 +269,7 @@ def _sizes(found: Look, player: str, thrown: int) -> list[tuple[str, Reading]]:
     ]
 
 
-def _seen_outside(found: Look) -> bool:
+def _seen_outside(found: TableMatch) -> bool:
     """True if as many pieces came to lie outside, by colour, as are missing in play."""
     if found.before is None:
         return False
@@ -281,7 +281,7 @@ def _seen_outside(found: Look) -> bool:
     return all(more[colour] == found.lost.count(colour) for colour in found.lost)
 
 
-def _unsure_newcomer(found: Look, piece: SeenPiece) -> Verdict:
+def _unsure_newcomer(found: TableMatch, piece: SeenPiece) -> Verdict:
     """A piece of unsure colour came, and it is another player's throw: perhaps it is theirs."""
     player = found.player
     pieces = tuple(
@@ -311,7 +311,7 @@ def _unsure_newcomer(found: Look, piece: SeenPiece) -> Verdict:
     )
 
 
-def _seen_twice(found: Look, new: Sequence[int]) -> Look | None:
+def _seen_twice(found: TableMatch, new: Sequence[int]) -> TableMatch | None:
     """The look with one new piece only, if the others are doubtful and touch what lies there.
 
     None unless exactly one of several new pieces is sure.
@@ -334,10 +334,12 @@ def _seen_twice(found: Look, new: Sequence[int]) -> Look | None:
     ):
         return None
     once = look(found.state, replace(found.seen, pieces=rest), found.before)
-    return once if isinstance(once, Look) and len(once.gained) == 1 and not once.lost else None
+    return (
+        once if isinstance(once, TableMatch) and len(once.gained) == 1 and not once.lost else None
+    )
 
 
-def _several_new(found: Look) -> Verdict:
+def _several_new(found: TableMatch) -> Verdict:
     """The verdict where more than one projectile was added: throws are made one at a time.
 
     Two may be told apart by who was to throw.
@@ -391,7 +393,7 @@ def _several_new(found: Look) -> Verdict:
     )
 
 
-def _orders(found: Look, new: Sequence[tuple[str, int]]) -> list[Choice]:
+def _orders(found: TableMatch, new: Sequence[tuple[str, int]]) -> list[Choice]:
     """The legal orders of throwing two pieces; one choice if the order changes nothing."""
     lies = [(colour, messages.where(found.measured.gaps[k])) for colour, k in new]
     choices, ends = [], []

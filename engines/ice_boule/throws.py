@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from engines.errors import Violation
 from engines.ice_boule import messages
 from engines.ice_boule.layout import Layout, Lie
-from engines.ice_boule.matching import Look
+from engines.ice_boule.matching import TableMatch
 from engines.ice_boule.moves import Move, Throw
 from engines.ice_boule.ranking import Ranking, rank_layout, readings
 from engines.ice_boule.rules import PLAY, SCORING, play, violation
@@ -26,7 +26,7 @@ class Reading:
     `thrown` is an id in the ranking; None means that the throw is out.
     """
 
-    look: Look
+    look: TableMatch
     player: str
     thrown: int | None
     size: str | None
@@ -86,7 +86,7 @@ def rule(reading: Reading) -> Verdict:
 
 
 def ask(
-    look: Look,
+    look: TableMatch,
     code: str,
     said: str,
     rests_on: str,

@@ -19,7 +19,7 @@ from engines.announcements import read_heard
 from engines.errors import InvalidNotation, Violation
 from engines.ice_storm import messages
 from engines.ice_storm.examples import settlements
-from engines.ice_storm.matching import Look
+from engines.ice_storm.matching import TableMatch
 from engines.ice_storm.moves import Capture, Low, Pass, Settle, Throw
 from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import (
@@ -82,7 +82,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
             mm=f"{board.square_mm:.1f}",
         )
         return CannotSee(code="storm.set_up", said=said, rests_on="ruling ice_storm.6")
-    look = Look(state, seen, before, board)
+    look = TableMatch(state, seen, before, board)
     if (of_another_size := exchanged(look)) is not None:
         return of_another_size
     return judge_throw(look) if state.next else _judge_attack(look)
@@ -228,7 +228,7 @@ def _too_long(piece: SeenPiece, board: Chessboard) -> bool:
     return max(float(sides_mm.max()), diagonal_mm) >= board.square_mm
 
 
-def _judge_attack(look: Look) -> Verdict:
+def _judge_attack(look: TableMatch) -> Verdict:
     """The verdict on an attack: one enemy piece is taken away, and nothing else changes."""
     state, attacker = look.state, str(look.state.attacker)
     if (unread := unclear(look)) is not None:
@@ -251,7 +251,7 @@ def _judge_attack(look: Look) -> Verdict:
     )
 
 
-def _several(look: Look, attacker: str) -> Refused | Ambiguous:
+def _several(look: TableMatch, attacker: str) -> Refused | Ambiguous:
     """The verdict where more than one piece is gone: two legal shots in turn, or too many taken."""
     names = messages.named(look.gone)
     if ways := list(_one_after_the_other(look.state, look.gone)):
@@ -302,7 +302,7 @@ def _one_after_the_other(state: State, gone: Sequence[Piece]) -> Iterator[Choice
             yield Choice(label, tuple(moves))
 
 
-def _capture(look: Look, target: Piece) -> Verdict:
+def _capture(look: TableMatch, target: Piece) -> Verdict:
     """The verdict where one piece is gone.
 
     It was taken by who fires now, or by another where it is too close to call who that is.
@@ -373,7 +373,7 @@ def _evidence(state: State, target: Piece) -> dict[str, Any]:
     }
 
 
-def _who_can(look: Look, attacker: str) -> Ambiguous:
+def _who_can(look: TableMatch, attacker: str) -> Ambiguous:
     """The question where all shots of the attacker are too close to call.
 
     It asks how the pieces lie on which these shots depend.

@@ -38,7 +38,7 @@ _NEVER_MM = 1e6
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class TableMatch:
     """The table `now` compared with the state.
 
     `before` says where the pieces lay, as far as it shows them as the state has them.

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from engines.ice_storm.matching import Look
+from engines.ice_storm.matching import TableMatch
 from engines.ice_storm.state import ANY_SIZE, SAME_SIZE
 from engines.occlusion import NOT_SO
 from engines.verdict import Ambiguous, Choice, OutOfSync
@@ -20,7 +20,7 @@ ONE_SIZE = "ruling ice_storm.13"
 CODE = "storm.size"
 
 
-def size_in_force(look: Look) -> str | None:
+def size_in_force(look: TableMatch) -> str | None:
     """The size named before play, or that of most surely read pieces of the record.
 
     None: any size will do, or it is unknown.
@@ -32,7 +32,7 @@ def size_in_force(look: Look) -> str | None:
     return sizes.most_common(1)[0][0] if sizes else None
 
 
-def of_another_size(look: Look, piece: SeenPiece) -> str | None:
+def of_another_size(look: TableMatch, piece: SeenPiece) -> str | None:
     """The size that a piece should have, where it was read as another; else None."""
     size = size_in_force(look)
     return None if piece.size == size else size
@@ -51,12 +51,12 @@ def as_of_size(piece: SeenPiece, size: str) -> SeenPiece:
     )
 
 
-def named_before_play(look: Look) -> bool:
+def named_before_play(look: TableMatch) -> bool:
     """True if the size was agreed on before play, and is not just that of the other pieces."""
     return dict(look.state.rulings)["size"] != SAME_SIZE
 
 
-def new_of_another_size(look: Look) -> list[Message]:
+def new_of_another_size(look: TableMatch) -> list[Message]:
     """A sentence for each new piece on the board that is surely of another size than the game's."""
     odd = [
         (piece, of_another_size(look, piece))
@@ -85,7 +85,7 @@ def new_of_another_size(look: Look) -> list[Message]:
     return said
 
 
-def exchanged(look: Look) -> OutOfSync | None:
+def exchanged(look: TableMatch) -> OutOfSync | None:
     """Pieces of the record that are now surely of another size than the game's.
 
     They were not read so at the last verdict.

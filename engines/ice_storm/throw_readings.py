@@ -9,7 +9,7 @@ from itertools import product
 from typing import NamedTuple
 
 from engines.ice_storm import messages
-from engines.ice_storm.matching import Look, overlap
+from engines.ice_storm.matching import TableMatch, overlap
 from engines.ice_storm.moves import LEANING, Change, Throw, Void
 from engines.ice_storm.place import Piece, Place
 from table.clearance import clearance
@@ -52,7 +52,7 @@ class _Rest(NamedTuple):
 
 
 def another_was_thrown(
-    look: Look, player: str, piece: SeenPiece | None = None
+    look: TableMatch, player: str, piece: SeenPiece | None = None
 ) -> Iterator[Reading]:
     """Interpretations in which another piece of the player's was thrown instead of `piece`.
 
@@ -67,11 +67,11 @@ def another_was_thrown(
         if (leans and known in look.moved) or (
             _came_to_lean(look, known) and leans_on_another(look, other) is not False
         ):
-            swapped = Look(look.state, look.now, look.before, look.board, assumed_new=other)
+            swapped = TableMatch(look.state, look.now, look.before, look.board, assumed_new=other)
             yield from readings_of(swapped, player, other)
 
 
-def _came_to_lean(look: Look, known: Piece) -> bool:
+def _came_to_lean(look: TableMatch, known: Piece) -> bool:
     """True if a piece of the record may lie otherwise than at its verdict, or was not seen then."""
     was = look.lay.get(known.name)
     return was is None or known in look.moved or moved(was, look.found[known.name])
@@ -125,7 +125,7 @@ def counted(throw: Throw) -> tuple[str, ...]:
     return (str(Void(throw.player, throw.changes)),) if throw.changes else ()
 
 
-def as_lying(look: Look, player: str, piece: SeenPiece) -> list[Reading]:
+def as_lying(look: TableMatch, player: str, piece: SeenPiece) -> list[Reading]:
     """The throw if the piece only looks as if it leaned, for people who saw that it does not."""
     return [
         (phrases(rest.of_thrown(player), said), Throw(player, rest.place, changes))
@@ -134,7 +134,7 @@ def as_lying(look: Look, player: str, piece: SeenPiece) -> list[Reading]:
     ]
 
 
-def readings_of(look: Look, player: str, piece: SeenPiece) -> list[Reading]:
+def readings_of(look: TableMatch, player: str, piece: SeenPiece) -> list[Reading]:
     """Every throw that the table may show, with what is in question about it in words."""
     found = []
     for rest in _rests(look, piece):
@@ -144,7 +144,7 @@ def readings_of(look: Look, player: str, piece: SeenPiece) -> list[Reading]:
     return found
 
 
-def _rests(look: Look, piece: SeenPiece) -> list[_Rest]:
+def _rests(look: TableMatch, piece: SeenPiece) -> list[_Rest]:
     """How the thrown piece may have come to rest."""
     leans = leans_on_another(look, piece)
     rests = [] if leans is False else [_Rest(None, leans=True)]
@@ -161,7 +161,7 @@ def resting_places(place: Place | None) -> Iterator[_Rest]:
         yield _Rest(None)
 
 
-def changes_of(look: Look) -> Iterator[tuple[Message, tuple[Change, ...]]]:
+def changes_of(look: TableMatch) -> Iterator[tuple[Message, tuple[Change, ...]]]:
     """Every interpretation of what the throw moved, with words for what is too close to call."""
     off = tuple(Change(piece.name, None) for piece in look.gone)
     each = [
@@ -173,7 +173,7 @@ def changes_of(look: Look) -> Iterator[tuple[Message, tuple[Change, ...]]]:
         yield said, (*off, *(Change(name, rest.place) for name, rest, _ in rests))
 
 
-def leans_on_another(look: Look, piece: SeenPiece) -> bool | None:
+def leans_on_another(look: TableMatch, piece: SeenPiece) -> bool | None:
     """True if a piece leans on another or lies on one; None: too close to call.
 
     Nothing leans on nothing, and two pieces are not in one place: that decides where the picture
@@ -188,10 +188,10 @@ def leans_on_another(look: Look, piece: SeenPiece) -> bool | None:
     return None if near and piece.pose_probability < SURE else False
 
 
-def in_colour(look: Look, piece: SeenPiece, colour: str, player: str) -> list[Reading]:
+def in_colour(look: TableMatch, piece: SeenPiece, colour: str, player: str) -> list[Reading]:
     """The player's possible throws, with words, if a misread piece is of this colour."""
     pieces = tuple(replace(each, colour=colour) if each is piece else each for each in look.seen)
-    other = Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
+    other = TableMatch(look.state, replace(look.now, pieces=pieces), look.before, look.board)
     read = (
         readings_of(other, player, other.new[0])
         if [new.colour for new in other.new] == [player]

@@ -8,7 +8,7 @@ import numpy as np
 
 from engines.errors import Violation
 from engines.ice_storm import messages
-from engines.ice_storm.matching import Look
+from engines.ice_storm.matching import TableMatch
 from engines.ice_storm.moves import OFF, Throw, Void
 from engines.ice_storm.rules import DEPLOYMENT, play, turn, violation
 from engines.ice_storm.sizes import new_of_another_size
@@ -23,7 +23,7 @@ UNREAD_MM = 40.0
 """Something unread this near to where a piece lay may be that piece."""
 
 
-def rule(look: Look, throw: Throw, evidence: dict[str, Any]) -> Verdict:
+def rule(look: TableMatch, throw: Throw, evidence: dict[str, Any]) -> Verdict:
     """The verdict on a throw with only one interpretation."""
     state = look.state
     if wrong := violation(state, throw):
@@ -56,7 +56,9 @@ def stands(state: State, throw: Throw, wrong: Violation) -> tuple[str, ...]:
     return counted(throw) if throw.again else ()
 
 
-def out_of_sync(look: Look, what_to_do: str, evidence: dict[str, Any] | None = None) -> OutOfSync:
+def out_of_sync(
+    look: TableMatch, what_to_do: str, evidence: dict[str, Any] | None = None
+) -> OutOfSync:
     """The verdict that table and record disagree."""
     said = sentences(msg("The board is not as it was left."), what_to_do)
     player = look.state.next or look.state.attacker
@@ -70,7 +72,7 @@ def out_of_sync(look: Look, what_to_do: str, evidence: dict[str, Any] | None = N
     )
 
 
-def unclear(look: Look) -> CannotSee | None:
+def unclear(look: TableMatch) -> CannotSee | None:
     """CannotSee where a piece that seems gone may be something unread; else None."""
     for piece in look.gone:
         if any(np.hypot(*(place - look.where_mm(piece))) < UNREAD_MM for place in look.unread_mm):
@@ -78,7 +80,7 @@ def unclear(look: Look) -> CannotSee | None:
     return None
 
 
-def cannot_read(look: Look) -> CannotSee:
+def cannot_read(look: TableMatch) -> CannotSee:
     """The verdict where something on the board cannot be read, and it matters what it is."""
     place_mm = look.unread_mm[0] if look.unread_mm else look.where_mm(look.hidden[0])
     said = cannot_be_read(place_mm)
@@ -101,7 +103,7 @@ def cannot_read(look: Look) -> CannotSee:
     )
 
 
-def evidence_of(look: Look, piece: SeenPiece | None = None) -> dict[str, Any]:
+def evidence_of(look: TableMatch, piece: SeenPiece | None = None) -> dict[str, Any]:
     """What a verdict rests on, as plain data."""
     document: dict[str, Any] = {
         "moved": {name: str(place) for name, place in look.places.items()},

@@ -13,7 +13,7 @@ from typing import Any
 
 from engines.errors import Violation
 from engines.ice_storm import messages
-from engines.ice_storm.matching import Look
+from engines.ice_storm.matching import TableMatch
 from engines.ice_storm.moves import OTHER_SIZE, Change, Moved, Throw, Void
 from engines.ice_storm.place import Piece
 from engines.ice_storm.rules import DEPLOYMENT, DOUBT, LOW_HAND, play, turn, violation
@@ -68,7 +68,7 @@ hardly more often than a colour is misread.
 """
 
 
-def judge_throw(look: Look) -> Verdict:
+def judge_throw(look: TableMatch) -> Verdict:
     """The verdict on a board while pieces are thrown."""
     player = str(look.state.next)
     if look.state.void:
@@ -99,7 +99,7 @@ def judge_throw(look: Look) -> Verdict:
     return _nothing_new(look, player)
 
 
-def _judge_void(look: Look, player: str) -> Verdict:
+def _judge_void(look: TableMatch, player: str) -> Verdict:
     """The verdict where a hand was too low before its throw was ruled on.
 
     What lies there now is that throw, void, and what it moved.
@@ -125,7 +125,7 @@ def _judge_void(look: Look, player: str) -> Verdict:
     )
 
 
-def _one_of_them(look: Look, common: dict[str, Any]) -> Waiting | Ambiguous:
+def _one_of_them(look: TableMatch, common: dict[str, Any]) -> Waiting | Ambiguous:
     """The question where one of several pieces of one colour was thrown with a low hand.
 
     Which it was shows once it is picked up. As many as recorded: one was moved far, or knocked off.
@@ -155,7 +155,7 @@ def _one_of_them(look: Look, common: dict[str, Any]) -> Waiting | Ambiguous:
     )
 
 
-def _before_the_round(look: Look, player: str) -> Verdict:
+def _before_the_round(look: TableMatch, player: str) -> Verdict:
     """The verdict before the first throw of a round, for which the board is cleared.
 
     Where that throw went off the board only the piece beside the board shows it.
@@ -192,7 +192,7 @@ def _before_the_round(look: Look, player: str) -> Verdict:
     )
 
 
-def _lies_there(look: Look, piece: SeenPiece) -> str:
+def _lies_there(look: TableMatch, piece: SeenPiece) -> str:
     place = look.touches(piece).place
     return (
         msg("A {colour} piece lies on {cell}.", colour=piece.colour, cell=place)
@@ -201,7 +201,7 @@ def _lies_there(look: Look, piece: SeenPiece) -> str:
     )
 
 
-def _thrown(look: Look, player: str, piece: SeenPiece) -> Verdict:
+def _thrown(look: TableMatch, player: str, piece: SeenPiece) -> Verdict:
     """The verdict on one more piece of the player who throws next."""
     if (unread := unclear(look)) is not None:
         return unread
@@ -214,7 +214,7 @@ def _thrown(look: Look, player: str, piece: SeenPiece) -> Verdict:
     return _decide(look, player, read, _not_seen_outside(look, Counter()), evidence)
 
 
-def _of_another_size(look: Look, player: str, piece: SeenPiece, wanted: str) -> Verdict:
+def _of_another_size(look: TableMatch, player: str, piece: SeenPiece, wanted: str) -> Verdict:
     """The verdict on a thrown piece of another size than the game's.
 
     It is taken away, and the throw made again; what it moved stays, as after any such throw. Where
@@ -224,7 +224,7 @@ def _of_another_size(look: Look, player: str, piece: SeenPiece, wanted: str) -> 
     lost = _not_seen_outside(look, Counter())
     right = as_of_size(piece, wanted)
     pieces = tuple(right if each is piece else each for each in look.seen)
-    other = Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
+    other = TableMatch(look.state, replace(look.now, pieces=pieces), look.before, look.board)
     read = [
         (msg("It is {size}: {text}", size=wanted, text=text), throw)
         for text, throw in readings_of(other, player, right)
@@ -260,7 +260,7 @@ def _of_another_size(look: Look, player: str, piece: SeenPiece, wanted: str) -> 
 
 
 def _surely_of_another_size(
-    look: Look, piece: SeenPiece, wanted: str, throw: Throw, evidence: dict[str, Any]
+    look: TableMatch, piece: SeenPiece, wanted: str, throw: Throw, evidence: dict[str, Any]
 ) -> Refused:
     wrong = violation(look.state, throw)
     assert wrong is not None, "it is always made again"
@@ -278,7 +278,7 @@ def _surely_of_another_size(
     return refusal(replace(wrong, said=said), throw.player, (str(throw),), evidence, left)
 
 
-def _left_lying(look: Look) -> Refused | None:
+def _left_lying(look: TableMatch) -> Refused | None:
     """The refusal where pieces beside a possible throw should have been taken away.
 
     They are surely of another size than the game's.
@@ -296,7 +296,7 @@ def _left_lying(look: Look) -> Refused | None:
 
 
 def _decide(
-    look: Look, player: str, read: list[Reading], lost: list[Piece], evidence: dict[str, Any]
+    look: TableMatch, player: str, read: list[Reading], lost: list[Piece], evidence: dict[str, Any]
 ) -> Verdict:
     """Rule on the throw where it has one interpretation; else ask which is right.
 
@@ -333,7 +333,7 @@ def _decide(
     )
 
 
-def _two(look: Look, player: str) -> Verdict:
+def _two(look: TableMatch, player: str) -> Verdict:
     """The verdict on two throws in turn, told apart by whose turn it was.
 
     Applies only if neither moved anything.
@@ -372,7 +372,7 @@ def _two(look: Look, player: str) -> Verdict:
     return Accepted(code="storm.throw", said=both, rests_on=DEPLOYMENT, moves=threw.moves, **common)
 
 
-def _doubtful(look: Look, piece: SeenPiece) -> bool:
+def _doubtful(look: TableMatch, piece: SeenPiece) -> bool:
     """True if the throw of a piece may be another one than it looks like, or count otherwise."""
     return (
         piece.colour_probability < SURE
@@ -382,7 +382,7 @@ def _doubtful(look: Look, piece: SeenPiece) -> bool:
     )
 
 
-def _two_at_once(look: Look, first: SeenPiece, second: SeenPiece) -> Refused:
+def _two_at_once(look: TableMatch, first: SeenPiece, second: SeenPiece) -> Refused:
     said = msg(
         "New {colour} and {colour2} pieces lie on the board, and one is thrown at a time.",
         colour=first.colour,
@@ -391,7 +391,9 @@ def _two_at_once(look: Look, first: SeenPiece, second: SeenPiece) -> Refused:
     return _taken_back(look, "storm.throw.two", said)
 
 
-def _moved_and_misread(look: Look, piece: SeenPiece, player: str) -> Ambiguous | CannotSee | None:
+def _moved_and_misread(
+    look: TableMatch, piece: SeenPiece, player: str
+) -> Ambiguous | CannotSee | None:
     """The question whether a new piece is a recorded one that was moved, with its colour misread.
 
     Asked where, beside the throw, a piece of another colour is new, and one that lay there is gone;
@@ -425,7 +427,7 @@ def _moved_and_misread(look: Look, piece: SeenPiece, player: str) -> Ambiguous |
     )
 
 
-def _seen_twice(look: Look, player: str) -> Look | None:
+def _seen_twice(look: TableMatch, player: str) -> TableMatch | None:
     """The table with only the one new piece of the player's, if all other new ones are doubtful.
 
     These touch what surely lies there; else None.
@@ -444,10 +446,10 @@ def _seen_twice(look: Look, player: str) -> Look | None:
     ):
         return None
     pieces = tuple(piece for piece in look.seen if piece not in doubtful)
-    return Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
+    return TableMatch(look.state, replace(look.now, pieces=pieces), look.before, look.board)
 
 
-def _one_or_two(look: Look, player: str) -> Verdict:
+def _one_or_two(look: TableMatch, player: str) -> Verdict:
     """The question where a piece may have been read twice: as it lies, and as another beside it."""
     if (unread := unclear(look)) is not None:
         return unread
@@ -477,7 +479,7 @@ def _one_or_two(look: Look, player: str) -> Verdict:
     )
 
 
-def _stranger(look: Look, piece: SeenPiece, player: str) -> Verdict:
+def _stranger(look: TableMatch, piece: SeenPiece, player: str) -> Verdict:
     """The verdict on a piece of somebody who does not throw now.
 
     Where its colour is not sure, it may be of the player who does.
@@ -530,7 +532,7 @@ def _stranger(look: Look, piece: SeenPiece, player: str) -> Verdict:
     )
 
 
-def _thrown_after(look: Look, piece: SeenPiece, player: str) -> list[Choice]:
+def _thrown_after(look: TableMatch, piece: SeenPiece, player: str) -> list[Choice]:
     """Choices: the player's throw went off the board unseen, and the next player threw this piece.
 
     Each answer holds both throws.
@@ -541,7 +543,7 @@ def _thrown_after(look: Look, piece: SeenPiece, player: str) -> list[Choice]:
     after = play(look.state, off)
     if after.next != piece.colour:
         return []
-    read = readings_of(Look(after, look.now, look.before, look.board), piece.colour, piece)
+    read = readings_of(TableMatch(after, look.now, look.before, look.board), piece.colour, piece)
     both = [(text, throw) for text, throw in read if violation(after, throw) is None]
     return [
         Choice(
@@ -557,7 +559,7 @@ def _thrown_after(look: Look, piece: SeenPiece, player: str) -> list[Choice]:
     ]
 
 
-def _nothing_new(look: Look, player: str) -> Verdict:
+def _nothing_new(look: TableMatch, player: str) -> Verdict:
     """The verdict where no piece was added to the board.
 
     Nothing happened, a throw went off it, or somebody moved something by hand.
@@ -606,7 +608,7 @@ def _nothing_new(look: Look, player: str) -> Verdict:
     )
 
 
-def _stray(look: Look, colour: str, player: str) -> Ambiguous:
+def _stray(look: TableMatch, colour: str, player: str) -> Ambiguous:
     """The question about a piece beside the board of unsure colour, not read as the thrower's."""
     said = sentences(
         msg("Is the piece beside the board {player} or {player2}?", player=player, player2=colour),
@@ -629,7 +631,7 @@ def _stray(look: Look, colour: str, player: str) -> Ambiguous:
     )
 
 
-def _other_was_thrown(look: Look, player: str) -> Ambiguous | None:
+def _other_was_thrown(look: TableMatch, player: str) -> Ambiguous | None:
     """The question after a void throw: was the piece that is picked up the thrown one?
 
     The piece on record as moved was picked up, and the one taken for the thrown one still lies
@@ -655,7 +657,7 @@ def _other_was_thrown(look: Look, player: str) -> Ambiguous | None:
     )
 
 
-def _by_a_throw_that_nobody_sees(look: Look, player: str) -> Verdict:
+def _by_a_throw_that_nobody_sees(look: TableMatch, player: str) -> Verdict:
     """The verdict where the board changed and no throw is seen: it may lie on the floor.
 
     Where all that left the board lies beside it a throw is likely, and asked about; else somebody
@@ -708,7 +710,7 @@ def _by_a_throw_that_nobody_sees(look: Look, player: str) -> Verdict:
     )
 
 
-def by_the_last_throw(look: Look) -> list[Choice]:
+def by_the_last_throw(look: TableMatch) -> list[Choice]:
     """Choices: what the throw ruled on last moved or knocked off.
 
     That throw is off the board, and was said to be so before the board was seen.
@@ -727,13 +729,13 @@ def by_the_last_throw(look: Look) -> list[Choice]:
     ]
 
 
-def _nobody_threw(look: Look) -> list[Choice]:
+def _nobody_threw(look: TableMatch) -> list[Choice]:
     """As `by_the_last_throw`, where what looks new is a recorded piece that lies elsewhere now."""
     other = replace(look, nobody_threw=True)
     return [] if other.new else by_the_last_throw(other)
 
 
-def whose_throw(look: Look, choices: list[Choice]) -> Ambiguous | None:
+def whose_throw(look: TableMatch, choices: list[Choice]) -> Ambiguous | None:
     """The question that is asked where the change of the board persists."""
     if not choices:
         return None
@@ -751,7 +753,7 @@ def whose_throw(look: Look, choices: list[Choice]) -> Ambiguous | None:
     )
 
 
-def _not_seen_outside(look: Look, thrown: Counter[str]) -> list[Piece]:
+def _not_seen_outside(look: TableMatch, thrown: Counter[str]) -> list[Piece]:
     """Pieces that are gone from the board and do not lie beside it.
 
     `thrown` are colours of pieces that lie there for another reason.
@@ -766,7 +768,7 @@ def _not_seen_outside(look: Look, thrown: Counter[str]) -> list[Piece]:
     return lost
 
 
-def _taken_back(look: Look, code: str, said: str) -> Refused:
+def _taken_back(look: TableMatch, code: str, said: str) -> Refused:
     tried = tuple(str(Throw(piece.colour, look.touches(piece).place)) for piece in look.new)
     return refusal(
         Violation(code, DEPLOYMENT, sentences(said, msg("Take them back."))),

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from engines.errors import Violation
 from engines.icebreaker.board import SIZES, label, members, union
-from engines.icebreaker.matching import Difference, Look, Shift, look
+from engines.icebreaker.matching import Difference, Shift, TableMatch, look
 from engines.icebreaker.moves import Move, parse_move
 from engines.icebreaker.occlusion import ask_unseen, ask_what_is_true, ships
 from engines.icebreaker.rules import (
@@ -135,7 +135,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
     return _judge_difference(state, found)
 
 
-def _wait(state: State, found: Look) -> Waiting | Accepted:
+def _wait(state: State, found: TableMatch) -> Waiting | Accepted:
     """The verdict where nothing that counts has happened.
 
     Once a ship that stood unseen is seen again, people's word on it is dropped.
@@ -151,7 +151,7 @@ def _wait(state: State, found: Look) -> Waiting | Accepted:
     )
 
 
-def _judge_start(state: State, found: Look) -> Verdict:
+def _judge_start(state: State, found: TableMatch) -> Verdict:
     if wrong := found.differs(state):
         unread = {cells[0] for cells in found.unread} & {cell for _, cell in wrong.gone}
         hint = (
@@ -177,7 +177,7 @@ def _judge_start(state: State, found: Look) -> Verdict:
     return Accepted(code=START, said=said, rests_on=RULES, moves=())
 
 
-def _ask_begun(state: State, found: Look, wrong: Difference) -> Ambiguous | None:
+def _ask_begun(state: State, found: TableMatch, wrong: Difference) -> Ambiguous | None:
     """The question where the board was set up and play began before anybody looked at it."""
     ways: list[tuple[Move, ...]] = [
         (move,) for move in legal_moves(state) if found.shows(play(state, move))
@@ -225,7 +225,7 @@ def _ask_about_lost_ice(state: State, wrong: Difference) -> Ambiguous | None:
     )
 
 
-def _left(state: State, move: Move, found: Look) -> Shift | None:
+def _left(state: State, move: Move, found: TableMatch) -> Shift | None:
     """The ship that is seen to have left its cell.
 
     None where only icebergs show the move, and the ship may stand where it stood.
@@ -309,7 +309,7 @@ def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
     )
 
 
-def _judge_difference(state: State, found: Look) -> Verdict:
+def _judge_difference(state: State, found: TableMatch) -> Verdict:
     """The verdict where no legal move explains the table.
 
     Half of a move is done, a wrong one was made, or more than one.
@@ -362,7 +362,7 @@ def _judge_difference(state: State, found: Look) -> Verdict:
             return _two_moved(state, found, wrong)
 
 
-def _ask_about_ice(state: State, found: Look, extra: int) -> Ambiguous | None:
+def _ask_about_ice(state: State, found: TableMatch, extra: int) -> Ambiguous | None:
     """The question where a legal move explains all but an iceberg where none belongs.
 
     Icebergs do not come back, and a pale cell may look like one.
@@ -398,7 +398,7 @@ def _ask_about_ice(state: State, found: Look, extra: int) -> Ambiguous | None:
     )
 
 
-def _ask_about_unread(state: State, found: Look, wrong: Difference) -> Ambiguous | None:
+def _ask_about_unread(state: State, found: TableMatch, wrong: Difference) -> Ambiguous | None:
     """The question where one legal move explains all but ships that cannot be read.
 
     Of these ships it is only seen that something stands in their cells, or where one of them goes.
@@ -417,7 +417,7 @@ def _ask_about_unread(state: State, found: Look, wrong: Difference) -> Ambiguous
     )
 
 
-def _exchanged(state: State, found: Look, wrong: Difference) -> OutOfSync | CannotSee:
+def _exchanged(state: State, found: TableMatch, wrong: Difference) -> OutOfSync | CannotSee:
     """The verdict where a ship is not seen, and something unread stands in its cell.
 
     A piece of another size or colour may be in its place. More ships of a colour than the game has
@@ -459,7 +459,7 @@ def _and_on(*cells: str) -> str:
     return phrase("{cells} and on {cell}", cells=Listing(tuple(others), ","), cell=last)
 
 
-def _only_ice(state: State, found: Look, wrong: Difference) -> Verdict:
+def _only_ice(state: State, found: TableMatch, wrong: Difference) -> Verdict:
     """The verdict where all ships are in place, and icebergs are not.
 
     It is the first half of a capture, or an accident.
@@ -503,7 +503,7 @@ def _one_moved(state: State, moved: Shift, wrong: Difference) -> Verdict:
     return _refuse(state, Violation("ice.captured", MOVES, said), (move,), wrong)
 
 
-def _two_moved(state: State, found: Look, wrong: Difference) -> Verdict:
+def _two_moved(state: State, found: TableMatch, wrong: Difference) -> Verdict:
     """The verdict where two ships stand elsewhere: two unseen moves in turn, or two at once."""
     sequences = [order for order in _orders(wrong.moved) if _leads_to(state, order, found)]
     own = [shift for shift in wrong.moved if shift.player == state.next]
@@ -536,7 +536,7 @@ def _orders(moved: tuple[Shift, ...]) -> Iterator[tuple[Move, Move]]:
     yield from ((a, b), (b, a))
 
 
-def _leads_to(state: State, order: tuple[Move, Move], found: Look) -> bool:
+def _leads_to(state: State, order: tuple[Move, Move], found: TableMatch) -> bool:
     """True if two legal moves, one after the other, explain the table."""
     for move in order:
         if move not in legal_moves(state):

@@ -112,7 +112,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class TableMatch:
     """An observed table in cells.
 
     `ships` stand on cells; pieces that are `down` are not upright; `counters` are the cells that
@@ -134,13 +134,13 @@ class Look:
         """True if, by the picture, the table may be in this state."""
         return not self.differs(state)
 
-    def plainly(self) -> Look:
+    def plainly(self) -> TableMatch:
         """The likeliest reading of all ships, as if there were no doubt."""
         return replace(
             self, ships=tuple(replace(ship, sure=True, cells=ship.cells[:1]) for ship in self.ships)
         )
 
-    def counted(self, state: State) -> Look:
+    def counted(self, state: State) -> TableMatch:
         """The table with unsure colours taken as read where they leave no choice.
 
         That is where all unsure ones are read as one colour, and each colour has as many ships as
@@ -155,7 +155,7 @@ class Look:
             return self
         return replace(self, ships=tuple(replace(ship, sure=True) for ship in self.ships))
 
-    def as_ruled(self, before: Look, state: State) -> Look:
+    def as_ruled(self, before: TableMatch, state: State) -> TableMatch:
         """The table with people's decisions against the picture since the last verdict applied.
 
         Nobody is asked again about an iceberg or ship that is still read the same way. A table on
@@ -168,7 +168,7 @@ class Look:
             self.without_ice(then.extra), hidden=self.hidden | then.lost, held=frozenset(then.gone)
         )
 
-    def without_ice(self, cells: int) -> Look:
+    def without_ice(self, cells: int) -> TableMatch:
         """As if no iceberg were seen in these cells."""
         return replace(
             self,
@@ -253,7 +253,7 @@ def _iceberg_cost(cell: int, counter: Sequence[int], hidden: int) -> float:
     return FAR * (counter.index(cell) + 2 * (hidden >> cell & 1))
 
 
-def look(seen: Observation, board: Hex) -> Look:
+def look(seen: Observation, board: Hex) -> TableMatch:
     """Assign an observation to the cells of a board.
 
     Counters and pieces outside of all cells are out of play.
@@ -275,7 +275,9 @@ def look(seen: Observation, board: Hex) -> Look:
     hidden = union(*(cell for shadow in shadows for cell in grid.behind(shadow)))
     unread = (grid.cells(place, 0.0) for place in seen.unread_mm)
     surely = tuple(cells for cells, sure in counters if sure and cells)
-    return Look(tuple(ships), tuple(down), surely, hidden, tuple(filter(None, unread)), faint=faint)
+    return TableMatch(
+        tuple(ships), tuple(down), surely, hidden, tuple(filter(None, unread)), faint=faint
+    )
 
 
 class _Grid:

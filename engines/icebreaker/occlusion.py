@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from engines.icebreaker.board import label
-from engines.icebreaker.matching import Look
+from engines.icebreaker.matching import TableMatch
 from engines.icebreaker.moves import Move
 from engines.icebreaker.rules import RULES, legal_moves, play, went
 from engines.icebreaker.state import SHIPS, State
@@ -15,7 +15,9 @@ from engines.verdict import Ambiguous, Choice
 from table.messages import Listing, Message, all_of, msg, phrase, sentences
 
 
-def ask_unseen(state: State, found: Look, unseen: Collection[tuple[str, int]]) -> Ambiguous | None:
+def ask_unseen(
+    state: State, found: TableMatch, unseen: Collection[tuple[str, int]]
+) -> Ambiguous | None:
     """The question where these unseen ships (player, cell) are.
 
     They are where they stood, or where a legal move takes one; a move to where something is not
@@ -46,7 +48,7 @@ def ask_unseen(state: State, found: Look, unseen: Collection[tuple[str, int]]) -
     )
 
 
-def _explains(state: State, there: Look, move: Move) -> bool:
+def _explains(state: State, there: TableMatch, move: Move) -> bool:
     """True if the table may be as this move leaves it.
 
     The ship that moved is seen, or was not seen before and is not now.

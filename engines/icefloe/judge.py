@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from engines.icefloe.board import WEIGHT_MOST, Board
 from engines.icefloe.checks import MOVING, REMOVING
-from engines.icefloe.matching import DOUBT, Look
+from engines.icefloe.matching import DOUBT, TableMatch
 from engines.icefloe.messages import after_move, removed, turn
 from engines.icefloe.moves import Move, Movement, Removal, Slide, Torch
 from engines.icefloe.placing import fallen, judge_placing
@@ -78,7 +78,7 @@ def judge(
         )
     if state.phase == "place":
         return judge_placing(state, seen, before, board)
-    look = Look(state, seen, before, board, state.board.pyramids)
+    look = TableMatch(state, seen, before, board, state.board.pyramids)
     stories = sorted(
         ((look.nats(story.after.board), k, story) for k, story in enumerate(_stories(state))),
         key=lambda told: told[:2],
@@ -144,7 +144,7 @@ def _next_to_move(state: State) -> tuple[tuple[Move, ...], State]:
     return tuple(opening), state
 
 
-def _tell(look: Look, story: _Story) -> Verdict:
+def _tell(look: TableMatch, story: _Story) -> Verdict:
     """The verdict where a single story explains the picture, if it explains all of it."""
     state, after = look.state, story.after
     differences = look.differences(after.board)
@@ -301,7 +301,7 @@ def _what(state: State, move: Move, after: State) -> Message:
             raise AssertionError("not seen")
 
 
-def _ask_unread(look: Look, story: _Story, move: Movement) -> Ambiguous:
+def _ask_unread(look: TableMatch, story: _Story, move: Movement) -> Ambiguous:
     """The question about a pyramid that is gone from its place and cannot be read elsewhere.
 
     All that is seen of it is something unreadable, or nothing.
@@ -336,7 +336,7 @@ def _ask_unread(look: Look, story: _Story, move: Movement) -> Ambiguous:
     )
 
 
-def _ask(look: Look, rivals: list[_Story]) -> Verdict:
+def _ask(look: TableMatch, rivals: list[_Story]) -> Verdict:
     """The question where several stories explain the picture."""
     state = look.state
     choices = [_as_told(state, story) for story in rivals if story.moves]
@@ -351,7 +351,7 @@ def _ask(look: Look, rivals: list[_Story]) -> Verdict:
     )
 
 
-def _ask_unseen(look: Look, unseen: Collection[str]) -> Ambiguous | None:
+def _ask_unseen(look: TableMatch, unseen: Collection[str]) -> Ambiguous | None:
     """The question where these unseen pyramids are.
 
     They are where they stood, or where a legal move takes one.
@@ -386,7 +386,7 @@ def _ask_unseen(look: Look, unseen: Collection[str]) -> Ambiguous | None:
     )
 
 
-def _ask_unsure(look: Look) -> Ambiguous | None:
+def _ask_unsure(look: TableMatch) -> Ambiguous | None:
     """The question what happened where only an unsure reading speaks against the explanations.
 
     What is unsure is which pyramid a piece is.
@@ -430,7 +430,7 @@ def _ask_unsure(look: Look) -> Ambiguous | None:
     )
 
 
-def _ask_in_turn(look: Look, changes: _Changes) -> Ambiguous | None:
+def _ask_in_turn(look: TableMatch, changes: _Changes) -> Ambiguous | None:
     """The question whether several players moved in turn before the pond was seen at rest.
 
     None where the picture does not show that.
@@ -478,7 +478,7 @@ def _stand(state: State, names: Collection[str]) -> Listing:
     )
 
 
-def _half_done(look: Look, changes: _Changes) -> Waiting | None:
+def _half_done(look: TableMatch, changes: _Changes) -> Waiting | None:
     """The verdict where a move is half done.
 
     A pyramid is in the hand of the player who moves; or a tile has to be removed with all that
@@ -522,13 +522,13 @@ def _half_done(look: Look, changes: _Changes) -> Waiting | None:
     return None
 
 
-def _fits(look: Look, board: Board, half_done: str | None) -> bool:
+def _fits(look: TableMatch, board: Board, half_done: str | None) -> bool:
     return look.nats(board, half_done) - look.free_nats <= DOUBT and not look.strangers(
         look.matched(board)
     )
 
 
-def _ask_two(look: Look, changes: _Changes) -> Ambiguous | None:
+def _ask_two(look: TableMatch, changes: _Changes) -> Ambiguous | None:
     """The question whether two legal acts in turn, which explain the picture, were done.
 
     Nobody looked in between.
@@ -562,7 +562,7 @@ def _ask_two(look: Look, changes: _Changes) -> Ambiguous | None:
     )
 
 
-def _not_allowed(look: Look, changes: _Changes) -> Refused | OutOfSync:
+def _not_allowed(look: TableMatch, changes: _Changes) -> Refused | OutOfSync:
     """The verdict where no legal move explains the picture.
 
     It names what was tried, if that is one thing, else all differences.
@@ -667,7 +667,7 @@ class _Changes(NamedTuple):
             or bool(places & {*self.got})
         )
 
-    def said(self, look: Look) -> tuple[str, ...]:
+    def said(self, look: TableMatch) -> tuple[str, ...]:
         """The differences, one sentence each."""
         board = look.state.board
         stood = {name: floe.place for floe in board.floes for name in floe.pyramids}
@@ -704,7 +704,7 @@ class _Changes(NamedTuple):
         )
 
 
-def _changes(look: Look) -> _Changes:
+def _changes(look: TableMatch) -> _Changes:
     board = look.state.board
     now = {name: look.places[k] for k, name in look.free.items()}
     stood = {name: floe.place for floe in board.floes for name in floe.pyramids}
@@ -718,7 +718,7 @@ def _changes(look: Look) -> _Changes:
     )
 
 
-def _tried(look: Look, changes: _Changes) -> Movement | Slide | Removal | None:
+def _tried(look: TableMatch, changes: _Changes) -> Movement | Slide | Removal | None:
     """The one move that people tried, legal or not; None where it is not a single move."""
     board, (moved, gone, lost, got, strangers) = look.state.board, changes
     if strangers or len(lost) > 1 or len(got) > 1:

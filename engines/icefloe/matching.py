@@ -54,7 +54,7 @@ STAYS = 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class TableMatch:
     """The table `now` compared with the state; `before` is the table of the last accepted verdict.
 
     `pyramids` are all that may stand there; those in `anywhere` may stand anywhere without being
@@ -99,7 +99,7 @@ class Look:
         """The pyramids as they were seen before, if they then stood as the state says."""
         if self.before is None:
             return {}
-        then = Look(self.state, self.before, None, self.board, self.pyramids)
+        then = TableMatch(self.state, self.before, None, self.board, self.pyramids)
         return {name: then.now.pieces[k] for k, name in then.matched(self.state.board).items()}
 
     @cached_property

@@ -7,7 +7,7 @@ from itertools import permutations, starmap
 
 from engines.icefloe.board import laid_out
 from engines.icefloe.checks import MOVING, PLACING
-from engines.icefloe.matching import Look, agrees, stands
+from engines.icefloe.matching import TableMatch, agrees, stands
 from engines.icefloe.messages import turn
 from engines.icefloe.moves import Placing
 from engines.icefloe.rules import play, violation
@@ -66,12 +66,16 @@ def _judge_pyramids(
         return Waiting(
             code=CODE, said=said, rests_on=PLACING, player=state.next, differences=(said,)
         )
-    look = Look(state, seen, before, board, order)
+    look = TableMatch(state, seen, before, board, order)
     # What is not sure to be a pyramid counts where it makes the set whole; else it may be a print
     # on a tile.
     counts = ([len(order)] if len(seen.pieces) >= len(order) else []) + [max(sure, len(placed))]
     due = next(
-        (due for count in counts if _fits(due := Look(state, seen, before, board, order[:count]))),
+        (
+            due
+            for count in counts
+            if _fits(due := TableMatch(state, seen, before, board, order[:count]))
+        ),
         None,
     )
     if due is None:
@@ -97,7 +101,7 @@ def _judge_pyramids(
     return _place(state, moves) if alike is None else alike
 
 
-def fallen(look: Look, names: Collection[str]) -> Waiting | None:
+def fallen(look: TableMatch, names: Collection[str]) -> Waiting | None:
     """The verdict where one of these pyramids surely fell over; else None.
 
     It may have rolled there: that is no move, and nobody knows where it stood.
@@ -125,7 +129,7 @@ def fallen(look: Look, names: Collection[str]) -> Waiting | None:
     )
 
 
-def _fits(due: Look) -> bool:
+def _fits(due: TableMatch) -> bool:
     """True if these pyramids are there, as far as they are surely read."""
     whole = set(due.free.values()) == set(due.pyramids)
     return whole and all(
@@ -194,7 +198,7 @@ def _ask_tiles(state: State, missing: Sequence[Message], otherwise: Verdict) -> 
     )
 
 
-def _ask_where(look: Look, placed: tuple[str, ...]) -> Ambiguous | None:
+def _ask_where(look: TableMatch, placed: tuple[str, ...]) -> Ambiguous | None:
     """The question where one or two unseen pyramids stand.
 
     Asked where all others are surely read and only few tiles are left.
@@ -248,7 +252,7 @@ def _stand_on(state: State, missing: list[str], where: dict[str, str]) -> Iterat
         )
 
 
-def _out_of_order(look: Look, placed: tuple[str, ...]) -> Verdict:
+def _out_of_order(look: TableMatch, placed: tuple[str, ...]) -> Verdict:
     """The verdict where other pyramids stand there than those that are due.
 
     A single one is refused; for several it waits.
@@ -280,7 +284,7 @@ def _out_of_order(look: Look, placed: tuple[str, ...]) -> Verdict:
     )
 
 
-def _amiss(look: Look, placed: tuple[str, ...]) -> tuple[Message, ...]:
+def _amiss(look: TableMatch, placed: tuple[str, ...]) -> tuple[Message, ...]:
     """Which pyramids are not where they should be, as far as the picture tells, in sentences."""
     pieces, order = look.now.pieces, look.pyramids
     seen = set(look.free.values())
@@ -325,7 +329,7 @@ def _amiss(look: Look, placed: tuple[str, ...]) -> tuple[Message, ...]:
     )
 
 
-def _alike(look: Look, moves: list[Placing]) -> Ambiguous | CannotSee | None:
+def _alike(look: TableMatch, moves: list[Placing]) -> Ambiguous | CannotSee | None:
     """The question about pyramids of one suit that the picture does not tell apart."""
     rivals = look.rivals()
     if not rivals:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from engines.occlusion import NOT_SO, mostly_seen, what_is_true
 from engines.verdict import Ambiguous, Choice
 from engines.zamboni_wars.driving import reachable
-from engines.zamboni_wars.matching import Look, Nest
+from engines.zamboni_wars.matching import Nest, TableMatch
 from engines.zamboni_wars.moves import Drive, Early, Fire, Move, Roll, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over
 from engines.zamboni_wars.refusals import FIRING, MOVEMENT
@@ -18,7 +18,7 @@ from engines.zamboni_wars.undisturbed import AsTheyLay, Doubted
 from table.messages import NOTHING, Listing, Message, all_of, msg, sentences
 
 
-def seen_ways(state: State, found: Look) -> list[tuple[Move, ...]]:
+def seen_ways(state: State, found: TableMatch) -> list[tuple[Move, ...]]:
     """The legal moves on the board that may explain what is seen.
 
     Where dice were announced before the end of a move was seen, what can have followed it is
@@ -30,7 +30,7 @@ def seen_ways(state: State, found: Look) -> list[tuple[Move, ...]]:
     return [(*way, *more) for way in ways for more in ((), *seen_ways(after(state, way), found))]
 
 
-def _next_ways(state: State, found: Look) -> list[tuple[Move, ...]]:
+def _next_ways(state: State, found: TableMatch) -> list[tuple[Move, ...]]:
     match state.phase:
         case Moving(points):
             mine = [nest for nest in found.nests if nest.is_of(state.to_move)]
@@ -52,7 +52,9 @@ def _next_ways(state: State, found: Look) -> list[tuple[Move, ...]]:
             return []
 
 
-def _unseen_ways(state: State, found: Look, unseen: Collection[str]) -> Iterator[tuple[Move, ...]]:
+def _unseen_ways(
+    state: State, found: TableMatch, unseen: Collection[str]
+) -> Iterator[tuple[Move, ...]]:
     """Legal moves that can have happened to nests that are not seen.
 
     After these each is somewhere else, has fewer layers, or is gone. They include moves after a
@@ -72,7 +74,7 @@ def _unseen_ways(state: State, found: Look, unseen: Collection[str]) -> Iterator
             yield (Fire(target), Take(target))
 
 
-def follower_has_driven(state: State, found: Look) -> bool:
+def follower_has_driven(state: State, found: TableMatch) -> bool:
     """True if an unannounced die of the next player would explain the table.
 
     Both players then have driven before it was seen at rest.
@@ -89,7 +91,7 @@ def follower_has_driven(state: State, found: Look) -> bool:
     )
 
 
-def who_has_not_told(state: State, found: Look) -> str | None:
+def who_has_not_told(state: State, found: TableMatch) -> str | None:
     """The player whose unannounced die would explain the table; else None.
 
     It is a die for a shot that hit before the end of its move was seen, or of a player who drove
@@ -113,7 +115,7 @@ def who_has_not_told(state: State, found: Look) -> str | None:
     return next(explain, None)
 
 
-def ways_in_doubt(state: State, found: Look) -> list[tuple[Move, ...]]:
+def ways_in_doubt(state: State, found: TableMatch) -> list[tuple[Move, ...]]:
     """Ends of the mover's drive where a doubtful nest may lie, whatever its facing."""
     mine = [nest for nest in found.nests if nest.is_of(state.to_move) and nest.doubtful]
     if not isinstance(state.phase, Moving) or state.phase.early:
@@ -127,7 +129,7 @@ def ways_in_doubt(state: State, found: Look) -> list[tuple[Move, ...]]:
     return [way for way in ends if there.shows(after(state, way))]
 
 
-def ask_unseen(state: State, found: Look, unseen: Collection[str]) -> Ambiguous | None:
+def ask_unseen(state: State, found: TableMatch, unseen: Collection[str]) -> Ambiguous | None:
     """The question where the unseen nests of these players are.
 
     They lie as before, or as a legal move left them. None where more is amiss, or most nests are
@@ -150,7 +152,7 @@ def ask_unseen(state: State, found: Look, unseen: Collection[str]) -> Ambiguous 
     )
 
 
-def ask_strange(state: State, found: Look, strange: Collection[Nest]) -> Ambiguous | None:
+def ask_strange(state: State, found: TableMatch, strange: Collection[Nest]) -> Ambiguous | None:
     """The question whether surplus pieces are really there. None where more is amiss."""
     said = sentences(*map(too_many, strange), msg("What is true?"))
     still = msg("Nothing lies there, and the camera errs")
@@ -167,7 +169,7 @@ def too_many(nest: Nest) -> Message:
     )
 
 
-def ask_taken(state: State, found: Look) -> Ambiguous | None:
+def ask_taken(state: State, found: TableMatch) -> Ambiguous | None:
     """The question whether a hit layer was taken off a nest that is not surely read.
 
     None where nothing was hit, or the nest is surely read.
@@ -190,7 +192,7 @@ def ask_taken(state: State, found: Look) -> Ambiguous | None:
 
 
 def _ask(
-    state: State, there: Look, more: Iterable[tuple[Move, ...]], said: Message, still: Message
+    state: State, there: TableMatch, more: Iterable[tuple[Move, ...]], said: Message, still: Message
 ) -> Ambiguous | None:
     """The question which of several ways happened, or nothing yet.
 

@@ -37,7 +37,7 @@ from engines.zamboni_wars.explanations import (
     ways_in_doubt,
     who_has_not_told,
 )
-from engines.zamboni_wars.matching import Difference, Look, Pair, as_said, look
+from engines.zamboni_wars.matching import Difference, Pair, TableMatch, as_said, look
 from engines.zamboni_wars.moves import Drive, Move, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Shooting
 from engines.zamboni_wars.refusals import COVER, FIRING, MOVEMENT
@@ -147,7 +147,7 @@ def _may_have_ended(state: State) -> bool:
     )
 
 
-def _wait(state: State, found: Look, lie: AsTheyLay) -> Waiting | Accepted:
+def _wait(state: State, found: TableMatch, lie: AsTheyLay) -> Waiting | Accepted:
     """The verdict where nothing that counts has happened.
 
     Once a nest that lay unseen is seen again, people's word on it is dropped.
@@ -172,7 +172,7 @@ def _wait(state: State, found: Look, lie: AsTheyLay) -> Waiting | Accepted:
     )
 
 
-def _turn(state: State, found: Look) -> Message:
+def _turn(state: State, found: TableMatch) -> Message:
     """Whose turn it is, and what is not seen or not believed.
 
     Nests and cover dice that are not seen are taken to lie as recorded.
@@ -205,7 +205,7 @@ def _unseen_dice(spaces: Sequence[Space]) -> Message:
     return msg("Not seen: the cover die on {cell} and on {cell2}.", cell=spaces[0], cell2=spaces[1])
 
 
-def _not_flat(state: State, found: Look) -> Verdict:
+def _not_flat(state: State, found: TableMatch) -> Verdict:
     """The verdict where a nest does not lie flat, or is read so: people may say how it lies."""
     piece, flat = found.up[0], replace(found, up=())
     asks = _ask_unless_driven(state, flat, flat.differs(state).gone)
@@ -217,7 +217,7 @@ def _not_flat(state: State, found: Look) -> Verdict:
     return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=state.to_move, asks=asks)
 
 
-def _ask_unless_driven(state: State, found: Look, gone: Collection[str]) -> Ambiguous | None:
+def _ask_unless_driven(state: State, found: TableMatch, gone: Collection[str]) -> Ambiguous | None:
     """The question about missing nests; None where one may have driven by an unannounced roll."""
     return None if not gone or roller(state) in gone else ask_unseen(state, found, gone)
 
@@ -237,7 +237,7 @@ def _doubtful(state: State, piece: SeenPiece, asks: Ambiguous | None) -> CannotS
     )
 
 
-def _judge_start(state: State, found: Look) -> Verdict:
+def _judge_start(state: State, found: TableMatch) -> Verdict:
     if wrong := found.differs(state):
         differences, asks = tuple(_sentences(wrong)), ask_unseen(state, found, wrong.gone)
         said = msg("Set up the board: {text}", text=quoted(*differences))
@@ -252,7 +252,7 @@ def _judge_start(state: State, found: Look) -> Verdict:
     return Accepted(code=START, said=said, rests_on="Setup; ruling zamboni_wars.6", moves=())
 
 
-def _accept(state: State, way: tuple[Move, ...], found: Look) -> Accepted:
+def _accept(state: State, way: tuple[Move, ...], found: TableMatch) -> Accepted:
     then, moves = after(state, way), tuple(map(str, way))
     states = [after(state, way[:done]) for done in range(len(way))]
     seen = [
@@ -318,7 +318,9 @@ def _hit(state: State, target: str) -> Message:
     return msg("{player} hits {player2}: {n} layers left.", n=left.layers, **hit)
 
 
-def _ask(state: State, explained: list[tuple[Move, ...]], still: bool, found: Look) -> Ambiguous:
+def _ask(
+    state: State, explained: list[tuple[Move, ...]], still: bool, found: TableMatch
+) -> Ambiguous:
     """The question where the picture leaves open what happened (ruling zamboni_wars.1)."""
     more = ways_in_doubt(state, found)
     ways = dict.fromkeys((*explained, *more))
@@ -351,7 +353,7 @@ def _ask(state: State, explained: list[tuple[Move, ...]], still: bool, found: Lo
     )
 
 
-def _judge_difference(state: State, found: Look) -> Verdict:
+def _judge_difference(state: State, found: TableMatch) -> Verdict:
     """The verdict where no legal move explains the table.
 
     It is half done, or wrong, or more than one thing.
@@ -403,7 +405,7 @@ def _judge_difference(state: State, found: Look) -> Verdict:
     return _moved(state, found, wrong)
 
 
-def _only_dice(state: State, found: Look, wrong: Difference) -> Waiting | OutOfSync:
+def _only_dice(state: State, found: TableMatch, wrong: Difference) -> Waiting | OutOfSync:
     """The verdict where every Zamboni is in its place, and a cover die is not.
 
     It is pushed before its Zamboni drives, or was moved.
@@ -469,7 +471,7 @@ def _if_driven(player: str) -> Message:
     return msg("If {player} has driven since, tell what the die showed.", player=player)
 
 
-def _moved(state: State, found: Look, wrong: Difference) -> Verdict:
+def _moved(state: State, found: TableMatch, wrong: Difference) -> Verdict:
     """The verdict where Zambonis lie or face otherwise than recorded, by no legal move."""
     if len(wrong.moved) > 1 and follower_has_driven(state, found.as_read()):
         verdict = _out_of_sync(state, wrong)

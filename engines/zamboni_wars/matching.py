@@ -126,7 +126,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class TableMatch:
     """An observed table in spaces.
 
     `nests` lie on the board; pieces that are `up` are not flat on a side; `unread` are spaces where
@@ -143,13 +143,13 @@ class Look:
     held: frozenset[str] = frozenset()
     unbelieved: tuple[SeenPiece, ...] = ()
 
-    def as_read(self) -> Look:
+    def as_read(self) -> TableMatch:
         """The table with colours and sizes as they were read, whatever the doubt."""
         return replace(
             self, nests=tuple(replace(nest, sure=True, sized=True) for nest in self.nests)
         )
 
-    def held_to(self, player: str | None) -> Look:
+    def held_to(self, player: str | None) -> TableMatch:
         """The table with the size of this player's nest as it was read."""
         return replace(
             self,
@@ -158,7 +158,7 @@ class Look:
             ),
         )
 
-    def without(self, denied: Collection[Nest]) -> Look:
+    def without(self, denied: Collection[Nest]) -> TableMatch:
         """The table without nests of the colours and places of these.
 
         Pieces that seem to stand there are left out too.
@@ -181,7 +181,7 @@ class Look:
             up=tuple(piece for piece in self.up if piece not in up),
         )
 
-    def believed(self, state: State) -> Look:
+    def believed(self, state: State) -> TableMatch:
         """The table without doubtful pieces where no nest of their colour can be.
 
         Nobody has such a nest any more, or it is surely read elsewhere.
@@ -208,7 +208,7 @@ class Look:
             unbelieved=tuple(piece for piece in pieces if not may_be(piece)),
         )
 
-    def plainly(self, players: Collection[str]) -> Look:
+    def plainly(self, players: Collection[str]) -> TableMatch:
         """The table with the likeliest reading of these players' nests and of the cover dice.
 
         Doubt is ignored.
@@ -276,7 +276,7 @@ class Look:
         )
 
 
-def look(seen: Observation, before: Observation | None, board: Coasters) -> Look:
+def look(seen: Observation, before: Observation | None, board: Coasters) -> TableMatch:
     """Assign an observation to the spaces of a board; pieces outside them are out of play."""
     nests, up = [], []
     for piece, *others in map(_ways_to_lie, seen.pieces):
@@ -309,7 +309,7 @@ def look(seen: Observation, before: Observation | None, board: Coasters) -> Look
         if not was_unread(place, before)
         for space in _spaces(place, board.cell_mm / 2, board)
     }
-    return Look(
+    return TableMatch(
         tuple(nests),
         tuple(up),
         frozenset(unread),
@@ -331,7 +331,9 @@ def _spaces_of(piece: SeenPiece, board: Coasters) -> tuple[Space, ...]:
     return _spaces(piece.contact_mm.mean(axis=0), max(BOUNDARY_MM, 2 * piece.place_sigma_mm), board)
 
 
-def as_said(found: Look, state: State, before: Observation | None, board: Coasters) -> Look:
+def as_said(
+    found: TableMatch, state: State, before: Observation | None, board: Coasters
+) -> TableMatch:
     """The table with what people said against the picture at the last verdict.
 
     They said where an unseen nest lies, and that none lies where one was too many, in doubt, or

@@ -17,7 +17,7 @@ from gpiozero import Button, DigitalOutputDevice, PWMOutputDevice
 from gpiozero.pins import Factory
 
 from hardware.buzzer import Beeps
-from hardware.cues import Scene
+from hardware.cues import Cue
 from hardware.dice_display import PIPS
 from hardware.interfaces import Faces, Press, check_faces
 from hardware.lamp_levels import lanterns
@@ -124,7 +124,7 @@ class GpioLamps:
             for setting, numbers in named.items()
         ]
 
-    def step(self, scene: Scene, since_ms: float) -> None:
+    def step(self, scene: Cue, since_ms: float) -> None:
         """Light the lamps as they are at this moment; pins that stay as they are are left alone."""
         for lamp, lantern in zip(
             self._lamps, lanterns(scene, since_ms, self._players), strict=True

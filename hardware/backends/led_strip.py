@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from hardware.cues import LAMP_RGB, TUNES, Mark, Rhythm, Scene
+from hardware.cues import LAMP_RGB, TUNES, Cue, Mark, Rhythm
 from hardware.lamp_levels import phase_ms
 from table.solids import Array
 
@@ -91,7 +91,7 @@ class Strip:
             else np.array([one, other])
         )
 
-    def frame(self, scene: Scene, since_ms: float) -> Frame:
+    def frame(self, scene: Cue, since_ms: float) -> Frame:
         """What every lamp shows so long after the scene began."""
         scene, at_ms = scene.at(since_ms)
         tune = TUNES[scene.signal]
@@ -122,7 +122,7 @@ class Strip:
         dashes: npt.NDArray[np.bool_] = np.abs(middle) < min(count, 6) / 16
         return dashes
 
-    def _share(self, scene: Scene, colour: str) -> npt.NDArray[np.bool_]:
+    def _share(self, scene: Cue, colour: str) -> npt.NDArray[np.bool_]:
         """Lamps of one player.
 
         As many dashes as their place in turn order, or their share where several are concerned.

@@ -26,7 +26,7 @@ import msgspec
 
 from hardware.backends.serial_port import Port
 from hardware.buzzer import beeps
-from hardware.cues import Scene
+from hardware.cues import Cue
 from hardware.interfaces import DeviceLost, Faces, Press, check_faces
 from hardware.lamp_levels import lanterns
 from hardware.lamp_thread import LEAVE_S, RETRY_S, why_lost
@@ -200,7 +200,7 @@ class BoardLamps:
     def __init__(self, link: Link, players: int) -> None:
         self._link, self._players = link, players
 
-    def step(self, scene: Scene, since_ms: float) -> None:
+    def step(self, scene: Cue, since_ms: float) -> None:
         """Send the lamps of this moment; raises DeviceLost where the board does not answer."""
         if trouble := self._link.trouble:
             raise DeviceLost(trouble)
@@ -260,7 +260,7 @@ class BoardBuzzer:
     def trouble(self) -> str:
         return self._link.trouble
 
-    def play(self, scene: Scene) -> None:
+    def play(self, scene: Cue) -> None:
         self._link.send(
             "beeps", [[int(on), hold_ms] for on, hold_ms in beeps(scene)], lasting=False
         )

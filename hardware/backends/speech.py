@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from contextlib import suppress
 
-from hardware.step_player import Latest
+from hardware.step_player import StepPlayer
 from table.errors import InputError
 from table.languages import Language
 
@@ -19,7 +19,7 @@ ENDS_S = 2.0
 """How long a program that was told to end may take."""
 
 
-class Espeak(Latest[str]):
+class Espeak(StepPlayer[str]):
     """The interface `Voice` by espeak-ng, through the machine's loudspeaker.
 
     What is said next cuts off what is said now.

@@ -23,7 +23,7 @@ import numpy as np
 from hardware.backends.led_power import limit
 from hardware.backends.led_strip import Frame, Strip
 from hardware.backends.serial_port import Port
-from hardware.cues import DARK, Scene
+from hardware.cues import DARK, Cue
 from hardware.dice_display import PIPS
 from hardware.interfaces import Faces
 
@@ -94,12 +94,12 @@ class WledStrip:
         self.interval_s = max(1 / FRAMES_PER_S, SLACK * size * BITS_A_BYTE / baud)
         port.write(bytes(size))
 
-    def step(self, scene: Scene, since_ms: float) -> None:
+    def step(self, scene: Cue, since_ms: float) -> None:
         """Send the frame of this moment; raises DeviceLost."""
         self._port.read()  # whatever it says is thrown away, or its buffer would fill up
         self._port.write(adalight(self._frame(scene, since_ms)))
 
-    def _frame(self, scene: Scene, since_ms: float) -> Frame:
+    def _frame(self, scene: Cue, since_ms: float) -> Frame:
         pips = [np.array(PIPS[face or 0], np.uint8)[:, None] * _PIP_RGB for face in self._faces()]
         return limit(
             np.vstack([self._strip.frame(scene, since_ms), *pips]),
@@ -129,7 +129,7 @@ class WledPresets:
         self._sent: dict[str, object] | None = None
         port.write(bytes(len(_head(1))))
 
-    def step(self, scene: Scene, since_ms: float) -> None:
+    def step(self, scene: Cue, since_ms: float) -> None:
         """Ask, and send the preset of this moment where it is another one; raises DeviceLost."""
         if self._steps % round(ASK_S / self.interval_s) == 0:
             self._say({"v": True})

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hardware.backends.caliper import parse_reading
-from hardware.cues import DARK, Scene
+from hardware.cues import DARK, Cue
 from hardware.interfaces import Faces, Press, Reading, check_faces
 from hardware.press_detector import Presses
 from table.languages import Language
@@ -19,10 +19,10 @@ class FakeLamps:
 
     def __init__(self) -> None:
         self.trouble = ""
-        self.scenes: list[Scene] = [DARK]
+        self.scenes: list[Cue] = [DARK]
         self.closed = False
 
-    def show(self, scene: Scene) -> None:
+    def show(self, scene: Cue) -> None:
         if self.closed:
             raise ValueError("the lamps were closed")
         if scene != self.scenes[-1]:
@@ -103,9 +103,9 @@ class FakeBuzzer:
 
     def __init__(self) -> None:
         self.trouble = ""
-        self.played: list[Scene] = []
+        self.played: list[Cue] = []
 
-    def play(self, scene: Scene) -> None:
+    def play(self, scene: Cue) -> None:
         self.played.append(scene)
 
     def close(self) -> None:

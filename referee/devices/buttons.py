@@ -6,12 +6,12 @@ from hardware.interfaces import Press
 from referee.presentation.shown_games import said_by_next
 from referee.sessions.commands import Command, Hear, NextGame, Pause, Resume, Roll, Undo
 from referee.sessions.secret_votes import touched
-from referee.sessions.state import Ledger
+from referee.sessions.state import SessionState
 
 DECIDED_BY = "a button"
 
 
-def commands_of(press: Press, ledger: Ledger, dice: int) -> tuple[Command, ...]:
+def commands_of(press: Press, ledger: SessionState, dice: int) -> tuple[Command, ...]:
     """What to tell the referee; nothing for a press that means nothing now.
 
     `rule`: look at the table and rule afresh, or go on after a pause; held, pause.  `appeal`: take
@@ -40,14 +40,14 @@ def commands_of(press: Press, ledger: Ledger, dice: int) -> tuple[Command, ...]:
             return ()
 
 
-def _next(ledger: Ledger) -> tuple[Command, ...]:
+def _next(ledger: SessionState) -> tuple[Command, ...]:
     if ledger.outcome is not None:
         return (NextGame(decided_by=DECIDED_BY),)
     said = said_by_next(ledger.engine, ledger.state)
     return () if said is None else (Hear(said=said, decided_by=DECIDED_BY),)
 
 
-def roller(ledger: Ledger) -> str | None:
+def roller(ledger: SessionState) -> str | None:
     """Whose die the game waits for; None where it waits for none, or stands still."""
     if ledger.paused or ledger.question is not None:
         return None

@@ -12,9 +12,9 @@ import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from hardware.cues import Scene
+from hardware.cues import Cue
 from hardware.dice_display import Tumbler
-from hardware.factory import Rig
+from hardware.factory import Devices
 from hardware.interfaces import Press, Reading
 from referee.devices.answer_picker import Choosing
 from referee.devices.buttons import DECIDED_BY, commands_of
@@ -25,8 +25,8 @@ from referee.sessions.caliper_answers import Measuring
 from referee.sessions.commands import Command
 from referee.sessions.event_store import LogFailed
 from referee.sessions.events import Noted, Record
-from referee.sessions.state import Ledger
-from referee.sessions.status import Live, Status
+from referee.sessions.state import SessionState
+from referee.sessions.status import RefereeStatus, Status
 from table.boards import Board
 from table.errors import InputError, said_of
 
@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 POLL_S = 0.1
 """How long lamps wait for a record before they look at the referee's status."""
-NOT_NOW = Scene("refused")
+NOT_NOW = Cue("refused")
 """What the buzzer plays for a press that means nothing now."""
 
 
@@ -46,7 +46,7 @@ class Watched(Protocol):
         """True once the session is closed."""
 
     @property
-    def ledger(self) -> Ledger:
+    def ledger(self) -> SessionState:
         """The state after the last record."""
 
     def wait(self, after: int, timeout_s: float | None = None) -> tuple[Record, ...]:
@@ -60,7 +60,7 @@ class Looking(Protocol):
     """A referee at work: `referee.live.referee.Referee`."""
 
     @property
-    def latest(self) -> Live:
+    def latest(self) -> RefereeStatus:
         """What the referee sees and does now."""
 
     def point_at(self, question: int, label: str) -> None:
@@ -72,7 +72,7 @@ class Companion:
 
     def __init__(
         self,
-        rig: Rig,
+        rig: Devices,
         session: Watched,
         referee: Looking,
         board: Board,
@@ -193,7 +193,7 @@ class Companion:
             )
         self._troubles = troubles
 
-    def _document(self, ledger: Ledger, records: tuple[Record, ...]) -> dict[str, Any]:
+    def _document(self, ledger: SessionState, records: tuple[Record, ...]) -> dict[str, Any]:
         """The engine's document of the state, cached until the state changes.
 
         A record that brings the document is used as it is. Computing one takes up to 1 or 2 ms in
@@ -213,8 +213,8 @@ class Companion:
         return self._kept
 
     def _scene(
-        self, ledger: Ledger, status: Status, news: Record | None, document: dict[str, Any]
-    ) -> Scene:
+        self, ledger: SessionState, status: Status, news: Record | None, document: dict[str, Any]
+    ) -> Cue:
         """The scene to show now.
 
         While people choose or measure an answer to the open question, the scene shows how far they
@@ -228,7 +228,7 @@ class Companion:
         if ledger.question is None or ledger.paused:
             return scene
         if measuring and measuring.next and measuring.asks(ledger.question):
-            return Scene(
+            return Cue(
                 "measure",
                 scene.players,
                 of=(measuring.next.partition(" ")[0],),
@@ -236,7 +236,7 @@ class Companion:
             )
         if choosing and choosing.count and choosing.asks(ledger.question):
             player = choosing.player(scene.players)
-            return Scene(
+            return Cue(
                 "choice",
                 scene.players,
                 of=(player,) if player else (),
@@ -264,7 +264,7 @@ class Companion:
         if calls:
             voice.say(calls[-1])
 
-    def _show(self, scene: Scene, heard: bool) -> None:
+    def _show(self, scene: Cue, heard: bool) -> None:
         if self._rig.lamps:
             self._rig.lamps.show(scene)
         if self._rig.buzzer and heard:

@@ -14,9 +14,9 @@ import numpy as np
 from engines.verdict import Accepted, Ambiguous, Refused, Verdict, Waiting
 from referee.sessions.corrected_tables import table_before
 from referee.sessions.events import Undone
-from referee.sessions.judged_tables import RuledOn
+from referee.sessions.judged_tables import JudgedTables
 from referee.sessions.misreadings import Kind, Misread, kind_of
-from referee.sessions.state import Ledger, followed_by
+from referee.sessions.state import SessionState, followed_by
 from referee.sessions.verdict_events import told
 from table.errors import InputError
 from table.messages import NOTHING, Message, msg, phrase
@@ -68,7 +68,9 @@ class Reread:
     """
 
 
-def last_table(ledger: Ledger, ruled_on: RuledOn[Observation]) -> tuple[int, Observation]:
+def last_table(
+    ledger: SessionState, ruled_on: JudgedTables[Observation]
+) -> tuple[int, Observation]:
     """The table that the last ruling by eye rests on, and the record that people may correct.
 
     Raises InputError where there is none that this program saw, a question is open, or something
@@ -110,7 +112,10 @@ def last_table(ledger: Ledger, ruled_on: RuledOn[Observation]) -> tuple[int, Obs
 
 
 def reread(
-    ledger: Ledger, ruled_on: RuledOn[Observation], setup: Setup, pieces: Sequence[PieceCorrection]
+    ledger: SessionState,
+    ruled_on: JudgedTables[Observation],
+    setup: Setup,
+    pieces: Sequence[PieceCorrection],
 ) -> Reread:
     """Judge the last table again with some pieces corrected; all others stay as they were read.
 
@@ -276,7 +281,7 @@ def _misread(seen: Observation, piece: PieceCorrection) -> Misread | None:
     )
 
 
-def _without(ledger: Ledger, record: int) -> Ledger:
+def _without(ledger: SessionState, record: int) -> SessionState:
     """The ledger as it would be with that record taken back."""
     return replace(followed_by(ledger, Undone(undoes=record, decided_by="")), question=None)
 

@@ -8,7 +8,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from referee.sessions.state import Ledger
+from referee.sessions.state import SessionState
 from table.messages import Message, msg, sentences
 from table.observation import Camera
 from table.table_config import DiceCorner, Setup
@@ -54,7 +54,7 @@ class DiceMonitor:
         self._picked_up = False
         """True if the corner was empty since the known die lay there."""
 
-    def glance(self, frame: Frame, camera: Camera, ledger: Ledger) -> None:
+    def glance(self, frame: Frame, camera: Camera, ledger: SessionState) -> None:
         """Look whether the die was picked up, in a frame in which the table is not at rest.
 
         It was if the corner itself is at rest and empty while the game waits for a roll; the die
@@ -70,7 +70,7 @@ class DiceMonitor:
             self._look_again(photo)
             self._picked_up = self._read == NoDie()
 
-    def look(self, frame: Frame, camera: Camera, ledger: Ledger) -> Mapping[str, Any] | str:
+    def look(self, frame: Frame, camera: Camera, ledger: SessionState) -> Mapping[str, Any] | str:
         """The input of a new roll at a table at rest, as `Session.hear` takes it; else `unread`."""
         self._look_again(Photo(frame.image, camera, self._setup))
         self._passing = None
@@ -122,7 +122,7 @@ def monitor_dice(setup: Setup) -> DiceMonitor | None:
     return DiceMonitor(setup, setup.dice_corner) if setup.dice_corner is not None else None
 
 
-def _awaited(ledger: Ledger) -> list[Mapping[str, Any]]:
+def _awaited(ledger: SessionState) -> list[Mapping[str, Any]]:
     """The inputs that a die may give now, as `Session.hear` takes them.
 
     Empty where the game does not wait for a roll.

@@ -29,13 +29,13 @@ from referee.live.stability import StabilityMonitor, is_same_reading, same_posit
 from referee.live.standstill import STALL_CODES
 from referee.sessions.corrected_tables import AsSaid, table_before
 from referee.sessions.events import Answered, Asked, Noted, Resumed, Ruled, Undone
-from referee.sessions.judged_tables import RuledOn
+from referee.sessions.judged_tables import JudgedTables
 from referee.sessions.misreadings import EXPLAINS, Explained, amiss, follow, half_done, rank
-from referee.sessions.state import Ledger
+from referee.sessions.state import SessionState
 from referee.sessions.status import LiveState, status_after
 from referee.sessions.verdict_events import (
     document,
-    fact_of,
+    event_from_verdict,
     noticed,
     on_this_table,
     recorded_already,
@@ -70,7 +70,7 @@ class SettledTable:
 
     frame: Frame
     seen: Observation
-    ledger: Ledger
+    ledger: SessionState
     still_hand: bool = False
     """True if something like a hand lies still over the table, and may hide pieces."""
 
@@ -119,7 +119,7 @@ class TableJudge:
     last: LastVerdict = field(default_factory=LastVerdict)
     mismatch: Mismatch = field(default_factory=Mismatch)
     retrospective: Retrospective = field(default_factory=Retrospective)
-    judged_tables: RuledOn[Observation] = field(default_factory=RuledOn)
+    judged_tables: JudgedTables[Observation] = field(default_factory=JudgedTables)
     corrections: AsSaid = field(default_factory=AsSaid)
     deferred: DeferredQuestion = field(init=False)
 
@@ -262,7 +262,7 @@ class TableJudge:
         if (question := self.deferred.due(at_ms)) is not None:
             self._ask(question, replace(table, ledger=self.session.ledger))
 
-    def _before(self, ledger: Ledger) -> Observation | None:
+    def _before(self, ledger: SessionState) -> Observation | None:
         return table_before(self.judged_tables, ledger, self.table.setup)
 
     def _record_inferred(self, settled: Observation) -> bool:
@@ -316,7 +316,7 @@ class TableJudge:
         near: MisreadingQuestion | None,
     ) -> Ruled | Asked | Noted | None:
         """The event of a verdict, with the pieces that are misread on its table."""
-        event = fact_of(verdict, observation)
+        event = event_from_verdict(verdict, observation)
         if isinstance(event, Asked):
             event = on_this_table(event, self.session.ledger)
         misread = found.misread if found else self.corrections.there
@@ -416,7 +416,7 @@ class TableJudge:
             is_open.said,
         )
 
-    def _has_news(self, ledger: Ledger) -> bool:
+    def _has_news(self, ledger: SessionState) -> bool:
         """True if something new was heard since the table was judged.
 
         Also true if the table did not match the record, and the record has changed.

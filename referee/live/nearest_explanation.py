@@ -20,7 +20,7 @@ from referee.sessions.misreadings import (
     likest,
     rank,
 )
-from referee.sessions.state import Ledger
+from referee.sessions.state import SessionState
 from referee.sessions.verdict_events import HOST_DECIDES, LIKELIEST, told
 from table.cells import cell_at
 from table.messages import Message, all_of, first_sentence, msg, phrase, phrases, sentences
@@ -41,13 +41,17 @@ class MisreadingQuestion:
     misread: dict[str, tuple[Misread, ...]]
 
 
-def _judge(ledger: Ledger, before: Observation | None, setup: Setup) -> Judge:
+def _judge(ledger: SessionState, before: Observation | None, setup: Setup) -> Judge:
     """The game's judge, given the table `before` that the last verdict rests on."""
     return lambda table: ledger.engine.judge(ledger.state, table, before, setup.board)
 
 
 def ask_misreading(
-    ledger: Ledger, verdict: Verdict, seen: Observation, before: Observation | None, setup: Setup
+    ledger: SessionState,
+    verdict: Verdict,
+    seen: Observation,
+    before: Observation | None,
+    setup: Setup,
 ) -> MisreadingQuestion | None:
     """Ask which pieces are misread on the table of this verdict.
 
@@ -60,7 +64,11 @@ def ask_misreading(
 
 
 def ask_swapped(
-    ledger: Ledger, verdict: Verdict, seen: Observation, before: Observation | None, setup: Setup
+    ledger: SessionState,
+    verdict: Verdict,
+    seen: Observation,
+    before: Observation | None,
+    setup: Setup,
 ) -> MisreadingQuestion | None:
     """Ask whether earlier pieces are misread, where new ones seem to lie in their places.
 
@@ -93,7 +101,7 @@ def ask_swapped(
 
 
 def ask_as_start(
-    ledger: Ledger, verdict: Verdict, seen: Observation, setup: Setup
+    ledger: SessionState, verdict: Verdict, seen: Observation, setup: Setup
 ) -> MisreadingQuestion | None:
     """Ask the host whether a table that no near reading explains is the start all the same.
 
@@ -122,7 +130,7 @@ def ask_as_start(
 
 
 def ask_still_misread(
-    ledger: Ledger, followed: Followed, seen: Observation, setup: Setup
+    ledger: SessionState, followed: Followed, seen: Observation, setup: Setup
 ) -> MisreadingQuestion | None:
     """Ask whether a corrected piece that has moved is still misread.
 
@@ -149,7 +157,11 @@ def ask_still_misread(
 
 
 def _asked(
-    ledger: Ledger, verdict: Verdict, seen: Observation, found: Sequence[Explained], setup: Setup
+    ledger: SessionState,
+    verdict: Verdict,
+    seen: Observation,
+    found: Sequence[Explained],
+    setup: Setup,
 ) -> MisreadingQuestion | None:
     """The question which of these readings is true, with the game's own choices too.
 
@@ -210,7 +222,7 @@ def _likely(found: Sequence[Explained]) -> list[Explained]:
     )
 
 
-def _label(ledger: Ledger, one: Explained, seen: Observation, setup: Setup) -> Message:
+def _label(ledger: SessionState, one: Explained, seen: Observation, setup: Setup) -> Message:
     """The label of a choice: what the table is then, and which pieces are misread."""
     changes = phrases(*_changes(one.misread, seen, setup))
     if one.moves and ledger.begun:

@@ -11,7 +11,7 @@ from referee.sessions.commands import Command
 from referee.sessions.event_store import LogFailed
 from referee.sessions.events import Event, Record
 from referee.sessions.session import Session
-from referee.sessions.state import Ledger
+from referee.sessions.state import SessionState
 from referee.sessions.status import LiveState
 from table.messages import msg, sentences
 
@@ -24,7 +24,7 @@ class RefereedSession(Protocol):
     """What a referee needs of a session: `Session` raises LogFailed, `PatientSession` waits."""
 
     @property
-    def ledger(self) -> Ledger:
+    def ledger(self) -> SessionState:
         """The state after the last record."""
 
     def tick(self, at_ms: int) -> None:
@@ -65,7 +65,7 @@ class PatientSession:
         self._pause = pause or stopping.wait
 
     @property
-    def ledger(self) -> Ledger:
+    def ledger(self) -> SessionState:
         """The state after the last record."""
         return self._session.ledger
 

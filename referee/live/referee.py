@@ -19,8 +19,8 @@ from referee.live.states import FrameFacts, LoopState, StateMachine, classify
 from referee.live.table_monitor import HOLDS, TableMonitor, TableRequest
 from referee.sessions.event_store import LogFailed
 from referee.sessions.events import Asked, Noted
-from referee.sessions.state import Ledger
-from referee.sessions.status import Live, LiveState, Status, status_after
+from referee.sessions.state import SessionState
+from referee.sessions.status import LiveState, RefereeStatus, Status, status_after
 from table.errors import InputError
 from table.messages import as_message, msg, sentences
 from table.observation import Observation, Unusable
@@ -77,7 +77,7 @@ class Moment:
 
     frame: Frame
     seen: Observation | Unusable
-    ledger: Ledger
+    ledger: SessionState
     settled: SettledTable | None = None
 
 
@@ -145,7 +145,7 @@ class Referee:
         return self._states.state
 
     @property
-    def latest(self) -> Live:
+    def latest(self) -> RefereeStatus:
         """What it sees and does now."""
         return self._live.latest
 
@@ -160,7 +160,7 @@ class Referee:
         """That table judged again, with pieces as people say; raises InputError."""
         return reread(self._session.ledger, self._judge.judged_tables, self._table.setup, pieces)
 
-    def wait(self, stamp: int, timeout_s: float) -> Live:
+    def wait(self, stamp: int, timeout_s: float) -> RefereeStatus:
         """As `LiveState.wait`."""
         return self._live.wait(stamp, timeout_s)
 

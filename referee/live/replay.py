@@ -29,10 +29,10 @@ from referee.sessions.events import (
     SessionStarted,
     TableChecked,
 )
-from referee.sessions.judged_tables import RuledOn
+from referee.sessions.judged_tables import JudgedTables
 from referee.sessions.misreadings import KEY, as_told, read_misread
-from referee.sessions.state import Games, Ledger, apply, begin, recorded
-from referee.sessions.verdict_events import fact_of, noticed, told
+from referee.sessions.state import Games, SessionState, apply, begin, recorded
+from referee.sessions.verdict_events import event_from_verdict, noticed, told
 from table.errors import InputError
 from table.motion import STILL_MM
 from table.observation import Observation
@@ -101,9 +101,9 @@ class _Replay:
 
     def __init__(self, log: LogReader, observe: Observe) -> None:
         self._log, self._observe = log, observe
-        self._ruled_on: RuledOn[Observation | str] = RuledOn()
+        self._ruled_on: JudgedTables[Observation | str] = JudgedTables()
 
-    def open(self, record: Record, ledger: Ledger) -> None:
+    def open(self, record: Record, ledger: SessionState) -> None:
         """Begin as the program did when it was started with this table.
 
         The memory of tables is empty but for a set-up, which is looked at again and not judged
@@ -115,7 +115,7 @@ class _Replay:
         self._empty = self._frame(record)
         moved = any(entry.moves and not entry.decides_first for entry in ledger.standing)
         set_up = None if moved else self._ruled_on.before(ledger)
-        self._ruled_on = RuledOn()
+        self._ruled_on = JudgedTables()
         if set_up is not None:
             self._ruled_on.keep(ledger.standing[-1].seq, set_up)
 
@@ -124,7 +124,7 @@ class _Replay:
         self._setup: Setup = parse_table(table, f"{self._log.path}: record {record.seq}: table")
         self._empty = None
 
-    def judge(self, record: Record, was: Ruled | Asked, ledger: Ledger) -> Rejudged:
+    def judge(self, record: Record, was: Ruled | Asked, ledger: SessionState) -> Rejudged:
         """The verdict on a record's picture; `ledger` is the session before it."""
         try:
             frame = self._frame(record)
@@ -160,7 +160,11 @@ class _Replay:
         if isinstance(was, Asked) and isinstance(verdict, Unsettled) and verdict.asks is not None:
             verdict = verdict.asks
         seen_before = isinstance(was, Ruled) and was.verdict == "waiting"
-        now = noticed(verdict) if seen_before and isinstance(verdict, Waiting) else fact_of(verdict)
+        now = (
+            noticed(verdict)
+            if seen_before and isinstance(verdict, Waiting)
+            else event_from_verdict(verdict)
+        )
         changes = differences(was, now, facts(ledger.engine).comparable)
         return Rejudged(record, now, told(verdict), changes)
 

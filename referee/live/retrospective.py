@@ -45,9 +45,9 @@ from referee.sessions.events import (
     Undone,
 )
 from referee.sessions.first_player import hear
-from referee.sessions.judged_tables import RuledOn
-from referee.sessions.state import Ledger, followed_by
-from referee.sessions.verdict_events import document, fact_of
+from referee.sessions.judged_tables import JudgedTables
+from referee.sessions.state import SessionState, followed_by
+from referee.sessions.verdict_events import document, event_from_verdict
 from table.boards import Board
 from table.messages import msg, sentences
 from table.observation import Observation
@@ -93,7 +93,7 @@ class Explanation:
     was judged last.
     """
 
-    ledger: Ledger
+    ledger: SessionState
     before: Observation | None
     events: tuple[InferredEvent, ...] = ()
     sure: bool = True
@@ -119,7 +119,7 @@ class Explanation:
 
     def after_input(self, said: Mapping[str, Any]) -> Explanation:
         """The explanation with an input heard next, if it counts then."""
-        event = fact_of(hear(self.ledger, said))
+        event = event_from_verdict(hear(self.ledger, said))
         if event is None or not _counts(event):
             return self
         return self.with_event(InferredEvent(event))
@@ -246,7 +246,7 @@ class Retrospective:
         self,
         session: RefereedSession,
         before: Observation | None,
-        judged_tables: RuledOn[Observation],
+        judged_tables: JudgedTables[Observation],
         now: Observation,
         board: Board,
     ) -> bool:
@@ -267,7 +267,7 @@ class Retrospective:
         return bool(events)
 
     def infer(
-        self, ledger: Ledger, before: Observation | None, now: Observation, board: Board
+        self, ledger: SessionState, before: Observation | None, now: Observation, board: Board
     ) -> tuple[InferredEvent, ...]:
         """The events on the kept tables, in order, if the table seen `now` follows from them.
 
@@ -314,7 +314,7 @@ class Retrospective:
 
 def _explanations(
     things: Iterable[UndecidedTable | Mapping[str, Any]],
-    ledger: Ledger,
+    ledger: SessionState,
     before: Observation | None,
     now: Observation,
     board: Board,
@@ -401,11 +401,11 @@ def _decides(event: Event) -> bool:
 
 
 def _inferred(
-    verdict: Accepted, seen: Observation, table: UndecidedTable, ledger: Ledger
+    verdict: Accepted, seen: Observation, table: UndecidedTable, ledger: SessionState
 ) -> InferredEvent:
     """The event of a verdict on an earlier table, marked as inferred."""
     seen = verdict.table or seen
-    event = fact_of(verdict, document(seen, ledger))
+    event = event_from_verdict(verdict, document(seen, ledger))
     assert isinstance(event, Ruled)
     event = msgspec.structs.replace(
         event,

@@ -14,7 +14,7 @@ from referee.live.referee import Referee
 from referee.live.table_monitor import TableRequest
 from referee.sessions.event_store import LogFailed
 from referee.sessions.session import Session
-from referee.sessions.status import Live, LiveState
+from referee.sessions.status import LiveState, RefereeStatus
 from table.errors import InputError, said_of
 from table.messages import msg, sentences
 from table.observation import Observation
@@ -67,11 +67,11 @@ class Supervisor:
         return self._referee.setup
 
     @property
-    def latest(self) -> Live:
+    def latest(self) -> RefereeStatus:
         """What the referee sees and does now."""
         return self._live.latest
 
-    def wait(self, stamp: int, timeout_s: float) -> Live:
+    def wait(self, stamp: int, timeout_s: float) -> RefereeStatus:
         """As `LiveState.wait`."""
         return self._live.wait(stamp, timeout_s)
 

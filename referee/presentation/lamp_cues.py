@@ -11,7 +11,7 @@ from typing import Any, assert_never
 
 from engines.board_marks import Mark as BoardMark
 from engines.game import Rules, facts
-from hardware.cues import DARK, Mark, Scene, Signal
+from hardware.cues import DARK, Cue, Mark, Signal
 from referee.sessions.caliper_answers import in_question
 from referee.sessions.events import (
     Answered,
@@ -35,7 +35,7 @@ from referee.sessions.events import (
     Undone,
     Upheld,
 )
-from referee.sessions.state import Ledger
+from referee.sessions.state import SessionState
 from referee.sessions.status import Status
 from table.boards import Board
 from table.cells import cell_middle_mm
@@ -56,19 +56,19 @@ _LASTING: dict[Status, Signal] = {
 
 
 def scene_of(
-    ledger: Ledger,
+    ledger: SessionState,
     status: Status,
     news: Record | None,
     board: Board,
     document: Document | None = None,
-) -> Scene:
+) -> Cue:
     """The scene to show now.
 
     `news` is a record that has come since anything else was shown, None where there is none.
     """
     document = document or ledger.engine.state_document(ledger.state)
     if (signal := _LASTING.get(status)) and news is None:
-        return Scene(signal, ledger.players, leader=_leader(document, ledger.players))
+        return Cue(signal, ledger.players, leader=_leader(document, ledger.players))
     return (
         scene_of_record(ledger, news, board, document)
         if news
@@ -76,7 +76,7 @@ def scene_of(
     )
 
 
-def standing(ledger: Ledger, board: Board | None, document: Document | None = None) -> Scene:
+def standing(ledger: SessionState, board: Board | None, document: Document | None = None) -> Cue:
     """The scene while nothing new happens: the end, a pause, an open question, or a turn."""
     if ledger.ended:
         return DARK
@@ -84,13 +84,13 @@ def standing(ledger: Ledger, board: Board | None, document: Document | None = No
     document = document or ledger.engine.state_document(ledger.state)
     leader = _leader(document, players)
     if ledger.paused:
-        return Scene("paused", players, leader=leader)
+        return Cue("paused", players, leader=leader)
     if ledger.question is not None and isinstance(asked := ledger.question.event, Asked):
         return _question(asked, players, leader, marks(ledger.engine, document, board))
     if ledger.outcome is not None:
-        return Scene("over", players, of=ledger.winners)
+        return Cue("over", players, of=ledger.winners)
     turn = document.get("next") or document.get("to_move") or document.get("attacker")
-    return Scene(
+    return Cue(
         "turn",
         players,
         of=(turn,) if turn else (),
@@ -100,15 +100,15 @@ def standing(ledger: Ledger, board: Board | None, document: Document | None = No
 
 
 def scene_of_record(
-    ledger: Ledger, record: Record, board: Board, document: Document | None = None
-) -> Scene:
+    ledger: SessionState, record: Record, board: Board, document: Document | None = None
+) -> Cue:
     """The scene of a record that has just come; `ledger` is the session after it."""
     then = standing(ledger, board, document)
     match event := record.event:
         case Ruled():
             return _ruled(event, then, record.seq)
         case Answered() | Corrected() | Undone() | Declared() | Upheld() | Resigned():
-            return Scene("accepted", then.players, leader=then.leader, then=then, news=record.seq)
+            return Cue("accepted", then.players, leader=then.leader, then=then, news=record.seq)
         case (
             Asked()
             | Noted()
@@ -126,15 +126,15 @@ def scene_of_record(
             assert_never(event)
 
 
-def _ruled(event: Ruled, then: Scene, seq: int) -> Scene:
+def _ruled(event: Ruled, then: Cue, seq: int) -> Cue:
     of = (event.player,) if event.player in then.players else ()
     match event.verdict:
         case "accepted" | "refused":
-            return Scene(event.verdict, then.players, of, then.leader, then=then, news=seq)
+            return Cue(event.verdict, then.players, of, then.leader, then=then, news=seq)
         case "cannot_see":
-            return Scene("cannot see", then.players, leader=then.leader)
+            return Cue("cannot see", then.players, leader=then.leader)
         case "out_of_sync":
-            return Scene("out of sync", then.players, leader=then.leader)
+            return Cue("out of sync", then.players, leader=then.leader)
         case "waiting":
             return then
         case _:
@@ -143,12 +143,12 @@ def _ruled(event: Ruled, then: Scene, seq: int) -> Scene:
 
 def _question(
     asked: Asked, players: tuple[str, ...], leader: str | None, marked: tuple[Mark, ...]
-) -> Scene:
+) -> Cue:
     """The scene of a question; if it is too close to call, with the players or places."""
     if not asked.code.endswith("too_close"):
-        return Scene("asking", players, leader=leader, marks=marked)
+        return Cue("asking", players, leader=leader, marks=marked)
     close = {name.partition(" ")[0] for name in in_question(asked)}
-    return Scene(
+    return Cue(
         "too close",
         players,
         of=tuple(player for player in players if player in close) or players,

@@ -46,7 +46,7 @@ from referee.sessions.events import (
     Upheld,
 )
 from referee.sessions.secret_votes import hidden_votes
-from referee.sessions.state import Ledger
+from referee.sessions.state import SessionState
 from table.messages import NOTHING, Message, phrase
 from table.observation_document import Measurement, ObservationDocument
 
@@ -55,7 +55,7 @@ __all__ = ["SessionView", "alternative", "decision_of", "ranked", "view"]
 VERDICTS_SHOWN = 30
 
 
-def view(ledger: Ledger, records: Sequence[Record], seen: Record | None) -> SessionView:
+def view(ledger: SessionState, records: Sequence[Record], seen: Record | None) -> SessionView:
     """All that a page shows of a session.
 
     `records` are the newest, `seen` is the last that holds a table as it was seen, None if there is
@@ -122,7 +122,7 @@ def ranked(measured: ObservationDocument | Measurement | None) -> tuple[Ranked, 
     )
 
 
-def _phase(ledger: Ledger, over: bool) -> Phase:
+def _phase(ledger: SessionState, over: bool) -> Phase:
     if ledger.ended:
         return "ended"
     if ledger.paused:
@@ -132,7 +132,7 @@ def _phase(ledger: Ledger, over: bool) -> Phase:
     return "over" if over else "playing"
 
 
-def _earlier_games(ledger: Ledger) -> tuple[str, ...]:
+def _earlier_games(ledger: SessionState) -> tuple[str, ...]:
     """The outcomes of the games before this one, oldest first."""
     sentences: list[str] = []
     earlier = ledger.earlier
@@ -178,7 +178,7 @@ def alternative(choice: Choice) -> Alternative:
     return Alternative(label=choice.label, moves=choice.moves)
 
 
-def _trace(ledger: Ledger, records: Sequence[Record]) -> tuple[Mark, ...]:
+def _trace(ledger: SessionState, records: Sequence[Record]) -> tuple[Mark, ...]:
     """Marks of the newest record that decided anything.
 
     There are none once it was taken back, and in a new game.

@@ -8,14 +8,14 @@ from typing import Any
 from engines.first_player import BeginWith, begins
 from engines.verdict import Choice as Offered
 from referee.sessions.events import Choice, Corrected, Noted, Record, Ruled
-from referee.sessions.state import Ledger, may_follow, state_before
+from referee.sessions.state import SessionState, may_follow, state_before
 from table.messages import as_message, msg
 
 ALTERNATIVES = 12
 """Most neighbours that are offered."""
 
 
-def alternatives(ledger: Ledger, record: Record) -> tuple[Choice, ...]:
+def alternatives(ledger: SessionState, record: Record) -> tuple[Choice, ...]:
     """What may stand in the place of a ruling of this game.
 
     These are the neighbours of what was ruled, nearest first, then nothing. Each agrees with all
@@ -60,7 +60,7 @@ def _may_be(told: Any) -> list[tuple[str, str]]:
     return [(one["said"], one["move"]) if isinstance(one, dict) else (one, one) for one in told]
 
 
-def _others(ledger: Ledger, moves: tuple[str, ...]) -> tuple[Offered, ...]:
+def _others(ledger: SessionState, moves: tuple[str, ...]) -> tuple[Offered, ...]:
     """Other players who may have been said to begin; none for a move of the game."""
     if not moves or begins(moves[0]) is None:
         return ()
@@ -72,6 +72,6 @@ def _others(ledger: Ledger, moves: tuple[str, ...]) -> tuple[Offered, ...]:
     )
 
 
-def _follows(ledger: Ledger, seq: int, choice: Choice) -> bool:
+def _follows(ledger: SessionState, seq: int, choice: Choice) -> bool:
     """True if all that was ruled since would still be legal."""
     return may_follow(ledger, Corrected(corrects=seq, moves=choice.moves, decided_by=""))

@@ -24,7 +24,7 @@ from referee.sessions.events import (
     renumbered,
 )
 from referee.sessions.private_files import OWNER_FILE
-from referee.sessions.state import Games, Ledger, apply, begin, recorded
+from referee.sessions.state import Games, SessionState, apply, begin, recorded
 from table.errors import InputError
 from table.files import whole_file
 
@@ -279,7 +279,7 @@ def _records(archive: zipfile.ZipFile, path: Path) -> Generator[Record, None, No
 def _followed(records: Iterator[Record], games: Games, path: Path) -> Iterator[Record]:
     """The records, each checked to follow from those before it by the rules of the game."""
     where = f"{path}: {RECORDS}"
-    ledger: Ledger | None = None
+    ledger: SessionState | None = None
     known: dict[int, int] = {}
     before: Record | None = None
     for record in records:

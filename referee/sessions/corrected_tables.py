@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from referee.sessions.judged_tables import RuledOn
+from referee.sessions.judged_tables import JudgedTables
 from referee.sessions.misreadings import Misread, as_told
-from referee.sessions.state import Ledger
+from referee.sessions.state import SessionState
 from table.observation import Observation, SeenPiece
 from table.table_config import Setup
 
 
 def table_before(
-    ruled_on: RuledOn[Observation], ledger: Ledger, setup: Setup
+    ruled_on: JudgedTables[Observation], ledger: SessionState, setup: Setup
 ) -> Observation | None:
     """The table that the last ruling rests on, with people's corrections.
 
-    None as in `RuledOn.before`.
+    None as in `JudgedTables.before`.
     """
     before = ruled_on.before(ledger)
     return (
@@ -34,7 +34,7 @@ class AsSaid:
     """
 
     def __init__(self) -> None:
-        self._ledger: Ledger | None = None
+        self._ledger: SessionState | None = None
         self._misread: tuple[Misread, ...] = ()
         self._colours: Mapping[str, str] = {}
         self._read: tuple[SeenPiece, ...] | None = None
@@ -51,7 +51,7 @@ class AsSaid:
         """True if people corrected any piece."""
         return bool(self._misread)
 
-    def on(self, seen: Observation, ledger: Ledger, setup: Setup) -> Observation:
+    def on(self, seen: Observation, ledger: SessionState, setup: Setup) -> Observation:
         """The observation with people's corrections."""
         if ledger is not self._ledger:
             misread, colours = ledger.misread, ledger.colours_misread

@@ -16,7 +16,7 @@ from engines.announcements import read_heard
 from engines.first_player import BeginWith, printed
 from engines.game import How
 from engines.verdict import Accepted, Verdict, Waiting
-from referee.sessions.state import Ledger
+from referee.sessions.state import SessionState
 from table.errors import InputError
 from table.messages import msg, sentences
 
@@ -80,7 +80,7 @@ class BeginsSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     begins: str
 
 
-def hear(ledger: Ledger, said: Mapping[str, Any]) -> Verdict:
+def hear(ledger: SessionState, said: Mapping[str, Any]) -> Verdict:
     """Judge an input that any game may be given.
 
     That is `{"begins": "blue"}` before anything has happened, and all that the game itself

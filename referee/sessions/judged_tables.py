@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Generic, TypeVar
 
-from referee.sessions.state import Ledger
+from referee.sessions.state import SessionState
 
 Table = TypeVar("Table")
 
@@ -15,7 +15,7 @@ program that was just started.
 """
 
 
-class RuledOn(Generic[Table]):
+class JudgedTables(Generic[Table]):
     """The last tables by the number of the record that was ruled on each."""
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class RuledOn(Generic[Table]):
             None,
         )
 
-    def before(self, ledger: Ledger) -> Table | None:
+    def before(self, ledger: SessionState) -> Table | None:
         """The table on which the last ruling that stands was made by eye.
 
         None if that was before this memory began.

@@ -23,7 +23,7 @@ from referee.sessions.event_tables import (
 from referee.sessions.events import Record, SessionStarted, decode
 from referee.sessions.private_files import create_private
 from referee.sessions.sqlite_pages import rows
-from referee.sessions.state import Games, Ledger, apply, begin
+from referee.sessions.state import Games, SessionState, apply, begin
 from table.errors import InputError
 
 LEAST_ROW = 32
@@ -210,7 +210,7 @@ def _that_follow(rows_of: list[_Row], lost: set[int], games: Games) -> list[_Row
     missing = min((seq for seq in lost if first.seq < seq < rows_of[-1].seq), default=None)
     if missing is None:
         return rows_of
-    ledger: Ledger | None = None
+    ledger: SessionState | None = None
     comparable = True
     for number, row in enumerate(rows_of):
         record = Record(
@@ -230,7 +230,7 @@ def _that_follow(rows_of: list[_Row], lost: set[int], games: Games) -> list[_Row
     return rows_of
 
 
-def _tells_of(record: Record, ledger: Ledger) -> bool:
+def _tells_of(record: Record, ledger: SessionState) -> bool:
     """True if a record tells of the state that it leads to, or of none."""
     state = getattr(record.event, "state", None)
     return not state or state == json.loads(json.dumps(ledger.engine.state_document(ledger.state)))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from engines import Game
 from referee.sessions.commands import Answer, Command, Correct, Declare, Hear, Undo
 from referee.sessions.events import Asked
-from referee.sessions.state import Ledger
+from referee.sessions.state import SessionState
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Touched:
     aloud: bool = False
 
 
-def hidden_votes(ledger: Ledger) -> dict[str, int]:
+def hidden_votes(ledger: SessionState) -> dict[str, int]:
     """The record that cast each vote that is not revealed, by player."""
     voters = set(ledger.engine.hidden_voters(ledger.state))
     found: dict[str, int] = {}
@@ -43,7 +43,7 @@ def hidden_votes(ledger: Ledger) -> dict[str, int]:
     }
 
 
-def touched(ledger: Ledger, command: Command) -> Touched:
+def touched(ledger: SessionState, command: Command) -> Touched:
     """What a command would do to hidden votes, were it obeyed now."""
     hidden = hidden_votes(ledger)
     match command:
@@ -89,7 +89,7 @@ def _cast_in(hidden: dict[str, int], record: int) -> list[str]:
     return [player for player, seq in hidden.items() if seq == record]
 
 
-def _answers(ledger: Ledger) -> Iterable[str]:
+def _answers(ledger: SessionState) -> Iterable[str]:
     """The moves of all answers to the open question."""
     asked = ledger.question.event if ledger.question else None
     return (

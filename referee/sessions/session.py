@@ -64,7 +64,7 @@ from referee.sessions.first_player import Lot, decided, draw_lot, hear
 from referee.sessions.secret_votes import Touched, touched
 from referee.sessions.state import (
     Games,
-    Ledger,
+    SessionState,
     apply,
     begin,
     check_ruling,
@@ -72,7 +72,7 @@ from referee.sessions.state import (
     followed_by,
     may_follow,
 )
-from referee.sessions.verdict_events import fact_of
+from referee.sessions.verdict_events import event_from_verdict
 from table.errors import InputError, message_of
 from table.messages import Message, msg, phrases, quoted, sentences
 from table.text import check_unicode
@@ -90,7 +90,7 @@ class Session:
         self,
         log: Log,
         records: tuple[Record, ...],
-        ledger: Ledger,
+        ledger: SessionState,
         draw: Draw = draw,
         lot: Lot = draw_lot,
     ) -> None:
@@ -99,7 +99,7 @@ class Session:
         self._records = deque(records, RECORDS_KEPT)
         self._seen = next(filter(shows_table, reversed(records)), None)
         self._ledger = ledger
-        self._viewed: tuple[Ledger, pages.SessionView] | None = None
+        self._viewed: tuple[SessionState, pages.SessionView] | None = None
         self._at_ms = records[-1].at_ms
         self._closed = False
         self._writing = threading.Lock()
@@ -158,7 +158,7 @@ class Session:
         return self.ledger.seq
 
     @property
-    def ledger(self) -> Ledger:
+    def ledger(self) -> SessionState:
         """The state after the last record; frozen, so it may be kept and compared."""
         with self._changed:
             return self._ledger
@@ -261,7 +261,7 @@ class Session:
         """
         check_unicode(said, "hear")
         with self._writing:
-            event = fact_of(self._verdict_on(said))
+            event = event_from_verdict(self._verdict_on(said))
             if event is None or self._waits_for_an_answer(event):
                 return None
             return self._append(event)
@@ -277,7 +277,7 @@ class Session:
 
     def _heard(self, said: Mapping[str, Any]) -> Ruled | Asked | Noted:
         verdict = self._verdict_on(said)
-        if (event := fact_of(verdict)) is None:
+        if (event := event_from_verdict(verdict)) is None:
             raise InputError(msg("not now: {text}", text=quoted(verdict.said)))
         if self._ledger.question is not None and self._waits_for_an_answer(event):
             raise InputError(

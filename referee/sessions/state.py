@@ -51,7 +51,7 @@ SIZES = ("small", "medium", "large")
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CountedRuling:
     """Moves that count, ruled or noted in record `seq`.
 
     `by` is the record by which they count: the same, or its latest correction.
@@ -86,7 +86,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
+class SessionState:
     """The state of a session after record `seq`.
 
     `players` sit clockwise, and `first` of them begins, in a way that `begins` tells; empty for the
@@ -108,14 +108,14 @@ class Ledger:
     options: dict[str, str]
     board: Board | None
     state: Any
-    standing: tuple[Standing, ...] = ()
+    standing: tuple[CountedRuling, ...] = ()
     rulings: frozenset[int] = frozenset()
     question: Record | None = None
     paused: bool = False
     ended: bool = False
     ends: tuple[dict[str, Any], ...] = ()
     appeals: tuple[Record, ...] = ()
-    earlier: Ledger | None = None
+    earlier: SessionState | None = None
     in_doubt: bool = False
     begins: How = "hand"
     first: str = ""
@@ -258,7 +258,7 @@ Games = Mapping[str, Game]
 """Engines by the name of their game, as in `engines.GAMES`."""
 
 
-def begin(record: Record, games: Games) -> Ledger:
+def begin(record: Record, games: Games) -> SessionState:
     """The ledger of a session's first record.
 
     Raises InputError for an unknown game, or players that it is not played with.
@@ -283,7 +283,7 @@ def _fresh(
     seq: int,
     game: SessionStarted | GameStarted,
     board: Board | None,
-) -> Ledger:
+) -> SessionState:
     """The ledger of a game that begins with record `seq`.
 
     Raises InputError for a first player or others that it is not played with.
@@ -295,7 +295,7 @@ def _fresh(
             f" {game.first!r}"
         )
     rolled = RolledFirst(engine, board) if game.begins == "roll" else engine
-    fresh = Ledger(
+    fresh = SessionState(
         rolled,
         started,
         session,
@@ -311,7 +311,7 @@ def _fresh(
     return replace(fresh, state=fresh.start)
 
 
-def fold(records: Iterable[Record], games: Games, where: str) -> Ledger:
+def fold(records: Iterable[Record], games: Games, where: str) -> SessionState:
     """The ledger of all records of a session, in order, at least one.
 
     Raises InputError, `where` first, as `recorded` does.
@@ -344,14 +344,14 @@ def recorded(record: Record, where: str) -> Iterator[None]:
         ) from error
 
 
-def followed_by(ledger: Ledger, event: Event, at_ms: int = 0) -> Ledger:
+def followed_by(ledger: SessionState, event: Event, at_ms: int = 0) -> SessionState:
     """The ledger as it would be if this event were the next record; raises as `apply` does."""
     return apply(
         ledger, Record(seq=ledger.seq + 1, session=ledger.session, at_ms=at_ms, event=event)
     )
 
 
-def may_follow(ledger: Ledger, event: Event) -> bool:
+def may_follow(ledger: SessionState, event: Event) -> bool:
     """True if this event could be the next record."""
     try:
         followed_by(ledger, event)
@@ -360,7 +360,7 @@ def may_follow(ledger: Ledger, event: Event) -> bool:
     return True
 
 
-def apply(ledger: Ledger, record: Record) -> Ledger:
+def apply(ledger: SessionState, record: Record) -> SessionState:
     """The ledger after one more record.
 
     Raises InputError where people want something that does not fit (an answer to no question), and
@@ -384,14 +384,16 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
             counts = event.verdict == "accepted" or event.stands
             misread = read_misread(event.evidence[KEY]) if KEY in event.evidence else None
             return (
-                _count(ruled, Standing(record.seq, record.seq, event.counted, misread=misread))
+                _count(ruled, CountedRuling(record.seq, record.seq, event.counted, misread=misread))
                 if counts
                 else ruled
             )
         case Noted():
             noted = replace(now, rulings=now.rulings | {record.seq})
             return (
-                _count(noted, Standing(record.seq, record.seq, event.moves, secret=event.secret))
+                _count(
+                    noted, CountedRuling(record.seq, record.seq, event.moves, secret=event.secret)
+                )
                 if event.moves
                 else noted
             )
@@ -428,7 +430,7 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
         case Resigned():
             return _count(
                 now,
-                Standing(
+                CountedRuling(
                     record.seq, record.seq, (), resigned=event.player, passed_over=event.passed_over
                 ),
             )
@@ -446,7 +448,7 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
             assert_never(event)
 
 
-def _put_away(ledger: Ledger) -> Ledger:
+def _put_away(ledger: SessionState) -> SessionState:
     """A game that is left, without the states after its moves.
 
     Should it be taken up again, its moves are played again.
@@ -456,7 +458,7 @@ def _put_away(ledger: Ledger) -> Ledger:
     )
 
 
-def _count(ledger: Ledger, new: Standing) -> Ledger:
+def _count(ledger: SessionState, new: CountedRuling) -> SessionState:
     """The ledger with the moves of `new` played after all that stand.
 
     An entry without moves stands too, as a set-up that was accepted does.
@@ -493,7 +495,7 @@ class WithoutPlaceError(ValueError):
         super().__init__(self.said)
 
 
-def _play(ledger: Ledger, state: Any, move: str, secret: bool) -> Any:
+def _play(ledger: SessionState, state: Any, move: str, secret: bool) -> Any:
     engine = ledger.engine
     if (first := begins(move)) is not None and not isinstance(state, Rolling):
         return _begin_with(ledger, first)
@@ -505,7 +507,7 @@ def _play(ledger: Ledger, state: Any, move: str, secret: bool) -> Any:
         raise
 
 
-def _begin_with(ledger: Ledger, first: str) -> Any:
+def _begin_with(ledger: SessionState, first: str) -> Any:
     """The state in which this player begins, as people say before anything has happened."""
     if not ledger.may_set_first:
         raise InputError(
@@ -524,7 +526,7 @@ def _begin_with(ledger: Ledger, first: str) -> Any:
     return state
 
 
-def history(ledger: Ledger) -> Iterator[tuple[Standing, Any, Any, Any]]:
+def history(ledger: SessionState) -> Iterator[tuple[CountedRuling, Any, Any, Any]]:
     """Every move that counts of this game, in order.
 
     A tuple each: its entry, the state before, the move, the state after. What decides who begins is
@@ -541,7 +543,7 @@ def history(ledger: Ledger) -> Iterator[tuple[Standing, Any, Any, Any]]:
         at = _count(at, entry)
 
 
-def _heard(ledger: Ledger, against: int) -> tuple[Record, ...]:
+def _heard(ledger: SessionState, against: int) -> tuple[Record, ...]:
     """The open appeals, without those against a record that people corrected or took back."""
     return tuple(
         record
@@ -550,7 +552,7 @@ def _heard(ledger: Ledger, against: int) -> tuple[Record, ...]:
     )
 
 
-def _recount(ledger: Ledger, standing: Iterable[Standing]) -> Ledger:
+def _recount(ledger: SessionState, standing: Iterable[CountedRuling]) -> SessionState:
     """The ledger with other moves standing.
 
     Entries before the first difference stay; the rest is played again.
@@ -574,12 +576,12 @@ def _recount(ledger: Ledger, standing: Iterable[Standing]) -> Ledger:
     return ledger
 
 
-def state_before(ledger: Ledger, seq: int) -> Any:
+def state_before(ledger: SessionState, seq: int) -> Any:
     """The engine's state in which record `seq` of this game was ruled, by what counts now."""
     return _recount(ledger, (entry for entry in ledger.standing if entry.seq < seq)).state
 
 
-def _answer(ledger: Ledger, record: Record, answered: Answered) -> Ledger:
+def _answer(ledger: SessionState, record: Record, answered: Answered) -> SessionState:
     if ledger.question is None or ledger.question.seq != answered.question:
         raise InputError(
             msg(
@@ -592,12 +594,12 @@ def _answer(ledger: Ledger, record: Record, answered: Answered) -> Ledger:
     misread = (
         read_misread(of_answers.get(answered.label, ())) if isinstance(of_answers, dict) else None
     )
-    new = Standing(record.seq, record.seq, answered.moves, ledger.question, misread=misread)
+    new = CountedRuling(record.seq, record.seq, answered.moves, ledger.question, misread=misread)
     settled = replace(ledger, question=None, rulings=ledger.rulings | {record.seq})
     return _count(settled, new) if new.moves or answered.holds else settled
 
 
-def check_ruling(ledger: Ledger, seq: int) -> None:
+def check_ruling(ledger: SessionState, seq: int) -> None:
     """Raise InputError, for people, where a record cannot be corrected now."""
     if seq not in ledger.rulings:
         raise InputError(
@@ -609,7 +611,7 @@ def check_ruling(ledger: Ledger, seq: int) -> None:
         )
 
 
-def _correct(ledger: Ledger, record: Record, corrected: Corrected) -> Ledger:
+def _correct(ledger: SessionState, record: Record, corrected: Corrected) -> SessionState:
     check_ruling(ledger, corrected.corrects)
     others = [entry for entry in ledger.standing if entry.seq != corrected.corrects]
     replaced = next((entry for entry in ledger.standing if entry.seq == corrected.corrects), None)
@@ -617,25 +619,25 @@ def _correct(ledger: Ledger, record: Record, corrected: Corrected) -> Ledger:
     misread = corrected.misread or (replaced.misread if replaced else None)
     counts = corrected.moves or corrected.misread
     new = (
-        [Standing(corrected.corrects, record.seq, corrected.moves, question, misread=misread)]
+        [CountedRuling(corrected.corrects, record.seq, corrected.moves, question, misread=misread)]
         if counts
         else []
     )
     return replace(_recount(ledger, others + new), appeals=_heard(ledger, corrected.corrects))
 
 
-def _declare(ledger: Ledger, record: Record, declared: Declared) -> Ledger:
+def _declare(ledger: SessionState, record: Record, declared: Declared) -> SessionState:
     if ledger.question is not None:
         raise InputError(
             msg("question {n} is open: answer it or take it back first", n=ledger.question.seq)
         )
     return _count(
         replace(ledger, rulings=ledger.rulings | {record.seq}),
-        Standing(record.seq, record.seq, declared.moves),
+        CountedRuling(record.seq, record.seq, declared.moves),
     )
 
 
-def _undo(ledger: Ledger, undone: Undone) -> Ledger:
+def _undo(ledger: SessionState, undone: Undone) -> SessionState:
     if ledger.question is not None and ledger.question.seq == undone.undoes:
         return replace(ledger, question=None)
     if (

@@ -41,7 +41,7 @@ NOWHERE = Pointed(0, "")
 
 
 @dataclass(frozen=True, slots=True)
-class Live:
+class RefereeStatus:
     """What the referee sees and does at this moment; not kept.
 
     `said` is the status in a sentence for people.  `observation` is the newest that could be read,
@@ -65,23 +65,23 @@ class Live:
 
 
 class LiveState:
-    """The newest `Live` and the newest picture.
+    """The newest `RefereeStatus` and the newest picture.
 
     They outlast a referee that fails and begins again. Everything may be called from any thread.
     """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._latest = Live("waiting", msg("Waiting for the camera's first picture."))
+        self._latest = RefereeStatus("waiting", msg("Waiting for the camera's first picture."))
         self.picture = LivePicture()
 
     @property
-    def latest(self) -> Live:
+    def latest(self) -> RefereeStatus:
         """What the referee sees and does now."""
         with self._changed:
             return self._latest
 
-    def wait(self, stamp: int, timeout_s: float) -> Live:
+    def wait(self, stamp: int, timeout_s: float) -> RefereeStatus:
         """The latest as soon as its stamp is greater than `stamp`, or when the time is over."""
         with self._changed:
             self._changed.wait_for(lambda: self._latest.stamp > stamp, timeout_s)
@@ -121,7 +121,7 @@ class LiveState:
             if trouble != self._latest.trouble:
                 self._publish(replace(self._latest, trouble=trouble))
 
-    def _publish(self, latest: Live) -> None:
+    def _publish(self, latest: RefereeStatus) -> None:
         self._latest = replace(latest, stamp=self._latest.stamp + 1)
         self._changed.notify_all()
 

@@ -11,7 +11,7 @@ from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, 
 from engines.verdict import Noted as Heard
 from referee.sessions.events import Asked, Choice, Noted, Ruled
 from referee.sessions.misreadings import KEY, Misread, plain
-from referee.sessions.state import Ledger
+from referee.sessions.state import SessionState
 from table.messages import Message, as_message, sentences
 from table.messages import plain as plain_text
 from table.observation import Observation, observation_document
@@ -47,7 +47,7 @@ def told(verdict: Verdict) -> Message:
     return sentences(verdict.said, *differences)
 
 
-def fact_of(
+def event_from_verdict(
     verdict: Verdict, observation: dict[str, Any] | None = None
 ) -> Ruled | Asked | Noted | None:
     """The fact that a verdict becomes; None where there is nothing to tell.
@@ -89,7 +89,7 @@ def fact_of(
             assert_never(verdict)
 
 
-def on_this_table(event: Asked, ledger: Ledger) -> Asked:
+def on_this_table(event: Asked, ledger: SessionState) -> Asked:
     """A question without the answers that name a size which is not in play."""
     possible = tuple(
         choice
@@ -132,12 +132,12 @@ def with_misread(
     return msgspec.structs.replace(event, evidence=event.evidence | {KEY: told})
 
 
-def document(seen: Observation, ledger: Ledger) -> dict[str, Any]:
+def document(seen: Observation, ledger: SessionState) -> dict[str, Any]:
     """`rinkside-observation/1` with what the game measures in it."""
     return observation_document(seen) | ledger.engine.measurement(ledger.state, seen)
 
 
-def recorded_already(verdict: Verdict, ledger: Ledger) -> bool:
+def recorded_already(verdict: Verdict, ledger: SessionState) -> bool:
     """True if a verdict only accepts that the table is as the record has it.
 
     A set-up looks new to a program that was just started again.

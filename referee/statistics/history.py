@@ -20,7 +20,7 @@ from referee.sessions.events import (
     SessionStarted,
     shows_table,
 )
-from referee.sessions.state import Games, Ledger, apply, begin
+from referee.sessions.state import Games, SessionState, apply, begin
 from referee.statistics.results import Played, games_in
 from table.errors import InputError
 from table.table_config import Setup, parse_table
@@ -44,14 +44,14 @@ class Step:
     frame: bool
 
 
-class Story:
+class SessionHistory:
     """A session as far as it is known: `records`, and the ledger after each."""
 
-    def __init__(self, records: tuple[Record, ...], ledgers: tuple[Ledger, ...]) -> None:
-        """Use `Stories.of`."""
+    def __init__(self, records: tuple[Record, ...], ledgers: tuple[SessionState, ...]) -> None:
+        """Use `HistoryCache.of`."""
         self.records, self.ledgers = records, ledgers
 
-    def with_more(self, records: tuple[Record, ...]) -> Story:
+    def with_more(self, records: tuple[Record, ...]) -> SessionHistory:
         """The same session with later records.
 
         Raises ValueError of the engine where moves do not follow.
@@ -59,7 +59,7 @@ class Story:
         ledgers = list(self.ledgers)
         for record in records:
             ledgers.append(apply(ledgers[-1], record))
-        return Story(self.records + records, tuple(ledgers))
+        return SessionHistory(self.records + records, tuple(ledgers))
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -106,7 +106,7 @@ class Story:
         return secret and not isinstance(self.records[-1].event, SessionEnded)
 
 
-class Stories:
+class HistoryCache:
     """The sessions of one log; safe to use from many threads.
 
     The log is opened for each question and closed again.
@@ -115,7 +115,7 @@ class Stories:
     def __init__(self, path: Path, games: Games = GAMES) -> None:
         self.path = path
         self._games = games
-        self._known: OrderedDict[int, Story] = OrderedDict()
+        self._known: OrderedDict[int, SessionHistory] = OrderedDict()
         self._lock = threading.Lock()
 
     def summaries(self) -> tuple[SessionSummary, ...]:
@@ -128,7 +128,7 @@ class Stories:
         with LogReader(self.path) as log:
             return log.sessions()[::-1]
 
-    def of(self, session: int) -> Story:
+    def of(self, session: int) -> SessionHistory:
         """A session with all that is on disk now.
 
         Raises InputError for no such session, or one whose moves are not legal by these engines.
@@ -138,7 +138,9 @@ class Stories:
             try:
                 if known is None:
                     first, *rest = log.records(session)
-                    known = Story((first,), (begin(first, self._games),)).with_more(tuple(rest))
+                    known = SessionHistory((first,), (begin(first, self._games),)).with_more(
+                        tuple(rest)
+                    )
                 elif more := log.records(session, known.records[-1].seq):
                     known = known.with_more(more)
             except InputError:

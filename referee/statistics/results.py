@@ -9,7 +9,7 @@ from engines.game import facts
 from engines.statistics import Thrown
 from referee.sessions.event_store import LogReader
 from referee.sessions.events import Record
-from referee.sessions.state import Games, Ledger, fold
+from referee.sessions.state import Games, SessionState, fold
 from referee.statistics.steps import steps_of
 from table.measured_text import time_utc
 
@@ -44,18 +44,18 @@ def games_of(log: LogReader, session: int, games: Games) -> tuple[Played, ...]:
     return games_in(fold(records, games, f"{log.path}: session {session}"), records)
 
 
-def games_in(ledger: Ledger, records: Iterable[Record]) -> tuple[Played, ...]:
+def games_in(ledger: SessionState, records: Iterable[Record]) -> tuple[Played, ...]:
     """The games of a session whose fold is known, as they stand, oldest first."""
     by_seq = {record.seq: record for record in records}
     played = []
-    each: Ledger | None = ledger
+    each: SessionState | None = ledger
     while each is not None:
         played.append(_game(each, by_seq))
         each = each.earlier
     return tuple(reversed(played))
 
 
-def _game(ledger: Ledger, records: Mapping[int, Record]) -> Played:
+def _game(ledger: SessionState, records: Mapping[int, Record]) -> Played:
     started, begun_ms = ledger.started, records[ledger.game_seq].at_ms
     document = ledger.engine.state_document(ledger.state)
     return Played(

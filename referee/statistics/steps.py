@@ -7,10 +7,10 @@ from typing import Any
 
 from engines.statistics import Step
 from referee.sessions.events import Asked, Record, Ruled
-from referee.sessions.state import Ledger, Standing, history
+from referee.sessions.state import CountedRuling, SessionState, history
 
 
-def steps_of(ledger: Ledger, records: Mapping[int, Record]) -> Iterator[Step]:
+def steps_of(ledger: SessionState, records: Mapping[int, Record]) -> Iterator[Step]:
     """The steps of a game as it stands, in order, by the session's records.
 
     They are played again as they are asked for: games that count nothing cost nothing.
@@ -22,7 +22,7 @@ def steps_of(ledger: Ledger, records: Mapping[int, Record]) -> Iterator[Step]:
         yield Step(entry.seq, at_ms, state, move, after, evidence, by_people)
 
 
-def _evidence(entry: Standing, records: Mapping[int, Record]) -> Mapping[str, Any] | None:
+def _evidence(entry: CountedRuling, records: Mapping[int, Record]) -> Mapping[str, Any] | None:
     """What the camera saw there; None where people put something else in its place."""
     event = (entry.question or records[entry.seq]).event
     return event.evidence if entry.by == entry.seq and isinstance(event, Ruled | Asked) else None

@@ -9,7 +9,7 @@ from typing import Any
 from engines.game import facts
 from engines.statistics import SAME_MM, Hit, Thrown
 from referee.sessions.events import Asked, Record, Ruled
-from referee.sessions.state import Ledger
+from referee.sessions.state import SessionState
 from referee.statistics.steps import steps_of
 
 __all__ = ["Hit", "Landing", "hits", "landings", "squares_hit"]
@@ -45,7 +45,7 @@ def landings(throws: Iterable[Thrown], records: Sequence[Record]) -> tuple[Landi
     return tuple(found)
 
 
-def squares_hit(ledger: Ledger, records: Sequence[Record]) -> dict[str, dict[str, int]]:
+def squares_hit(ledger: SessionState, records: Sequence[Record]) -> dict[str, dict[str, int]]:
     """Number of throws of a game that touched each square, by player.
 
     Wasted or void throws touched none.
@@ -54,7 +54,7 @@ def squares_hit(ledger: Ledger, records: Sequence[Record]) -> dict[str, dict[str
     return facts(ledger.engine).statistics.squares(ledger.players, steps)
 
 
-def hits(ledger: Ledger, records: Sequence[Record]) -> tuple[Hit, ...]:
+def hits(ledger: SessionState, records: Sequence[Record]) -> tuple[Hit, ...]:
     """Every piece taken in a game, in order."""
     steps = steps_of(ledger, {record.seq: record for record in records})
     return tuple(facts(ledger.engine).statistics.hits(steps))

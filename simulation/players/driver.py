@@ -25,7 +25,7 @@ from referee.sessions.events import (
     Record,
     Ruled,
 )
-from referee.sessions.state import Ledger
+from referee.sessions.state import SessionState
 from simulation.camera import Pace
 from simulation.players.hands import WHO, People, Steps
 from simulation.render.scene import Body, Scene, SceneDie, ScenePiece, Slab, Stage
@@ -159,7 +159,7 @@ class Watched(Protocol):
     """What the players know of the game: a `referee.sessions.session.Session`."""
 
     @property
-    def ledger(self) -> Ledger:
+    def ledger(self) -> SessionState:
         """The state after the last record."""
 
     def records(self, after: int = 0) -> tuple[Record, ...]:

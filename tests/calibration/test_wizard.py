@@ -13,7 +13,7 @@ import pytest
 from calibration import wizard
 from calibration.lens.synthetic_views import random_lens, random_pose, simulated_view
 from calibration.lens.views import Views
-from calibration.wizard import Preparing
+from calibration.wizard import TableWizard
 from simulation.players.ice_boule_table import demo_place, demo_setup, demo_stage
 from simulation.render.renderer import Renderer
 from simulation.render.scene import Scene, ScenePiece
@@ -94,7 +94,7 @@ def make(tmp_path, monkeypatch):
     monkeypatch.setattr(wizard, "LOOK_S", 0.0)
     save_table(demo_setup(), tmp_path / "table.json")
     file = TableFile(tmp_path / "table.json", demo_setup())
-    return lambda film, **more: Preparing(file, lambda _setup: film, **more)
+    return lambda film, **more: TableWizard(file, lambda _setup: film, **more)
 
 
 def watch(film, table, *jobs):

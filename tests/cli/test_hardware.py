@@ -16,7 +16,7 @@ from hardware.backends.microcontroller import BoardButtons
 from hardware.cues import LAMP_RGB
 from hardware.interfaces import Press
 from hardware.lamp_levels import lanterns
-from hardware.lamp_thread import Shown
+from hardware.lamp_thread import LampThread
 from hardware.settings import PARTS
 from hardware.testing.fakes import FakeButtons, FakeCalliper
 
@@ -292,7 +292,7 @@ def test_buttons_and_lamps_on_pins_are_tried_one_by_one(rinkside, monkeypatch):
 def test_every_wire_of_every_lamp_on_pins_is_tried(rinkside, monkeypatch):
     """Each colour alone on its own lamp, so that swapped and missing wires are found."""
     lit, asked = [], []
-    monkeypatch.setattr(Shown, "show", lambda _self, scene: lit.append(scene))
+    monkeypatch.setattr(LampThread, "show", lambda _self, scene: lit.append(scene))
     monkeypatch.setattr(
         hardware.click,
         "confirm",
@@ -327,7 +327,7 @@ def test_there_must_be_something_to_try(rinkside):
 def test_a_strip_that_goes_the_other_way_round_is_found_out(rinkside, wled, monkeypatch):
     """The lamps that the question is about are lit."""
     lit, asked = [], []
-    monkeypatch.setattr(Shown, "show", lambda _self, scene: lit.append(scene))
+    monkeypatch.setattr(LampThread, "show", lambda _self, scene: lit.append(scene))
     monkeypatch.setattr(
         hardware.click,
         "confirm",

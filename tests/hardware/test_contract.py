@@ -17,9 +17,9 @@ from hardware.backends.microcontroller import BoardButtons, BoardBuzzer, BoardDi
 from hardware.backends.serial_port import open_port
 from hardware.backends.wled import WledPresets, WledStrip
 from hardware.buzzer import Beeps, TerminalBell, beeps
-from hardware.cues import DARK, SIGNALS, Scene
+from hardware.cues import DARK, SIGNALS, Cue
 from hardware.factory import StripDice, open_rig
-from hardware.lamp_thread import Shown
+from hardware.lamp_thread import LampThread
 from hardware.settings import load_settings
 from hardware.testing.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps
 
@@ -63,13 +63,13 @@ class Mute:
 
 
 def on_a_port(wled, make):
-    return Shown(lambda: make(open_port(str(wled.path), 1_000_000, "hardware.lamps.device")))
+    return LampThread(lambda: make(open_port(str(wled.path), 1_000_000, "hardware.lamps.device")))
 
 
 LAMPS = {
     "fake": lambda _: FakeLamps(),
-    "gpio": lambda request: Shown(lambda: GpioLamps(request("pins"), [(5,), (6, 7, 8)], (9,))),
-    "board": lambda _: Shown(lambda: BoardLamps(SilentLink(), 2)),
+    "gpio": lambda request: LampThread(lambda: GpioLamps(request("pins"), [(5,), (6, 7, 8)], (9,))),
+    "board": lambda _: LampThread(lambda: BoardLamps(SilentLink(), 2)),
     "wled": lambda request: on_a_port(
         request("wled"),
         lambda port: WledStrip(port, 1_000_000, Strip(100, request("outline")), tuple, 1.0, 1e9),
@@ -154,7 +154,7 @@ def test_lamps_show_every_signal_and_go_dark(make, request):
     lamps = make(request.getfixturevalue)
     for signal in SIGNALS:
         for of in ((), PLAYERS[:1], PLAYERS):
-            lamps.show(Scene(signal, PLAYERS, of=of, leader="blue", then=DARK))
+            lamps.show(Cue(signal, PLAYERS, of=of, leader="blue", then=DARK))
     assert lamps.trouble == ""
     lamps.close()
     lamps.close()
@@ -200,7 +200,7 @@ def test_buttons_tell_of_presses_and_of_nothing_else(make, request):
 def test_a_buzzer_takes_every_signal_at_once(make, request):
     buzzer = make(request.getfixturevalue)
     for signal in SIGNALS:
-        buzzer.play(Scene(signal, PLAYERS))
+        buzzer.play(Cue(signal, PLAYERS))
     assert buzzer.trouble == ""
     buzzer.close()
 
@@ -223,7 +223,7 @@ def test_fakes_keep_to_the_limits_of_the_real_thing():
     lamps = FakeLamps()
     lamps.close()
     with pytest.raises(ValueError, match="closed"):
-        lamps.show(Scene("turn"))
+        lamps.show(Cue("turn"))
     calliper, told = FakeCalliper(), []
     calliper.listen(told.append)
     for line in ("-1", "1001", "01A+0012.340"):
@@ -232,14 +232,14 @@ def test_fakes_keep_to_the_limits_of_the_real_thing():
 
 
 def test_beeps_are_the_rhythm_of_the_lamps():
-    assert [hold_ms for on, hold_ms in beeps(Scene("refused")) if on] == [170, 170, 170]
-    assert beeps(Scene("turn")) == ()
+    assert [hold_ms for on, hold_ms in beeps(Cue("refused")) if on] == [170, 170, 170]
+    assert beeps(Cue("turn")) == ()
 
 
 def test_a_buzzer_is_silent_when_it_is_closed_in_the_middle():
     heard = queue.Queue()
     buzzer = Beeps(heard.put)
-    buzzer.play(Scene("asking"))
+    buzzer.play(Cue("asking"))
     while not heard.get(timeout=20):
         pass
     buzzer.close()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hardware.backends.led_power import estimate_ma, limit
 from hardware.backends.led_strip import Strip
-from hardware.cues import DARK, LAMP_RGB, SIGNALS, TUNES, Mark, Rhythm, Scene
+from hardware.cues import DARK, LAMP_RGB, SIGNALS, TUNES, Cue, Mark, Rhythm
 from hardware.lamp_levels import LEADER_LEVEL, lanterns
 from table.pieces import COLOURS
 
@@ -28,7 +28,7 @@ def levels(rhythm: Rhythm) -> np.ndarray:
 def test_every_signal_has_a_rhythm_of_its_own():
     """Without any colour, and however it is begun, no signal looks like another."""
     rhythms = {signal: TUNES[signal].rhythm for signal in SIGNALS} | {
-        f"answer {count}": Scene("choice", count=count).rhythm for count in (2, 3, 4)
+        f"answer {count}": Cue("choice", count=count).rhythm for count in (2, 3, 4)
     }
     for one, other in combinations(rhythms, 2):
         first, second = levels(rhythms[one]), levels(rhythms[other])
@@ -59,7 +59,7 @@ def test_nothing_flashes_so_fast_that_it_is_a_danger():
     """Photosensitive epilepsy: at most three flashes a second (WCAG 2.3.1) for whatever lights more
     than a few lamps.
     """
-    for scene in (*map(Scene, SIGNALS), Scene("choice", count=9)):
+    for scene in (*map(Cue, SIGNALS), Cue("choice", count=9)):
         steps = scene.rhythm.steps
         rises = [at for at in range(len(steps)) if steps[at][0] - steps[at - 1][0] > 0.4]
         times_ms = np.cumsum([0, *(hold_ms for _, hold_ms in steps)])
@@ -83,16 +83,16 @@ def test_every_colour_of_pieces_can_be_lit():
 
 
 def test_a_short_signal_gives_way_to_what_follows():
-    turn = Scene("turn", PLAYERS, of=("blue",))
-    scene = Scene("accepted", PLAYERS, then=turn)
+    turn = Cue("turn", PLAYERS, of=("blue",))
+    scene = Cue("accepted", PLAYERS, then=turn)
     assert scene.at(1199) == (scene, 1199)
     assert scene.at(1300) == (turn, 100)
     assert turn.at(1e9) == (turn, 1e9)
-    assert Scene("refused", then=scene).at(6500 + 1200 + 5) == (turn, 5)
+    assert Cue("refused", then=scene).at(6500 + 1200 + 5) == (turn, 5)
 
 
 def test_whose_turn_it_is_and_who_leads_are_told_by_two_lamps():
-    scene = Scene("turn", PLAYERS, of=("yellow",), leader="red")
+    scene = Cue("turn", PLAYERS, of=("yellow",), leader="red")
     blue, yellow, red, green, verdict = lanterns(scene, 1800 - 1, 4)
     assert (blue.level, green.level, verdict.level) == (0, 0, 0)
     assert yellow.lit == pytest.approx(LAMP_RGB["yellow"], abs=1)
@@ -101,7 +101,7 @@ def test_whose_turn_it_is_and_who_leads_are_told_by_two_lamps():
 
 
 def test_those_who_are_too_close_take_turns():
-    scene = Scene("too close", PLAYERS, of=("blue", "red"))
+    scene = Cue("too close", PLAYERS, of=("blue", "red"))
     for at_ms, lit in ((0, "blue"), (699, "blue"), (700, "red"), (1399, "red"), (1400, "blue")):
         assert [
             PLAYERS[seat] for seat, lamp in enumerate(lanterns(scene, at_ms, 4)[:4]) if lamp.level
@@ -110,7 +110,7 @@ def test_those_who_are_too_close_take_turns():
 
 @pytest.mark.parametrize("count", range(1, 8))
 def test_an_answer_flashes_as_often_as_its_place_says(count, strip):
-    scene = Scene("choice", PLAYERS, of=("red",), count=count)
+    scene = Cue("choice", PLAYERS, of=("red",), count=count)
     seen = [lanterns(scene, at_ms, 4) for at_ms in range(0, scene.rhythm.period_ms, 10)]
     for lamp, lit in ((2, True), (4, True), (0, False)):
         levels_seen = [0.0, *(lamps[lamp].level for lamps in seen)]
@@ -120,12 +120,12 @@ def test_an_answer_flashes_as_often_as_its_place_says(count, strip):
     frame = strip.frame(scene, 0)
     assert dashes(frame) == count
     assert {tuple(rgb) for rgb in frame[frame.any(axis=1)].tolist()} == {LAMP_RGB["red"]}
-    unnamed = strip.frame(Scene("choice", PLAYERS, count=count), 0)
+    unnamed = strip.frame(Cue("choice", PLAYERS, count=count), 0)
     assert {tuple(rgb) for rgb in unnamed[unnamed.any(axis=1)].tolist()} == {(255, 255, 255)}
 
 
 def test_there_may_be_more_or_fewer_lamps_than_players():
-    scene = Scene("over", PLAYERS, of=("green",))
+    scene = Cue("over", PLAYERS, of=("green",))
     assert len(lanterns(scene, 0, 2)) == 3
     assert [lamp.level for lamp in lanterns(scene, 0, 6)] == [0, 0, 0, 1, 0, 0, 1]
 
@@ -160,14 +160,14 @@ def dashes(frame):
 
 def test_a_player_has_as_many_dashes_as_their_seat(strip):
     for seat, colour in enumerate(PLAYERS, 1):
-        frame = strip.frame(Scene("turn", PLAYERS, of=(colour,)), 1800)
+        frame = strip.frame(Cue("turn", PLAYERS, of=(colour,)), 1800)
         assert dashes(frame) == seat
         assert {tuple(rgb) for rgb in frame[frame.any(axis=1)].tolist()} == {LAMP_RGB[colour]}
 
 
 def test_the_leader_is_at_the_four_corners(outline):
     strip = Strip(200, outline)
-    lit = strip.places_mm[strip.frame(Scene("turn", PLAYERS, leader="red"), 0)[:, 0] == 127]
+    lit = strip.places_mm[strip.frame(Cue("turn", PLAYERS, leader="red"), 0)[:, 0] == 127]
     corners = np.array([[0, 0], [600, 0], [600, 400], [0, 400]])
     apart_mm = np.linalg.norm(lit[:, None] - corners, axis=2)
     assert apart_mm.min(axis=1).max() < 60
@@ -190,7 +190,7 @@ def test_marks_point_at_the_edge_of_the_board(outline, mark, ends):
     apart_mm = np.linalg.norm(lit[:, None] - np.array(ends, float), axis=2)
     assert apart_mm.min(axis=1).max() <= 3 * 2000 / 500, "lamps are lit only there"
     assert apart_mm.min(axis=0).max() <= 2000 / 500, "and at every end"
-    frame = strip.frame(Scene("turn", PLAYERS, marks=(mark,)), 0)
+    frame = strip.frame(Cue("turn", PLAYERS, marks=(mark,)), 0)
     assert frame[strip.marked(mark)].tolist() == [[255] * 3] * len(lit)
 
 
@@ -200,7 +200,7 @@ def test_a_line_through_one_point_points_at_that_point(strip):
 
 @pytest.mark.parametrize("signal", SIGNALS)
 def test_every_signal_lights_a_strip(strip, signal):
-    scene = Scene(signal, PLAYERS, of=("blue", "red"))
+    scene = Cue(signal, PLAYERS, of=("blue", "red"))
     frames = [strip.frame(scene, at_ms) for at_ms in range(0, 4000, 50)]
     assert all(frame.shape == (100, 3) and frame.dtype == np.uint8 for frame in frames)
     assert any(frame.any() for frame in frames) == (signal != "dark")

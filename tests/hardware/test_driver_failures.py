@@ -13,11 +13,11 @@ from hardware.backends import caliper, microcontroller
 from hardware.backends.caliper import SerialCalliper
 from hardware.backends.microcontroller import Link
 from hardware.buzzer import Beeps
-from hardware.cues import Scene
-from hardware.lamp_thread import Shown
+from hardware.cues import Cue
+from hardware.lamp_thread import LampThread
 
 WAIT_S = 20.0
-TURN, REFUSED = Scene("turn", ("red",), of=("red",)), Scene("refused", ("red",))
+TURN, REFUSED = Cue("turn", ("red",), of=("red",)), Cue("refused", ("red",))
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +77,7 @@ def trouble_of(device):
 def test_lamps_are_opened_again(errors):
     happened = queue.Queue()
     errors *= 200
-    shown = Shown(lambda: Bad(errors, happened))
+    shown = LampThread(lambda: Bad(errors, happened))
     assert trouble_of(shown) == {"ZeroDivisionError: odd value"}
     errors.clear()
     shown.show(TURN)

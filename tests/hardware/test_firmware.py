@@ -27,9 +27,9 @@ import pytest
 from hardware.backends import microcontroller
 from hardware.backends.microcontroller import BoardButtons, BoardBuzzer, BoardDice, BoardLamps, Link
 from hardware.backends.serial_port import open_port
-from hardware.cues import LAMP_RGB, Scene
+from hardware.cues import LAMP_RGB, Cue
 from hardware.dice_display import PIPS
-from hardware.factory import Rig
+from hardware.factory import Devices
 from referee.devices.controller import Companion
 from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted
@@ -59,7 +59,7 @@ SPARE_BYTES = 512
 """Of its memory, never used whatever the sketch is told."""
 PATIENCE_S = 20.0
 PLAYERS = ("red", "yellow")
-SCENE = Scene("over", PLAYERS, of=("yellow",))
+SCENE = Cue("over", PLAYERS, of=("yellow",))
 
 
 class Running:
@@ -344,7 +344,7 @@ def test_every_button_of_a_board_is_heard(powered):
 def test_a_board_beeps_as_often_as_it_is_told(powered):
     running, link = powered
     until(lambda: link.answered)
-    BoardBuzzer(link).play(Scene("choice", PLAYERS, count=2))
+    BoardBuzzer(link).play(Cue("choice", PLAYERS, count=2))
     for sounds in (True, False, True, False):
         until(lambda sounds=sounds: running.sounds() == sounds)
 
@@ -408,7 +408,7 @@ def test_who_begins_is_rolled_with_the_button_and_the_die_of_a_board(powered, tm
             draw=lambda: next(drawn),
         )
         rig, eyes = (
-            Rig(dice=BoardDice(link, 1), buttons=BoardButtons(link)),
+            Devices(dice=BoardDice(link, 1), buttons=BoardButtons(link)),
             SimpleNamespace(latest=SimpleNamespace(status="waiting")),
         )
         beside = Companion(

@@ -10,7 +10,7 @@ import pytest
 
 from hardware.backends import gpio
 from hardware.backends.gpio import GpioButtons, GpioDice, GpioLamps, open_pins
-from hardware.cues import LAMP_RGB, Scene
+from hardware.cues import LAMP_RGB, Cue
 from hardware.dice_display import PIPS
 from table.errors import InputError
 
@@ -21,7 +21,7 @@ def states(pins, number):
 
 def test_lamps_fade_between_two_levels_and_stay_as_long_as_the_scene(pins):
     lamps = GpioLamps(pins, [(12,), (13,)], (4, 5, 6))
-    scene = Scene("turn", ("red", "blue"), of=("red",))
+    scene = Cue("turn", ("red", "blue"), of=("red",))
     for at_ms in (0, 450, 900, 1350, 1800 - 1, 1800 + 900, 3600 - 1):
         lamps.step(scene, at_ms)
     assert states(pins, 12) == pytest.approx([0, 0.4, 0.55, 0.7, 0.85, 1, 0.7, 0.4], abs=1e-3)
@@ -33,7 +33,7 @@ def test_lamps_fade_between_two_levels_and_stay_as_long_as_the_scene(pins):
 
 def test_a_refusal_is_three_flashes_of_the_verdict_and_the_player(pins):
     lamps = GpioLamps(pins, [(12, 13, 17)], (4, 5, 6))
-    scene = Scene("refused", ("yellow",), of=("yellow",))
+    scene = Cue("refused", ("yellow",), of=("yellow",))
     for at_ms in range(0, 1500, 10):
         lamps.step(scene, at_ms)
     assert states(pins, 4) == [0, 1, 0, 1, 0, 1, 0]
@@ -47,7 +47,7 @@ def test_a_refusal_is_three_flashes_of_the_verdict_and_the_player(pins):
 def test_a_pin_that_stays_as_it_is_is_left_alone(pins):
     lamps = GpioLamps(pins, [(12,)], (4,))
     for at_ms in range(1000):
-        lamps.step(Scene("hand", ("red",), leader="red"), at_ms)
+        lamps.step(Cue("hand", ("red",), leader="red"), at_ms)
     assert states(pins, 12) == [0, 0.25]
     assert states(pins, 4) == [0, 0.15]
 
@@ -55,7 +55,7 @@ def test_a_pin_that_stays_as_it_is_is_left_alone(pins):
 def test_lamps_that_light_on_a_low_pin_are_dark_at_first(pins):
     lamps = GpioLamps(pins, [(12,)], (4,), active_high=False)
     assert pins.pin(12).state == 1
-    lamps.step(Scene("over", ("red",), of=("red",)), 0)
+    lamps.step(Cue("over", ("red",), of=("red",)), 0)
     assert (pins.pin(12).state, pins.pin(4).state) == (0, 0)
 
 

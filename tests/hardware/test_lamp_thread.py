@@ -11,13 +11,13 @@ from hardware import lamp_thread
 from hardware.backends.led_strip import Strip
 from hardware.backends.serial_port import open_port
 from hardware.backends.wled import WledPresets, WledStrip
-from hardware.cues import DARK, LAMP_RGB, Scene
+from hardware.cues import DARK, LAMP_RGB, Cue
 from hardware.interfaces import DeviceLost
-from hardware.lamp_thread import Shown
+from hardware.lamp_thread import LampThread
 from table.errors import InputError
 from tests.support.threads import running
 
-RED, BLUE = (Scene("turn", ("red", "blue"), of=(colour,)) for colour in ("red", "blue"))
+RED, BLUE = (Cue("turn", ("red", "blue"), of=(colour,)) for colour in ("red", "blue"))
 
 
 class Slow:
@@ -50,7 +50,7 @@ def slow(monkeypatch):
 
 
 def test_only_the_latest_scene_counts(slow):
-    shown = Shown(lambda: slow)
+    shown = LampThread(lambda: slow)
     slow.let()
     for scene in (RED, BLUE, RED, BLUE):
         shown.show(scene)
@@ -66,7 +66,7 @@ def test_only_the_latest_scene_counts(slow):
 def test_a_device_that_hangs_keeps_nobody_waiting(slow, monkeypatch):
     """No step is ever let: `show` and `close` come back all the same."""
     monkeypatch.setattr(lamp_thread, "LEAVE_S", 0.0)
-    shown = Shown(lambda: slow)
+    shown = LampThread(lambda: slow)
     for _ in range(1000):
         shown.show(RED)
         shown.show(BLUE)
@@ -96,7 +96,7 @@ def test_a_lost_device_is_opened_again_and_goes_on_with_the_scene_of_now(slow, m
         assert begun.wait(20)
         return slow
 
-    shown = Shown(open_device)
+    shown = LampThread(open_device)
     shown.show(RED)
     weak.let(2)
     lost.set()
@@ -116,7 +116,7 @@ def test_what_is_wrong_at_the_start_is_told_at_once(tmp_path):
         InputError,
         match=r"hardware\.lamps\.device: expected a serial port of this machine, got '.*tty9'",
     ):
-        Shown(
+        LampThread(
             lambda: WledStrip(
                 open_port(f"{tmp_path}/tty9", 115200, "hardware.lamps.device"),
                 115200,
@@ -133,7 +133,7 @@ def test_a_strip_that_was_unplugged_comes_back_in_the_right_state(
 ):
     monkeypatch.setattr(lamp_thread, "RETRY_S", 0.01)
     strip = Strip(100, outline)
-    shown = Shown(
+    shown = LampThread(
         lambda: WledStrip(
             open_port(str(wled.path), 1_000_000, "hardware.lamps.device"),
             1_000_000,
@@ -159,7 +159,7 @@ def test_a_strip_that_was_unplugged_comes_back_in_the_right_state(
 
 def test_a_strip_that_plays_presets_comes_back_in_the_right_state(wled, pump_until, monkeypatch):
     monkeypatch.setattr(lamp_thread, "RETRY_S", 0.01)
-    shown = Shown(
+    shown = LampThread(
         lambda: WledPresets(
             open_port(str(wled.path), 115200, "hardware.lamps.device"), {"turn": 3, "refused": 7}
         )
@@ -167,7 +167,7 @@ def test_a_strip_that_plays_presets_comes_back_in_the_right_state(wled, pump_unt
     shown.show(RED)
     pump_until(wled, lambda: wled.firmware.states and wled.firmware.states[-1].get("ps") == 3)
     wled.unplug()
-    shown.show(Scene("refused"))
+    shown.show(Cue("refused"))
     while "gone" not in shown.trouble and "not there" not in shown.trouble:
         assert running("lamps")
     wled.plug()
@@ -183,7 +183,7 @@ def test_a_slow_strip_shows_the_scene_of_now_in_the_end(wled, outline, monkeypat
     """
     monkeypatch.setattr(lamp_thread, "RETRY_S", 0.01)
     strip, behind = Strip(100, outline), []
-    shown = Shown(
+    shown = LampThread(
         lambda: WledStrip(
             open_port(str(wled.path), 1_000_000, "hardware.lamps.device"),
             1_000_000,
@@ -211,7 +211,7 @@ def test_a_strip_that_never_reads_is_lost_and_comes_back_when_it_does(
     monkeypatch.setattr(lamp_thread, "RETRY_S", 0.01)
     monkeypatch.setattr("hardware.backends.serial_port.WRITE_S", 0.02)
     strip = Strip(100, outline)
-    shown = Shown(
+    shown = LampThread(
         lambda: WledStrip(
             open_port(str(wled.path), 1_000_000, "hardware.lamps.device"),
             1_000_000,

@@ -10,11 +10,11 @@ import pytest
 from hardware.backends import microcontroller
 from hardware.backends.microcontroller import BoardButtons, BoardBuzzer, BoardDice, BoardLamps, Link
 from hardware.backends.serial_port import open_port
-from hardware.cues import LAMP_RGB, Scene
+from hardware.cues import LAMP_RGB, Cue
 from hardware.interfaces import DeviceLost
 from tests.support.threads import running
 
-SCENE = Scene("over", ("red", "yellow"), of=("yellow",))
+SCENE = Cue("over", ("red", "yellow"), of=("yellow",))
 
 
 class Sketch:
@@ -225,7 +225,7 @@ def test_no_beep_is_endless(linked, pico):
 def test_the_buzzer_beeps_once(linked, pico, pump_until, begun_ms):
     double, link = linked
     pico.time.now_ms = begun_ms
-    BoardBuzzer(link).play(Scene("refused"))
+    BoardBuzzer(link).play(Cue("refused"))
     pump_until(double, lambda: double.firmware.board.beeps)
     sounds = []
     for after_ms in range(0, 3000, 10):

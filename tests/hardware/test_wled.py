@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from hardware.backends.led_strip import Strip
 from hardware.backends.wled import COMMANDS, Found, WledPresets, WledStrip, adalight, identify
-from hardware.cues import LAMP_RGB, Scene
+from hardware.cues import LAMP_RGB, Cue
 from hardware.interfaces import DeviceLost
 from hardware.testing.fake_serial import WledFirmware
 
 PLAYERS = ("blue", "yellow")
-TURN = Scene("turn", PLAYERS, of=("yellow",))
+TURN = Cue("turn", PLAYERS, of=("yellow",))
 
 
 def reads(firmware, data):
@@ -98,7 +98,7 @@ def test_a_strip_shows_the_scene(wled, sender, outline):
 
 
 def test_brightness_and_supply_are_kept(wled, sender):
-    white = Scene("asking")
+    white = Cue("asking")
     half = sender(brightness=0.5)
     half.step(white, 0)
     wled.pump()
@@ -110,7 +110,7 @@ def test_brightness_and_supply_are_kept(wled, sender):
 
 
 def test_dice_are_the_lamps_behind_those_round_the_board(wled, sender):
-    sender(dice=(5, None)).step(Scene("dark"), 0)
+    sender(dice=(5, None)).step(Cue("dark"), 0)
     wled.pump()
     lit = [at for at, rgb in enumerate(wled.firmware.pixels) if any(rgb)]
     assert lit == [86, 88, 89, 90, 92]
@@ -180,8 +180,8 @@ def test_a_preset_is_sent_when_it_changes(wled, presets):
         "once at first, and once when it is known that somebody listens"
     )
     wled.firmware.states.clear()
-    presets(Scene("refused"), 5)
-    presets(Scene("hand"), 5)
+    presets(Cue("refused"), 5)
+    presets(Cue("hand"), 5)
     assert wled.firmware.states == [{"on": True, "bri": 128, "ps": 7}, {"on": False}]
 
 
@@ -193,10 +193,10 @@ def test_a_preset_is_sent_again_to_a_strip_that_began_anew_or_was_busy(wled, pre
     assert wled.firmware.states[-1] == {"on": True, "bri": 128, "ps": 1}
     wled.firmware.states.clear()
     wled.firmware.busy = True
-    presets(Scene("refused"), 3)
+    presets(Cue("refused"), 3)
     assert wled.firmware.states == []
     wled.firmware.busy = False
-    presets(Scene("refused"), 3)
+    presets(Cue("refused"), 3)
     assert wled.firmware.states == [{"on": True, "bri": 128, "ps": 7}]
 
 

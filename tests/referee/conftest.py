@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from hardware.factory import Rig
+from hardware.factory import Devices
 from hardware.testing.fakes import (
     FakeButtons,
     FakeBuzzer,
@@ -23,7 +23,7 @@ from referee.live.referee import Referee
 from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
-from referee.sessions.status import Live
+from referee.sessions.status import RefereeStatus
 from table.observation import Camera, Observation, SeenPiece
 from table.pieces import load_piece_set
 from table.solids import lying, upright
@@ -221,7 +221,7 @@ class Heard(FakeBuzzer):
 class Eyes:
     """What the referee does, as it is told."""
 
-    latest: Live = field(default_factory=lambda: Live("waiting", ""))
+    latest: RefereeStatus = field(default_factory=lambda: RefereeStatus("waiting", ""))
     pointed: list = field(default_factory=list)
 
     def point_at(self, question, label):
@@ -235,7 +235,7 @@ def lamps():
 
 @pytest.fixture
 def rig(lamps):
-    return Rig(lamps, FakeDice(1), FakeButtons(), Heard(), FakeCalliper(), FakeVoice())
+    return Devices(lamps, FakeDice(1), FakeButtons(), Heard(), FakeCalliper(), FakeVoice())
 
 
 @pytest.fixture

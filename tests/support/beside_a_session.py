@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hardware.cues import Scene
+from hardware.cues import Cue
 from referee.sessions.events import Ruled
 from table.boards import Open
 
@@ -16,7 +16,7 @@ PLAYERS = ("red", "blue")
 
 
 def turn(player):
-    return Scene("turn", PLAYERS, of=(player,))
+    return Cue("turn", PLAYERS, of=(player,))
 
 
 def put(session, colour, verdict="accepted"):

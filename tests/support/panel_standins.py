@@ -33,7 +33,7 @@ from referee.sessions.events import (
 )
 from referee.sessions.secret_votes import Touched
 from referee.sessions.session import Session
-from referee.sessions.status import Live, Pointed
+from referee.sessions.status import Pointed, RefereeStatus
 from table.clearance import clearance
 from table.errors import InputError
 from table.messages import as_message, msg, phrase, sentences
@@ -541,7 +541,7 @@ class FakeLive:
 
     def __init__(self) -> None:
         self.setup = boule_table()
-        self.latest = Live(
+        self.latest = RefereeStatus(
             status="waiting",
             said=msg("The referee waits for the next throw or move."),
             stamp=1,

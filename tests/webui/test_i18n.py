@@ -14,7 +14,7 @@ from referee.live.live_measurement import Ruler
 from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
-from referee.statistics.history import Stories
+from referee.statistics.history import HistoryCache
 from table import languages
 from table.messages import as_message, msg, phrase, sentences
 from table.table_config import table_document
@@ -115,7 +115,7 @@ def everywhere(live, session, table, tmp_path, as_host):
             ),
         ).close()
         applications = {
-            "panel": create_app(session, live, stories=Stories(log.path)),
+            "panel": create_app(session, live, stories=HistoryCache(log.path)),
             "lens": create_lens_app(LensGuide()),
             "corners": create_corners_app(
                 CornersGuide(np.full((480, 640, 3), 120, np.uint8), CARDS_PX)

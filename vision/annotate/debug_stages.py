@@ -18,10 +18,10 @@ from vision.cameras.frame import Frame, Image
 from vision.geometry.camera_model import outline_px
 from vision.geometry.rectified_view import SUB_BITS, Photo
 from vision.localization.fiducials import locate
-from vision.networks.detector import Sight, search, view_of
+from vision.networks.detector import Detections, search, view_of
 from vision.networks.keypoints import CROP_PX, cut_of, look_again
 from vision.observe import observe
-from vision.pipeline import lay_out
+from vision.pipeline import propose_candidates
 from vision.pose.candidates import SURE_CHANCE, on_their_edges
 
 GREEN, RED, YELLOW, WHITE, GREY = (
@@ -100,7 +100,7 @@ def _camera(image: Image, camera: Camera | None, setup: Setup) -> Image:
     return picture
 
 
-def _finder(sight: Sight) -> Image:
+def _finder(sight: Detections) -> Image:
     """The rectified view with pieces and arms tinted, and the detector's probabilities.
 
     Each detection has them in percent: upright, lying, leaning, disc.
@@ -125,7 +125,7 @@ def _finder(sight: Sight) -> Image:
     return picture
 
 
-def _crops(sight: Sight, setup: Setup) -> Image:
+def _crops(sight: Detections, setup: Setup) -> Image:
     """All crops side by side, with keypoints, probability of a piece and base width."""
     cuts = [cut_of(one, sight.view) for one in sight.found if not one.is_disc]
     side = ENLARGED * CROP_PX
@@ -151,10 +151,10 @@ def _crops(sight: Sight, setup: Setup) -> Image:
     return sheet
 
 
-def _edges(photo: Photo, sight: Sight) -> Image:
+def _edges(photo: Photo, sight: Detections) -> Image:
     """The photograph with every piece by its keypoints, grey, and by its edges, green."""
     picture = photo.image.copy()
-    laid = [one for one in lay_out(sight, photo) if one.chance > SURE_CHANCE]
+    laid = [one for one in propose_candidates(sight, photo) if one.chance > SURE_CHANCE]
     placed = [spot.best for spot in on_their_edges(laid, photo, {}).values()]
     for guesses, colour in (([one.best for one in laid], GREY), (placed, GREEN)):
         for guess in guesses:

@@ -20,8 +20,8 @@ from table.solids import Array
 from table.table_config import Setup
 from vision.geometry.piece_pose import Hypothesis, silhouette
 from vision.geometry.rectified_view import SUB_BITS, Photo
-from vision.networks.detector import STRIDE, Sight, light_of
-from vision.pose.candidates import Spot
+from vision.networks.detector import STRIDE, Detections, light_of
+from vision.pose.candidates import PieceEstimate
 
 PALETTE: dict[str, tuple[float, float, float]] = {
     "red": (0.45, 0.03, 0.03),
@@ -76,7 +76,7 @@ class BareGround(NamedTuple):
     light: Array
 
 
-def bare_ground(sight: Sight, pieces: list[Hypothesis], photo: Photo) -> BareGround:
+def bare_ground(sight: Detections, pieces: list[Hypothesis], photo: Photo) -> BareGround:
     """The ground without the detector's piece pixels and the outlines of `pieces`."""
     h, w = sight.view.code.shape[:2]
     shown = np.repeat(np.repeat(sight.pieces, STRIDE, axis=0), STRIDE, axis=1)[:h, :w].astype(
@@ -133,7 +133,9 @@ def bodies_of(setup: Setup) -> tuple[Body, ...]:
     return tuple(learned.get(name) or palette_body(name) for name in setup.colours)
 
 
-def coloured(spot: Spot, bare: BareGround, sight: Sight, photo: Photo) -> Spot:
+def coloured(
+    spot: PieceEstimate, bare: BareGround, sight: Detections, photo: Photo
+) -> PieceEstimate:
     """The spot with probabilities of the table's colours, by its light and the ground's."""
     shown = piece_light(spot, bare, sight, photo)
     if shown is None:
@@ -146,7 +148,7 @@ def coloured(spot: Spot, bare: BareGround, sight: Sight, photo: Photo) -> Spot:
 
 
 def piece_light(
-    spot: Spot, bare: BareGround, sight: Sight, photo: Photo
+    spot: PieceEstimate, bare: BareGround, sight: Detections, photo: Photo
 ) -> tuple[Array, Array] | None:
     """Light of some pixels (n, 3) of a piece, and of the bare ground (2, 3).
 

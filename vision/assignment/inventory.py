@@ -24,9 +24,9 @@ from vision.pose.candidates import (
     FAR_BEHIND,
     MISFIT,
     SURE_CHANCE,
-    Laid,
-    Spot,
-    Tried,
+    Candidate,
+    PieceEstimate,
+    PoseHypothesis,
     measured,
     neighbours,
     on_edges,
@@ -67,7 +67,7 @@ UPRIGHT = np.array([1.0, 0.0, 0.0])
 """Probabilities of POSES for standing pieces."""
 
 
-def likeliest_of_one(laid: list[Laid], photo: Photo) -> list[Laid]:
+def likeliest_of_one(laid: list[Candidate], photo: Photo) -> list[Candidate]:
     """Move surplus candidates of a colour to the end, if a colour has just one piece.
 
     Among several of a colour on the board, verification helps to choose once they are measured.
@@ -79,8 +79,8 @@ def likeliest_of_one(laid: list[Laid], photo: Photo) -> list[Laid]:
     if habit_of(setup).most > 1:
         return laid
     on_board = [one for one in laid if within(setup.outline_mm(), one.best.middle_mm)]
-    others: set[Laid] = set()
-    elsewhere: list[Laid] = []
+    others: set[Candidate] = set()
+    elsewhere: list[Candidate] = []
     for colour in range(len(setup.colours)):
         rivals = [one for one in on_board if one.looked.colours.argmax() == colour]
         if len(rivals) > 1:
@@ -91,7 +91,7 @@ def likeliest_of_one(laid: list[Laid], photo: Photo) -> list[Laid]:
     return [*(one for one in laid if one not in others), *elsewhere]
 
 
-def _fits(rivals: list[Laid], photo: Photo) -> Array:
+def _fits(rivals: list[Candidate], photo: Photo) -> Array:
     """Log odds (n,) that readings fit, as they are.
 
     If none does, those that are probable are measured in their other readings too.
@@ -115,7 +115,9 @@ def _in_one_place(one: Hypothesis, other: Hypothesis) -> bool:
     )
 
 
-def as_the_game_has_them(spots: list[Spot], photo: Photo) -> tuple[list[Spot], list[Spot]]:
+def as_the_game_has_them(
+    spots: list[PieceEstimate], photo: Photo
+) -> tuple[list[PieceEstimate], list[PieceEstimate]]:
     """Spots, the most certain first, with colours and sizes that the game allows together.
 
     Also those on the board beyond the number of pieces that a colour has.
@@ -131,7 +133,9 @@ def as_the_game_has_them(spots: list[Spot], photo: Photo) -> tuple[list[Spot], l
     return one_of_each_size(spots, setup.colours), beyond
 
 
-def as_many_as_there_are(spots: list[Spot], setup: Setup) -> tuple[list[Spot], list[Spot]]:
+def as_many_as_there_are(
+    spots: list[PieceEstimate], setup: Setup
+) -> tuple[list[PieceEstimate], list[PieceEstimate]]:
     """Spots, the most certain first, and the surplus on the board.
 
     Surplus is what exceeds the number of pieces of a colour.  In games whose pieces stand apart, a
@@ -139,8 +143,8 @@ def as_many_as_there_are(spots: list[Spot], setup: Setup) -> tuple[list[Spot], l
     colour of which there may be one more.
     """
     habit, outline = habit_of(setup), setup.outline_mm()
-    kept: list[Spot] = []
-    beyond: list[Spot] = []
+    kept: list[PieceEstimate] = []
+    beyond: list[PieceEstimate] = []
     left = np.full(len(setup.colours), habit.most)
     for spot in sorted(spots, key=lambda one: -float(one.colours.max())) if habit.apart else spots:
         colour, chance = int(spot.colours.argmax()), float(spot.colours.max())
@@ -157,7 +161,7 @@ def as_many_as_there_are(spots: list[Spot], setup: Setup) -> tuple[list[Spot], l
     return kept, beyond
 
 
-def tried_as_what_is_left(spots: list[Spot], photo: Photo) -> list[Spot]:
+def tried_as_what_is_left(spots: list[PieceEstimate], photo: Photo) -> list[PieceEstimate]:
     """Try duplicates of one colour and size as the sizes that are missing in that colour.
 
     Piecepack pyramids are unique unless somebody cheats; the keypoints may have been too confident
@@ -179,7 +183,9 @@ def tried_as_what_is_left(spots: list[Spot], photo: Photo) -> list[Spot]:
     return result
 
 
-def _tried_as(spot: Spot, sizes: list[PieceSize], photo: Photo, hidden_by: list[Array]) -> Spot:
+def _tried_as(
+    spot: PieceEstimate, sizes: list[PieceSize], photo: Photo, hidden_by: list[Array]
+) -> PieceEstimate:
     """The spot with those of these sizes added whose evidence is not far behind.
 
     Each is tried in the best reading's pose.
@@ -204,7 +210,7 @@ def _tried_as(spot: Spot, sizes: list[PieceSize], photo: Photo, hidden_by: list[
     return replace(spot, tried=tuple(sorted(tried, key=lambda one: -one.evidence)))
 
 
-def one_of_each_colour_and_size(spots: list[Spot], setup: Setup) -> list[Spot]:
+def one_of_each_colour_and_size(spots: list[PieceEstimate], setup: Setup) -> list[PieceEstimate]:
     """Colour probabilities given that each colour and size exists once, as for piecepack pyramids.
 
     Each colour of a piece is scored by the best assignment of colours and sizes to all pieces that
@@ -218,7 +224,7 @@ def one_of_each_colour_and_size(spots: list[Spot], setup: Setup) -> list[Spot]:
     return _coloured_together(spots, mine, score, np.array([colour for colour, _ in pairs]))
 
 
-def one_of_each_colour(spots: list[Spot], setup: Setup) -> list[Spot]:
+def one_of_each_colour(spots: list[PieceEstimate], setup: Setup) -> list[PieceEstimate]:
     """Colour probabilities given that a colour has one piece, unless somebody errs.
 
     Only confident spots take part.  Each colour of a piece is scored by the best assignment of
@@ -239,8 +245,8 @@ def one_of_each_colour(spots: list[Spot], setup: Setup) -> list[Spot]:
 
 
 def _coloured_together(
-    spots: list[Spot], mine: list[int], score: Array, its: NDArray[np.int_]
-) -> list[Spot]:
+    spots: list[PieceEstimate], mine: list[int], score: Array, its: NDArray[np.int_]
+) -> list[PieceEstimate]:
     """The spots, those at `mine` with colour probabilities by joint assignment.
 
     `score` (m, w) is the log-likelihood of assigning item w to piece m, `its` (w,) the items'
@@ -258,14 +264,14 @@ def _coloured_together(
     return result
 
 
-def _of_colours(spot: Spot) -> Array:
+def _of_colours(spot: PieceEstimate) -> Array:
     """Log-likelihood of each colour (c,)."""
     return np.where(
         spot.colours >= LEAST_COLOUR, np.log(np.maximum(spot.colours, LEAST_COLOUR)), -FORBIDDEN
     )
 
 
-def _of_each(spot: Spot, pairs: list[tuple[int, str]]) -> Array:
+def _of_each(spot: PieceEstimate, pairs: list[tuple[int, str]]) -> Array:
     """Log-likelihood of each colour and size (p,)."""
     best = _by_size(spot)
     untried = min(one.evidence for one in best.values()) - UNTRIED
@@ -276,7 +282,7 @@ def _of_each(spot: Spot, pairs: list[tuple[int, str]]) -> Array:
     )
 
 
-def _by_size(spot: Spot) -> dict[str, Tried]:
+def _by_size(spot: PieceEstimate) -> dict[str, PoseHypothesis]:
     """The most probable tried reading of each size."""
     return {one.guess.size.name: one for one in reversed(spot.tried)}
 
@@ -288,7 +294,7 @@ def _best_way(score: Array, row: int, allowed: NDArray[np.bool_]) -> float:
     return float(score[linear_sum_assignment(-score)].sum())
 
 
-def one_of_each_size(spots: list[Spot], colours: tuple[str, ...]) -> list[Spot]:
+def one_of_each_size(spots: list[PieceEstimate], colours: tuple[str, ...]) -> list[PieceEstimate]:
     """The spots with no size twice in one colour, as for piecepack pyramids.
 
     The best assignment sets the sizes; the probabilities are marginals over all assignments.
@@ -335,7 +341,7 @@ def _shares(score: Array) -> Array:
     return np.array([np.bincount(ways[:, piece], weights, sizes) for piece in range(pieces)])
 
 
-def with_one_target(spots: list[Spot], photo: Photo) -> list[Spot]:
+def with_one_target(spots: list[PieceEstimate], photo: Photo) -> list[PieceEstimate]:
     """The spots with at most one of those in play the game's target, or standing over it.
 
     Each has the probability that it is, among all places where the target may be.
@@ -364,7 +370,7 @@ def with_one_target(spots: list[Spot], photo: Photo) -> list[Spot]:
     return told + strays
 
 
-def _target_odds(spot: Spot, target: int) -> float:
+def _target_odds(spot: PieceEstimate, target: int) -> float:
     others = float(np.delete(spot.colours, target).max())
     odds = np.log(max(float(spot.colours[target]), LEAST_CHANCE)) - np.log(
         max(others, LEAST_CHANCE)
@@ -379,7 +385,9 @@ def _given(chances: Array, target: int, share: float) -> Array:
     return np.insert(rest, target, share)
 
 
-def _over_target(spots: list[Spot], target: int, photo: Photo) -> dict[int, tuple[Tried, ...]]:
+def _over_target(
+    spots: list[PieceEstimate], target: int, photo: Photo
+) -> dict[int, tuple[PoseHypothesis, ...]]:
     """For each standing spot, by its index, the readings in which it stands over the target."""
     pieces = [spot.best for spot in spots]
     outlines = [photo.silhouette(piece.solid) for piece in pieces]
@@ -390,7 +398,9 @@ def _over_target(spots: list[Spot], target: int, photo: Photo) -> dict[int, tupl
     }
 
 
-def _over(spot: Spot, target: int, photo: Photo, hidden_by: list[Array]) -> tuple[Tried, ...]:
+def _over(
+    spot: PieceEstimate, target: int, photo: Photo, hidden_by: list[Array]
+) -> tuple[PoseHypothesis, ...]:
     """Readings of the spot standing over the target, the most probable first.
 
     Their evidence is relative to that of the spot as it is.
@@ -411,7 +421,9 @@ def _over(spot: Spot, target: int, photo: Photo, hidden_by: list[Array]) -> tupl
     return tuple(replace(one, evidence=one.evidence + level + shows) for one in lifted)
 
 
-def _raised(spot: Spot, over: tuple[Tried, ...], chance: float, target: int) -> Spot:
+def _raised(
+    spot: PieceEstimate, over: tuple[PoseHypothesis, ...], chance: float, target: int
+) -> PieceEstimate:
     """The spot as standing over the target, with the probability that it does."""
     beside = over[0].evidence - spot.tried[0].evidence + float(logit(1 - chance))
     flat = (replace(one, evidence=one.evidence + beside) for one in spot.tried)
@@ -419,12 +431,14 @@ def _raised(spot: Spot, over: tuple[Tried, ...], chance: float, target: int) -> 
     return replace(above, under=_below(above, np.eye(len(above.colours))[target]))
 
 
-def _below(above: Spot, colours: Array) -> Spot:
+def _below(above: PieceEstimate, colours: Array) -> PieceEstimate:
     """The piece of the same size under one that stands on it, in the same place and heading.
 
     The shells are square, so one sits on the other only with its faces on the other's.
     """
     best = above.tried[0]
-    return Spot(
-        above.looked, (Tried(replace(best.guess, z_mm=0.0), best.covariance, 0.0),), colours
+    return PieceEstimate(
+        above.looked,
+        (PoseHypothesis(replace(best.guess, z_mm=0.0), best.covariance, 0.0),),
+        colours,
     )

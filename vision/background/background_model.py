@@ -21,8 +21,8 @@ from vision.geometry.change_mask import changed, shaded
 from vision.geometry.piece_pose import silhouette
 from vision.geometry.rectified_view import Photo
 from vision.localization.fiducials import locate
-from vision.networks.detector import Found, Sight, light_of, search, view_of
-from vision.pose.candidates import LEAST_CHANCE, SURE_CHANCE, Laid
+from vision.networks.detector import Detection, Detections, light_of, search, view_of
+from vision.pose.candidates import LEAST_CHANCE, SURE_CHANCE, Candidate
 
 SIGMAS = 4.0
 """A pixel has changed if it differs from the rest by this many standard deviations."""
@@ -74,13 +74,13 @@ AROUND, GAPS = np.ones((3, 3), np.uint8), np.ones((5, 5), np.uint8)
 class EmptyTable:
     """The image of the empty table, and its rectified view.
 
-    `code` (h, w, 3) is rectified like `Sight.view`, relative to white paper; `discs` is print that
-    is detected as discs.
+    `code` (h, w, 3) is rectified like `Detections.view`, relative to white paper; `discs` is print
+    that is detected as discs.
     """
 
     photo: Photo
     code: Image
-    discs: tuple[Found, ...] = ()
+    discs: tuple[Detection, ...] = ()
 
 
 def empty_table(reference: Frame | None, photo: Photo) -> EmptyTable | None:
@@ -99,7 +99,7 @@ def empty_table(reference: Frame | None, photo: Photo) -> EmptyTable | None:
     return EmptyTable(bare, view.code, tuple(one for one in found if one.is_disc))
 
 
-def only_changed(sight: Sight, empty: EmptyTable) -> Sight:
+def only_changed(sight: Detections, empty: EmptyTable) -> Detections:
     """The sight without what was there, or was taken for an arm, when the table was empty."""
     mask = changed(sight.view.code, empty.code, SIGMAS)
     cells = (
@@ -120,8 +120,8 @@ def only_changed(sight: Sight, empty: EmptyTable) -> Sight:
 
 
 def surer_where_changed(
-    laid: list[Laid], known: Collection[Laid], sight: Sight, photo: Photo
-) -> list[Laid]:
+    laid: list[Candidate], known: Collection[Candidate], sight: Detections, photo: Photo
+) -> list[Candidate]:
     """Update the probability of pieces that are not `known` by how much of their area has changed.
 
     Change that a more certain piece, a disc or an arm hides does not count: something else is
@@ -134,7 +134,7 @@ def surer_where_changed(
         return laid
     left = _but_for_arms_and_discs(sight.changed, sight)
     sure = [one for one in laid if one.chance > SURE_CHANCE]
-    surer: dict[Laid, Laid] = {}
+    surer: dict[Candidate, Candidate] = {}
     for one in sorted(laid, key=lambda one: -one.chance):
         here = _hidden_by(one, sight, photo)
         speaks = _speaks_for(one, left, here, sure, sight, photo)
@@ -148,11 +148,11 @@ def surer_where_changed(
 
 
 def _speaks_for(
-    one: Laid,
+    one: Candidate,
     left: NDArray[np.uint8],
     here: NDArray[np.bool_],
-    sure: Sequence[Laid],
-    sight: Sight,
+    sure: Sequence[Candidate],
+    sight: Detections,
     photo: Photo,
 ) -> float:
     """Log odds that the unexplained changes `left` (h, w) give a piece with the area `here` (h, w).
@@ -186,7 +186,7 @@ def _speaks_for(
 
 
 def _hues(
-    shade: NDArray[np.bool_], here: NDArray[np.bool_], sight: Sight, photo: Photo
+    shade: NDArray[np.bool_], here: NDArray[np.bool_], sight: Detections, photo: Photo
 ) -> set[str]:
     """Colours whose hue the shaded ground (n,) in `here` has.
 
@@ -209,7 +209,7 @@ def _beyond_half(share: float) -> float:
     return max(0.0, 2 * float(share) - 1)
 
 
-def changes_alone(laid: list[Laid], sight: Sight, photo: Photo) -> Sight | None:
+def changes_alone(laid: list[Candidate], sight: Detections, photo: Photo) -> Detections | None:
     """Run the detector with everything masked that has not changed.
 
     This shows pieces on ground of their own colour.  It is done only if a change as large as a
@@ -252,7 +252,7 @@ def changes_alone(laid: list[Laid], sight: Sight, photo: Photo) -> Sight | None:
     )
 
 
-def changed_patches(alone: Sight, photo: Photo) -> list[Array]:
+def changed_patches(alone: Detections, photo: Photo) -> list[Array]:
     """Middles (2,) mm of new unexplained changes on the board that are as large as a piece.
 
     From `changes_alone`; those that were there in the image before are left out.
@@ -266,7 +266,9 @@ def changed_patches(alone: Sight, photo: Photo) -> list[Array]:
     return list(alone.view.millimetres(np.asarray(middles[new], float)))
 
 
-def told_by_changes(new: list[Laid], alone: Sight, sight: Sight, photo: Photo) -> list[Laid]:
+def told_by_changes(
+    new: list[Candidate], alone: Detections, sight: Detections, photo: Photo
+) -> list[Candidate]:
     """Of the pieces found by `changes_alone`, those that explain a change.
 
     At least half of the area has changed, and nearly all of that has no other explanation; beside
@@ -282,7 +284,7 @@ def told_by_changes(new: list[Laid], alone: Sight, sight: Sight, photo: Photo) -
     return told
 
 
-def _but_for_arms_and_discs(mask: NDArray[np.bool_], sight: Sight) -> NDArray[np.uint8]:
+def _but_for_arms_and_discs(mask: NDArray[np.bool_], sight: Detections) -> NDArray[np.uint8]:
     """A mask (h, w) without arms and discs."""
     arms = cv2.resize(
         sight.arms.astype(np.uint8), mask.shape[::-1], interpolation=cv2.INTER_NEAREST
@@ -293,18 +295,18 @@ def _but_for_arms_and_discs(mask: NDArray[np.bool_], sight: Sight) -> NDArray[np
     return left
 
 
-def _hidden_by(one: Laid, sight: Sight, photo: Photo) -> NDArray[np.bool_]:
+def _hidden_by(one: Candidate, sight: Detections, photo: Photo) -> NDArray[np.bool_]:
     """Mask (h, w) of the view that a piece hides."""
     return sight.view.inside(silhouette(one.best.solid, photo.camera.eye_mm))
 
 
-def _is_changed(found: Found, mask: NDArray[np.bool_], sight: Sight) -> bool:
+def _is_changed(found: Detection, mask: NDArray[np.bool_], sight: Detections) -> bool:
     """True if anything changes there, or it is outside the view."""
     here = _within_half_a_base(found, sight)
     return not here.any() or share_of(mask, here) > CHANGED_SHARE
 
 
-def _within_half_a_base(found: Found, sight: Sight) -> NDArray[np.bool_]:
+def _within_half_a_base(found: Detection, sight: Detections) -> NDArray[np.bool_]:
     """Mask (h, w) of pixels within half a base of a middle."""
     x, y = sight.view.pixels(found.middle_mm[None])[0]
     here = np.zeros(sight.view.code.shape[:2], np.uint8)
@@ -317,7 +319,7 @@ def share_of(mask: NDArray[Any], here: NDArray[np.bool_]) -> float:
     return float(mask[here].mean()) if here.any() else 0.0
 
 
-def _is_new_disc(found: Found, empty: EmptyTable) -> bool:
+def _is_new_disc(found: Detection, empty: EmptyTable) -> bool:
     """True for a disc where there was none.
 
     A flat disc on a ground as pale as itself changes no more than a thin rim.

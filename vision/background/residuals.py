@@ -11,7 +11,7 @@ from table.solids import Array
 from table.table_config import Setup
 from vision.geometry.piece_pose import Hypothesis, cast_down, silhouette
 from vision.geometry.rectified_view import SUB_BITS, Photo
-from vision.networks.detector import STRIDE, Sight
+from vision.networks.detector import STRIDE, Detections
 
 HAND_BASES2 = 1.5
 """Area of the board, in squares of the smallest base, that an arm must show over to count as over
@@ -25,7 +25,7 @@ detection, but not unread.
 """
 
 
-def hand_over(sight: Sight, setup: Setup) -> bool:
+def hand_over(sight: Detections, setup: Setup) -> bool:
     """True if a hand or an arm is over the board."""
     board = np.zeros(sight.arms.shape, np.uint8)
     _fill(board, setup.outline_mm(), sight, 1)
@@ -34,7 +34,9 @@ def hand_over(sight: Sight, setup: Setup) -> bool:
     return bool(np.count_nonzero(sight.arms & (board > 0)) * cell_mm**2 > least)
 
 
-def left_over(sight: Sight, pieces: list[Hypothesis], photo: Photo, rim_cells: int = 0) -> Array:
+def left_over(
+    sight: Detections, pieces: list[Hypothesis], photo: Photo, rim_cells: int = 0
+) -> Array:
     """Middles (n, 2) mm of piece pixels that neither `pieces` nor discs explain.
 
     Strips no wider than `rim_cells` are left out.
@@ -87,7 +89,7 @@ def unread(
     return tuple(place for place in (*left, *maybe) if within(photo.setup.outline_mm(), place))
 
 
-def _fill(mask: NDArray[np.uint8], outline_mm: Array, sight: Sight, value: int) -> None:
+def _fill(mask: NDArray[np.uint8], outline_mm: Array, sight: Detections, value: int) -> None:
     """Set the cells inside a polygon (n, 2), and those that its outline crosses."""
     cv2.fillPoly(mask, [sight.polygon(outline_mm)], value, shift=SUB_BITS)
     cv2.polylines(mask, [sight.polygon(outline_mm)], True, value, 1, shift=SUB_BITS)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from table.solids import Array, Solid
 from vision.geometry.rectified_view import SUB_BITS
-from vision.networks.detector import STEPS_A_BASE, STRIDE, Sight
+from vision.networks.detector import STEPS_A_BASE, STRIDE, Detections
 
 BEARINGS_DEG = np.arange(0.0, 360.0, 15.0)
 SLOPES = (0.2, 0.35, 0.5, 0.7, 1.0, 1.4)
@@ -32,7 +32,7 @@ SOFT_PX = 7
 
 
 def in_shadow(
-    pieces: Sequence[Solid], board_mm: Array, here: NDArray[np.bool_], sight: Sight
+    pieces: Sequence[Solid], board_mm: Array, here: NDArray[np.bool_], sight: Detections
 ) -> NDArray[np.bool_]:
     """Mask (h, w) of the view where pieces on a board (n, 2) cast their shadows.
 
@@ -47,7 +47,7 @@ def in_shadow(
 
 
 def _lamp(
-    vertices_mm: Array, board_mm: Array, here: NDArray[np.bool_], sight: Sight
+    vertices_mm: Array, board_mm: Array, here: NDArray[np.bool_], sight: Detections
 ) -> Array | None:
     """Shadow model: its length at the table's origin, (x, y) in heights, and its change per mm.
 

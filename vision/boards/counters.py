@@ -9,7 +9,7 @@ import numpy as np
 from table.observation import SeenCounter
 from table.solids import Array
 from vision.geometry.rectified_view import Photo
-from vision.networks.detector import Found, Sight
+from vision.networks.detector import Detection, Detections
 
 THICKNESS_SHARE = 0.15
 """Thickness of a counter as a share of its diameter: its face is nearer to the camera than the
@@ -32,7 +32,7 @@ SIGMA_SHARE = 0.03
 
 
 def counters(
-    sight: Sight, photo: Photo, before: Sequence[SeenCounter] = ()
+    sight: Detections, photo: Photo, before: Sequence[SeenCounter] = ()
 ) -> tuple[SeenCounter, ...]:
     """The visible counters; empty if the game has none.
 
@@ -45,7 +45,7 @@ def counters(
     rise = 1 - THICKNESS_SHARE * kind.diameter_mm / eye[2]
     there = [np.array([one.x_mm, one.y_mm]) for one in before]
 
-    def still(one: Found, middle_mm: Array) -> bool:
+    def still(one: Detection, middle_mm: Array) -> bool:
         return one.disc_chance > STILL_CHANCE and any(
             np.hypot(*(middle_mm - was)) < kind.diameter_mm / 2 for was in there
         )

@@ -10,7 +10,7 @@ from table.boards import Tiles
 from table.solids import Array
 from vision.geometry.piece_pose import Hypothesis, silhouette
 from vision.geometry.rectified_view import SUB_BITS, Photo
-from vision.networks.detector import Sight, light_of
+from vision.networks.detector import Detections, light_of
 
 RIM_SHARE = 0.12
 """Share of a tile at each side that is ignored: a neighbour's rim or shadow may lie there."""
@@ -32,7 +32,7 @@ RING_MM = (8.0, 26.0)
 """The table itself is sampled between these distances from the outline."""
 
 
-def standing(photo: Photo, pieces: list[Hypothesis], sight: Sight) -> dict[str, bool]:
+def standing(photo: Photo, pieces: list[Hypothesis], sight: Detections) -> dict[str, bool]:
     """Whether each place has a tile, by name, a1 at the near left.
 
     `pieces` hide what is under them.
@@ -63,7 +63,7 @@ def standing(photo: Photo, pieces: list[Hypothesis], sight: Sight) -> dict[str, 
 
 
 def _ring(
-    board: Tiles, light: Array, hidden: NDArray[np.uint8], sight: Sight, photo: Photo
+    board: Tiles, light: Array, hidden: NDArray[np.uint8], sight: Detections, photo: Photo
 ) -> NDArray[np.bool_]:
     """Mask (h, w) of the bare table around the board."""
     outline = board.outline()

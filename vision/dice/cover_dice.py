@@ -23,7 +23,7 @@ from vision.dice.top_view import TopView, level_mm, top_view
 from vision.geometry.change_mask import changed
 from vision.geometry.piece_pose import cast_down
 from vision.geometry.rectified_view import SUB_BITS, Photo
-from vision.networks.detector import Sight
+from vision.networks.detector import Detections
 
 TRIED = 16
 """Number of candidate squares that are measured."""
@@ -45,7 +45,7 @@ SIGMA_MM = 0.5
 """Standard deviation of a die's middle."""
 
 
-def find_dice(photo: Photo, kind: CoverDice, sight: Sight, empty: EmptyTable) -> list[Cube]:
+def find_dice(photo: Photo, kind: CoverDice, sight: Detections, empty: EmptyTable) -> list[Cube]:
     """Dice on the board, the most probable first; `empty` is the bare table."""
     board = DiceCorner(
         outline_mm=tuple((float(x), float(y)) for x, y in photo.setup.outline_mm()),
@@ -94,7 +94,7 @@ def _squares(view: TopView, photo: Photo, board: DiceCorner) -> list[Cube]:
     return at_peaks(best, turns, inside(view, board), view, photo, board)[:TRIED]
 
 
-def without_dice(sight: Sight, dice: list[Cube], photo: Photo) -> Sight:
+def without_dice(sight: Detections, dice: list[Cube], photo: Photo) -> Detections:
     """The sight without detections where a die lies, and where dice are rolled."""
     outlines = [die.outline() for die in dice]
     if (corner := photo.setup.dice_corner) is not None:
@@ -134,7 +134,7 @@ def told_die(die: Cube) -> SeenDie:
 
 
 def _only_fresh(
-    view: TopView, fresh: NDArray[np.bool_], eye_mm: Array, top_mm: float, sight: Sight
+    view: TopView, fresh: NDArray[np.bool_], eye_mm: Array, top_mm: float, sight: Detections
 ) -> TopView:
     """The view, in the plane of the dice's tops, without edges where nothing has changed."""
     h, w = view.shown.shape[:2]
@@ -151,7 +151,7 @@ def _only_fresh(
     return replace(view, along_x=view.along_x * mask, along_y=view.along_y * mask)
 
 
-def _is_of_piece(die: Cube, sight: Sight) -> bool:
+def _is_of_piece(die: Cube, sight: Detections) -> bool:
     """True if it is the base of a piece that looks like a die.
 
     The detector takes many dice for pieces too, but not for longer ones.

@@ -14,7 +14,7 @@ from table.solids import Array
 
 SIGMAS_A_MEDIAN = 1.4826
 """Ratio of standard deviation to median absolute value for normal errors."""
-TWICE_MM = 0.22
+DOUBLING_MM = 0.22
 """Model error grows with measurement error (haze, refraction, shadows, correlated edges): at this
 standard deviation of the edges the reported one is doubled.
 """
@@ -28,21 +28,21 @@ FLOOR_MM, FLOOR_DEG = 0.03, 0.2
 """
 
 
-def as_told(covariance: NDArray[np.floating[Any]]) -> Array:
+def inflate_covariance(covariance: NDArray[np.floating[Any]]) -> Array:
     """Reported covariance (3, 3) of (x mm, y mm, heading deg), from the `covariance` by edges."""
     left_mm = np.sqrt(np.trace(covariance[:2, :2]) / 2)
-    times = min(1 + left_mm / TWICE_MM, MOST_TIMES)
+    times = min(1 + left_mm / DOUBLING_MM, MOST_TIMES)
     return np.asarray(times**2 * covariance + np.diag([FLOOR_MM**2, FLOOR_MM**2, FLOOR_DEG**2]))
 
 
 def left_by_edges_mm(covariance: Array) -> float:
-    """Standard deviation by edges, along x or y, from a reported covariance: inverse of `as_told`.
+    """Standard deviation by edges, along x or y, from a reported covariance.
 
-    `covariance` is (2 or more, 2 or more).
+    It undoes `inflate_covariance`; `covariance` is (2 or more, 2 or more).
     """
     told_mm = np.sqrt(max(float(np.trace(covariance[:2, :2])) / 2 - FLOOR_MM**2, 0.0))
     return float(
-        max(TWICE_MM / 2 * (np.sqrt(1 + 4 * told_mm / TWICE_MM) - 1), told_mm / MOST_TIMES)
+        max(DOUBLING_MM / 2 * (np.sqrt(1 + 4 * told_mm / DOUBLING_MM) - 1), told_mm / MOST_TIMES)
     )
 
 

@@ -74,7 +74,7 @@ Window = tuple[slice, slice]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class Detection:
     """A detection at a place of the view.
 
     `chances` (4,) are the probabilities of upright, lying, leaning and disc; `middle_mm`, half-way
@@ -107,7 +107,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sight:
+class Detections:
     """The rectified view, relative to white paper, and the detector's output for it.
 
     `found` are the detections, the most certain first.  `pieces` and `arms` are masks (h / STRIDE,
@@ -119,7 +119,7 @@ class Sight:
     """
 
     view: FlatView
-    found: tuple[Found, ...]
+    found: tuple[Detection, ...]
     pieces: NDArray[np.bool_]
     arms: NDArray[np.bool_]
     answer: Answer
@@ -162,7 +162,9 @@ def view_of(photo: Photo) -> FlatView:
     return replace(view, code=relative(view.code, photo.paper))
 
 
-def search(view: FlatView, colours: tuple[str, ...], before: Sight | None = None) -> Sight:
+def search(
+    view: FlatView, colours: tuple[str, ...], before: Detections | None = None
+) -> Detections:
     """Run the detector on a view; `colours` are those that pieces may have.
 
     `before` is its result for a view of the same place: only changed parts are processed, or, if
@@ -185,7 +187,7 @@ def search(view: FlatView, colours: tuple[str, ...], before: Sight | None = None
     found = _merged(
         [_found(answer, row, column, view, colours) for row, column in _peaks(answer[:4])]
     )
-    return Sight(
+    return Detections(
         view,
         tuple(found),
         answer[MASK.start] > 0,
@@ -271,7 +273,7 @@ def _peaks(chances: Answer) -> list[tuple[int, int]]:
     return [(int(rows[k]), int(columns[k])) for k in order]
 
 
-def _merged(found: list[Found]) -> list[Found]:
+def _merged(found: list[Detection]) -> list[Detection]:
     """Detections without duplicates.
 
     If the network wavers between cells, it detects a piece in several, each with a share of the
@@ -291,12 +293,12 @@ def _merged(found: list[Found]) -> list[Found]:
     return sorted(merged, key=lambda one: -max(one.chance, one.disc_chance))
 
 
-def _mean(found: list[Found]) -> Found:
+def _mean(found: list[Detection]) -> Detection:
     """Combine several detections of one object."""
     weight = np.array([one.chances.max() for one in found])
     weight /= weight.sum()
     turns = np.exp(4j * np.radians([one.turn_deg for one in found]))
-    return Found(
+    return Detection(
         np.minimum(np.sum([one.chances for one in found], axis=0), 1.0),
         weight @ np.array([one.middle_mm for one in found]),
         weight @ np.array([one.axis_mm for one in found]),
@@ -308,14 +310,14 @@ def _mean(found: list[Found]) -> Found:
 
 def _found(
     answer: Answer, row: int, column: int, view: FlatView, colours: tuple[str, ...]
-) -> Found:
+) -> Detection:
     here = answer[:, row, column].astype(float)
     pixel = (np.array([column, row]) + here[OFFSET] + 0.5) * STRIDE - 0.5
     base_px = STEPS_A_BASE * view.step_mm
     cosine, sine = here[TURN]
     logits = here[COLOUR][[COLOURS.index(name) for name in colours]]
     weights = np.exp(logits - logits.max())
-    return Found(
+    return Detection(
         here[:4],
         view.millimetres(pixel[None])[0],
         here[AXIS] * base_px * [1, -1],

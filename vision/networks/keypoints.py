@@ -17,7 +17,7 @@ from table.pieces import COLOURS
 from table.solids import POSES, REPEATS_DEG, Array, Pose
 from vision.cameras.frame import Image
 from vision.geometry.rectified_view import FlatView
-from vision.networks.detector import Found
+from vision.networks.detector import Detection
 from vision.networks.runtime import answers, as_pictures
 
 CROP_PX, BASE_PX = 64, 20.0
@@ -54,7 +54,7 @@ WORTH_ANOTHER = 0.05
 """Least probability of a piece for a second crop."""
 
 
-class Cut(NamedTuple):
+class Crop(NamedTuple):
     """Placement of a crop in the view.
 
     Middle (2,) px, direction of its columns in degrees, clockwise, and view pixels per crop pixel.
@@ -83,7 +83,7 @@ class Cut(NamedTuple):
         )
 
 
-def cut_of(found: Found, view: FlatView) -> Cut:
+def cut_of(found: Detection, view: FlatView) -> Crop:
     """The crop of a detection: a lying or leaning piece points right, a standing base is level."""
     middle = view.pixels(found.middle_mm[None])[0]
     turn = (
@@ -91,11 +91,11 @@ def cut_of(found: Found, view: FlatView) -> Cut:
         if found.chances[0] > found.chances[1 : len(POSES)].max()
         else np.degrees(np.arctan2(*found.axis_mm[::-1]))
     )
-    return Cut(middle, -float(turn), found.base_mm / view.step_mm / BASE_PX)
+    return Crop(middle, -float(turn), found.base_mm / view.step_mm / BASE_PX)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Looked:
+class KeypointEstimate:
     """Keypoints of one crop.
 
     `there` is the probability of a piece; `poses` (3,) those of POSES given a piece; `colours` (c,)
@@ -117,7 +117,9 @@ class Looked:
         return float(self.sigma_mm.mean() / np.exp(self.log_base))
 
 
-def look_again(cuts: list[Cut], view: FlatView, colours: tuple[str, ...]) -> list[Looked]:
+def look_again(
+    cuts: list[Crop], view: FlatView, colours: tuple[str, ...]
+) -> list[KeypointEstimate]:
     """Keypoints of each crop, averaged with those of its mirror image to reduce errors.
 
     A pyramid's mirror image is a pyramid too.  The view's light is relative to white paper,
@@ -155,7 +157,9 @@ def _mirrored(answer: Array, like: Array) -> Array:
     return answer
 
 
-def look_twice(cuts: list[Cut], view: FlatView, colours: tuple[str, ...]) -> list[Looked]:
+def look_twice(
+    cuts: list[Crop], view: FlatView, colours: tuple[str, ...]
+) -> list[KeypointEstimate]:
     """Keypoints of each crop, repeated from a better crop if the first was far off.
 
     The probability of a piece is the geometric mean of both, because the second crop was chosen by
@@ -173,7 +177,9 @@ def look_twice(cuts: list[Cut], view: FlatView, colours: tuple[str, ...]) -> lis
     return looked
 
 
-def look_from_all_sides(looked: Looked, view: FlatView, colours: tuple[str, ...]) -> Looked:
+def look_from_all_sides(
+    looked: KeypointEstimate, view: FlatView, colours: tuple[str, ...]
+) -> KeypointEstimate:
     """The most certain keypoints of crops as if the object lay in any direction or stood.
 
     The probability of a piece is the geometric mean with the first.
@@ -187,7 +193,7 @@ def look_from_all_sides(looked: Looked, view: FlatView, colours: tuple[str, ...]
     )
 
 
-def _better_cut(cut: Cut, looked: Looked, view: FlatView) -> list[Cut]:
+def _better_cut(cut: Crop, looked: KeypointEstimate, view: FlatView) -> list[Crop]:
     """A crop centred on the piece, at the standard scale and rotation; empty if it nearly was."""
     better = cut_along(looked.vertices_mm, float(np.exp(looked.log_base)), view)
     pose = POSES[int(looked.poses.argmax())]
@@ -203,38 +209,38 @@ def _better_cut(cut: Cut, looked: Looked, view: FlatView) -> list[Cut]:
     return [better] if max(shift, abs(turn), abs(np.log(better.zoom / cut.zoom))) > FAR_OFF else []
 
 
-def cut_along(vertices_mm: Array, base_mm: float, view: FlatView) -> Cut:
+def cut_along(vertices_mm: Array, base_mm: float, view: FlatView) -> Crop:
     """The crop of a lying piece with vertices (5, 2) mm, projected to z = 0.
 
     It is centred, at the standard scale, its tip to the right.
     """
     corners = view.pixels(vertices_mm)
     base, tip = corners[:4].mean(axis=0), corners[4]
-    return Cut(
+    return Crop(
         (base + tip) / 2,
         float(np.degrees(np.arctan2(*(tip - base)[::-1]))),
         base_mm / view.step_mm / BASE_PX,
     )
 
 
-def cuts_as(pose: Pose, looked: Looked, view: FlatView) -> list[Cut]:
+def cuts_as(pose: Pose, looked: KeypointEstimate, view: FlatView) -> list[Crop]:
     """Crops of an object as if it stood on its estimated base, or lay in any quarter turn."""
     corners = view.pixels(looked.vertices_mm)
     base, zoom = corners[:4].mean(axis=0), float(np.exp(looked.log_base)) / view.step_mm / BASE_PX
     along = float(np.degrees(np.arctan2(*(corners[2] - corners[1])[::-1])))
     if pose == "upright":
-        return [Cut(base, along, zoom)]
-    return [Cut((base + corners[4]) / 2, along + quarter, zoom) for quarter in QUARTERS]
+        return [Crop(base, along, zoom)]
+    return [Crop((base + corners[4]) / 2, along + quarter, zoom) for quarter in QUARTERS]
 
 
-def _looked(answer: Array, cut: Cut, view: FlatView, colours: tuple[str, ...]) -> Looked:
+def _looked(answer: Array, cut: Crop, view: FlatView, colours: tuple[str, ...]) -> KeypointEstimate:
     crop = answer[VERTICES].reshape(5, 2) * BASE_PX + (CROP_PX - 1) / 2
     pixels = crop @ cut.affine[:, :2].T + cut.affine[:, 2]
     base_mm, spread = (
         cut.zoom * BASE_PX * view.step_mm,
         np.sqrt(2.0),
     )  # of a Laplace distribution of scale 1
-    return Looked(
+    return KeypointEstimate(
         float(1 / (1 + np.exp(-answer[THERE]))),
         _shares(answer[POSE]),
         _shares(answer[COLOUR][[COLOURS.index(name) for name in colours]]),

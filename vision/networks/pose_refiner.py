@@ -148,7 +148,7 @@ def crops(guesses: Sequence[Hypothesis], photo: Photo) -> tuple[list[Straight], 
     return cuts, as_pictures(np.concatenate([in_light, solids.transpose(0, 2, 3, 1)], axis=3))
 
 
-def look_closely(guesses: Sequence[Hypothesis], photo: Photo) -> list[Look]:
+def refine_poses(guesses: Sequence[Hypothesis], photo: Photo) -> list[Look]:
     """Refine standing or lying pieces, and estimate their covariances (3, 3), with one pass each.
 
     Each crop is averaged with its mirror image.

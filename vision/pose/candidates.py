@@ -18,12 +18,12 @@ from table.solids import Array, Solid
 from table.table_config import Setup
 from vision.geometry.piece_pose import Hypothesis, silhouette
 from vision.geometry.rectified_view import Photo
-from vision.networks.detector import Sight
-from vision.networks.keypoints import Looked
-from vision.networks.pose_refiner import Look, look_closely
+from vision.networks.detector import Detections
+from vision.networks.keypoints import KeypointEstimate
+from vision.networks.pose_refiner import Look, refine_poses
 from vision.networks.pose_verifier import evidence
 from vision.pose.contact import Support, rested
-from vision.pose.edge_alignment import snap
+from vision.pose.edge_alignment import align_to_edges
 from vision.pose.initial_poses import (
     MOST_AGAINST,
     Guess,
@@ -31,8 +31,8 @@ from vision.pose.initial_poses import (
     guesses,
     lying_on_its_side,
 )
-from vision.pose.pose_search import FITS, as_it_may_lie, as_larger
-from vision.pose.priors import lie_as_a_rule, stand_alike
+from vision.pose.pose_search import FITS, larger_alternatives, search_lying_poses
+from vision.pose.priors import has_dominant_pose, lie_as_a_rule
 from vision.pose.region_likelihood import Area, area
 
 SURE_CHANCE, LEAST_CHANCE = 0.5, 0.1
@@ -82,10 +82,10 @@ SPREAD = 2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Laid:
+class Candidate:
     """A place with a piece: sizes and poses fitted to its keypoints, the most probable first."""
 
-    looked: Looked
+    looked: KeypointEstimate
     rivals: list[Guess]
     chance: float
 
@@ -97,13 +97,13 @@ class Laid:
 
 Asked = tuple[list[Guess], list[Array]]
 """Candidates at a place, the most probable first, and outlines (n, 2) px of what may hide it."""
-Leaning = TypeVar("Leaning", Guess, "Tried")
-Company = tuple[Laid, ...]
+Leaning = TypeVar("Leaning", Guess, "PoseHypothesis")
+Company = tuple[Candidate, ...]
 """A piece, and those near enough to hide part of it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tried:
+class PoseHypothesis:
     """A size and pose aligned with its edges, with its log evidence.
 
     `fit` are the verification's log odds, if it was run.
@@ -121,18 +121,18 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Spot:
+class PieceEstimate:
     """A place where there is a piece with the probability `chance`.
 
     `tried` are its readings, the most probable first; `colours` (c,) are the probabilities of the
     table's colours; `under` is the piece that it stands on.
     """
 
-    looked: Looked
-    tried: tuple[Tried, ...]
+    looked: KeypointEstimate
+    tried: tuple[PoseHypothesis, ...]
     colours: Array
     chance: float = 1.0
-    under: Spot | None = None
+    under: PieceEstimate | None = None
 
     @property
     def best(self) -> Hypothesis:
@@ -145,7 +145,9 @@ class Spot:
         return self.best.middle_mm
 
 
-def lay(looked: list[Looked], habit: Array, photo: Photo, sight: Sight) -> list[Laid]:
+def lay(
+    looked: list[KeypointEstimate], habit: Array, photo: Photo, sight: Detections
+) -> list[Candidate]:
     """Fit solids to the keypoints where there may be a piece.
 
     `habit` (3,) is the prior of the game for the poses.
@@ -159,7 +161,7 @@ def lay(looked: list[Looked], habit: Array, photo: Photo, sight: Sight) -> list[
         [_ground_mm(one, photo) for one in there],
     )
     laid = [
-        Laid(one, rivals, _chance(one, rivals[0].guess, habit, photo, sight))
+        Candidate(one, rivals, _chance(one, rivals[0].guess, habit, photo, sight))
         for one, rivals in zip(there, all_rivals, strict=True)
     ]
     return [one for one in laid if one.chance > LEAST_CHANCE and not _on_card(one.best, photo)]
@@ -176,13 +178,13 @@ def _on_card(guess: Hypothesis, photo: Photo) -> bool:
     return any(within(marker.around_mm(CARD), middle) for marker in seen)
 
 
-def each_once(new: Iterable[Laid], apart: Collection[Laid] = ()) -> list[Laid]:
+def each_once(new: Iterable[Candidate], apart: Collection[Candidate] = ()) -> list[Candidate]:
     """The pieces, the most certain first, without those at the place of a more certain one.
 
     Those that are `apart` are known to be distinct.
     """
     known = set(apart)
-    kept: list[tuple[Laid, _Core]] = []
+    kept: list[tuple[Candidate, _Core]] = []
     for one in sorted([*apart, *new], key=lambda one: -one.chance):
         core = _core(one.best)
         if not any(
@@ -224,7 +226,9 @@ def _core(guess: Hypothesis) -> _Core:
     )
 
 
-def _chance(looked: Looked, guess: Hypothesis, habit: Array, photo: Photo, sight: Sight) -> float:
+def _chance(
+    looked: KeypointEstimate, guess: Hypothesis, habit: Array, photo: Photo, sight: Detections
+) -> float:
     """Probability of a piece, from keypoints, the piece mask and the game's usual poses."""
     covered = sight.share_seen(silhouette(guess.solid, photo.camera.eye_mm))
     there = min(max(looked.there, 1e-6), 1 - 1e-6)
@@ -234,8 +238,8 @@ def _chance(looked: Looked, guess: Hypothesis, habit: Array, photo: Photo, sight
 
 
 def on_their_edges(
-    laid: list[Laid], photo: Photo, known: Mapping[Company, Spot]
-) -> dict[Company, Spot]:
+    laid: list[Candidate], photo: Photo, known: Mapping[Company, PieceEstimate]
+) -> dict[Company, PieceEstimate]:
     """All readings at each place, aligned with edges, in the order given.
 
     `known` spots are not read again.  Edges behind or beside other pieces are left to those, so a
@@ -246,7 +250,7 @@ def on_their_edges(
     near = neighbours(best, photo.setup)
     companies = [(one, *(laid[j] for j in beside)) for one, beside in zip(laid, near, strict=True)]
     new = [k for k, company in enumerate(companies) if company not in known]
-    lean_anywhere = not stand_alike(photo.setup)
+    lean_anywhere = not has_dominant_pose(photo.setup)
     asked = [
         (
             _supported(laid[k].rivals, [best[j] for j in near[k]], lean_anywhere),
@@ -259,7 +263,7 @@ def on_their_edges(
         (
             known[company]
             if k not in read
-            else Spot(one.looked, read[k], one.looked.colours, one.chance)
+            else PieceEstimate(one.looked, read[k], one.looked.colours, one.chance)
         )
         for k, (one, company) in enumerate(zip(laid, companies, strict=True))
     ]
@@ -269,7 +273,7 @@ def on_their_edges(
     }
 
 
-def _at_rest(spot: Spot, near: list[Spot]) -> Spot:
+def _at_rest(spot: PieceEstimate, near: list[PieceEstimate]) -> PieceEstimate:
     """The spot, with its leaning readings resting on near pieces that do not lean themselves."""
     supports = [
         Support(other.best.solid, other.tried[0].doubt_mm)
@@ -315,7 +319,7 @@ def _resting(one: Leaning, supports: list[Support]) -> Leaning:
     return replace(one, guess=guess, covariance=covariance)
 
 
-def doubted(one: Laid, habit: Array, photo: Photo) -> Laid:
+def doubted(one: Candidate, habit: Array, photo: Photo) -> Candidate:
     """A piece with uncertain keypoints, with all its possible readings."""
     rivals = doubtful_guesses(
         one.looked, photo.setup.sizes, habit, photo.camera.eye_mm, _ground_mm(one.looked, photo)
@@ -323,13 +327,15 @@ def doubted(one: Laid, habit: Array, photo: Photo) -> Laid:
     return replace(one, rivals=rivals)
 
 
-def _ground_mm(looked: Looked, photo: Photo) -> float:
+def _ground_mm(looked: KeypointEstimate, photo: Photo) -> float:
     """Height of what a piece stands on: beside a thick board the table, where the fiducials lie."""
     on_board = within(photo.setup.outline_mm(), looked.vertices_mm.mean(axis=0))
     return 0.0 if on_board else min(0.0, photo.setup.fiducials.z_mm)
 
 
-def surer_where_they_fit(laid: list[Laid], known: Collection[Laid], photo: Photo) -> list[Laid]:
+def surer_where_they_fit(
+    laid: list[Candidate], known: Collection[Candidate], photo: Photo
+) -> list[Candidate]:
     """Raise the probability of doubtful pieces that the verification confirms when measured.
 
     Only for pieces that are not `known`, are probable but not certain, and have a place of their
@@ -349,7 +355,7 @@ def surer_where_they_fit(laid: list[Laid], known: Collection[Laid], photo: Photo
     return [surer.get(one, one) for one in laid]
 
 
-def measured(asked: list[Asked], photo: Photo) -> list[tuple[Tried, ...]]:
+def measured(asked: list[Asked], photo: Photo) -> list[tuple[PoseHypothesis, ...]]:
     """Measure the rivals of each place, which outlines (n, 2) px may hide, the most probable first.
 
     They are aligned with edges.  If the most probable one is then uncertain, it is refined, and if
@@ -363,15 +369,15 @@ def measured(asked: list[Asked], photo: Photo) -> list[tuple[Tried, ...]]:
         for k, (best, *_) in enumerate(tried)
         if best.guess.pose != "leaning" and best.doubt_mm > CLOSE_MM
     ]
-    first = look_closely([tried[k][0].guess for k in unclear], photo)
-    looks = dict(zip(unclear, look_closely([guess for guess, _ in first], photo), strict=True))
+    first = refine_poses([tried[k][0].guess for k in unclear], photo)
+    looks = dict(zip(unclear, refine_poses([guess for guess, _ in first], photo), strict=True))
     return [
         (_settled(best, looks.get(k), rivals, photo, hidden_by), *others)
         for k, ((best, *others), (rivals, hidden_by)) in enumerate(zip(tried, asked, strict=True))
     ]
 
 
-def verified_on_edges(asked: list[Asked], photo: Photo) -> list[tuple[Tried, ...]]:
+def verified_on_edges(asked: list[Asked], photo: Photo) -> list[tuple[PoseHypothesis, ...]]:
     """The rivals of each place, aligned with edges and verified, the most probable first.
 
     Outlines (n, 2) px may hide them.
@@ -382,8 +388,8 @@ def verified_on_edges(asked: list[Asked], photo: Photo) -> list[tuple[Tried, ...
 
 
 def _also_otherwise(
-    asked: list[Asked], tried: list[tuple[Tried, ...]], photo: Photo
-) -> tuple[list[Asked], list[tuple[Tried, ...]]]:
+    asked: list[Asked], tried: list[tuple[PoseHypothesis, ...]], photo: Photo
+) -> tuple[list[Asked], list[tuple[PoseHypothesis, ...]]]:
     """Add further readings to the rivals of each place, and their results.
 
     If the best one lies: larger pieces that it may be a part of.  If it does not fit: pieces that
@@ -396,7 +402,7 @@ def _also_otherwise(
         if best.guess.pose == "lying" and best.fit is not None:
             ways += [
                 Guess(guess, known, rivals[0].evidence - LARGER)
-                for guess, known in as_larger(best.guess, best.fit, photo)
+                for guess, known in larger_alternatives(best.guess, best.fit, photo)
             ]
         if best.fit is not None and best.fit < MISFIT:
             stands = next((one for one in rivals if one.guess.pose == "upright"), None)
@@ -406,7 +412,7 @@ def _also_otherwise(
                 else lying_on_its_side(replace(stands, evidence=rivals[0].evidence))
             )
             looks = (
-                as_it_may_lie(best.guess.middle_mm, best.guess.z_mm, photo)
+                search_lying_poses(best.guess.middle_mm, best.guess.z_mm, photo)
                 if rivals[0] is not stands or lie_as_a_rule(photo.setup)
                 else []
             )
@@ -444,11 +450,13 @@ def _for_size(size: PieceSize, rivals: list[Guess]) -> float:
     )
 
 
-def _verified(places: list[tuple[Tried, ...]], photo: Photo) -> list[tuple[Tried, ...]]:
+def _verified(
+    places: list[tuple[PoseHypothesis, ...]], photo: Photo
+) -> list[tuple[PoseHypothesis, ...]]:
     """The rivals of each place with the verification's evidence, the most probable first."""
     says = iter(evidence([one.guess for some in places for one in some], photo))
 
-    def weighed(one: Tried) -> Tried:
+    def weighed(one: PoseHypothesis) -> PoseHypothesis:
         fit = float(next(says))
         return replace(one, evidence=one.evidence + fit, fit=fit)
 
@@ -456,8 +464,12 @@ def _verified(places: list[tuple[Tried, ...]], photo: Photo) -> list[tuple[Tried
 
 
 def _settled(
-    best: Tried, look: Look | None, rivals: list[Guess], photo: Photo, hidden_by: list[Array]
-) -> Tried:
+    best: PoseHypothesis,
+    look: Look | None,
+    rivals: list[Guess],
+    photo: Photo,
+    hidden_by: list[Array],
+) -> PoseHypothesis:
     """Combine a piece with its refinement.
 
     If it remains uncertain, it is aligned again with the regions beside its edges.
@@ -486,13 +498,13 @@ def _settled(
 
 
 def _agreed(
-    best: Tried,
+    best: PoseHypothesis,
     look: Look | None,
     vertices: Guess,
     photo: Photo,
     hidden_by: list[Array],
     around: Area | None,
-) -> Tried:
+) -> PoseHypothesis:
     """Combine the place of a piece by edges with that by refinement.
 
     If they disagree, the piece is aligned again, starting from refinement and keypoints: with edges
@@ -506,7 +518,7 @@ def _agreed(
         guess, known = _together(best.guess, best.covariance, seen, covariance)
     else:
         guess, known = _together(vertices.guess, SPREAD * vertices.covariance, seen, covariance)
-        placed = snap(guess, known, photo, hidden_by, around)
+        placed = align_to_edges(guess, known, photo, hidden_by, around)
         if placed is not None:
             guess, known = placed.guess, placed.covariance
     return replace(best, guess=guess, covariance=known)
@@ -523,7 +535,7 @@ def _together(
 
 def on_edges(
     rivals: list[Guess], photo: Photo, hidden_by: list[Array], around: Area | None
-) -> tuple[Tried, ...]:
+) -> tuple[PoseHypothesis, ...]:
     """The rivals aligned with the edges of the photograph, the most probable first.
 
     `around` is the region likelihood, if it is to be used.
@@ -531,12 +543,12 @@ def on_edges(
     tried = []
     for one in rivals:
         if one.evidence > rivals[0].evidence - FAR_BEHIND:
-            placed = snap(one.guess, SPREAD * one.covariance, photo, hidden_by, around)
+            placed = align_to_edges(one.guess, SPREAD * one.covariance, photo, hidden_by, around)
             if placed is None:
-                tried.append(Tried(one.guess, SPREAD * one.covariance, one.evidence))
+                tried.append(PoseHypothesis(one.guess, SPREAD * one.covariance, one.evidence))
             else:
                 tried.append(
-                    Tried(
+                    PoseHypothesis(
                         placed.guess,
                         placed.covariance,
                         one.evidence + placed.evidence / EDGES_TOGETHER,
@@ -545,7 +557,7 @@ def on_edges(
     return tuple(sorted(tried, key=_against))
 
 
-def _against(one: Guess | Tried) -> float:
+def _against(one: Guess | PoseHypothesis) -> float:
     return -one.evidence
 
 

@@ -150,7 +150,7 @@ def votes(points: Samples, photo: Photo) -> Array:
     return np.asarray(np.log(OUTLIER + ratio / (1 + ratio.mean(axis=1, keepdims=True))))
 
 
-def taken_in(points: Samples, area: Area, outline_px: Array) -> Array:
+def region_log_likelihood(points: Samples, area: Area, outline_px: Array) -> Array:
     """Evidence (n, s) of the pixels that a piece gains or loses with each place of its edges.
 
     `outline_px` is (m, 2); 0 for edges inside the outline.
@@ -171,7 +171,7 @@ def _hidden(points_px: Array, outlines: list[Array]) -> NDArray[np.bool_]:
     return hidden
 
 
-def snap(
+def align_to_edges(
     guess: Hypothesis, covariance: Array, photo: Photo, hidden_by: list[Array], area: Area | None
 ) -> Placed | None:
     """Align a hypothesis, whose parameters are known to `covariance` (p, p), with the edges.
@@ -190,7 +190,7 @@ def snap(
         said, inside = votes(points, photo) / POOL, 0.0
         if area is not None:
             outline = photo.silhouette(here.solid)
-            said += taken_in(points, area, outline) / PIXELS_TOGETHER
+            said += region_log_likelihood(points, area, outline) / PIXELS_TOGETHER
             inside = area.inside(outline) / PIXELS_TOGETHER
         room = (here.tilt_deg - LEAST_TILT_DEG, root[3]) if here.pose == "leaning" else None
         mean, spread, evidence = _density(points.jacobian @ root, said, before, room)

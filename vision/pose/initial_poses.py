@@ -17,7 +17,7 @@ from vision.geometry.piece_pose import (
     cast_down,
     posed,
 )
-from vision.networks.keypoints import TURNED, Looked
+from vision.networks.keypoints import TURNED, KeypointEstimate
 
 ROUNDS = 4
 SLACK = np.array([1e4, 1e4, 1e4, 12.0])
@@ -61,7 +61,7 @@ class Guess:
 
 
 def guesses(
-    looked: Sequence[Looked],
+    looked: Sequence[KeypointEstimate],
     sizes: Sequence[PieceSize],
     habit: Array,
     eye_mm: Array,
@@ -75,7 +75,7 @@ def guesses(
 
 
 def doubtful_guesses(
-    looked: Looked, sizes: Sequence[PieceSize], habit: Array, eye_mm: Array, z_mm: float
+    looked: KeypointEstimate, sizes: Sequence[PieceSize], habit: Array, eye_mm: Array, z_mm: float
 ) -> list[Guess]:
     """The most probable of all sizes and poses, however improbable, for uncertain keypoints.
 
@@ -117,7 +117,7 @@ def _turned_round(one: Guess) -> Guess:
 
 
 def _laid_out(
-    looked: Sequence[Looked],
+    looked: Sequence[KeypointEstimate],
     sizes: Sequence[PieceSize],
     habit: Array,
     eye_mm: Array,
@@ -126,7 +126,7 @@ def _laid_out(
     at_least: float,
 ) -> list[list[Guess]]:
     """Fit sizes and poses above a prior probability, which is raised to a lower bound."""
-    asked: list[tuple[Hypothesis, Looked]] = []
+    asked: list[tuple[Hypothesis, KeypointEstimate]] = []
     told: list[tuple[int, float]] = []
     for k, (one, height_mm) in enumerate(zip(looked, z_mm, strict=True)):
         weights = _weights(one, sizes, habit)
@@ -139,7 +139,7 @@ def _laid_out(
     return [sorted(some, key=lambda guess: -guess.evidence) for some in out]
 
 
-def _standing_clear(asked: list[tuple[Hypothesis, Looked]], eye_mm: Array) -> list[Guess]:
+def _standing_clear(asked: list[tuple[Hypothesis, KeypointEstimate]], eye_mm: Array) -> list[Guess]:
     """Each hypothesis fitted to its keypoints.
 
     A leaning one that would reach into the table is also fitted inside out.
@@ -167,7 +167,7 @@ def _standing_clear(asked: list[tuple[Hypothesis, Looked]], eye_mm: Array) -> li
     return laid
 
 
-def _weights(looked: Looked, sizes: Sequence[PieceSize], habit: Array) -> Array:
+def _weights(looked: KeypointEstimate, sizes: Sequence[PieceSize], habit: Array) -> Array:
     """Prior probabilities (s, 3) of sizes and poses, before the fit to the vertices."""
     off = (np.log([size.base_mm for size in sizes]) - looked.log_base) / (
         SIZE_SCALE * looked.log_base_sigma
@@ -178,7 +178,7 @@ def _weights(looked: Looked, sizes: Sequence[PieceSize], habit: Array) -> Array:
     return np.outer(shares / shares.sum(), poses / poses.sum())
 
 
-def _start(looked: Looked, size: PieceSize, pose: Pose, z_mm: float) -> Hypothesis:
+def _start(looked: KeypointEstimate, size: PieceSize, pose: Pose, z_mm: float) -> Hypothesis:
     corners = looked.vertices_mm
     middle, tip = corners[:4].mean(axis=0), corners[4]
     way = corners[1] - corners[0] if pose == "upright" else tip - middle
@@ -195,7 +195,7 @@ def _start(looked: Looked, size: PieceSize, pose: Pose, z_mm: float) -> Hypothes
     )
 
 
-def _laid(asked: list[tuple[Hypothesis, Looked]], eye_mm: Array) -> list[Guess]:
+def _laid(asked: list[tuple[Hypothesis, KeypointEstimate]], eye_mm: Array) -> list[Guess]:
     """Least-squares fit of each hypothesis to the seen vertices, all at once.
 
     Gauss-Newton with Huber weights; only a leaning one has a free tilt.
@@ -250,7 +250,7 @@ def _laid(asked: list[tuple[Hypothesis, Looked]], eye_mm: Array) -> list[Guess]:
 
 
 def _in_order(
-    starts: Sequence[Hypothesis], looked: Sequence[Looked], eye_mm: Array
+    starts: Sequence[Hypothesis], looked: Sequence[KeypointEstimate], eye_mm: Array
 ) -> tuple[Array, Array]:
     """The seen vertices (n, 10) and their sigmas, in the order of the solid's.
 

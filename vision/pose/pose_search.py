@@ -17,7 +17,7 @@ from table.pieces import PieceSize
 from table.solids import Array
 from vision.geometry.piece_pose import Hypothesis
 from vision.geometry.rectified_view import Photo
-from vision.networks.pose_refiner import Look, look_closely
+from vision.networks.pose_refiner import Look, refine_poses
 from vision.networks.pose_verifier import evidence
 
 WAYS_DEG = range(0, 360, 45)
@@ -35,12 +35,12 @@ larger one do.
 """
 
 
-def as_it_may_lie(middle_mm: Array, z_mm: float, photo: Photo) -> list[Look]:
+def search_lying_poses(middle_mm: Array, z_mm: float, photo: Photo) -> list[Look]:
     """The best fitting lying pieces about a place (2,) at a height, the best first.
 
     Those that refinement moves to another piece's place are left out.
     """
-    looks = look_closely(
+    looks = refine_poses(
         [
             _about(middle_mm, z_mm, size, heading_deg)
             for size, heading_deg in product(photo.setup.sizes, WAYS_DEG)
@@ -48,7 +48,7 @@ def as_it_may_lie(middle_mm: Array, z_mm: float, photo: Photo) -> list[Look]:
         photo,
     )
     for count in KEPT:
-        looks = look_closely([guess for guess, _ in _fitting(looks, count, photo)], photo)
+        looks = refine_poses([guess for guess, _ in _fitting(looks, count, photo)], photo)
     near = [
         (guess, known)
         for guess, known in looks
@@ -59,11 +59,11 @@ def as_it_may_lie(middle_mm: Array, z_mm: float, photo: Photo) -> list[Look]:
 
 def as_it_lies(middle_mm: Array, photo: Photo) -> Hypothesis | None:
     """The piece that lies about a place (2,) of the board, if one fits."""
-    best = [guess for guess, _ in as_it_may_lie(middle_mm, 0.0, photo)][:1]
+    best = [guess for guess, _ in search_lying_poses(middle_mm, 0.0, photo)][:1]
     return best[0] if best and evidence(best, photo)[0] > FITS else None
 
 
-def as_larger(lies: Hypothesis, fit: float, photo: Photo) -> list[Look]:
+def larger_alternatives(lies: Hypothesis, fit: float, photo: Photo) -> list[Look]:
     """Alternatives of a lying piece in every larger size, tip kept in place, that fit better.
 
     `fit` is the verification score to exceed.  The piece may be a part of the larger one, or nested
@@ -72,7 +72,7 @@ def as_larger(lies: Hypothesis, fit: float, photo: Photo) -> list[Look]:
     larger = [
         _by_its_tip(lies, size) for size in photo.setup.sizes if size.base_mm > lies.size.base_mm
     ]
-    return look_closely(
+    return refine_poses(
         [guess for guess, fits in zip(larger, evidence(larger, photo), strict=True) if fits > fit],
         photo,
     )

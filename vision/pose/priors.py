@@ -12,7 +12,7 @@ def habit_of(setup: Setup) -> PiecePrior:
     return table_facts(setup.game.name).pieces
 
 
-def stand_alike(setup: Setup) -> bool:
+def has_dominant_pose(setup: Setup) -> bool:
     """True if nearly all pieces of the game stand, or nearly all lie."""
     return habit_of(setup).has_dominant_pose
 

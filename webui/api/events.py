@@ -53,7 +53,7 @@ def moment(live: LivePort) -> LiveNow:
     )
 
 
-class Bulletin:
+class EventFeed:
     """The events to send, each written once however many listen. Safe to use from many threads."""
 
     def __init__(self, session: SessionPort, live: LivePort, instance: str) -> None:
@@ -106,10 +106,10 @@ class Bulletin:
         return self._session.closed
 
 
-class Listener:
+class Subscriber:
     """A listener of the stream, and how far it has heard."""
 
-    def __init__(self, bulletin: Bulletin, after: int, address: str = "") -> None:
+    def __init__(self, bulletin: EventFeed, after: int, address: str = "") -> None:
         """It knows all records up to number `after`."""
         self._bulletin, self.after, self.address = bulletin, after, address
         self._told = b""
@@ -140,7 +140,7 @@ class Listener:
 class Streams:
     """Counts the streams that are open, and knows what to tell them."""
 
-    def __init__(self, bulletin: Bulletin, limit: int = 8) -> None:
+    def __init__(self, bulletin: EventFeed, limit: int = 8) -> None:
         self.bulletin = bulletin
         self.limit = limit
         self.closed = False
@@ -178,7 +178,7 @@ class Streams:
         return self.closed or self.bulletin.closed
 
 
-def follow(listener: Listener, streams: Streams) -> Iterator[bytes]:
+def follow(listener: Subscriber, streams: Streams) -> Iterator[bytes]:
     """The events of one listener, until the session or the server is closed.
 
     Holds the calling thread for as long.

@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 from selectors import EVENT_READ, DefaultSelector
 
-from webui.api.events import POLL_S, Listener, Streams
+from webui.api.events import POLL_S, Streams, Subscriber
 
 STALLED_S = 20.0
 """A listener that has not taken all that was sent after this time is dropped; a page that wakes up
@@ -36,7 +36,7 @@ class Carried:
         head: bytes,
         hello: bytes,
         chunked: bool,
-        listener: Listener,
+        listener: Subscriber,
     ) -> None:
         """Prepare the connection for sending.
 
@@ -113,7 +113,7 @@ class Fanout:
         self._thread.start()
 
     def carry(
-        self, connection: socket.socket, head: bytes, chunked: bool, listener: Listener
+        self, connection: socket.socket, head: bytes, chunked: bool, listener: Subscriber
     ) -> None:
         """Take over a connection whose answer begins with `head`.
 

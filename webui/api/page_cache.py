@@ -15,7 +15,7 @@ from flask import Response, current_app, make_response, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from referee.presentation.session_view import SessionView
-from referee.sessions.status import Live
+from referee.sessions.status import RefereeStatus
 from table.table_config import Setup
 from webui.i18n import language
 from webui.security.login import visitor
@@ -28,7 +28,7 @@ compared by identity instead.
 """
 
 
-class Kept:
+class PageCache:
     """Some pages with their ETags, the newest last.
 
     Safe to use from many threads; one page is rendered at a time.
@@ -41,7 +41,12 @@ class Kept:
         self._lock = Lock()
 
     def page(
-        self, view: SessionView, live: Live, setup: Setup, shown: str, write: Callable[[], str]
+        self,
+        view: SessionView,
+        live: RefereeStatus,
+        setup: Setup,
+        shown: str,
+        write: Callable[[], str],
     ) -> AnyResponse:
         """The page of this moment for the visitor, or Not Modified where they have it already.
 

@@ -18,7 +18,7 @@ from table.errors import InputError, message_of
 from table.messages import msg
 from table.observation_document import documented
 from webui.api.answers import Alternatives, State, json_answer
-from webui.api.events import CARRY, Listener, Streams, follow, moment
+from webui.api.events import CARRY, Streams, Subscriber, follow, moment
 from webui.api.openapi import MOST_RECORDS
 from webui.interfaces import LivePort, SessionPort
 from webui.security.login import visitor
@@ -87,7 +87,7 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
                 n=streams.limit,
             )
             raise Refusal(503, "too_many_streams", full)
-        listener = Listener(streams.bulletin, after, address)
+        listener = Subscriber(streams.bulletin, after, address)
         carry = request.environ.get(CARRY)
         body = carry(listener) if carry else follow(listener, streams)
         response = Response(body, mimetype="text/event-stream", headers={"X-Accel-Buffering": "no"})

@@ -13,8 +13,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from referee.sessions.archive import packed_session
 from referee.sessions.event_store import LogReader
-from referee.sessions.state import Ledger
-from referee.statistics.history import Step, Stories, Story
+from referee.sessions.state import SessionState
+from referee.statistics.history import HistoryCache, SessionHistory, Step
 from referee.statistics.players import Tally, tallies
 from referee.statistics.results import Played
 from referee.statistics.throws import Hit, Landing, hits, landings, squares_hit
@@ -42,7 +42,7 @@ class Counted:
     hits: tuple[tuple[int, Hit], ...]
 
 
-def later(stories: Stories) -> Blueprint:
+def later(stories: HistoryCache) -> Blueprint:
     """The routes under /sessions, and /statistics."""
     routes = Blueprint("later", __name__)
     instance = secrets.token_hex(8)
@@ -90,7 +90,7 @@ def later(stories: Stories) -> Blueprint:
     return routes
 
 
-def _carry_away(routes: Blueprint, stories: Stories) -> None:
+def _carry_away(routes: Blueprint, stories: HistoryCache) -> None:
     """The routes that give files: pictures, a verdict to share, a whole session."""
 
     @routes.get("/sessions/<seq:session>/frame/<seq:seq>.jpg")
@@ -143,14 +143,14 @@ def _file(data: bytes, mimetype: str, how: str, name: str) -> AnyResponse:
     )
 
 
-def _story(stories: Stories, session: int) -> Story:
+def _story(stories: HistoryCache, session: int) -> SessionHistory:
     try:
         return stories.of(session)
     except InputError as error:
         raise Refusal(404, "no_session", message_of(error)) from error
 
 
-def count(told: Sequence[Story]) -> Counted:
+def count(told: Sequence[SessionHistory]) -> Counted:
     """Statistics of sessions, by people's names where they were told."""
     played = [(story, each) for story in told for each in story.games]
     gaps: dict[str, list[float]] = {}
@@ -181,9 +181,9 @@ def count(told: Sequence[Story]) -> Counted:
     )
 
 
-def _last_ledgers(story: Story) -> Iterable[Ledger]:
+def _last_ledgers(story: SessionHistory) -> Iterable[SessionState]:
     """The last ledger of each game of a session, the newest first."""
-    ledger: Ledger | None = story.ledgers[-1]
+    ledger: SessionState | None = story.ledgers[-1]
     while ledger is not None:
         yield ledger
         ledger = ledger.earlier
@@ -198,7 +198,7 @@ def _index(steps: Sequence[Step], at: int | None) -> int:
     return len(steps) - 1 if at is None else sum(step.seq <= at for step in steps) - 1
 
 
-def _shown(story: Story, index: int, near: bool) -> dict[str, Any]:
+def _shown(story: SessionHistory, index: int, near: bool) -> dict[str, Any]:
     """Everything that a page or a picture shows of a moment.
 
     Before the first step that is the table as it was set up.

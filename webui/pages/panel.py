@@ -21,11 +21,11 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from referee.live.table_monitor import TABLE_REQUESTS
 from referee.presentation.session_view import Ranked, SessionView
-from referee.sessions.status import Live
+from referee.sessions.status import RefereeStatus
 from table.errors import InputError
 from table.messages import msg
 from table.observation_document import documented
-from webui.api.page_cache import Kept
+from webui.api.page_cache import PageCache
 from webui.api.routes import obey
 from webui.interfaces import LivePort, SessionPort
 from webui.security.incoming import json_document
@@ -49,7 +49,7 @@ READING = "reading "
 
 def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
     """The routes that people see."""
-    routes, kept = Blueprint("pages", __name__), Kept()
+    routes, kept = Blueprint("pages", __name__), PageCache()
 
     @routes.get("/")
     def panel() -> AnyResponse:
@@ -78,7 +78,7 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
         live.wish(wish)
         return redirect(url_for("pages.panel", view=request.args.get("view")), 303)
 
-    def page(view: SessionView, now: Live, shown: str, notice: str = "") -> str:
+    def page(view: SessionView, now: RefereeStatus, shown: str, notice: str = "") -> str:
         seen = view.observation if now.observation is None else documented(now.observation)
         return render_template(
             "panel.html",

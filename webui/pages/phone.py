@@ -19,9 +19,9 @@ from flask import (
 from werkzeug.wrappers import Response as AnyResponse
 
 from referee.presentation.session_view import SessionView
-from referee.sessions.status import Live
+from referee.sessions.status import RefereeStatus
 from table.messages import Message, Template, Word, in_a_row, msg
-from webui.api.page_cache import Kept
+from webui.api.page_cache import PageCache
 from webui.api.routes import obey
 from webui.interfaces import LivePort, SessionPort
 from webui.pages.panel import command_document
@@ -36,7 +36,7 @@ OBJECTED_TO = ("ruled", "noted", "answered", "declared")
 
 def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> Blueprint:
     """The routes of players."""
-    routes, kept = Blueprint("seats", __name__), Kept()
+    routes, kept = Blueprint("seats", __name__), PageCache()
 
     @routes.get("/play")
     def page() -> AnyResponse:
@@ -79,7 +79,7 @@ def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> 
         response.status_code = refusal.status
         return response
 
-    def _page(view: SessionView, now: Live, notice: str = "") -> str:
+    def _page(view: SessionView, now: RefereeStatus, notice: str = "") -> str:
         seat = visitor().seat
         return render_template(
             "phone.html",

@@ -11,7 +11,7 @@ from referee.devices.buttons import DECIDED_BY, commands_of, roller
 from referee.sessions.caliper_answers import Measuring, in_question
 from referee.sessions.commands import Answer, Hear, NextGame, Pause, Resume, Roll, Undo
 from referee.sessions.events import Asked, Choice, Record
-from referee.sessions.state import Standing
+from referee.sessions.state import CountedRuling
 
 PLAYERS = ("red", "blue")
 
@@ -53,7 +53,7 @@ class Still:
     paused: bool = False
     question: object = None
     players: tuple[str, ...] = ("blue", "yellow")
-    standing: tuple[Standing, ...] = ()
+    standing: tuple[CountedRuling, ...] = ()
 
     @property
     def outcome(self):
@@ -176,7 +176,7 @@ def test_a_vote_that_is_not_revealed_is_taken_back_by_no_button():
         state = game.play(state, next(iter(game.legal_moves(state))))
     undo = (Undo(decided_by=DECIDED_BY),)
     assert commands_of(press("appeal"), Still(state, game, players=state.players), 2) == undo
-    voted = Standing(7, 7, ("vote red 4",), secret=True)
+    voted = CountedRuling(7, 7, ("vote red 4",), secret=True)
     state = game.play(state, game.parse_move("vote red 4"))
     assert (
         commands_of(

@@ -11,13 +11,13 @@ from dataclasses import replace
 import pytest
 
 from engines.verdict import Ambiguous, Choice
-from hardware.cues import Scene
+from hardware.cues import Cue
 from referee.devices import controller
 from referee.devices.buttons import DECIDED_BY
 from referee.devices.controller import NOT_NOW, Companion
 from referee.sessions.commands import Answer, Correct, Pause
 from referee.sessions.events import Ruled
-from referee.sessions.verdict_events import fact_of
+from referee.sessions.verdict_events import event_from_verdict
 from table.messages import msg
 from tests.support.beside_a_session import BOARD, PATIENCE_S, PLAYERS, put, turn
 from tests.support.threads import running
@@ -38,8 +38,8 @@ def test_a_game_is_followed_to_its_end(rig, session):
     for step in range(9):
         player, following = PLAYERS[step % 2], PLAYERS[(step + 1) % 2]
         seq = put(session, player).seq
-        after = turn(following) if step < 8 else Scene("over", PLAYERS)
-        rig.lamps.wait_for(Scene("accepted", PLAYERS, of=(player,), then=after, news=seq))
+        after = turn(following) if step < 8 else Cue("over", PLAYERS)
+        rig.lamps.wait_for(Cue("accepted", PLAYERS, of=(player,), then=after, news=seq))
     signals = [scene.signal for scene in rig.lamps.scenes[1:]]
     assert signals == ["turn"] + ["accepted"] * 9
     assert [rig.buzzer.next().signal for _ in range(9)] == ["accepted"] * 9
@@ -48,7 +48,7 @@ def test_a_game_is_followed_to_its_end(rig, session):
 @pytest.mark.usefixtures("beside")
 def test_what_the_referee_does_is_shown_while_it_lasts(rig, session, eyes):
     put(session, "blue", "refused")
-    rig.lamps.wait_for(Scene("refused", PLAYERS, of=("blue",), then=turn("red"), news=2))
+    rig.lamps.wait_for(Cue("refused", PLAYERS, of=("blue",), then=turn("red"), news=2))
     for status, signal in (
         ("hand over the board", "hand"),
         ("settling", "settling"),
@@ -56,7 +56,7 @@ def test_what_the_referee_does_is_shown_while_it_lasts(rig, session, eyes):
         ("cannot see", "cannot see"),
     ):
         eyes.latest = replace(eyes.latest, status=status)
-        rig.lamps.wait_for(Scene(signal, PLAYERS))
+        rig.lamps.wait_for(Cue(signal, PLAYERS))
     seen = len(rig.lamps.scenes)
     eyes.latest = replace(eyes.latest, status="waiting")
     rig.lamps.wait_for(turn("red"), after=seen)
@@ -93,7 +93,7 @@ def test_buttons_send_commands(rig, session):
     assert (records[0].event.undoes, records[0].event.decided_by) == (2, DECIDED_BY)
     rig.buttons.press("rule", held_ms=900)
     assert type(session.wait(3, PATIENCE_S)[0].event).__name__ == "Paused"
-    rig.lamps.wait_for(Scene("paused", PLAYERS))
+    rig.lamps.wait_for(Cue("paused", PLAYERS))
     rig.buttons.press("rule")
     assert type(session.wait(4, PATIENCE_S)[0].event).__name__ == "Resumed"
 
@@ -115,16 +115,18 @@ def asking(session):
         Choice("blue is nearer", ()),
         Choice("both count", ()),
     )
-    session.append(fact_of(Ambiguous(code="pegs.too_close", said="Which?", choices=choices)))
+    session.append(
+        event_from_verdict(Ambiguous(code="pegs.too_close", said="Which?", choices=choices))
+    )
 
 
 def choice(count, *of):
-    return Scene("choice", PLAYERS, of=of, count=count)
+    return Cue("choice", PLAYERS, of=of, count=count)
 
 
 @pytest.mark.usefixtures("beside", "asking")
 def test_a_question_is_answered_with_two_buttons(rig, session, eyes):
-    rig.lamps.wait_for(Scene("too close", PLAYERS, of=PLAYERS))
+    rig.lamps.wait_for(Cue("too close", PLAYERS, of=PLAYERS))
     rig.buttons.press("next")
     rig.lamps.wait_for(choice(1, "red"))
     rig.buttons.press("next")
@@ -133,7 +135,7 @@ def test_a_question_is_answered_with_two_buttons(rig, session, eyes):
     rig.lamps.wait_for(choice(3))
     rig.buttons.press("next")
     rig.lamps.wait_for(
-        Scene("too close", PLAYERS, of=PLAYERS), after=rig.lamps.scenes.index(choice(3))
+        Cue("too close", PLAYERS, of=PLAYERS), after=rig.lamps.scenes.index(choice(3))
     )
     seen = len(rig.lamps.scenes)
     rig.buttons.press("next")
@@ -146,7 +148,7 @@ def test_a_question_is_answered_with_two_buttons(rig, session, eyes):
         "order",
         DECIDED_BY,
     )
-    rig.lamps.wait_for(Scene("accepted", PLAYERS, then=turn("blue"), news=3))
+    rig.lamps.wait_for(Cue("accepted", PLAYERS, then=turn("blue"), news=3))
     assert eyes.pointed == [
         (2, label)
         for label in ("red is nearer", "blue is nearer", "both count", "", "red is nearer")
@@ -170,12 +172,12 @@ def test_a_press_that_stepped_is_nothing_else_when_the_question_is_gone(rig, ses
     """The panel answers while the button is still down."""
     choices = (Choice("nothing happened", ()),)
     asked = session.append(
-        fact_of(Ambiguous(code="pegs.too_close", said="Which?", choices=choices))
+        event_from_verdict(Ambiguous(code="pegs.too_close", said="Which?", choices=choices))
     )
     rig.buttons.hold("next", 100)
     rig.lamps.wait_for(choice(1))
     session.command(Answer(question=asked.seq, label="nothing happened"))
-    rig.lamps.wait_for(Scene("accepted", PLAYERS, then=turn("red"), news=3))
+    rig.lamps.wait_for(Cue("accepted", PLAYERS, then=turn("red"), news=3))
     rig.buttons.release("next")
     rig.buttons.press("rule", held_ms=900)
     assert [type(record.event).__name__ for record in session.wait(3, PATIENCE_S)] == ["Paused"]
@@ -185,11 +187,11 @@ def test_a_press_that_stepped_is_nothing_else_when_the_question_is_gone(rig, ses
 @pytest.mark.usefixtures("beside", "asking")
 def test_what_is_pointed_at_is_shown_with_a_hand_over_the_board(rig, session, eyes):
     eyes.latest = replace(eyes.latest, status="hand over the board")
-    rig.lamps.wait_for(Scene("hand", PLAYERS))
+    rig.lamps.wait_for(Cue("hand", PLAYERS))
     rig.buttons.press("next")
     rig.lamps.wait_for(choice(1, "red"))
     session.command(Pause())
-    rig.lamps.wait_for(Scene("paused", PLAYERS))
+    rig.lamps.wait_for(Cue("paused", PLAYERS))
 
 
 @pytest.mark.usefixtures("beside", "asking")
@@ -202,7 +204,9 @@ def test_nothing_is_taken_that_was_not_pointed_at(rig, session):
     rig.buttons.press("appeal")
     session.wait(2, PATIENCE_S)
     again = session.append(
-        fact_of(Ambiguous(code="pegs.too_close", said="Which?", choices=(Choice("either", ()),)))
+        event_from_verdict(
+            Ambiguous(code="pegs.too_close", said="Which?", choices=(Choice("either", ()),))
+        )
     )
     rig.buttons.press("rule")
     rig.buttons.press("rule", held_ms=900)
@@ -223,36 +227,38 @@ def test_a_calliper_answers_what_is_too_close(rig, session, games, monkeypatch):
     evidence = {"gaps": [{"colour": "red"}, {"colour": "blue"}], "call": {"pairs": [[0, 1]]}}
     choices = (Choice("red is nearer", ()), Choice("blue is nearer", ("red",)))
     session.append(
-        fact_of(Ambiguous(code="pegs.too_close", said="", choices=choices, evidence=evidence))
+        event_from_verdict(
+            Ambiguous(code="pegs.too_close", said="", choices=choices, evidence=evidence)
+        )
     )
-    rig.lamps.wait_for(Scene("too close", PLAYERS, of=PLAYERS))
+    rig.lamps.wait_for(Cue("too close", PLAYERS, of=PLAYERS))
     rig.calliper.send("01A+0020.100")
-    rig.lamps.wait_for(Scene("measure", PLAYERS, of=("blue",)))
+    rig.lamps.wait_for(Cue("measure", PLAYERS, of=("blue",)))
     rig.calliper.send("19.9")
     (record,) = session.wait(2, PATIENCE_S)
     assert (record.event.label, record.event.how) == ("blue is nearer", "calliper")
-    rig.lamps.wait_for(Scene("accepted", PLAYERS, then=turn("blue"), news=3))
+    rig.lamps.wait_for(Cue("accepted", PLAYERS, then=turn("blue"), news=3))
 
 
 @pytest.mark.usefixtures("beside")
 def test_a_question_that_was_taken_back_takes_its_readings_with_it(rig, session):
     evidence = {"gaps": [{"colour": "red"}, {"colour": "blue"}], "call": {"pairs": [[0, 1]]}}
-    question = fact_of(
+    question = event_from_verdict(
         Ambiguous(
             code="pegs.too_close", said="", choices=(Choice("either", ()),), evidence=evidence
         )
     )
     session.append(question)
     rig.calliper.send("20.1")
-    rig.lamps.wait_for(Scene("measure", PLAYERS, of=("blue",)))
+    rig.lamps.wait_for(Cue("measure", PLAYERS, of=("blue",)))
     rig.buttons.press("appeal")
     session.wait(2, PATIENCE_S)
     seen = len(rig.lamps.scenes)
     session.append(question)
-    rig.lamps.wait_for(Scene("too close", PLAYERS, of=PLAYERS), after=seen)
-    assert Scene("measure", PLAYERS, of=("blue",)) not in rig.lamps.scenes[seen:]
+    rig.lamps.wait_for(Cue("too close", PLAYERS, of=PLAYERS), after=seen)
+    assert Cue("measure", PLAYERS, of=("blue",)) not in rig.lamps.scenes[seen:]
     rig.calliper.send("20.2")
-    rig.lamps.wait_for(Scene("measure", PLAYERS, of=("blue",)), after=seen)
+    rig.lamps.wait_for(Cue("measure", PLAYERS, of=("blue",)), after=seen)
 
 
 @pytest.mark.usefixtures("beside")
@@ -320,14 +326,14 @@ def test_what_the_referee_has_made_already_is_not_made_again_for_the_lamps(
     for player, following in (("red", "blue"), ("blue", "red")):
         record = put(session, player)
         rig.lamps.wait_for(
-            Scene("accepted", PLAYERS, of=(player,), then=turn(following), news=record.seq)
+            Cue("accepted", PLAYERS, of=(player,), then=turn(following), news=record.seq)
         )
         for status, signal in (("settling", "settling"), ("hand over the board", "hand")):
             seen = len(rig.lamps.scenes)
             eyes.latest = replace(eyes.latest, status=status)
-            rig.lamps.wait_for(Scene(signal, PLAYERS), after=seen)
+            rig.lamps.wait_for(Cue(signal, PLAYERS), after=seen)
         eyes.latest = replace(eyes.latest, status="waiting")
     session.command(Pause())
-    rig.lamps.wait_for(Scene("paused", PLAYERS))
+    rig.lamps.wait_for(Cue("paused", PLAYERS))
     beside.stop()
     assert made.count("tell devices") == 1, "at the start"

@@ -8,7 +8,7 @@ import queue
 
 import pytest
 
-from hardware.cues import Scene
+from hardware.cues import Cue
 from referee.devices import controller
 from referee.devices.controller import NOT_NOW, Companion
 from referee.sessions.events import Noted, Paused, Ruled
@@ -69,7 +69,7 @@ def test_a_record_that_cannot_be_told_is_left_out_and_the_next_is_told(
         == f"lamps, dice, buttons: ValueError: no such sign here; {LEFT_OUT}"
     )
     put(session, "blue")
-    rig.lamps.wait_for(Scene("accepted", PLAYERS, of=("blue",), then=turn("red"), news=session.seq))
+    rig.lamps.wait_for(Cue("accepted", PLAYERS, of=("blue",), then=turn("red"), news=session.seq))
     assert said.empty()
 
 

@@ -11,7 +11,7 @@ import pytest
 from engines import GAMES
 from engines.verdict import Noted as HeardSaid
 from hardware import dice_display as dice
-from hardware.cues import Scene
+from hardware.cues import Cue
 from hardware.testing.fakes import FakeDice
 from referee.devices import controller
 from referee.devices.controller import NOT_NOW, Companion
@@ -262,7 +262,7 @@ def test_a_game_of_zamboni_wars_is_rolled_by_the_button(log, eyes, rig, monkeypa
             )
         ).seq
         rig.lamps.wait_for(
-            Scene(
+            Cue(
                 "accepted",
                 session.ledger.players,
                 (record.event.player,),

@@ -21,13 +21,13 @@ from engines.verdict import (
     Verdict,
     Waiting,
 )
-from hardware.factory import Rig
+from hardware.factory import Devices
 from referee.devices import controller
 from referee.devices.controller import Companion
 from referee.sessions.commands import Answer, Pause, Resume, Undo
 from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
-from referee.sessions.verdict_events import fact_of
+from referee.sessions.verdict_events import event_from_verdict
 from simulation.players.policies import RandomPlayer, playout
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 
@@ -52,7 +52,7 @@ def lit(log, lamps, eyes, monkeypatch):
     def begin(game):
         board, players, _ = TABLES[game]
         session = Session.begin(log, SessionStarted(game=game, players=players))
-        running.append((Companion(Rig(lamps), session, eyes, board), session))
+        running.append((Companion(Devices(lamps), session, eyes, board), session))
         running[-1][0].start()
         return session, lamps
 
@@ -109,7 +109,7 @@ def test_a_whole_game_is_told_in_order(lit, game):
     ):
         player = turn(engine, state)[1][0] if turn(engine, state)[1] else state.players[0]
         for verdict, tells in between(at, player, str(move)):
-            asked = session.append(fact_of(verdict))
+            asked = session.append(event_from_verdict(verdict))
             expected.append((*tells, *turn(engine, state)) if tells[0] == "refused" else tells)
             assert told(lamps.next(len(expected) - 1)) == expected[-1]
             if isinstance(verdict, Ambiguous) and at % 2:
@@ -118,7 +118,9 @@ def test_a_whole_game_is_told_in_order(lit, game):
                 lamps.next(len(expected) - 1)
         if session.ledger.question is None:
             session.append(
-                fact_of(Accepted(code="any.move", said="", moves=(str(move),), player=player))
+                event_from_verdict(
+                    Accepted(code="any.move", said="", moves=(str(move),), player=player)
+                )
             )
             expected.append(("accepted", (player,), *turn(engine, after)))
         else:

@@ -13,9 +13,9 @@ from engines import GAMES
 from referee.live.correction import PieceCorrection, last_table, reread
 from referee.sessions.commands import Correct, Undo
 from referee.sessions.events import SessionStarted
-from referee.sessions.judged_tables import RuledOn
+from referee.sessions.judged_tables import JudgedTables
 from referee.sessions.session import Session
-from referee.sessions.verdict_events import fact_of
+from referee.sessions.verdict_events import event_from_verdict
 from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
 from table.observation import Camera, Observation, SeenPiece
@@ -58,7 +58,7 @@ class Table:
         started = SessionStarted(
             game="ice_boule", players=(FIRST, SECOND), table=table_document(SETUP)
         )
-        self.session, self.ruled_on, self.pieces = Session.begin(log, started), RuledOn(), ()
+        self.session, self.ruled_on, self.pieces = Session.begin(log, started), JudgedTables(), ()
 
     def show(self, *new):
         self.pieces += new
@@ -67,7 +67,7 @@ class Table:
         verdict = GAMES["ice_boule"].judge(
             ledger.state, seen, self.ruled_on.before(ledger), SETUP.board
         )
-        record = self.session.append(fact_of(verdict, {}))
+        record = self.session.append(event_from_verdict(verdict, {}))
         self.ruled_on.keep(record.seq, seen)
         return seen, record
 
@@ -151,4 +151,4 @@ def test_only_the_last_table_of_this_game_is_put_right(table):
     table.session.command(Undo(record=record.seq))
     assert last_table(table.session.ledger, table.ruled_on) == (record.seq, seen)
     with pytest.raises(InputError, match="since the program was started"):
-        last_table(table.session.ledger, RuledOn())
+        last_table(table.session.ledger, JudgedTables())

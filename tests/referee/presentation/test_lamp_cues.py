@@ -22,7 +22,7 @@ from engines.verdict import (
     Waiting,
 )
 from hardware.backends.led_strip import Strip
-from hardware.cues import DARK, Mark, Scene
+from hardware.cues import DARK, Cue, Mark
 from hardware.testing.fakes import FakeLamps
 from referee.presentation.lamp_cues import marks, scene_of, scene_of_record, standing
 from referee.sessions.events import (
@@ -37,9 +37,9 @@ from referee.sessions.events import (
     SessionStarted,
     Undone,
 )
-from referee.sessions.state import Ledger
+from referee.sessions.state import SessionState
 from referee.sessions.status import Status
-from referee.sessions.verdict_events import fact_of
+from referee.sessions.verdict_events import event_from_verdict
 from simulation.players.policies import RandomPlayer, playout
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from tests.support.paths import ROOT
@@ -102,7 +102,7 @@ def ledger_of(name, state=None, question=None, **more):
         "state": state,
         "question": question,
     } | more
-    return Ledger(engine=engine, started=started, session=1, seq=1, game_seq=1, **facts)
+    return SessionState(engine=engine, started=started, session=1, seq=1, game_seq=1, **facts)
 
 
 def record_of(event):
@@ -121,7 +121,7 @@ def test_every_code_of_every_game_shows_its_verdict(signal):
         ledger = ledger_of(game)
         for player in (ledger.players[0], None):
             verdict = VERDICTS[signal](code=code, said="", player=player)
-            scene = scene_of_record(ledger, record_of(fact_of(verdict)), BOARDS[game])
+            scene = scene_of_record(ledger, record_of(event_from_verdict(verdict)), BOARDS[game])
             assert scene.signal == signal, code
             if signal in ("accepted", "refused"):
                 assert scene.of == ((player,) if player else ())
@@ -130,7 +130,7 @@ def test_every_code_of_every_game_shows_its_verdict(signal):
 
 def test_every_question_of_every_game_shows_that_people_are_asked():
     for game, code in codes():
-        asked = fact_of(
+        asked = event_from_verdict(
             Ambiguous(code=code, said="", choices=(Choice("yes", ()), Choice("no", ())))
         )
         record = record_of(asked)
@@ -140,9 +140,9 @@ def test_every_question_of_every_game_shows_that_people_are_asked():
 
 
 def test_what_is_not_told_changes_nothing():
-    assert fact_of(Waiting(code="boule.throw", said="")) is None
+    assert event_from_verdict(Waiting(code="boule.throw", said="")) is None
     ledger = ledger_of("zamboni_wars")
-    noted = fact_of(Noted(code="zamboni.roll", said="", moves=()))
+    noted = event_from_verdict(Noted(code="zamboni.roll", said="", moves=()))
     assert scene_of_record(ledger, record_of(noted), BOARDS["zamboni_wars"]) == standing(
         ledger, BOARDS["zamboni_wars"]
     )
@@ -183,7 +183,7 @@ def test_every_doing_of_the_referee_is_shown(status):
 
 def test_news_are_shown_before_anything_else():
     ledger = ledger_of("ice_boule")
-    news = record_of(fact_of(Refused(code="boule.throw.turn", said="", player="blue")))
+    news = record_of(event_from_verdict(Refused(code="boule.throw.turn", said="", player="blue")))
     assert scene_of(ledger, "hand over the board", news, BOARDS["ice_boule"]).signal == "refused"
     assert scene_of(ledger, "hand over the board", None, BOARDS["ice_boule"]).signal == "hand"
 
@@ -203,7 +203,7 @@ def boule(line):
 
 def test_who_leads_in_ice_boule_is_shown_while_the_other_throws():
     state = boule(["target green", "throw blue medium 20: blue 20"])
-    assert standing(ledger_of("ice_boule", state), BOARDS["ice_boule"]) == Scene(
+    assert standing(ledger_of("ice_boule", state), BOARDS["ice_boule"]) == Cue(
         "turn", ("blue", "yellow"), of=("yellow",), leader="blue"
     )
 
@@ -216,7 +216,7 @@ def test_too_close_is_shown_between_those_whom_it_is_between():
         choices=(),
         evidence={"gaps": gaps, "call": {"pairs": [[1, 2]]}},
     )
-    record = record_of(fact_of(asked))
+    record = record_of(event_from_verdict(asked))
     scene = standing(ledger_of("ice_boule", question=record), BOARDS["ice_boule"])
     assert (scene.signal, scene.of) == ("too close", ("blue", "yellow"))
 
@@ -259,7 +259,9 @@ def test_whole_games_are_followed(game):
     first = ledger_of(game).state
     for move, state in playout(engine, first, RandomPlayer(engine, Random(7)).choose):
         states.append(state)
-        ruled = fact_of(Accepted(code="any.move", said="", moves=(str(move),), player=None))
+        ruled = event_from_verdict(
+            Accepted(code="any.move", said="", moves=(str(move),), player=None)
+        )
         lamps.show(scene_of_record(ledger_of(game, state), record_of(ruled), board))
         if len(states) == 300:
             break

@@ -20,7 +20,7 @@ from referee.sessions.events import (
     encode,
     record_document,
 )
-from referee.sessions.verdict_events import fact_of
+from referee.sessions.verdict_events import event_from_verdict
 from table.errors import InputError
 from table.messages import Message, msg, phrase, sentences
 
@@ -116,7 +116,7 @@ def test_what_else_may_have_happened_keeps_its_sentence():
     )
     may_be = {"may_be": {said: "throw red b3"}}
     verdict = Accepted(code="storm.throw", said=said, moves=("throw red b3",), evidence=may_be)
-    (row,) = decode(encode(fact_of(verdict)), "here").evidence["may_be"]
+    (row,) = decode(encode(event_from_verdict(verdict)), "here").evidence["may_be"]
     assert (row["said"].content, row["move"]) == (said.content, "throw red b3")
 
 

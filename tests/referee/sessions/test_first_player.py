@@ -30,7 +30,7 @@ from referee.sessions.events import SCHEMA, GameStarted, Noted, Ruled, SessionSt
 from referee.sessions.first_player import decided, draw_lot
 from referee.sessions.session import Session
 from referee.sessions.start import opening
-from referee.statistics.history import Stories
+from referee.statistics.history import HistoryCache
 from referee.statistics.results import games_of
 from table.errors import InputError
 from table.table_config import parse_table
@@ -137,7 +137,7 @@ def test_a_lot_is_told_with_the_rule_and_replay_gives_the_same_game(begin, log):
     assert session.ledger.state == GAMES["ice_boule"].start(("blue", "red"), {})
     again = Session.reopen(log, session.id)
     assert (again.ledger.state, again.view().verdicts) == (session.ledger.state, (line,))
-    (step,) = Stories(log.path).of(session.id).steps
+    (step,) = HistoryCache(log.path).of(session.id).steps
     assert (step.said, step.player) == (line.said, "blue")
 
 

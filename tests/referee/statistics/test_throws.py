@@ -12,7 +12,7 @@ from referee.sessions.commands import Hear, Undo
 from referee.sessions.event_store import Log
 from referee.sessions.events import Ruled, SessionStarted
 from referee.sessions.session import Session
-from referee.statistics.history import Stories
+from referee.statistics.history import HistoryCache
 from referee.statistics.throws import hits, squares_hit
 from webui.pages.history import count
 
@@ -94,7 +94,7 @@ def test_the_page_of_statistics_counts_as_the_game_does(begin, tmp_path):
     session = begin(low="undone")
     accepted(session, "throw red b3", "throw yellow c5", "throw blue d4-d5>d5: red1 off")
     session.command(Hear(said={"player": "blue", "low": True}))
-    counted = count((Stories(tmp_path / "log.sqlite").of(session.id),))
+    counted = count((HistoryCache(tmp_path / "log.sqlite").of(session.id),))
     assert [player for player, _ in counted.squares] == ["red", "yellow"]
     assert counted.hits == ()
 

@@ -29,10 +29,18 @@ from vision.geometry.piece_pose import Hypothesis
 from vision.geometry.rectified_view import Photo
 from vision.localization.fiducials import locate
 from vision.networks.detector import search, view_of
-from vision.networks.keypoints import Looked
+from vision.networks.keypoints import KeypointEstimate
 from vision.observe import observe
-from vision.pipeline import SURE_CHANCE, lay_out
-from vision.pose.candidates import CORE, SAME_BASES, Laid, Spot, Tried, each_once, on_their_edges
+from vision.pipeline import SURE_CHANCE, propose_candidates
+from vision.pose.candidates import (
+    CORE,
+    SAME_BASES,
+    Candidate,
+    PieceEstimate,
+    PoseHypothesis,
+    each_once,
+    on_their_edges,
+)
 from vision.pose.initial_poses import Guess
 
 pytestmark = pytest.mark.slow
@@ -42,15 +50,17 @@ PIECEPACK, LOONEY = (load_piece_set(name).sizes for name in ("piecepack", "loone
 
 def spot(x_mm, colour, evidence):
     """A place of one colour of two, with what speaks for each letter."""
-    looked = Looked(
+    looked = KeypointEstimate(
         1.0, np.array([1.0, 0.0, 0.0]), np.ones(2) / 2, 3.0, 0.1, np.zeros((5, 2)), np.ones(5)
     )
     tried = [
-        Tried(Hypothesis(size, "upright", x_mm, 0.0, 0.0), np.eye(3), evidence[size.name])
+        PoseHypothesis(Hypothesis(size, "upright", x_mm, 0.0, 0.0), np.eye(3), evidence[size.name])
         for size in PIECEPACK
         if size.name in evidence
     ]
-    return Spot(looked, tuple(sorted(tried, key=lambda one: -one.evidence)), np.eye(2)[colour])
+    return PieceEstimate(
+        looked, tuple(sorted(tried, key=lambda one: -one.evidence)), np.eye(2)[colour]
+    )
 
 
 def letters(spots):
@@ -64,7 +74,7 @@ def laid_out(kind, seed):
         replace(case.scene(), limbs=()), np.random.default_rng(1)
     )
     photo = Photo(picture, locate(picture, case.setup), case.setup)
-    return photo, lay_out(search(view_of(photo), case.setup.colours), photo)
+    return photo, propose_candidates(search(view_of(photo), case.setup.colours), photo)
 
 
 def test_the_likeliest_way_to_give_letters_gives_none_twice():
@@ -270,8 +280,10 @@ def test_where_no_rim_shows_under_several_that_stand_people_are_asked():
 
 
 def laid(size, pose, x_mm, y_mm, heading_deg, chance):
-    looked = Looked(1.0, np.ones(3) / 3, np.ones(2) / 2, 3.0, 0.1, np.zeros((5, 2)), np.ones(5))
-    return Laid(
+    looked = KeypointEstimate(
+        1.0, np.ones(3) / 3, np.ones(2) / 2, 3.0, 0.1, np.zeros((5, 2)), np.ones(5)
+    )
+    return Candidate(
         looked, [Guess(Hypothesis(size, pose, x_mm, y_mm, heading_deg), np.eye(3), 0.0)], chance
     )
 

@@ -26,7 +26,7 @@ from vision.geometry.rectified_view import Photo
 from vision.localization.fiducials import locate
 from vision.networks.detector import search, view_of
 from vision.observe import observe
-from vision.pipeline import lay_out
+from vision.pipeline import propose_candidates
 
 pytestmark = pytest.mark.slow
 
@@ -101,7 +101,7 @@ def test_a_piece_is_surer_where_it_hides_what_has_changed():
     photo = Photo(played, locate(played, case.setup), case.setup)
     plain = search(view_of(photo), case.setup.colours)
     sight = only_changed(plain, empty_table(Frame(0, 0, empty), photo))
-    doubtful = [replace(one, chance=0.5) for one in lay_out(plain, photo)]
+    doubtful = [replace(one, chance=0.5) for one in propose_candidates(plain, photo)]
     assert len(doubtful) >= 4
 
     def chances(laid, known=(), sight=sight, photo=photo):
@@ -136,7 +136,7 @@ def test_a_shadow_speaks_against_a_piece_that_would_look_otherwise():
     sight = only_changed(
         search(view_of(photo), case.setup.colours), empty_table(Frame(0, 0, empty), photo)
     )
-    laid, *_ = lay_out(sight, photo)
+    laid, *_ = propose_candidates(sight, photo)
     shade = np.ones_like(sight.shaded)
 
     def chance(colour, level=None, shaded=shade):

@@ -9,7 +9,7 @@ import pytest
 
 from table.observation import Camera
 from vision.boards.counters import counters
-from vision.networks.detector import DISC, Found
+from vision.networks.detector import DISC, Detection
 
 DIAMETER_MM = 28.0
 EYE_MM = np.array([0.0, 0.0, 700.0])
@@ -18,7 +18,7 @@ EYE_MM = np.array([0.0, 0.0, 700.0])
 def disc(at_mm, width_mm, chance=0.9):
     chances = np.zeros(DISC + 1)
     chances[DISC] = chance
-    return Found(chances, np.array(at_mm, float), np.zeros(2), 0.0, width_mm, np.array([1.0]))
+    return Detection(chances, np.array(at_mm, float), np.zeros(2), 0.0, width_mm, np.array([1.0]))
 
 
 def counted(widths_mm):

@@ -11,7 +11,7 @@ from vision.geometry.uncertainty import (
     FLOOR_DEG,
     FLOOR_MM,
     MOST_TIMES,
-    as_told,
+    inflate_covariance,
     left_by_edges_mm,
     size_told,
 )
@@ -23,7 +23,7 @@ SIGMAS_MM = st.floats(0.001, 5.0)
 def test_what_edges_left_is_found_again(x_mm, y_mm, heading_deg, correlation):
     left = np.diag([x_mm**2, y_mm**2, heading_deg**2])
     left[0, 1] = left[1, 0] = correlation * x_mm * y_mm
-    told = as_told(left)
+    told = inflate_covariance(left)
     assert np.linalg.eigvalsh(told - left).min() > -1e-9, "never less doubt than edges leave"
     most = MOST_TIMES**2 * left + np.diag([FLOOR_MM, FLOOR_MM, FLOOR_DEG]) ** 2
     assert np.linalg.eigvalsh(most - told).min() > -1e-9, (
@@ -33,7 +33,7 @@ def test_what_edges_left_is_found_again(x_mm, y_mm, heading_deg, correlation):
 
 
 def test_clear_edges_leave_what_the_model_leaves_out():
-    assert np.sqrt(np.diag(as_told(np.zeros((3, 3))))).tolist() == pytest.approx(
+    assert np.sqrt(np.diag(inflate_covariance(np.zeros((3, 3))))).tolist() == pytest.approx(
         [FLOOR_MM, FLOOR_MM, FLOOR_DEG]
     )
     assert left_by_edges_mm(np.zeros((2, 2))) == 0.0

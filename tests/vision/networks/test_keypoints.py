@@ -15,12 +15,12 @@ from table.solids import POSES, lying
 from vision.geometry.piece_pose import cast_down
 from vision.geometry.rectified_view import FlatView, Photo
 from vision.localization.fiducials import locate
-from vision.networks.detector import Found, search, view_of
+from vision.networks.detector import Detection, search, view_of
 from vision.networks.keypoints import (
     BASE_PX,
     CROP_PX,
-    Cut,
-    Looked,
+    Crop,
+    KeypointEstimate,
     cut_of,
     cuts_as,
     look_again,
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.slow
 def test_a_crop_shows_what_its_map_says(turn_deg, zoom, x, y):
     picture = np.zeros((256, 256, 3), np.uint8)
     picture[..., 0], picture[..., 1] = np.arange(256)[None], np.arange(256)[:, None]
-    cut = Cut(np.array([x, y]), turn_deg, zoom)
+    cut = Crop(np.array([x, y]), turn_deg, zoom)
     crop = cut.of(picture)
     for column, row in ((0, 0), (63, 0), (20, 40), (31, 31)):
         place = cut.affine @ (column, row, 1)
@@ -45,7 +45,7 @@ def test_a_crop_shows_what_its_map_says(turn_deg, zoom, x, y):
 
 def test_a_lying_piece_points_to_the_right():
     view = FlatView(np.zeros((300, 300, 3), np.uint8), 0.0, 0.0, 1.0)
-    found = Found(
+    found = Detection(
         np.array([0.1, 0.9, 0.0, 0.0]),
         np.array([150.0, -150.0]),
         np.array([0.0, 40.0]),
@@ -115,11 +115,11 @@ def test_vertices_poses_and_bases_are_seen_on_tables_of_every_kind():
 
 def test_a_crop_at_the_edge_of_the_view_is_no_trouble():
     picture = np.full((40, 40, 3), 90, np.uint8)
-    assert Cut(np.array([0.0, 39.0]), 45.0, 3.0).of(picture).shape == (CROP_PX, CROP_PX, 3)
+    assert Crop(np.array([0.0, 39.0]), 45.0, 3.0).of(picture).shape == (CROP_PX, CROP_PX, 3)
     assert (
         len(
             look_again(
-                [Cut(np.array([-50.0, 500.0]), 0.0, 1.0)],
+                [Crop(np.array([-50.0, 500.0]), 0.0, 1.0)],
                 FlatView(cv2.blur(picture, (3, 3)), 0.0, 0.0, 1.0),
                 ("red", "blue"),
             )
@@ -137,7 +137,7 @@ def test_in_a_mirror_the_same_is_seen_the_other_way_round():
     mirror = FlatView(np.ascontiguousarray(view.code[::-1]), view.left_mm, 0.0, view.step_mm)
     cuts = [cut_of(one, view) for one in search(view, colours).found]
     turned = [
-        Cut(np.array([cut.middle_px[0], height - 1 - cut.middle_px[1]]), -cut.turn_deg, cut.zoom)
+        Crop(np.array([cut.middle_px[0], height - 1 - cut.middle_px[1]]), -cut.turn_deg, cut.zoom)
         for cut in cuts
     ]
     assert len(cuts) > 10
@@ -157,7 +157,7 @@ def test_in_a_mirror_the_same_is_seen_the_other_way_round():
 def test_what_seems_to_lie_is_looked_at_as_if_it_stood_on_its_base():
     view = FlatView(np.zeros((300, 300, 3), np.uint8), 0.0, 0.0, 0.5)
     solid = lying(load_piece_set("looney")["medium"], 60.0, -70.0, 30.0)
-    looked = Looked(
+    looked = KeypointEstimate(
         0.9,
         np.array([0.1, 0.9, 0.0]),
         np.ones(1),
@@ -197,7 +197,7 @@ def test_what_was_looked_at_from_a_wrong_side_is_seen_better_from_another():
             view.pixels(np.array([corners[:4].mean(axis=0), corners[4]])),
             np.linalg.norm(corners[1] - corners[2]),
         )
-        backwards = Cut(
+        backwards = Crop(
             (base + tip) / 2,
             float(np.degrees(np.arctan2(*(base - tip)[::-1]))),
             width / view.step_mm / BASE_PX,

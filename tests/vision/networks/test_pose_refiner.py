@@ -23,7 +23,7 @@ from vision.networks.pose_refiner import (
     OFF,
     Straight,
     drawn,
-    look_closely,
+    refine_poses,
     straight,
 )
 
@@ -74,7 +74,7 @@ def test_the_outline_that_is_drawn_holds_the_edges_that_are(heading_deg):
 def test_nothing_to_look_at_is_nothing_seen():
     case = random_case("boule", 1)
     picture = np.zeros((case.setup.camera.height, case.setup.camera.width, 3), np.uint8)
-    assert look_closely([], Photo(picture, case.camera, case.setup)) == []
+    assert refine_poses([], Photo(picture, case.camera, case.setup)) == []
 
 
 def test_pieces_laid_a_little_off_come_back_to_where_they_are(tables):
@@ -82,7 +82,7 @@ def test_pieces_laid_a_little_off_come_back_to_where_they_are(tables):
     for photo, there in tables:
         off = [one.at(one.parameters + rng.normal(0, (1.2, 1.2, 2.5))) for one in there]
         for true, guess, (seen, covariance) in zip(
-            there, off, look_closely(off, photo), strict=True
+            there, off, refine_poses(off, photo), strict=True
         ):
             assert (seen.size, seen.pose, seen.z_mm) == (guess.size, guess.pose, guess.z_mm)
             error = seen.away_from(true)
@@ -99,7 +99,7 @@ def test_where_a_piece_is_thought_to_be_matters_little(tables):
     looks = [
         [
             seen.parameters
-            for seen, _ in look_closely([replace(one, x_mm=one.x_mm + dx) for one in there], photo)
+            for seen, _ in refine_poses([replace(one, x_mm=one.x_mm + dx) for one in there], photo)
         ]
         for dx in (-0.8, 0.8)
     ]

@@ -7,7 +7,7 @@ import pytest
 
 from table.pieces import load_piece_set
 from vision.geometry.piece_pose import Hypothesis
-from vision.pose.edge_alignment import PLACE_PX, POOL, REACH_PX, samples, snap, votes
+from vision.pose.edge_alignment import PLACE_PX, POOL, REACH_PX, align_to_edges, samples, votes
 
 PIECES = load_piece_set("looney")
 SIGMA = np.array([1.0, 1.0, 4.0, 6.0])
@@ -33,7 +33,7 @@ def test_a_misplaced_solid_finds_its_edges(truth, photo_of):
         start = truth.at(
             truth.parameters + 0.7 * sigma * np.random.default_rng(k).uniform(-1, 1, len(sigma))
         )
-        placed = snap(start, np.diag(sigma**2), photo, [], None)
+        placed = align_to_edges(start, np.diag(sigma**2), photo, [], None)
         assert placed is not None
         away.append(placed.guess.parameters - truth.parameters)
         assert np.linalg.eigvalsh(placed.covariance).min() > 0
@@ -47,7 +47,7 @@ def test_the_right_size_has_the_most_evidence(photo_of):
     photo = photo_of(truth)
     evidence = {}
     for size in PIECES.sizes:
-        placed = snap(Hypothesis(size, "upright", 5.0, 8.0, 20.0), KNOWN, photo, [], None)
+        placed = align_to_edges(Hypothesis(size, "upright", 5.0, 8.0, 20.0), KNOWN, photo, [], None)
         assert placed is not None
         evidence[size.name] = placed.evidence
     assert max(evidence, key=evidence.get) == "medium"
@@ -58,14 +58,14 @@ def test_edges_that_are_hidden_are_not_read(photo_of):
     photo = photo_of(truth)
     around = photo.silhouette(truth.solid)
     middle = around.mean(axis=0)
-    assert snap(truth, KNOWN, photo, [middle + 1.5 * (around - middle)], None) is None
+    assert align_to_edges(truth, KNOWN, photo, [middle + 1.5 * (around - middle)], None) is None
 
 
 def test_on_bare_ground_nothing_speaks_for_a_piece(photo_of):
     guess = Hypothesis(PIECES["medium"], "lying", 0.0, 0.0, 40.0)
     placed, there = (
-        snap(guess, KNOWN, photo_of(), [], None),
-        snap(guess, KNOWN, photo_of(guess), [], None),
+        align_to_edges(guess, KNOWN, photo_of(), [], None),
+        align_to_edges(guess, KNOWN, photo_of(guess), [], None),
     )
     assert placed is not None
     assert there is not None
@@ -79,7 +79,7 @@ def test_the_draws_agree_with_every_place_of_a_grid(pose, photo_of):
     """
     truth = Hypothesis(PIECES["medium"], pose, 5.0, 8.0, 20.0)
     photo, start = photo_of(truth), truth.at(truth.parameters + np.array([0.4, -0.3, 1.0]))
-    placed = snap(start, KNOWN, photo, [], None)
+    placed = align_to_edges(start, KNOWN, photo, [], None)
     points = samples(start, photo, [])
     table = votes(points, photo) / POOL
     spread = np.sqrt(np.diag(placed.covariance))

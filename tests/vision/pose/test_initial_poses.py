@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from table.pieces import load_piece_set
 from table.solids import POSES
 from vision.geometry.piece_pose import Hypothesis, cast_down
-from vision.networks.keypoints import Looked
+from vision.networks.keypoints import KeypointEstimate
 from vision.pose.initial_poses import (
     INSIDE_OUT,
     LYING_SLACK,
@@ -31,7 +31,7 @@ EVEN = np.full(3, 1 / 3)
 def looked_at(truth, noise_mm=0.0, poses=EVEN, base_sigma=0.3, seed=0):
     flat = cast_down(truth.solid.vertices_mm, EYE)
     seen = flat + np.random.default_rng(seed).normal(0, 1, flat.shape) * noise_mm
-    return Looked(
+    return KeypointEstimate(
         1.0,
         np.asarray(poses),
         np.ones(1),
@@ -56,7 +56,7 @@ def test_exact_vertices_give_back_the_piece(size, pose, x, y, heading, tilt, tur
     looked = looked_at(truth, poses=[0.01 + (pose == one) for one in POSES])
     if pose == "upright":
         order = [(k + turn) % 4 for k in range(4)] + [4]
-        looked = Looked(
+        looked = KeypointEstimate(
             *(
                 looked.there,
                 looked.poses,

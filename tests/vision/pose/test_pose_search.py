@@ -21,9 +21,9 @@ from vision.localization.fiducials import locate
 from vision.networks.detector import search, view_of
 from vision.networks.pose_verifier import evidence
 from vision.observe import observe
-from vision.pipeline import TableReader, lay_out
+from vision.pipeline import TableReader, propose_candidates
 from vision.pose.candidates import surer_where_they_fit
-from vision.pose.pose_search import as_it_lies, as_it_may_lie, as_larger
+from vision.pose.pose_search import as_it_lies, larger_alternatives, search_lying_poses
 
 pytestmark = pytest.mark.slow
 
@@ -51,7 +51,7 @@ def test_a_piece_is_found_as_it_lies_by_whoever_knows_about_where(green_on_green
 def test_nothing_lies_where_only_a_square_is_printed(green_on_green):
     _, nest, photo = green_on_green
     assert as_it_lies(np.add(nest.middle_mm, (0.0, 68.0)), photo) is None
-    assert len(as_it_may_lie(np.add(nest.middle_mm, (0.0, 68.0)), 0.0, photo)) <= 3
+    assert len(search_lying_poses(np.add(nest.middle_mm, (0.0, 68.0)), 0.0, photo)) <= 3
 
 
 def test_a_nest_that_neither_finder_nor_second_look_tell_from_its_space_is_seen(green_on_green):
@@ -77,7 +77,7 @@ def test_a_doubtful_piece_that_fits_is_surer_and_a_known_one_is_not_asked_about(
     photo = Photo(picture, locate(picture, case.setup), case.setup)
     doubtful = [
         replace(one, chance=0.6)
-        for one in lay_out(search(view_of(photo), case.setup.colours), photo)
+        for one in propose_candidates(search(view_of(photo), case.setup.colours), photo)
     ]
     assert len(doubtful) >= 4
     assert min(one.chance for one in surer_where_they_fit(doubtful, (), photo)) > SURE
@@ -135,7 +135,7 @@ def test_a_smaller_piece_within_may_be_the_larger_one_that_is_there(size, larger
     within = replace(within, x_mm=within.x_mm + float(x_mm), y_mm=within.y_mm + float(y_mm))
     found = [
         guess
-        for guess, _ in as_larger(within, float(evidence([within], photo)[0]), photo)
+        for guess, _ in larger_alternatives(within, float(evidence([within], photo)[0]), photo)
         if guess.size == there
     ]
     assert tuple(guess.size.name for guess in found) == larger

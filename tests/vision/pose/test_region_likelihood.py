@@ -16,7 +16,7 @@ from table.boards import Chessboard, Tiles
 from table.pieces import load_piece_set
 from table.table_config import Game
 from vision.geometry.piece_pose import Hypothesis
-from vision.pose.edge_alignment import PLACE_PX, samples, snap, taken_in
+from vision.pose.edge_alignment import PLACE_PX, align_to_edges, region_log_likelihood, samples
 from vision.pose.region_likelihood import area
 
 PIECES = load_piece_set("looney")
@@ -109,7 +109,7 @@ def test_what_an_edge_takes_in_is_what_the_outline_takes_in(see_through):
     photo = see_through(TRUTH)
     around = area(TRUTH.solid, photo, [])
     points = samples(TRUTH, photo, [])
-    table = taken_in(points, around, photo.silhouette(TRUTH.solid))
+    table = region_log_likelihood(points, around, photo.silhouette(TRUTH.solid))
     for move in np.eye(3) * [1.0, 1.0, 2.0]:
         place = np.rint(points.jacobian @ move / PLACE_PX).astype(int) + table.shape[1] // 2
         by_edges = table[np.arange(len(table)), place].sum()
@@ -130,7 +130,7 @@ def test_areas_bring_back_a_piece_whose_edges_hardly_show(squares, see_through):
         start = TRUTH.at(
             TRUTH.parameters + [2.0, 2.0, 6.0] * np.random.default_rng(k).uniform(-1.5, 1.5, 3)
         )
-        placed = snap(start, NOT_SURE, photo, [], area(start.solid, photo, []))
+        placed = align_to_edges(start, NOT_SURE, photo, [], area(start.solid, photo, []))
         away.append(np.abs(placed.guess.parameters - TRUTH.parameters))
     assert np.median(away, axis=0)[:2].max() < 0.5
     assert np.median(away, axis=0)[2] < 1.0

@@ -14,7 +14,7 @@ import webui
 from calibration.progress import CornersGuide, LensGuide
 from referee.live.game_setup import SettingUp
 from referee.live.live_measurement import RulerNow
-from referee.statistics.history import Stories
+from referee.statistics.history import HistoryCache
 from webui.api.openapi import BASE
 from webui.security.codes import Codes
 from webui.security.login import COOKIE
@@ -106,7 +106,7 @@ def apps(session, live, log, table):
     """Makers of all applications, by name."""
     session.served = True
     guide = CornersGuide(np.full((480, 640, 3), 120, np.uint8), np.array(CARDS, float))
-    stories = Stories(log[0].path)
+    stories = HistoryCache(log[0].path)
     return {
         "create_app": lambda: webui.create_app(
             session, live, stories=stories, devices=lambda: {"lamps": "", "dice": "no answer"}

@@ -14,7 +14,7 @@ from calibration.progress import CornersGuide
 from referee.sessions.event_store import Log
 from referee.sessions.events import Ruled, SessionStarted
 from referee.sessions.session import Session
-from referee.statistics.history import Stories
+from referee.statistics.history import HistoryCache
 from table.table_config import table_document
 from webui import create_corners_app, create_later_app
 from webui.server import listen, serving
@@ -391,7 +391,10 @@ def played(tmp_path, storm_table):
                     moves=(f"throw {move}",),
                 )
             )
-        with listen(port=0) as listening, serving(create_later_app(Stories(log.path)), listening):
+        with (
+            listen(port=0) as listening,
+            serving(create_later_app(HistoryCache(log.path)), listening),
+        ):
             yield f"http://127.0.0.1:{listening.getsockname()[1]}/sessions/{session.id}"
 
 

@@ -17,7 +17,7 @@ from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
 from referee.sessions.start import opening
-from referee.statistics.history import Stories
+from referee.statistics.history import HistoryCache
 from table.messages import msg, sentences
 from webui import create_app, create_set_up_app
 from webui.security.codes import Codes
@@ -53,7 +53,7 @@ def playing(tmp_path, live, as_host, as_player):
         log, drawn = Log(tmp_path / f"{len(opened)}.sqlite"), iter(dice)
         session = Session.begin(log, started, draw=lambda: next(drawn))
         opened.extend((session, log))
-        app = create_app(session, live, access=Access(Codes()), stories=Stories(log.path))
+        app = create_app(session, live, access=Access(Codes()), stories=HistoryCache(log.path))
         phones = {player: as_player(app, player) for player in started.players}
         return SimpleNamespace(session=session, host=as_host(app), phones=phones, log=log)
 

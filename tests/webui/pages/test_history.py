@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from referee.sessions.events import Ruled
-from referee.statistics.history import Stories
+from referee.statistics.history import HistoryCache
 from webui import create_app, create_later_app
 from webui.svg.charts import around_target, on_squares, strips
 
@@ -21,7 +21,7 @@ from webui.svg.charts import around_target, on_squares, strips
 @pytest.fixture
 def watcher(log):
     """A browser that has given no code."""
-    return create_later_app(Stories(log[0].path)).test_client()
+    return create_later_app(HistoryCache(log[0].path)).test_client()
 
 
 @pytest.fixture
@@ -65,7 +65,10 @@ def test_who_watches_sees_every_session_and_only_hosts_carry_one_away(watcher, l
 def test_a_log_that_is_not_there_yet_has_no_sessions(tmp_path):
     assert (
         "Nothing was refereed yet."
-        in create_later_app(Stories(tmp_path / "log.sqlite")).test_client().get("/sessions").text
+        in create_later_app(HistoryCache(tmp_path / "log.sqlite"))
+        .test_client()
+        .get("/sessions")
+        .text
     )
 
 
@@ -90,7 +93,7 @@ def test_every_moment_has_its_verdict_board_and_picture(pages, log):
 
 def test_a_moment_is_what_the_page_showed_then(log):
     storm = log[2]
-    story = Stories(log[0].path).of(storm.id)
+    story = HistoryCache(log[0].path).of(storm.id)
     assert story.view(storm.records()[-1].seq) == storm.view()
     assert [step.said for step in story.steps] == [
         record.event.said for record in storm.records()[1:]
@@ -101,7 +104,7 @@ def test_a_moment_is_what_the_page_showed_then(log):
 
 
 def test_a_session_that_goes_on_is_read_as_far_as_it_is(log):
-    stories, boule = Stories(log[0].path), log[1]
+    stories, boule = HistoryCache(log[0].path), log[1]
     first = stories.of(boule.id)
     boule.tick(9000)
     boule.append(Ruled(verdict="refused", code="boule.throw.turn", said="Not yet.", player="blue"))
@@ -111,7 +114,7 @@ def test_a_session_that_goes_on_is_read_as_far_as_it_is(log):
 
 
 def test_the_pages_of_sessions_are_on_the_panel_too(log, live):
-    client = create_app(log[1], live, stories=Stories(log[0].path)).test_client()
+    client = create_app(log[1], live, stories=HistoryCache(log[0].path)).test_client()
     page = client.get("/").text
     assert 'href="/sessions"' in page
     assert f'href="/sessions/{log[1].id}/verdict/' in page

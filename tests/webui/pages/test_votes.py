@@ -16,7 +16,7 @@ from engines.icefloe.state import State
 from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
-from referee.statistics.history import Stories
+from referee.statistics.history import HistoryCache
 from webui import create_app
 from webui.security.codes import Codes
 from webui.security.permissions import Access
@@ -79,7 +79,7 @@ def begin(tmp_path, live, as_host):
         session = Session.begin(log, started, games=games)
         opened.extend((session, log))
         app = create_app(
-            session, live, access=Access(Codes(own_codes)), stories=Stories(log.path, games)
+            session, live, access=Access(Codes(own_codes)), stories=HistoryCache(log.path, games)
         )
         return SimpleNamespace(session=session, app=app, client=as_host(app))
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from referee.live.game_setup import SettingUp
-from referee.statistics.history import Stories
+from referee.statistics.history import HistoryCache
 from table.errors import InputError
 from webui import (
     create_app,
@@ -181,7 +181,7 @@ def test_long_numbers_in_addresses_and_queries_are_no_mistake_of_the_panel_s(ses
 
 
 def log_stories(log):
-    return Stories(log[0].path)
+    return HistoryCache(log[0].path)
 
 
 def test_every_number_in_an_address_is_bounded(session, live, log, table):
@@ -382,7 +382,7 @@ def test_cookies_are_for_tls_only_where_it_came_by_tls(app):
 )
 def test_a_log_that_cannot_be_read_is_said_and_is_no_mistake_of_the_panel_s(tmp_path, path):
     (tmp_path / "log.sqlite").write_bytes(b"no log at all, " * 400)
-    answer = create_later_app(Stories(tmp_path / "log.sqlite")).test_client().get(path)
+    answer = create_later_app(HistoryCache(tmp_path / "log.sqlite")).test_client().get(path)
     assert answer.status_code in (404, 409)
     assert "log.sqlite" in answer.get_json()["error"]["said"]
 

@@ -11,7 +11,7 @@ from flask import Flask
 
 from referee.sessions.commands import Hear, Undo
 from referee.sessions.event_store import LogFailed
-from referee.statistics.history import Stories
+from referee.statistics.history import HistoryCache
 from table.errors import InputError
 from webui import create_app
 from webui.security.codes import LETTERS, Codes
@@ -504,7 +504,7 @@ def test_a_command_for_a_spectator_is_refused_before_the_session_hears_of_it(ses
 
 
 def test_a_session_is_carried_away_by_hosts(session, live, tmp_path, as_host):
-    app = create_app(session, live, stories=Stories(tmp_path / "log.sqlite"))
+    app = create_app(session, live, stories=HistoryCache(tmp_path / "log.sqlite"))
     assert (
         app.test_client().get("/sessions/1/session.zip").get_json()["error"]["code"]
         == "not_for_you"

@@ -21,7 +21,7 @@ from referee.sessions.commands import Declare, Hear
 from referee.sessions.event_store import Log
 from referee.sessions.events import Noted, SessionStarted
 from referee.sessions.session import Session
-from referee.statistics.history import Stories
+from referee.statistics.history import HistoryCache
 from webui import create_app
 from webui.security.codes import Codes
 from webui.security.permissions import Access
@@ -81,7 +81,7 @@ def open_table(tmp_path, live, as_host, as_player):
         )
         opened.extend((session, log))
         access = Access(Codes(shutil.copy(codes, tmp_path / f"{name}.json")))
-        app = create_app(session, live, access=access, stories=Stories(log.path))
+        app = create_app(session, live, access=access, stories=HistoryCache(log.path))
         browsers = {seat: as_player(app, seat) for seat in SEATS}
         return Table(
             session,

@@ -20,7 +20,7 @@ from flask import Response
 from referee.sessions.events import Record, Ruled
 from webui import server
 from webui.api import events, fanout
-from webui.api.events import Bulletin, Streams
+from webui.api.events import EventFeed, Streams
 from webui.security.wrong_codes import MOST_WRONG
 from webui.server import listen, serving
 
@@ -181,7 +181,7 @@ def test_one_address_has_its_share_and_what_waits_longest_makes_room(served, mon
 
 
 def test_one_address_has_its_share_of_streams_and_this_machine_has_not(session, live):
-    streams = Streams(Bulletin(session, live, "x"), limit=events.MOST_OF_ONE + 20)
+    streams = Streams(EventFeed(session, live, "x"), limit=events.MOST_OF_ONE + 20)
     assert [streams.enter("10.0.0.9") for _ in range(events.MOST_OF_ONE + 1)] == [
         True
     ] * events.MOST_OF_ONE + [False]
