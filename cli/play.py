@@ -222,20 +222,7 @@ def play(
     set_up: bool,
 ) -> None:
     """Referee a game on a real table, with its panel in the browser."""
-    if set_up and resume is not None:
-        raise InputError(
-            "--set-up: expected a session that begins; one that is resumed is played on as it was"
-            " begun"
-        )
-    if new_lens and resume is None:
-        raise InputError(
-            "--new-lens: expected --resume SESSION with it; a session that begins has no other lens"
-        )
-    if begins and (set_up or resume is not None):
-        raise InputError(
-            "--begins: expected a session that begins, and is not set up on a page: there people"
-            " choose it"
-        )
+    _check_together(set_up, resume, new_lens, begins)
     setup = load_table(table_path)
     reference = read_image(empty, setup) if empty else None
     colours = tuple(players.split(",")) if players else setup.game.colours
@@ -303,6 +290,24 @@ def play(
             log.path,
             ending,
             public_names,
+        )
+
+
+def _check_together(set_up: bool, resume: int | None, new_lens: bool, begins: str) -> None:
+    """Raises InputError for options that contradict each other."""
+    if set_up and resume is not None:
+        raise InputError(
+            "--set-up: expected a session that begins; one that is resumed is played on as it was"
+            " begun"
+        )
+    if new_lens and resume is None:
+        raise InputError(
+            "--new-lens: expected --resume SESSION with it; a session that begins has no other lens"
+        )
+    if begins and (set_up or resume is not None):
+        raise InputError(
+            "--begins: expected a session that begins, and is not set up on a page: there people"
+            " choose it"
         )
 
 

@@ -119,7 +119,7 @@ def evidence_rows(
                 if isinstance(item, Mapping) and {"said", "move"} == item.keys():
                     yield phrases(*above, name, item["said"], joint=","), Message(str(item["move"]))
                     continue
-                # Not `{text} {n}`, which counts in IceFloe and is translated otherwise.
+                # Not `{text} {n}`, which counts something and is translated otherwise.
                 numbered = phrase("{text2} {n}", text2=as_message(name), n=number)
                 yield from evidence_rows(
                     item if isinstance(item, Mapping) else {"": item}, *above, numbered

@@ -137,7 +137,7 @@ def lens(
         if guide:
             guide.finish((_summary(file), *file.advice, written))
     if as_json:
-        say_json(msgspec.json.encode(file).decode())
+        say_json(msgspec.json.encode(file, enc_hook=str).decode())
     else:
         _print(file)
         say(written)

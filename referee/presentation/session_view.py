@@ -168,7 +168,7 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     simulated: bool
     phase: Phase
     next: str | None
-    scores: dict[str, float]
+    scores: dict[str, int | float]
     ends: tuple[JsonObject, ...]
     outcome: str | None
     resigned: tuple[str, ...]

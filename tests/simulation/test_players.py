@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from itertools import combinations
+from types import SimpleNamespace
 
 import msgspec
 import numpy as np
@@ -68,16 +69,16 @@ class Umpire:
         over = outcome(self.state) is not None
         phase = "asking" if self.question else "over" if over else "playing"
         players = list(self.state.players)
-        return {
-            "seq": self.seq,
-            "phase": phase,
-            "next": self.state.next,
-            "ends": self.ends,
-            "players": players,
-            "verdicts": self.verdicts,
-            "question": self.question,
-            "state": {"starter": self.state.starter, "pieces": str(self.state.layout)},
-        }
+        return SimpleNamespace(
+            seq=self.seq,
+            phase=phase,
+            next=self.state.next,
+            ends=self.ends,
+            players=players,
+            verdicts=self.verdicts,
+            question=self.question,
+            state={"starter": self.state.starter, "pieces": str(self.state.layout)},
+        )
 
     def command(self, command):
         self.seq += 1
@@ -97,7 +98,7 @@ class Umpire:
 
     def _play(self, move):
         self.state = play(self.state, move)
-        self.verdicts.insert(0, {"verdict": "accepted"})
+        self.verdicts.insert(0, SimpleNamespace(verdict="accepted"))
         if self.state.end and self.state.target is None:
             self.ends.append({"winner": self.state.end.winner, "points": self.state.end.points})
 
@@ -247,11 +248,11 @@ def played(seed):
 
 
 def question(choices):
-    return {
-        "seq": 7,
-        "code": "boule.too_close",
-        "choices": [{"label": label, "moves": moves} for label, moves in choices],
-    }
+    return SimpleNamespace(
+        seq=7,
+        code="boule.too_close",
+        choices=[SimpleNamespace(label=label, moves=moves) for label, moves in choices],
+    )
 
 
 def test_asked_they_measure_and_tell_the_truth():

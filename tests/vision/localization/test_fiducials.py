@@ -96,7 +96,7 @@ def test_two_are_less_sure_than_four(scene):
     [
         ({0, 1, 2, 3}, "no fiducial is in view"),
         ({0, 1, 2}, "only one fiducial is in view"),
-        ({1, 2, 3}, "uncover fiducial 1 and 2 and 3"),
+        ({1, 2, 3}, "uncover fiducial 1, 2 and 3"),
     ],
 )
 def test_fewer_than_two_say_what_to_do(scene, hidden, reason):

@@ -94,6 +94,7 @@ def test_the_page_follows_the_table_without_being_loaded_again(browser, panel):
         "frame": 17,
     }
     verdict |= {"decided_by": None, "refers_to": None, "overturned_by": None}
+    verdict |= {"clauses": [], "call": "", "sound": ""}
     panel.change(
         record=True,
         view={"verdicts": [verdict], "next": "yellow", "scores": {"blue": 12, "yellow": 5}},

@@ -366,14 +366,10 @@ def test_phones_object_vote_on_it_in_the_open_and_the_torch_bearer_decides_a_tie
     assert "blue, the torch bearer, decides" in yellow.get("/play").text
     press(blue, "Yes, blue broke the commentary rules")
     newest = session.view().verdicts[0]
-    assert (newest["code"], newest["verdict"], newest["player"]) == (
-        "icefloe.penalty",
-        "accepted",
-        "blue",
-    )
-    assert newest["rests_on"] == "Commentary; ruling icefloe.6; Torch Bearer"
-    assert newest["evidence"]["ballot"] == {"red": True, "yellow": False}
-    assert "All votes are shown: red for 3 and yellow for 3." in newest["said"]
+    assert (newest.code, newest.verdict, newest.player) == ("icefloe.penalty", "accepted", "blue")
+    assert newest.rests_on == "Commentary; ruling icefloe.6; Torch Bearer"
+    assert newest.evidence["ballot"] == {"red": True, "yellow": False}
+    assert "All votes are shown: red for 3 and yellow for 3." in newest.said
     assert session.ledger.state.muted == ("blue",)
 
 
@@ -383,8 +379,8 @@ def test_an_objection_that_the_others_do_not_share_is_recorded_and_the_vote_kept
     press(browsers["yellow"], "No, red broke no rule")
     press(browsers["blue"], "No, red broke no rule")
     newest = session.view().verdicts[0]
-    assert (newest["code"], newest["verdict"]) == ("icefloe.cleared", "accepted")
-    assert newest["said"].startswith(
+    assert (newest.code, newest.verdict) == ("icefloe.cleared", "accepted")
+    assert newest.said.startswith(
         "Blue says that red broke no commentary rule. Red keeps the vote."
     )
     assert vote(browsers["red"], "red", "3").status_code == 303
