@@ -1,9 +1,10 @@
-"""Change one comparison of the rules at a time and see whether the tests notice.
+"""Change one comparison or constant at a time and see whether the tests notice.
 
 `<` becomes `<=` and `>=`, `==` becomes `!=`, `in` becomes `not in`, `is` becomes `is not`, and the
-other way round.  Every mutant is tried in a process of its own that runs the tests of its game and
-stops at the first that fails.  One that runs out of processor time or memory is noticed too: it no
-longer ends.
+other way round.  Outside the rules a number that a module keeps as a constant becomes three times
+as large, and a third.  Every mutant is tried in a process of its own that runs the tests of its
+part, the nearest first, and stops at the first that fails.  One that runs out of processor time or
+memory is noticed too: it no longer ends.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import itertools
 import os
 import resource
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from random import Random
@@ -28,6 +29,7 @@ import msgspec
 from benchmarks.harness import ROOT, Benchmark, Pairs
 
 GAMES = ("zamboni_wars", "icebreaker", "ice_storm", "ice_boule", "icefloe")
+ROOMS = ("referee/live", "referee/sessions", "hardware")
 LOADED_BEFORE = (
     "pytest",
     "_pytest.python",
@@ -55,17 +57,18 @@ OTHERS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Is: (ast.IsNot,),
     ast.IsNot: (ast.Is,),
 }
+FACTORS = (3.0, 1 / 3)
+"""What constants are multiplied with."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """The `nth` comparison operator of a file, in the order of `ast.walk`, replaced."""
+    """A module with one mistake, which `change` makes in its syntax tree."""
 
     path: Path
-    nth: int
-    other: type[ast.cmpop]
     line: int
     said: str
+    change: Callable[[ast.AST], None]
 
     def __str__(self) -> str:
         return f"{self.path.relative_to(ROOT)}:{self.line}: {self.said}"
@@ -78,9 +81,28 @@ class Mutant:
     def code(self) -> CodeType:
         """The module with its mistake."""
         tree = ast.parse(self.path.read_text(encoding="utf-8"))
-        compared, at = _operators(tree)[self.nth]
-        compared.ops[at] = self.other()
+        self.change(tree)
         return compile(tree, self.path, "exec")
+
+
+def mutants(path: Path, constants: bool) -> Iterator[Mutant]:
+    """All mutants of a file."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for nth, (compared, at) in enumerate(_operators(tree)):
+        was = ast.unparse(compared)
+        for other in OTHERS[type(compared.ops[at])]:
+            changed = ast.Compare(
+                compared.left,
+                [other() if k == at else op for k, op in enumerate(compared.ops)],
+                compared.comparators,
+            )
+            said = f"{was} -> {ast.unparse(changed)}"
+            yield Mutant(path, compared.lineno, said, partial(_compare_otherwise, nth, other))
+    for nth, (name, number) in enumerate(_constants(tree) if constants else ()):
+        for value in dict.fromkeys(_times(number.value, factor) for factor in FACTORS):
+            if value != number.value:
+                said = f"{name}: {number.value} -> {value}"
+                yield Mutant(path, number.lineno, said, partial(_set_constant, nth, value))
 
 
 def _operators(tree: ast.AST) -> list[tuple[ast.Compare, int]]:
@@ -92,17 +114,37 @@ def _operators(tree: ast.AST) -> list[tuple[ast.Compare, int]]:
     ]
 
 
-def mutants(path: Path) -> Iterator[Mutant]:
-    """All mutants of a file."""
-    for nth, (compared, at) in enumerate(_operators(ast.parse(path.read_text(encoding="utf-8")))):
-        was = ast.unparse(compared)
-        for other in OTHERS[type(compared.ops[at])]:
-            changed = ast.Compare(
-                compared.left,
-                [other() if k == at else op for k, op in enumerate(compared.ops)],
-                compared.comparators,
-            )
-            yield Mutant(path, nth, other, compared.lineno, f"{was} -> {ast.unparse(changed)}")
+def _compare_otherwise(nth: int, other: type[ast.cmpop], tree: ast.AST) -> None:
+    compared, at = _operators(tree)[nth]
+    compared.ops[at] = other()
+
+
+def _constants(tree: ast.AST) -> list[tuple[str, ast.Constant]]:
+    """The numbers, but 0, in a module's constants, with the names of these."""
+    assert isinstance(tree, ast.Module)
+    named = [
+        (ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target), node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
+    ]
+    return [
+        (name, number)
+        for name, value in named
+        if name.strip("(_").isupper()
+        for number in ast.walk(value)
+        if isinstance(number, ast.Constant)
+        and isinstance(number.value, int | float)
+        and not isinstance(number.value, bool)
+        and number.value
+    ]
+
+
+def _set_constant(nth: int, value: float, tree: ast.AST) -> None:
+    _constants(tree)[nth][1].value = value
+
+
+def _times(number: float, factor: float) -> float:
+    return round(number * factor) if isinstance(number, int) else number * factor
 
 
 class _Loader(SourceFileLoader):
@@ -127,8 +169,18 @@ class _Finder:
         return found
 
 
-def noticed(mutant: Mutant | None, game: str, limit_s: int) -> bool:
-    """Do the tests of a game fail with this mutant, or, for None, as they are?"""
+def tests_of(part: str, path: Path) -> list[str]:
+    """Arguments for pytest: the tests of a part, those of this file first."""
+    if part in GAMES:
+        tests = ["conformance/test_data.py", part, "conformance/test_games.py"]
+        return [*(f"tests/engines/{test}" for test in tests), "-k", part]
+    nearest = ROOT / "tests" / part / f"test_{path.stem}.py"
+    files = [nearest] if nearest.exists() else []
+    return [*map(str, files), f"tests/{part}", "-m", "not slow and not browser"]
+
+
+def noticed(mutant: Mutant | None, tests: Sequence[str], limit_s: int) -> bool:
+    """Do these tests fail with this mutant, or, for None, as they are?"""
     child = os.fork()
     if child:
         return os.waitpid(child, 0)[1] != 0
@@ -139,29 +191,19 @@ def noticed(mutant: Mutant | None, game: str, limit_s: int) -> bool:
     os.dup2(nowhere, 2)
     if mutant:
         sys.meta_path.insert(0, _Finder(mutant))
-    tests = ["conformance/test_data.py", game, "conformance/test_games.py"]
     pytest = importlib.import_module("pytest")
-    failed = pytest.main(
-        [
-            *(f"tests/engines/{path}" for path in tests),
-            "-xq",
-            "-k",
-            game,
-            "-p",
-            "no:cacheprovider",
-            *LATE,
-        ]
-    )
+    failed = pytest.main([*tests, "-xq", "-n", "0", "-p", "no:cacheprovider", *LATE])
     os._exit(int(failed))
 
 
 class Options(msgspec.Struct, frozen=True):
-    sample: Annotated[int, "So many mutants of each game, drawn by chance; 0: all."] = 0
+    sample: Annotated[int, "So many mutants of each part, drawn by chance; 0: all."] = 0
     limit_s: Annotated[int, "Processor time that the tests of a mutant may take."] = 300
 
 
 class Case(msgspec.Struct, frozen=True):
-    game: str
+    part: str
+    """A game, or a room of the house."""
     path: str
     number: int
     """Among the mutants of its file."""
@@ -174,7 +216,7 @@ class Tried(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    game: str
+    part: str
     tried: int
     noticed: int
 
@@ -185,11 +227,12 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 def cases(options: Options) -> Iterator[Case]:
-    for game in GAMES:
+    for part in (*GAMES, *ROOMS):
+        folder = ROOT / "engines" / part if part in GAMES else ROOT / part
         found = [
-            Case(game, str(path.relative_to(ROOT)), number, options.limit_s)
-            for path in sorted((ROOT / "engines" / game).glob("*.py"))
-            for number, _ in enumerate(mutants(path))
+            Case(part, str(path.relative_to(ROOT)), number, options.limit_s)
+            for path in sorted(folder.rglob("*.py"))
+            for number, _ in enumerate(mutants(path, part in ROOMS))
         ]
         yield from sorted_sample(found, options.sample) if options.sample else found
 
@@ -200,26 +243,27 @@ def sorted_sample(found: list[Case], count: int) -> list[Case]:
 
 
 @cache
-def _tests_pass(game: str, limit_s: int) -> bool:
+def _tests_pass(part: str, limit_s: int) -> bool:
     """Before anything is changed."""
     os.chdir(ROOT)
     for name in LOADED_BEFORE:
         importlib.import_module(name)
-    return not noticed(None, game, limit_s)
+    return not noticed(None, tests_of(part, ROOT), limit_s)
 
 
 def run(case: Case) -> Tried:
-    if not _tests_pass(case.game, case.limit_s):
-        raise RuntimeError(f"{case.game}: expected tests that pass before anything is changed")
-    mutant = next(itertools.islice(mutants(ROOT / case.path), case.number, None))
-    return Tried(str(mutant), noticed(mutant, case.game, case.limit_s))
+    if not _tests_pass(case.part, case.limit_s):
+        raise RuntimeError(f"{case.part}: expected tests that pass before anything is changed")
+    path = ROOT / case.path
+    mutant = next(itertools.islice(mutants(path, case.part in ROOMS), case.number, None))
+    return Tried(str(mutant), noticed(mutant, tests_of(case.part, path), case.limit_s))
 
 
 def summarise(_options: Options, pairs: Pairs) -> Summary:
-    by_game: dict[str, list[bool]] = {}
+    by_part: dict[str, list[bool]] = {}
     for case, one in pairs:
-        by_game.setdefault(case.game, []).append(one.noticed)
-    rows = [Row(game, len(found), sum(found)) for game, found in by_game.items()]
+        by_part.setdefault(case.part, []).append(one.noticed)
+    rows = [Row(part, len(found), sum(found)) for part, found in by_part.items()]
     return Summary(tuple(rows), tuple(one.mutant for _, one in pairs if not one.noticed))
 
 

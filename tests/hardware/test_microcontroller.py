@@ -161,7 +161,7 @@ def test_a_line_that_was_broken_on_the_way_is_made_good(linked, pico, pump_until
     BoardBuzzer(link).play(SCENE)
     pump_until(double, lambda: b"beeps" in double.sent)
     double.sent.clear()
-    pump_until(double, lambda: double.sent.count(b"lamps") == 3)
+    pump_until(double, lambda: double.sent.count(b"lamps") >= 3)
     assert b"beeps" not in double.sent, "nobody hears a beep again"
 
 
