@@ -189,9 +189,15 @@ def leans_on_another(look: TableMatch, piece: SeenPiece) -> bool | None:
 
 
 def in_colour(look: TableMatch, piece: SeenPiece, colour: str, player: str) -> list[Reading]:
-    """The player's possible throws, with words, if a misread piece is of this colour."""
-    pieces = tuple(replace(each, colour=colour) if each is piece else each for each in look.seen)
-    other = TableMatch(look.state, replace(look.now, pieces=pieces), look.before, look.board)
+    """The player's possible throws, with words, if a misread piece is of this colour.
+
+    One of the player's own colour is the thrown one.
+    """
+    misread = replace(piece, colour=colour)
+    pieces = tuple(misread if each is piece else each for each in look.seen)
+    thrown = misread if colour == player else None
+    now = replace(look.now, pieces=pieces)
+    other = TableMatch(look.state, now, look.before, look.board, assumed_new=thrown)
     read = (
         readings_of(other, player, other.new[0])
         if [new.colour for new in other.new] == [player]

@@ -59,7 +59,7 @@ from engines.verdict import (
 )
 from table.clearance import clearance
 from table.listing import listed
-from table.messages import NOTHING, msg, phrases, sentences
+from table.messages import NOTHING, Message, msg, phrases, sentences
 from table.observation import SURE, SeenPiece
 
 SURELY_ANOTHERS = 0.9999
@@ -488,7 +488,9 @@ def _stranger(look: TableMatch, piece: SeenPiece, player: str) -> Verdict:
     if any(gone.colour == colour for gone in look.gone) and not look.came_out[colour]:
         return out_of_sync(look, msg("Put it right."))
     read = in_colour(look, piece, player, player) if len(look.new) == 1 else []
-    if read and piece.colour_probability < SURELY_ANOTHERS:
+    # The colour of a piece that leans is misread more often: light falls on it otherwise.
+    leans = piece.pose == "leaning" or piece.on is not None
+    if read and (leans or piece.colour_probability < SURELY_ANOTHERS):
         choices = [Choice(text, counted(throw)) for text, throw in read]
         said = sentences(
             msg("Is the new piece {player} or {player2}?", player=player, player2=colour),
@@ -676,6 +678,7 @@ def _by_a_throw_that_nobody_sees(look: TableMatch, player: str) -> Verdict:
                 for said, throw in [*throws, *leaning]
                 if counted(throw)
             ),
+            *(Choice(said, (str(void),)) for said, void in _picked_up(look, player)),
             *earlier,
         ]
         evidence = {"may_be": {choice.label: choice.moves[0] for choice in choices}}
@@ -694,6 +697,10 @@ def _by_a_throw_that_nobody_sees(look: TableMatch, player: str) -> Verdict:
         for said, throw in throws
     ]
     choices += [Choice(said, counted(throw)) for said, throw in another_was_thrown(look, player)]
+    choices += [
+        Choice(msg("{text}; {pieces} was knocked off", text=said, pieces=gone), (str(void),))
+        for said, void in _picked_up(look, player)
+    ]
     choices += [*earlier, NOT_SO]
     said = msg(
         "Was {pieces} knocked off the board by a throw of {player}'s that is off the board too?",
@@ -708,6 +715,17 @@ def _by_a_throw_that_nobody_sees(look: TableMatch, player: str) -> Verdict:
     return Ambiguous(
         code="storm.unseen", said=said, choices=tuple(choices), until_moved=True, **common
     )
+
+
+def _picked_up(look: TableMatch, player: str) -> list[tuple[Message, Void]]:
+    """Ways in which a throw leaned and was picked up before it was seen; what it moved stays."""
+    leaned = msg("{player}'s piece leaned on another, and is picked up", player=player)
+    ways = [
+        (phrases(leaned, said), Void(player, changes))
+        for said, changes in changes_of(look)
+        if changes
+    ]
+    return [(said, void) for said, void in ways if violation(look.state, void) is None]
 
 
 def by_the_last_throw(look: TableMatch) -> list[Choice]:

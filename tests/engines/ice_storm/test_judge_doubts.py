@@ -150,7 +150,8 @@ def test_a_knocked_piece_beside_the_board_is_asked_about_where_the_throw_is_not_
     del table.pieces[gone]
     stolen = play(state, before)
     assert isinstance(stolen, OutOfSync)
-    assert [*stolen.evidence["may_be"].values()] == [f"throw red off: {gone} off"]
+    ways = [f"throw red off: {gone} off", f"void red: {gone} off"]
+    assert [*stolen.evidence["may_be"].values()] == ways
     table.beside = [lie(colour, 175, -60)]
     asked = play(state, before)
     assert (type(asked), asked.code, asked.until_moved) == (Ambiguous, "storm.unseen", True)
@@ -158,9 +159,25 @@ def test_a_knocked_piece_beside_the_board_is_asked_about_where_the_throw_is_not_
         asked.said
         == f"Was {gone} knocked off the board by a throw of red's that is off the board too?"
     )
-    assert [choice.moves for choice in asked.choices] == [(f"throw red off: {gone} off",), ()]
+    assert [choice.moves for choice in asked.choices] == [*((way,) for way in ways), ()]
+    assert (
+        asked.choices[1].label
+        == f"Red's piece leaned on another, and is picked up; {gone} was knocked off"
+    )
     after = game.play(game.State.parse(state), game.parse_move(*asked.choices[0].moves))
     assert isinstance(play(after, table.seen()), Waiting)
+
+
+def test_nobody_is_accused_because_a_piece_that_leans_looks_like_anothers(table, lie, play):
+    """Light falls on it otherwise, and a piece that leans is thrown again whosever it is."""
+    table.pieces = {"green1": lie("green", 175, 60)}
+    state, before = thrown("green1 d2", 1), table.seen()
+    leaning = lie("red", 190, 60, 90.0, "leaning").piece()
+    asked = play(state, before, leaning)
+    assert (type(asked), asked.code) == (Ambiguous, "storm.colour")
+    assert asked.choices[0].moves == ()
+    assert asked.choices[0].label.startswith("It is black: black's piece leans on another piece")
+    assert isinstance(play(state, before, lie("red", 75, 320).piece()), Refused)
 
 
 def test_nothing_is_said_of_what_could_not_be_read_before(table, play):

@@ -50,7 +50,7 @@ def test_a_board_that_a_throw_out_of_sight_changed_is_asked_about(three, lie, pl
     three.pieces["red1"] = lie("red", 120, 220)
     told = play(STATE, before)
     assert isinstance(told, OutOfSync)
-    assert moves_of(told.asks) == [("throw green off: red1 c5",), ()]
+    assert moves_of(told.asks) == [("throw green off: red1 c5",), ("void green: red1 c5",), ()]
     assert told.asks.said == "Did a throw do that which is off the board?"
 
 
@@ -60,8 +60,13 @@ def test_said_to_be_off_first_and_seen_to_have_moved_pieces_then(three, lie, pla
     state = after(STATE, "throw green off")
     told = play(state, before)
     assert isinstance(told, OutOfSync)
-    assert moves_of(told.asks) == [("throw black off: red1 c5",), ("moved green: red1 c5",), ()]
-    assert told.asks.choices[1].label == "Green's throw before, which is off the board, did it"
+    assert moves_of(told.asks) == [
+        ("throw black off: red1 c5",),
+        ("void black: red1 c5",),
+        ("moved green: red1 c5",),
+        (),
+    ]
+    assert told.asks.choices[2].label == "Green's throw before, which is off the board, did it"
     state = after(state, "moved green: red1 c5")
     assert state.next == "black", "nobody's turn is lost"
     assert isinstance(play(state, three.seen()), Waiting)
