@@ -89,9 +89,8 @@ def unbroken(said: str) -> str:
 
 def before_the_list(verdict: Decision) -> str:
     """What a verdict says, without the differences between table and record: a page lists those."""
-    said = verdict.said
+    said, content = verdict.said, verdict.said.content
     listed = [*map(str, verdict.evidence.get("differences", ()))]
-    content = as_message(said).content
     if listed and isinstance(content, Listing) and content.joint == SENTENCES:
         first, rest = content.items[: -len(listed)], content.items[-len(listed) :]
         if [str(Message(one)) for one in rest] == listed:

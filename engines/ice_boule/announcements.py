@@ -22,7 +22,7 @@ from engines.ice_boule.throws import TOO_CLOSE, label, orders
 from engines.verdict import Accepted, Ambiguous, Choice, Verdict, Waiting, refusal
 from table.errors import InputError
 from table.files import shown
-from table.messages import any_of, msg, sentences
+from table.messages import Message, any_of, msg, sentences
 from table.pieces import COLOURS
 
 H = TypeVar("H", Stop, Throw)
@@ -219,14 +219,7 @@ def _judge_target(state: State, heard: TargetSaid) -> Verdict:
             "Which colour is the target that stands there, and that the camera does not see?"
         )
         choices = (*choices, Choice(msg("It does not stand yet"), ()))
-        return Ambiguous(
-            code="boule.target.unseen",
-            said=said,
-            rests_on=SETUP,
-            player=state.starter,
-            choices=choices,
-            until_moved=True,
-        )
+        return ask_unseen_target(state, said, choices)
     colour = (
         next(colour for colour in COLOURS if colour not in state.players)
         if heard.target is True
@@ -252,6 +245,18 @@ def _set_up(state: State, move: Move, player: str, code: str, said: str) -> Verd
         rests_on=SETUP,
         player=player,
         moves=(str(move),),
+    )
+
+
+def ask_unseen_target(state: State, said: Message, choices: tuple[Choice, ...]) -> Ambiguous:
+    """The question about a target that the camera does not see."""
+    return Ambiguous(
+        code="boule.target.unseen",
+        said=said,
+        rests_on=SETUP,
+        player=state.starter,
+        choices=choices,
+        until_moved=True,
     )
 
 

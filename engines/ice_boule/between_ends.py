@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engines.ice_boule.announcements import unseen_targets
+from engines.ice_boule.announcements import ask_unseen_target, unseen_targets
 from engines.ice_boule.changes import compare
 from engines.ice_boule.moves import Target
 from engines.ice_boule.rules import SETUP, play, turn, violation
@@ -127,14 +127,7 @@ def _stands_unseen(state: State, before: Observation | None) -> Ambiguous:
         player=state.starter,
     )
     choices = (*unseen_targets(state, next(iter(last), None)), NONE_OF_THESE)
-    return Ambiguous(
-        code="boule.target.unseen",
-        said=said,
-        rests_on=SETUP,
-        player=state.starter,
-        choices=choices,
-        until_moved=True,
-    )
+    return ask_unseen_target(state, said, choices)
 
 
 def _came(seen: Observation, before: Observation | None) -> tuple[Message, ...]:

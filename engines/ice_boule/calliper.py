@@ -9,15 +9,12 @@ from itertools import combinations
 from engines.errors import AmbiguousMove, InvalidNotation, Violation
 from engines.ice_boule.layout import Layout
 from engines.ice_boule.moves import Stop, Throw, parse_move
-from engines.verdict import Accepted, Ambiguous, Choice, answer_by_label
-from table.messages import SENTENCES, Listing, Message, all_of, as_message, msg, phrase, phrases
-
-THE_PLAYERS = "the players"
-"""Who decides, where nobody says who."""
+from engines.verdict import PLAYERS, Accepted, Ambiguous, Choice, answer_by_label
+from table.messages import Message, all_of, in_a_row, msg, phrase, phrases, quoted
 
 
 def judge_answer(
-    asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = THE_PLAYERS
+    asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = PLAYERS
 ) -> Accepted:
     """What people decided about a question (ruling ice_boule.2).
 
@@ -34,14 +31,14 @@ def judge_answer(
         raise InvalidNotation(
             msg(
                 "expected one of {text}, got {text2}, which agrees with none",
-                text=Listing(tuple(_quoted(choice.label).content for choice in asked.choices), ","),
+                text=in_a_row(_in_quotes(choice.label) for choice in asked.choices),
                 text2=phrases(*readings, joint=","),
             )
         )
     if len(fitting) > 1:
         said = msg(
             "It agrees with {text}: say which, or measure more pieces.",
-            text=all_of(_quoted(choice.label) for choice in fitting),
+            text=all_of(_in_quotes(choice.label) for choice in fitting),
         )
         which = tuple(move for choice in fitting for move in choice.moves[-1:])
         raise AmbiguousMove(
@@ -54,7 +51,7 @@ def judge_answer(
             text=choice.label,
             text2=phrases(*readings, joint=","),
         )
-        if decided_by == THE_PLAYERS
+        if decided_by == PLAYERS
         else msg(
             "{text}: {raw} measured {text2}.",
             text=choice.label,
@@ -73,9 +70,9 @@ def _reading(piece: str, gap_mm: float) -> Message:
     return phrase("{player} {mm} mm", player=colour, mm=f"{gap_mm:g}")
 
 
-def _quoted(label: str) -> Message:
+def _in_quotes(label: str) -> Message:
     """A label as it is shown, with a capital letter."""
-    return phrase("'{text}'", text=Listing((as_message(label).content,), SENTENCES))
+    return phrase("'{text}'", text=quoted(label))
 
 
 def _measured_so(choice: Choice, readings_mm: Mapping[str, float]) -> bool:

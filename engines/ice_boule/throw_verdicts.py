@@ -15,7 +15,7 @@ from engines.ice_boule.throws import Reading, ask, label, rule, two_throws
 from engines.verdict import Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, refusal
 from table.clearance import clearance
 from table.listing import cannot_be_read
-from table.messages import Listing, Message, Word, msg, phrases, sentences
+from table.messages import Message, in_a_row, msg, phrases, sentences
 from table.observation import SURE, SeenPiece
 
 TOUCHING_MM = 3.0
@@ -77,7 +77,7 @@ def _nothing_new(found: TableMatch) -> Verdict:
 
 def _vanished(found: TableMatch) -> Verdict:
     """The verdict where pieces are no longer in play."""
-    player, gone = found.player, _colours(found.lost)
+    player, gone = found.player, in_a_row(found.lost, "colour")
     knocked = msg("Was it knocked out by {player}'s throw?", player=player)
     if _seen_outside(found):
         said = sentences(msg("Out of play: {players}.", players=gone), knocked)
@@ -172,7 +172,7 @@ def _one_new(found: TableMatch, colour: str) -> Verdict:
 
 def _others_gone(found: TableMatch, colour: str, thrown: int) -> Verdict:
     """The verdict where a piece came and others are gone: it knocked them out, or hides them."""
-    gone = _colours(found.lost)
+    gone = in_a_row(found.lost, "colour")
     knocked = [
         (msg("{text}; knocked out of play: {players}", text=text, players=gone), reading)
         for text, reading in _sizes(found, colour, thrown)
@@ -348,7 +348,7 @@ def _several_new(found: TableMatch) -> Verdict:
     said = msg(
         "{n} new pieces lie in play ({text}), and one is thrown at a time.",
         n=len(new),
-        text=_colours(found.gained),
+        text=in_a_row(found.gained, "colour"),
     )
     if (once := _seen_twice(found, [k for _, k in new])) is not None:
         (thrown,) = once.new(once.gained[0])
@@ -426,8 +426,3 @@ def _orders(found: TableMatch, new: Sequence[tuple[str, int]]) -> list[Choice]:
 def _two(one: tuple[str, Message], other: tuple[str, Message]) -> dict[str, object]:
     """The fields of a sentence on two pieces, each with its colour and how it lies."""
     return dict(zip(("colour", "text", "colour2", "text2"), (*one, *other), strict=True))
-
-
-def _colours(players: Sequence[str]) -> Listing:
-    """`red, red, blue`, of pieces."""
-    return Listing(tuple(map(Word, players)), ",")

@@ -6,10 +6,11 @@ A throw is legal or to be repeated, decided or to be asked about.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 from engines.errors import Violation
 from engines.ice_storm import messages
@@ -62,6 +63,7 @@ from table.listing import listed
 from table.messages import NOTHING, Message, msg, phrases, sentences
 from table.observation import SURE, SeenPiece
 
+_Move = TypeVar("_Move", Moved, Void)
 SURELY_ANOTHERS = 0.9999
 """Least probability of a colour at which somebody is told to have thrown out of turn: that happens
 hardly more often than a colour is misread.
@@ -720,12 +722,7 @@ def _by_a_throw_that_nobody_sees(look: TableMatch, player: str) -> Verdict:
 def _picked_up(look: TableMatch, player: str) -> list[tuple[Message, Void]]:
     """Ways in which a throw leaned and was picked up before it was seen; what it moved stays."""
     leaned = msg("{player}'s piece leaned on another, and is picked up", player=player)
-    ways = [
-        (phrases(leaned, said), Void(player, changes))
-        for said, changes in changes_of(look)
-        if changes
-    ]
-    return [(said, void) for said, void in ways if violation(look.state, void) is None]
+    return _ways(look, leaned, partial(Void, player))
 
 
 def by_the_last_throw(look: TableMatch) -> list[Choice]:
@@ -737,14 +734,15 @@ def by_the_last_throw(look: TableMatch) -> list[Choice]:
     if player is None:
         return []
     did = msg("{player}'s throw before, which is off the board, did it", player=player)
-    moves = [
-        (phrases(did, said), Moved(player, changes))
-        for said, changes in changes_of(look)
-        if changes
-    ]
-    return [
-        Choice(said, (str(move),)) for said, move in moves if violation(look.state, move) is None
-    ]
+    return [Choice(said, (str(move),)) for said, move in _ways(look, did, partial(Moved, player))]
+
+
+def _ways(
+    look: TableMatch, did: Message, move: Callable[[tuple[Change, ...]], _Move]
+) -> list[tuple[Message, _Move]]:
+    """Legal moves that changed the board as it is, each with what was done in words."""
+    ways = [(phrases(did, said), move(changes)) for said, changes in changes_of(look) if changes]
+    return [(said, made) for said, made in ways if violation(look.state, made) is None]
 
 
 def _nobody_threw(look: TableMatch) -> list[Choice]:

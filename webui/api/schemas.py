@@ -19,7 +19,6 @@ Schema = dict[str, Any]
 REFERENCE = "#/components/schemas/{name}"
 TEXT: Schema = {"type": "string"}
 WHOLE: Schema = {"type": "integer"}
-NUMBER: Schema = {"type": "number"}
 YES: Schema = {"type": "boolean"}
 ANY_OBJECT: Schema = {"type": "object"}
 
@@ -29,14 +28,9 @@ def one_of(*words: str) -> Schema:
     return {"type": "string", "enum": list(words)}
 
 
-def many(schema: Schema, **limits: int) -> Schema:
+def many(schema: Schema) -> Schema:
     """A list of them."""
-    return {"type": "array", "items": schema} | limits
-
-
-def by_name(schema: Schema) -> Schema:
-    """An object with one of them for each name."""
-    return {"type": "object", "additionalProperties": schema}
+    return {"type": "array", "items": schema}
 
 
 def or_null(schema: Schema) -> Schema:
@@ -49,18 +43,17 @@ def known(name: str) -> Schema:
     return {"$ref": REFERENCE.format(name=name)}
 
 
-def fields(said: str, also: Schema | None = None, /, **properties: Schema) -> Schema:
-    """An object that always has these and no others, but for what it may have `also`."""
+def fields(said: str, /, **properties: Schema) -> Schema:
+    """An object that always has these and no others."""
     return {
         "type": "object",
         "description": said,
-        "properties": properties | (also or {}),
+        "properties": properties,
         "required": list(properties),
         "additionalProperties": False,
     }
 
 
-POINT_MM = many(NUMBER, minItems=2, maxItems=3)
 SEQ: Schema = {"type": "integer", "minimum": 1, "description": "Number of a record in the log."}
 COLOUR: Schema = {"type": "string", "examples": ["blue"]}
 
