@@ -76,10 +76,10 @@ def write_page(benchmark: Benchmark, results: Results, out: Path | None) -> None
 
 def option_of(field: msgspec.structs.FieldInfo, kind: Any) -> click.Option:
     """The command line's option for a field of a benchmark's options."""
-    plain, said = get_args(kind)
+    plain, meaning = get_args(kind)
     name = f"--{field.encode_name.replace('_', '-')}"
     return click.Option(
-        [name, field.name], type=plain, default=field.default, show_default=True, help=said
+        [name, field.name], type=plain, default=field.default, show_default=True, help=meaning
     )
 
 

@@ -123,17 +123,17 @@ def observe(case: Path, with_empty: bool = False) -> tuple[dict[str, Any] | str,
 
 def read(case: Path, with_empty: bool = False) -> Scored:
     """A case, read by the command and scored."""
-    said, wall_s, cpu_s = observe(case, with_empty)
-    return Scored(score(case, said), wall_s, cpu_s)
+    answer, wall_s, cpu_s = observe(case, with_empty)
+    return Scored(score(case, answer), wall_s, cpu_s)
 
 
-def score(case: Path, said: dict[str, Any] | str) -> dict[str, Any]:
+def score(case: Path, heard: dict[str, Any] | str) -> dict[str, Any]:
     """What the scorer says of a document; with a complaint in its place nothing was found."""
-    if isinstance(said, str):
+    if isinstance(heard, str):
         pieces = json.loads((case / "truth.json").read_text())["pieces"]
         nothing = {"truth": len(pieces), "pred": 0, "matched": 0, "rows": []}
-        return {"case": case.name, **nothing, "wrong": [{"failed": said}]}
-    scored: dict[str, Any] = load_scorer().score_case(case, said)
+        return {"case": case.name, **nothing, "wrong": [{"failed": heard}]}
+    scored: dict[str, Any] = load_scorer().score_case(case, heard)
     return scored
 
 

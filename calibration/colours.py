@@ -150,17 +150,17 @@ def in_order(shown: Sequence[Shown], order: Sequence[str], setup: Setup) -> dict
     _check_count(shown, order)
     for left, right in pairwise(shown):
         if right.place_mm[0] - left.place_mm[0] < APART_MM:
-            said = f"the pieces at {left} and {right} lie one behind the other"
+            why = f"the pieces at {left} and {right} lie one behind the other"
             raise InputError(
-                f"expected pieces side by side, but {said}; move one to the side and take another"
+                f"expected pieces side by side, but {why}; move one to the side and take another"
                 " picture"
             )
-    for one, said, score in zip(shown, order, _palette_score(shown, setup), strict=True):
+    for one, colour, score in zip(shown, order, _palette_score(shown, setup), strict=True):
         looks = int(score.argmax())
-        if score[looks] - score[setup.colours.index(said)] > UNLIKE_MARGIN:
+        if score[looks] - score[setup.colours.index(colour)] > UNLIKE_MARGIN:
             raise InputError(
-                f"expected pieces in the order that --order says, but the piece at {one}, {said} by"
-                f" that, looks {setup.colours[looks]}"
+                f"expected pieces in the order that --order says, but the piece at {one}, {colour}"
+                f" by that, looks {setup.colours[looks]}"
             )
     return dict(zip(order, shown, strict=True))
 

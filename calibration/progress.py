@@ -40,13 +40,13 @@ class Guide:
         self._outcome: tuple[str, ...] = ()
         self._looked = self._seen = False
 
-    def finish(self, said: Sequence[str]) -> None:
+    def finish(self, message: Sequence[str]) -> None:
         """Mark it as done, with the outcome."""
-        self._close("done", said)
+        self._close("done", message)
 
-    def fail(self, said: str) -> None:
+    def fail(self, message: str) -> None:
         """Mark it as failed, with the reason."""
-        self._close("failed", (said,))
+        self._close("failed", (message,))
 
     def wait_until_seen(self, timeout_s: float) -> None:
         """Wait, at most `timeout_s`, until a page has shown the outcome; not if no page looks."""
@@ -54,9 +54,9 @@ class Guide:
             if self._looked:
                 self._changed.wait_for(lambda: self._seen, timeout_s)
 
-    def _close(self, stage: Stage, said: Sequence[str]) -> None:
+    def _close(self, stage: Stage, message: Sequence[str]) -> None:
         with self._changed:
-            self._stage, self._outcome = stage, tuple(said)
+            self._stage, self._outcome = stage, tuple(message)
 
     def _look(self) -> tuple[Stage, tuple[str, ...]]:
         """Stage and outcome, for a page that shows them now."""
@@ -71,7 +71,7 @@ class Guide:
 class LensNow:
     """State of a lens's calibration.
 
-    `said` is about the last frame, `where` is where to hold the target next, `lacking` what is
+    `message` is about the last frame, `where` is where to hold the target next, `lacking` what is
     still needed; `refused` are the last refusals, newest first, each with its reason. `coverage` is
     the share of the image's cells that contain corners.
     """
@@ -79,7 +79,7 @@ class LensNow:
     stage: Stage
     outcome: tuple[str, ...] = ()
     doing: str = "looking"
-    said: str = ""
+    message: str = ""
     where: str = ""
     lacking: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
@@ -119,15 +119,15 @@ class LensGuide(Guide):
         with self._changed:
             self._shown = frame, seen, guidance
             refused = self._now.refused
-            if guidance.doing == "refused" and guidance.said not in refused[:1]:
-                refused = (guidance.said, *(one for one in refused if one != guidance.said))[
+            if guidance.doing == "refused" and guidance.message not in refused[:1]:
+                refused = (guidance.message, *(one for one in refused if one != guidance.message))[
                     :REFUSALS_SHOWN
                 ]
             self._stage = "calculating" if guidance.enough or self._ended else "at work"
             self._now = LensNow(
                 stage=self._stage,
                 doing=guidance.doing,
-                said=guidance.said,
+                message=guidance.message,
                 where=where_next(guidance),
                 lacking=guidance.lacking,
                 refused=refused,
@@ -205,11 +205,11 @@ class CornersGuide(Guide):
             told, self._told = self._told, None
             return told
 
-    def refuse(self, said: str) -> None:
+    def refuse(self, message: str) -> None:
         """Reject the corners with a reason; people place them again."""
         with self._changed:
             self._stage = "at work"
-            self._now = replace(self._now, refusal=said)
+            self._now = replace(self._now, refusal=message)
 
     def put(self, corners_px: Sequence[tuple[float, float]]) -> bool:
         """Confirm these corners; False if nothing waits for them, or one is off the photograph."""

@@ -53,13 +53,13 @@ JOBS: tuple[Job, ...] = get_args(Job)
 class Step:
     """State of one part of the preparation.
 
-    `good` is None as long as that is not known; `said` are sentences, `when` an ISO 8601 time or
+    `good` is None as long as that is not known; `message` are sentences, `when` an ISO 8601 time or
     empty.  `doing` is set while work is in progress; `refusal` is why the last request could not be
     done.
     """
 
     good: bool | None
-    said: tuple[str, ...]
+    message: tuple[str, ...]
     when: str = ""
     doing: bool = False
     refusal: str = ""
@@ -259,7 +259,10 @@ class TableWizard:
         try:
             views = take_views(self._camera, target, guide)
             file = lens_file(
-                calibrate_lens(views.views, views.size_px), views, target.said, target.square_mm
+                calibrate_lens(views.views, views.size_px),
+                views,
+                target.description,
+                target.square_mm,
             )
             path = self._file.path.with_name(LENS_NAME)
             save_lens(file, path)
@@ -301,16 +304,16 @@ class TableWizard:
 
     def _camera_step(self) -> Step:
         lens = self._file.setup.camera
-        said = msg("{who}, {n} × {n2} px.", who=self.name, n=lens.width, n2=lens.height)
+        message = msg("{who}, {n} × {n2} px.", who=self.name, n=lens.width, n2=lens.height)
         seen = None if self._frame is None and not self._lost else not self._lost
         return Step(
             seen,
             (
-                (said, self._lost)
+                (message, self._lost)
                 if self._lost
-                else (said,)
+                else (message,)
                 if self._frame
-                else (said, msg("Waiting for its first picture."))
+                else (message, msg("Waiting for its first picture."))
             ),
         )
 
@@ -325,7 +328,7 @@ class TableWizard:
             return replace(
                 step,
                 good=True,
-                said=(
+                message=(
                     _lens_said(self._new_lens.camera),
                     msg("It is used once cards and board are measured anew."),
                 ),
@@ -342,8 +345,8 @@ class TableWizard:
             )
         if checked is None:
             return self._step("table", None, (msg("Not looked at yet."),))
-        if checked.said:
-            return self._step("table", False, tuple(map(as_sentence, checked.said)))
+        if checked.message:
+            return self._step("table", False, tuple(map(as_sentence, checked.message)))
         gap = (
             (msg("A gap is read to ± {mm} mm here.", mm=f"{self._gap_mm:.1f}"),)
             if self._gap_mm
@@ -368,10 +371,10 @@ class TableWizard:
             ),
         )
 
-    def _step(self, job: Job, good: bool | None, said: Sequence[str]) -> Step:
+    def _step(self, job: Job, good: bool | None, message: Sequence[str]) -> Step:
         return Step(
             good,
-            tuple(said),
+            tuple(message),
             self._done.get(job, ""),
             self._job == job,
             self._refusals.get(job, ""),

@@ -133,9 +133,9 @@ def _strip(
             ),
             "",
         )
-    said = f"WLED {found.version} with {found.lamps} lamps"
+    found_text = f"WLED {found.version} with {found.lamps} lamps"
     if isinstance(lamps, WledPresetsSettings):
-        return said, ""
+        return found_text, ""
     wanted = lamps.leds + 7 * (
         settings.dice.count if isinstance(settings.dice, WledDiceSettings) else 0
     )
@@ -150,7 +150,7 @@ def _strip(
     most_a = min(lamps.supply_ma, full_ma(wanted, lamps.brightness)) / 1000
     return (
         (
-            f"{said}; draws {most_a:.1f} A at most, {full_ma(wanted) / 1000:.1f} A without"
+            f"{found_text}; draws {most_a:.1f} A at most, {full_ma(wanted) / 1000:.1f} A without"
             " brightness and supply_ma"
         ),
         "",

@@ -121,7 +121,7 @@ def _list_ports() -> None:
         return
     table = _table("serial port", "description")
     for port in ports:
-        table.add_row(escape(port.device), escape(port.said))
+        table.add_row(escape(port.device), escape(port.description))
     console().print(table)
     # Not in the table, which breaks names at the width of the terminal: people copy them into their
     # settings.

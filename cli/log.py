@@ -35,9 +35,9 @@ from table.messages import NOTHING
 
 def which_log(command: Callable[..., None]) -> Callable[..., None]:
     """`--log PATH`, as `path`."""
-    said = "The log [default: the one in the data folder]."
+    message = "The log [default: the one in the data folder]."
     return click.option(
-        "--log", "path", type=click.Path(path_type=Path, dir_okay=False), help=said
+        "--log", "path", type=click.Path(path_type=Path, dir_okay=False), help=message
     )(command)
 
 
@@ -185,14 +185,14 @@ def check(path: Path | None) -> None:
         say(line)
     if checked.wrong:
         raise damaged(reader.path, f"{len(checked.wrong)} faults")
-    said = (
+    message = (
         f"{reader.path}: {checked.sessions} sessions, {checked.records} records and"
         f" {checked.frames} pictures are whole"
     )
     say(
-        said
+        message
         if checked.version > 1
-        else f"{said}; its records get checksums when it is next written to"
+        else f"{message}; its records get checksums when it is next written to"
     )
 
 
@@ -328,10 +328,10 @@ def latest(reader: LogReader) -> int:
 
 def _sentence(record: Record, document: dict[str, Any]) -> str:
     """What a record says, in words; who decided it where people did."""
-    told = in_language(getattr(record.event, "said", NOTHING))
+    told = in_language(getattr(record.event, "message", NOTHING))
     match document["fact"]:
         case "session_started" | "game_started":
-            said = "; ".join(
+            message = "; ".join(
                 filter(
                     None,
                     (
@@ -341,10 +341,10 @@ def _sentence(record: Record, document: dict[str, Any]) -> str:
                 )
             )
         case "reopened":
-            said = told or "Rinkside was started again and goes on with the session"
+            message = told or "Rinkside was started again and goes on with the session"
         case "session_ended":
-            said = document["reason"]
+            message = document["reason"]
         case _:
-            said = told or document.get("label", "")
+            message = told or document.get("label", "")
     decided_by = document.get("decided_by")
-    return f"{said} (decided by {decided_by})" if decided_by else said
+    return f"{message} (decided by {decided_by})" if decided_by else message

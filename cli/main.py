@@ -99,7 +99,7 @@ class _Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
-            formatter.write_dl([(name, said) for name, (_, said) in COMMANDS.items()])
+            formatter.write_dl([(name, message) for name, (_, message) in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -120,7 +120,7 @@ def _refuse(error: InputError | OSError | click.UsageError) -> NoReturn:
             place = f"{error.filename}: " if error.filename else ""
             raise Refused(f"{place}{error.strerror or error}") from error
         case _:
-            raise Refused(in_language(error.said)) from error
+            raise Refused(in_language(error.message)) from error
 
 
 def _let_go_of_what_cannot_be_written() -> None:

@@ -181,6 +181,7 @@ def _kept_in(stack: ExitStack, data: Path | None, throw_away: bool) -> tuple[Log
     help="With --resume: go on although the lens is another one than before.",
 )
 @click.option(
+    "--rule",
     "--ruling",
     "rulings",
     multiple=True,

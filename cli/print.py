@@ -78,7 +78,7 @@ def print(
     if as_json:
         say_json(json.dumps(_document(sheet, layout)))
     else:
-        say(f"{out}: {layout.said}. {_markers_said(sheet)}")
+        say(f"{out}: {layout.description}. {_markers_said(sheet)}")
 
 
 def _markers_said(sheet: Sheet) -> str:

@@ -26,7 +26,7 @@ from referee.live.referee_factory import RefereeFactory
 from referee.live.standstill import STALL_CODES
 from referee.live.supervisor import Supervisor
 from referee.sessions.event_store import Log
-from referee.sessions.events import Asked, Noted, Record, Ruled
+from referee.sessions.events import InputRecorded, QuestionAsked, Record, VerdictReached
 from referee.sessions.session import Session
 from referee.sessions.start import as_played, opening, parse_names, parse_rulings
 from referee.sessions.status import LiveState
@@ -47,6 +47,7 @@ INCOMPLETE = 3
 @click.option("--game", default=usual_game(), show_default=True, help="The game that is played.")
 @click.option("--players", required=True, help="Colours in turn order, as in blue,yellow.")
 @click.option(
+    "--rule",
     "--ruling",
     "rulings",
     multiple=True,
@@ -183,8 +184,8 @@ def _print(record: Record, as_json: bool) -> None:
     if as_json:
         say_json(json.dumps(document, ensure_ascii=False))
         return
-    said = in_language(document["said"])
-    say(f"{document['t_ms'] / 1000:9.2f} s  {document['verdict']}: {said}{rests_on}")
+    message = in_language(document["said"])
+    say(f"{document['t_ms'] / 1000:9.2f} s  {document['verdict']}: {message}{rests_on}")
 
 
 def verdict_document(record: Record) -> dict[str, Any]:
@@ -195,23 +196,25 @@ def verdict_document(record: Record) -> dict[str, Any]:
     evidence), else as the log keeps it. Empty for a record that is no verdict of the referee's own.
     """
     event = record.event
-    if isinstance(event, Noted) and event.code in STALL_CODES:
-        event = Ruled(verdict="cannot_see", code=event.code, said=event.said, state=event.state)
-    if not isinstance(event, Ruled | Asked):
+    if isinstance(event, InputRecorded) and event.code in STALL_CODES:
+        event = VerdictReached(
+            verdict="cannot_see", code=event.code, message=event.message, state=event.state
+        )
+    if not isinstance(event, VerdictReached | QuestionAsked):
         return {}
     document: dict[str, Any] = {
         "t_ms": record.at_ms,
-        "verdict": event.verdict if isinstance(event, Ruled) else "ambiguous",
+        "verdict": event.verdict if isinstance(event, VerdictReached) else "ambiguous",
     }
     document |= {"code": event.code, "player": event.player}
-    if isinstance(event, Asked):
+    if isinstance(event, QuestionAsked):
         document["choices"] = [choice.label for choice in event.choices]
     elif event.moves:
         document["tried" if event.verdict == "refused" else "played"] = event.evidence.get(
             "move", "; ".join(event.moves)
         )
     return document | {
-        "said": event.said,
+        "said": event.message,
         "rests_on": event.rests_on,
         "state": event.state,
         "evidence": event.evidence,

@@ -66,8 +66,8 @@ def _document(again: Rejudged) -> dict[str, Any]:
     place = {"seq": record.seq, "at_ms": record.at_ms, "code": getattr(record.event, "code", "")}
     return place | {
         "changes": changes,
-        "said_was": getattr(record.event, "said", ""),
-        "said_now": again.said,
+        "said_was": getattr(record.event, "message", ""),
+        "said_now": again.message,
     }
 
 

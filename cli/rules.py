@@ -32,5 +32,5 @@ def rules(game: str, as_json: bool) -> None:
     for heading in ("option", "values, default first", "stands for", "meaning"):
         table.add_column(heading)
     for ruling in rulings:
-        table.add_row(ruling.name, ", ".join(ruling.values), ruling.cites, ruling.said)
+        table.add_row(ruling.name, ", ".join(ruling.values), ruling.cites, ruling.description)
     console().print(table, highlight=False)

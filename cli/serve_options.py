@@ -74,11 +74,11 @@ def address_options(command: Options) -> Options:
     return command
 
 
-def page_options(said: str) -> Callable[[Options], Options]:
+def page_options(message: str) -> Callable[[Options], Options]:
     """--panel, which says what it does, and `address_options`."""
 
     def add(command: Options) -> Options:
-        return click.option("--panel", is_flag=True, help=said)(address_options(command))
+        return click.option("--panel", is_flag=True, help=message)(address_options(command))
 
     return add
 

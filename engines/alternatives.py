@@ -42,7 +42,7 @@ def instead(
     for move in first:
         state = rules.play(state, move)
     found: dict[str, Choice] = {}
-    for said, move in near(state, last):
+    for message, move in near(state, last):
         if move != last and str(move) not in found and rules.violation(state, move) is None:
-            found[str(move)] = Choice(said, (*moves[:-1], str(move)))
+            found[str(move)] = Choice(message, (*moves[:-1], str(move)))
     return tuple(found.values())

@@ -13,13 +13,13 @@ from table.files import convert, shown
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-def read_heard(said: Mapping[str, Any], *forms: type[T]) -> T:
+def read_heard(heard: Mapping[str, Any], *forms: type[T]) -> T:
     """Convert an announcement to the one of `forms` that has its keys.
 
     Raises InputError where no form has these keys, or a value has the wrong type.
     """
     for form in forms:
-        if set(form.__struct_fields__) == set(said):
-            return convert(dict(said), form, "input")
+        if set(form.__struct_fields__) == set(heard):
+            return convert(dict(heard), form, "input")
     known = " or ".join(", ".join(form.__struct_fields__) for form in forms)
-    raise InputError(f"input: expected the keys {known}, got {shown(dict(said))}")
+    raise InputError(f"input: expected the keys {known}, got {shown(dict(heard))}")

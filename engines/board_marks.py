@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
+
 Kind = Literal["goal", "path", "way", "ray", "aim", "take", "here"]
 """`goal`: cells that may be moved to. `path`: from one cell to another; `way`: cells in the order
 they are passed. `ray`: a line of fire that hits, `aim`: one that hits nothing, listed from its
@@ -34,15 +36,14 @@ class Mark:
     looks: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(msgspec.Struct, frozen=True, rename={"label": "said"}):
     """Something that may be done now or comes next, in words and as marks on the board.
 
-    `who` is a player, or None for nobody in particular.
+    `who` is a player, or None for nobody in particular. The API writes the `label` as `said`.
     """
 
     who: str | None
-    said: str
+    label: str
     marks: tuple[Mark, ...] = ()
 
 

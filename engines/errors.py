@@ -18,7 +18,7 @@ class Violation:
 
     code: str
     clause: str
-    said: str
+    message: str
     meant: tuple[str, ...] = ()
 
     def error(self, tried: object) -> IllegalMove:
@@ -26,14 +26,14 @@ class Violation:
         return AmbiguousMove(self, tried) if self.meant else IllegalMove(self, tried)
 
     @property
-    def message(self) -> Message:
+    def full_message(self) -> Message:
         """The sentence, with the clause that it rests on."""
         if not self.clause:
-            return as_message(self.said)
-        return msg("{text} ({clauses})", text=quoted(self.said), clauses=self.clause)
+            return as_message(self.message)
+        return msg("{text} ({clauses})", text=quoted(self.message), clauses=self.clause)
 
     def __str__(self) -> str:
-        return self.message
+        return self.full_message
 
 
 class InvalidNotation(InputError):  # noqa: N818 - the name that the field uses
@@ -46,16 +46,16 @@ class InvalidNotation(InputError):  # noqa: N818 - the name that the field uses
 class IllegalMove(ValueError):  # noqa: N818
     """A readable move that the rules forbid now.
 
-    The message quotes the move. `violation` says which rule forbids it; `said` is the whole
+    The message quotes the move. `violation` says which rule forbids it; `message` is the whole
     message, for pages in another language.
     """
 
-    said: Message
+    message: Message
 
     def __init__(self, violation: Violation, tried: object) -> None:
-        said = msg("'{raw}': {text}", raw=tried, text=quoted(violation.message))
-        super().__init__(str(said))
-        self.said = said
+        message = msg("'{raw}': {text}", raw=tried, text=quoted(violation.full_message))
+        super().__init__(str(message))
+        self.message = message
         self.violation = violation
 
 

@@ -19,7 +19,7 @@ from engines.announcements import read_heard
 from engines.board_marks import Mark, Option
 from engines.errors import InvalidNotation, Violation
 from engines.game import Game, GameFacts, Printed, facts, shown_state
-from engines.house_rules import Ruling
+from engines.house_rules import HouseRule
 from engines.move_notation import Notation, parse_colour
 from engines.resigned import RESIGNED, in_order, read_resigned, write_resigned
 from engines.state_notation import NONE, read_line, read_state, write_line
@@ -221,7 +221,7 @@ class RolledFirst:
         return self.game.NAME
 
     @property
-    def RULINGS(self) -> tuple[Ruling, ...]:  # noqa: N802
+    def RULINGS(self) -> tuple[HouseRule, ...]:  # noqa: N802
         """As `Rules.RULINGS`."""
         return self.game.RULINGS
 
@@ -410,31 +410,31 @@ class RolledFirst:
             return self.game.judge(state, seen, before, board)
         return Waiting(
             code="begins.roll",
-            said=turn(state),
+            message=turn(state),
             rests_on=facts(self.game).first_player.rests_on("roll"),
             player=state.due[0],
         )
 
-    def hear(self, state: Any, said: Mapping[str, Any], in_doubt: bool = False, /) -> Verdict:
+    def hear(self, state: Any, heard: Mapping[str, Any], in_doubt: bool = False, /) -> Verdict:
         """A roll, `{"player": "red", "die": 5}`; what the game hears later has no use yet."""
         if not isinstance(state, Rolling):
-            return self.game.hear(state, said, in_doubt)
+            return self.game.hear(state, heard, in_doubt)
         rests_on = facts(self.game).first_player.rests_on("roll")
-        if "die" not in said:
+        if "die" not in heard:
             self.game.hear(
-                self.begun(state, ""), said, in_doubt
+                self.begun(state, ""), heard, in_doubt
             )  # raises where the game would never understand it
             return Waiting(
                 code="begins.first",
-                said=sentences(msg("Who begins is decided first."), turn(state)),
+                message=sentences(msg("Who begins is decided first."), turn(state)),
                 rests_on=rests_on,
             )
-        heard = read_heard(said, DieSaid)
-        if heard.player not in state.players:
+        form = read_heard(heard, DieSaid)
+        if form.player not in state.players:
             raise InputError(
-                f"input: player: expected {', '.join(state.players)}, got {heard.player!r}"
+                f"input: player: expected {', '.join(state.players)}, got {form.player!r}"
             )
-        roll = BeginRoll(len(state.rounds), heard.player, heard.die)
+        roll = BeginRoll(len(state.rounds), form.player, form.die)
         if wrong := self.violation(state, roll):
             return refusal(
                 replace(wrong, code="begins.roll"),
@@ -461,9 +461,9 @@ class RolledFirst:
         if not isinstance(after, Rolling):
             first: str = after.players[0]
             begins = msg("{player} begins.", player=first)
-            return Accepted(said=sentences(showed, begins), player=first, **common)
+            return Accepted(message=sentences(showed, begins), player=first, **common)
         tie = NOTHING if rolled.due else msg("{players} tie and roll again.", players=after.due)
-        return Noted(said=sentences(showed, tie, turn(after)), player=roll.player, **common)
+        return Noted(message=sentences(showed, tie, turn(after)), player=roll.player, **common)
 
     def judge_answer(
         self, asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = PLAYERS

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, get_args
 
 from engines.board_marks import Mark, Option
 from engines.errors import Violation
-from engines.house_rules import Ruling
+from engines.house_rules import HouseRule
 from engines.statistics import Hit, Step, Thrown
 from engines.verdict import Accepted, Ambiguous, Choice, Verdict
 from table.boards import Board
@@ -39,7 +39,7 @@ class Rules(Protocol):
         """As tables and command lines name the game."""
 
     @property
-    def RULINGS(self) -> tuple[Ruling, ...]:  # noqa: N802
+    def RULINGS(self) -> tuple[HouseRule, ...]:  # noqa: N802
         """Its options."""
 
     @property
@@ -88,8 +88,8 @@ class Rules(Protocol):
         `to_move`, `attacker`, `starter` (a player who acts where nobody chooses); `leading` (a
         player); `end` (the part of the game just over, `{"winner": ..., "points": ...}` or None);
         `points` and `rolls` (dice to show: pips, or pips by player); `may_say` (what `hear` waits
-        for: rows of `label`, `said`, and `anybody` or `aside` where that is so); `comments` (what
-        is said aloud now, or None).
+        for: rows of `label`, `meaning`, and `anybody` or `aside` where that is so); `comments`
+        (what is said aloud now, or None).
         """
 
     def options(self, state: Any) -> tuple[Option, ...]:
@@ -132,14 +132,14 @@ class Game(Rules, Protocol):
         too when the program has just begun to look at a game that is under way.
         """
 
-    def hear(self, state: Any, said: Mapping[str, Any], in_doubt: bool = False, /) -> Verdict:
+    def hear(self, state: Any, heard: Mapping[str, Any], in_doubt: bool = False, /) -> Verdict:
         """A verdict on what does not come through the lens.
 
-        `said` is a line of inputs.jsonl without its time, `{"player": "red", "die": 5}`.  Accepted
-        and Refused are announced, Noted counts without a word, Waiting says that it has no use now.
-        The table is `in_doubt` where it could not be read when it was judged last, or was not as it
-        is recorded: something may have happened that is not on record.  Raises InputError for what
-        the game cannot understand at any time.
+        `meaning` is a line of inputs.jsonl without its time, `{"player": "red", "die": 5}`.
+        Accepted and Refused are announced, Noted counts without a word, Waiting says that it has no
+        use now.  The table is `in_doubt` where it could not be read when it was judged last, or was
+        not as it is recorded: something may have happened that is not on record.  Raises InputError
+        for what the game cannot understand at any time.
         """
 
     def judge_answer(
@@ -248,7 +248,7 @@ class Declaration:
     """A move that the host may put on record at a touch, in words."""
 
     move: str
-    said: str
+    label: str
 
 
 def _nothing_marked(_document: Document) -> tuple[Mark, ...]:

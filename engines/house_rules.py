@@ -15,19 +15,19 @@ Chosen = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class HouseRule:
     """A house rule: the `values` that may be chosen, the default first.
 
-    `cites` is the ruling or section that it stands for; `said` explains it.
+    `cites` is the ruling or section that it stands for; `description` explains it.
     """
 
     name: str
     cites: str
     values: tuple[str, ...]
-    said: str
+    description: str
 
 
-def choose(rulings: tuple[Ruling, ...], given: Mapping[str, str]) -> Chosen:
+def choose(rulings: tuple[HouseRule, ...], given: Mapping[str, str]) -> Chosen:
     """All house rules with the values given, else their defaults.
 
     Raises InputError for an unknown name or value.
@@ -61,7 +61,7 @@ def write_rulings(chosen: Chosen) -> str:
     return " ".join(f"{name}={value}" for name, value in chosen)
 
 
-def read_rulings(rulings: tuple[Ruling, ...], text: str) -> Chosen:
+def read_rulings(rulings: tuple[HouseRule, ...], text: str) -> Chosen:
     """The house rules in force that `write_rulings` wrote; raises InputError."""
     pairs = [word.split("=") for word in text.split(" ")]
     if any(len(pair) != 2 for pair in pairs) or len({pair[0] for pair in pairs}) < len(pairs):

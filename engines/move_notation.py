@@ -56,9 +56,9 @@ class Notation(Generic[M]):
                 except InvalidNotation as error:
                     if begun:
                         raise InvalidNotation(
-                            msg("{text}; in the move {raw}", text=error.said, raw=repr(text))
+                            msg("{text}; in the move {raw}", text=error.message, raw=repr(text))
                         ) from None
-                    why = error.said
+                    why = error.message
                     break
         expected = _one_of(begun) if begun else msg("a move such as {raw}", raw=self._examples)
         raise InvalidNotation(

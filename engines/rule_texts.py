@@ -24,7 +24,7 @@ class Clause(NamedTuple):
     """A section of the printed rules or a ruling that verdicts cite, and its text in our words."""
 
     name: str
-    said: str
+    text: str
 
 
 def words(game: str) -> Mapping[str, str]:

@@ -1,7 +1,7 @@
 """What a judge says about a settled table: a closed union of frozen values.
 
-`code` is stable and made for programs, `said` is the sentence for people, `rests_on` the section of
-the printed rules or the ruling that decides, `player` whom it concerns, `evidence` plain data
+`code` is stable and made for programs, `message` is the sentence for people, `rests_on` the section
+of the printed rules or the ruling that decides, `player` whom it concerns, `evidence` plain data
 (lengths in mm, sigma = one standard deviation).
 """
 
@@ -22,7 +22,7 @@ PLAYERS = phrase("the players")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Verdict:
     code: str
-    said: str
+    message: str
     rests_on: str = ""
     player: str | None = None
     evidence: dict[str, Any] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class Unsettled(_Verdict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting(Unsettled):
-    """Nothing happened yet that counts; `said` tells what the game waits for.
+    """Nothing happened yet that counts; `message` tells what the game waits for.
 
     `differences` are sentences about what lies there and is neither that nor a part of it: such a
     table is put on record.  Where the table is `as_recorded` nothing is amiss, or half done.
@@ -96,7 +96,7 @@ class Waiting(Unsettled):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CannotSee(Unsettled):
-    """The table cannot be judged as it was seen; `said` tells why.
+    """The table cannot be judged as it was seen; `message` tells why.
 
     It is falsy, as every failed estimate.
     """
@@ -119,7 +119,7 @@ class OutOfSync(Unsettled):
 class Noted(_Verdict):
     """Heard, and no ruling to announce: a die, a vote.  `moves` take the state there.
 
-    The moves of a `secret` one are kept and shown to nobody; `said` and `evidence` must not tell
+    The moves of a `secret` one are kept and shown to nobody; `message` and `evidence` must not tell
     them.
     """
 
@@ -150,7 +150,7 @@ def answer_by_label(
     label = chosen[0].label
     return Accepted(
         code=asked.code,
-        said=(
+        message=(
             msg("{text}: the players decided.", text=label)
             if decided_by == PLAYERS
             else msg("{text}: {raw} decided.", text=label, raw=decided_by)
@@ -177,7 +177,7 @@ def refusal(
     """The verdict for a move that the rules forbid."""
     common: dict[str, Any] = {
         "code": violation.code,
-        "said": violation.said,
+        "message": violation.message,
         "rests_on": violation.clause,
     }
     return Refused(player=player, tried=tried, stands=stands, evidence=evidence, **common)

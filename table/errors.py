@@ -8,17 +8,17 @@ from table.messages import Message, as_message
 class InputError(ValueError):
     """An error in one line: what was expected, what was found, where, and what to do.
 
-    The command line exits with 2 on it. The line often quotes what was found: line ends and other
-    characters that do not print are replaced by spaces. `said` is the line as a message, where it
-    was made as one, for pages in another language.
+    The command line exits with 2 on it.  The line often quotes what was found: line ends and other
+    characters that do not print are replaced by spaces. `message` is the line as a message, where
+    it was made as one, for pages in another language.
     """
 
-    said: Message
+    message: Message
 
-    def __init__(self, said: str) -> None:
-        printed = "".join(letter if letter.isprintable() else " " for letter in said)
+    def __init__(self, message: str) -> None:
+        printed = "".join(letter if letter.isprintable() else " " for letter in message)
         super().__init__(printed)
-        self.said = as_message(said if said == printed else printed)
+        self.message = as_message(message if message == printed else printed)
 
 
 class LogFailed(InputError):  # noqa: N818 - a fact about the disk, not a mistake of the program
@@ -27,7 +27,7 @@ class LogFailed(InputError):  # noqa: N818 - a fact about the disk, not a mistak
 
 def message_of(error: Exception) -> Message:
     """The text of an error, as the message that it was made of if there is one."""
-    return as_message(getattr(error, "said", str(error)))
+    return as_message(getattr(error, "message", str(error)))
 
 
 def said_of(error: Exception) -> str:

@@ -204,8 +204,8 @@ def written(value: Value, say: Say = lambda english, _form: english, form: str =
         case Word(english, own):
             return say(english, form or own)
         case PieceName(colour, number):
-            said = say(colour, "")
-            return f"{said}{number}" if said == colour else f"{said} {number}"
+            text = say(colour, "")
+            return f"{text}{number}" if text == colour else f"{text} {number}"
         case Listing(items, joint):
             parts = [written(item, say, form) for item in items]
             if joint == SENTENCES:

@@ -271,12 +271,12 @@ def _check_words(raw: dict[str, Any], where: str) -> None:
     for field, words in WORDS.items():
         if (
             isinstance(board, dict)
-            and isinstance(said := board.get(field), str)
-            and said not in words
+            and isinstance(expected := board.get(field), str)
+            and expected not in words
         ):
             raise InputError(
                 f"{where}: board.{field}: expected {', '.join(words[:-1])} or {words[-1]}, got"
-                f" {quoted(said)}"
+                f" {quoted(expected)}"
             )
 
 
@@ -297,13 +297,13 @@ def _check_lens(lens: Lens, where: str) -> None:
         raise InputError(
             f"{where}: camera.matrix: expected {shape}, got {[list(row) for row in lens.matrix]}"
         )
-    counts, said = (
+    counts, expected = (
         ((4,), "4 numbers for a fisheye lens")
         if lens.model == "fisheye"
         else ((4, 5, 8, 12, 14), "4, 5, 8, 12 or 14 numbers")
     )
     if (count := len(lens.distortion)) not in counts:
-        raise InputError(f"{where}: camera.distortion: expected {said}, got {count}")
+        raise InputError(f"{where}: camera.distortion: expected {expected}, got {count}")
     if (size := len(lens.covariance)) > 4 + count:
         raise InputError(
             f"{where}: camera.covariance: expected {4 + count} rows or fewer, one a parameter, got"

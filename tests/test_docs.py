@@ -54,9 +54,9 @@ def test_a_documented_command_is_understood(command: str) -> None:
     error.
     """
     words = [word for word in shlex.split(command)[1:] if word != "--help"]
-    said = CliRunner().invoke(main, [*words, "--help"])
-    assert said.exit_code == 0, said.output
-    assert said.output.startswith("Usage: ")
+    message = CliRunner().invoke(main, [*words, "--help"])
+    assert message.exit_code == 0, message.output
+    assert message.output.startswith("Usage: ")
 
 
 @pytest.mark.parametrize("command", commands("make"))

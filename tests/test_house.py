@@ -250,8 +250,8 @@ def run(*words: str) -> str:
 
 
 def test_style() -> None:
-    if said := run("ruff", "check", "--quiet", "--output-format", "concise", "."):
-        pytest.fail(said, pytrace=False)
+    if message := run("ruff", "check", "--quiet", "--output-format", "concise", "."):
+        pytest.fail(message, pytrace=False)
 
 
 @pytest.mark.slow
@@ -260,8 +260,8 @@ def test_style() -> None:
     reason="types are checked on Python 3.11, where NumPy's own types stand still",
 )
 def test_types() -> None:
-    if said := run("mypy"):
-        pytest.fail(said, pytrace=False)
+    if message := run("mypy"):
+        pytest.fail(message, pytrace=False)
 
 
 NO_NETWORK = re.compile(

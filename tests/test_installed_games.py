@@ -25,7 +25,7 @@ from referee.presentation.session_view import Clause
 from referee.presentation.shown_games import title
 from referee.sessions.commands import Hear, Undo
 from referee.sessions.event_store import Log
-from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.events import SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from referee.statistics.history import HistoryCache
 from referee.statistics.throws import hits
@@ -188,7 +188,9 @@ def session(heap: engines.Game, tmp_path: Path) -> Iterator[Session]:
 
 
 def put(session: Session, move: str) -> None:
-    ruled = Ruled(verdict="accepted", code="heap.put", said="Put.", moves=(move,), rests_on="Turns")
+    ruled = VerdictReached(
+        verdict="accepted", code="heap.put", message="Put.", moves=(move,), rests_on="Turns"
+    )
     assert session.append(ruled)
 
 
@@ -199,13 +201,13 @@ def test_an_installed_game_is_played_shown_and_counted(session: Session, tmp_pat
     assert view.scores == {"red": 2, "blue": 1}
     assert view.verdicts[0].sound == "hit"
     assert view.verdicts[0].clauses == (
-        Clause(name="Turns", said="Players in turn put one or two pieces on."),
+        Clause(name="Turns", text="Players in turn put one or two pieces on."),
     )
     assert title("heap") == "The Heap"
     board = Chessboard(square_mm=40.0)
     assert standing(session.ledger, board).marks == (Mark("spot", ((20.0, 20.0),)),)
     (next_up,) = commands_of(Press("next", "short", 0), session.ledger, 1)
-    assert next_up == Hear(said={"player": "red", "put": 1}, decided_by="a button")
+    assert next_up == Hear(heard={"player": "red", "put": 1}, decided_by="a button")
     session.command(next_up)
     assert [hit.target for hit in hits(session.ledger, session.records())] == [
         "red 2",
@@ -234,7 +236,7 @@ def test_what_lies_below_the_rules_knows_an_installed_game(heap: engines.Game) -
     assert facts.pieces.most == 7
     sheet = board_sheet(facts.default.sheet, facts.default.board(40.0))
     assert sheet.sizes.startswith("Squares of 40 mm")
-    assert [clause.said for clause in explain("heap", "Winning")] == [
+    assert [clause.text for clause in explain("heap", "Winning")] == [
         "Who puts the last piece on wins."
     ]
     with pytest.raises(InputError, match="expected a chessboard"):

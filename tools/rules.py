@@ -276,8 +276,8 @@ def run(levels: Mapping[str, set[str]]) -> list[str]:
     wrong = [f"{one}: {how}" for one, how in came.items() if how not in ("passed", "skipped")]
     for one, level in ((one, level) for one in came for level in LEVELS if level in levels[one]):
         if came[one] == "passed" and not doors.went_through(one, level):
-            said = f"is said to hold at the level of the {level}, and never asks {NEEDS[level]}"
-            wrong.append(f"{one}: {said}")
+            message = f"is said to hold at the level of the {level}, and never asks {NEEDS[level]}"
+            wrong.append(f"{one}: {message}")
     return wrong or ([f"pytest ended with {code}"] if code else [])
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 CONTEXT = "said"
-"""Of everything that comes from below and passes through the filters `said` and `word`; what a
+"""Of everything that comes from below and passes through the filters `localized` and `word`; what a
 template says itself has none.
 """
 
@@ -42,8 +42,8 @@ def clauses(
     options: Any,  # noqa: ARG001
 ) -> Iterator[Found]:  # as Babel calls it
     """What a game's clauses say."""
-    for name, said in tomllib.loads(file.read().decode()).items():
-        yield 1, "pgettext", (CONTEXT, said), [name]
+    for name, meaning in tomllib.loads(file.read().decode()).items():
+        yield 1, "pgettext", (CONTEXT, meaning), [name]
 
 
 def code(
@@ -55,7 +55,7 @@ def code(
     """Texts of a module.
 
     These are the templates of messages, `msg("{player} throws next.", ...)`, and the options of a
-    game, `Ruling(name, cites, values, said)`: names, values and meaning.
+    game, `HouseRule(name, cites, values, description)`: names, values and meaning.
     """
     for node in ast.walk(ast.parse(file.read())):
         match node:
@@ -64,11 +64,11 @@ def code(
                     if isinstance(text, ast.Constant) and isinstance(text.value, str):
                         yield node.lineno, "pgettext", (CONTEXT, text.value), []
             case ast.Call(
-                func=ast.Name(id="Ruling"),
-                args=[ast.Constant(str(name)), _, values, ast.Constant(str(said))],
+                func=ast.Name(id="HouseRule"),
+                args=[ast.Constant(str(name)), _, values, ast.Constant(str(meaning))],
             ):
                 yield node.lineno, "pgettext", ("ruling", name), []
-                yield node.lineno, "pgettext", (CONTEXT, said), []
+                yield node.lineno, "pgettext", (CONTEXT, meaning), []
                 for value in ast.walk(values):
                     if isinstance(value, ast.Constant):
                         yield node.lineno, "pgettext", (f"ruling {name}", str(value.value)), []

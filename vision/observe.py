@@ -51,8 +51,8 @@ def observe(
     on_board = [one for one in read.pieces if _inside(one, outline)]
     strays = [one for one in read.pieces if not _inside(one, outline)]
     notes = camera.notes
-    if said := refocused(frame.focus_dpt, setup.camera):
-        notes += (said,)
+    if message := refocused(frame.focus_dpt, setup.camera):
+        notes += (message,)
     if setup.camera.first_estimate:
         notes += (FIRST_ESTIMATE,)
     return Observation(

@@ -82,20 +82,20 @@ def _clause(clause: str) -> Message:
     )
 
 
-def unbroken(said: str) -> str:
+def unbroken(message: str) -> str:
     """A sentence in which no line ends between a number, its ± and its unit."""
-    return said.replace(" ± ", "\u00a0±\u00a0").replace(" mm", "\u00a0mm")
+    return message.replace(" ± ", "\u00a0±\u00a0").replace(" mm", "\u00a0mm")
 
 
 def before_the_list(verdict: Decision) -> str:
     """What a verdict says, without the differences between table and record: a page lists those."""
-    said, content = verdict.said, verdict.said.content
+    message, content = verdict.message, verdict.message.content
     listed = [*map(str, verdict.evidence.get("differences", ()))]
     if listed and isinstance(content, Listing) and content.joint == SENTENCES:
         first, rest = content.items[: -len(listed)], content.items[-len(listed) :]
         if [str(Message(one)) for one in rest] == listed:
             return Message(Listing(first, SENTENCES))
-    return said.removesuffix(" ".join(("", *listed))) if listed else said
+    return message.removesuffix(" ".join(("", *listed))) if listed else message
 
 
 def evidence_rows(

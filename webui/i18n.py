@@ -2,7 +2,7 @@
 
 Templates mark what they say themselves with `_`, `ngettext` and `{% trans %}`.  What comes from
 below (verdicts, refusals, colours, states) is English in the whole house and in its log, and passes
-through `said`, or `word` where no markup may stand.  Programs are answered in English.
+through `localized`, or `word` where no markup may stand.  Programs are answered in English.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def speak(app: Flask) -> None:
         pgettext=lambda context, text: catalogue(language()).pgettext(context, text),
     )
     jinja.filters.update(
-        said=said, word=word, called=called, cited=cited, capital=capital, number=number
+        localized=localized, word=word, called=called, cited=cited, capital=capital, number=number
     )
     app.context_processor(lambda: {"language": language(), "languages": LANGUAGES})
     app.register_blueprint(_routes())
@@ -58,7 +58,7 @@ def language() -> str:
     return code
 
 
-def said(text: str) -> str | Markup:
+def localized(text: str) -> str | Markup:
     """Sentences from the other packages in the language of the page.
 
     Those without a translation are marked as English.
@@ -75,17 +75,17 @@ def said(text: str) -> str | Markup:
 
 
 def _message(message: Message) -> str | Markup:
-    """A message in the language of the page; parts that have no template are read as `said`."""
+    """A message in the language of the page; `localized` reads parts without a template."""
     content, code = message.content, language()
     if isinstance(content, Listing) and content.joint == SENTENCES:
         return Markup(" ").join(_message(Message(item)) for item in content.items)
     if isinstance(content, Plain):
-        return said(content.text)
+        return localized(content.text)
     return translated(message, code) or message
 
 
 def word(text: str, context: str = SAID) -> str:
-    """As `said`, where no markup may stand: in attributes, in drawings, in lists of options.
+    """As `localized`, where no markup may stand: in attributes, in drawings, in lists of options.
 
     Words of other contexts are looked up as they are.
     """

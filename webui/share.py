@@ -43,8 +43,8 @@ def verdict_png(
     `jpeg` is the picture that it rests on, if one is kept.
     """
     ruled = view.verdicts[0] if view.verdicts else None
-    said = _wrapped(
-        say(ruled.said if ruled else msg("Nothing has been ruled yet.")),
+    message = _wrapped(
+        say(ruled.message if ruled else msg("Nothing has been ruled yet.")),
         "Helvetica-Bold",
         SAID,
         WIDTH - 2 * EDGE,
@@ -56,7 +56,7 @@ def verdict_png(
         + PICTURES
         + GAP
         + SMALL * 2
-        + len(said) * SAID * 1.25
+        + len(message) * SAID * 1.25
         + (len(rows) + 2) * SMALL * 1.45
         + EDGE
     )
@@ -88,7 +88,7 @@ def verdict_png(
             SMALL * 0.85,
         )
     canvas.setFillColor(INK)
-    for line in said:
+    for line in message:
         y -= SAID * 1.25
         _text(canvas, EDGE, y, line, "Helvetica-Bold", SAID)
     y -= SMALL * 0.6

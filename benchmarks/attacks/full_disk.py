@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.harness import ROOT
 from referee.live.patient_session import PatientSession
 from referee.sessions.event_store import Log
-from referee.sessions.events import Noted, SessionStarted
+from referee.sessions.events import InputRecorded, SessionStarted
 from referee.sessions.session import Session
 from referee.sessions.status import LiveState
 
@@ -81,15 +81,15 @@ def main(folder: Path, records: int, every: int) -> None:
     for turn in range(records):
         if turn % every == every // 2:
             fill(ballast)
-        patient.append(Noted(code="turn", said=str(turn)), PICTURE)
+        patient.append(InputRecorded(code="turn", message=str(turn)), PICTURE)
     log.close()
     with Log(folder / "log.sqlite") as log:
-        said = [
-            record.event.said
+        message = [
+            record.event.message
             for record in log.records(session.id)
-            if isinstance(record.event, Noted)
+            if isinstance(record.event, InputRecorded)
         ]
-    assert said == [str(turn) for turn in range(records)], (
+    assert message == [str(turn) for turn in range(records)], (
         "every record is on disk, once and in order"
     )
     print("whole", waits)

@@ -19,12 +19,12 @@ from referee.sessions.event_store import Log, LogReader
 from referee.sessions.events import (
     Answered,
     Appealed,
-    Asked,
     Choice,
     Corrected,
-    Ruled,
+    QuestionAsked,
     SessionEnded,
     SessionStarted,
+    VerdictReached,
 )
 from simulation.generate.cases import resized
 from simulation.players.ice_boule_table import demo_place, demo_setup, demo_stage
@@ -136,7 +136,7 @@ def _documents(folder: Path, table: dict[str, Any]) -> None:
     }
     (folder / "lens.json").write_text(json.dumps(lens))
     (folder / "rinkside.toml").write_text(SETTINGS)
-    (folder / "inputs.jsonl").write_text("".join(json.dumps(said) + "\n" for said in HEARD))
+    (folder / "inputs.jsonl").write_text("".join(json.dumps(message) + "\n" for message in HEARD))
     Codes(folder / "access.json")
 
 
@@ -154,10 +154,10 @@ def _log(folder: Path, table: dict[str, Any], jpeg: bytes) -> None:
             table=table,
         )
         first = log.append(started, 0).session
-        target = Ruled(
+        target = VerdictReached(
             verdict="accepted",
             code="boule.target",
-            said="the target lies",
+            message="the target lies",
             rests_on="Play",
             player="red",
             moves=("target yellow",),
@@ -166,9 +166,9 @@ def _log(folder: Path, table: dict[str, Any], jpeg: bytes) -> None:
         ways = tuple(f"throw red large {gap}: red {gap}" for gap in ("57.52", "60.10"))
         choices = tuple(Choice(label=way, moves=(way,)) for way in ways)
         asked = log.append(
-            Asked(
+            QuestionAsked(
                 code="boule.too_close",
-                said="Where is it?",
+                message="Where is it?",
                 choices=choices,
                 rests_on="ruling ice_boule.2",
             ),
@@ -186,7 +186,10 @@ def _log(folder: Path, table: dict[str, Any], jpeg: bytes) -> None:
         log.append(Appealed(appeals=2, player="blue", reason="it was touched"), 950, first)
         log.append(
             Corrected(
-                corrects=2, moves=("target yellow",), decided_by="blue", said="it lies as it lies"
+                corrects=2,
+                moves=("target yellow",),
+                decided_by="blue",
+                message="it lies as it lies",
             ),
             960,
             first,

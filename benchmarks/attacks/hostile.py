@@ -556,11 +556,11 @@ def _value(key: str, chance: random.Random) -> Any:
 
 
 def _said(chance: random.Random) -> dict[str, Any]:
-    said: dict[str, Any] = {
+    heard: dict[str, Any] = {
         "player": chance.choice(("red", "blue", "black", "yellow", chance.choice(TEXTS)))
     }
     for key in chance.sample(SAID, chance.choice((1, 1, 1, 2, 3))):
-        said[key] = chance.choice(
+        heard[key] = chance.choice(
             (True, "4", "S", "red", 5, chance.choice(TEXTS), chance.choice(NUMBERS))
         )
-    return said
+    return heard

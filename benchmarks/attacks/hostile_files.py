@@ -418,11 +418,11 @@ def _ended(words: Words, path_length: int) -> tuple[str, str]:
     )
 
 
-def _wrong(said: str, path_length: int) -> str:
+def _wrong(message: str, path_length: int) -> str:
     """What is wrong with a refusal."""
-    lines = [line for line in said.splitlines() if not line.startswith("rinkside: left out: ")]
+    lines = [line for line in message.splitlines() if not line.startswith("rinkside: left out: ")]
     if len(lines) != 1 or not lines[0].startswith("rinkside: "):
-        return f"expected one line, got {said[-600:]!r}"
+        return f"expected one line, got {message[-600:]!r}"
     return (
         f"a line of {len(lines[0])} characters: {lines[0][:300]!r}"
         if len(lines[0]) > MOST_SAID + 2 * path_length
@@ -548,7 +548,7 @@ def main(count: int, seed: int, only: tuple[str, ...], as_json: bool) -> None:
         count,
         seed,
         [one for one in FORMATS if not only or one.name in only],
-        lambda said: print(said, file=sys.stderr, flush=True),
+        lambda message: print(message, file=sys.stderr, flush=True),
     )
     if as_json:
         print(json.dumps({name: getattr(outcome, name) for name in outcome.__slots__}))

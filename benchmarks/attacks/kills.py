@@ -24,7 +24,7 @@ from benchmarks.harness import ROOT
 from engines import GAMES
 from referee.sessions.commands import NextGame, Undo
 from referee.sessions.event_store import Log
-from referee.sessions.events import Record, Ruled, SessionStarted
+from referee.sessions.events import Record, SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from referee.sessions.state import apply, begin
 from simulation.players.policies import RandomPlayer
@@ -65,8 +65,11 @@ def play_and_show(path: Path, seed: int) -> None:
         elif session.ledger.standing and chance.random() < 0.15:
             session.command(Undo())
         else:
-            ruled = Ruled(
-                verdict="accepted", code="boule.throw", said="", moves=(str(player.choose(state)),)
+            ruled = VerdictReached(
+                verdict="accepted",
+                code="boule.throw",
+                message="",
+                moves=(str(player.choose(state)),),
             )
             session.append(ruled, chance.randbytes(chance.randrange(PICTURE_BYTES)))
 

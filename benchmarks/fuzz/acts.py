@@ -53,8 +53,8 @@ def block(game: str, seed: int, number: int, most: int = BLOCK) -> list[Act]:
             acts.append(Act(game, seed, BLOCK * number + len(acts), result))
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
-        said = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
-        acts.append(Act(game, seed, BLOCK * number + len(acts), None, said))
+        message = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
+        acts.append(Act(game, seed, BLOCK * number + len(acts), None, message))
     return acts
 
 

@@ -163,28 +163,28 @@ class FuzzedBoule(OnTable):
             state.next if state.next and chance.random() < 0.6 else chance.choice(state.players)
         )
         word = chance.choice(["stop", "out", "void", "size", "line"])
-        said: dict[str, Any] = {"player": player, word: True}
+        heard: dict[str, Any] = {"player": player, word: True}
         if word == "size" or (state.undeclared and chance.random() < 0.7):
             player = state.undeclared[0] if state.undeclared else player
             size = self._chosen[player] if chance.random() < 0.8 else chance.choice(SIZES)
-            word, said = "size", {"player": player, "size": size}
+            word, heard = "size", {"player": player, "size": size}
         if word in ("stop", "out"):  # what hangs on distances is asked about
-            return Deed("told at any time", table, Truth("said"), said)
+            return Deed("told at any time", table, Truth("said"), heard)
         if word == "line" and chance.random() < 0.7:
             player = state.starter
             points = [[chance.uniform(0, WIDTH_MM), 0.0], [chance.uniform(0, WIDTH_MM), DEPTH_MM]]
-            said = {"player": player, "line": chance.choice([True, points])}
+            heard = {"player": player, "line": chance.choice([True, points])}
         move: Move = Void() if word == "void" else LineMarked()
         if word == "size":
-            move = Size(player, said["size"])
-        elif word == "line" and said["line"] is not True:
-            (x0, y0), (x1, y1) = said["line"]
+            move = Size(player, heard["size"])
+        elif word == "line" and heard["line"] is not True:
+            (x0, y0), (x1, y1) = heard["line"]
             move = Line((round(x0, 1), y0), (round(x1, 1), y1))
         wrong = engine.violation(state, move)
         if wrong or (word == "line" and player != state.starter):
             codes = frozenset({wrong.code if wrong else "boule.line"})
-            return Deed("told at another time", table, Truth("forbidden", codes=codes), said)
-        return Deed("told", table, Truth("lawful", (str(move),)), said)
+            return Deed("told at another time", table, Truth("forbidden", codes=codes), heard)
+        return Deed("told", table, Truth("lawful", (str(move),)), heard)
 
     # What truly happened.
 

@@ -47,7 +47,8 @@ class Truth:
 
     `lawful`: `moves` count, `otherwise` are others that leave the same table.  `forbidden`: `codes`
     are violations that may be named.  `amiss`: no one act that the rules know.  `half`: an act that
-    is not finished.  `nothing`: all lies as it is recorded.  `said`: a word that may count or not.
+    is not finished.  `nothing`: all lies as it is recorded.  `message`: a word that may count or
+    not.
     """
 
     kind: Kind
@@ -61,7 +62,7 @@ NOTHING = Truth("nothing")
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """Something done, or `said`: the table after it, and what it truly was.
+    """Something done, or `message`: the table after it, and what it truly was.
 
     `then` is the whole of an act that is half done.
     """
@@ -69,7 +70,7 @@ class Deed:
     effect: str
     table: Table
     truth: Truth
-    said: Mapping[str, Any] | None = None
+    heard: Mapping[str, Any] | None = None
     then: Deed | None = None
     typed: Mapping[str, Any] | None = None
     """How people say it where the camera may not tell."""
@@ -148,7 +149,7 @@ class Result(NamedTuple):
     told: Told
     followed: bool | None
     faults: tuple[str, ...]
-    said: str
+    message: str
 
 
 @dataclass
@@ -174,9 +175,9 @@ class Fuzzer:
         """One act, judged, and followed to where play goes on."""
         self.faults = []
         deed = self.game.deed(at.state, at.table, self.chance)
-        if self.chance.random() < FORGETS and not deed.compared and deed.said is None:
+        if self.chance.random() < FORGETS and not deed.compared and deed.heard is None:
             at = replace(at, before=None)
-        if deed.said is not None:
+        if deed.heard is not None:
             return self._word(at, deed)
         verdict, seen = self._judge(at, deed.table)
         if deed.table.hand:
@@ -188,11 +189,11 @@ class Fuzzer:
         lawful = deed.truth.kind == "lawful"
         return self._result(deed, told, None if lawful else True, _words(verdict)), after
 
-    def _result(self, deed: Deed, told: Told, followed: bool | None, said: str) -> Result:
+    def _result(self, deed: Deed, told: Told, followed: bool | None, message: str) -> Result:
         faults, lawful = tuple(self.faults), deed.truth.kind == "lawful"
         if any(fault.startswith("dead end") for fault in faults):
             followed = False
-        return Result(deed.effect, lawful, told, followed, faults, said)
+        return Result(deed.effect, lawful, told, followed, faults, message)
 
     def _hand(
         self, at: Position, deed: Deed, verdict: Verdict
@@ -328,9 +329,9 @@ class Fuzzer:
 
     def _word(self, at: Position, deed: Deed) -> tuple[Result, Position]:
         """Something said; what does not count changes nothing."""
-        assert deed.said is not None, "it is a word"
+        assert deed.heard is not None, "it is a word"
         try:
-            verdict = self.game.engine.hear(at.state, deed.said, self.chance.random() < 0.2)
+            verdict = self.game.engine.hear(at.state, deed.heard, self.chance.random() < 0.2)
         except InputError as error:
             if deed.truth.kind == "lawful":
                 self.faults.append(f"wrong: lawful {deed.truth.moves}, not understood: {error}")
@@ -369,7 +370,7 @@ def played(engine: Game, state: Any, moves: tuple[str, ...]) -> Any:
 
 def malformed(engine: Game, state: Any, verdict: Verdict) -> Iterator[str]:
     """What no verdict may have: moves that are not legal, labels twice, no sentence, no text."""
-    if not verdict.said.strip():
+    if not verdict.message.strip():
         yield f"no sentence: {verdict}"
     told = [verdict.moves] if isinstance(verdict, Accepted | Noted) else []
     told += [verdict.stands] if isinstance(verdict, Refused) else []
@@ -385,7 +386,7 @@ def malformed(engine: Game, state: Any, verdict: Verdict) -> Iterator[str]:
         if len(set(labels)) < len(labels):
             yield f"one label twice: {labels}"
         if not labels:
-            yield f"a question without answers: {question.said}"
+            yield f"a question without answers: {question.message}"
     for move in verdict.tried if isinstance(verdict, Refused) else ():
         with_error = _parse_error(engine, move)
         if with_error and " " in move:
@@ -418,11 +419,11 @@ def _words(verdict: Verdict) -> str:
     moves = getattr(verdict, "moves", None) or getattr(verdict, "tried", ())
     question = _question(verdict)
     asks = [f"{one.label} [{', '.join(one.moves)}]" for one in question.choices] if question else []
-    parts = [type(verdict).__name__, f"[{', '.join(moves)}]", verdict.said, *more]
+    parts = [type(verdict).__name__, f"[{', '.join(moves)}]", verdict.message, *more]
     return " ".join([*parts, *(["Asks:", "; ".join(asks)] if asks else [])])
 
 
 def as_told(verdict: Verdict) -> str:
     """All that people are told: the sentence, and each difference."""
     more = verdict.differences if isinstance(verdict, OutOfSync) else ()
-    return " ".join((verdict.said, *more))
+    return " ".join((verdict.message, *more))

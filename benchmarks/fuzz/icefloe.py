@@ -133,15 +133,15 @@ class FuzzedIcefloe(OnTable):
     def _word(self, state: State, table: Table, chance: Random) -> Deed:
         """What is waited for, or anything."""
         every = [
-            (move, said) for move in engine.legal_moves(state) if (said := saying(state, move)[1])
+            (move, heard) for move in engine.legal_moves(state) if (heard := saying(state, move)[1])
         ]
         if every and chance.random() < 0.8:
             weights = [HASTE if isinstance(move, Done) else 1 for move, _ in every]
-            move, said = chance.choices(every, weights)[0]
+            move, heard = chance.choices(every, weights)[0]
             after = engine.play(state, move)
             passes = (f"torch {after.after(after.torch)}",)
             passes = passes if isinstance(move, Removal) and after.phase == "torch" else ()
-            return Deed("told", table, Truth("lawful", (str(move), *passes)), said)
+            return Deed("told", table, Truth("lawful", (str(move), *passes)), heard)
         if chance.random() < 0.4:
             return self._aside(state, table, chance)
         player = chance.choice(state.players)
@@ -165,15 +165,15 @@ class FuzzedIcefloe(OnTable):
         Somebody broke a rule, a pyramid came back, or a tile is off.
         """
         player, other = chance.choice(state.players), chance.choice(state.players)
-        said: tuple[Move, dict[str, Any]]
+        heard: tuple[Move, dict[str, Any]]
         if state.objection and chance.random() < 0.7:
             guilty = chance.random() < 0.5
-            said = (Finding(player, guilty), {"breach": guilty})
+            heard = (Finding(player, guilty), {"breach": guilty})
         else:
             name = chance.choice(state.board.pyramids or state.placing_order)
             floe, gone = state.board.under(name), chance.choice(state.board.floes)
             place = floe.place if floe else PLACES[0]
-            said = chance.choice(
+            heard = chance.choice(
                 [
                     (Penalty(player), {"penalty": True}),
                     (Objection(player, other), {"objects_to": other}),
@@ -181,7 +181,7 @@ class FuzzedIcefloe(OnTable):
                     (Removal(gone.tile), {"removed": gone.tile}),
                 ]
             )
-        move, more = said
+        move, more = heard
         if isinstance(move, Movement | Removal):
             player = (state.mover if isinstance(move, Movement) else state.torch) or other
             if chance.random() < 0.2:

@@ -197,15 +197,15 @@ class FuzzedStorm(OnTable):
         word = chance.choice(["off", "low", "passes"])
         if word == "passes" and state.attacker and chance.random() < 0.7:
             player = state.attacker
-        said = {"player": player, word: True}
+        heard = {"player": player, word: True}
         move = {"off": Throw(player, None), "low": Low(player), "passes": Pass(player)}[word]
         if wrong := engine.violation(state, move):
             return Deed(
-                "told at any time", table, Truth("forbidden", codes=frozenset({wrong.code})), said
+                "told at any time", table, Truth("forbidden", codes=frozenset({wrong.code})), heard
             )
-        if "low" in said:  # what lies there afterwards is another matter
-            return Deed("low hand", table, Truth("said"), said)
-        return Deed("told", table, Truth("lawful", (str(move),)), said)
+        if "low" in heard:  # what lies there afterwards is another matter
+            return Deed("low hand", table, Truth("said"), heard)
+        return Deed("told", table, Truth("lawful", (str(move),)), heard)
 
     # What truly happened.
 

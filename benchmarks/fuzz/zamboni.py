@@ -120,7 +120,7 @@ class FuzzedZamboni(OnTable):
         player = state.to_move if chance.random() < 0.75 else chance.choice(state.players)
         pips, target = chance.randint(1, 6), chance.choice(state.players)
         mine = player == state.to_move
-        said: dict[str, Any] = {"player": player, "die": pips}
+        heard: dict[str, Any] = {"player": player, "die": pips}
         moves: tuple[str, ...] = ()
         if chance.random() < (0.4 if isinstance(state.phase, Moving) else 0.1):
             return self._told_to_stay(state, table, player)
@@ -136,30 +136,30 @@ class FuzzedZamboni(OnTable):
                     last = state.left[aimed].layers == 1
                     moves = (f"fire {aimed}",) if last else (f"fire {aimed}", f"die {pips}")
                 elif told == "fire":
-                    said = {"player": player, "fire": target}
+                    heard = {"player": player, "fire": target}
                     moves = (f"fire {aimed}",) if target == aimed else ()
                 else:
-                    said = {"player": player, "hold": True}
+                    heard = {"player": player, "hold": True}
                     moves = ("hold",) if state.ruling("fire") == "may" else ()
             case _:
                 other = {"player": player, **chance.choice([{"fire": target}, {"hold": True}])}
-                said = chance.choice([said, other])
+                heard = chance.choice([heard, other])
         if moves:
-            return Deed("told", table, Truth("lawful", moves), said)
-        kind = "said" if "die" in said else "forbidden"
-        return Deed("told at another time", table, Truth(kind, codes=_ANY_WORD), said)
+            return Deed("told", table, Truth("lawful", moves), heard)
+        kind = "said" if "die" in heard else "forbidden"
+        return Deed("told at another time", table, Truth(kind, codes=_ANY_WORD), heard)
 
     @staticmethod
     def _told_to_stay(state: State, table: Table, player: str) -> Deed:
         """A move that ends where it began: nobody can see that."""
-        said, drive = (
+        heard, drive = (
             {"player": player, "stays": True},
             Drive(state.mover.space, state.mover.facing),
         )
         if player != state.to_move or engine.violation(state, drive):
             truth = Truth("forbidden", codes=frozenset({"zamboni.move"}))
-            return Deed("told at another time", table, truth, said)
-        return Deed("told that it stays", table, Truth("lawful", (str(drive),)), said)
+            return Deed("told at another time", table, truth, heard)
+        return Deed("told that it stays", table, Truth("lawful", (str(drive),)), heard)
 
     # What truly happened.
 

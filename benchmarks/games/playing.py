@@ -25,7 +25,7 @@ from engines.ice_boule.layout import Layout
 from referee.live.dice_monitor import DiceMonitor, monitor_dice
 from referee.live.referee import Observe, Referee
 from referee.sessions.event_store import Log
-from referee.sessions.events import Answered, Asked, Declared, Ruled
+from referee.sessions.events import Answered, Declared, QuestionAsked, VerdictReached
 from referee.sessions.session import Session
 from referee.sessions.start import opening
 from simulation.camera import SimulatedCamera
@@ -63,7 +63,7 @@ the table or the light first.
 class Deed(msgspec.Struct, frozen=True):
     """An act, and what the referee made of it.
 
-    `verdict` is as in `Done`, `said` what was put on record. `panel` is what the panel said when
+    `verdict` is as in `Done`, `message` what was put on record. `panel` is what the panel said when
     the players gave up waiting, empty if no more than whose turn it is. `needed`: whether the
     answers of a question would have had different consequences.
     """
@@ -72,7 +72,7 @@ class Deed(msgspec.Struct, frozen=True):
     lawful: bool
     moves: tuple[str, ...]
     verdict: str
-    said: tuple[str, ...]
+    message: tuple[str, ...]
     panel: str = ""
     needed: bool = True
 
@@ -196,7 +196,7 @@ def play(
             referee = Referee(
                 beside, setup, eyes.observe, session, table and table.empty, dice=eyes.dice
             )
-            beside.panel = lambda: _more_than_the_turn(referee.latest.said, session)
+            beside.panel = lambda: _more_than_the_turn(referee.latest.message, session)
             failed = ""
             try:
                 referee.run()
@@ -249,7 +249,7 @@ class _Acts:
         return tuple(state.scores)
 
     def read(self) -> Frame | None:
-        seen = sum(one.act.said is None for one in self._players.done)
+        seen = sum(one.act.heard is None for one in self._players.done)
         idle = self.frames - self._acted > IDLE_FRAMES
         if (
             self.over
@@ -289,7 +289,7 @@ class _Throws:
         self._scores = [0] * len(session.ledger.players)
         self._camera, self._players, self._session, self._throws = camera, players, session, throws
         self._seq, self._taken_back, self._acted = session.ledger.seq, 0, 0
-        self._asked: list[Asked] = []
+        self._asked: list[QuestionAsked] = []
         """Since the last act."""
 
     @property
@@ -326,27 +326,27 @@ class _Throws:
         known = len(self.deeds)
         for record in self._session.records(self._seq):
             self._seq, event = record.seq, record.event
-            if isinstance(event, Asked):
+            if isinstance(event, QuestionAsked):
                 self._asked.append(event)
-            elif isinstance(event, Ruled | Answered | Declared):
+            elif isinstance(event, VerdictReached | Answered | Declared):
                 self._told(event)
         for _ in range(self._players.taken_back - self._taken_back):
             self.deeds.append(Deed("throw", True, (), "nothing", ()))
         self._taken_back = self._players.taken_back
         self._acted = self.frames if len(self.deeds) > known else self._acted
 
-    def _told(self, event: Ruled | Answered | Declared) -> None:
-        said = (getattr(event, "said", ""),)
-        if isinstance(event, Ruled) and event.verdict == "waiting":
+    def _told(self, event: VerdictReached | Answered | Declared) -> None:
+        message = (getattr(event, "message", ""),)
+        if isinstance(event, VerdictReached) and event.verdict == "waiting":
             return
-        if isinstance(event, Ruled) and event.verdict != "accepted":
+        if isinstance(event, VerdictReached) and event.verdict != "accepted":
             self.deeds.append(
                 Deed(
                     "throw",
                     True,
                     event.moves,
                     "not seen" if event.verdict == "cannot_see" else "wrong",
-                    said,
+                    message,
                 )
             )
             return
@@ -365,7 +365,9 @@ class _Throws:
         )
         verdict = ("asked" if self._asked else "right") if right else "wrong"
         self.deeds.append(
-            Deed(name, True, event.moves, verdict, said, needed=_useful("ice_boule", self._asked))
+            Deed(
+                name, True, event.moves, verdict, message, needed=_useful("ice_boule", self._asked)
+            )
         )
         self._asked = []
         if state.end is not None and state.end.kind == "won" and len(truth.leaders) == 1:
@@ -389,7 +391,7 @@ def agrees(layout: Layout, truth: Layout) -> bool:
     )
 
 
-def needed(game: str, asked: Asked) -> bool:
+def needed(game: str, asked: QuestionAsked) -> bool:
     """Whether it changes anything now which of the answers is true.
 
     In Ice Boule: who leads, who throws next, the score, or who wins.
@@ -414,24 +416,24 @@ def _what_follows(engine: Rules, state: Any, moves: Sequence[str]) -> str:
     return repr([document[key] for key in COUNTS.get(engine.NAME, ("state",))])
 
 
-def _useful(game: str, asked: Sequence[Asked]) -> bool:
+def _useful(game: str, asked: Sequence[QuestionAsked]) -> bool:
     return not asked or any(needed(game, event) for event in asked)
 
 
 def _deed(game: str, done: Done, panel: str) -> Deed:
-    said = tuple(getattr(event, "said", "") for event in done.events)
-    useful = _useful(game, [event for event in done.events if isinstance(event, Asked)])
+    message = tuple(getattr(event, "message", "") for event in done.events)
+    useful = _useful(game, [event for event in done.events if isinstance(event, QuestionAsked)])
     return Deed(
         done.act.name,
         done.act.lawful,
         done.act.moves,
         done.verdict,
-        said,
+        message,
         "" if done.events else panel,
         useful,
     )
 
 
-def _more_than_the_turn(said: str, session: Session) -> str:
+def _more_than_the_turn(message: str, session: Session) -> str:
     ledger = session.ledger
-    return "" if said == ledger.engine.state_document(ledger.state)["turn"] else said
+    return "" if message == ledger.engine.state_document(ledger.state)["turn"] else message

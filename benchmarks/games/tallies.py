@@ -75,15 +75,15 @@ def otherwise(found: Iterable[Game]) -> list[str]:
             )
         for deed in one.deeds:
             if deed.verdict != "right" and deed not in typed:
-                said = (
-                    " / ".join(deed.said)
+                message = (
+                    " / ".join(deed.message)
                     or f"nothing on record; on the panel: {deed.panel or 'whose turn it is'}"
                 )
-                said = said if len(said) <= TOLD else f"{said[:TOLD]} ..."
+                message = message if len(message) <= TOLD else f"{message[:TOLD]} ..."
                 moves = ", ".join(deed.moves[:NAMED]) + (" ..." if len(deed.moves) > NAMED else "")
                 lines.append(
                     f"{one.game} {one.seed}: {' '.join(filter(None, (deed.name, moves)))}:"
-                    f" {NAMES.get(deed.verdict, deed.verdict)}. Said: {said}"
+                    f" {NAMES.get(deed.verdict, deed.verdict)}. Said: {message}"
                 )
         if one.failed:
             lines.append(f"{one.game} {one.seed}: ended with {one.failed}")

@@ -144,20 +144,20 @@ def summarise(_options: NoOptions, pairs: Pairs) -> Summary:
     return Summary(len(pairs), DRAWN_SEED, changes, SURE_MM, MOST_MM, (*rows, every))
 
 
-def row(kind: str, strengths: tuple[str, ...], said: Sequence[Told]) -> Row:
-    sure = [one.off_mm for one in said if one.sure and one.off_mm is not None]
-    wide = [one.off_mm for one in said if one.off_mm is not None and not one.sure]
-    corners = sum(one.corners for one in said)
+def row(kind: str, strengths: tuple[str, ...], readings: Sequence[Told]) -> Row:
+    sure = [one.off_mm for one in readings if one.sure and one.off_mm is not None]
+    wide = [one.off_mm for one in readings if one.off_mm is not None and not one.sure]
+    corners = sum(one.corners for one in readings)
     return Row(
         kind,
         strengths,
-        len(said),
+        len(readings),
         len(sure),
         len(wide),
         median(sure),
         max(sure, default=None),
         max(wide, default=None),
-        sum(one.inside for one in said) / corners if corners else None,
+        sum(one.inside for one in readings) / corners if corners else None,
     )
 
 

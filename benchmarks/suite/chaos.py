@@ -166,7 +166,7 @@ def clocks(count: int) -> Row:
 
 
 def _told(game: Game) -> list[tuple[str, str, tuple[str, ...]]]:
-    return [(deed.name, deed.verdict, deed.said) for deed in game.deeds]
+    return [(deed.name, deed.verdict, deed.message) for deed in game.deeds]
 
 
 def requests(count: int) -> Row:

@@ -184,9 +184,11 @@ def run(case: tuple[str, int]) -> Learned:
         pass
     for key, setup in (("without", table.setup), ("with", learned)):
         rows = read(game, setup, table.game)
-        counts.right[key] = sum(true == said for true, said, _ in rows)
+        counts.right[key] = sum(true == read_as for true, read_as, _ in rows)
         counts.sure[key] = sum(chance >= SURE for _, _, chance in rows)
-        counts.sure_wrong[key] = sum(true != said and chance >= SURE for true, said, chance in rows)
+        counts.sure_wrong[key] = sum(
+            true != read_as and chance >= SURE for true, read_as, chance in rows
+        )
         counts.pieces = len(rows)
     return counts
 

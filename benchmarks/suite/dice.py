@@ -170,9 +170,9 @@ def read_table(seed: int, count: int) -> Rolls:
         start = time.process_time()
         read = read_dice(Photo(image, camera, setup))
         seconds.append(time.process_time() - start)
-        said = _said(read, top)
-        tally.setdefault(kind, Counter())[said] += 1
-        if said != {"lies flat": "right number", "none": "nothing"}.get(kind, "refused"):
+        outcome = _said(read, top)
+        tally.setdefault(kind, Counter())[outcome] += 1
+        if outcome != {"lies flat": "right number", "none": "nothing"}.get(kind, "refused"):
             told = read.pips if isinstance(read, Die) else read.reason or "nothing"
             amiss.append(
                 f"table {seed}, roll {index}: {kind}, {top} up, edge {corner.edge_mm:g} mm: {told}"
@@ -260,7 +260,8 @@ def summarise(_options: Options, pairs: Pairs) -> Summary:
         width_px=WIDTH_PX,
         counts={
             kind: {
-                said: sum(one.counts.get(kind, {}).get(said, 0) for one in rolls) for said in SAID
+                outcome: sum(one.counts.get(kind, {}).get(outcome, 0) for one in rolls)
+                for outcome in SAID
             }
             for kind in KINDS
         },

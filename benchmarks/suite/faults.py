@@ -37,11 +37,11 @@ class Cost(msgspec.Struct):
     """Moves that were ruled on in hindsight and had not happened."""
 
 
-def scored(scorer: Any, film: Film, said: list[dict[str, Any]]) -> tuple[int, int]:
+def scored(scorer: Any, film: Film, verdicts: list[dict[str, Any]]) -> tuple[int, int]:
     """Verdicts that are met in time, and false calls, as score_sequences.py counts them."""
     met, used, before = 0, set(), -1
     for want in film.expected:
-        close = [(k, got) for k, got in enumerate(said) if before < got["t_ms"] <= want["t_ms"]]
+        close = [(k, got) for k, got in enumerate(verdicts) if before < got["t_ms"] <= want["t_ms"]]
         before = want["t_ms"]
         met += any(
             scorer.same({key: value for key, value in want.items() if key != "t_ms"}, got)
@@ -49,7 +49,8 @@ def scored(scorer: Any, film: Film, said: list[dict[str, Any]]) -> tuple[int, in
         )
         used |= {k for k, got in close if got["code"] == want["code"]}
     return met, sum(
-        k not in used and got["verdict"] in ("accepted", "refused") for k, got in enumerate(said)
+        k not in used and got["verdict"] in ("accepted", "refused")
+        for k, got in enumerate(verdicts)
     )
 
 
@@ -77,15 +78,15 @@ def costs(scorer: Any, film: Film, fault: Fault, rng: random.Random) -> Cost:
             ]
             if all(one is other for one, other in zip(readings, film.readings, strict=True)):
                 continue
-            said = film.refereed(readings)
-            now_met, false_calls = scored(scorer, film, said)
+            verdicts = film.refereed(readings)
+            now_met, false_calls = scored(scorer, film, verdicts)
             cost.faults += 1
             cost.lost += met - now_met
             cost.worst = max(cost.worst, met - now_met)
             cost.false_calls += false_calls
             cost.untrue += sum(
                 not played.issuperset(_without_mm(one))
-                for one in said
+                for one in verdicts
                 if one["evidence"].get("in_hindsight")
             )
     return cost

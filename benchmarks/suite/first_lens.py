@@ -50,8 +50,8 @@ def run(case: tuple[str, str]) -> Result:
         (own / "draft.json").write_text(json.dumps(table))
         words = ["calibrate", "frame", "image.jpg", "--table", "draft.json", "--out", "table.json"]
         done = subprocess.run([RINKSIDE, *words], cwd=own, capture_output=True, check=False)
-        said = observe(own)[0] if done.returncode == 0 else ""
-    return Result(None if isinstance(said, str) else Scored(score(folder, said)))
+        answer = observe(own)[0] if done.returncode == 0 else ""
+    return Result(None if isinstance(answer, str) else Scored(score(folder, answer)))
 
 
 def summarise(_options: NoOptions, pairs: Pairs) -> Summary:

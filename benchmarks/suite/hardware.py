@@ -33,7 +33,7 @@ from referee.devices.controller import Companion
 from referee.live.referee import Referee
 from referee.presentation.lamp_cues import scene_of
 from referee.sessions.event_store import Log
-from referee.sessions.events import Record, Ruled, SessionStarted
+from referee.sessions.events import Record, SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from referee.sessions.state import SessionState
 from simulation.players.ice_boule_table import demo_setup
@@ -304,7 +304,9 @@ def held_ms() -> np.ndarray:
                 seq=turn + 2,
                 session=1,
                 at_ms=0,
-                event=Ruled(verdict="accepted", code="any", said="", moves=(str(move),)),
+                event=VerdictReached(
+                    verdict="accepted", code="any", message="", moves=(str(move),)
+                ),
             )
             scene, scene_ms = timed(
                 scene_of, ledger, "waiting", news, board, engine.state_document(state)

@@ -129,7 +129,7 @@ def otherwise(played: Sequence[Game]) -> Iterator[str]:
                     f" {deed.verdict}. Said: {' / '.join(deed.said) or deed.panel}"
                 )
     for (game, name), deeds in asked.items():
-        yield f"{game}: {name}: asked {len(deeds)} times. The first time: {deeds[0].said[0]}"
+        yield f"{game}: {name}: asked {len(deeds)} times. The first time: {deeds[0].message[0]}"
 
 
 def summarise(_options: Options, pairs: Pairs) -> Summary:

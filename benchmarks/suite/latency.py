@@ -84,14 +84,14 @@ class Shot:
 class Film:
     """A film of players, one shot every PERIOD_MS.
 
-    `said` are commands, each with the number of the shot before which it was given.
+    `message` are commands, each with the number of the shot before which it was given.
     """
 
     game: str
     setup: Setup
     empty: Frame | None
     shots: tuple[Shot, ...]
-    said: tuple[tuple[int, Command], ...]
+    heard: tuple[tuple[int, Command], ...]
 
 
 class _Overheard:
@@ -100,7 +100,7 @@ class _Overheard:
     def __init__(self, session: Session) -> None:
         self._session = session
         self.shot = 0
-        self.said: list[tuple[int, Command]] = []
+        self.message: list[tuple[int, Command]] = []
 
     @property
     def ledger(self) -> SessionState:
@@ -114,7 +114,7 @@ class _Overheard:
 
     def command(self, command: Command) -> Record:
         record = self._session.command(command)
-        self.said.append((self.shot, command))
+        self.message.append((self.shot, command))
         return record
 
 
@@ -182,7 +182,7 @@ def shoot(game: str, film_ms: int) -> Film:
         renderer = Renderer(setup, demo_place() if table is None else table.place)
         camera = _Filming(renderer, players, heard, film_ms // PERIOD_MS)
         Referee(camera, setup, Watch(), session, empty).run()
-    return Film(game, setup, empty, tuple(camera.shots), tuple(heard.said))
+    return Film(game, setup, empty, tuple(camera.shots), tuple(heard.message))
 
 
 @contextmanager
@@ -212,7 +212,7 @@ class Projector:
 
     def __init__(self, film: Film, session: Session) -> None:
         self._film, self._session = film, session
-        self._said = list(film.said)
+        self._said = list(film.message)
         self._began = time.monotonic() + 1.0
         self.taken_ms: list[int] = []
 

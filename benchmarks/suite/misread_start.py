@@ -23,7 +23,7 @@ from referee.live.recorded_inputs import Input, read_inputs
 from referee.live.referee import Referee
 from referee.sessions.commands import Answer, Declare
 from referee.sessions.event_store import Log
-from referee.sessions.events import Asked
+from referee.sessions.events import QuestionAsked
 from referee.sessions.misreadings import KEY, kind_of, read_misread
 from referee.sessions.session import Session
 from referee.sessions.start import opening
@@ -132,7 +132,7 @@ class _People(Blank):
         if ledger.question is None or self._truth is None:
             return
         asked = ledger.question.event
-        assert isinstance(asked, Asked), "a question is what was asked"
+        assert isinstance(asked, QuestionAsked), "a question is what was asked"
         outcome.asked_later += outcome.began
         outcome.asked_first += not outcome.began
         so_far, truth = played(self._session), self._truth.played[table]
@@ -155,7 +155,7 @@ class _People(Blank):
             outcome.typed += len(moves)
             self._session.command(Declare(moves=moves))
 
-    def _is_true(self, asked: Asked, choice: Any) -> bool:
+    def _is_true(self, asked: QuestionAsked, choice: Any) -> bool:
         """Does it say of the misread piece what it is, or of no piece anything?"""
         if not choice.moves and not choice.holds:
             return False

@@ -67,11 +67,11 @@ class Mutant:
 
     path: Path
     line: int
-    said: str
+    message: str
     change: Callable[[ast.AST], None]
 
     def __str__(self) -> str:
-        return f"{self.path.relative_to(ROOT)}:{self.line}: {self.said}"
+        return f"{self.path.relative_to(ROOT)}:{self.line}: {self.message}"
 
     @property
     def module(self) -> str:
@@ -96,13 +96,13 @@ def mutants(path: Path, constants: bool) -> Iterator[Mutant]:
                 [other() if k == at else op for k, op in enumerate(compared.ops)],
                 compared.comparators,
             )
-            said = f"{was} -> {ast.unparse(changed)}"
-            yield Mutant(path, compared.lineno, said, partial(_compare_otherwise, nth, other))
+            message = f"{was} -> {ast.unparse(changed)}"
+            yield Mutant(path, compared.lineno, message, partial(_compare_otherwise, nth, other))
     for nth, (name, number) in enumerate(_constants(tree) if constants else ()):
         for value in dict.fromkeys(_times(number.value, factor) for factor in FACTORS):
             if value != number.value:
-                said = f"{name}: {number.value} -> {value}"
-                yield Mutant(path, number.lineno, said, partial(_set_constant, nth, value))
+                message = f"{name}: {number.value} -> {value}"
+                yield Mutant(path, number.lineno, message, partial(_set_constant, nth, value))
 
 
 def _operators(tree: ast.AST) -> list[tuple[ast.Compare, int]]:

@@ -29,7 +29,7 @@ from benchmarks.harness import ROOT, Benchmark, Pairs, median, percentiles
 from benchmarks.listeners import PICTURES, STREAMS
 from referee.live.referee import Referee
 from referee.sessions.event_store import Log
-from referee.sessions.events import Noted, SessionStarted
+from referee.sessions.events import InputRecorded, SessionStarted
 from referee.sessions.session import Session
 from simulation.camera import PERIOD_MS
 from simulation.generate.cases import random_view
@@ -88,8 +88,10 @@ def look_and_serve(folder: Path) -> None:
             while not stopping.wait(EVERY_S):
                 begun = time.monotonic()
                 record = session.append(
-                    Noted(
-                        code="boule.tick", said="Tick.", evidence={"gaps": [{"gap_mm": 12.5}] * 20}
+                    InputRecorded(
+                        code="boule.tick",
+                        message="Tick.",
+                        evidence={"gaps": [{"gap_mm": 12.5}] * 20},
                     )
                 )
                 sent[record.seq] = begun

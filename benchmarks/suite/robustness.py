@@ -30,8 +30,8 @@ def run(case: tuple[str, str]) -> Scored:
     setup = load_table(folder / "table.json")
     image, setup = WORSE[change](read_image(folder / "image.jpg", setup).image, setup)
     seen = observe(Frame(0, 0, image), setup)
-    said = observation_document(seen) if isinstance(seen, Observation) else "given up"
-    return Scored(score(folder, said))
+    answer = observation_document(seen) if isinstance(seen, Observation) else "given up"
+    return Scored(score(folder, answer))
 
 
 def summarise(_options: NoOptions, pairs: Pairs) -> tuple[Scores, ...]:

@@ -74,12 +74,12 @@ class Terminal:
         if not self._begun:
             self._begun = True
             self._console.print(asks(guidance), highlight=False)
-        self._status.update(escape(printable(guidance.said)))
+        self._status.update(escape(printable(guidance.message)))
         if guidance.doing == "taken":
             self._told = ""
-            self._console.print(f"{guidance.said}. {asks(guidance)}", highlight=False)
-        elif guidance.doing == "refused" and guidance.said != self._told:
-            self._told = guidance.said
+            self._console.print(f"{guidance.message}. {asks(guidance)}", highlight=False)
+        elif guidance.doing == "refused" and guidance.message != self._told:
+            self._told = guidance.message
             self._console.print(f"not taken: {escape(self._told)}", highlight=False)
 
 
@@ -127,7 +127,7 @@ def where_next(guidance: Guidance) -> str:
         return msg("That is enough.")
     return msg(
         "Hold the target {text}.",
-        text=guidance.next_place.said
+        text=guidance.next_place.description
         if guidance.next_place
         else phrase("wherever it has not been yet"),
     )

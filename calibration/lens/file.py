@@ -91,7 +91,7 @@ def lens_file(calibrated: Calibrated, given: Views, target: str, square_mm: floa
             for judged in calibrated.views
         ),
         left_out=tuple(
-            LeftOutRow(name=out.name, reason=out.said)
+            LeftOutRow(name=out.name, reason=out.message)
             for out in sorted((*given.left_out, *calibrated.left_out), key=lambda out: out.name)
         ),
         advice=advice(calibrated, covered),
@@ -100,9 +100,9 @@ def lens_file(calibrated: Calibrated, given: Views, target: str, square_mm: floa
 
 def advice(calibrated: Calibrated, covered: NDArray[np.bool_]) -> tuple[str, ...]:
     """What would make the next calibration better, one sentence each."""
-    said = []
+    message = []
     if covered.mean() < WELL_COVERED:
-        said.append(
+        message.append(
             msg(
                 "The corners of the target cover {share} of the picture; hold it also at the"
                 " {text}.",
@@ -113,7 +113,7 @@ def advice(calibrated: Calibrated, covered: NDArray[np.bool_]) -> tuple[str, ...
     views = [judged.view for judged in calibrated.views]
     strong = sum(convergence(view) > 1.25 for view in views)
     if strong < len(views) // 4:
-        said.append(
+        message.append(
             msg(
                 "Few views are tilted strongly; tilt the target by 30 to 45 degrees in more of"
                 " them."
@@ -123,10 +123,10 @@ def advice(calibrated: Calibrated, covered: NDArray[np.bool_]) -> tuple[str, ...
         float(np.ptp(view.pixels[:, 1])) > float(np.ptp(view.pixels[:, 0])) for view in views
     )
     if upright in (0, len(views)):
-        said.append(
+        message.append(
             msg("All views hold the target the same way round; turn it by a quarter in some.")
         )
-    return tuple(said)
+    return tuple(message)
 
 
 def load_lens(path: Path) -> LensFile:

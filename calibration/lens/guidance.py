@@ -84,8 +84,8 @@ Doing = Literal["looking", "refused", "holding", "taken"]
 class Guidance:
     """State of a lens calibration.
 
-    `doing` and `said` are about the last frame; `taken` are the views so far, `next_place` is where
-    to hold the target (None: anywhere else). `lens` is the present estimate, by `model`, and
+    `doing` and `message` are about the last frame; `taken` are the views so far, `next_place` is
+    where to hold the target (None: anywhere else). `lens` is the present estimate, by `model`, and
     `sigma` (1 sigma) the uncertainty of its parameters.
     """
 
@@ -96,7 +96,7 @@ class Guidance:
     next_place: Place | None
     taken: tuple[View, ...] = ()
     doing: Doing = "looking"
-    said: str = ""
+    message: str = ""
     held: tuple[int, View] | None = None
     """Since when (camera's clock, ms) the target has been still, and the view of it."""
 
@@ -104,7 +104,10 @@ class Guidance:
         """The guidance after a frame, given its detection and its time on the camera's clock."""
         if isinstance(seen, NotFound):
             return replace(
-                self, doing="looking", said=LeftOut("", seen.reason, seen.detail).said, held=None
+                self,
+                doing="looking",
+                message=LeftOut("", seen.reason, seen.detail).message,
+                held=None,
             )
         view = usable_view(
             f"view-{len(self.taken) + 1:02d}", seen, self.taken, SAME_SHARE * self.lens.width
@@ -118,11 +121,11 @@ class Guidance:
                 "", phrase("it is tilted too little"), phrase("tilt it by 20 to 45 degrees")
             )
         if isinstance(view, LeftOut):
-            return replace(self, doing="refused", said=view.said, held=None)
+            return replace(self, doing="refused", message=view.message, held=None)
         if self.held is None or not apart_px(self.held[1], view) < STILL_SHARE * self.lens.width:
-            return replace(self, doing="holding", said=phrase("hold still"), held=(at_ms, view))
+            return replace(self, doing="holding", message=phrase("hold still"), held=(at_ms, view))
         if at_ms - self.held[0] < HOLD_MS:
-            return replace(self, doing="holding", said=phrase("hold still"))
+            return replace(self, doing="holding", message=phrase("hold still"))
         return self._with(view)
 
     @property
@@ -150,7 +153,7 @@ class Guidance:
                 else phrase("corners in {share} more of the picture", share=more_share)
             )
         if len(self.taken) >= FIRST_SOLVED:
-            for said, names in (
+            for message, names in (
                 (phrase("focal length"), ("fx", "fy")),
                 (phrase("middle of the picture"), ("cx", "cy")),
             ):
@@ -165,7 +168,7 @@ class Guidance:
                         phrase(
                             "the {text} better than ±{share} of the focal length, ±{share2} is"
                             " enough",
-                            text=said,
+                            text=message,
                             share=f"{now} %",
                             share2=f"{enough} %",
                         )
@@ -181,7 +184,7 @@ class Guidance:
         """The guidance with one more view, and the lens estimated anew."""
         taken = (*self.taken, view)
         model, lens, sigma, next_place = _judge(self.target, taken, self.lens, self.model)
-        said = phrase("view-{n} taken", n=view.name.removeprefix("view-"))
+        message = phrase("view-{n} taken", n=view.name.removeprefix("view-"))
         return replace(
             self,
             lens=lens,
@@ -190,7 +193,7 @@ class Guidance:
             next_place=next_place,
             taken=taken,
             doing="taken",
-            said=said,
+            message=message,
             held=None,
         )
 

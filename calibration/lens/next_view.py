@@ -68,13 +68,13 @@ class Place:
     """A way to hold the target.
 
     `outline_px` (4, 2) are its corners in the image, from the target's own top left clockwise;
-    `said` is its description.  `tells` (p, p) is the information about the lens that it gives (see
-    `calibration.lens.models.information`), and `cells` the cells of the image that its corners are
-    in.
+    `description` is its description.  `tells` (p, p) is the information about the lens that it
+    gives (see `calibration.lens.models.information`), and `cells` the cells of the image that its
+    corners are in.
     """
 
     outline_px: Array
-    said: Message
+    description: Message
     tilted: bool
     tells: Array
     cells: NDArray[np.bool_]

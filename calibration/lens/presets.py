@@ -104,28 +104,28 @@ def known_lens(name: str, size_px: tuple[int, int]) -> Lens:
     return lens
 
 
-def lens_for(said: str, size: str | None) -> Lens:
+def lens_for(lens: str, size: str | None) -> Lens:
     """The lens that a person names: a `lens.json`, or a camera and a size such as `2304x1296`.
 
     Raises InputError.
     """
-    path = Path(said)
+    path = Path(lens)
     if path.suffix == ".json" or path.exists():
         if size is not None:
             raise InputError(
                 f"--size: expected with the name of a camera only; {path.name} has its own"
             )
         return load_lens(path).camera
-    if said not in known_lenses():
+    if lens not in known_lenses():
         raise InputError(
             f"--lens: expected a lens.json, or one of {', '.join(known_lenses())}, got"
-            f" {quoted(said)}"
+            f" {quoted(lens)}"
         )
     numbers = re.fullmatch(r"([1-9]\d{1,4})x([1-9]\d{1,4})", size or "")
     if not numbers:
-        usual = next(iter(known_lenses()[said].modes))
+        usual = next(iter(known_lenses()[lens].modes))
         raise InputError(
             f"--size: expected the size of the camera's pictures, such as {usual}, got"
             f" {size or 'none'}"
         )
-    return known_lens(said, (int(numbers[1]), int(numbers[2])))
+    return known_lens(lens, (int(numbers[1]), int(numbers[2])))

@@ -68,7 +68,7 @@ class Charuco:
     square_mm: float = 20.0
 
     @property
-    def said(self) -> Message:
+    def description(self) -> Message:
         """Name of the target for messages."""
         return phrase("ChArUco target of {n} x {n2} squares", n=TARGET_COLUMNS, n2=TARGET_ROWS)
 
@@ -101,7 +101,7 @@ class Charuco:
             return (
                 BLURRED
                 if _is_blurred(grey)
-                else NotFound(phrase("no {text} is seen", text=self.said))
+                else NotFound(phrase("no {text} is seen", text=self.description))
             )
         if _fitting_share(quads, ids) < ANOTHER_LAYOUT:
             return ANOTHER
@@ -135,7 +135,7 @@ class ChessTarget:
     square_mm: float = 25.0
 
     @property
-    def said(self) -> Message:
+    def description(self) -> Message:
         """Name of the target for messages."""
         return phrase("chessboard of {n} x {n2} inner corners", n=self.columns, n2=self.rows)
 
@@ -162,7 +162,7 @@ class ChessTarget:
             return (
                 BLURRED
                 if _is_blurred(grey)
-                else NotFound(phrase("no {text} is seen whole", text=self.said))
+                else NotFound(phrase("no {text} is seen whole", text=self.description))
             )
         pixels = np.asarray(corners, float).reshape(-1, 2)
         return Found(

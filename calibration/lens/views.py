@@ -44,7 +44,7 @@ class LeftOut:
     detail: str = ""
 
     @property
-    def said(self) -> Message:
+    def message(self) -> Message:
         """Reason and detail as one message."""
         if not self.detail:
             return as_message(self.reason)

@@ -112,8 +112,8 @@ def draw_map(
     )
     _write(canvas, below, (MARGIN_PX, canvas.shape[0] - 72.0), 0.9 * LETTER_PX, FAINT)
     if residuals:
-        said = "off: how far a fiducial is seen from its place in table.json, mm (measured)"
-        _write(canvas, said, (MARGIN_PX, canvas.shape[0] - 40.0), 0.9 * LETTER_PX, FAINT)
+        off_mm = "off: how far a fiducial is seen from its place in table.json, mm (measured)"
+        _write(canvas, off_mm, (MARGIN_PX, canvas.shape[0] - 40.0), 0.9 * LETTER_PX, FAINT)
     return canvas
 
 
@@ -170,12 +170,12 @@ def _draw_fiducials(
         square = at(corners)
         cv2.fillPoly(canvas, [np.rint(16 * square).astype(np.int32)], INK, cv2.LINE_AA, 4)
         _write(canvas, str(id_), square.mean(axis=0), LETTER_PX, PAPER, middle=True)
-        if (said := off.get(f"fiducial {id_}")) is not None:
+        if (off_mm := off.get(f"fiducial {id_}")) is not None:
             low, high = square[:, 1].min(), square[:, 1].max()
             row = low - 14 if square[:, 1].mean() < canvas.shape[0] / 2 else high + 16
             _write(
                 canvas,
-                f"off {said:.2f}",
+                f"off {off_mm:.2f}",
                 (square[:, 0].mean(), row),
                 0.8 * LETTER_PX,
                 INK,

@@ -62,7 +62,7 @@ class Layout:
     pages: tuple[Page, ...]
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """`2 pages of A3, side by side`."""
         if len(self.pages) == 1:
             return f"1 page of {self.paper.name}"

@@ -186,9 +186,9 @@ def _foot(pen: Pen, page: Page, layout: Layout) -> None:
         rectangle((x + BAR_MM - 0.3, y - 1.5), (x + BAR_MM, y + 3)),
     ]
     pen.fill_all([rectangle((x, y - 0.15), (x + BAR_MM, y + 0.15)), *ticks, *ends], INK)
-    said, place = "100 mm; measured:", x + BAR_MM + 3
-    pen.write((place, y), said, 3.1)
-    box = place + words_mm(said, 3.1) + 2
+    text, place = "100 mm; measured:", x + BAR_MM + 3
+    pen.write((place, y), text, 3.1)
+    box = place + words_mm(text, 3.1) + 2
     pen.line(rectangle((box, y - 1.3), (box + 18, y + 4.2)), 0.2, INK, closed=True)
     pen.write((box + 19.5, y), "mm", 3.1)
     pen.write(

@@ -72,7 +72,7 @@ class Checked:
         )
 
     @property
-    def said(self) -> tuple[str, ...]:
+    def message(self) -> tuple[str, ...]:
         """All differences, one sentence each."""
         camera = (
             (phrase("the camera has moved {mm} mm over the board", mm=_length(self.camera_mm)),)

@@ -43,8 +43,8 @@ def redo(image: Image, setup: Setup) -> tuple[Setup, Checked]:
     left = recheck(image, renewed)
     if left.elsewhere or left.camera is None:
         raise InputError(
-            msg("expected cards and board that fit each other, but {text}", text=left.said)
-            if left.said
+            msg("expected cards and board that fit each other, but {text}", text=left.message)
+            if left.message
             else msg("expected cards and board that fit each other, but they do not")
         )
     stayed = kept(before_mm, placed.corners_mm)

@@ -375,12 +375,12 @@ def _check(
         _project(state, corner_points(list(fiducials.markers), fiducials.z_mm), size), corners_px
     )
     if wrong.any():
-        said = (
+        why = (
             f"the edges of fiducial {fiducials.markers[int(np.argmax(wrong))].id} are not where"
             " it is"
         )
         raise InputError(
-            f"expected a sharp picture, but {said}; hold the camera still, focus it, and take"
+            f"expected a sharp picture, but {why}; hold the camera still, focus it, and take"
             " another"
         )
     off = _off(state, own, size)
@@ -399,12 +399,12 @@ def _check(
             )
     if (np.abs(state[LENS] - USUAL) > UNUSUAL * USUAL_SIGMA).any():
         focal, k1 = float(np.exp(state[0])) * size[0], state[4]
-        said = (
+        why = (
             f"expected fiducials that fit a usual lens, got a focal length of {focal:.0f} px, k1"
             f" {k1:.2f}"
         )
         raise InputError(
-            f"{said}; check the fiducials' places and sizes; a fisheye lens has to be calibrated"
+            f"{why}; check the fiducials' places and sizes; a fisheye lens has to be calibrated"
         )
 
 

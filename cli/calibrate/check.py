@@ -266,35 +266,35 @@ def _verdict(found: Found) -> tuple[str, Tone]:
     far_off = [one for one in found.places if one.off_mm > RADIUS_95 * one.sigma_mm]
     if (distance := found.distance) and distance.residual.squared > OFF_TOO_FAR**2 * Z_95**2:
         longer = 100 * (distance.seen_mm / distance.given_mm - 1)
-        said = f"lengths are read {abs(longer):.2f} % too {'long' if longer > 0 else 'short'}"
+        why = f"lengths are read {abs(longer):.2f} % too {'long' if longer > 0 else 'short'}"
         return (
             (
-                f"Calls cannot be trusted here: {said}. Measure the printed fiducials and the"
+                f"Calls cannot be trusted here: {why}. Measure the printed fiducials and the"
                 " distance again, and calibrate the table anew."
             ),
             "bad",
         )
     if found.larger is not None and found.larger > OFF_TOO_FAR:
         worst = max(found.fiducials, key=lambda one: one.off_mm)
-        said = (
+        why = (
             f"{worst.name} is seen {worst.off_mm:.2f} mm from its place in table.json,"
             f" {found.larger:.1f} times farther than can be expected"
         )
         return (
             (
-                f"Calls cannot be trusted here: {said}. Has a card or the camera's lens been moved?"
+                f"Calls cannot be trusted here: {why}. Has a card or the camera's lens been moved?"
                 " Calibrate the table anew."
             ),
             "bad",
         )
     if 2 * len(far_off) > len(found.places):
-        said = (
+        why = (
             f"{len(far_off)} of {len(found.places)} pieces at known places are read farther off"
             " than can be expected"
         )
         return (
             (
-                f"Calls cannot be trusted here: {said}. Were they just there? Then calibrate the"
+                f"Calls cannot be trusted here: {why}. Were they just there? Then calibrate the"
                 " table anew."
             ),
             "bad",

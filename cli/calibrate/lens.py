@@ -129,7 +129,7 @@ def lens(
             calibrated = calibrate_lens(views.views, views.size_px)
         except InputError as error:
             raise InputError(f"{folder or spec}: {error}") from error
-        file = lens_file(calibrated, views, target.said, target.square_mm)
+        file = lens_file(calibrated, views, target.description, target.square_mm)
         if picture is not None:
             write_picture(picture, coverage_picture(calibrated))
         kept = save_lens(file, out)
@@ -227,8 +227,8 @@ def _print(file: LensFile) -> None:
 def _summary(file: LensFile) -> str:
     """Summary of a lens's quality."""
     unseen = file.held_out_px[file.model]
-    said = (
+    message = (
         f"{len(file.views)} views, model {file.model}: RMS {file.rms_px:.3f} px, on views it had"
         f" not seen {unseen:.3f} px."
     )
-    return f"{said} Corners cover {100 * file.coverage:.0f} % of the picture."
+    return f"{message} Corners cover {100 * file.coverage:.0f} % of the picture."

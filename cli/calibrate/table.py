@@ -493,9 +493,9 @@ def _say_first(first: FirstLens, setup: Setup, camera: Camera) -> None:
     ):
         say(f"{name}: {fine_margin(value, first.sigma[name])}{unit}")
     marks, lines = first.edges
-    said = f"{marks} edges of fiducials" + (f" and {lines} of the board" if lines else "")
+    sources = f"{marks} edges of fiducials" + (f" and {lines} of the board" if lines else "")
     say(
-        f"From {said}; the camera looks {first.tilt_deg:.0f}° from straight down,"
+        f"From {sources}; the camera looks {first.tilt_deg:.0f}° from straight down,"
         f" {camera.eye_mm[2]:.0f} mm above the table."
     )
     low, high = (Z_95 * _worst_sigma_mm(setup, camera, height_mm) for height_mm in (0.0, HIGH_MM))
@@ -536,7 +536,7 @@ def recheck(ctx: click.Context, photo: Path, table_path: Path, before: Path | No
     there = locate(read_image(before, setup).image, setup) if before else None
     told = recheck_table(
         read_image(photo, setup).image, setup, there if isinstance(there, Camera) else None
-    ).said
+    ).message
     for sentence in told:
         say(sentence)
     if told:

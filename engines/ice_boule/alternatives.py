@@ -71,7 +71,7 @@ def _throws(state: State, ruled: Throw) -> Iterator[tuple[str, Move]]:
     if ruled.lie is None:
         return
     at = ruled.layout.lies.index(ruled.lie)
-    for lie, said in (
+    for lie, message in (
         (
             Lie(ruled.player, 0.0, True),
             msg("{player}'s piece stands on the target", player=ruled.player),
@@ -79,7 +79,7 @@ def _throws(state: State, ruled: Throw) -> Iterator[tuple[str, Move]]:
         (Lie(ruled.player, 0.0), msg("{player}'s piece touches the target", player=ruled.player)),
     ):
         if lie != ruled.lie:
-            yield said, replace(ruled, lie=lie, layout=_first(ruled.layout, at, lie))
+            yield message, replace(ruled, lie=lie, layout=_first(ruled.layout, at, lie))
     out = rank_layout(ruled.layout).without(at).layout()
     yield (
         msg("{player}'s piece left the play area", player=ruled.player),

@@ -79,28 +79,28 @@ class TargetSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 Said = StopSaid | OutSaid | VoidSaid | SizeSaid | LineSaid | TargetSaid
 
 
-def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
+def hear(state: State, heard: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
     """The verdict on an announcement: `{"player": "red", "stop": true}`.
 
     Instead of `stop` it may have `out`, `void`, `size`, `line` or `target` (docs/FORMATS.md).
     Raises InputError for anything else.
     """
-    heard = cast(
-        Said, read_heard(said, StopSaid, OutSaid, VoidSaid, SizeSaid, LineSaid, TargetSaid)
+    form = cast(
+        Said, read_heard(heard, StopSaid, OutSaid, VoidSaid, SizeSaid, LineSaid, TargetSaid)
     )
-    match heard:
+    match form:
         case StopSaid():
-            return judge_stop(state, heard.player)
+            return judge_stop(state, form.player)
         case OutSaid():
-            return judge_out(state, heard.player)
+            return judge_out(state, form.player)
         case VoidSaid():
-            return _judge_void(state, heard.player)
+            return _judge_void(state, form.player)
         case SizeSaid():
-            return _judge_size(state, heard)
+            return _judge_size(state, form)
         case LineSaid():
-            return _judge_line(state, heard)
+            return _judge_line(state, form)
         case TargetSaid():
-            return _judge_target(state, heard)
+            return _judge_target(state, form)
 
 
 def judge_stop(state: State, player: str) -> Verdict:
@@ -111,12 +111,12 @@ def judge_stop(state: State, player: str) -> Verdict:
     found = _heard(state, Stop(player), lambda ranking: Stop(player, ranking.layout()))
     if not isinstance(found, Stop):
         return found
-    said = sentences(
+    message = sentences(
         msg("{player} throws no more.", player=player), messages.follow(play(state, found), player)
     )
     return Accepted(
         code="boule.stop",
-        said=said,
+        message=message,
         rests_on=f"ruling ice_boule.7; {SCORING}",
         player=player,
         moves=(str(found),),
@@ -139,7 +139,7 @@ def judge_out(state: State, player: str) -> Verdict:
     rests_on = SCORING if after.end else PLAY
     return Accepted(
         code="boule.throw",
-        said=messages.throw(state, found, after, None),
+        message=messages.throw(state, found, after, None),
         rests_on=rests_on,
         player=player,
         moves=(str(found),),
@@ -162,13 +162,13 @@ def _judge_void(state: State, player: str) -> Verdict:
 
 def target_left(state: State) -> Accepted:
     """The target left the play area, seen or heard: the end is void (ruling ice_boule.4)."""
-    said = sentences(
+    message = sentences(
         msg("The {colour} target left the play area.", colour=state.target),
         messages.follow(play(state, Void()), state.starter),
     )
     return Accepted(
         code="boule.void",
-        said=said,
+        message=message,
         rests_on="ruling ice_boule.4",
         player=state.next,
         moves=(str(Void()),),
@@ -190,7 +190,7 @@ def _judge_line(state: State, heard: LineSaid) -> Verdict:
     if heard.player != state.starter:
         return Waiting(
             code="boule.line",
-            said=msg("The starting line is {player}'s to choose.", player=state.starter),
+            message=msg("The starting line is {player}'s to choose.", player=state.starter),
             rests_on=SETUP,
             player=state.starter,
         )
@@ -209,17 +209,17 @@ def _judge_target(state: State, heard: TargetSaid) -> Verdict:
     if heard.player != state.starter:
         return Waiting(
             code="boule.target",
-            said=msg("The target is {player}'s to throw.", player=state.starter),
+            message=msg("The target is {player}'s to throw.", player=state.starter),
             rests_on=SETUP,
             player=state.starter,
         )
     choices = unseen_targets(state)
     if heard.target is True and choices:
-        said = msg(
+        message = msg(
             "Which colour is the target that stands there, and that the camera does not see?"
         )
         choices = (*choices, Choice(msg("It does not stand yet"), ()))
-        return ask_unseen_target(state, said, choices)
+        return ask_unseen_target(state, message, choices)
     colour = (
         next(colour for colour in COLOURS if colour not in state.players)
         if heard.target is True
@@ -235,24 +235,24 @@ def _judge_target(state: State, heard: TargetSaid) -> Verdict:
     )
 
 
-def _set_up(state: State, move: Move, player: str, code: str, said: str) -> Verdict:
+def _set_up(state: State, move: Move, player: str, code: str, message: str) -> Verdict:
     """An announced move before the first throw of an end; refused where the rules forbid it."""
     if wrong := violation(state, move):
         return refusal(wrong, player, (str(move),), {})
     return Accepted(
         code=code,
-        said=sentences(said, turn(play(state, move))),
+        message=sentences(message, turn(play(state, move))),
         rests_on=SETUP,
         player=player,
         moves=(str(move),),
     )
 
 
-def ask_unseen_target(state: State, said: Message, choices: tuple[Choice, ...]) -> Ambiguous:
+def ask_unseen_target(state: State, message: Message, choices: tuple[Choice, ...]) -> Ambiguous:
     """The question about a target that the camera does not see."""
     return Ambiguous(
         code="boule.target.unseen",
-        said=said,
+        message=message,
         rests_on=SETUP,
         player=state.starter,
         choices=choices,
@@ -305,13 +305,13 @@ def _heard(state: State, as_it_lies: H, move: Callable[[Ranking], H]) -> H | Ver
     choices = tuple(
         Choice(label(state, each, each.layout or state.layout), (str(each),)) for each in moves
     )
-    said = msg(
+    message = msg(
         "Too close to call: {text}. Measure with a calliper or decide together.",
         text=state.layout.in_words,
     )
     return Ambiguous(
         code=TOO_CLOSE,
-        said=said,
+        message=message,
         rests_on="ruling ice_boule.2",
         player=as_it_lies.player,
         choices=choices,

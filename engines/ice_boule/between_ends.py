@@ -24,7 +24,7 @@ def judge_target(state: State, seen: Observation, before: Observation | None) ->
         differences = _came(seen, before)
         return Waiting(
             code="boule.target",
-            said=sentences(_clear(state), *differences),
+            message=sentences(_clear(state), *differences),
             rests_on=SETUP,
             player=starter,
             differences=differences,
@@ -44,7 +44,7 @@ def judge_target(state: State, seen: Observation, before: Observation | None) ->
         )
         return Waiting(
             code="boule.target",
-            said=sentences(wanted, *differences),
+            message=sentences(wanted, *differences),
             rests_on=SETUP,
             player=starter,
             differences=differences,
@@ -52,13 +52,13 @@ def judge_target(state: State, seen: Observation, before: Observation | None) ->
         )
     ((index, target),) = lying
     if before and index in compare(before, seen).same and index not in compare(before, seen).moved:
-        said = msg(
+        message = msg(
             "The {colour} piece is the last end's target; {player} throws the next one.",
             colour=target.colour,
             player=starter,
         )
         return Waiting(
-            code="boule.target", said=said, rests_on=SETUP, player=starter, as_recorded=True
+            code="boule.target", message=message, rests_on=SETUP, player=starter, as_recorded=True
         )
     return _thrown_target(state, target)
 
@@ -67,12 +67,12 @@ def _thrown_target(state: State, target: SeenPiece) -> Verdict:
     """The verdict on the one target that appeared: does it stand upright?"""
     common: dict[str, Any] = {"code": "boule.target", "rests_on": SETUP, "player": state.starter}
     if target.pose != "upright" and target.pose_probability >= SURE:
-        said = msg("Stand the {colour} target upright where it lies.", colour=target.colour)
-        return Waiting(said=said, **common)
+        message = msg("Stand the {colour} target upright where it lies.", colour=target.colour)
+        return Waiting(message=message, **common)
     move = str(Target(target.colour))
     common["evidence"] = {"target": str(target), "base_mm": target.base_mm.round(3).tolist()}
     if min(target.colour_probability, target.pose_probability) < SURE:
-        said = msg(
+        message = msg(
             "Does a {colour} target stand upright on the table? The camera is not sure.",
             colour=target.colour,
         )
@@ -80,12 +80,12 @@ def _thrown_target(state: State, target: SeenPiece) -> Verdict:
             Choice(msg("A {colour} target stands upright", colour=target.colour), (move,)),
             Choice(msg("Not yet"), ()),
         )
-        return Ambiguous(said=said, choices=choices, **common)
-    said = sentences(
+        return Ambiguous(message=message, choices=choices, **common)
+    message = sentences(
         msg("The {colour} target stands.", colour=target.colour),
         turn(play(state, Target(target.colour))),
     )
-    return Accepted(said=said, moves=(move,), **common)
+    return Accepted(message=message, moves=(move,), **common)
 
 
 def _clear(state: State) -> Message:
@@ -105,10 +105,13 @@ def _own_target(state: State, seen: Observation, before: Observation | None) -> 
     wrong = violation(state, Target(piece.colour))
     if wrong is None or wrong.code != "boule.target.colour" or piece.colour_probability < SURE:
         return None
-    said = sentences(wrong.said, _clear(state))
+    message = sentences(wrong.message, _clear(state))
     common: dict[str, Any] = {"code": wrong.code, "rests_on": wrong.clause, "player": state.starter}
     return Waiting(
-        said=said, differences=_came(seen, before), asks=_stands_unseen(state, before), **common
+        message=message,
+        differences=_came(seen, before),
+        asks=_stands_unseen(state, before),
+        **common,
     )
 
 
@@ -122,12 +125,12 @@ def _stands_unseen(state: State, before: Observation | None) -> Ambiguous:
         for piece in (before.pieces if before else ())
         if piece.colour not in state.players
     ]
-    said = msg(
+    message = msg(
         "Has {player} thrown the target, and does it stand where the camera does not see it?",
         player=state.starter,
     )
     choices = (*unseen_targets(state, next(iter(last), None)), NONE_OF_THESE)
-    return ask_unseen_target(state, said, choices)
+    return ask_unseen_target(state, message, choices)
 
 
 def _came(seen: Observation, before: Observation | None) -> tuple[Message, ...]:

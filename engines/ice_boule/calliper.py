@@ -36,16 +36,16 @@ def judge_answer(
             )
         )
     if len(fitting) > 1:
-        said = msg(
+        message = msg(
             "It agrees with {text}: say which, or measure more pieces.",
             text=all_of(_in_quotes(choice.label) for choice in fitting),
         )
         which = tuple(move for choice in fitting for move in choice.moves[-1:])
         raise AmbiguousMove(
-            Violation("boule.answer.which", "ruling ice_boule.2", said, which), measured
+            Violation("boule.answer.which", "ruling ice_boule.2", message, which), measured
         )
     (choice,) = fitting
-    said = (
+    message = (
         msg(
             "{text}: the players measured {text2}.",
             text=choice.label,
@@ -59,7 +59,7 @@ def judge_answer(
             text2=phrases(*readings, joint=","),
         )
     )
-    return replace(answer_by_label(asked, choice.label, decided_by), said=said)
+    return replace(answer_by_label(asked, choice.label, decided_by), message=message)
 
 
 def _reading(piece: str, gap_mm: float) -> Message:

@@ -59,7 +59,7 @@ def comparable(move: str) -> str:
 
 def _measure(seen: Observation, target: str) -> Measurement | str:
     measured = measure(seen, target)
-    return measured.said if isinstance(measured, CannotSee) else measured
+    return measured.message if isinstance(measured, CannotSee) else measured
 
 
 def _document(measured: Measurement | str) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def _document(measured: Measurement | str) -> dict[str, Any]:
     For an unseen target it has no call, and the reason is a doubt.
     """
     if isinstance(measured, str):
-        return measurement_document(CannotSee(code="boule.target.unseen", said=measured))
+        return measurement_document(CannotSee(code="boule.target.unseen", message=measured))
     return measurement_document(measured)
 
 

@@ -37,12 +37,14 @@ def judge(
     if ended := outcome(state):
         return Waiting(
             code="boule.over",
-            said=msg("The game is over: {text}.", text=ended.message),
+            message=msg("The game is over: {text}.", text=ended.message),
             rests_on="Goal",
             as_recorded=True,
         )
     if seen.hand:
-        return Waiting(code="boule.hand", said=msg("A hand is over the table."), player=state.next)
+        return Waiting(
+            code="boule.hand", message=msg("A hand is over the table."), player=state.next
+        )
     if state.target is None:
         return judge_target(state, seen, before)
     if (
@@ -70,7 +72,7 @@ def judge(
     if hidden and isinstance(verdict, Ambiguous):
         return replace(
             verdict,
-            said=sentences(_unseen(state), verdict.said),
+            message=sentences(_unseen(state), verdict.message),
             choices=(*verdict.choices[:-1], LEFT, verdict.choices[-1]),
         )
     if hidden:
@@ -79,7 +81,7 @@ def judge(
             " that stands there.",
             colour=state.target,
         )
-        return replace(verdict, said=sentences(verdict.said, under))
+        return replace(verdict, message=sentences(verdict.message, under))
     return verdict
 
 
@@ -116,14 +118,14 @@ def _which_fell(
             Choice(sentences(msg("It was {text}.", text=fell), text), moves)
             for text, moves in _happened(state, verdict)
         ]
-    said = sentences(
+    message = sentences(
         msg("Which piece stood on the target and was pushed over?"),
         msg("It touches the target, by ruling, wherever it lies."),
     )
     asked = (*choices, NONE_OF_THESE)
     return Ambiguous(
         code="boule.toppled",
-        said=said,
+        message=message,
         rests_on="ruling ice_boule.9",
         player=state.next,
         choices=asked,
@@ -145,7 +147,7 @@ def _target_gone(
     if before and outside > were:
         return target_left(state)
     common: dict[str, Any] = {"code": "boule.target.gone", "rests_on": "ruling ice_boule.4"}
-    common |= {"said": _unseen(state), "player": state.next}
+    common |= {"message": _unseen(state), "player": state.next}
     back = Choice(msg("It is still in play, or is put back"), ())
     whole = guessed(state, seen, known)
     if whole is None:
@@ -171,7 +173,7 @@ def _never_seen(
         isinstance(verdict, Waiting) and (known or not any(state.thrown))
     ):
         if isinstance(verdict, Waiting) and known is None:
-            verdict = replace(verdict, said=sentences(asked.said, verdict.said))
+            verdict = replace(verdict, message=sentences(asked.message, verdict.message))
         return replace(verdict, evidence={})
     standing = sum(lie.on_target for lie in state.layout.lies)
     orders = [
@@ -198,7 +200,9 @@ def _never_seen(
     ]
     left, back = asked.choices
     how = msg("How did the throw come out?") if orders else ""
-    return replace(asked, said=sentences(asked.said, how), choices=(*orders, *above, left, back))
+    return replace(
+        asked, message=sentences(asked.message, how), choices=(*orders, *above, left, back)
+    )
 
 
 def _thrown(choice: Choice) -> Throw:

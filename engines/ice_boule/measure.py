@@ -110,7 +110,7 @@ def measure(seen: Observation, target_colour: str, lowest: bool = False) -> Meas
     """
     target = _find_target(seen.pieces, target_colour)
     if isinstance(target, str):
-        return CannotSee(code="boule.target.unseen", said=target, rests_on="ruling ice_boule.1")
+        return CannotSee(code="boule.target.unseen", message=target, rests_on="ruling ice_boule.1")
     others = [index for index, piece in enumerate(seen.pieces) if piece is not target]
     gaps = sorted((_gap(seen, index, target, lowest) for index in others), key=lambda gap: gap.rank)
     leading, points, pairs = _call(gaps, target)
@@ -158,7 +158,7 @@ def measurement_document(measured: Measurement | CannotSee) -> dict[str, Any]:
                 "points": 0,
                 "too_close": True,
                 "pairs": [],
-                "doubts": [str(measured.said)],
+                "doubts": [str(measured.message)],
             },
         }
     call = {

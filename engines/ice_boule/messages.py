@@ -27,18 +27,20 @@ def measured(gap: Gap) -> Message:
     `blue 57.5 ± 0.4 mm if it is lying (96% sure)`.
     """
     piece = gap.piece
-    said = (
+    message = (
         phrase("{colour} on the target", colour=piece.colour)
         if gap.on_target
         else phrase("{colour} {mm} mm", colour=piece.colour, mm=_with_margin(gap))
     )
     if not gap.reach_mm:
-        return said
+        return message
     if piece.pose_probability < SURE:
         share = f"{piece.pose_probability:.0%}"
-        return phrase("{text} if it is {pose} ({raw} sure)", text=said, pose=piece.pose, raw=share)
+        return phrase(
+            "{text} if it is {pose} ({raw} sure)", text=message, pose=piece.pose, raw=share
+        )
     share = f"{piece.size_probability:.0%}"
-    return phrase("{text} if it is {size} ({raw} sure)", text=said, size=piece.size, raw=share)
+    return phrase("{text} if it is {size} ({raw} sure)", text=message, size=piece.size, raw=share)
 
 
 def throw(before: State, move: Throw, after: State, gap: Gap | None) -> Message:
@@ -71,10 +73,10 @@ def lead(before: State, after: State) -> Message:
             if after.layout.lies
             else msg("Nobody leads.")
         )
-    said = _leads(after, still=after.leading == before.leading)
+    message = _leads(after, still=after.leading == before.leading)
     if len(after.layout.leaders) > 1:
-        return msg("{text} (an equal distance does not take the lead).", text=said)
-    return msg("{text}.", text=said)
+        return msg("{text} (an equal distance does not take the lead).", text=message)
+    return msg("{text}.", text=message)
 
 
 def _leads(after: State, still: bool) -> Message:

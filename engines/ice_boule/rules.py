@@ -175,7 +175,7 @@ def resign(state: State, player: str) -> State:
     if state.target is None or after.next:
         return after
     if wrong := _doubt_violation(after):
-        raise InputError(sentences(msg("resign: the end would be over."), wrong.said))
+        raise InputError(sentences(msg("resign: the end would be over."), wrong.message))
     return _end(after)
 
 
@@ -213,8 +213,8 @@ def violation(state: State, move: Move) -> Violation | None:
         case Void():
             if state.target is not None:
                 return None
-            said = msg("The end cannot be void: no target lies on the table.")
-            return _no_target(state, "boule.void.time", said)
+            message = msg("The end cannot be void: no target lies on the table.")
+            return _no_target(state, "boule.void.time", message)
         case _:
             assert_never(move)
 
@@ -311,20 +311,20 @@ def _end(state: State) -> State:
     )
 
 
-def _no_target(state: State, code: str, said: Message) -> Violation:
-    return Violation(code, SETUP, sentences(said, turn(state)))
+def _no_target(state: State, code: str, message: Message) -> Violation:
+    return Violation(code, SETUP, sentences(message, turn(state)))
 
 
 def _line_violation(state: State, move: Line | LineMarked) -> Violation | None:
     if state.target is not None:
-        said = sentences(
+        message = sentences(
             msg(
                 "The starting line cannot change now: it is chosen before the target is thrown, and"
                 " stays for the end."
             ),
             turn(state),
         )
-        return Violation("boule.line.time", SETUP, said)
+        return Violation("boule.line.time", SETUP, message)
     if isinstance(move, Line) and move.from_mm == move.to_mm:
         return Violation(
             "boule.line.short",
@@ -338,7 +338,7 @@ def _line_violation(state: State, move: Line | LineMarked) -> Violation | None:
 
 def _target_violation(state: State, move: Target) -> Violation | None:
     if state.target is not None:
-        said = sentences(
+        message = sentences(
             msg(
                 "A {colour} target cannot be thrown: the {colour2} one is in play until the end is"
                 " over.",
@@ -347,30 +347,30 @@ def _target_violation(state: State, move: Target) -> Violation | None:
             ),
             turn(state),
         )
-        return Violation("boule.target.time", SETUP, said)
+        return Violation("boule.target.time", SETUP, message)
     if move.colour in state.players:
-        said = msg(
+        message = msg(
             "The target cannot be {player}, a player's colour: it may have any but {players}.",
             player=move.colour,
             players=state.players,
         )
-        return Violation("boule.target.colour", SETUP, said)
+        return Violation("boule.target.colour", SETUP, message)
     return None
 
 
 def _sizes_violation(state: State, move: Sizes) -> Violation | None:
     if state.target is None or any(state.thrown) or any(state.sizes):
-        said = sentences(
+        message = sentences(
             msg(
                 "Sizes cannot be chosen now, but once an end, after the target is thrown and before"
                 " the first piece."
             ),
             turn(state),
         )
-        return Violation("boule.sizes.time", SETUP, said)
+        return Violation("boule.sizes.time", SETUP, message)
     if sorted(player for player, _ in move.chosen) != sorted(_left(state)):
         told = [player for player, _ in move.chosen]
-        said = (
+        message = (
             msg(
                 "Sizes were told for {players}; each player chooses one: {players2}.",
                 players=told,
@@ -382,7 +382,7 @@ def _sizes_violation(state: State, move: Sizes) -> Violation | None:
                 players=_left(state),
             )
         )
-        return Violation("boule.sizes.players", SETUP, said)
+        return Violation("boule.sizes.players", SETUP, message)
     return None
 
 
@@ -406,7 +406,7 @@ def _size_violation(state: State, move: Size) -> Violation | None:
         or state.size(move.player)
         or move.player in state.resigned
     ):
-        said = sentences(
+        message = sentences(
             msg(
                 "{player} cannot choose a size now: it is said once an end, after the target is"
                 " thrown and before the first piece.",
@@ -414,7 +414,7 @@ def _size_violation(state: State, move: Size) -> Violation | None:
             ),
             turn(state),
         )
-        return Violation("boule.size.time", SETUP, said)
+        return Violation("boule.size.time", SETUP, message)
     return None
 
 
@@ -431,34 +431,36 @@ def _turn_violation(state: State, move: Throw) -> Violation | None:
             ),
         )
     if state.target is None:
-        said = msg("{player} threw too early: no target lies on the table.", player=player)
-        return _no_target(state, "boule.throw.no_target", said)
+        message = msg("{player} threw too early: no target lies on the table.", player=player)
+        return _no_target(state, "boule.throw.no_target", message)
     if unsaid := state.undeclared:
-        said = msg(
+        message = msg(
             "{player} threw too early: everybody declares a size first, {players}, as was ruled"
             " before play.",
             player=player,
             players=unsaid,
         )
-        return Violation("boule.throw.sizes", SETUP, said)
+        return Violation("boule.throw.sizes", SETUP, message)
     if not state.left(player):
-        said = sentences(
+        message = sentences(
             msg("{player} has thrown all {n}; the last piece stays.", player=player, n=PROJECTILES),
             turn(state),
         )
-        return Violation("boule.throw.spent", f"{PLAY}; ruling ice_boule.3", said)
+        return Violation("boule.throw.spent", f"{PLAY}; ruling ice_boule.3", message)
     if player != state.next:
-        said = sentences(msg("{player} threw out of turn.", player=player), turn(state))
-        return Violation("boule.throw.turn", f"{PLAY}; rulings ice_boule.3 and ice_boule.7", said)
+        message = sentences(msg("{player} threw out of turn.", player=player), turn(state))
+        return Violation(
+            "boule.throw.turn", f"{PLAY}; rulings ice_boule.3 and ice_boule.7", message
+        )
     size = state.size(player)
     if move.size and size and move.size != size:
-        said = msg(
+        message = msg(
             "{player} threw a {size} piece, but throws {size2} ones in this end.",
             player=player,
             size=move.size,
             size2=size,
         )
-        return Violation("boule.throw.size", SETUP, said)
+        return Violation("boule.throw.size", SETUP, message)
     return None
 
 
@@ -477,18 +479,18 @@ def _layout_violation(state: State, move: Throw) -> Violation | None:
     """Why the pieces cannot lie there after this throw; None if they can."""
     for colour in dict.fromkeys(lie.colour for lie in move.layout.lies):
         if colour not in state.players:
-            said = msg(
+            message = msg(
                 "A {colour} piece is among those measured, and nobody plays {player}: it has to be"
                 " taken away.",
                 colour=colour,
                 player=colour,
             )
-            return Violation("boule.throw.colour", PLAY, said)
+            return Violation("boule.throw.colour", PLAY, message)
         most = len(state.layout.of(colour)) + (colour == move.player and move.lie is not None)
         if len(move.layout.of(colour)) > most:
             got = len(move.layout.of(colour))
             fields: dict[str, object] = {"player": move.player, "player2": colour, "n2": got}
-            said = (
+            message = (
                 msg(
                     "One piece is thrown at a time: after {player}'s throw {player2} can have {n}"
                     " in play, not {n2}.",
@@ -502,7 +504,7 @@ def _layout_violation(state: State, move: Throw) -> Violation | None:
                     **fields,
                 )
             )
-            return Violation("boule.throw.pieces", PLAY, said)
+            return Violation("boule.throw.pieces", PLAY, message)
     return None
 
 
@@ -510,13 +512,13 @@ def _stack_violation(state: State, move: Throw) -> Violation | None:
     """The house rule that pieces on the target, or pushed over there, break; else None."""
     standing = [lie for lie in move.layout.lies if lie.on_target]
     if len(standing) > 1 and state.ruling("on_target") == "lowest":
-        said = msg(
+        message = msg(
             "Only the piece directly on the target stands on it, as was ruled before play, not"
             " {n}: '{text}'.",
             n=len(standing),
             text=move.layout.in_words,
         )
-        return Violation("boule.throw.stack", "ruling ice_boule.10", said)
+        return Violation("boule.throw.stack", "ruling ice_boule.10", message)
     if state.ruling("toppled") != "always":
         return None
     for player in dict.fromkeys(lie.colour for lie in state.layout.lies if lie.on_target):
@@ -527,24 +529,24 @@ def _stack_violation(state: State, move: Throw) -> Violation | None:
             - len(move.layout.of(player))
         )
         if sum(not lie.gap_mm for lie in move.layout.of(player)) < stood - gone:
-            said = msg(
+            message = msg(
                 "{player}'s piece stood on the target and touches it for the rest of the end, as"
                 " was ruled before play: '{text}'.",
                 player=player,
                 text=move.layout.in_words,
             )
-            return Violation("boule.throw.toppled", "ruling ice_boule.9", said)
+            return Violation("boule.throw.toppled", "ruling ice_boule.9", message)
     return None
 
 
 def _doubt_violation(after: State) -> Violation | None:
     """The violation if the state depends on a distance too close to call."""
     if after.layout.lead_in_doubt:
-        said = msg(
+        message = msg(
             "Who leads is too close to call: {text}. The players measure or decide.",
             text=after.layout.in_words,
         )
-        return Violation("boule.too_close", "ruling ice_boule.2", said)
+        return Violation("boule.too_close", "ruling ice_boule.2", message)
     if after.next is None:
         return _points_doubt(after.layout)
     return None
@@ -552,49 +554,49 @@ def _doubt_violation(after: State) -> Violation | None:
 
 def _points_doubt(layout: Layout) -> Violation | None:
     if any(layout.points_in_doubt(leader) for leader in layout.leaders):
-        said = msg(
+        message = msg(
             "The score of the end is too close to call: {text}. The players measure or decide.",
             text=layout.in_words,
         )
-        return Violation("boule.too_close", "ruling ice_boule.2", said)
+        return Violation("boule.too_close", "ruling ice_boule.2", message)
     return None
 
 
 def _stop_violation(state: State, move: Stop) -> Violation | None:
     if state.target is None:
-        said = msg("{player} cannot stop: no target lies on the table.", player=move.player)
-        return _no_target(state, "boule.stop.time", said)
+        message = msg("{player} cannot stop: no target lies on the table.", player=move.player)
+        return _no_target(state, "boule.stop.time", message)
     if state.ruling("stop") == "never":
-        said = sentences(
+        message = sentences(
             msg(
                 "{player} cannot stop: the leader throws all pieces, as was ruled before play.",
                 player=move.player,
             ),
             turn(state),
         )
-        return Violation("boule.stop.ruling", "ruling ice_boule.7", said)
+        return Violation("boule.stop.ruling", "ruling ice_boule.7", message)
     if not state.may_stop or move.player != state.next:
-        said = sentences(
+        message = sentences(
             msg(
                 "{player} cannot stop: only the leader may, when nobody else has a piece left.",
                 player=move.player,
             ),
             turn(state),
         )
-        return Violation("boule.stop.turn", "ruling ice_boule.7", said)
+        return Violation("boule.stop.turn", "ruling ice_boule.7", message)
     layout = move.layout or state.layout
     pieces, lying = (
         sorted((lie.colour, lie.on_target) for lie in placed.lies)
         for placed in (layout, state.layout)
     )
     if pieces != lying or layout.leaders != state.layout.leaders:
-        said = msg(
+        message = msg(
             "It cannot end with '{text}': nothing moved since the last throw, and in play are"
             " '{text2}'.",
             text=layout.in_words,
             text2=state.layout.in_words,
         )
-        return Violation("boule.stop.pieces", SCORING, said)
+        return Violation("boule.stop.pieces", SCORING, message)
     return _doubt_violation(replace(state, layout=layout)) or _points_doubt(layout)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from engines.errors import InvalidNotation
-from engines.house_rules import Chosen, Ruling, read_rulings, seat, write_rulings
+from engines.house_rules import Chosen, HouseRule, read_rulings, seat, write_rulings
 from engines.ice_boule.layout import Layout, Lie
 from engines.ice_boule.moves import MARKED, OUT, Line, LineMarked, parse_line, parse_size
 from engines.resigned import RESIGNED, read_resigned, write_resigned
@@ -26,77 +26,77 @@ PLAYERS_MOST = 10
 POINTS_TO_WIN = 13
 
 RULINGS = (
-    Ruling(
+    HouseRule(
         "sizes",
         "Before each end",
         ("shown", "declared"),
         "shown: the first piece thrown shows the size chosen; declared: said before play",
     ),
-    Ruling(
+    HouseRule(
         "out",
         "Play",
         ("on", "next"),
         "a throw that leaves the play area is spent; if nothing is in play then, its thrower goes"
         " on, or the next",
     ),
-    Ruling(
+    HouseRule(
         "distance",
         "ruling ice_boule.1",
         ("clearance",),
         "a distance is the shortest way between piece and target, as a calliper finds it",
     ),
-    Ruling(
+    HouseRule(
         "close",
         "ruling ice_boule.2",
         ("asked",),
         "distances that the camera cannot tell apart are asked about: the players measure or"
         " decide",
     ),
-    Ruling(
+    HouseRule(
         "turns",
         "ruling ice_boule.3",
         ("next",),
         "after the leader the next player in turn order throws who has more than one piece left",
     ),
-    Ruling(
+    HouseRule(
         "target",
         "ruling ice_boule.4",
         ("stays",),
         "a target that is knocked is measured where it ends up; where it leaves the play area the"
         " end is void",
     ),
-    Ruling(
+    HouseRule(
         "repeat",
         "ruling ice_boule.5",
         ("same", "next"),
         "who starts a tied or void end again: the same player, or the next in turn order",
     ),
-    Ruling(
+    HouseRule(
         "equal",
         "ruling ice_boule.6",
         ("keep", "take"),
         "an equal distance: the lead stays where it was, or the thrower takes it",
     ),
-    Ruling(
+    HouseRule(
         "stop",
         "ruling ice_boule.7",
         ("may", "never"),
         "may the leader, alone with pieces left, stop throwing",
     ),
-    Ruling(
+    HouseRule(
         "over",
         "ruling ice_boule.8",
         ("after_end",),
         "the game is over after the end in which a player reaches 13 points; played alone, all"
         " pieces count",
     ),
-    Ruling(
+    HouseRule(
         "toppled",
         "ruling ice_boule.9",
         ("nested", "always"),
         "a piece pushed over on the target touches it while both touch, or for the rest of the end",
     ),
-    Ruling(
+    HouseRule(
         "on_target",
         "ruling ice_boule.10",
         ("stack", "lowest"),

@@ -43,7 +43,7 @@ def _stranger(found: TableMatch, piece: SeenPiece) -> Verdict:
     """The verdict on a piece in play of a colour that nobody plays."""
     if piece.colour_probability < SURE:
         return _unsure_newcomer(found, piece)
-    said = sentences(
+    message = sentences(
         msg(
             "A {colour} piece lies in play, and nobody plays {player}.",
             colour=piece.colour,
@@ -51,7 +51,9 @@ def _stranger(found: TableMatch, piece: SeenPiece) -> Verdict:
         ),
         msg("Take it away."),
     )
-    return refusal(Violation("boule.throw.colour", PLAY, said), found.player, (), found.evidence())
+    return refusal(
+        Violation("boule.throw.colour", PLAY, message), found.player, (), found.evidence()
+    )
 
 
 def _nothing_new(found: TableMatch) -> Verdict:
@@ -67,7 +69,7 @@ def _nothing_new(found: TableMatch) -> Verdict:
     # Nobody throws before all have said a size, and no distance hangs on the target yet.
     return Waiting(
         code="boule.throw",
-        said=sentences(turn(state), *map(cannot_be_read, found.seen.unread_mm)),
+        message=sentences(turn(state), *map(cannot_be_read, found.seen.unread_mm)),
         rests_on=PLAY,
         player=player,
         evidence=found.evidence(),
@@ -80,14 +82,14 @@ def _vanished(found: TableMatch) -> Verdict:
     player, gone = found.player, in_a_row(found.lost, "colour")
     knocked = msg("Was it knocked out by {player}'s throw?", player=player)
     if _seen_outside(found):
-        said = sentences(msg("Out of play: {players}.", players=gone), knocked)
-        return ask(found, "boule.vanished", said, PLAY, [_out(found)], PUT_BACK)
+        message = sentences(msg("Out of play: {players}.", players=gone), knocked)
+        return ask(found, "boule.vanished", message, PLAY, [_out(found)], PUT_BACK)
     missing = msg("Missing in play: {players}.", players=gone)
     asked = ask(found, "boule.vanished", sentences(missing, knocked), PLAY, [_out(found)], PUT_BACK)
     show = msg("If it is hidden, show it; if it was taken away, put it back.")
     return CannotSee(
         code="boule.vanished",
-        said=sentences(missing, show),
+        message=sentences(missing, show),
         rests_on=PLAY,
         player=player,
         evidence=found.evidence(),
@@ -160,12 +162,12 @@ def _one_new(found: TableMatch, colour: str) -> Verdict:
         )
     read = _sizes(found, colour, thrown)
     if len(read) > 1:
-        said = sentences(
+        message = sentences(
             msg("Which size is the piece that {player} threw?", player=colour),
             msg("It fixes {player}'s size for this end.", player=colour),
         )
         return ask(
-            found, "boule.size", said, SETUP, read, msg("The piece was not thrown: take it back")
+            found, "boule.size", message, SETUP, read, msg("The piece was not thrown: take it back")
         )
     return rule(read[0][1])
 
@@ -185,7 +187,7 @@ def _others_gone(found: TableMatch, colour: str, thrown: int) -> Verdict:
             for text, reading in _sizes(other, colour, again)
         ]
         seen = other.seen
-    said = sentences(
+    message = sentences(
         msg(
             "A new {colour} piece lies in play, and missing are: {players}.",
             colour=colour,
@@ -194,7 +196,7 @@ def _others_gone(found: TableMatch, colour: str, thrown: int) -> Verdict:
         msg("Were they knocked out of the play area?"),
     )
     hidden = msg("Still in play but hidden, or moved by hand: put it right")
-    asked = ask(found, "boule.vanished", said, PLAY, knocked, hidden)
+    asked = ask(found, "boule.vanished", message, PLAY, knocked, hidden)
     return asked if seen is found.seen else replace(asked, table=seen)
 
 
@@ -288,13 +290,17 @@ def _unsure_newcomer(found: TableMatch, piece: SeenPiece) -> Verdict:
         replace(each, colour=player) if each is piece else each for each in found.seen.pieces
     )
     other = look(found.state, replace(found.seen, pieces=pieces), found.before)
-    said = sentences(
+    message = sentences(
         msg("Is the new piece {player} or {player2}?", player=player, player2=piece.colour),
         msg("It is {player}'s throw.", player=player),
     )
     if isinstance(other, CannotSee) or other.gained != (player,) or other.lost:
         return CannotSee(
-            code="boule.colour", said=said, rests_on=PLAY, player=player, evidence=found.evidence()
+            code="boule.colour",
+            message=message,
+            rests_on=PLAY,
+            player=player,
+            evidence=found.evidence(),
         )
     (thrown,) = other.new(player)
     read = [
@@ -304,7 +310,7 @@ def _unsure_newcomer(found: TableMatch, piece: SeenPiece) -> Verdict:
     return ask(
         other,
         "boule.colour",
-        said,
+        message,
         PLAY,
         read,
         msg("It is {player}: take it back", player=piece.colour),
@@ -345,7 +351,7 @@ def _several_new(found: TableMatch) -> Verdict:
     Two may be told apart by who was to throw.
     """
     new = [(colour, k) for colour in dict.fromkeys(found.gained) for k in found.new(colour)]
-    said = msg(
+    message = msg(
         "{n} new pieces lie in play ({text}), and one is thrown at a time.",
         n=len(new),
         text=in_a_row(found.gained, "colour"),
@@ -359,7 +365,7 @@ def _several_new(found: TableMatch) -> Verdict:
         return ask(
             once,
             "boule.throw.two",
-            sentences(said, msg("Is one of them a part of another piece?")),
+            sentences(message, msg("Is one of them a part of another piece?")),
             PLAY,
             read,
             msg("Each is a piece: take them back"),
@@ -372,15 +378,15 @@ def _several_new(found: TableMatch) -> Verdict:
     if not choices:
         return Refused(
             code="boule.throw.two",
-            said=sentences(said, msg("Take them back.")),
+            message=sentences(message, msg("Take them back.")),
             rests_on=PLAY,
             player=found.player,
             evidence=found.evidence(),
         )
     return Ambiguous(
         code="boule.throw.two",
-        said=sentences(
-            said,
+        message=sentences(
+            message,
             msg("Which was thrown first?")
             if len(choices) > 1
             else msg("Were they thrown one after the other?"),

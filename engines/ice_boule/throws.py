@@ -69,14 +69,14 @@ def rule(reading: Reading) -> Verdict:
         return refusal(wrong, reading.player, (str(reading.move(reading.look.ranking)),), evidence)
     moves = reading.moves()
     if len(moves) > 1:
-        said = msg(
+        message = msg(
             "Too close to call: {text}. Measure with a calliper or decide together.",
             text=_close_pairs(reading),
         )
         choices = tuple(Choice(label(state, move, move.layout), (str(move),)) for move in moves)
         return Ambiguous(
             code=TOO_CLOSE,
-            said=said,
+            message=message,
             rests_on="ruling ice_boule.2",
             player=reading.player,
             choices=choices,
@@ -88,7 +88,7 @@ def rule(reading: Reading) -> Verdict:
 def ask(
     look: TableMatch,
     code: str,
-    said: str,
+    message: str,
     rests_on: str,
     read: Sequence[tuple[str, Reading]],
     otherwise: str,
@@ -113,7 +113,7 @@ def ask(
     choices.append(Choice(otherwise, ()))
     return Ambiguous(
         code=code,
-        said=said,
+        message=message,
         rests_on=rests_on,
         player=look.state.next,
         choices=tuple(choices),
@@ -172,15 +172,15 @@ def _accept(reading: Reading, move: Throw) -> Accepted:
     look = reading.look
     after = play(look.state, move)
     gap = look.measured.gaps[reading.thrown] if reading.thrown is not None else None
-    said = messages.throw(look.state, move, after, gap)
+    message = messages.throw(look.state, move, after, gap)
     rests_on = [SCORING if after.end else PLAY]
     if look.target_moved:
-        said = sentences(msg("The target was moved and is measured where it lies."), said)
+        message = sentences(msg("The target was moved and is measured where it lies."), message)
         rests_on.append("ruling ice_boule.4")
     evidence = look.evidence(reading.thrown)
     return Accepted(
         code="boule.throw",
-        said=said,
+        message=message,
         rests_on="; ".join(rests_on),
         player=move.player,
         moves=(str(move),),

@@ -78,12 +78,12 @@ def _shot(shot: Shot) -> Option:
         "lines": shot.line.message,
         "piece2": shot.target,
     }
-    said = (
+    label = (
         msg("{piece}, {lines}, hits {piece2} if {text}", text=shot.hangs_on, **fields)
         if shot.hangs_on
         else msg("{piece}, {lines}, hits {piece2}", **fields)
     )
-    return Option(shot.shooter.rstrip("0123456789"), said, (_ray(shot),))
+    return Option(shot.shooter.rstrip("0123456789"), label, (_ray(shot),))
 
 
 def _ray(shot: Shot) -> Mark:

@@ -66,22 +66,22 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
     if ended := outcome(state):
         return Waiting(
             code="storm.over",
-            said=msg("The game is over: {text}.", text=ended),
+            message=msg("The game is over: {text}.", text=ended),
             rests_on="Scoring",
             as_recorded=True,
         )
     if seen.hand:
         return Waiting(
             code="storm.hand",
-            said=msg("A hand is over the board."),
+            message=msg("A hand is over the board."),
             player=state.next or state.attacker,
         )
     if any(_too_long(piece, board) for piece in seen.pieces):
-        said = msg(
+        message = msg(
             "The pieces are too long for squares of {mm} mm: take smaller ones or a larger board.",
             mm=f"{board.square_mm:.1f}",
         )
-        return CannotSee(code="storm.set_up", said=said, rests_on="ruling ice_storm.6")
+        return CannotSee(code="storm.set_up", message=message, rests_on="ruling ice_storm.6")
     look = TableMatch(state, seen, before, board)
     if (of_another_size := exchanged(look)) is not None:
         return of_another_size
@@ -119,29 +119,29 @@ class PassSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     passes: Literal[True]
 
 
-def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
+def hear(state: State, heard: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
     """The verdict on an announcement: `{"player": "red", "off": true}`.
 
     Instead of `off` it may have `on`, `low` or `passes`. Raises InputError for anything else.
     """
-    heard = cast(
-        OffSaid | OnSaid | LowSaid | PassSaid, read_heard(said, OffSaid, OnSaid, LowSaid, PassSaid)
+    form = cast(
+        OffSaid | OnSaid | LowSaid | PassSaid, read_heard(heard, OffSaid, OnSaid, LowSaid, PassSaid)
     )
-    if isinstance(heard, LowSaid):
-        return _low(state, Low(heard.player))
-    if isinstance(heard, PassSaid):
-        return _pass(state, Pass(heard.player))
-    if isinstance(heard, OnSaid):
-        return _on_the_board(state, heard)
-    throw = Throw(heard.player, None)
+    if isinstance(form, LowSaid):
+        return _low(state, Low(form.player))
+    if isinstance(form, PassSaid):
+        return _pass(state, Pass(form.player))
+    if isinstance(form, OnSaid):
+        return _on_the_board(state, form)
+    throw = Throw(form.player, None)
     if wrong := violation(state, throw):
-        return refusal(wrong, heard.player, (str(throw),), {}, stands(state, throw, wrong))
+        return refusal(wrong, form.player, (str(throw),), {}, stands(state, throw, wrong))
     said_so = sentences(messages.throw(state, throw), turn(play(state, throw)))
     return Accepted(
         code="storm.throw.wasted",
-        said=said_so,
+        message=said_so,
         rests_on=DEPLOYMENT,
-        player=heard.player,
+        player=form.player,
         moves=(str(throw),),
     )
 
@@ -157,12 +157,12 @@ def _on_the_board(state: State, heard: OnSaid) -> Verdict:
     if wrong := violation(state, lies):
         return refusal(wrong, player, (str(lies),), {}, stands(state, lies, wrong))
     if heard.on is not True:
-        said = sentences(
+        message = sentences(
             messages.throw(state, lies), msg("The camera does not see it."), turn(play(state, lies))
         )
         return Accepted(
             code="storm.throw.unseen",
-            said=said,
+            message=message,
             rests_on=DEPLOYMENT,
             player=player,
             moves=(str(lies),),
@@ -177,10 +177,10 @@ def _on_the_board(state: State, heard: OnSaid) -> Verdict:
         for square in squares
     ]
     choices.append(Choice(msg("On several squares: correct this, and write down how it lies"), ()))
-    said = msg("Where does {player}'s piece lie, which the camera does not see?", player=player)
+    message = msg("Where does {player}'s piece lie, which the camera does not see?", player=player)
     return Ambiguous(
         code="storm.throw.unseen",
-        said=said,
+        message=message,
         rests_on=DEPLOYMENT,
         player=player,
         choices=tuple(choices),
@@ -204,9 +204,13 @@ def _low(state: State, move: Low) -> Verdict:
             player=move.player,
         )
     )
-    said = sentences(void, msg("Pick the piece up."))
+    message = sentences(void, msg("Pick the piece up."))
     return Accepted(
-        code="storm.throw.low", said=said, rests_on=LOW_HAND, player=move.player, moves=(str(move),)
+        code="storm.throw.low",
+        message=message,
+        rests_on=LOW_HAND,
+        player=move.player,
+        moves=(str(move),),
     )
 
 
@@ -214,9 +218,11 @@ def _pass(state: State, move: Pass) -> Verdict:
     """A player does not fire, which nothing on the board shows."""
     if wrong := violation(state, move):
         return refusal(wrong, move.player, (str(move),), {})
-    said = sentences(msg("{player} does not fire.", player=move.player), _follow(play(state, move)))
+    message = sentences(
+        msg("{player} does not fire.", player=move.player), _follow(play(state, move))
+    )
     return Accepted(
-        code="storm.pass", said=said, rests_on=MUST, player=move.player, moves=(str(move),)
+        code="storm.pass", message=message, rests_on=MUST, player=move.player, moves=(str(move),)
     )
 
 
@@ -247,7 +253,7 @@ def _judge_attack(look: TableMatch) -> Verdict:
     if not any(targets(state).values()):
         return _who_can(look, attacker)
     return Waiting(
-        code="storm.attack", said=turn(state), rests_on=ATTACK, player=attacker, as_recorded=True
+        code="storm.attack", message=turn(state), rests_on=ATTACK, player=attacker, as_recorded=True
     )
 
 
@@ -255,25 +261,25 @@ def _several(look: TableMatch, attacker: str) -> Refused | Ambiguous:
     """The verdict where more than one piece is gone: two legal shots in turn, or too many taken."""
     names = messages.named(look.gone)
     if ways := list(_one_after_the_other(look.state, look.gone)):
-        said = sentences(
+        message = sentences(
             msg("{pieces} are gone.", pieces=names), msg("Were they taken one after the other?")
         )
         choices = (*ways, Choice(msg("Not so: put them back"), ()))
         return Ambiguous(
             code="storm.attack.two",
-            said=said,
+            message=message,
             rests_on=FIRE,
             player=attacker,
             choices=choices,
             until_moved=True,
         )
-    said = sentences(
+    message = sentences(
         msg("{pieces} are gone, and one piece is taken at a time.", pieces=names),
         msg("Put them back, but for the one that {player} takes.", player=attacker),
     )
     tried = tuple(str(Capture(piece.colour, piece.number)) for piece in look.gone)
     return refusal(
-        Violation("storm.attack", ATTACK, said),
+        Violation("storm.attack", ATTACK, message),
         attacker,
         tried,
         {"move": " ".join(piece.colour for piece in look.gone)},
@@ -316,11 +322,13 @@ def _capture(look: TableMatch, target: Piece) -> Verdict:
     explained = list(_settled(state, move))
     evidence = _evidence(state, target)
     if not explained:
-        said = sentences(wrong.said, msg("Put {piece} back.", piece=target.name))
-        return refusal(Violation(wrong.code, wrong.clause, said), attacker, (str(move),), evidence)
+        message = sentences(wrong.message, msg("Put {piece} back.", piece=target.name))
+        return refusal(
+            Violation(wrong.code, wrong.clause, message), attacker, (str(move),), evidence
+        )
     choices = [_choice(state, settles, move) for settles in explained]
     choices.append(Choice(msg("Not so: {piece} is put back", piece=target.name), ()))
-    said = sentences(
+    message = sentences(
         msg(
             "Whether {piece} was rightly taken hangs on what is too close to call.",
             piece=target.name,
@@ -329,7 +337,7 @@ def _capture(look: TableMatch, target: Piece) -> Verdict:
     )
     return Ambiguous(
         code="storm.too_close",
-        said=said,
+        message=message,
         rests_on=f"Attack; {DOUBT}",
         player=attacker,
         choices=tuple(choices),
@@ -339,10 +347,12 @@ def _capture(look: TableMatch, target: Piece) -> Verdict:
 
 def _accept(state: State, target: Piece, move: Capture) -> Accepted:
     attacker = str(state.attacker)
-    said = sentences(messages.capture(attacker, target, shots(state)), _follow(play(state, move)))
+    message = sentences(
+        messages.capture(attacker, target, shots(state)), _follow(play(state, move))
+    )
     return Accepted(
         code="storm.attack",
-        said=said,
+        message=message,
         rests_on=FIRE,
         player=attacker,
         moves=(str(move),),
@@ -391,7 +401,7 @@ def _who_can(look: TableMatch, attacker: str) -> Ambiguous:
         )
         for settle in settlements(doubtful[:1])
     ]
-    said = sentences(
+    message = sentences(
         msg(
             "Whether {player} has a shot is too close to call: it hangs on how {piece} lies.",
             player=attacker,
@@ -402,7 +412,7 @@ def _who_can(look: TableMatch, attacker: str) -> Ambiguous:
     evidence = {"shots": [*map(str, shots(state))]}
     return Ambiguous(
         code="storm.too_close",
-        said=said,
+        message=message,
         rests_on=f"Attack; {DOUBT}",
         player=attacker,
         choices=tuple(choices),

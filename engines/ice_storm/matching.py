@@ -219,6 +219,23 @@ class TableMatch:
             piece for piece in self._on_board if id(piece) not in known and not self._lingers(piece)
         )
 
+    @property
+    def half_seen(self) -> tuple[SeenPiece, ...]:
+        """Pieces of who throws next that came to uncertain places, beside all that is recorded."""
+        if self.before is None or self.gone or self.hidden:
+            return ()
+        return tuple(
+            piece
+            for piece in self.seen
+            if _ghost(piece)
+            and piece.colour == self.state.next
+            and piece.colour_probability >= SURE
+            and self.touches(piece).on_board is not False
+            and not self._lingers(piece)
+            and all(np.hypot(*(at - piece.base_mm)) > CARRIED_MM for at in self.before.unread_mm)
+            and all(clearance(piece.solid, other.solid).mm > 0.0 for other in self.there)
+        )
+
     def _lingers(self, piece: SeenPiece) -> bool:
         """True for a doubtful or impossible piece that matches a doubtful earlier reading.
 

@@ -16,20 +16,20 @@ def place(lies: Place) -> Message:
     clear = sorted(lies.clear)
     tips = any_of(sorted(lies.tips), "cell")
     if not lies.tips and clear:
-        said = msg("upright on {cells}", cells=clear)
+        message = msg("upright on {cells}", cells=clear)
     elif not lies.tips:
-        said = msg("upright on no square for sure")
+        message = msg("upright on no square for sure")
     elif len(lies.squares) == 1:
-        said = msg("within {cells}", cells=lies.squares)
+        message = msg("within {cells}", cells=lies.squares)
     elif clear:
-        said = msg("on {cells}, its tip in {cells2}", cells=clear, cells2=tips)
+        message = msg("on {cells}, its tip in {cells2}", cells=clear, cells2=tips)
     else:
-        said = msg("on no square for sure, its tip in {cells}", cells=tips)
+        message = msg("on no square for sure, its tip in {cells}", cells=tips)
     if not lies.doubtful:
-        return said
+        return message
     return msg(
         "{text} (whether it touches {cells} is too close to call)",
-        text=said,
+        text=message,
         cells=any_of(sorted(lies.doubtful), "cell"),
     )
 

@@ -370,8 +370,8 @@ def _credit(state: State, player: str | None, pieces: int) -> tuple[int, ...]:
 def _over(state: State, move: Move) -> Violation | None:
     if (ended := outcome(state)) is None:
         return None
-    said = msg("'{raw}' was tried, but the game is over: {text}.", raw=move, text=ended.message)
-    return Violation("storm.over", SCORING, said)
+    message = msg("'{raw}' was tried, but the game is over: {text}.", raw=move, text=ended.message)
+    return Violation("storm.over", SCORING, message)
 
 
 def _turn_violation(state: State, move: Throw | Void) -> Violation | None:
@@ -413,16 +413,16 @@ def _throw_violation(state: State, move: Throw) -> Violation | None:
         return wrong
     player = move.player
     if move.again == LEANING:
-        said = sentences(
+        message = sentences(
             msg(
                 "{player}'s piece leans on another or lies on one, and is thrown again.",
                 player=player,
             ),
             msg("What it moved stays where it is."),
         )
-        return Violation("storm.throw.leaning", "Deployment; ruling ice_storm.8", said)
+        return Violation("storm.throw.leaning", "Deployment; ruling ice_storm.8", message)
     if move.again == OTHER_SIZE:
-        said = sentences(
+        message = sentences(
             msg(
                 "{player}'s piece is of another size than this game's, is taken away and thrown"
                 " again.",
@@ -430,9 +430,9 @@ def _throw_violation(state: State, move: Throw) -> Violation | None:
             ),
             msg("What it moved stays where it is."),
         )
-        return Violation("storm.throw.size", "Deployment; ruling ice_storm.13", said)
+        return Violation("storm.throw.size", "Deployment; ruling ice_storm.13", message)
     if move.again == LOW or state.void:
-        said = sentences(
+        message = sentences(
             msg(
                 "{player}'s hand was lower than 6 inches (152 mm), so the throw is void.",
                 player=player,
@@ -443,7 +443,7 @@ def _throw_violation(state: State, move: Throw) -> Violation | None:
                 else msg("What it moved stays where it is; pick the piece up and throw again.")
             ),
         )
-        return Violation("storm.throw.low", LOW_HAND, said)
+        return Violation("storm.throw.low", LOW_HAND, message)
     if move.place and move.place.off_doubtful:
         return _partly_off(
             msg(
@@ -461,7 +461,7 @@ def _void_violation(state: State, move: Void) -> Violation | None:
 
 def _moved_violation(state: State, move: Moved) -> Violation | None:
     if not _is_last(state, move):
-        said = sentences(
+        message = sentences(
             msg(
                 "'{raw}' was tried, but {player}'s throw is not the one that was ruled last.",
                 raw=move,
@@ -469,7 +469,7 @@ def _moved_violation(state: State, move: Moved) -> Violation | None:
             ),
             turn(state),
         )
-        return Violation("storm.moved.time", DEPLOYMENT, said)
+        return Violation("storm.moved.time", DEPLOYMENT, message)
     return _names_violation(state, move) or _off_violation(_ends(move))
 
 
@@ -483,7 +483,7 @@ def _names_violation(state: State, move: Throw | Void | Moved) -> Violation | No
     for change in move.changes:
         if change.name not in lie:
             common = {"player": move.player, "piece": change.name}
-            said = (
+            message = (
                 msg(
                     "{player}'s throw cannot have moved {piece}: the board holds {pieces}.",
                     pieces=lie,
@@ -495,7 +495,7 @@ def _names_violation(state: State, move: Throw | Void | Moved) -> Violation | No
                     **common,
                 )
             )
-            return Violation("storm.throw.pieces", DEPLOYMENT, said)
+            return Violation("storm.throw.pieces", DEPLOYMENT, message)
     return None
 
 
@@ -513,8 +513,8 @@ def _off_violation(placed: Sequence[tuple[str, Place | None]]) -> Violation | No
 
 
 def _partly_off(doubt: Message) -> Violation:
-    said = sentences(doubt, msg("The players decide whether it is on or off."))
-    return Violation("storm.too_close", f"Deployment; {DOUBT}", said)
+    message = sentences(doubt, msg("The players decide whether it is on or off."))
+    return Violation("storm.too_close", f"Deployment; {DOUBT}", message)
 
 
 def _low_violation(state: State, move: Low) -> Violation | None:
@@ -526,11 +526,11 @@ def _low_violation(state: State, move: Low) -> Violation | None:
         return None
     player = move.player
     if state.void and state.next == move.player:
-        said = msg(
+        message = msg(
             "{player}'s throw is void already: pick the piece up and throw again.", player=player
         )
     else:
-        said = sentences(
+        message = sentences(
             msg(
                 "No throw of {player}'s can be void now: the next one is ruled already, or"
                 " nobody throws.",
@@ -538,13 +538,13 @@ def _low_violation(state: State, move: Low) -> Violation | None:
             ),
             turn(state),
         )
-    return Violation("storm.low.time", LOW_HAND, said)
+    return Violation("storm.low.time", LOW_HAND, message)
 
 
 def _capture_violation(state: State, move: Capture) -> Violation | None:
     attacker = state.attacker
     if attacker is None:
-        said = sentences(
+        message = sentences(
             msg(
                 "'{raw}' was tried, but players fire when all pieces of a round are thrown,"
                 " until nobody can.",
@@ -552,11 +552,11 @@ def _capture_violation(state: State, move: Capture) -> Violation | None:
             ),
             turn(state),
         )
-        return Violation("storm.attack.time", ATTACK, said)
+        return Violation("storm.attack.time", ATTACK, message)
     can, meant = targets(state), _meant(state, move)
     if not meant:
-        said = sentences(_no_such_piece(move), _allowed(can, attacker))
-        return Violation("storm.attack.piece", ATTACK, said)
+        message = sentences(_no_such_piece(move), _allowed(can, attacker))
+        return Violation("storm.attack.piece", ATTACK, message)
     found = [piece for piece in meant if piece in can]
     if not found:
         return Violation(
@@ -567,13 +567,13 @@ def _capture_violation(state: State, move: Capture) -> Violation | None:
             [msg("{piece} {cell}", piece=piece.name, cell=piece.place) for piece in found]
         )
         which = tuple(str(Capture(piece.colour, piece.number)) for piece in found)
-        said = msg(
+        message = msg(
             "'{raw}' may mean several pieces that {player} can take: say which, {text}.",
             raw=move,
             player=attacker,
             text=names,
         )
-        return Violation("storm.attack.which", ATTACK, said, which)
+        return Violation("storm.attack.which", ATTACK, message, which)
     if not can[found[0]]:
         hang = dict.fromkeys(
             cause
@@ -581,7 +581,7 @@ def _capture_violation(state: State, move: Capture) -> Violation | None:
             if shot.target == found[0].name
             for cause in shot.hangs_on
         )
-        said = sentences(
+        message = sentences(
             msg(
                 "Whether {player} hits {piece} is too close to call: it hangs on whether {text}.",
                 player=attacker,
@@ -590,7 +590,7 @@ def _capture_violation(state: State, move: Capture) -> Violation | None:
             ),
             msg("The players decide."),
         )
-        return Violation("storm.too_close", f"Attack; {DOUBT}", said)
+        return Violation("storm.too_close", f"Attack; {DOUBT}", message)
     return None
 
 
@@ -677,7 +677,7 @@ def _allowed(can: Mapping[Piece, bool], attacker: str) -> Message:
 def _pass_violation(state: State, move: Pass) -> Violation | None:
     attacker = state.attacker
     if attacker is None:
-        said = sentences(
+        message = sentences(
             msg(
                 "'{raw}' was tried, but players fire when all pieces of a round are thrown,"
                 " until nobody can.",
@@ -685,7 +685,7 @@ def _pass_violation(state: State, move: Pass) -> Violation | None:
             ),
             turn(state),
         )
-        return Violation("storm.attack.time", ATTACK, said)
+        return Violation("storm.attack.time", ATTACK, message)
     if move.player != attacker:
         return Violation(
             "storm.pass.turn",
@@ -700,11 +700,11 @@ def _pass_violation(state: State, move: Pass) -> Violation | None:
             ),
         )
     if not state.may_pass:
-        said = sentences(
+        message = sentences(
             msg("{player} cannot pass: who can attack on their turn must.", player=attacker),
             _allowed(targets(state), attacker),
         )
-        return Violation("storm.pass", MUST, said)
+        return Violation("storm.pass", MUST, message)
     return None
 
 
@@ -725,20 +725,20 @@ def _settle_violation(state: State, move: Settle) -> Violation | None:
             for other in state.pieces
             if other.place.in_doubt
         ]
-        said = msg(
+        message = msg(
             "Nothing about {piece} is too close to call on this board; there is to decide: {text}.",
             piece=move.name,
             text=doubtful or msg("nothing"),
         )
-        return Violation("storm.settle.piece", DOUBT, said)
+        return Violation("storm.settle.piece", DOUBT, message)
     if not move.place.settles(piece.place):
         ways = any_of((choice.place for choice in settlements((piece,))), "cell")
-        said = msg(
+        message = msg(
             "What was seen of {piece} is {cell}: it may be settled as {cells}, not as {cell2}.",
             piece=move.name,
             cell=piece.place,
             cells=ways,
             cell2=move.place,
         )
-        return Violation("storm.settle.place", DOUBT, said)
+        return Violation("storm.settle.place", DOUBT, message)
     return None

@@ -63,7 +63,7 @@ def new_of_another_size(look: TableMatch) -> list[Message]:
         for piece in look.new
         if piece.size_probability >= SURE
     ]
-    said = []
+    message = []
     for piece, size in odd:
         if size is None:
             continue
@@ -73,7 +73,7 @@ def new_of_another_size(look: TableMatch) -> list[Message]:
             "size": piece.size,
             "size2": size,
         }
-        said.append(
+        message.append(
             msg(
                 "A {colour} piece on {cell} is {size}, and this game is played with {size2}"
                 " pieces.",
@@ -82,7 +82,7 @@ def new_of_another_size(look: TableMatch) -> list[Message]:
             if named_before_play(look)
             else msg("A {colour} piece on {cell} is {size}, and the others are {size2}.", **fields)
         )
-    return said
+    return message
 
 
 def exchanged(look: TableMatch) -> OutOfSync | None:
@@ -129,9 +129,9 @@ def exchanged(look: TableMatch) -> OutOfSync | None:
     )
     asked = msg("Is {pieces} of the size of this game, {size}?", pieces=names, size=wanted)
     common: dict[str, Any] = {"code": CODE, "rests_on": ONE_SIZE, "player": player}
-    asks = Ambiguous(said=asked, choices=(right, NOT_SO), until_moved=True, **common)
-    said = sentences(
+    asks = Ambiguous(message=asked, choices=(right, NOT_SO), until_moved=True, **common)
+    message = sentences(
         msg("All pieces of a game are of one size."),
         msg("Take away what is of another, and put the right piece there."),
     )
-    return OutOfSync(said=said, differences=differences, asks=asks, **common)
+    return OutOfSync(message=message, differences=differences, asks=asks, **common)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from engines.errors import InvalidNotation
-from engines.house_rules import Chosen, Ruling, read_rulings, seat, write_rulings
+from engines.house_rules import Chosen, HouseRule, read_rulings, seat, write_rulings
 from engines.ice_storm.fire import captures
 from engines.ice_storm.place import Piece
 from engines.resigned import RESIGNED, read_resigned, write_resigned
@@ -21,85 +21,85 @@ VOID = "void"
 SAME_SIZE, ANY_SIZE = "same", "any"
 
 RULINGS = (
-    Ruling(
+    HouseRule(
         "touching",
         "ruling ice_storm.1",
         ("contact", "overhang"),
         "a piece touches the squares it rests on, or those it covers from above",
     ),
-    Ruling(
+    HouseRule(
         "doubt", "ruling ice_storm.2", ("ask",), "what is too close to call is put to the players"
     ),
-    Ruling(
+    HouseRule(
         "aim",
         "ruling ice_storm.3",
         ("tip",),
         "a lying piece fires from the square of its tip on, away from the others; inside one square"
         " all ways",
     ),
-    Ruling(
+    HouseRule(
         "upright",
         "ruling ice_storm.4",
         ("every",),
         "an upright piece fires as if its tip were in each square that it touches",
     ),
-    Ruling(
+    HouseRule(
         "fire",
         "ruling ice_storm.5",
         ("over", "first"),
         "lines of fire pass over pieces, or end at the first square with another piece on it",
     ),
-    Ruling(
+    HouseRule(
         "fits",
         "ruling ice_storm.6",
         ("told",),
         "pieces that are too large for the squares are told before play",
     ),
-    Ruling(
+    HouseRule(
         "knocked",
         "ruling ice_storm.7",
         ("thrower", "nobody"),
         "what an enemy throw knocks off the board, or partly off, is the thrower's at once, or"
         " nobody's",
     ),
-    Ruling(
+    HouseRule(
         "leaning",
         "ruling ice_storm.8",
         ("again",),
         "a throw that leans on a piece, or lies on one, is thrown again; what it moved stays",
     ),
-    Ruling(
+    HouseRule(
         "low",
         "ruling ice_storm.12",
         ("again", "undone"),
         "a throw from a hand lower than 6 inches (152 mm) is void and made again; what it moved"
         " stays, or is put back",
     ),
-    Ruling(
+    HouseRule(
         "starter",
         "ruling ice_storm.9",
         ("left", "right"),
         "the next round is started by the next player to the left, or to the right",
     ),
-    Ruling(
+    HouseRule(
         "attack",
         "ruling ice_storm.10",
         ("must", "may"),
         "who can attack on their turn must, or may pass",
     ),
-    Ruling(
+    HouseRule(
         "list",
         "ruling ice_storm.11",
         ("g8",),
         "the printed list for a piece inside b3 says g7 where its diagonal ends on g8",
     ),
-    Ruling(
+    HouseRule(
         "size",
         "ruling ice_storm.13",
         ("same", "small", "medium", "large", "any"),
         "all pieces are of the size that lies there already, or of the one named, or of any",
     ),
-    Ruling("tie", "Scoring", ("shared",), "players with the same highest total share the win"),
+    HouseRule("tie", "Scoring", ("shared",), "players with the same highest total share the win"),
 )
 
 

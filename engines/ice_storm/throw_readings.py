@@ -128,9 +128,9 @@ def counted(throw: Throw) -> tuple[str, ...]:
 def as_lying(look: TableMatch, player: str, piece: SeenPiece) -> list[Reading]:
     """The throw if the piece only looks as if it leaned, for people who saw that it does not."""
     return [
-        (phrases(rest.of_thrown(player), said), Throw(player, rest.place, changes))
+        (phrases(rest.of_thrown(player), message), Throw(player, rest.place, changes))
         for rest in resting_places(look.touches(piece).place)
-        for said, changes in changes_of(look)
+        for message, changes in changes_of(look)
     ]
 
 
@@ -138,9 +138,9 @@ def readings_of(look: TableMatch, player: str, piece: SeenPiece) -> list[Reading
     """Every throw that the table may show, with what is in question about it in words."""
     found = []
     for rest in _rests(look, piece):
-        for said, changes in changes_of(look):
+        for message, changes in changes_of(look):
             throw = Throw(player, rest.place, changes, LEANING if rest.leans else "")
-            found.append((phrases(rest.of_thrown(player), said), throw))
+            found.append((phrases(rest.of_thrown(player), message), throw))
     return found
 
 
@@ -169,8 +169,8 @@ def changes_of(look: TableMatch) -> Iterator[tuple[Message, tuple[Change, ...]]]
         for name, place in look.places.items()
     ]
     for rests in product(*each):
-        said = phrases(*(rest.of_moved(name) for name, rest, doubtful in rests if doubtful))
-        yield said, (*off, *(Change(name, rest.place) for name, rest, _ in rests))
+        message = phrases(*(rest.of_moved(name) for name, rest, doubtful in rests if doubtful))
+        yield message, (*off, *(Change(name, rest.place) for name, rest, _ in rests))
 
 
 def leans_on_another(look: TableMatch, piece: SeenPiece) -> bool | None:

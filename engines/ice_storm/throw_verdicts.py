@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from engines.errors import Violation
 from engines.ice_storm import messages
 from engines.ice_storm.matching import TableMatch
 from engines.ice_storm.moves import OFF, Throw, Void
+from engines.ice_storm.place import Piece
 from engines.ice_storm.rules import DEPLOYMENT, play, turn, violation
 from engines.ice_storm.sizes import new_of_another_size
 from engines.ice_storm.state import State
@@ -35,10 +37,10 @@ def rule(look: TableMatch, throw: Throw, evidence: dict[str, Any]) -> Verdict:
         if any(change.place is None for change in throw.changes)
         else DEPLOYMENT
     )
-    said = sentences(messages.throw(state, throw), turn(after))
+    message = sentences(messages.throw(state, throw), turn(after))
     return Accepted(
         code=code,
-        said=said,
+        message=message,
         rests_on=rests_on,
         player=throw.player,
         moves=(str(throw),),
@@ -60,12 +62,12 @@ def out_of_sync(
     look: TableMatch, what_to_do: str, evidence: dict[str, Any] | None = None
 ) -> OutOfSync:
     """The verdict that table and record disagree."""
-    said = sentences(msg("The board is not as it was left."), what_to_do)
+    message = sentences(msg("The board is not as it was left."), what_to_do)
     player = look.state.next or look.state.attacker
     differences = (*look.differences, *new_of_another_size(look))
     return OutOfSync(
         code="storm.out_of_sync",
-        said=said,
+        message=message,
         player=player,
         differences=differences,
         evidence=evidence or {},
@@ -83,10 +85,10 @@ def unclear(look: TableMatch) -> CannotSee | None:
 def cannot_read(look: TableMatch) -> CannotSee:
     """The verdict where something on the board cannot be read, and it matters what it is."""
     place_mm = look.unread_mm[0] if look.unread_mm else look.where_mm(look.hidden[0])
-    said = cannot_be_read(place_mm)
+    message = cannot_be_read(place_mm)
     if not look.unread_mm and look.hidden[0] in look.unseen:
         x, y = place_mm
-        said = sentences(
+        message = sentences(
             msg(
                 "{piece} is not seen, about ({n}, {n2}) mm, and was not before.",
                 piece=look.hidden[0].name,
@@ -97,7 +99,7 @@ def cannot_read(look: TableMatch) -> CannotSee:
         )
     return CannotSee(
         code="storm.unread",
-        said=said,
+        message=message,
         rests_on=DEPLOYMENT,
         player=look.state.next or look.state.attacker,
     )
@@ -116,3 +118,18 @@ def evidence_of(look: TableMatch, piece: SeenPiece | None = None) -> dict[str, A
             "touches": [*map(str, look.touches(piece).squares)],
         }
     return document
+
+
+def not_seen_outside(look: TableMatch, thrown: Counter[str]) -> list[Piece]:
+    """Pieces that are gone from the board and do not lie beside it.
+
+    `thrown` are colours of pieces that lie there for another reason.
+    """
+    outside = look.came_out - thrown
+    lost: list[Piece] = []
+    for piece in look.gone:
+        if outside[piece.colour] > 0:
+            outside[piece.colour] -= 1
+        else:
+            lost.append(piece)
+    return lost

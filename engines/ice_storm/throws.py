@@ -27,14 +27,12 @@ from engines.ice_storm.sizes import (
     of_another_size,
 )
 from engines.ice_storm.throw_readings import (
-    LEAN_MM,
     Reading,
     another_was_thrown,
     as_lying,
     changes_of,
     counted,
     in_colour,
-    leans_on_another,
     lost_or_there,
     readings_of,
     resting_places,
@@ -42,32 +40,25 @@ from engines.ice_storm.throw_readings import (
 from engines.ice_storm.throw_verdicts import (
     cannot_read,
     evidence_of,
+    not_seen_outside,
     out_of_sync,
     rule,
     stands,
     unclear,
 )
-from engines.occlusion import NOT_SO
-from engines.verdict import (
-    Accepted,
-    Ambiguous,
-    CannotSee,
-    Choice,
-    Refused,
-    Verdict,
-    Waiting,
-    refusal,
+from engines.ice_storm.two_throws import (
+    SURELY_ANOTHERS,
+    moved_and_misread,
+    seen_twice,
+    taken_back,
+    two_in_turn,
 )
-from table.clearance import clearance
-from table.listing import listed
+from engines.occlusion import NOT_SO
+from engines.verdict import Ambiguous, Choice, Refused, Verdict, Waiting, refusal
 from table.messages import NOTHING, Message, msg, phrases, sentences
 from table.observation import SURE, SeenPiece
 
 _Move = TypeVar("_Move", Moved, Void)
-SURELY_ANOTHERS = 0.9999
-"""Least probability of a colour at which somebody is told to have thrown out of turn: that happens
-hardly more often than a colour is misread.
-"""
 
 
 def judge_throw(look: TableMatch) -> Verdict:
@@ -77,17 +68,23 @@ def judge_throw(look: TableMatch) -> Verdict:
         return _judge_void(look, player)
     if look.first and (look.leftover or len(look.new) != 1):
         return _before_the_round(look, player)
-    if len(look.new) > 1 and (once := _seen_twice(look, player)) is not None:
-        return _one_or_two(once, player)
+    if len(look.new) > 1 and (once := seen_twice(look, player)) is not None:
+        touching = msg(
+            "What seems to be another one touches a piece that lies there, and may be a part of it."
+        )
+        return _one_or_two(once, player, touching)
+    if [piece.colour for piece in look.new] == [player] and look.half_seen:
+        another = msg("Something else came that may be a piece, and it is not read surely.")
+        return _one_or_two(look, player, another)
     strangers = [piece for piece in look.new if piece.colour != player]
     if len(look.new) == 2 and len(strangers) == 1:
-        return _two(look, player)
+        return two_in_turn(look, player)
     if strangers:
         return _stranger(look, strangers[0], player)
     if len(look.new) > 1 and (left := _left_lying(look)) is not None:
         return left
     if len(look.new) > 1:
-        return _taken_back(
+        return moved_and_misread(look, look.new, player) or taken_back(
             look,
             "storm.throw.two",
             msg(
@@ -108,12 +105,12 @@ def _judge_void(look: TableMatch, player: str) -> Verdict:
     """
     if (unread := unclear(look)) is not None:
         return unread
-    said = msg("{player}'s throw is void: pick the piece up and throw again.", player=player)
+    message = msg("{player}'s throw is void: pick the piece up and throw again.", player=player)
     common: dict[str, Any] = {"code": "storm.throw.low", "rests_on": LOW_HAND, "player": player}
     if any(piece.colour == player for piece in look.new) and any(
         piece.colour == player for piece in (*look.moved, *look.gone)
     ):
-        return _one_of_them(look, common | {"said": said})
+        return _one_of_them(look, common | {"message": message})
     if look.new or look.gone or look.elsewhere or look.came_out[player]:
         throw = Throw(player, None, next(changes_of(look))[1])
         return rule(look, throw, evidence_of(look, *look.new[:1]))
@@ -123,7 +120,9 @@ def _judge_void(look: TableMatch, player: str) -> Verdict:
         Choice(msg("No: it is not thrown yet"), ()),
     )
     return Waiting(
-        said=said, asks=Ambiguous(said=asked, choices=choices, until_moved=True, **common), **common
+        message=message,
+        asks=Ambiguous(message=asked, choices=choices, until_moved=True, **common),
+        **common,
     )
 
 
@@ -144,13 +143,13 @@ def _one_of_them(look: TableMatch, common: dict[str, Any]) -> Waiting | Ambiguou
         moved = msg("{pieces} was moved", pieces=lost)
         text = phrases(msg("The thrown piece is picked up"), moved, doubt)
         choices.append(Choice(text, (str(Void(player, changes)),)))
-    said = msg(
+    message = msg(
         "Has {player} picked up the piece that was thrown with a low hand, and was {pieces} moved?",
         player=player,
         pieces=lost,
     )
     return Ambiguous(
-        **common | {"said": said},
+        **common | {"message": message},
         choices=tuple(choices),
         evidence=evidence_of(look),
         until_moved=True,
@@ -166,16 +165,19 @@ def _before_the_round(look: TableMatch, player: str) -> Verdict:
     if look.leftover or look.new or beside != [player]:
         clear = msg("Clear the board.") if look.leftover or look.new else NOTHING
         differences = tuple(map(partial(_lies_there, look), look.new))
-        said = sentences(clear, *differences, turn(look.state))
+        message = sentences(clear, *differences, turn(look.state))
         common: dict[str, Any] = {
             "rests_on": DEPLOYMENT,
             "player": player,
             "differences": differences,
         }
         return Waiting(
-            code="storm.throw", said=said, as_recorded=not (look.leftover or look.new), **common
+            code="storm.throw",
+            message=message,
+            as_recorded=not (look.leftover or look.new),
+            **common,
         )
-    said = sentences(
+    message = sentences(
         msg("A {colour} piece lies beside the empty board.", colour=player), msg("Was it thrown?")
     )
     choices = (
@@ -186,7 +188,7 @@ def _before_the_round(look: TableMatch, player: str) -> Verdict:
     )
     return Ambiguous(
         code="storm.first",
-        said=said,
+        message=message,
         rests_on=DEPLOYMENT,
         player=player,
         choices=choices,
@@ -213,7 +215,7 @@ def _thrown(look: TableMatch, player: str, piece: SeenPiece) -> Verdict:
     evidence = evidence_of(look, piece)
     if read[0][1].again:
         evidence["may_be"] = {text: str(throw) for text, throw in as_lying(look, player, piece)}
-    return _decide(look, player, read, _not_seen_outside(look, Counter()), evidence)
+    return _decide(look, player, read, not_seen_outside(look, Counter()), evidence)
 
 
 def _of_another_size(look: TableMatch, player: str, piece: SeenPiece, wanted: str) -> Verdict:
@@ -222,8 +224,10 @@ def _of_another_size(look: TableMatch, player: str, piece: SeenPiece, wanted: st
     It is taken away, and the throw made again; what it moved stays, as after any such throw. Where
     its size is not sure, or something is gone unseen, people say what happened.
     """
-    again = [(said, Throw(player, None, changes, OTHER_SIZE)) for said, changes in changes_of(look)]
-    lost = _not_seen_outside(look, Counter())
+    again = [
+        (message, Throw(player, None, changes, OTHER_SIZE)) for message, changes in changes_of(look)
+    ]
+    lost = not_seen_outside(look, Counter())
     right = as_of_size(piece, wanted)
     pieces = tuple(right if each is piece else each for each in look.seen)
     other = TableMatch(look.state, replace(look.now, pieces=pieces), look.before, look.board)
@@ -238,11 +242,11 @@ def _of_another_size(look: TableMatch, player: str, piece: SeenPiece, wanted: st
     }
     if piece.size_probability >= SURE and len(again) == 1 and not lost:
         return _surely_of_another_size(look, piece, wanted, again[0][1], evidence)
-    for said, throw in again:
-        text = phrases(msg("it is taken away and thrown again"), said)
+    for message, throw in again:
+        text = phrases(msg("it is taken away and thrown again"), message)
         read.append((msg("It is {size}: {text}", size=piece.size, text=text), throw))
     choices = [Choice(text, counted(throw)) for text, throw in lost_or_there(read, lost)]
-    said = sentences(
+    message = sentences(
         msg(
             "Is {player}'s new piece {size} or {size2}?",
             player=player,
@@ -253,7 +257,7 @@ def _of_another_size(look: TableMatch, player: str, piece: SeenPiece, wanted: st
     )
     return Ambiguous(
         code=CODE,
-        said=said,
+        message=message,
         rests_on=f"{DEPLOYMENT}; {ONE_SIZE}",
         player=player,
         choices=(*choices, NOT_SO),
@@ -267,7 +271,7 @@ def _surely_of_another_size(
     wrong = violation(look.state, throw)
     assert wrong is not None, "it is always made again"
     sizes = {"player": throw.player, "size": piece.size, "size2": wanted}
-    said = sentences(
+    message = sentences(
         (
             msg("{player}'s piece is {size}, and this game is played with {size2} pieces.", **sizes)
             if named_before_play(look)
@@ -277,7 +281,7 @@ def _surely_of_another_size(
         msg("What it moved stays where it is."),
     )
     left = stands(look.state, throw, wrong)
-    return refusal(replace(wrong, said=said), throw.player, (str(throw),), evidence, left)
+    return refusal(replace(wrong, message=message), throw.player, (str(throw),), evidence, left)
 
 
 def _left_lying(look: TableMatch) -> Refused | None:
@@ -306,14 +310,14 @@ def _decide(
     """
     if len(read) == 1 and not lost:
         return rule(look, read[0][1], evidence)
-    code, said, rests_on = (
+    code, message, rests_on = (
         "storm.too_close",
         msg("How {player}'s throw came to rest is too close to call.", player=player),
         f"{DEPLOYMENT}; {DOUBT}",
     )
     names = messages.named(lost)
     if lost:
-        code, said, rests_on = (
+        code, message, rests_on = (
             "storm.vanished",
             msg(
                 "Was {pieces} knocked off the board by {player}'s throw?",
@@ -327,7 +331,7 @@ def _decide(
     choices.append(NOT_SO)
     return Ambiguous(
         code=code,
-        said=said,
+        message=message,
         rests_on=rests_on,
         player=player,
         choices=tuple(choices),
@@ -335,124 +339,11 @@ def _decide(
     )
 
 
-def _two(look: TableMatch, player: str) -> Verdict:
-    """The verdict on two throws in turn, told apart by whose turn it was.
+def _one_or_two(look: TableMatch, player: str, another: Message) -> Verdict:
+    """The question whether one piece was thrown, or two; `another` describes the second one.
 
-    Applies only if neither moved anything.
+    It may be a part of the first one, or of another piece.
     """
-    first, second = sorted(look.new, key=lambda piece: piece.colour != player)
-    if (unsure := _moved_and_misread(look, second, player)) is not None:
-        return unsure
-    if look.gone or look.places or any(_doubtful(look, piece) for piece in (first, second)):
-        return _two_at_once(look, first, second)
-    places = (look.touches(piece).place for piece in (first, second))
-    choices = []
-    for rests in product(*map(resting_places, places)):
-        said, moves, state = [], [], look.state
-        for piece, rest in zip((first, second), rests, strict=True):
-            throw = Throw(piece.colour, rest.place)
-            if violation(state, throw) is not None:
-                return _two_at_once(look, first, second)
-            state = play(state, throw)
-            said.append(rest.of_thrown(piece.colour))
-            moves.append(str(throw))
-        choices.append(Choice(phrases(*said), tuple(moves)))
-    names = {"player": first.colour, "player2": second.colour}
-    common: dict[str, Any] = {"player": player, "evidence": evidence_of(look, second)}
-    if len(choices) > 1:
-        return Ambiguous(
-            code="storm.too_close",
-            said=msg(
-                "How {player}'s and {player2}'s throws came to rest is too close to call.", **names
-            ),
-            rests_on=f"{DEPLOYMENT}; {DOUBT}",
-            choices=(*choices, NOT_SO),
-            **common,
-        )
-    both = sentences(msg("{player} and then {player2} threw.", **names), turn(state))
-    (threw,) = choices
-    return Accepted(code="storm.throw", said=both, rests_on=DEPLOYMENT, moves=threw.moves, **common)
-
-
-def _doubtful(look: TableMatch, piece: SeenPiece) -> bool:
-    """True if the throw of a piece may be another one than it looks like, or count otherwise."""
-    return (
-        piece.colour_probability < SURE
-        or bool(of_another_size(look, piece))
-        or leans_on_another(look, piece) is not False
-        or any(another_was_thrown(look, piece.colour, piece))
-    )
-
-
-def _two_at_once(look: TableMatch, first: SeenPiece, second: SeenPiece) -> Refused:
-    said = msg(
-        "New {colour} and {colour2} pieces lie on the board, and one is thrown at a time.",
-        colour=first.colour,
-        colour2=second.colour,
-    )
-    return _taken_back(look, "storm.throw.two", said)
-
-
-def _moved_and_misread(
-    look: TableMatch, piece: SeenPiece, player: str
-) -> Ambiguous | CannotSee | None:
-    """The question whether a new piece is a recorded one that was moved, with its colour misread.
-
-    Asked where, beside the throw, a piece of another colour is new, and one that lay there is gone;
-    not where the colour is sure and what is gone lies beside the board.
-    """
-    if not look.gone or (
-        piece.colour_probability >= SURELY_ANOTHERS and not _not_seen_outside(look, Counter())
-    ):
-        return None
-    if (unread := unclear(look)) is not None:
-        return unread
-    colours = sorted({gone.colour for gone in look.gone})
-    read = [reading for colour in colours for reading in in_colour(look, piece, colour, player)]
-    if not read:
-        return None
-    names = listed((gone.name for gone in look.gone), "or")
-    said = msg(
-        "Is what looks like a new {colour} piece {pieces}, which was moved?",
-        colour=piece.colour,
-        pieces=names,
-    )
-    choices = [Choice(text, counted(throw)) for text, throw in read]
-    choices.append(Choice(msg("It is {player}: take both back", player=piece.colour), ()))
-    return Ambiguous(
-        code="storm.colour",
-        said=said,
-        rests_on=DEPLOYMENT,
-        player=player,
-        choices=tuple(choices),
-        evidence=evidence_of(look, piece),
-    )
-
-
-def _seen_twice(look: TableMatch, player: str) -> TableMatch | None:
-    """The table with only the one new piece of the player's, if all other new ones are doubtful.
-
-    These touch what surely lies there; else None.
-    """
-    doubtful = [
-        piece for piece in look.new if min(piece.pose_probability, piece.colour_probability) < SURE
-    ]
-    sure, there = (
-        [piece for piece in pieces if piece not in doubtful] for pieces in (look.new, look.there)
-    )
-    if [piece.colour for piece in sure] != [player]:
-        return None
-    if any(
-        all(clearance(piece.solid, other.solid).mm > LEAN_MM for other in there)
-        for piece in doubtful
-    ):
-        return None
-    pieces = tuple(piece for piece in look.seen if piece not in doubtful)
-    return TableMatch(look.state, replace(look.now, pieces=pieces), look.before, look.board)
-
-
-def _one_or_two(look: TableMatch, player: str) -> Verdict:
-    """The question where a piece may have been read twice: as it lies, and as another beside it."""
     if (unread := unclear(look)) is not None:
         return unread
     piece = look.new[0]
@@ -462,12 +353,7 @@ def _one_or_two(look: TableMatch, player: str) -> Verdict:
         (msg("One: {text}", text=text), throw) for text, throw in readings_of(look, player, piece)
     ]
     choices = [Choice(text, counted(throw)) for text, throw in read]
-    said = sentences(
-        msg("Did {player} throw one piece, or two?", player=player),
-        msg(
-            "What seems to be another one touches a piece that lies there, and may be a part of it."
-        ),
-    )
+    message = sentences(msg("Did {player} throw one piece, or two?", player=player), another)
     common: dict[str, Any] = {
         "rests_on": DEPLOYMENT,
         "player": player,
@@ -475,8 +361,8 @@ def _one_or_two(look: TableMatch, player: str) -> Verdict:
     }
     return Ambiguous(
         code="storm.throw.two",
-        said=said,
-        choices=(*choices, Choice("Two: take them back", ())),
+        message=message,
+        choices=(*choices, Choice(msg("Two: take them back"), ())),
         **common,
     )
 
@@ -494,7 +380,7 @@ def _stranger(look: TableMatch, piece: SeenPiece, player: str) -> Verdict:
     leans = piece.pose == "leaning" or piece.on is not None
     if read and (leans or piece.colour_probability < SURELY_ANOTHERS):
         choices = [Choice(text, counted(throw)) for text, throw in read]
-        said = sentences(
+        message = sentences(
             msg("Is the new piece {player} or {player2}?", player=player, player2=colour),
             msg("It is {player}'s throw.", player=player),
         )
@@ -502,7 +388,7 @@ def _stranger(look: TableMatch, piece: SeenPiece, player: str) -> Verdict:
         choices.append(Choice(msg("It is {player}: take it back", player=colour), ()))
         return Ambiguous(
             code="storm.colour",
-            said=said,
+            message=message,
             rests_on=DEPLOYMENT,
             player=player,
             choices=tuple(choices),
@@ -522,8 +408,8 @@ def _stranger(look: TableMatch, piece: SeenPiece, player: str) -> Verdict:
     )
     wrong = replace(
         wrong,
-        said=sentences(
-            wrong.said,
+        message=sentences(
+            wrong.message,
             msg("Take the {colour} piece back, and put right what it moved.", colour=colour),
             misread,
         ),
@@ -573,14 +459,14 @@ def _nothing_new(look: TableMatch, player: str) -> Verdict:
     if thrown == 1:
         if (unread := unclear(look)) is not None:
             return unread
-        throws = [(said, Throw(player, None, changes)) for said, changes in changes_of(look)]
-        lost = _not_seen_outside(look, Counter({player: 1}))
+        throws = [(message, Throw(player, None, changes)) for message, changes in changes_of(look)]
+        lost = not_seen_outside(look, Counter({player: 1}))
         leaning = list(another_was_thrown(look, player))
         if len(throws) == 1 and not lost and not leaning:
             return rule(look, throws[0][1], evidence_of(look))
         read = [
-            (phrases(msg("{player}'s piece lies off the board", player=player), said), throw)
-            for said, throw in throws
+            (phrases(msg("{player}'s piece lies off the board", player=player), message), throw)
+            for message, throw in throws
         ]
         return _decide(look, player, [*read, *leaning], lost, evidence_of(look))
     if (other := _other_was_thrown(look, player)) is not None:
@@ -592,7 +478,7 @@ def _nothing_new(look: TableMatch, player: str) -> Verdict:
     if look.unread_mm or (look.hidden and not look.only_one_unseen):
         return cannot_read(look)
     if look.only_one_unseen:
-        said = sentences(
+        message = sentences(
             msg(
                 "{piece} is not seen, and lies {text} as recorded.",
                 piece=look.unseen[0].name,
@@ -601,11 +487,15 @@ def _nothing_new(look: TableMatch, player: str) -> Verdict:
             turn(look.state),
         )
         return Waiting(
-            code="storm.throw", said=said, rests_on=DEPLOYMENT, player=player, as_recorded=True
+            code="storm.throw",
+            message=message,
+            rests_on=DEPLOYMENT,
+            player=player,
+            as_recorded=True,
         )
     return Waiting(
         code="storm.throw",
-        said=turn(look.state),
+        message=turn(look.state),
         rests_on=DEPLOYMENT,
         player=player,
         as_recorded=True,
@@ -614,7 +504,7 @@ def _nothing_new(look: TableMatch, player: str) -> Verdict:
 
 def _stray(look: TableMatch, colour: str, player: str) -> Ambiguous:
     """The question about a piece beside the board of unsure colour, not read as the thrower's."""
-    said = sentences(
+    message = sentences(
         msg("Is the piece beside the board {player} or {player2}?", player=player, player2=colour),
         msg("It is {player}'s throw.", player=player),
     )
@@ -627,7 +517,7 @@ def _stray(look: TableMatch, colour: str, player: str) -> Ambiguous:
     )
     return Ambiguous(
         code="storm.colour",
-        said=said,
+        message=message,
         rests_on=DEPLOYMENT,
         player=player,
         choices=choices,
@@ -648,16 +538,20 @@ def _other_was_thrown(look: TableMatch, player: str) -> Ambiguous | None:
     name, place = lost[0].name, look.touches(lying[0]).place
     assert place is not None, "it lies on the board"
     choices = []
-    for rest, (said, changes) in product(resting_places(place), changes_of(look)):
-        text = phrases(msg("The thrown piece is picked up"), rest.of_moved(name), said)
+    for rest, (message, changes) in product(resting_places(place), changes_of(look)):
+        text = phrases(msg("The thrown piece is picked up"), rest.of_moved(name), message)
         lies = tuple(
             Change(name, rest.place) if change.name == name else change for change in changes
         )
         choices.append(Choice(text, (str(Void(player, lies)),)))
-    said = msg("Was the piece that is picked up {player}'s void throw?", player=player)
+    message = msg("Was the piece that is picked up {player}'s void throw?", player=player)
     common: dict[str, Any] = {"rests_on": LOW_HAND, "player": player, "evidence": evidence_of(look)}
     return Ambiguous(
-        code="storm.throw.low", said=said, choices=(*choices, NOT_SO), until_moved=True, **common
+        code="storm.throw.low",
+        message=message,
+        choices=(*choices, NOT_SO),
+        until_moved=True,
+        **common,
     )
 
 
@@ -669,18 +563,19 @@ def _by_a_throw_that_nobody_sees(look: TableMatch, player: str) -> Verdict:
     """
     out = msg("{player}'s piece is off the board, out of sight", player=player)
     throws = [
-        (phrases(out, said), Throw(player, None, changes)) for said, changes in changes_of(look)
+        (phrases(out, message), Throw(player, None, changes))
+        for message, changes in changes_of(look)
     ]
     earlier = by_the_last_throw(look)
     if not look.gone or Counter(piece.colour for piece in look.gone) - look.came_out:
         leaning = another_was_thrown(look, player)
         choices = [
             *(
-                Choice(said, counted(throw))
-                for said, throw in [*throws, *leaning]
+                Choice(message, counted(throw))
+                for message, throw in [*throws, *leaning]
                 if counted(throw)
             ),
-            *(Choice(said, (str(void),)) for said, void in _picked_up(look, player)),
+            *(Choice(message, (str(void),)) for message, void in _picked_up(look, player)),
             *earlier,
         ]
         evidence = {"may_be": {choice.label: choice.moves[0] for choice in choices}}
@@ -695,16 +590,18 @@ def _by_a_throw_that_nobody_sees(look: TableMatch, player: str) -> Verdict:
         return replace(told_so, asks=whose_throw(look, choices))
     gone = messages.named(look.gone)
     choices = [
-        Choice(msg("{text}; {pieces} was knocked off", text=said, pieces=gone), (str(throw),))
-        for said, throw in throws
+        Choice(msg("{text}; {pieces} was knocked off", text=message, pieces=gone), (str(throw),))
+        for message, throw in throws
     ]
-    choices += [Choice(said, counted(throw)) for said, throw in another_was_thrown(look, player)]
     choices += [
-        Choice(msg("{text}; {pieces} was knocked off", text=said, pieces=gone), (str(void),))
-        for said, void in _picked_up(look, player)
+        Choice(message, counted(throw)) for message, throw in another_was_thrown(look, player)
+    ]
+    choices += [
+        Choice(msg("{text}; {pieces} was knocked off", text=message, pieces=gone), (str(void),))
+        for message, void in _picked_up(look, player)
     ]
     choices += [*earlier, NOT_SO]
-    said = msg(
+    message = msg(
         "Was {pieces} knocked off the board by a throw of {player}'s that is off the board too?",
         pieces=gone,
         player=player,
@@ -715,7 +612,7 @@ def _by_a_throw_that_nobody_sees(look: TableMatch, player: str) -> Verdict:
         "evidence": evidence_of(look),
     }
     return Ambiguous(
-        code="storm.unseen", said=said, choices=tuple(choices), until_moved=True, **common
+        code="storm.unseen", message=message, choices=tuple(choices), until_moved=True, **common
     )
 
 
@@ -734,15 +631,19 @@ def by_the_last_throw(look: TableMatch) -> list[Choice]:
     if player is None:
         return []
     did = msg("{player}'s throw before, which is off the board, did it", player=player)
-    return [Choice(said, (str(move),)) for said, move in _ways(look, did, partial(Moved, player))]
+    return [
+        Choice(message, (str(move),)) for message, move in _ways(look, did, partial(Moved, player))
+    ]
 
 
 def _ways(
     look: TableMatch, did: Message, move: Callable[[tuple[Change, ...]], _Move]
 ) -> list[tuple[Message, _Move]]:
     """Legal moves that changed the board as it is, each with what was done in words."""
-    ways = [(phrases(did, said), move(changes)) for said, changes in changes_of(look) if changes]
-    return [(said, made) for said, made in ways if violation(look.state, made) is None]
+    ways = [
+        (phrases(did, message), move(changes)) for message, changes in changes_of(look) if changes
+    ]
+    return [(message, made) for message, made in ways if violation(look.state, made) is None]
 
 
 def _nobody_threw(look: TableMatch) -> list[Choice]:
@@ -762,33 +663,8 @@ def whose_throw(look: TableMatch, choices: list[Choice]) -> Ambiguous | None:
     }
     every = (*choices, NOT_SO)
     return Ambiguous(
-        said=msg("Did a throw do that which is off the board?"),
+        message=msg("Did a throw do that which is off the board?"),
         choices=every,
         until_moved=True,
         **common,
-    )
-
-
-def _not_seen_outside(look: TableMatch, thrown: Counter[str]) -> list[Piece]:
-    """Pieces that are gone from the board and do not lie beside it.
-
-    `thrown` are colours of pieces that lie there for another reason.
-    """
-    outside = look.came_out - thrown
-    lost: list[Piece] = []
-    for piece in look.gone:
-        if outside[piece.colour] > 0:
-            outside[piece.colour] -= 1
-        else:
-            lost.append(piece)
-    return lost
-
-
-def _taken_back(look: TableMatch, code: str, said: str) -> Refused:
-    tried = tuple(str(Throw(piece.colour, look.touches(piece).place)) for piece in look.new)
-    return refusal(
-        Violation(code, DEPLOYMENT, sentences(said, msg("Take them back."))),
-        look.state.next,
-        tried,
-        evidence_of(look),
     )

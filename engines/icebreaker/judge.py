@@ -88,12 +88,12 @@ def set_up(players: Iterable[str], rulings: Mapping[str, str], board: Board | No
     return start(tuple(players), {**rulings, "size": str(board.size)})
 
 
-def hear(_state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> NoReturn:
+def hear(_state: State, heard: Mapping[str, Any], _in_doubt: bool = False, /) -> NoReturn:
     """Icebreaker has no announcements: raises InputError."""
     raise InputError(
         msg(
             "input: Icebreaker is decided by the table alone, expected nothing, got {raw}",
-            raw=shown(dict(said)),
+            raw=shown(dict(heard)),
         )
     )
 
@@ -104,20 +104,20 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
     if ended := outcome(state):
         return Waiting(
             code=OVER,
-            said=msg("The game is over: {text}.", text=ended.message),
+            message=msg("The game is over: {text}.", text=ended.message),
             rests_on="Object of the game",
             as_recorded=True,
         )
     if seen.hand:
-        return Waiting(code=MOVE, said=msg("A hand is over the table."), player=state.next)
+        return Waiting(code=MOVE, message=msg("A hand is over the table."), player=state.next)
     found = look(seen, board).counted(state)
     if before is not None:
         found = found.as_ruled(look(before, board).counted(state), state)
     if fallen := [piece.colour for piece in found.down if piece.colour not in dict(found.held)]:
-        said = msg("Stand the {colour} ship upright where it belongs.", colour=fallen[0])
+        message = msg("Stand the {colour} ship upright where it belongs.", colour=fallen[0])
         return Waiting(
             code=MOVE,
-            said=said,
+            message=message,
             rests_on=RULES,
             player=state.next,
             asks=ask_unseen(state, found, found.differs(state).gone),
@@ -142,12 +142,12 @@ def _wait(state: State, found: TableMatch) -> Waiting | Accepted:
     """
     held = found.differs(state).held
     there = msg("Not seen, and there on the players' word: {text}.", text=ships(held))
-    said = sentences(turn(state), there if held else NOTHING)
+    message = sentences(turn(state), there if held else NOTHING)
     if found.held.difference(held):
-        return Accepted(code=START, said=said, rests_on=MOVES, moves=())
+        return Accepted(code=START, message=message, rests_on=MOVES, moves=())
     asks = ask_unseen(state, found, held) if state.next in dict(held) else None
     return Waiting(
-        code=MOVE, said=said, rests_on=MOVES, player=state.next, asks=asks, as_recorded=True
+        code=MOVE, message=message, rests_on=MOVES, player=state.next, asks=asks, as_recorded=True
     )
 
 
@@ -160,7 +160,7 @@ def _judge_start(state: State, found: TableMatch) -> Verdict:
             else NOTHING
         )
         differences = _sentences(wrong, sorted(unread))
-        said = sentences(msg("Set up the board:"), *differences, hint)
+        message = sentences(msg("Set up the board:"), *differences, hint)
         asks = _ask_begun(state, found, wrong)
         asks = asks or (
             _ask_about_lost_ice(state, wrong)
@@ -168,13 +168,13 @@ def _judge_start(state: State, found: TableMatch) -> Verdict:
             else ask_unseen(state, found, wrong.gone)
         )
         return Waiting(
-            code=START, said=said, rests_on=RULES, asks=asks, differences=tuple(differences)
+            code=START, message=message, rests_on=RULES, asks=asks, differences=tuple(differences)
         )
     in_place = msg(
         "The ships are on their corners and {n} icebergs are in place.", n=state.ice.bit_count()
     )
-    said = sentences(in_place, turn(state))
-    return Accepted(code=START, said=said, rests_on=RULES, moves=())
+    message = sentences(in_place, turn(state))
+    return Accepted(code=START, message=message, rests_on=RULES, moves=())
 
 
 def _ask_begun(state: State, found: TableMatch, wrong: Difference) -> Ambiguous | None:
@@ -186,11 +186,16 @@ def _ask_begun(state: State, found: TableMatch, wrong: Difference) -> Ambiguous 
         ways += [order for order in _orders(wrong.moved) if _leads_to(state, order, found)]
     if not ways:
         return None
-    said = msg("Was the board set up, and has play begun?")
+    message = msg("Was the board set up, and has play begun?")
     begun = [_were(*way) for way in ways]
     choices = (*begun, NOT_SO)
     return Ambiguous(
-        code=START, said=said, rests_on=RULES, player=state.next, choices=choices, until_moved=True
+        code=START,
+        message=message,
+        rests_on=RULES,
+        player=state.next,
+        choices=choices,
+        until_moved=True,
     )
 
 
@@ -213,11 +218,11 @@ def _ask_about_lost_ice(state: State, wrong: Difference) -> Ambiguous | None:
     ):
         return None
     unseen = [*([ships(wrong.gone)] if wrong.gone else []), _icebergs(wrong.lost)]
-    said = ask_what_is_true(all_of(unseen))
+    message = ask_what_is_true(all_of(unseen))
     choices = what_is_true((), msg("All of it is there, and the camera does not see it"))
     return Ambiguous(
         code="icebreaker.unseen",
-        said=said,
+        message=message,
         rests_on=RULES,
         player=state.next,
         choices=choices,
@@ -242,7 +247,7 @@ def _accept(state: State, move: Move, moved: Shift) -> Accepted:
     passed = (
         msg("{player} can move no ship, so the turn passes.", player=stuck) if stuck else NOTHING
     )
-    said = sentences(_goes(state, move, after), passed, turn(after))
+    message = sentences(_goes(state, move, after), passed, turn(after))
     evidence = {
         "ship": str(moved.ship.piece),
         "base_mm": [round(float(x_mm), 3), round(float(y_mm), 3)],
@@ -250,7 +255,7 @@ def _accept(state: State, move: Move, moved: Shift) -> Accepted:
     rests_on = f"{MOVES}; {STUCK}" if stuck else MOVES
     return Accepted(
         code=MOVE,
-        said=said,
+        message=message,
         rests_on=rests_on,
         player=state.next,
         moves=(str(move),),
@@ -298,10 +303,10 @@ def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
             msg("A ship may stand where it stood, or where it may go."),
         )
     )
-    said = sentences(*asked, msg("You may also put the ship clearly in its cell."))
+    message = sentences(*asked, msg("You may also put the ship clearly in its cell."))
     return Ambiguous(
         code=MOVE,
-        said=said,
+        message=message,
         rests_on=MOVES,
         player=state.next,
         choices=tuple(choices),
@@ -321,7 +326,7 @@ def _judge_difference(state: State, found: TableMatch) -> Verdict:
         return asked
     if wrong.doubtful:
         piece = wrong.doubtful[0].piece
-        said = msg(
+        message = msg(
             "The camera is not sure of the {colour} ship on {cell}: move it a little, or show it"
             " better.",
             colour=piece.colour,
@@ -330,7 +335,7 @@ def _judge_difference(state: State, found: TableMatch) -> Verdict:
         asks = ask_unseen(state, found, wrong.gone) if wrong.gone else None
         return CannotSee(
             code="icebreaker.doubt",
-            said=said,
+            message=message,
             rests_on=RULES,
             player=state.next,
             evidence={"piece": str(piece)},
@@ -339,14 +344,14 @@ def _judge_difference(state: State, found: TableMatch) -> Verdict:
     if wrong.gone and not wrong.strange:
         if found.unread:
             return _exchanged(state, found, wrong)
-        said = sentences(
+        message = sentences(
             msg("Not seen on the board: {text}.", text=ships(wrong.gone)),
             msg("Put it there, or move it a little if it is there."),
             turn(state),
         )
         return Waiting(
             code=MOVE,
-            said=said,
+            message=message,
             rests_on=MOVES,
             player=state.next,
             asks=ask_unseen(state, found, wrong.gone),
@@ -372,7 +377,7 @@ def _ask_about_ice(state: State, found: TableMatch, extra: int) -> Ambiguous | N
     if len(explained) != 1 or bare.shows(state):
         return None
     (move,) = explained
-    said = sentences(
+    message = sentences(
         msg(
             "{player} moved {cell}, and what looks like an iceberg is seen on {cells}, where none"
             " belongs.",
@@ -394,7 +399,12 @@ def _ask_about_ice(state: State, found: TableMatch, extra: int) -> Ambiguous | N
         Choice(msg("Yes: put it right"), ()),
     )
     return Ambiguous(
-        code=MOVE, said=said, rests_on=MOVES, player=state.next, choices=choices, until_moved=True
+        code=MOVE,
+        message=message,
+        rests_on=MOVES,
+        player=state.next,
+        choices=choices,
+        until_moved=True,
     )
 
 
@@ -438,7 +448,7 @@ def _exchanged(state: State, found: TableMatch, wrong: Difference) -> OutOfSync 
         return _out_of_sync(
             state, replace(wrong, moved=(), gone=(), recoloured=tuple(others)), unread
         )
-    said = msg(
+    message = msg(
         "Something that is not read as a ship stands on {text}, and {text2} is not seen: show it"
         " better, or put the right ship there.",
         text=_and_on(*map(label, unread)),
@@ -448,7 +458,9 @@ def _exchanged(state: State, found: TableMatch, wrong: Difference) -> OutOfSync 
         "evidence": {"differences": _sentences(wrong, unread)},
         "asks": ask_unseen(state, found, wrong.gone),
     }
-    return CannotSee(code="icebreaker.doubt", said=said, rests_on=RULES, player=state.next, **told)
+    return CannotSee(
+        code="icebreaker.doubt", message=message, rests_on=RULES, player=state.next, **told
+    )
 
 
 def _and_on(*cells: str) -> str:
@@ -466,7 +478,7 @@ def _only_ice(state: State, found: TableMatch, wrong: Difference) -> Verdict:
     """
     captures = {move.to_cell for move in legal_moves(state)}
     if not wrong.extra and wrong.lost.bit_count() == 1 and next(members(wrong.lost)) in captures:
-        said = msg(
+        message = msg(
             "The iceberg on {text} is gone: now move the ship that takes it, or put it back.",
             text=_cells(wrong.lost),
         )
@@ -475,7 +487,7 @@ def _only_ice(state: State, found: TableMatch, wrong: Difference) -> Verdict:
             if wrong.held
             else _ask_about_lost_ice(state, wrong)
         )
-        return Waiting(code=MOVE, said=said, rests_on=MOVES, player=state.next, asks=asks)
+        return Waiting(code=MOVE, message=message, rests_on=MOVES, player=state.next, asks=asks)
     return replace(
         _out_of_sync(state, wrong), asks=_ask_about_lost_ice(state, wrong) if wrong.lost else None
     )
@@ -489,18 +501,18 @@ def _one_moved(state: State, moved: Shift, wrong: Difference) -> Verdict:
     if forbidden := violation(state, move):
         return _refuse(state, forbidden, (move,), wrong)
     if not lost and not extra:
-        said = msg("The ship stands on {cell}: take its iceberg away.", cell=label(move.to_cell))
-        return Waiting(code=MOVE, said=said, rests_on=MOVES, player=state.next)
+        message = msg("The ship stands on {cell}: take its iceberg away.", cell=label(move.to_cell))
+        return Waiting(code=MOVE, message=message, rests_on=MOVES, player=state.next)
     if extra:
         return _out_of_sync(state, wrong)
-    said = msg(
+    message = msg(
         "{player} tried {cell}, but {text} went too, and a ship takes the one on its own cell"
         " only.",
         player=state.next,
         cell=move,
         text=_icebergs(lost),
     )
-    return _refuse(state, Violation("ice.captured", MOVES, said), (move,), wrong)
+    return _refuse(state, Violation("ice.captured", MOVES, message), (move,), wrong)
 
 
 def _two_moved(state: State, found: TableMatch, wrong: Difference) -> Verdict:
@@ -510,24 +522,26 @@ def _two_moved(state: State, found: TableMatch, wrong: Difference) -> Verdict:
     tried = tuple(Move(shift.from_cell, shift.to_cell) for shift in wrong.moved)
     if sequences:
         first, then = sequences[0]
-        said = msg("Two ships have moved: was it {cell} and then {cell2}?", cell=first, cell2=then)
+        message = msg(
+            "Two ships have moved: was it {cell} and then {cell2}?", cell=first, cell2=then
+        )
         choices = (_were(first, then), Choice(msg("Not so: put them back"), ()))
         return Ambiguous(
             code=MOVE,
-            said=said,
+            message=message,
             rests_on=MOVES,
             player=state.next,
             choices=choices,
             until_moved=True,
         )
     if len(own) == 2:
-        said = msg(
+        message = msg(
             "{player} moved two ships, {cell} and {cell2}, and one is moved in a turn.",
             player=state.next,
             cell=tried[0],
             cell2=tried[1],
         )
-        return _refuse(state, Violation("ice.two", RULES, said), tried, wrong)
+        return _refuse(state, Violation("ice.two", RULES, message), tried, wrong)
     return _out_of_sync(state, wrong)
 
 
@@ -551,17 +565,17 @@ def _refuse(
     """A refusal. `code` is the same for every refused move; the evidence names the rule."""
     evidence = {"violation": forbidden.code, "differences": _sentences(wrong)}
     back = msg("Put back {text}.", text=_repairs(state, wrong))
-    named = replace(forbidden, code=MOVE, said=sentences(forbidden.said, back))
+    named = replace(forbidden, code=MOVE, message=sentences(forbidden.message, back))
     return refusal(named, state.next, tuple(map(str, tried)), evidence)
 
 
 def _out_of_sync(state: State, wrong: Difference, unread: tuple[int, ...] = ()) -> OutOfSync:
-    said = sentences(
+    message = sentences(
         msg("The table is not as it was recorded."), msg("Put it right, or correct the record.")
     )
     return OutOfSync(
         code=SYNC,
-        said=said,
+        message=message,
         rests_on=RULES,
         player=state.next,
         differences=tuple(_sentences(wrong, unread)),
@@ -584,7 +598,7 @@ def _sentences(wrong: Difference, unread: Iterable[int] = ()) -> list[Message]:
 
     `unread` are cells on which something stands that is not read.
     """
-    said = [
+    message = [
         msg(
             "{player}'s ship of {cell} stands on {cell2}.",
             player=shift.player,
@@ -593,11 +607,11 @@ def _sentences(wrong: Difference, unread: Iterable[int] = ()) -> list[Message]:
         )
         for shift in wrong.moved
     ]
-    said += [
+    message += [
         msg("{player}'s ship of {cell} is missing.", player=player, cell=label(cell))
         for player, cell in wrong.gone
     ]
-    said += [
+    message += [
         msg(
             "A {colour} ship too many stands on {cell}.",
             colour=ship.colour,
@@ -605,7 +619,7 @@ def _sentences(wrong: Difference, unread: Iterable[int] = ()) -> list[Message]:
         )
         for ship in wrong.strange
     ]
-    said += [
+    message += [
         msg(
             "A {colour} ship stands on {cell}, and {player}'s belongs on {cell2}.",
             colour=shift.ship.colour,
@@ -615,15 +629,15 @@ def _sentences(wrong: Difference, unread: Iterable[int] = ()) -> list[Message]:
         )
         for shift in wrong.recoloured
     ]
-    said += [
+    message += [
         msg("Something that is not read as a ship stands on {cell}.", cell=label(cell))
         for cell in unread
     ]
     if wrong.lost:
-        said.append(msg("Missing: {text}.", text=_icebergs(wrong.lost)))
+        message.append(msg("Missing: {text}.", text=_icebergs(wrong.lost)))
     if wrong.extra:
-        said.append(msg("No iceberg belongs on {text}.", text=_cells(wrong.extra)))
-    return said
+        message.append(msg("No iceberg belongs on {text}.", text=_cells(wrong.extra)))
+    return message
 
 
 def _icebergs(cells: int) -> Message:

@@ -37,10 +37,10 @@ def ask_unseen(
     )
     if not (choices := what_is_true(ways, still)):
         return None
-    said = ask_what_is_true(ships(unseen))
+    message = ask_what_is_true(ships(unseen))
     return Ambiguous(
         code="icebreaker.unseen",
-        said=said,
+        message=message,
         rests_on=RULES,
         player=state.next,
         choices=choices,

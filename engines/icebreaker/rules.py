@@ -198,43 +198,43 @@ def _cells_violation(state: State, seat: int, move: Move) -> Violation | None:
     tried: dict[str, object] = {"player": state.players[seat], "cell": move}
     for cell in move:
         if not board.cells >> cell & 1:
-            said = msg(
+            message = msg(
                 "{player} tried {cell}, but there is no cell {cell2} on a board of {n} a side.",
                 cell2=label(cell),
                 n=board.size,
                 **tried,
             )
-            return Violation("ice.cell", RULES, sentences(said, _allowed(state, seat)))
+            return Violation("ice.cell", RULES, sentences(message, _allowed(state, seat)))
     if state.ships[1 - seat] >> move.from_cell & 1:
-        said = msg(
+        message = msg(
             "{player} tried {cell}, but the ship on {cell2} is {player2}'s.",
             cell2=here,
             player2=other,
             **tried,
         )
-        return Violation("ice.turn", RULES, sentences(said, _allowed(state, seat)))
+        return Violation("ice.turn", RULES, sentences(message, _allowed(state, seat)))
     if not state.ships[seat] >> move.from_cell & 1:
-        said = msg("{player} tried {cell}, but no ship stands on {cell2}.", cell2=here, **tried)
-        return Violation("ice.ship", MOVES, sentences(said, _allowed(state, seat)))
+        message = msg("{player} tried {cell}, but no ship stands on {cell2}.", cell2=here, **tried)
+        return Violation("ice.ship", MOVES, sentences(message, _allowed(state, seat)))
     allowed = _allowed(state, seat, move.from_cell)
     if not board.around[move.from_cell] >> move.to_cell & 1:
-        said = msg(
+        message = msg(
             "{player} tried {cell}, but a ship moves one step, and {cell2} is not beside {cell3}.",
             cell2=there,
             cell3=here,
             **tried,
         )
-        return Violation("ice.step", MOVES, sentences(said, allowed))
+        return Violation("ice.step", MOVES, sentences(message, allowed))
     for whose, ships in zip(state.players, state.ships, strict=True):
         if ships >> move.to_cell & 1:
-            said = msg(
+            message = msg(
                 "{player} tried {cell}, but a ship moves to a cell without a ship, and one of"
                 " {player2}'s stands on {cell2}.",
                 player2=whose,
                 cell2=there,
                 **tried,
             )
-            return Violation("ice.occupied", MOVES, sentences(said, allowed))
+            return Violation("ice.occupied", MOVES, sentences(message, allowed))
     return None
 
 
@@ -244,28 +244,28 @@ def _direction_violation(state: State, seat: int, move: Move) -> Violation:
     ways, allowed = state.ways(seat), _allowed(state, seat, move.from_cell)
     tried: dict[str, object] = {"player": state.players[seat], "cell": move, "cell2": here}
     if move.from_cell not in ways:
-        said = msg(
+        message = msg(
             "{player} tried {cell}, but the ship on {cell2} can reach no iceberg, so it stays.",
             **tried,
         )
-        return Violation("ice.no_ice", "ruling icebreaker.1", sentences(said, allowed))
+        return Violation("ice.no_ice", "ruling icebreaker.1", sentences(message, allowed))
     steps, _ = ways[move.from_cell]
     if steps == 1:
-        said = msg(
+        message = msg(
             "{player} tried {cell}, but the ship on {cell2} has ice beside it and must capture, and"
             " there is no ice on {cell3}.",
             cell3=there,
             **tried,
         )
-        return Violation("ice.capture", DIRECTION, sentences(said, allowed))
-    said = msg(
+        return Violation("ice.capture", DIRECTION, sentences(message, allowed))
+    message = msg(
         "{player} tried {cell}, but the closest iceberg is {n} steps from {cell2}, and {cell3} is"
         " on no shortest way to it.",
         n=steps,
         cell3=there,
         **tried,
     )
-    return Violation("ice.closer", f"{DIRECTION}; ruling icebreaker.1", sentences(said, allowed))
+    return Violation("ice.closer", f"{DIRECTION}; ruling icebreaker.1", sentences(message, allowed))
 
 
 def _allowed(state: State, seat: int, ship: int | None = None) -> Message:

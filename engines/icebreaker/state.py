@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engines.errors import InvalidNotation
-from engines.house_rules import Chosen, Ruling, read_rulings, seat, write_rulings
+from engines.house_rules import Chosen, HouseRule, read_rulings, seat, write_rulings
 from engines.icebreaker.board import SIZES, Board, board
 from engines.icebreaker.explanations import ways
 from engines.state_notation import NONE, read_counts, read_line, read_state, write_line
@@ -14,21 +14,21 @@ from engines.state_notation import NONE, read_counts, read_line, read_state, wri
 SHIPS = 3
 
 RULINGS = (
-    Ruling("size", "Rules", tuple(map(str, SIZES)), "cells along each side of the board"),
-    Ruling(
+    HouseRule("size", "Rules", tuple(map(str, SIZES)), "cells along each side of the board"),
+    HouseRule(
         "closest",
         "ruling icebreaker.1",
         ("any",),
         "any step that shortens the way to one of the closest icebergs; a ship that reaches none"
         " stays",
     ),
-    Ruling(
+    HouseRule(
         "stuck",
         "ruling icebreaker.2",
         ("pass",),
         "the turn of a player who can move no ship passes by itself",
     ),
-    Ruling(
+    HouseRule(
         "end",
         "ruling icebreaker.3",
         ("majority", "last"),

@@ -137,7 +137,7 @@ Said = (
 RULE = "Commentary; ruling icefloe.6"
 
 
-def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
+def hear(state: State, heard: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
     """The verdict on an announcement.
 
     A line of inputs without its time::
@@ -167,44 +167,42 @@ def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> V
         Removed,
         Stays,
     )
-    heard = cast(Said, read_heard(said, *forms))
-    match heard:
+    form = cast(Said, read_heard(heard, *forms))
+    match form:
         case VoteValue():
-            return _vote(state, Vote(heard.player, heard.vote_value), VALUES)
+            return _vote(state, Vote(form.player, form.vote_value), VALUES)
         case VoteSuit():
-            return _vote(state, Vote(heard.player, heard.vote_suit), SUITS)
+            return _vote(state, Vote(form.player, form.vote_suit), SUITS)
         case CoinLaid():
             return _noted(
                 state,
-                Coin(heard.player, "a" if heard.coin == 1 else str(heard.coin), heard.to),
+                Coin(form.player, "a" if form.coin == 1 else str(form.coin), form.to),
                 "icefloe.coin",
             )
         case DoneSaid():
-            return _done(state, Done(heard.player))
+            return _done(state, Done(form.player))
         case Decided():
-            return _decided(state, heard)
+            return _decided(state, form)
         case ExtraTile():
-            return _extra(state, heard)
+            return _extra(state, form)
         case Scores():
             return _without_a_word(
-                state, Selection(heard.player, _tile(heard.score)), "icefloe.score", SCORING
+                state, Selection(form.player, _tile(form.score)), "icefloe.score", SCORING
             )
         case TorchHanded():
-            return _without_a_word(state, Torch(heard.player), "icefloe.round", ROUND)
+            return _without_a_word(state, Torch(form.player), "icefloe.round", ROUND)
         case Removed():
-            return _removed(state, heard)
+            return _removed(state, form)
         case PenaltySaid():
-            return _ruled(state, Penalty(heard.player), "icefloe.penalty", RULE)
+            return _ruled(state, Penalty(form.player), "icefloe.penalty", RULE)
         case Objects():
-            return _ruled(
-                state, Objection(heard.player, heard.objects_to), "icefloe.objection", RULE
-            )
+            return _ruled(state, Objection(form.player, form.objects_to), "icefloe.objection", RULE)
         case Breach():
-            return _found(state, Finding(heard.player, heard.breach))
+            return _found(state, Finding(form.player, form.breach))
         case Stays():
-            return _stays(state, heard)
+            return _stays(state, form)
         case _:
-            assert_never(heard)
+            assert_never(form)
 
 
 def may_say(state: State) -> list[dict[str, Any]]:
@@ -214,7 +212,7 @@ def may_say(state: State) -> list[dict[str, Any]]:
     commentary rules.
     """
     every = (saying(state, move) for move in legal_moves(state))
-    waited_for = [{"label": label, "said": said} for label, said in every if said]
+    waited_for = [{"label": label, "said": message} for label, message in every if message]
     return [*waited_for, *_admitting(state), *_removing(state), *_objecting(state)]
 
 
@@ -269,7 +267,7 @@ def _objecting(state: State) -> list[dict[str, Any]]:
         )
         for player in own
     ]
-    return [{"label": label, "said": said, "aside": True} for label, said in rows]
+    return [{"label": label, "said": message, "aside": True} for label, message in rows]
 
 
 def saying(state: State, move: Move) -> tuple[Message, dict[str, Any]]:
@@ -329,7 +327,7 @@ def _stays(state: State, heard: Stays) -> Verdict:
     move = parse_move(f"{heard.stays}:{place}-{place}")
     wrong = violation(state, move)
     if wrong is None and heard.player != state.mover:
-        said = sentences(
+        message = sentences(
             msg(
                 "{player} cannot move {cell} for {player2}.",
                 player=heard.player,
@@ -338,16 +336,16 @@ def _stays(state: State, heard: Stays) -> Verdict:
             ),
             turn(state),
         )
-        wrong = Violation("icefloe.move.turn", "Movement", said)
+        wrong = Violation("icefloe.move.turn", "Movement", message)
     if wrong:
         return Refused(
             code="icefloe.move",
-            said=wrong.said,
+            message=wrong.message,
             rests_on=wrong.clause,
             player=heard.player,
             tried=(str(move),),
         )
-    said = sentences(
+    message = sentences(
         msg(
             "{player} moved {cell} and came back to {cell2}.",
             player=heard.player,
@@ -358,7 +356,7 @@ def _stays(state: State, heard: Stays) -> Verdict:
     )
     return Accepted(
         code="icefloe.move",
-        said=said,
+        message=message,
         rests_on="Piece Movement; ruling icefloe.4",
         player=heard.player,
         moves=(str(move),),
@@ -383,16 +381,18 @@ def _vote(state: State, move: Vote, choices: Mapping[str, str]) -> Verdict:
             sentences(msg("{player} cannot vote for that now.", player=move.player), turn(state)),
         )
     if wrong:
-        return Refused(code=wrong.code, said=wrong.said, rests_on=wrong.clause, player=move.player)
+        return Refused(
+            code=wrong.code, message=wrong.message, rests_on=wrong.clause, player=move.player
+        )
     after = play(state, move)
-    said = msg("{player} has voted.", player=move.player)
+    message = msg("{player} has voted.", player=move.player)
     if after.phase == "move":
-        said = sentences(said, msg("It counts when the last move is made."), turn(after))
+        message = sentences(message, msg("It counts when the last move is made."), turn(after))
     elif after.phase != "vote":
-        said = sentences(said, votes(after), turn(after))
+        message = sentences(message, votes(after), turn(after))
     return Noted(
         code="icefloe.vote",
-        said=said,
+        message=message,
         rests_on=VOTING[state.value is not None],
         player=move.player,
         moves=(str(move),),
@@ -404,7 +404,7 @@ def _noted(state: State, move: Coin | Done, code: str) -> Verdict:
     """The verdict on a move that counts and decides nothing yet."""
     if wrong := violation(state, move):
         return _refused(wrong, move, move.player)
-    said = (
+    message = (
         msg(
             "{player} laid {n} on {player2}'s vote.",
             player=move.player,
@@ -416,7 +416,7 @@ def _noted(state: State, move: Coin | Done, code: str) -> Verdict:
     )
     return Noted(
         code=code,
-        said=sentences(said, turn(play(state, move))),
+        message=sentences(message, turn(play(state, move))),
         rests_on="Voting Coins; ruling icefloe.2",
         player=move.player,
         moves=(str(move),),
@@ -434,9 +434,12 @@ def _counted(state: State, move: Done | Decision) -> Accepted:
     """The verdict where the vote is decided: a value, or the tile."""
     after = play(state, move)
     if after.phase == "vote" and after.value == state.value:
-        said = sentences(msg("No vote counts, so all vote again."), _opened(after))
+        message = sentences(msg("No vote counts, so all vote again."), _opened(after))
         return Accepted(
-            code="icefloe.vote.again", said=said, rests_on="ruling icefloe.1", moves=(str(move),)
+            code="icefloe.vote.again",
+            message=message,
+            rests_on="ruling icefloe.1",
+            moves=(str(move),),
         )
     code, rests_on = (
         ("icefloe.vote.suit", VOTING[1]) if state.value else ("icefloe.vote.value", VOTING[0])
@@ -446,7 +449,7 @@ def _counted(state: State, move: Done | Decision) -> Accepted:
     ]
     tally = all_of(counted or [phrase("no vote counts")])
     if isinstance(move, Decision):
-        said = sentences(
+        message = sentences(
             msg(
                 "{player}, who bears the torch, decides for {text} ({text2}).",
                 player=move.player,
@@ -457,7 +460,7 @@ def _counted(state: State, move: Done | Decision) -> Accepted:
         )
         return Accepted(
             code=code,
-            said=said,
+            message=message,
             rests_on=f"{TORCH}; ruling icefloe.1",
             player=move.player,
             moves=(str(move),),
@@ -470,7 +473,7 @@ def _counted(state: State, move: Done | Decision) -> Accepted:
     evidence = {"votes": dict(zip(state.players, state.votes, strict=True)), "tally": state.tally}
     return Accepted(
         code=code,
-        said=sentences(result, _opened(after)),
+        message=sentences(result, _opened(after)),
         rests_on=rests_on,
         moves=(str(move),),
         evidence=evidence,
@@ -500,7 +503,7 @@ def _found(state: State, move: Finding) -> Verdict:
         )
         return Noted(
             code="icefloe.breach",
-            said=sentences(word, turn(after)),
+            message=sentences(word, turn(after)),
             rests_on=RULE,
             player=move.player,
             moves=(str(move),),
@@ -514,7 +517,7 @@ def _found(state: State, move: Finding) -> Verdict:
     )
     return Accepted(
         code="icefloe.penalty" if accused in after.muted else "icefloe.cleared",
-        said=sentences(_word(move, accused, torch), follows, _then(state, after)),
+        message=sentences(_word(move, accused, torch), follows, _then(state, after)),
         rests_on=f"{RULE}; {TORCH}" if torch else RULE,
         player=accused,
         moves=(str(move),),
@@ -573,7 +576,7 @@ def _extra(state: State, heard: ExtraTile) -> Verdict:
         tile = _tile(heard.extra_tile)
         return Waiting(
             code="icefloe.removed_empty",
-            said=msg("Take {cell} off: the camera sees it.", cell=tile),
+            message=msg("Take {cell} off: the camera sees it.", cell=tile),
             rests_on=EMPTYING,
             player=heard.player,
         )
@@ -592,10 +595,10 @@ def _extra(state: State, heard: ExtraTile) -> Verdict:
     after = play(state, none)
     if after.phase == "torch":
         return _round_over(state, after, (none,))
-    said = sentences(msg("No empty tile goes."), turn(after))
+    message = sentences(msg("No empty tile goes."), turn(after))
     return Accepted(
         code="icefloe.removed_empty",
-        said=said,
+        message=message,
         rests_on=EMPTYING,
         player=heard.player,
         moves=(str(none),),
@@ -611,7 +614,7 @@ def _without_a_word(state: State, move: Selection | Torch, code: str, rests_on: 
     assert isinstance(verdict, Accepted), "it is legal"
     return replace(
         verdict,
-        said=sentences(msg("No empty tile goes."), verdict.said),
+        message=sentences(msg("No empty tile goes."), verdict.message),
         moves=(str(none), *verdict.moves),
     )
 
@@ -629,26 +632,26 @@ def _removed(state: State, heard: Removed) -> Verdict:
         return _refused(wrong, move, heard.player)
     after, empty = play(state, move), state.phase == "extra"
     ended = outcome(after)
-    said = sentences(
+    message = sentences(
         msg("{text}.", text=removed(state, move.tile)),
         msg("The game is over: {text}.", text=ended.message) if ended else turn(after),
     )
     code, rests_on = ("icefloe.removed_empty", EMPTYING) if empty else ("icefloe.removed", REMOVING)
     return Accepted(
-        code=code, said=said, rests_on=rests_on, player=heard.player, moves=(str(move),)
+        code=code, message=message, rests_on=rests_on, player=heard.player, moves=(str(move),)
     )
 
 
 def _round_over(state: State, after: State, moves: tuple[Move, ...]) -> Accepted:
     """The verdict where the torch is handed on."""
     torch = Torch(after.after(after.torch))
-    said = sentences(
+    message = sentences(
         msg("No empty tile goes, and the torch goes to {player}.", player=torch.player),
         turn(play(after, torch)),
     )
     return Accepted(
         code="icefloe.round",
-        said=said,
+        message=message,
         rests_on=f"{EMPTYING}; {ROUND}",
         player=state.torch,
         moves=(*map(str, moves), str(torch)),
@@ -662,11 +665,13 @@ def _ruled(
         return _refused(wrong, move, move.player)
     after = play(state, move)
     ended = outcome(after)
-    said = sentences(
+    message = sentences(
         _what(state, move),
         msg("The game is over: {text}.", text=ended.message) if ended else _then(state, after),
     )
-    return Accepted(code=code, said=said, rests_on=rests_on, player=move.player, moves=(str(move),))
+    return Accepted(
+        code=code, message=message, rests_on=rests_on, player=move.player, moves=(str(move),)
+    )
 
 
 def _what(state: State, move: Decision | Selection | Torch | Penalty | Objection) -> Message:
@@ -705,5 +710,9 @@ def _what(state: State, move: Decision | Selection | Torch | Penalty | Objection
 
 def _refused(wrong: Violation, move: Move, player: str) -> Refused:
     return Refused(
-        code=wrong.code, said=wrong.said, rests_on=wrong.clause, player=player, tried=(str(move),)
+        code=wrong.code,
+        message=wrong.message,
+        rests_on=wrong.clause,
+        player=player,
+        tried=(str(move),),
     )

@@ -31,7 +31,7 @@ def vote(state: State, move: Vote) -> Violation | None:
     """
     clause, name = VOTING[state.value is not None], move.player
     if move.player in state.muted:
-        said = sentences(
+        message = sentences(
             msg(
                 "{player} cannot vote: no vote until the next round, for breaking the commentary"
                 " rules.",
@@ -39,7 +39,7 @@ def vote(state: State, move: Vote) -> Violation | None:
             ),
             turn(state),
         )
-        return Violation("icefloe.vote.muted", f"{COMMENTARY}; ruling icefloe.6", said)
+        return Violation("icefloe.vote.muted", f"{COMMENTARY}; ruling icefloe.6", message)
     if move.player not in state.awaited:
         return Violation(
             "icefloe.vote.twice",
@@ -80,7 +80,7 @@ def coin(state: State, move: Coin) -> Violation | None:
             ),
         )
     if move.to not in state.cast:
-        said = sentences(
+        message = sentences(
             msg(
                 "{player} cannot lay {text} on {player2}'s vote: {player3} lost it by commentary.",
                 player=name,
@@ -90,15 +90,15 @@ def coin(state: State, move: Coin) -> Violation | None:
             ),
             msg("Votes were cast by {players}.", players=state.cast),
         )
-        return Violation("icefloe.coin.vote", "ruling icefloe.6", said)
+        return Violation("icefloe.coin.vote", "ruling icefloe.6", message)
     if move.player in state.muted and state.ruling("muted_coins") == "never":
-        said = msg(
+        message = msg(
             "{player} cannot lay {text}: players who lost their vote by commentary lay no coins"
             " either, it was ruled before play.",
             player=name,
             text=what,
         )
-        return Violation("icefloe.coin.muted", "ruling icefloe.6", said)
+        return Violation("icefloe.coin.muted", "ruling icefloe.6", message)
     return None
 
 
@@ -163,18 +163,18 @@ def penalty(state: State, move: Penalty) -> Violation | None:
     others = state.others(move.player)
     doubted = bool(move.ballot) or move.torch is not None
     if doubted and sorted(player for player, _ in move.ballot) != sorted(others):
-        said = msg(
+        message = msg(
             "Whether {player} broke the commentary rules is voted on by {players}, each once; it"
             " was by {players2}.",
             player=move.player,
             players=others,
             players2=[player for player, _ in move.ballot],
         )
-        return Violation("icefloe.penalty.voters", clause, said)
+        return Violation("icefloe.penalty.voters", clause, message)
     guilty = sum(1 if yes else -1 for _, yes in move.ballot)
     tied = doubted and guilty == 0
     if tied != (move.torch is not None):
-        said = (
+        message = (
             msg(
                 "The vote on whether {player} broke the commentary rules is a tie, and {player2},"
                 " the torch bearer, decides it.",
@@ -188,9 +188,9 @@ def penalty(state: State, move: Penalty) -> Violation | None:
                 player=name,
             )
         )
-        return Violation("icefloe.penalty.torch", f"{COMMENTARY}; {TORCH}", said)
+        return Violation("icefloe.penalty.torch", f"{COMMENTARY}; {TORCH}", message)
     if guilty < 0 or move.torch is False:
-        said = (
+        message = (
             msg(
                 "{player} keeps the vote: the torch bearer found no breach of the commentary"
                 " rules.",
@@ -203,7 +203,7 @@ def penalty(state: State, move: Penalty) -> Violation | None:
                 player=name,
             )
         )
-        return Violation("icefloe.penalty.cleared", clause, said)
+        return Violation("icefloe.penalty.cleared", clause, message)
     return None
 
 
@@ -222,12 +222,12 @@ def objection(state: State, move: Objection) -> Violation | None:
             msg("{player} has lost the vote of this round already.", player=move.to),
         )
     if move.to == move.player:
-        said = msg(
+        message = msg(
             "{player} objects to nobody else: who broke the commentary rules says so, and has no"
             " vote then.",
             player=move.player,
         )
-        return Violation("icefloe.objection.self", clause, said)
+        return Violation("icefloe.objection.self", clause, message)
     return None
 
 
@@ -238,24 +238,26 @@ def finding(state: State, move: Finding) -> Violation | None:
     """
     clause, name = f"{COMMENTARY}; ruling icefloe.6", move.player
     if state.objection is None:
-        said = sentences(
+        message = sentences(
             msg(
                 "{player} was not asked: nobody says that somebody broke the commentary rules.",
                 player=name,
             ),
             turn(state),
         )
-        return Violation("icefloe.breach.none", clause, said)
+        return Violation("icefloe.breach.none", clause, message)
     if move.player not in state.asked:
         accused = state.objection.accused
-        said = msg(
+        message = msg(
             "{player} has no say now on whether {player2} broke the commentary rules: {players}"
             " may say so.",
             player=name,
             player2=accused,
             players=any_of(state.asked, "player"),
         )
-        return Violation("icefloe.breach.player", f"{COMMENTARY}; {TORCH}; ruling icefloe.6", said)
+        return Violation(
+            "icefloe.breach.player", f"{COMMENTARY}; {TORCH}; ruling icefloe.6", message
+        )
     return None
 
 

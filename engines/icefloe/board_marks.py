@@ -147,14 +147,14 @@ def _moves(state: State) -> Iterator[Option]:
             [place for place in dry if place in near],
             [place for place in dry if place not in near],
         )
-        said = msg(
+        label = msg(
             "{cell} on {cell2}: {text}",
             cell=pyramid,
             cell2=floe.place,
             text=_ways(once, twice, sinks),
         )
         marks = (*mark("here", [floe.place]), *mark("goal", dry), *mark("take", sinks))
-        yield Option(state.mover, said, marks)
+        yield Option(state.mover, label, marks)
     for floe in state.board.floes:
         own = any(state.owner(pyramid) == state.mover for pyramid in floe.pyramids)
         if own and (open_to := slides(state, floe.place)):

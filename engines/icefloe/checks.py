@@ -63,14 +63,14 @@ def placing(state: State, move: Placing) -> Violation | None:
             ),
         )
     if floe.pyramids:
-        said = msg(
+        message = msg(
             "{cell} cannot be placed on {cell2}, where {cell3} stands; free are {cells}.",
             cell=move.pyramid,
             cell2=move.place,
             cell3=floe.pyramids[0],
             cells=[other.place for other in state.board.empty],
         )
-        return Violation("icefloe.place.taken", PLACING, said)
+        return Violation("icefloe.place.taken", PLACING, message)
     return None
 
 
@@ -81,7 +81,7 @@ def movement(state: State, move: Movement) -> Violation | None:
     """
     pyramid, origin, target = move.pyramid, move.origin, move.target
     if state.owner(pyramid) != state.mover:
-        said = sentences(
+        message = sentences(
             msg(
                 "{cell} is {player}'s, and players move their own pyramids.",
                 cell=pyramid,
@@ -89,7 +89,7 @@ def movement(state: State, move: Movement) -> Violation | None:
             ),
             turn(state),
         )
-        return Violation("icefloe.move.turn", MOVING, said)
+        return Violation("icefloe.move.turn", MOVING, message)
     floe = state.board.under(pyramid)
     if floe is None or floe.place != origin:
         stands = (
@@ -120,32 +120,34 @@ def _no_way(state: State, move: Movement) -> Violation:
         else msg("It can go nowhere; a tile may slide instead.")
     )
     if target == origin and state.ruling("stay") == "never":
-        said = msg(
+        message = msg(
             "{cell} would end on {cell2}, where it began, and that was ruled out before play.",
             cell=pyramid,
             cell2=origin,
         )
-        return Violation("icefloe.move.stay", "ruling icefloe.4", sentences(said, may))
+        return Violation("icefloe.move.stay", "ruling icefloe.4", sentences(message, may))
     if target not in span(origin):
-        said = msg(
+        message = msg(
             "{cell} cannot reach {cell2} from {cell3} by a step, a jump over one place, or two of"
             " them with at most one jump.",
             cell=pyramid,
             cell2=target,
             cell3=origin,
         )
-        return Violation("icefloe.move.reach", MOVING, sentences(said, may))
+        return Violation("icefloe.move.reach", MOVING, sentences(message, may))
     if state.board.at(target) is None:
-        said = msg("{cell} cannot move to {cell2}, where no tile is.", cell=pyramid, cell2=target)
-        return Violation("icefloe.move.tile", MOVING, sentences(said, may))
-    said = msg(
+        message = msg(
+            "{cell} cannot move to {cell2}, where no tile is.", cell=pyramid, cell2=target
+        )
+        return Violation("icefloe.move.tile", MOVING, sentences(message, may))
+    message = msg(
         "{cell} has no way from {cell2} to {cell3}: between two actions it needs a tile that"
         " carries it.",
         cell=pyramid,
         cell2=origin,
         cell3=target,
     )
-    return Violation("icefloe.move.way", f"{MOVING}; ruling icefloe.3", sentences(said, may))
+    return Violation("icefloe.move.way", f"{MOVING}; ruling icefloe.3", sentences(message, may))
 
 
 def slide(state: State, move: Slide) -> Violation | None:
@@ -166,7 +168,7 @@ def slide(state: State, move: Slide) -> Violation | None:
             for pyramid in state.pyramids(state.mover or "")
             if (under := state.board.under(pyramid))
         }
-        said = sentences(
+        message = sentences(
             msg(
                 "{player} cannot slide {cell} on {cell2}: no {colour} pyramid is on it.",
                 player=state.mover,
@@ -176,7 +178,7 @@ def slide(state: State, move: Slide) -> Violation | None:
             ),
             msg("A tile may slide from {cells}.", cells=any_of(sorted(own))),
         )
-        return Violation("icefloe.slide.pyramid", MOVING, said)
+        return Violation("icefloe.slide.pyramid", MOVING, message)
     return None if target in slides(state, origin) else _no_slide(state, move, floe.tile)
 
 
@@ -191,27 +193,27 @@ def _no_slide(state: State, move: Slide, tile: str) -> Violation:
     )
     way: dict[str, object] = {"cell": tile, "cell2": origin, "cell3": target}
     if target not in SLIDES[origin]:
-        said = msg(
+        message = msg(
             "{cell} cannot slide from {cell2} to {cell3}: a tile slides one place, to the left,"
             " right, far or near side.",
             **way,
         )
-        return Violation("icefloe.slide.step", MOVING, sentences(said, may))
+        return Violation("icefloe.slide.step", MOVING, sentences(message, may))
     if other:
-        said = msg(
+        message = msg(
             "{cell} cannot slide from {cell2} to {cell3}: {cell4} is there, and a tile pushes no"
             " other.",
             cell4=other.tile,
             **way,
         )
-        return Violation("icefloe.slide.taken", MOVING, sentences(said, may))
-    said = msg(
+        return Violation("icefloe.slide.taken", MOVING, sentences(message, may))
+    message = msg(
         "{cell} cannot slide to {cell2}: the corners that three players leave empty were ruled out"
         " before play.",
         cell=tile,
         cell2=target,
     )
-    return Violation("icefloe.slide.corner", "ruling icefloe.4", sentences(said, may))
+    return Violation("icefloe.slide.corner", "ruling icefloe.4", sentences(message, may))
 
 
 def removal(state: State, move: Removal) -> Violation | None:
@@ -222,7 +224,7 @@ def removal(state: State, move: Removal) -> Violation | None:
     if state.phase == "remove":
         if move.tile == state.tile:
             return None
-        said = (
+        message = (
             msg(
                 "{player} removed {cell}, and the vote fell on {cell2}: that one goes.",
                 player=state.torch,
@@ -236,7 +238,7 @@ def removal(state: State, move: Removal) -> Violation | None:
                 cell=state.tile,
             )
         )
-        return Violation("icefloe.remove.voted", REMOVING, said)
+        return Violation("icefloe.remove.voted", REMOVING, message)
     floe = state.board.of(move.tile)
     if move.tile and floe is None:
         return Violation(
@@ -245,7 +247,7 @@ def removal(state: State, move: Removal) -> Violation | None:
             sentences(msg("{cell} is out of the game already.", cell=move.tile), turn(state)),
         )
     if floe and floe.pyramids:
-        said = sentences(
+        message = sentences(
             msg(
                 "{cell} cannot be the second tile to go: it carries {cells}.",
                 cell=move.tile,
@@ -253,7 +255,7 @@ def removal(state: State, move: Removal) -> Violation | None:
             ),
             turn(state),
         )
-        return Violation("icefloe.remove.occupied", EMPTYING, said)
+        return Violation("icefloe.remove.occupied", EMPTYING, message)
     return None
 
 
@@ -266,24 +268,24 @@ def selection(state: State, move: Selection) -> Violation | None:
             sentences(msg("{player} does not select a tile now.", player=move.player), turn(state)),
         )
     if state.board.of(move.tile) is None:
-        said = msg(
+        message = msg(
             "{player} cannot score on {cell}, which is out of the game; still in it are {cells}.",
             player=move.player,
             cell=move.tile,
             cells=[floe.tile for floe in state.board.floes],
         )
-        return Violation("icefloe.score.gone", SCORING, said)
+        return Violation("icefloe.score.gone", SCORING, message)
     return None
 
 
 def torch(state: State, move: Torch) -> Violation | None:
     """Why the torch cannot be handed on so, or None: printed rules, "End Of The Round"."""
     if move.player != state.after(state.torch):
-        said = msg(
+        message = msg(
             "The torch does not go to {player}: it goes from {player2} to the left, to {player3}.",
             player=move.player,
             player2=state.torch,
             player3=state.after(state.torch),
         )
-        return Violation("icefloe.torch.player", ROUND, said)
+        return Violation("icefloe.torch.player", ROUND, message)
     return None

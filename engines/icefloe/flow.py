@@ -192,7 +192,7 @@ def resigned(state: State, player: str) -> State:
     if state.objection and state.objection.accused == player:
         after = replace(after, objection=None)
     elif state.objection:
-        ballot = tuple(said for said in state.objection.ballot if said[0] != player)
+        ballot = tuple(message for message in state.objection.ballot if message[0] != player)
         objection = replace(state.objection, ballot=ballot)
         after = _settled(after, objection, objection.guilty)
     match state.phase:

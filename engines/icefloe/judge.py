@@ -60,21 +60,23 @@ def judge(
     if ended := outcome(state):
         return Waiting(
             code="icefloe.over",
-            said=msg("The game is over: {text}.", text=ended.message),
+            message=msg("The game is over: {text}.", text=ended.message),
             rests_on="End of Game",
             as_recorded=True,
         )
     if seen.hand:
-        return Waiting(code="icefloe.hand", said=msg("A hand is over the pond."), player=state.next)
+        return Waiting(
+            code="icefloe.hand", message=msg("A hand is over the pond."), player=state.next
+        )
     if seen.tiles is None:
         return CannotSee(
             code="icefloe.tiles",
-            said=msg("Which tiles lie on the table cannot be seen."),
+            message=msg("Which tiles lie on the table cannot be seen."),
             player=state.next,
         )
     if state.phase == "name":  # the pond may be cleared
         return Waiting(
-            code="icefloe.name", said=turn(state), rests_on="End of Game", player=state.next
+            code="icefloe.name", message=turn(state), rests_on="End of Game", player=state.next
         )
     if state.phase == "place":
         return judge_placing(state, seen, before, board)
@@ -156,7 +158,7 @@ def _tell(look: TableMatch, story: _Story) -> Verdict:
         )
         return OutOfSync(
             code="icefloe.out_of_sync",
-            said=sentences(what, msg("Put it right.")),
+            message=sentences(what, msg("Put it right.")),
             player=state.next,
             differences=differences,
         )
@@ -167,11 +169,14 @@ def _tell(look: TableMatch, story: _Story) -> Verdict:
                 look, [name for name in state.board.pyramids if name not in matched | look.held]
             )
             return CannotSee(
-                code="icefloe.unread", said=cannot_be_read(hidden[0]), player=state.next, asks=asks
+                code="icefloe.unread",
+                message=cannot_be_read(hidden[0]),
+                player=state.next,
+                asks=asks,
             )
         if look.held & matched:
             return Accepted(
-                code=f"icefloe.{state.phase}", said=turn(state), player=state.next, moves=()
+                code=f"icefloe.{state.phase}", message=turn(state), player=state.next, moves=()
             )
         extra = sorted(look.tiles - {floe.place for floe in state.board.floes} - look.misread)
         tiles = (
@@ -196,7 +201,7 @@ def _tell(look: TableMatch, story: _Story) -> Verdict:
         asks = _ask_unseen(look, mine)
         return Waiting(
             code=f"icefloe.{state.phase}",
-            said=sentences(turn(state), tiles, there),
+            message=sentences(turn(state), tiles, there),
             player=state.next,
             asks=asks,
             as_recorded=True,
@@ -210,13 +215,13 @@ def _tell(look: TableMatch, story: _Story) -> Verdict:
         return _ask_unread(look, story, move)
     code, player, rests_on = _kind(state, move)
     ended = outcome(after)
-    said = sentences(
+    message = sentences(
         *(msg("{text}.", text=what) for what in _told(state, story)),
         msg("The game is over: {text}.", text=ended.message) if ended else after_move(after),
     )
     return Accepted(
         code=code,
-        said=said,
+        message=message,
         rests_on=rests_on,
         player=player,
         moves=tuple(map(str, story.moves)),
@@ -307,7 +312,7 @@ def _ask_unread(look: TableMatch, story: _Story, move: Movement) -> Ambiguous:
     All that is seen of it is something unreadable, or nothing.
     """
     state, moves = look.state, tuple(map(str, story.moves))
-    said = sentences(
+    message = sentences(
         msg(
             "{cell} is not on {cell2} any more, and not read anywhere else.",
             cell=move.pyramid,
@@ -328,7 +333,7 @@ def _ask_unread(look: TableMatch, story: _Story, move: Movement) -> Ambiguous:
     )
     return Ambiguous(
         code="icefloe.unread",
-        said=said,
+        message=message,
         rests_on=MOVING,
         player=state.next,
         choices=choices,
@@ -341,10 +346,10 @@ def _ask(look: TableMatch, rivals: list[_Story]) -> Verdict:
     state = look.state
     choices = [_as_told(state, story) for story in rivals if story.moves]
     choices.append(NONE_OF_THESE)
-    said = msg("What was moved, or where it stands, is too close to call.")
+    message = msg("What was moved, or where it stands, is too close to call.")
     return Ambiguous(
         code="icefloe.too_close",
-        said=said,
+        message=message,
         rests_on=MOVING,
         player=state.next,
         choices=tuple(choices),
@@ -371,14 +376,14 @@ def _ask_unseen(look: TableMatch, unseen: Collection[str]) -> Ambiguous | None:
     )
     if not (choices := what_is_true(ways, still)):
         return None
-    said = sentences(
+    message = sentences(
         msg("Not seen on the pond: {text}.", text=_stand(state, unseen)),
         msg("What is true?"),
         msg("You may also move it a little."),
     )
     return Ambiguous(
         code="icefloe.unseen",
-        said=said,
+        message=message,
         rests_on=MOVING,
         player=state.next,
         choices=choices,
@@ -415,14 +420,14 @@ def _ask_unsure(look: TableMatch) -> Ambiguous | None:
     )
     if not unsure or not (choices := what_is_true(ways, still)):
         return None
-    said = sentences(
+    message = sentences(
         msg("Which pyramid stands on {cells} is not read for sure.", cells=sorted(unsure)),
         msg("What is true?"),
         msg("You may also turn it a little."),
     )
     return Ambiguous(
         code="icefloe.unsure",
-        said=said,
+        message=message,
         rests_on=MOVING,
         player=state.next,
         choices=choices,
@@ -457,10 +462,10 @@ def _ask_in_turn(look: TableMatch, changes: _Changes) -> Ambiguous | None:
     for what in reversed(before):
         label = msg("{text}, then {text2}", text=what, text2=label)
     choices = (Choice(label, tuple(map(str, moves))), NONE_OF_THESE)
-    said = sentences(msg("Several pyramids were moved."), msg("Did players move in turn?"))
+    message = sentences(msg("Several pyramids were moved."), msg("Did players move in turn?"))
     return Ambiguous(
         code="icefloe.in_turn",
-        said=said,
+        message=message,
         rests_on=MOVING,
         player=look.state.next,
         choices=choices,
@@ -487,19 +492,19 @@ def _half_done(look: TableMatch, changes: _Changes) -> Waiting | None:
     state = look.state
     if state.phase == "remove" and _fits(look, state.board, state.tile):
         return Waiting(
-            code="icefloe.remove", said=turn(state), rests_on=REMOVING, player=state.torch
+            code="icefloe.remove", message=turn(state), rests_on=REMOVING, player=state.torch
         )
     moving = _next_to_move(state)[1]
     if moving.phase != "move":
         return None
     if changes.lifted and moving.owner(changes.lifted) == moving.mover:
-        said = sentences(
+        message = sentences(
             msg("{cell} is off the pond: move it, or put it back.", cell=changes.lifted),
             turn(moving),
         )
         asks = _ask_unseen(look, [changes.lifted])
         return Waiting(
-            code="icefloe.move", said=said, rests_on=MOVING, player=moving.mover, asks=asks
+            code="icefloe.move", message=message, rests_on=MOVING, player=moving.mover, asks=asks
         )
     for move in legal_moves(moving):
         sunk = play(moving, move).sunk
@@ -508,7 +513,7 @@ def _half_done(look: TableMatch, changes: _Changes) -> Waiting | None:
             and sunk
             and _fits(look, state.board.put(move.pyramid, move.target), sunk)
         ):
-            said = msg(
+            message = msg(
                 "{cell} is too heavy for {cell2} on {cell3}: take {cell4} off with all that stands"
                 " on it.",
                 cell=move.pyramid,
@@ -517,7 +522,10 @@ def _half_done(look: TableMatch, changes: _Changes) -> Waiting | None:
                 cell4=sunk,
             )
             return Waiting(
-                code="icefloe.sinking", said=said, rests_on="ruling icefloe.3", player=moving.mover
+                code="icefloe.sinking",
+                message=message,
+                rests_on="ruling icefloe.3",
+                player=moving.mover,
             )
     return None
 
@@ -550,11 +558,11 @@ def _ask_two(look: TableMatch, changes: _Changes) -> Ambiguous | None:
             ways.append(Choice(label, tuple(map(str, (*first.moves, *then.moves)))))
     if not ways:
         return None
-    said = sentences(msg("Two things were done, one after the other."), msg("Is that so?"))
+    message = sentences(msg("Two things were done, one after the other."), msg("Is that so?"))
     choices = (*ways, NOT_SO)
     return Ambiguous(
         code="icefloe.two",
-        said=said,
+        message=message,
         rests_on=MOVING,
         player=look.state.next,
         choices=choices,
@@ -572,7 +580,7 @@ def _not_allowed(look: TableMatch, changes: _Changes) -> Refused | OutOfSync:
     state = moving if isinstance(tried, Movement | Slide) and moving.phase == "move" else look.state
     wrong = violation(state, tried) if tried else None
     if tried is None or wrong is None:
-        said = sentences(msg("The pond is not as it was left."), msg("Put it right."))
+        message = sentences(msg("The pond is not as it was left."), msg("Put it right."))
         lost = {
             name
             for floe in look.state.board.floes
@@ -586,9 +594,9 @@ def _not_allowed(look: TableMatch, changes: _Changes) -> Refused | OutOfSync:
         )
         return OutOfSync(
             code="icefloe.out_of_sync",
-            said=said,
+            message=message,
             player=look.state.next,
-            differences=changes.said(look),
+            differences=changes.message(look),
             asks=asks,
         )
     code, player, _ = _kind(look.state, tried)
@@ -607,7 +615,7 @@ def _not_allowed(look: TableMatch, changes: _Changes) -> Refused | OutOfSync:
     evidence = {"move": _short(tried), "violation": wrong.code}
     return Refused(
         code=code,
-        said=sentences(wrong.said, back),
+        message=sentences(wrong.message, back),
         rests_on=wrong.clause,
         player=player or look.state.torch,
         tried=(str(tried),),
@@ -667,7 +675,7 @@ class _Changes(NamedTuple):
             or bool(places & {*self.got})
         )
 
-    def said(self, look: TableMatch) -> tuple[str, ...]:
+    def message(self, look: TableMatch) -> tuple[str, ...]:
         """The differences, one sentence each."""
         board = look.state.board
         stood = {name: floe.place for floe in board.floes for name in floe.pyramids}

@@ -38,6 +38,8 @@ surely.
 MISSED, UNREAD_MISSED = 7.0, 2.0
 """Cost in nats of a pyramid that was not detected: anywhere, and where something unreadable lies.
 """
+STOOD = 0.5
+"""Least probability of standing at which a piece where a pyramid stood before surely stands."""
 TILE = 8.0
 """Cost in nats of a place read as having a tile where there is none, or the reverse."""
 SWAPPED = 5.0
@@ -357,7 +359,8 @@ class TableMatch:
         More where one stood before, less where none was read.
         """
         sure = [
-            piece.pose_probability >= SURE or self._stood_there(piece) for piece in self.now.pieces
+            piece.pose_probability >= (STOOD if self._stood_there(piece) else SURE)
+            for piece in self.now.pieces
         ]
         nats = np.where(sure, SPURIOUS, UNSURE_SPURIOUS)
         nats[self._ghosts] = 0.0

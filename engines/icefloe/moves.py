@@ -160,8 +160,8 @@ class Penalty:
     torch: bool | None = None
 
     def __str__(self) -> str:
-        said = [*self.ballot, *([] if self.torch is None else [("torch", self.torch)])]
-        words = "".join(f" {player}={'yes' if yes else 'no'}" for player, yes in said)
+        message = [*self.ballot, *([] if self.torch is None else [("torch", self.torch)])]
+        words = "".join(f" {player}={'yes' if yes else 'no'}" for player, yes in message)
         return f"penalty {self.player}" + (f":{words}" if words else "")
 
 

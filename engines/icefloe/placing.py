@@ -35,7 +35,7 @@ def judge_placing(
             msg("Missing: {text}.", text=missing) if missing else NOTHING,
             msg("No tile belongs on {cells}.", cells=extra) if extra else NOTHING,
         ]
-        said = sentences(*wrong)
+        message = sentences(*wrong)
         asks = (
             None
             if extra
@@ -43,7 +43,7 @@ def judge_placing(
         )
         return Waiting(
             code=CODE,
-            said=said,
+            message=message,
             rests_on="The Board",
             player=state.next,
             asks=asks,
@@ -59,12 +59,12 @@ def _judge_pyramids(
     order, placed = state.placing_order, state.board.pyramids
     sure = sum(piece.pose_probability >= SURE for piece in seen.pieces)
     if sure > len(order):
-        said = sentences(
+        message = sentences(
             msg("{n} pyramids stand on the pond, and {n2} are played with.", n=sure, n2=len(order)),
             msg("Take away what does not belong there."),
         )
         return Waiting(
-            code=CODE, said=said, rests_on=PLACING, player=state.next, differences=(said,)
+            code=CODE, message=message, rests_on=PLACING, player=state.next, differences=(message,)
         )
     look = TableMatch(state, seen, before, board, order)
     # What is not sure to be a pyramid counts where it makes the set whole; else it may be a print
@@ -82,18 +82,18 @@ def _judge_pyramids(
         return _out_of_order(look, placed)
     where = due.where
     if any(where[name] != floe.place for floe in state.board.floes for name in floe.pyramids):
-        said = msg("Pyramids that were placed stand elsewhere now: put them back.")
+        message = msg("Pyramids that were placed stand elsewhere now: put them back.")
         return Waiting(
             code=CODE,
-            said=sentences(said, turn(state)),
+            message=sentences(message, turn(state)),
             rests_on=PLACING,
             player=state.next,
-            differences=(said,),
+            differences=(message,),
         )
     moves = [Placing(name, where[name]) for name in due.pyramids[len(placed) :]]
     if not moves:
         return Waiting(
-            code=CODE, said=turn(state), rests_on=PLACING, player=state.next, as_recorded=True
+            code=CODE, message=turn(state), rests_on=PLACING, player=state.next, as_recorded=True
         )
     if (lying := fallen(due, due.pyramids[len(placed) :])) is not None:
         return lying
@@ -116,16 +116,16 @@ def fallen(look: TableMatch, names: Collection[str]) -> Waiting | None:
     if not lying:
         return None
     placing = look.state.phase == "place"
-    said = sentences(
+    message = sentences(
         msg("{cell} has fallen over: stand it upright where it belongs.", cell=lying[0]),
         turn(look.state),
     )
     return Waiting(
         code="icefloe.fallen",
-        said=said,
+        message=message,
         rests_on=PLACING if placing else MOVING,
         player=look.state.next,
-        differences=(said,) if placing else (),
+        differences=(message,) if placing else (),
     )
 
 
@@ -145,10 +145,10 @@ def _place(state: State, moves: list[Placing]) -> Verdict:
                 return refusal(wrong, state.owner(move.pyramid), (str(move),), {})
             return Waiting(
                 code=CODE,
-                said=sentences(wrong.said, msg("Put it right.")),
+                message=sentences(wrong.message, msg("Put it right.")),
                 rests_on=wrong.clause,
                 player=state.next,
-                differences=(wrong.said,),
+                differences=(wrong.message,),
             )
         after = play(after, move)
     code = CODE if after.phase == "place" else "icefloe.start"
@@ -157,10 +157,10 @@ def _place(state: State, moves: list[Placing]) -> Verdict:
         if after.phase == "place"
         else msg("All pyramids are placed.")
     )
-    said = sentences(placed, turn(after))
+    message = sentences(placed, turn(after))
     player = state.owner(moves[0].pyramid) if len(moves) == 1 else None
     return Accepted(
-        code=code, said=said, rests_on=PLACING, player=player, moves=tuple(map(str, moves))
+        code=code, message=message, rests_on=PLACING, player=player, moves=tuple(map(str, moves))
     )
 
 
@@ -185,12 +185,12 @@ def _ask_tiles(state: State, missing: Sequence[Message], otherwise: Verdict) -> 
     """The question whether these unseen tiles lie there, where all else is as it should be."""
     if not isinstance(otherwise, Accepted) or not mostly_seen(missing, TILES):
         return None
-    said = sentences(msg("Not seen on the pond: {text}.", text=missing), msg("What is true?"))
+    message = sentences(msg("Not seen on the pond: {text}.", text=missing), msg("What is true?"))
     still = Choice(msg("They lie there, and the camera does not see them"), otherwise.moves)
     choices = (still, NONE_OF_THESE)
     return Ambiguous(
         code=CODE,
-        said=said,
+        message=message,
         rests_on="The Board",
         player=state.next,
         choices=choices,
@@ -220,13 +220,18 @@ def _ask_where(look: TableMatch, placed: tuple[str, ...]) -> Ambiguous | None:
             ways.append(Choice(_stand(*starmap(Placing, stood.items())), verdict.moves))
     if len(ways) > CHOICES or not (choices := what_is_true(ways, None)):
         return None
-    said = sentences(
+    message = sentences(
         msg("Not seen on the pond: {cells}.", cells=missing),
         msg("What is true?"),
         msg("You may also move it a little."),
     )
     return Ambiguous(
-        code=CODE, said=said, rests_on=PLACING, player=state.next, choices=choices, until_moved=True
+        code=CODE,
+        message=message,
+        rests_on=PLACING,
+        player=state.next,
+        choices=choices,
+        until_moved=True,
     )
 
 
@@ -273,10 +278,10 @@ def _out_of_order(look: TableMatch, placed: tuple[str, ...]) -> Verdict:
     ):
         return refusal(wrong, state.owner(move.pyramid), (str(move),), {})
     differences, asks = _amiss(look, placed), _ask_where(look, placed)
-    said = sentences(*differences, turn(state))
+    message = sentences(*differences, turn(state))
     return Waiting(
         code=CODE,
-        said=said,
+        message=message,
         rests_on=PLACING,
         player=state.next,
         asks=asks,
@@ -298,9 +303,11 @@ def _amiss(look: TableMatch, placed: tuple[str, ...]) -> tuple[Message, ...]:
         for k, name in look.free.items()
         if stands(pieces[k]) and not agrees(pieces[k], name)
     ]
-    said = [msg("Not seen on the pond: {cells}.", cells=missing)] if missing else []
-    said += [msg("Placed too early: {cells}.", cells=(name for _, name in early))] if early else []
-    said += [
+    message = [msg("Not seen on the pond: {cells}.", cells=missing)] if missing else []
+    message += (
+        [msg("Placed too early: {cells}.", cells=(name for _, name in early))] if early else []
+    )
+    message += [
         msg(
             "On {cell} a {colour} {cell2} is read, and only {cell3} is left to stand there.",
             cell=look.places[k],
@@ -310,7 +317,7 @@ def _amiss(look: TableMatch, placed: tuple[str, ...]) -> tuple[Message, ...]:
         )
         for k, name in other
     ]
-    said += [
+    message += [
         msg(
             "A {colour} {cell} stands on {cell2}, and none is left to place.",
             colour=pieces[k].colour,
@@ -319,7 +326,7 @@ def _amiss(look: TableMatch, placed: tuple[str, ...]) -> tuple[Message, ...]:
         )
         for k in look.strangers(look.free)
     ]
-    return tuple(said) or (
+    return tuple(message) or (
         (
             msg(
                 "Not every pyramid on the pond is read for sure: turn them, or move them to the"
@@ -337,11 +344,11 @@ def _alike(look: TableMatch, moves: list[Placing]) -> Ambiguous | CannotSee | No
     player, names = look.state.next, sorted(frozenset().union(*rivals))
     swapped = {move.pyramid: move for move in moves if move.pyramid in names}
     if len(names) != 2 or len(swapped) != 2:
-        said = sentences(
+        message = sentences(
             msg("The picture does not tell apart {cells}.", cells=names),
             msg("Turn them, or move them to the middle of their tiles."),
         )
-        return CannotSee(code="icefloe.alike", said=said, rests_on=PLACING, player=player)
+        return CannotSee(code="icefloe.alike", message=message, rests_on=PLACING, player=player)
     a, b = swapped.values()
     other = {a: Placing(a.pyramid, b.place), b: Placing(b.pyramid, a.place)}
     choices = [
@@ -352,12 +359,16 @@ def _alike(look: TableMatch, moves: list[Placing]) -> Ambiguous | CannotSee | No
         )
     ]
     choices.append(Choice(msg("Neither: put it right"), ()))
-    said = msg(
+    message = msg(
         "Which of {cell} and {cell2} stands on {cell3} is too close to call.",
         cell=a.pyramid,
         cell2=b.pyramid,
         cell3=a.place,
     )
     return Ambiguous(
-        code="icefloe.alike", said=said, rests_on=PLACING, player=player, choices=tuple(choices)
+        code="icefloe.alike",
+        message=message,
+        rests_on=PLACING,
+        player=player,
+        choices=tuple(choices),
     )

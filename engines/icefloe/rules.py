@@ -204,8 +204,8 @@ def violation_called(state: State, move: Move, called: Message) -> Violation | N
     This keeps votes secret.
     """
     if state.phase == "over":
-        said = sentences(msg("{text} comes after the end.", text=called), messages.turn(state))
-        return Violation("icefloe.over", ballots.ENDING, said)
+        message = sentences(msg("{text} comes after the end.", text=called), messages.turn(state))
+        return Violation("icefloe.over", ballots.ENDING, message)
     return (
         _stranger(state, move, called)
         or _untimely(state, move, called)
@@ -266,13 +266,13 @@ def _stranger(state: State, move: Move, called: Message) -> Violation | None:
         case _:
             assert_never(move)
     if strangers:
-        said = msg(
+        message = msg(
             "{text} cannot be: nobody plays {text2}; the players are {players}.",
             text=called,
             text2=strangers[0],
             players=state.players,
         )
-        return Violation("icefloe.player", "Player's Pieces", said)
+        return Violation("icefloe.player", "Player's Pieces", message)
     return None
 
 
@@ -296,7 +296,7 @@ def _resigned(state: State, move: Move) -> Violation | None:
 
 
 def _untimely(state: State, move: Move, called: Message) -> Violation | None:
-    code, phases, clause, said = _TIMES[type(move)]
+    code, phases, clause, message = _TIMES[type(move)]
     if state.phase in phases and (
         state.vote_to_come or not isinstance(move, Penalty | Objection | Finding)
     ):
@@ -304,7 +304,7 @@ def _untimely(state: State, move: Move, called: Message) -> Violation | None:
     if isinstance(move, Vote) and state.last_to_move:
         return None
     untimely = msg("{text} comes at the wrong time.", text=called)
-    return Violation(code, clause, sentences(untimely, said, messages.turn(state)))
+    return Violation(code, clause, sentences(untimely, message, messages.turn(state)))
 
 
 def play(state: State, move: Move) -> State:

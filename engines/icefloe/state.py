@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from engines.errors import InvalidNotation
-from engines.house_rules import Chosen, Ruling, read_rulings, seat, write_rulings
+from engines.house_rules import Chosen, HouseRule, read_rulings, seat, write_rulings
 from engines.icefloe.board import LETTERS, POINTS, SUITS, VALUES, WEIGHT_MOST, Board, laid_out
 from engines.icefloe.moves import ANSWERS, COINS
 from engines.resigned import RESIGNED, next_left, read_resigned, write_resigned
@@ -28,64 +28,64 @@ bearer names the winner; nothing.
 """
 
 RULINGS = (
-    Ruling(
+    HouseRule(
         "void",
         "ruling icefloe.1",
         ("torch", "again"),
         "no vote counts: the torch bearer names what could be voted for, or all vote again",
     ),
-    Ruling(
+    HouseRule(
         "done",
         "ruling icefloe.2",
         ("stands", "reopens"),
         "a coin laid after others said done: their word stands, or all are asked again",
     ),
-    Ruling(
+    HouseRule(
         "overweight",
         "ruling icefloe.3",
         ("at_once",),
         "a tile that carries too much goes at once, in the middle of a move too",
     ),
-    Ruling(
+    HouseRule(
         "stay", "ruling icefloe.4", ("may", "never"), "may a move of two actions end where it began"
     ),
-    Ruling(
+    HouseRule(
         "corners",
         "ruling icefloe.4",
         ("may", "never"),
         "may tiles slide to the corners that three players leave empty",
     ),
-    Ruling(
+    HouseRule(
         "scoring",
         "ruling icefloe.5",
         ("later", "always"),
         "scoring begins once everybody has borne the torch, or in the first round",
     ),
-    Ruling(
+    HouseRule(
         "breach",
         "ruling icefloe.6",
         ("to_come",),
         "commentary after votes are shown costs the votes still to come in it; shown ones stand",
     ),
-    Ruling(
+    HouseRule(
         "muted_coins",
         "ruling icefloe.6",
         ("may", "never"),
         "may a player who lost the vote by commentary lay coins on others' votes",
     ),
-    Ruling(
+    HouseRule(
         "ballot",
         "ruling icefloe.6",
         ("voters", "all"),
         "who votes on a breach of commentary: the others who have a vote, or all others",
     ),
-    Ruling(
+    HouseRule(
         "ending",
         "ruling icefloe.7",
         ("at_once",),
         "a player without pyramids ends the game at once, whatever part of the round it is",
     ),
-    Ruling(
+    HouseRule(
         "tie",
         "ruling icefloe.8",
         ("torch", "shared"),
@@ -106,8 +106,10 @@ class Objected:
     ballot: tuple[tuple[str, bool], ...] = ()
 
     def __str__(self) -> str:
-        said = "".join(f" {player}={'yes' if guilty else 'no'}" for player, guilty in self.ballot)
-        return f"{self.accused} by {self.by}{said}"
+        message = "".join(
+            f" {player}={'yes' if guilty else 'no'}" for player, guilty in self.ballot
+        )
+        return f"{self.accused} by {self.by}{message}"
 
     @property
     def guilty(self) -> int:
@@ -266,9 +268,9 @@ class State:
         """
         if self.objection is None:
             return ()
-        said = dict(self.objection.ballot)
+        message = dict(self.objection.ballot)
         return tuple(
-            player for player in self.others(self.objection.accused) if player not in said
+            player for player in self.others(self.objection.accused) if player not in message
         ) or (self.torch,)
 
     @property
@@ -460,9 +462,9 @@ def _objection(text: str) -> Objected:
         raise InvalidNotation(
             f"expected an objection such as 'blue by red yellow=yes', got {text!r}"
         )
-    said = (word.partition("=") for word in found[3].split())
+    message = (word.partition("=") for word in found[3].split())
     return Objected(
-        found[1], found[2], tuple((player, ANSWERS[answer]) for player, _, answer in said)
+        found[1], found[2], tuple((player, ANSWERS[answer]) for player, _, answer in message)
     )
 
 
@@ -571,7 +573,7 @@ def _can_be_open(state: State) -> bool:
     objection = state.objection
     if objection is None:
         return True
-    said = [player for player, _ in objection.ballot]
+    message = [player for player, _ in objection.ballot]
     others = state.others(objection.accused)
     known = (
         objection.accused in state.voters
@@ -581,9 +583,9 @@ def _can_be_open(state: State) -> bool:
     return (
         known
         and state.vote_to_come
-        and {*said} <= {*others}
-        and len({*said}) == len(said)
-        and (len(said) < len(others) or objection.guilty == 0)
+        and {*message} <= {*others}
+        and len({*message}) == len(message)
+        and (len(message) < len(others) or objection.guilty == 0)
     )
 
 

@@ -60,19 +60,19 @@ class StaysSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stays: Literal[True]
 
 
-def hear(state: State, said: Mapping[str, Any], in_doubt: bool = False, /) -> Verdict:
+def hear(state: State, heard: Mapping[str, Any], in_doubt: bool = False, /) -> Verdict:
     """The verdict on an announcement: `{"player": "red", "die": 5}`.
 
     Others are `{"player": "red", "fire": "blue"}`, `{"player": "red", "hold": true}` and
     `{"player": "red", "stays": true}`.
     """
-    heard = read_heard(said, DieSaid, FireSaid, HoldSaid, StaysSaid)
-    player = said["player"]
+    form = read_heard(heard, DieSaid, FireSaid, HoldSaid, StaysSaid)
+    player = heard["player"]
     if player not in state.players:
         raise InputError(f"input: player: expected {', '.join(state.players)}, got {player!r}")
-    match heard:
+    match form:
         case DieSaid():
-            return _die(state, player, heard.die, in_doubt)
+            return _die(state, player, form.die, in_doubt)
         case FireSaid() | HoldSaid() if isinstance(state.phase, Moving) and player == state.to_move:
             unseen = sentences(
                 msg(
@@ -80,14 +80,14 @@ def hear(state: State, said: Mapping[str, Any], in_doubt: bool = False, /) -> Ve
                 ),
                 turn(state),
             )
-            return Waiting(code="zamboni.early", said=unseen, rests_on=SEQUENCE, player=player)
+            return Waiting(code="zamboni.early", message=unseen, rests_on=SEQUENCE, player=player)
         case FireSaid():
             return _note(
                 state,
                 player,
-                (Fire(heard.fire),),
+                (Fire(form.fire),),
                 "zamboni.fire",
-                msg("{player} fires at {player2}.", player=player, player2=heard.fire),
+                msg("{player} fires at {player2}.", player=player, player2=form.fire),
             )
         case StaysSaid():
             return _stays(state, player)
@@ -163,23 +163,23 @@ def _stays(state: State, player: str) -> Verdict:
 
     It may have counted for a shot that was announced.
     """
-    drive, said = (
+    drive, message = (
         Drive(state.mover.space, state.mover.facing),
         msg("{player} ends where the move began.", player=player),
     )
     wrong = violation(state, drive)
     if player != state.to_move:
-        wrong = _not_your_turn(state, player, said)
+        wrong = _not_your_turn(state, player, message)
     if wrong:
         return refusal(
-            Violation("zamboni.move", wrong.clause, wrong.said),
+            Violation("zamboni.move", wrong.clause, wrong.message),
             player,
             (str(drive),),
             {"violation": wrong.code},
         )
-    said = sentences(said, *early_dice(state, drive), turn(play(state, drive)))
+    message = sentences(message, *early_dice(state, drive), turn(play(state, drive)))
     return Accepted(
-        code="zamboni.move", said=said, rests_on=MOVEMENT, player=player, moves=(str(drive),)
+        code="zamboni.move", message=message, rests_on=MOVEMENT, player=player, moves=(str(drive),)
     )
 
 
@@ -200,7 +200,7 @@ def _die(state: State, player: str, pips: int, in_doubt: bool) -> Verdict:
             )
             return Noted(
                 code="zamboni.early",
-                said=sentences(showed, counts, turn(state)),
+                message=sentences(showed, counts, turn(state)),
                 rests_on=SEQUENCE,
                 player=player,
                 moves=(str(early),),
@@ -211,7 +211,7 @@ def _die(state: State, player: str, pips: int, in_doubt: bool) -> Verdict:
     if moves is None:
         return _note(state, player, (Roll(pips),), "zamboni.roll", showed)
     then = after(state, moves)
-    said = sentences(
+    message = sentences(
         *(_happened(state, move) for move in moves if isinstance(move, Hold | Take)),
         showed,
         turn(then),
@@ -219,14 +219,14 @@ def _die(state: State, player: str, pips: int, in_doubt: bool) -> Verdict:
     words = tuple(map(str, moves))
     if isinstance(moves[0], Take):
         return Accepted(
-            code="zamboni.hit", said=said, rests_on=FIRING, player=state.to_move, moves=words
+            code="zamboni.hit", message=message, rests_on=FIRING, player=state.to_move, moves=words
         )
     if isinstance(moves[-1], Roll) or isinstance(then.phase, Hit):
         code = "zamboni.roll" if isinstance(moves[-1], Roll) else "zamboni.shot"
-        return Noted(code=code, said=said, rests_on=SEQUENCE, player=player, moves=words)
+        return Noted(code=code, message=message, rests_on=SEQUENCE, player=player, moves=words)
     return Accepted(
         code="zamboni.miss",
-        said=sentences(msg("{player} misses.", player=player), said),
+        message=sentences(msg("{player} misses.", player=player), message),
         rests_on=FIRING,
         player=player,
         moves=words,
@@ -239,7 +239,7 @@ def _ask(state: State, player: str, pips: int, still: Drive) -> Ambiguous:
     Nothing visible tells whether it has driven.
     """
     moves = (str(still), *map(str, stands_for(after_early(state, still)[0], player, pips) or ()))
-    said = sentences(
+    message = sentences(
         msg("{player} was to drive.", player=state.to_move),
         msg("Has it, and ended where it began, with '{raw}'?", raw=still),
     )
@@ -248,7 +248,11 @@ def _ask(state: State, player: str, pips: int, still: Drive) -> Ambiguous:
         Choice(msg("{player} rolled too early", player=player), ()),
     )
     return Ambiguous(
-        code="zamboni.move", said=said, rests_on=MOVEMENT, player=state.to_move, choices=choices
+        code="zamboni.move",
+        message=message,
+        rests_on=MOVEMENT,
+        player=state.to_move,
+        choices=choices,
     )
 
 
@@ -267,29 +271,31 @@ def _happened(state: State, move: Move) -> Message:
             return msg("{player} held fire.", player=who)
 
 
-def _not_your_turn(state: State, player: str, said: Message) -> Violation:
+def _not_your_turn(state: State, player: str, message: Message) -> Violation:
     """Why an announcement out of turn does not count."""
     not_yours = msg("It is not {player}'s turn.", player=player)
-    return Violation("zamboni.turn", SEQUENCE, sentences(said, not_yours, turn(state)))
+    return Violation("zamboni.turn", SEQUENCE, sentences(message, not_yours, turn(state)))
 
 
-def _note(state: State, player: str, moves: tuple[Move, ...], code: str, said: Message) -> Verdict:
+def _note(
+    state: State, player: str, moves: tuple[Move, ...], code: str, message: Message
+) -> Verdict:
     """The verdict that notes the moves, if it is this player's turn and they are legal."""
     wrong = (
-        _not_your_turn(state, player, said)
+        _not_your_turn(state, player, message)
         if player != state.to_move
         else violation(state, moves[0])
     )
     if wrong:
         return refusal(
-            Violation(code, wrong.clause, wrong.said),
+            Violation(code, wrong.clause, wrong.message),
             player,
             tuple(map(str, moves)),
             {"violation": wrong.code},
         )
     return Noted(
         code=code,
-        said=sentences(said, turn(after(state, moves))),
+        message=sentences(message, turn(after(state, moves))),
         rests_on=SEQUENCE,
         player=player,
         moves=tuple(map(str, moves)),

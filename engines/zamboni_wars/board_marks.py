@@ -100,7 +100,7 @@ def _spaces(state: State, points: int) -> Iterator[Option]:
             {die for drive in drives[space] for die in drive.dice if die not in state.dice}
         )
         fields = {"cell": space, "cells": any_of(looks, "cell")}
-        said = (
+        label = (
             msg(
                 "to {cell}, looking {cells}; pushes a cover die to {cells2}",
                 cells2=any_of(pushed, "cell"),
@@ -112,7 +112,7 @@ def _spaces(state: State, points: int) -> Iterator[Option]:
         way = _passed(state, drives[space][0])
         yield Option(
             state.to_move,
-            said,
+            label,
             (Mark("goal", (str(space),), looks=looks), *mark("way", way if len(way) > 1 else ())),
         )
 

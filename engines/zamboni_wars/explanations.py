@@ -138,7 +138,7 @@ def ask_unseen(state: State, found: TableMatch, unseen: Collection[str]) -> Ambi
     if not mostly_seen(unseen, len(state.left)):
         return None
     there = replace(found, held=found.held.union(unseen))
-    said = sentences(
+    message = sentences(
         msg("Not seen on the board: {text}.", text=lay(state, unseen)),
         msg("What is true?"),
         msg("You may also move it a little."),
@@ -147,16 +147,16 @@ def ask_unseen(state: State, found: TableMatch, unseen: Collection[str]) -> Ambi
         state,
         there,
         _unseen_ways(state, there, unseen),
-        said,
+        message,
         msg("There it lies still, and the camera does not see it"),
     )
 
 
 def ask_strange(state: State, found: TableMatch, strange: Collection[Nest]) -> Ambiguous | None:
     """The question whether surplus pieces are really there. None where more is amiss."""
-    said = sentences(*map(too_many, strange), msg("What is true?"))
+    message = sentences(*map(too_many, strange), msg("What is true?"))
     still = msg("Nothing lies there, and the camera errs")
-    return _ask(state, found.without(strange), (), said, still)
+    return _ask(state, found.without(strange), (), message, still)
 
 
 def too_many(nest: Nest) -> Message:
@@ -180,7 +180,7 @@ def ask_taken(state: State, found: TableMatch) -> Ambiguous | None:
     )
     if target is None or not doubtful or not found.shows(after(state, (Take(target),))):
         return None
-    said = sentences(
+    message = sentences(
         msg(
             "Not surely read: whether the {size} {player} piece was taken off.",
             size=LAYER_SIZES[state.left[target].layers],
@@ -188,11 +188,15 @@ def ask_taken(state: State, found: TableMatch) -> Ambiguous | None:
         ),
         msg("What is true?"),
     )
-    return _ask(state, found, (), said, msg("It has not been taken off yet"))
+    return _ask(state, found, (), message, msg("It has not been taken off yet"))
 
 
 def _ask(
-    state: State, there: TableMatch, more: Iterable[tuple[Move, ...]], said: Message, still: Message
+    state: State,
+    there: TableMatch,
+    more: Iterable[tuple[Move, ...]],
+    message: Message,
+    still: Message,
 ) -> Ambiguous | None:
     """The question which of several ways happened, or nothing yet.
 
@@ -213,7 +217,7 @@ def _ask(
         return None
     return Ambiguous(
         code="zamboni.unseen",
-        said=said,
+        message=message,
         rests_on=MOVEMENT,
         player=state.to_move,
         choices=choices,
@@ -223,12 +227,14 @@ def _ask(
 
 def _what(state: State, way: tuple[Move, ...]) -> Message:
     """What was seen, in order, in a sentence."""
-    said = NOTHING
+    message = NOTHING
     for k, move in enumerate(way):
         if isinstance(move, Drive | Take):
-            happened = _happened(after(state, way[:k]), move, first=not said)
-            said = msg("{text}; then {text2}", text=said, text2=happened) if said else happened
-    return said
+            happened = _happened(after(state, way[:k]), move, first=not message)
+            message = (
+                msg("{text}; then {text2}", text=message, text2=happened) if message else happened
+            )
+    return message
 
 
 def _happened(state: State, move: Drive | Take, first: bool) -> Message:
@@ -248,13 +254,13 @@ def ask_doubted(found: AsTheyLay) -> Ambiguous:
 
     Nobody had a reason to touch them.
     """
-    said = sentences(
+    message = sentences(
         msg("Not surely read: {text}.", text=map(_seems, found.doubted)), msg("What is true?")
     )
     choices = (Choice(msg("It is as it was"), (), holds=True), NOT_SO)
     return Ambiguous(
         code="zamboni.doubt",
-        said=said,
+        message=message,
         rests_on=FIRING,
         choices=choices,
         until_moved=True,

@@ -46,7 +46,7 @@ def _as_played(setup: Setup, rulings: Mapping[str, str]) -> Setup:
 def _next_button(document: Document) -> Mapping[str, Any] | None:
     """Who might fire holds fire."""
     sayings = (one["said"] for one in document.get("may_say", ()))
-    return next((said for said in sayings if said.get("hold")), None)
+    return next((heard for heard in sayings if heard.get("hold")), None)
 
 
 FACTS = GameFacts(

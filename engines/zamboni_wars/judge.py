@@ -106,12 +106,12 @@ def _judge(state: State, held: AsTheyLay, before: Observation | None, board: Coa
     if ended := outcome(state):
         return Waiting(
             code=OVER,
-            said=msg("The game is over: {text}.", text=ended.message),
+            message=msg("The game is over: {text}.", text=ended.message),
             rests_on="Winning",
             as_recorded=True,
         )
     if seen.hand:
-        return Waiting(code=MOVE, said=msg("A hand is over the table."), player=state.to_move)
+        return Waiting(code=MOVE, message=msg("A hand is over the table."), player=state.to_move)
     found = as_said(look(seen, before, board), state, before, board).believed(state)
     if found.up:
         return _not_flat(state, found)
@@ -154,7 +154,7 @@ def _wait(state: State, found: TableMatch, lie: AsTheyLay) -> Waiting | Accepted
     """
     held = found.differs(state).held
     if found.held.difference(held):
-        return Accepted(code=START, said=_turn(state, found), rests_on=MOVEMENT, moves=())
+        return Accepted(code=START, message=_turn(state, found), rests_on=MOVEMENT, moves=())
     asks = (
         ask_unseen(state, found, held)
         if touched(state).intersection(held)
@@ -164,7 +164,7 @@ def _wait(state: State, found: TableMatch, lie: AsTheyLay) -> Waiting | Accepted
     )
     return Waiting(
         code=MOVE,
-        said=_turn(state, found),
+        message=_turn(state, found),
         rests_on=MOVEMENT,
         player=state.to_move,
         asks=asks,
@@ -211,10 +211,10 @@ def _not_flat(state: State, found: TableMatch) -> Verdict:
     asks = _ask_unless_driven(state, flat, flat.differs(state).gone)
     if piece.pose_probability < SURE:
         return _doubtful(state, piece, asks)
-    said = msg(
+    message = msg(
         "Lay {player}'s Zamboni flat on a side, its tip where it looks.", player=piece.colour
     )
-    return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=state.to_move, asks=asks)
+    return Waiting(code=MOVE, message=message, rests_on=MOVEMENT, player=state.to_move, asks=asks)
 
 
 def _ask_unless_driven(state: State, found: TableMatch, gone: Collection[str]) -> Ambiguous | None:
@@ -223,13 +223,13 @@ def _ask_unless_driven(state: State, found: TableMatch, gone: Collection[str]) -
 
 
 def _doubtful(state: State, piece: SeenPiece, asks: Ambiguous | None) -> CannotSee:
-    said = msg(
+    message = msg(
         "The camera cannot tell how {player}'s Zamboni lies: move it a little, or show it better.",
         player=piece.colour,
     )
     return CannotSee(
         code="zamboni.doubt",
-        said=said,
+        message=message,
         rests_on=PLACE,
         player=state.to_move,
         evidence={"piece": piece.message},
@@ -240,16 +240,16 @@ def _doubtful(state: State, piece: SeenPiece, asks: Ambiguous | None) -> CannotS
 def _judge_start(state: State, found: TableMatch) -> Verdict:
     if wrong := found.differs(state):
         differences, asks = tuple(_sentences(wrong)), ask_unseen(state, found, wrong.gone)
-        said = msg("Set up the board: {text}", text=quoted(*differences))
+        message = msg("Set up the board: {text}", text=quoted(*differences))
         return Waiting(
             code=START,
-            said=said,
+            message=message,
             rests_on="Setup; ruling zamboni_wars.6",
             asks=asks,
             differences=differences,
         )
-    said = sentences(msg("Every Zamboni is in its corner."), turn(state))
-    return Accepted(code=START, said=said, rests_on="Setup; ruling zamboni_wars.6", moves=())
+    message = sentences(msg("Every Zamboni is in its corner."), turn(state))
+    return Accepted(code=START, message=message, rests_on="Setup; ruling zamboni_wars.6", moves=())
 
 
 def _accept(state: State, way: tuple[Move, ...], found: TableMatch) -> Accepted:
@@ -260,13 +260,13 @@ def _accept(state: State, way: tuple[Move, ...], found: TableMatch) -> Accepted:
         for before, move in zip(states, way, strict=True)
         if isinstance(move, Drive | Take)
     ]
-    said = sentences(*(_happened(before, move) for before, move in seen), _turn(then, found))
+    message = sentences(*(_happened(before, move) for before, move in seen), _turn(then, found))
     before, last = seen[-1]
     player = before.to_move
     if isinstance(last, Take):
         return Accepted(
             code=HIT,
-            said=said,
+            message=message,
             rests_on=FIRING,
             player=player,
             moves=moves,
@@ -281,7 +281,7 @@ def _accept(state: State, way: tuple[Move, ...], found: TableMatch) -> Accepted:
     }
     return Accepted(
         code=MOVE,
-        said=said,
+        message=message,
         rests_on=f"{MOVEMENT}; {PLACE}",
         player=player,
         moves=moves,
@@ -338,14 +338,14 @@ def _ask(
         choices.append(Choice(msg("Nothing has happened yet"), ()))
     if more:
         choices.append(NONE_OF_THESE)
-    said = sentences(
+    message = sentences(
         msg("How does {player}'s Zamboni end?", player=state.to_move),
         msg("It lies so that it may be either."),
         msg("You may also lay it so that it is clear."),
     )
     return Ambiguous(
         code=MOVE,
-        said=said,
+        message=message,
         rests_on=PLACE,
         player=state.to_move,
         choices=tuple(choices),
@@ -370,17 +370,17 @@ def _judge_difference(state: State, found: TableMatch) -> Verdict:
     if not wrong.of_nests:
         return _only_dice(state, found, wrong)
     if not wrong.gone and (untold := who_has_not_told(state, found.as_read())):
-        said = msg("{player}'s die was not told: tell what it showed.", player=untold)
-        return Waiting(code=MOVE, said=said, rests_on=SEQUENCE, player=untold)
+        message = msg("{player}'s die was not told: tell what it showed.", player=untold)
+        return Waiting(code=MOVE, message=message, rests_on=SEQUENCE, player=untold)
     if wrong.gone and not (wrong.strange or wrong.recoloured):
-        said = sentences(
+        message = sentences(
             msg("Not seen on the board: {text}.", text=lay(state, wrong.gone)),
             msg("Lay it there, or move it a little if it lies there."),
             turn(state),
         )
         return Waiting(
             code=MOVE,
-            said=said,
+            message=message,
             rests_on=MOVEMENT,
             player=state.to_move,
             asks=_ask_unless_driven(state, found, wrong.gone),
@@ -391,13 +391,15 @@ def _judge_difference(state: State, found: TableMatch) -> Verdict:
         and not (wrong.moved or wrong.recoloured)
     ):
         spare = wrong.strange[0]
-        said = msg(
+        message = msg(
             "Take the {colour} {size} piece on {cell} off the board.",
             colour=spare.colour,
             size=spare.piece.size,
             cell=spare.spaces[0],
         )
-        return Waiting(code=HIT, said=said, rests_on=FIRING, player=state.to_move, asks=strange)
+        return Waiting(
+            code=HIT, message=message, rests_on=FIRING, player=state.to_move, asks=strange
+        )
     if wrong.strange or wrong.recoloured or wrong.gone:
         return replace(_out_of_sync(state, wrong), asks=strange)
     if wrong.resized:
@@ -412,7 +414,7 @@ def _only_dice(state: State, found: TableMatch, wrong: Difference) -> Waiting | 
     """
     drives = reachable(state, state.phase.points) if isinstance(state.phase, Moving) else ()
     if any(drive.dice and not found.differs(after(state, (drive,))).pushed for drive in drives):
-        said = sentences(
+        message = sentences(
             msg(
                 "A cover die is pushed to {cell}: now drive the Zamboni that pushes it, or put it"
                 " back.",
@@ -420,7 +422,7 @@ def _only_dice(state: State, found: TableMatch, wrong: Difference) -> Waiting | 
             ),
             turn(state),
         )
-        return Waiting(code=MOVE, said=said, rests_on=COVER, player=state.to_move)
+        return Waiting(code=MOVE, message=message, rests_on=COVER, player=state.to_move)
     return _out_of_sync(state, wrong)
 
 
@@ -439,7 +441,7 @@ def _resized(state: State, wrong: Difference) -> Verdict:
         return _out_of_sync(state, wrong)
     if not amiss:
         nest = state.left[str(target)]
-        said = sentences(
+        message = sentences(
             msg(
                 "Lay {player}'s Zamboni on {cell} again, looking {cell2}.",
                 player=target,
@@ -448,7 +450,7 @@ def _resized(state: State, wrong: Difference) -> Verdict:
             ),
             _if_driven(target) if target == state.follower else NOTHING,
         )
-        return Waiting(code=HIT, said=said, rests_on=FIRING, player=state.to_move)
+        return Waiting(code=HIT, message=message, rests_on=FIRING, player=state.to_move)
     player = amiss[0].player
     taken = violation(state, Take(player)) or Violation(
         "zamboni.take.two",
@@ -462,7 +464,7 @@ def _resized(state: State, wrong: Difference) -> Verdict:
         and not wrong.moved
     ):
         hit = msg("If {player} hit it, tell what the die showed.", player=state.to_move)
-        taken = replace(taken, said=sentences(taken.said, hit))
+        taken = replace(taken, message=sentences(taken.message, hit))
     return _refuse(state, replace(taken, code=HIT), taken.code, (str(Take(player)),), wrong)
 
 
@@ -475,20 +477,20 @@ def _moved(state: State, found: TableMatch, wrong: Difference) -> Verdict:
     """The verdict where Zambonis lie or face otherwise than recorded, by no legal move."""
     if len(wrong.moved) > 1 and follower_has_driven(state, found.as_read()):
         verdict = _out_of_sync(state, wrong)
-        return replace(verdict, said=sentences(verdict.said, _if_driven(state.follower)))
+        return replace(verdict, message=sentences(verdict.message, _if_driven(state.follower)))
     if len(wrong.moved) > 1 or (wrong.pushed and len(found.dice or ()) != len(state.dice)):
         return _out_of_sync(state, wrong)
     (pair,) = wrong.moved
     dice = tuple(sorted(spaces[0] for spaces in found.dice or ())) if wrong.pushed else ()
     drive = Drive(pair.nest.spaces[0], pair.nest.facings[0], dice)
     if pair.player == roller(state):
-        said = msg(
+        message = msg(
             "{player}'s Zamboni was moved, and no roll is known: tell what the die showed.",
             player=pair.player,
         )
-        return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=pair.player)
+        return Waiting(code=MOVE, message=message, rests_on=MOVEMENT, player=pair.player)
     if pair.player != state.to_move:
-        said = msg(
+        message = msg(
             "{player}'s Zamboni went to {raw}, and it is {player2}'s turn.",
             player=pair.player,
             raw=drive,
@@ -498,12 +500,12 @@ def _moved(state: State, found: TableMatch, wrong: Difference) -> Verdict:
             state, Drive(state.mover.space, state.mover.facing)
         ):
             stayed = msg("If {player} ended where the move began, say so.", player=state.to_move)
-            said = sentences(said, stayed)
+            message = sentences(message, stayed)
         if pair.player == state.follower and isinstance(state.phase, Shooting):
             missed = msg("If {player} missed, tell what the die showed.", player=state.to_move)
-            said = sentences(said, missed)
+            message = sentences(message, missed)
         return _refuse(
-            state, Violation(MOVE, MOVEMENT, said), "zamboni.move.player", (str(drive),), wrong
+            state, Violation(MOVE, MOVEMENT, message), "zamboni.move.player", (str(drive),), wrong
         )
     forbidden = violation(state, drive)
     if forbidden is None:  # as it is likeliest read; all that is seen it does not explain
@@ -526,19 +528,19 @@ def _refuse(
     nests = dict.fromkeys(_as_it_lay(pair) for pair in (*wrong.moved, *wrong.resized))
     dice = [msg("the cover die on {cell}", cell=space) for space in wrong.unseen if wrong.pushed]
     put_back = msg("Put back {text}.", text=[*nests, *dice])
-    named = replace(forbidden, said=sentences(forbidden.said, put_back))
+    named = replace(forbidden, message=sentences(forbidden.message, put_back))
     return refusal(
         named, state.to_move, tried, {"violation": rule, "differences": _sentences(wrong)}
     )
 
 
 def _out_of_sync(state: State, wrong: Difference) -> OutOfSync:
-    said = sentences(
+    message = sentences(
         msg("The table is not as it was recorded."), msg("Put it right, or correct the record.")
     )
     return OutOfSync(
         code=SYNC,
-        said=said,
+        message=message,
         rests_on=MOVEMENT,
         player=state.to_move,
         differences=tuple(_sentences(wrong)),
@@ -557,7 +559,7 @@ def _as_it_lay(pair: Pair) -> Message:
 
 def _sentences(wrong: Difference) -> list[Message]:
     """The difference in sentences, one a nest."""
-    said = [
+    message = [
         msg(
             "{player}'s Zamboni lies on {cell}, looking {cell2}, and belongs on {cell3}, looking"
             " {cell4}.",
@@ -571,7 +573,7 @@ def _sentences(wrong: Difference) -> list[Message]:
     ]
     for pair in wrong.resized:
         had = LAYER_SIZES[pair.zamboni.layers]
-        said.append(
+        message.append(
             msg(
                 "{player}'s outermost piece is {size}, and was {size2}.",
                 player=pair.player,
@@ -579,7 +581,7 @@ def _sentences(wrong: Difference) -> list[Message]:
                 size2=had,
             )
         )
-    said += [
+    message += [
         msg(
             "A {colour} nest lies on {cell}, where {player}'s belongs.",
             colour=pair.nest.colour,
@@ -588,10 +590,10 @@ def _sentences(wrong: Difference) -> list[Message]:
         )
         for pair in wrong.recoloured
     ]
-    said += [msg("{player}'s Zamboni is missing.", player=player) for player in wrong.gone]
-    said += map(too_many, wrong.strange)
-    said += [_strange_die(spaces[0], wrong.unseen) for spaces in wrong.pushed]
-    return said
+    message += [msg("{player}'s Zamboni is missing.", player=player) for player in wrong.gone]
+    message += map(too_many, wrong.strange)
+    message += [_strange_die(spaces[0], wrong.unseen) for spaces in wrong.pushed]
+    return message
 
 
 def _strange_die(space: Space, unseen: Sequence[Space]) -> Message:

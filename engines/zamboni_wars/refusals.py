@@ -51,10 +51,10 @@ def drive_violation(state: State, points: int, move: Drive) -> Violation | None:
             " pushed is not told.",
             **tried,
         )
-        said = sentences(untold, allowed)
-        return Violation("zamboni.move.which", clause, said, tuple(map(str, alike)))
-    said = sentences(_but(tried, _dice_reason(state, move)), allowed)
-    return Violation("zamboni.move.dice", clause, said)
+        message = sentences(untold, allowed)
+        return Violation("zamboni.move.which", clause, message, tuple(map(str, alike)))
+    message = sentences(_but(tried, _dice_reason(state, move)), allowed)
+    return Violation("zamboni.move.dice", clause, message)
 
 
 def _but(tried: Mapping[str, object], why: Message) -> Message:

@@ -285,7 +285,7 @@ def violation(state: State, move: Move) -> Violation | None:
         case Aiming(target), Hold():
             if state.ruling("fire") == "may":
                 return None
-            said = sentences(
+            message = sentences(
                 msg(
                     "{player} holds fire, but it was ruled before play that a laser aimed at a"
                     " Zamboni is fired.",
@@ -293,7 +293,7 @@ def violation(state: State, move: Move) -> Violation | None:
                 ),
                 turn(state),
             )
-            return Violation("zamboni.hold.ruling", "ruling zamboni_wars.8", said)
+            return Violation("zamboni.hold.ruling", "ruling zamboni_wars.8", message)
         case _:
             return Violation(
                 _OUT_OF_TIME[type(move)],

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engines.errors import InvalidNotation
-from engines.house_rules import Chosen, Ruling, read_rulings, seat, write_rulings
+from engines.house_rules import Chosen, HouseRule, read_rulings, seat, write_rulings
 from engines.resigned import RESIGNED, read_resigned, write_resigned
 from engines.state_notation import NONE, read_line, read_state, write_line
 from engines.zamboni_wars.board import PLACES, Board, Space
@@ -36,74 +36,76 @@ RANGE = 4
 """Spaces that a laser reaches."""
 
 RULINGS = (
-    Ruling(
+    HouseRule(
         "reading",
         "ruling zamboni_wars.1",
         ("asked",),
         "a nest may lie in two ways: what a legal move reaches is taken; if both, people say",
     ),
-    Ruling(
+    HouseRule(
         "arrows",
         "ruling zamboni_wars.2",
         ("leaving",),
         "an arrow is needed to leave a space, none to enter one; a laser heeds none",
     ),
-    Ruling(
+    HouseRule(
         "turns",
         "ruling zamboni_wars.3",
         ("apart", "free"),
         "two turns in a row within a move: never, or as players like",
     ),
-    Ruling(
+    HouseRule(
         "points",
         "ruling zamboni_wars.4",
         ("all", "may"),
         "points: all are spent, as far as any way spends them, or some may be left",
     ),
-    Ruling(
+    HouseRule(
         "sight",
         "ruling zamboni_wars.5",
         ("first",),
         "a laser hits the first thing on its line, and reaches four spaces",
     ),
-    Ruling(
+    HouseRule(
         "seats",
         "ruling zamboni_wars.6",
         ("opposite", "any"),
         "two players sit at opposite coasters, or at any",
     ),
-    Ruling(
+    HouseRule(
         "warp",
         "Warp Zone Rule",
         ("off", "on"),
         "on: the middle spaces are warp zones, from one to another for one point",
     ),
-    Ruling(
+    HouseRule(
         "warp_between",
         "ruling zamboni_wars.7",
         ("may", "never"),
         "may a warp stand between two turns, as a step does",
     ),
-    Ruling(
+    HouseRule(
         "cover",
         "Treehouse Cover Rule",
         ("off", "on"),
         "on: one cover die for every two players, each on the coaster of who wins its roll-off",
     ),
-    Ruling(
+    HouseRule(
         "roll_off",
         "Treehouse Cover Rule",
         ("each", "once"),
         "two cover dice: a roll-off for each, or both to the two highest of one",
     ),
-    Ruling(
+    HouseRule(
         "fire",
         "ruling zamboni_wars.8",
         ("may", "must"),
         "may a player who is aimed at a Zamboni hold fire, or must the laser be fired",
     ),
-    Ruling("cover_three", "ruling zamboni_wars.8", ("one", "two"), "cover dice of three players"),
-    Ruling(
+    HouseRule(
+        "cover_three", "ruling zamboni_wars.8", ("one", "two"), "cover dice of three players"
+    ),
+    HouseRule(
         "stuck",
         "ruling zamboni_wars.9",
         ("blocks",),

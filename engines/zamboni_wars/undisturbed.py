@@ -81,7 +81,7 @@ def as_they_lay(seen: Observation, before: Observation | None, state: State) -> 
     """The table as it must be if only those with a reason have touched nests."""
     if before is None:
         return AsTheyLay(seen)
-    pieces, doubted, said = [], [], []
+    pieces, doubted, message = [], [], []
     for piece in seen.pieces:
         was = _lay_there(piece, before) if piece.colour in state.left else None
         if was is None:
@@ -90,7 +90,7 @@ def as_they_lay(seen: Observation, before: Observation | None, state: State) -> 
         known = piece.colour not in touched(state) and size_probability(was) >= SURE
         pieces.append(was if known else piece)
         if known and was_unread(was.base_mm, before):
-            said.append(was.base_mm)
+            message.append(was.base_mm)
         elif _seems_otherwise(piece, was, state, known):
             doubted.append(Doubted(piece, was, LAYER_SIZES[state.left[piece.colour].layers]))
     left = tuple(pieces)
@@ -98,7 +98,7 @@ def as_they_lay(seen: Observation, before: Observation | None, state: State) -> 
         (
             seen
             if left == seen.pieces
-            else replace(seen, pieces=left, unread_mm=(*seen.unread_mm, *said))
+            else replace(seen, pieces=left, unread_mm=(*seen.unread_mm, *message))
         ),
         tuple(doubted),
     )

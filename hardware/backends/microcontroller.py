@@ -170,10 +170,10 @@ class Link:
 
     def _hear(self, line: str) -> None:
         try:
-            said = json.loads(line)
+            message = json.loads(line)
         except (ValueError, RecursionError):
             return
-        match said:
+        match message:
             case {"hello": str(hello)} if hello == HELLO:
                 # Said at every start: the board remembers nothing.
                 self._known = True

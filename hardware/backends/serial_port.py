@@ -143,7 +143,7 @@ class Found(NamedTuple):
 
     device: str
     lasting: str
-    said: str
+    description: str
 
 
 def found_ports() -> list[Found]:

@@ -62,18 +62,18 @@ class Board:
     def hear(self, line):
         """Obey a line of bytes; one that is broken, or not understood, does nothing."""
         try:
-            said = json.loads(line.decode())
-            if "hello" in said:
+            message = json.loads(line.decode())
+            if "hello" in message:
                 self.hello()
-            for lamp, rgb in zip(self.lamps, said.get("lamps", ())):
+            for lamp, rgb in zip(self.lamps, message.get("lamps", ())):
                 for pin, part in zip(lamp, rgb):
                     pin.duty_u16(part * 257)
-            for die, face in zip(self.dice, said.get("dice", ())):
+            for die, face in zip(self.dice, message.get("dice", ())):
                 for pin, lit in zip(die, PIPS[face]):
                     pin.value(int(lit))
-            if "beeps" in said:
+            if "beeps" in message:
                 self.beeps, self.beep_ends = (
-                    [(int(on), min(int(hold_ms), LONGEST_MS)) for on, hold_ms in said["beeps"]],
+                    [(int(on), min(int(hold_ms), LONGEST_MS)) for on, hold_ms in message["beeps"]],
                     time.ticks_ms(),
                 )
         except (ValueError, TypeError, AttributeError, IndexError, OverflowError):

@@ -132,18 +132,18 @@ class FakeCalliper:
 
 
 class FakeVoice:
-    """Remembers in `said` what was said."""
+    """Remembers in `message` what was said."""
 
     def __init__(self, language: Language = "en") -> None:
         self.language = language
         self.trouble = ""
-        self.said: list[str] = []
+        self.message: list[str] = []
         self.closed = False
 
     def say(self, words: str) -> None:
         if self.closed:
             raise ValueError("the voice was closed")
-        self.said.append(words)
+        self.message.append(words)
 
     def close(self) -> None:
         self.closed = True

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from referee.sessions.commands import Answer
-from referee.sessions.events import Asked, Record
+from referee.sessions.events import QuestionAsked, Record
 from referee.sessions.verdict_events import HOST_DECIDES, LIKELIEST
 
 
@@ -33,7 +33,7 @@ class Choosing:
         """
         if (
             question is None
-            or not isinstance(question.event, Asked)
+            or not isinstance(question.event, QuestionAsked)
             or not question.event.choices
             or question.event.evidence.get(HOST_DECIDES)
         ):

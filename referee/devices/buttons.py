@@ -43,8 +43,8 @@ def commands_of(press: Press, ledger: SessionState, dice: int) -> tuple[Command,
 def _next(ledger: SessionState) -> tuple[Command, ...]:
     if ledger.outcome is not None:
         return (NextGame(decided_by=DECIDED_BY),)
-    said = said_by_next(ledger.engine, ledger.state)
-    return () if said is None else (Hear(said=said, decided_by=DECIDED_BY),)
+    message = said_by_next(ledger.engine, ledger.state)
+    return () if message is None else (Hear(heard=message, decided_by=DECIDED_BY),)
 
 
 def roller(ledger: SessionState) -> str | None:

@@ -24,7 +24,7 @@ from referee.presentation.view_model import decision_of
 from referee.sessions.caliper_answers import Measuring
 from referee.sessions.commands import Command
 from referee.sessions.event_store import LogFailed
-from referee.sessions.events import Noted, Record
+from referee.sessions.events import InputRecorded, Record
 from referee.sessions.state import SessionState
 from referee.sessions.status import RefereeStatus, Status
 from table.boards import Board
@@ -150,7 +150,7 @@ class Companion:
         """
         ledger, status = self._session.ledger, self._referee.latest.status
         if records:
-            told_of = [record for record in records if not isinstance(record.event, Noted)]
+            told_of = [record for record in records if not isinstance(record.event, InputRecorded)]
             self._news = (told_of or records)[-1]
             self._roll(records)
             self._call(records)
@@ -171,11 +171,11 @@ class Companion:
 
         Later events are still handled and shown.
         """
-        said = said_of(error)
-        if said != self._failure:
+        message = said_of(error)
+        if message != self._failure:
             logger.info("a device failed", exc_info=error)
-            self._say(f"lamps, dice, buttons: {said}; this was left out, and they go on")
-        self._failure = said
+            self._say(f"lamps, dice, buttons: {message}; this was left out, and they go on")
+        self._failure = message
 
     def _complain(self) -> None:
         """Report parts that do not work, once for each reason, and when they work again."""
@@ -272,9 +272,11 @@ class Companion:
 
     def _listen(self) -> None:
         """Do what people ask for, one input after the other."""
-        while (said := self._inbox.get()) is not None:
+        while (message := self._inbox.get()) is not None:
             try:
-                done = self._read(said) if isinstance(said, Reading) else self._pressed(said)
+                done = (
+                    self._read(message) if isinstance(message, Reading) else self._pressed(message)
+                )
             except LogFailed as error:
                 self._say(str(error))
                 done = False

@@ -58,7 +58,7 @@ class Reread:
     """
 
     record: int
-    said: str
+    message: str
     choices: tuple[tuple[str, tuple[str, ...]], ...]
     changes: tuple[str, ...]
     """How the pieces differ from the reading, a sentence each."""

@@ -95,7 +95,7 @@ class DiceMonitor:
                 else ""
             )
         self._remember()
-        return next(said for said in awaited if said["die"] == self._read.pips)
+        return next(message for message in awaited if message["die"] == self._read.pips)
 
     def _remember(self) -> None:
         self._known, self._idle, self._picked_up = self._read, self._picture, False

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from engines import GAMES, Game
 from engines.first_player import printed
 from engines.game import Printed
-from engines.house_rules import Ruling
+from engines.house_rules import HouseRule
 from referee.sessions.events import Record, SessionStarted
 from referee.sessions.piece_fit import check_pieces
 from referee.sessions.state import begin
@@ -98,7 +98,7 @@ def playable(setup: Setup) -> dict[str, str]:
     )
 
 
-def options(game: str) -> tuple[Ruling, ...]:
+def options(game: str) -> tuple[HouseRule, ...]:
     """House rules of a game; raises KeyError for an unknown one."""
     return GAMES[game].RULINGS
 

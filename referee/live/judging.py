@@ -28,7 +28,14 @@ from referee.live.retrospective import REFEREE, Retrospective
 from referee.live.stability import StabilityMonitor, is_same_reading, same_positions
 from referee.live.standstill import STALL_CODES
 from referee.sessions.corrected_tables import AsSaid, table_before
-from referee.sessions.events import Answered, Asked, Noted, Resumed, Ruled, Undone
+from referee.sessions.events import (
+    Answered,
+    InputRecorded,
+    QuestionAsked,
+    Resumed,
+    Undone,
+    VerdictReached,
+)
 from referee.sessions.judged_tables import JudgedTables
 from referee.sessions.misreadings import EXPLAINS, Explained, amiss, follow, half_done, rank
 from referee.sessions.state import SessionState
@@ -183,18 +190,19 @@ class TableJudge:
         question, judged = table.ledger.question, self.stability.judged
         assert question is not None
         asked = question.event
-        assert isinstance(asked, Asked)
+        assert isinstance(asked, QuestionAsked)
         if judged is not None and same_positions(judged, table.seen):
             return
         if asked.until_moved and judged is None:
             self.stability.judged = table.seen
         elif asked.until_moved:
-            said = msg(
+            message = msg(
                 "The table is another one now: the question is taken back, and the table judged"
                 " again."
             )
             self.session.append(
-                Undone(undoes=question.seq, decided_by=REFEREE, said=said), after=table.ledger.seq
+                Undone(undoes=question.seq, decided_by=REFEREE, message=message),
+                after=table.ledger.seq,
             )
             self.stability.judged = None
         elif not self.retrospective.has_reading(table.seen, self.session):
@@ -314,13 +322,15 @@ class TableJudge:
         observation: dict[str, Any],
         found: Explained | None,
         near: MisreadingQuestion | None,
-    ) -> Ruled | Asked | Noted | None:
+    ) -> VerdictReached | QuestionAsked | InputRecorded | None:
         """The event of a verdict, with the pieces that are misread on its table."""
         event = event_from_verdict(verdict, observation)
-        if isinstance(event, Asked):
+        if isinstance(event, QuestionAsked):
             event = on_this_table(event, self.session.ledger)
         misread = found.misread if found else self.corrections.there
-        if isinstance(event, Ruled | Asked) and (misread or near or self.corrections.told):
+        if isinstance(event, VerdictReached | QuestionAsked) and (
+            misread or near or self.corrections.told
+        ):
             return with_misread(event, misread, near.misread if near else None)
         return event
 
@@ -410,10 +420,10 @@ class TableJudge:
             return isinstance(is_open, OutOfSync)
         if not isinstance(verdict, Refused) or not isinstance(is_open, Refused):
             return False
-        return (verdict.code, verdict.tried, verdict.said) == (
+        return (verdict.code, verdict.tried, verdict.message) == (
             is_open.code,
             is_open.tried,
-            is_open.said,
+            is_open.message,
         )
 
     def _has_news(self, ledger: SessionState) -> bool:
@@ -426,8 +436,8 @@ class TableJudge:
         events = [record.event for record in self.session.records(self.last.judged_seq)]
         return isinstance(self.last.open, OutOfSync) or any(
             isinstance(event, Resumed)
-            or (isinstance(event, Noted) and event.code not in STALL_CODES)
-            or (isinstance(event, Ruled) and event.observation is None)
+            or (isinstance(event, InputRecorded) and event.code not in STALL_CODES)
+            or (isinstance(event, VerdictReached) and event.observation is None)
             or (isinstance(event, Answered) and event.holds)
             for event in events
         )

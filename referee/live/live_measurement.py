@@ -29,13 +29,13 @@ RulerStatus = Literal[
 class RulerNow:
     """The newest measurement.
 
-    `said` is a sentence for people.  `observation` and `measurement` (`gaps` and `call` of
+    `message` is a sentence for people.  `observation` and `measurement` (`gaps` and `call` of
     `rinkside-observation/1`) are of the newest frame that could be measured: older than `frame_seq`
     unless `status` is `measured`.
     """
 
     status: RulerStatus
-    said: str
+    message: str
     frame_seq: int = -1
     at_ms: int = 0
     observation: Observation | None = None
@@ -87,10 +87,10 @@ class Ruler:
             self._camera.close()
 
     def _lose_camera(self, error: CameraLost, retry_s: float) -> None:
-        said = msg(
+        message = msg(
             "The camera is lost ({raw}); trying again in {mm} s.", raw=error, mm=f"{retry_s:g}"
         )
-        self._tell("camera lost", said)
+        self._tell("camera lost", message)
         self._pause(retry_s)
 
     def _look(self, frame: Frame) -> None:
@@ -107,17 +107,21 @@ class Ruler:
         elif isinstance(measured := self._ruler.measure(seen, str(self.setup.game.target)), str):
             self._measured = ""
             self.latest = replace(
-                self.latest, status="cannot see", said=measured, observation=seen, measurement=None
+                self.latest,
+                status="cannot see",
+                message=measured,
+                observation=seen,
+                measurement=None,
             )
         else:
             self._measured = self._ruler.sentence(measured)
             self.latest = replace(
                 self.latest,
                 status="measured",
-                said=self._measured,
+                message=self._measured,
                 observation=seen,
                 measurement=msgspec.convert(self._ruler.document(measured), Measurement),
             )
 
-    def _tell(self, status: RulerStatus, said: str) -> None:
-        self.latest = replace(self.latest, status=status, said=said)
+    def _tell(self, status: RulerStatus, message: str) -> None:
+        self.latest = replace(self.latest, status=status, message=message)

@@ -120,7 +120,7 @@ def ask_as_start(
     choice = Choice(msg("Take it as the start all the same"), (), holds=True)
     question = Ambiguous(
         code=verdict.code,
-        said=sentences(told(verdict), msg("What is true?"), msg("You may also put it right.")),
+        message=sentences(told(verdict), msg("What is true?"), msg("You may also put it right.")),
         rests_on=verdict.rests_on,
         evidence=verdict.evidence | {HOST_DECIDES: True},
         choices=(choice, NONE_OF_THESE),
@@ -142,14 +142,14 @@ def ask_still_misread(
     moved = best._replace(misread=best.misread[len(rival.misread) :])
     asked = _asked(
         ledger,
-        replace(best.verdict, said=msg("A piece that was misread has moved.")),
+        replace(best.verdict, message=msg("A piece that was misread has moved.")),
         seen,
         [moved],
         setup,
     )
     assert asked is not None, "it is legal"
     as_read = Choice(
-        msg("As it was read: {text}", text=first_sentence(rival.verdict.said)), rival.moves
+        msg("As it was read: {text}", text=first_sentence(rival.verdict.message)), rival.moves
     )
     *others, none = asked.question.choices
     question = replace(asked.question, choices=(*others, as_read, none), evidence={})
@@ -194,7 +194,7 @@ def _asked(
     likeliest = {LIKELIEST: True} if len(offered) == 1 and not others else {}
     question = Ambiguous(
         code=verdict.code,
-        said=sentences(told(verdict), msg("What is true?"), msg("You may also put it right.")),
+        message=sentences(told(verdict), msg("What is true?"), msg("You may also put it right.")),
         rests_on=verdict.rests_on,
         player=verdict.player,
         evidence=verdict.evidence | likeliest,
@@ -226,7 +226,7 @@ def _label(ledger: SessionState, one: Explained, seen: Observation, setup: Setup
     """The label of a choice: what the table is then, and which pieces are misread."""
     changes = phrases(*_changes(one.misread, seen, setup))
     if one.moves and ledger.begun:
-        first = Message(first_sentence(one.verdict.said))
+        first = Message(first_sentence(one.verdict.message))
         return sentences(msg("Misread: {text}.", text=changes), first)
     return (
         msg("Taken as the start: {text}", text=changes)
@@ -238,12 +238,12 @@ def _label(ledger: SessionState, one: Explained, seen: Observation, setup: Setup
 def _changes(misread: Iterable[Misread], seen: Observation, setup: Setup) -> list[Message]:
     """What was misread, in words; pieces with the same misreading are listed together."""
     alike: dict[tuple[object, ...], list[Message]] = {}
-    said: dict[tuple[object, ...], Misread] = {}
+    message: dict[tuple[object, ...], Misread] = {}
     for one in misread:
         key = (one.read, one.true, bool(one.turned_deg))
         alike.setdefault(key, []).append(_place(one, seen, setup))
-        said.setdefault(key, one)
-    return [_change(said[key], places) for key, places in alike.items()]
+        message.setdefault(key, one)
+    return [_change(message[key], places) for key, places in alike.items()]
 
 
 def _change(one: Misread, places: Sequence[Message]) -> Message:

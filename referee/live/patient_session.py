@@ -38,7 +38,7 @@ class RefereedSession(Protocol):
     ) -> Record | None:
         """As `Session.append`."""
 
-    def hear(self, said: Mapping[str, Any]) -> Record | None:
+    def hear(self, heard: Mapping[str, Any]) -> Record | None:
         """As `Session.hear`."""
 
 
@@ -87,9 +87,9 @@ class PatientSession:
         """As `Session.append`; raises LogFailed only while stopping."""
         return self._written(lambda: self._session.append(event, frame_jpeg, after))
 
-    def hear(self, said: Mapping[str, Any]) -> Record | None:
+    def hear(self, heard: Mapping[str, Any]) -> Record | None:
         """As `Session.hear`; raises LogFailed only while stopping."""
-        return self._written(lambda: self._session.hear(said))
+        return self._written(lambda: self._session.hear(heard))
 
     def command(self, command: Command) -> Record:
         """As `Session.command`; raises LogFailed only while stopping."""
@@ -103,11 +103,11 @@ class PatientSession:
             except LogFailed as error:
                 if self._stopping.is_set():
                     raise
-                said = sentences(
+                message = sentences(
                     msg("The log cannot be written ({raw}).", raw=error),
                     msg("The game waits, and goes on as soon as it can."),
                 )
-                self._live.tell("stopped", said)
+                self._live.tell("stopped", message)
                 if not waiting:
                     self._say(
                         f"{error}; the game waits, and goes on as soon as the log can be written"

@@ -18,7 +18,7 @@ class Input(NamedTuple):
     """An input at a time of the camera's clock; `where` names its line in messages."""
 
     at_ms: int
-    said: dict[str, Any]
+    heard: dict[str, Any]
     where: str
 
 
@@ -28,15 +28,15 @@ def read_inputs(path: Path) -> tuple[Input, ...]:
     Raises InputError with the line of the first mistake.
     """
     inputs = [
-        _input(said, where) for where, said in read_json_lines(path, "one JSON object a line")
+        _input(message, where) for where, message in read_json_lines(path, "one JSON object a line")
     ]
     return tuple(sorted(inputs, key=lambda heard: heard.at_ms))
 
 
-def _input(said: Any, where: str) -> Input:
-    if not isinstance(said, dict) or "t_ms" not in said:
+def _input(message: Any, where: str) -> Input:
+    if not isinstance(message, dict) or "t_ms" not in message:
         raise InputError(
-            f"{where}: expected a JSON object with its time as t_ms, got {shown(said)}"
+            f"{where}: expected a JSON object with its time as t_ms, got {shown(message)}"
         )
-    check_unicode(said, where)
-    return Input(convert(said.pop("t_ms"), int, where, "t_ms"), said, where)
+    check_unicode(message, where)
+    return Input(convert(message.pop("t_ms"), int, where, "t_ms"), message, where)

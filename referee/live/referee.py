@@ -18,7 +18,7 @@ from referee.live.standstill import StallTimer
 from referee.live.states import FrameFacts, LoopState, StateMachine, classify
 from referee.live.table_monitor import HOLDS, TableMonitor, TableRequest
 from referee.sessions.event_store import LogFailed
-from referee.sessions.events import Asked, Noted
+from referee.sessions.events import InputRecorded, QuestionAsked
 from referee.sessions.state import SessionState
 from referee.sessions.status import LiveState, RefereeStatus, Status, status_after
 from table.errors import InputError
@@ -192,28 +192,28 @@ class Referee:
         picture file that is broken, or a recorded input that the game does not understand.  After
         any other error the camera stays open, for whoever goes on from there.
         """
-        said = msg("The referee was stopped.")
+        message = msg("The referee was stopped.")
         try:
             for frame in frames(self._camera, self._stopping, self._lose_camera):
                 if self._session.ledger.ended:
-                    said = msg("The session has ended.")
+                    message = msg("The session has ended.")
                     break
                 self._look(frame)
             else:
                 if not self._stopping.is_set():
                     self._hear(LAST_MS)
-                    said = msg("There are no more pictures.")
+                    message = msg("There are no more pictures.")
         except (CannotGoOn, LogFailed) as error:
             self._end(msg("The referee had to stop: {raw}", raw=error))
             raise
-        self._end(said)
+        self._end(message)
 
     # --- between frames ---
 
-    def _end(self, said: str) -> None:
+    def _end(self, message: str) -> None:
         self._camera.close()
         self._states.enter(LoopState.ENDED)
-        self._live.tell("ended", said)
+        self._live.tell("ended", message)
 
     def _lose_camera(self, error: CameraLost, retry_s: float) -> None:
         self._states.enter(LoopState.CAMERA_LOST)
@@ -236,15 +236,15 @@ class Referee:
             heard = self._inputs.popleft()
             self._session.tick(heard.at_ms)
             try:
-                self._hear_one(heard.said)
+                self._hear_one(heard.heard)
             except LogFailed:
                 raise
             except InputError as error:
                 raise CannotGoOn(f"{heard.where}: {error}") from error
 
-    def _hear_one(self, said: Mapping[str, object]) -> None:
-        record = self._session.hear(said)
-        self._judge.retrospective.hear(said, record, self._session)
+    def _hear_one(self, heard: Mapping[str, object]) -> None:
+        record = self._session.hear(heard)
+        self._judge.retrospective.hear(heard, record, self._session)
 
     # --- one frame ---
 
@@ -330,8 +330,8 @@ class Referee:
         """Wait for an answer; take the question back where the table answers it."""
         assert moment.ledger.question is not None
         asked = moment.ledger.question.event
-        assert isinstance(asked, Asked)
-        self._live.tell("asking", asked.said)
+        assert isinstance(asked, QuestionAsked)
+        self._live.tell("asking", asked.message)
         if moment.settled is not None:
             self._judge.check_question(moment.settled)
 
@@ -348,12 +348,12 @@ class Referee:
         assert moment.settled is not None
         self._judge.keep_if_unread(moment.settled)
         last = self._judge.last
-        said: str = msg("The referee waits for the next throw or move.")
+        message: str = msg("The referee waits for the next throw or move.")
         if last.message_seq == moment.ledger.seq:
-            said = last.message
+            message = last.message
         if last.open is None and self._dice is not None and self._dice.unread:
-            said = self._dice.unread
-        self._live.tell(status_after(last.open), said)
+            message = self._dice.unread
+        self._live.tell(status_after(last.open), message)
         self._judge.ask_in_time(moment.settled)
 
     def _on_still_hand(self, moment: Moment) -> None:
@@ -395,7 +395,7 @@ class Referee:
             or ledger.seq == self._stall_seq
         ):
             return
-        event = Noted(code=stall.code, said=as_message(stall.message))
+        event = InputRecorded(code=stall.code, message=as_message(stall.message))
         record = self._session.append(event, kept_jpeg(frame), after=ledger.seq)
         if record is not None:
             self._stall_seq = record.seq
@@ -436,7 +436,7 @@ class Referee:
         return True
 
     def _tell_table(self, monitor: TableMonitor) -> None:
-        self._live.move(monitor.said, monitor.holds)
+        self._live.move(monitor.message, monitor.holds)
 
 
 HANDLERS: Mapping[LoopState, Callable[[Referee, Moment], None]] = {

@@ -57,12 +57,12 @@ class RefereeFactory:
             stopping=self.stopping,
         )
 
-    def renew(self, before: Referee, said: str) -> Referee:
-        """A new referee in place of one that failed; the reason `said` is put on record.
+    def renew(self, before: Referee, message: str) -> Referee:
+        """A new referee in place of one that failed; the reason `message` is put on record.
 
         Raises LogFailed.
         """
         if not self.session.ledger.ended:
-            event = reopening(before.setup, self.camera.name, datetime.now(UTC), said)
+            event = reopening(before.setup, self.camera.name, datetime.now(UTC), message)
             self.session.append(event, kept_jpeg(before.reference) if before.reference else None)
         return self.referee(before.setup, before.reference, before.inputs)

@@ -19,15 +19,15 @@ from referee.live.referee import Observe
 from referee.sessions.event_store import LogReader
 from referee.sessions.events import (
     Answered,
-    Asked,
     Corrected,
     Declared,
-    Noted,
+    InputRecorded,
+    QuestionAsked,
     Record,
     Reopened,
-    Ruled,
     SessionStarted,
     TableChecked,
+    VerdictReached,
 )
 from referee.sessions.judged_tables import JudgedTables
 from referee.sessions.misreadings import KEY, as_told, read_misread
@@ -51,14 +51,14 @@ _NUMBER = re.compile(r"\d+\.\d+")
 class Rejudged:
     """Today's verdict beside one in the log.
 
-    `now` is the event that would be written, or None; `said` its sentence, or why there is none.
+    `now` is the event that would be written, or None; `message` its sentence, or why there is none.
     `changes` say what differs, (what, was, would be) each; empty for the same verdict.
     `not_judged` says why it could not be judged again, empty where it was.
     """
 
     record: Record
-    now: Ruled | Asked | Noted | None = None
-    said: str = ""
+    now: VerdictReached | QuestionAsked | InputRecorded | None = None
+    message: str = ""
     changes: tuple[tuple[str, str, str], ...] = ()
     not_judged: str = ""
 
@@ -80,11 +80,11 @@ def rejudge(
     again.open(records[0], ledger)
     for record in records[1:]:
         match record.event:
-            case Ruled() as event if event.evidence.get("in_hindsight"):
+            case VerdictReached() as event if event.evidence.get("in_hindsight"):
                 yield again.leave_out(record, LATER)
-            case Ruled() | Asked() as event if event.observation is not None:
+            case VerdictReached() | QuestionAsked() as event if event.observation is not None:
                 yield again.judge(record, event, ledger)
-            case Ruled() | Asked() | Noted():
+            case VerdictReached() | QuestionAsked() | InputRecorded():
                 yield Rejudged(record, not_judged=HEARD)
             case Answered() | Corrected() | Declared():
                 yield Rejudged(record, not_judged=PEOPLE)
@@ -124,7 +124,9 @@ class _Replay:
         self._setup: Setup = parse_table(table, f"{self._log.path}: record {record.seq}: table")
         self._empty = None
 
-    def judge(self, record: Record, was: Ruled | Asked, ledger: SessionState) -> Rejudged:
+    def judge(
+        self, record: Record, was: VerdictReached | QuestionAsked, ledger: SessionState
+    ) -> Rejudged:
         """The verdict on a record's picture; `ledger` is the session before it."""
         try:
             frame = self._frame(record)
@@ -138,10 +140,12 @@ class _Replay:
             )
         seen = self._observe(frame, self._setup, self._empty)
         if not isinstance(seen, Observation) or seen.hand:
-            said = "a hand is seen over the board" if isinstance(seen, Observation) else seen.reason
+            message = (
+                "a hand is seen over the board" if isinstance(seen, Observation) else seen.reason
+            )
             self._ruled_on.keep(record.seq, "the table before it is not read any more")
             return Rejudged(
-                record, None, said, differences(was, None, facts(ledger.engine).comparable)
+                record, None, message, differences(was, None, facts(ledger.engine).comparable)
             )
         as_ruled = was.evidence.get(KEY)
         misread = read_misread(as_ruled) if isinstance(as_ruled, list) else ledger.misread
@@ -149,7 +153,7 @@ class _Replay:
         before = self._ruled_on.before(ledger)
         if isinstance(before, Observation):
             before = as_told(before, ledger.misread, {}, self._setup).table
-        if isinstance(was, Asked) and isinstance(as_ruled, dict) and any(as_ruled.values()):
+        if isinstance(was, QuestionAsked) and isinstance(as_ruled, dict) and any(as_ruled.values()):
             self._ruled_on.keep(record.seq, seen)
             return Rejudged(record, not_judged=MISREAD)
         if isinstance(before, str):
@@ -157,9 +161,13 @@ class _Replay:
             return Rejudged(record, not_judged=before)
         verdict = ledger.engine.judge(ledger.state, seen, before, self._setup.board)
         self._ruled_on.keep(record.seq, verdict.table or seen)
-        if isinstance(was, Asked) and isinstance(verdict, Unsettled) and verdict.asks is not None:
+        if (
+            isinstance(was, QuestionAsked)
+            and isinstance(verdict, Unsettled)
+            and verdict.asks is not None
+        ):
             verdict = verdict.asks
-        seen_before = isinstance(was, Ruled) and was.verdict == "waiting"
+        seen_before = isinstance(was, VerdictReached) and was.verdict == "waiting"
         now = (
             noticed(verdict)
             if seen_before and isinstance(verdict, Waiting)
@@ -195,7 +203,9 @@ class _Replay:
 
 
 def differences(
-    was: Ruled | Asked, now: Ruled | Asked | Noted | None, comparable: Callable[[str], str]
+    was: VerdictReached | QuestionAsked,
+    now: VerdictReached | QuestionAsked | InputRecorded | None,
+    comparable: Callable[[str], str],
 ) -> tuple[tuple[str, str, str], ...]:
     """What differs between two verdicts: (what, was, would be) each.
 
@@ -208,17 +218,23 @@ def differences(
     )
 
 
-def _parts(event: Ruled | Asked | Noted | None, comparable: Callable[[str], str]) -> dict[str, str]:
+def _parts(
+    event: VerdictReached | QuestionAsked | InputRecorded | None, comparable: Callable[[str], str]
+) -> dict[str, str]:
     if event is None:
         return {"verdict": "none", "code": "", "player": "", "moves": "", "rule": ""}
     verdict = (
         event.verdict
-        if isinstance(event, Ruled)
+        if isinstance(event, VerdictReached)
         else "ambiguous"
-        if isinstance(event, Asked)
+        if isinstance(event, QuestionAsked)
         else "noted"
     )
-    ways = [choice.moves for choice in event.choices] if isinstance(event, Asked) else [event.moves]
+    ways = (
+        [choice.moves for choice in event.choices]
+        if isinstance(event, QuestionAsked)
+        else [event.moves]
+    )
     moves = " or ".join(
         sorted(
             ("; ".join(map(comparable, way)) for way in ways),

@@ -36,13 +36,13 @@ from referee.sessions.events import (
     Declared,
     Event,
     GameStarted,
-    Noted,
+    InputRecorded,
     Record,
     Reopened,
     Resigned,
     Resumed,
-    Ruled,
     Undone,
+    VerdictReached,
 )
 from referee.sessions.first_player import hear
 from referee.sessions.judged_tables import JudgedTables
@@ -105,7 +105,7 @@ class Explanation:
         return tuple(
             inferred.event.moves
             for inferred in self.events
-            if inferred.table is not None and isinstance(inferred.event, Ruled)
+            if inferred.table is not None and isinstance(inferred.event, VerdictReached)
         )
 
     def with_event(self, inferred: InferredEvent) -> Explanation:
@@ -117,9 +117,9 @@ class Explanation:
             events=(*self.events, inferred),
         )
 
-    def after_input(self, said: Mapping[str, Any]) -> Explanation:
+    def after_input(self, heard: Mapping[str, Any]) -> Explanation:
         """The explanation with an input heard next, if it counts then."""
-        event = event_from_verdict(hear(self.ledger, said))
+        event = event_from_verdict(hear(self.ledger, heard))
         if event is None or not _counts(event):
             return self
         return self.with_event(InferredEvent(event))
@@ -161,7 +161,7 @@ class Explanation:
         moves = tuple(
             move
             for inferred in self.events
-            if isinstance(inferred.event, Ruled | Noted)
+            if isinstance(inferred.event, VerdictReached | InputRecorded)
             for move in inferred.event.moves
         )
         match verdict:
@@ -232,7 +232,7 @@ class Retrospective:
         self._since.append(table)
 
     def hear(
-        self, said: Mapping[str, Any], record: Record | None, session: RefereedSession
+        self, heard: Mapping[str, Any], record: Record | None, session: RefereedSession
     ) -> None:
         """Keep an input that did not count.
 
@@ -240,7 +240,7 @@ class Retrospective:
         """
         self._forget_what_counted(session)
         if self._since and (record is None or not _counts(record.event)):
-            self._since.append(said)
+            self._since.append(heard)
 
     def record_inferred(
         self,
@@ -322,7 +322,7 @@ def _explanations(
     """All explanations of tables and inputs; none where there are more than MOST_EXPLANATIONS."""
     found = [Explanation(ledger, before)]
     if ledger.question is not None:
-        undone = Undone(undoes=ledger.question.seq, decided_by=REFEREE, said=SEEN_SINCE)
+        undone = Undone(undoes=ledger.question.seq, decided_by=REFEREE, message=SEEN_SINCE)
         found = [found[0].with_event(InferredEvent(undone))]
     for thing in things:
         longer = (
@@ -384,11 +384,11 @@ def _distinct(explanations: Iterable[Explanation]) -> list[Explanation]:
 
 def _accepted(event: Event) -> bool:
     """True if something was accepted: a legal act, or what was moved by a throw to be repeated."""
-    return isinstance(event, Ruled) and (event.verdict == "accepted" or bool(event.stands))
+    return isinstance(event, VerdictReached) and (event.verdict == "accepted" or bool(event.stands))
 
 
 def _counts(heard: Event) -> bool:
-    return isinstance(heard, Noted) or _accepted(heard)
+    return isinstance(heard, InputRecorded) or _accepted(heard)
 
 
 def _decides(event: Event) -> bool:
@@ -406,10 +406,10 @@ def _inferred(
     """The event of a verdict on an earlier table, marked as inferred."""
     seen = verdict.table or seen
     event = event_from_verdict(verdict, document(seen, ledger))
-    assert isinstance(event, Ruled)
+    assert isinstance(event, VerdictReached)
     event = msgspec.structs.replace(
         event,
-        said=sentences(event.said, IN_HINDSIGHT),
+        message=sentences(event.message, IN_HINDSIGHT),
         evidence=event.evidence | {"in_hindsight": True},
     )
     return InferredEvent(event, table.frame_jpeg, seen)

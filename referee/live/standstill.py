@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 STALL_CODES = ("table.unread", "table.hand", "table.moving", "table.restless")
-"""Codes of the records (`Noted`) that say why nothing is judged."""
+"""Codes of the records (`InputRecorded`) that say why nothing is judged."""
 UNREAD_MS = 8000
 """A table that cannot be read for this long is put on record: nobody is at it, or they do not
 know.

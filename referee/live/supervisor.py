@@ -125,14 +125,14 @@ class Supervisor:
             now_s,
         ]
         logger.info("the referee failed", exc_info=error)
-        said = said_of(error)
+        message = said_of(error)
         place = traceback.extract_tb(error.__traceback__)[-1]
         if len(self._failed_s) >= MOST_FAILURES:
             halted = sentences(
                 msg(
                     "The referee failed {n} times within a minute ({raw}) and was halted.",
                     n=MOST_FAILURES,
-                    raw=said,
+                    raw=message,
                 ),
                 msg("Everything that was ruled is in the log."),
             )
@@ -141,11 +141,11 @@ class Supervisor:
                 f"{halted} Start Rinkside again with --resume {self._session.id}"
             ) from error
         self._say(
-            f"the referee failed ({said}, {Path(place.filename).name}:{place.lineno}) and begins"
+            f"the referee failed ({message}, {Path(place.filename).name}:{place.lineno}) and begins"
             " again from the log"
         )
         trouble = sentences(
-            msg("The referee failed ({raw}) and began again from the log.", raw=said),
+            msg("The referee failed ({raw}) and began again from the log.", raw=message),
             msg("Look whether the table is as it is recorded."),
         )
         self._live.tell("stopped", msg("The referee failed and begins again from the log."))

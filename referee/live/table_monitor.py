@@ -83,14 +83,14 @@ class TableMonitor:
         return bool(_things(self._last) - self._accepted)
 
     @property
-    def said(self) -> tuple[str, ...]:
+    def message(self) -> tuple[str, ...]:
         """Sentences on what is not where it was, and what that means."""
         elsewhere = tuple(map(as_sentence, self._last.elsewhere))
         meaning = (HOLDS if self.holds else PLAYED_ON,) if elsewhere else ()
         camera: tuple[str, ...] = ()
         if self._last.camera_mm:
             of_camera = replace(self._last, cards_mm={}, board_mm=None, reason="")
-            camera = (*map(as_sentence, of_camera.said), HARMLESS)
+            camera = (*map(as_sentence, of_camera.message), HARMLESS)
         refusal = (self._refusal,) if self._refusal else ()
         soon = (SOON,) if self._request == "redo" else ()
         return (*elsewhere, *meaning, *camera, *refusal, *soon)
@@ -124,13 +124,13 @@ class TableMonitor:
         if things == _things(before):
             return None
         again = (msg("Cards and board lie where they did again."),)
-        return TableChecked(said=sentences(*(self.said if things else again)))
+        return TableChecked(message=sentences(*(self.message if things else again)))
 
     def _play_on(self) -> TableChecked | None:
         if not self.holds:
             return None
         self._accepted, self._refusal = _things(self._last), ""
-        return TableChecked(said=sentences(*self.said), decided_by=DECIDED_BY)
+        return TableChecked(message=sentences(*self.message), decided_by=DECIDED_BY)
 
     def _measure_anew(self, image: Image) -> TableChecked | None:
         """Measure cards and board anew.
@@ -146,17 +146,18 @@ class TableMonitor:
             self._file.replace(setup)
         except InputError as error:
             self._refusal = msg(
-                "The table could not be measured anew and stays as it was: {text}.", text=error.said
+                "The table could not be measured anew and stays as it was: {text}.",
+                text=error.message,
             )
             return None
         self._usual = moved.camera
         self._last, self._accepted, self._refusal = Checked(camera=moved.camera), frozenset(), ""
         nothing = phrase("nothing lies farther from where it was than can be told")
-        said = sentences(
+        message = sentences(
             msg("The table was measured anew: {text}.", text=[*moved.elsewhere] or nothing),
             msg("It is read by the new places from here on."),
         )
-        return TableChecked(said=said, table=table_document(setup), decided_by=DECIDED_BY)
+        return TableChecked(message=message, table=table_document(setup), decided_by=DECIDED_BY)
 
 
 def _things(checked: Checked) -> frozenset[int | str]:

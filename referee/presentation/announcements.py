@@ -29,7 +29,7 @@ BY_VERDICT: dict[str, Sound] = {
 }
 
 
-def call(kind: str, said: str, mm: str = "millimetres", to: str = "to") -> str:
+def call(kind: str, message: str, mm: str = "millimetres", to: str = "to") -> str:
     """The announcement of a verdict's sentences.
 
     `kind` as in a view's verdicts (`ruled`, `asked`, `corrected` ...). The announcement is the
@@ -39,7 +39,7 @@ def call(kind: str, said: str, mm: str = "millimetres", to: str = "to") -> str:
     """
     if kind in SAID_BY_HAND:
         return SAID_BY_HAND[kind]
-    first, *rest = [_spoken(sentence, mm, to) for sentence in re.split(r"(?<=[.!?]) ", said)]
+    first, *rest = [_spoken(sentence, mm, to) for sentence in re.split(r"(?<=[.!?]) ", message)]
     if len(first) > CUT:
         first = re.split(r"[:;] |, which |, its ", first)[0].rstrip(".!?") + (
             "?" if first.endswith("?") else "."
@@ -61,7 +61,7 @@ def call_in(decision: Decision, code: str) -> tuple[str, str]:
     Both are English where nobody has translated it.
     """
     by_hand = SAID_BY_HAND.get(decision.kind)
-    found = translated(by_hand or decision.said, code)
+    found = translated(by_hand or decision.message, code)
     if code == "en" or found is None:
         return decision.call, "en"
     if by_hand:

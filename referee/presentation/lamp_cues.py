@@ -16,17 +16,16 @@ from referee.sessions.caliper_answers import in_question
 from referee.sessions.events import (
     Answered,
     Appealed,
-    Asked,
     Corrected,
     Declared,
     GameStarted,
-    Noted,
+    InputRecorded,
     Paused,
+    QuestionAsked,
     Record,
     Reopened,
     Resigned,
     Resumed,
-    Ruled,
     SeatFreed,
     SeatTaken,
     SessionEnded,
@@ -34,6 +33,7 @@ from referee.sessions.events import (
     TableChecked,
     Undone,
     Upheld,
+    VerdictReached,
 )
 from referee.sessions.state import SessionState
 from referee.sessions.status import Status
@@ -85,7 +85,7 @@ def standing(ledger: SessionState, board: Board | None, document: Document | Non
     leader = _leader(document, players)
     if ledger.paused:
         return Cue("paused", players, leader=leader)
-    if ledger.question is not None and isinstance(asked := ledger.question.event, Asked):
+    if ledger.question is not None and isinstance(asked := ledger.question.event, QuestionAsked):
         return _question(asked, players, leader, marks(ledger.engine, document, board))
     if ledger.outcome is not None:
         return Cue("over", players, of=ledger.winners)
@@ -105,13 +105,13 @@ def scene_of_record(
     """The scene of a record that has just come; `ledger` is the session after it."""
     then = standing(ledger, board, document)
     match event := record.event:
-        case Ruled():
+        case VerdictReached():
             return _ruled(event, then, record.seq)
         case Answered() | Corrected() | Undone() | Declared() | Upheld() | Resigned():
             return Cue("accepted", then.players, leader=then.leader, then=then, news=record.seq)
         case (
-            Asked()
-            | Noted()
+            QuestionAsked()
+            | InputRecorded()
             | Appealed()
             | Paused()
             | Resumed()
@@ -126,7 +126,7 @@ def scene_of_record(
             assert_never(event)
 
 
-def _ruled(event: Ruled, then: Cue, seq: int) -> Cue:
+def _ruled(event: VerdictReached, then: Cue, seq: int) -> Cue:
     of = (event.player,) if event.player in then.players else ()
     match event.verdict:
         case "accepted" | "refused":
@@ -142,7 +142,7 @@ def _ruled(event: Ruled, then: Cue, seq: int) -> Cue:
 
 
 def _question(
-    asked: Asked, players: tuple[str, ...], leader: str | None, marked: tuple[Mark, ...]
+    asked: QuestionAsked, players: tuple[str, ...], leader: str | None, marked: tuple[Mark, ...]
 ) -> Cue:
     """The scene of a question; if it is too close to call, with the players or places."""
     if not asked.code.endswith("too_close"):

@@ -12,14 +12,14 @@ from engines.errors import InvalidNotation
 from engines.first_player import turn_order
 from referee.sessions.events import (
     Answered,
-    Asked,
     Declared,
     Event,
     GameStarted,
-    Noted,
+    InputRecorded,
+    QuestionAsked,
     Record,
-    Ruled,
     SessionStarted,
+    VerdictReached,
 )
 from table.boards import Board
 
@@ -34,7 +34,7 @@ def trace(engine: Game, board: Board | None, records: Sequence[Record]) -> tuple
     happened, as unsure; a table out of step with the record has the cells that differ.
     """
     event = records[-1].event
-    if isinstance(event, Ruled) and event.verdict == "out_of_sync":
+    if isinstance(event, VerdictReached) and event.verdict == "out_of_sync":
         differences = " ".join(map(str, event.evidence.get("differences", ())))
         return tuple(
             Mark("here", (cell,), sure=False) for cell in dict.fromkeys(CELL.findall(differences))
@@ -53,11 +53,11 @@ def trace(engine: Game, board: Board | None, records: Sequence[Record]) -> tuple
 def _ways(event: Event) -> list[tuple[str, ...]]:
     """The moves of all that may have happened; one way where nothing is asked."""
     match event:
-        case Asked():
+        case QuestionAsked():
             return [choice.moves for choice in event.choices]
-        case Ruled() | Answered() | Declared():
+        case VerdictReached() | Answered() | Declared():
             return [event.moves]
-        case Noted() if not event.secret:
+        case InputRecorded() if not event.secret:
             return [event.moves]
         case _:
             return []

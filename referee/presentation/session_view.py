@@ -53,11 +53,11 @@ lies elsewhere.
 """
 
 
-class Clause(msgspec.Struct, frozen=True, kw_only=True):
+class Clause(msgspec.Struct, frozen=True, kw_only=True, rename={"text": "said"}):
     """A section of the printed rules, or a ruling, in our own words."""
 
     name: str
-    said: str
+    text: str
 
 
 class Alternative(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,14 +67,14 @@ class Alternative(msgspec.Struct, frozen=True, kw_only=True):
     moves: tuple[str, ...]
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True):
+class Question(msgspec.Struct, frozen=True, kw_only=True, rename={"message": "said"}):
     """What only people can decide; `frame` is the record whose picture it rests on."""
 
     seq: int
     at_ms: int
     code: str
     player: str | None
-    said: Message
+    message: Message
     rests_on: str
     clauses: tuple[Clause, ...]
     choices: tuple[Alternative, ...]
@@ -82,7 +82,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     frame: int | None
 
 
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
+class Decision(msgspec.Struct, frozen=True, kw_only=True, rename={"message": "said"}):
     """What an event decides, by itself.
 
     `call` is what a caller says, `decided_by` who decided where it was people, and `refers_to` the
@@ -91,7 +91,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: Kind
     verdict: Ruling
-    said: Message
+    message: Message
     call: str
     code: str = ""
     player: str | None = None
@@ -117,7 +117,7 @@ class Verdict(Decision, frozen=True, kw_only=True):
     overturned_by: int | None
 
 
-class OpenAppeal(msgspec.Struct, frozen=True, kw_only=True):
+class OpenAppeal(msgspec.Struct, frozen=True, kw_only=True, rename={"message": "said"}):
     """An appeal that is open, against the ruling in record `appeals`."""
 
     seq: int
@@ -125,7 +125,7 @@ class OpenAppeal(msgspec.Struct, frozen=True, kw_only=True):
     appeals: int
     player: str
     reason: str
-    said: Message
+    message: Message
 
 
 class Lamps(msgspec.Struct, frozen=True, kw_only=True):

@@ -61,5 +61,5 @@ def options_in_order(game: str) -> bool:
 
 def said_by_next(engine: Rules, state: Any) -> dict[str, Any] | None:
     """What is said to a game by the button `next`, in a state that is not its last."""
-    said = facts(engine).next_button(engine.state_document(state))
-    return None if said is None else dict(said)
+    heard = facts(engine).next_button(engine.state_document(state))
+    return None if heard is None else dict(heard)

@@ -30,20 +30,20 @@ from referee.presentation.session_view import (
 from referee.sessions.events import (
     Answered,
     Appealed,
-    Asked,
     Choice,
     Corrected,
     Declared,
     Event,
     GameStarted,
-    Noted,
+    InputRecorded,
+    QuestionAsked,
     Record,
     Resigned,
-    Ruled,
     SessionStarted,
     TableChecked,
     Undone,
     Upheld,
+    VerdictReached,
 )
 from referee.sessions.secret_votes import hidden_votes
 from referee.sessions.state import SessionState
@@ -108,7 +108,7 @@ def view(ledger: SessionState, records: Sequence[Record], seen: Record | None) -
 
 def _observation(seen: Record | None) -> ObservationDocument | None:
     """What was seen on the table of a record; None where it holds none."""
-    if seen is None or not isinstance(seen.event, Ruled | Asked):
+    if seen is None or not isinstance(seen.event, VerdictReached | QuestionAsked):
         return None
     return msgspec.convert(seen.event.observation, ObservationDocument)
 
@@ -151,12 +151,12 @@ def _appeal(record: Record) -> OpenAppeal:
         appeals=event.appeals,
         player=event.player,
         reason=event.reason,
-        said=event.said,
+        message=event.message,
     )
 
 
 def _question(game: str, record: Record | None) -> Question | None:
-    if record is None or not isinstance(record.event, Asked):
+    if record is None or not isinstance(record.event, QuestionAsked):
         return None
     asked = record.event
     return Question(
@@ -164,7 +164,7 @@ def _question(game: str, record: Record | None) -> Question | None:
         at_ms=record.at_ms,
         code=asked.code,
         player=asked.player,
-        said=asked.said,
+        message=asked.message,
         rests_on=asked.rests_on,
         clauses=_clauses(game, asked.rests_on),
         choices=tuple(map(alternative, asked.choices)),
@@ -193,7 +193,7 @@ def _trace(ledger: SessionState, records: Sequence[Record]) -> tuple[Mark, ...]:
 
 
 def _clauses(game: str, rests_on: str) -> tuple[Clause, ...]:
-    return tuple(Clause(name=name, said=said) for name, said in explain(game, rests_on))
+    return tuple(Clause(name=name, text=text) for name, text in explain(game, rests_on))
 
 
 def _verdicts(game: str, records: Sequence[Record]) -> tuple[Verdict, ...]:
@@ -238,7 +238,7 @@ def _overturned(records: Sequence[Record]) -> dict[int, int]:
 def decision_of(event: Event) -> Decision | None:
     """What an event decides; None for those that decide nothing."""
     match event:
-        case SessionStarted() | GameStarted() if event.said:
+        case SessionStarted() | GameStarted() if event.message:
             return _decision(
                 event,
                 "begun",
@@ -246,14 +246,14 @@ def decision_of(event: Event) -> Decision | None:
                 code=f"begins.{event.begins}",
                 player=event.first,
             )
-        case Ruled():
+        case VerdictReached():
             return _decision(
                 event, "ruled", event.verdict, moves=event.moves, evidence=event.evidence
             )
-        case Noted():
+        case InputRecorded():
             moves = () if event.secret else event.moves
             return _decision(event, "noted", "noted", moves=moves, evidence=event.evidence)
-        case Asked():
+        case QuestionAsked():
             return _decision(event, "asked", "ambiguous", evidence=event.evidence)
         case Answered():
             return _decision(
@@ -296,6 +296,6 @@ def _decision(event: Event, kind: Kind, verdict: Ruling, **more: Any) -> Decisio
         for name in ("code", "player", "rests_on", "decided_by")
         if (value := getattr(event, name, None))
     }
-    said: Message = getattr(event, "said", NOTHING)
-    spoken = "" if verdict == "waiting" else call(kind, said)
-    return Decision(kind=kind, verdict=verdict, said=said, call=spoken, **(own | more))
+    message: Message = getattr(event, "message", NOTHING)
+    spoken = "" if verdict == "waiting" else call(kind, message)
+    return Decision(kind=kind, verdict=verdict, message=message, call=spoken, **(own | more))

@@ -7,7 +7,7 @@ from typing import Any
 
 from engines.first_player import BeginWith, begins
 from engines.verdict import Choice as Offered
-from referee.sessions.events import Choice, Corrected, Noted, Record, Ruled
+from referee.sessions.events import Choice, Corrected, InputRecorded, Record, VerdictReached
 from referee.sessions.state import SessionState, may_follow, state_before
 from table.messages import as_message, msg
 
@@ -22,7 +22,7 @@ def alternatives(ledger: SessionState, record: Record) -> tuple[Choice, ...]:
     that was ruled since. There are none for what was told in secret.
     """
     event, seq = record.event, record.seq
-    if isinstance(event, Noted) and event.secret:
+    if isinstance(event, InputRecorded) and event.secret:
         return ()
     ruled: tuple[str, ...] = getattr(event, "moves", ())
     stood = next((entry.moves for entry in ledger.standing if entry.seq == seq), ())
@@ -35,10 +35,10 @@ def alternatives(ledger: SessionState, record: Record) -> tuple[Choice, ...]:
         else []
     )
     offered += [Choice(label=as_message(choice.label), moves=choice.moves) for choice in near]
-    if isinstance(event, Ruled):
+    if isinstance(event, VerdictReached):
         offered += [
-            Choice(label=as_message(said), moves=(move,))
-            for said, move in _may_be(event.evidence.get("may_be", []))
+            Choice(label=as_message(message), moves=(move,))
+            for message, move in _may_be(event.evidence.get("may_be", []))
         ]
     nothing = [Choice(label=msg("Nothing happened that counts"))] if stood else []
     offered = [

@@ -16,7 +16,7 @@ from typing import IO, Any, BinaryIO
 from engines import GAMES
 from referee.sessions.event_store import Log, LogReader, TakenIn
 from referee.sessions.events import (
-    Noted,
+    InputRecorded,
     Record,
     SessionStarted,
     decode_document,
@@ -92,7 +92,7 @@ def _pack(log: LogReader, session: int, file: BinaryIO) -> None:
 
 def _line(record: Record) -> dict[str, Any]:
     document = record_document(record)
-    if isinstance(record.event, Noted):
+    if isinstance(record.event, InputRecorded):
         document["moves"] = list(
             record.event.moves
         )  # a secret is carried along: what follows rests on it

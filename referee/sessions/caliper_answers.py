@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from referee.sessions.commands import Answer
-from referee.sessions.events import Asked, Record
+from referee.sessions.events import QuestionAsked, Record
 
 
-def in_question(asked: Asked) -> tuple[str, ...]:
+def in_question(asked: QuestionAsked) -> tuple[str, ...]:
     """The pieces that a question of distances depends on, nearest first.
 
     They are named as the game names them: `blue`, `blue 2`. Empty for a question that a calliper
@@ -36,7 +36,7 @@ class Measuring:
         """For the open question; None where there is none, or none that a calliper can answer."""
         if (
             question is None
-            or not isinstance(question.event, Asked)
+            or not isinstance(question.event, QuestionAsked)
             or not (pieces := in_question(question.event))
         ):
             return None

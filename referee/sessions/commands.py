@@ -66,13 +66,13 @@ class Declare(_Command, frozen=True, kw_only=True, tag="declare"):
     moves: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
 
 
-class Hear(_Command, frozen=True, kw_only=True, tag="hear"):
+class Hear(_Command, frozen=True, kw_only=True, tag="hear", rename={"heard": "said"}):
     """An input that the camera does not see, as a die or a button sends it.
 
     Example: `{"player": "red", "die": 5}`. The game understands it.
     """
 
-    said: dict[str, Any]
+    heard: dict[str, Any]
 
 
 class Roll(_Command, frozen=True, kw_only=True, tag="roll"):

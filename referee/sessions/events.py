@@ -28,8 +28,18 @@ UNSAID: Message = msgspec.field(default_factory=lambda: NOTHING)
 """Default of a message: a factory, as JSON schemas cannot say the value of one."""
 
 
-class Fact(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", forbid_unknown_fields=True):
-    """Base of all facts."""
+class Fact(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="fact",
+    forbid_unknown_fields=True,
+    rename={"message": "said"},
+):
+    """Base of all facts.
+
+    The log and the API write a fact's `message` as `said`, as they always have.
+    """
 
 
 class SessionStarted(Fact, frozen=True, kw_only=True, tag="session_started"):
@@ -37,7 +47,7 @@ class SessionStarted(Fact, frozen=True, kw_only=True, tag="session_started"):
 
     `players` in turn order, clockwise from any of them; `begins` is how it is decided who is first
     (since version 8), and `first` who that is: empty for the first of `players`, and where it is
-    rolled for; `said` tells what was decided, where anything was, and `rests_on` what that rests
+    rolled for; `message` tells what was decided, where anything was, and `rests_on` what that rests
     on; `rulings` are options of the engine that differ from their defaults, by name; `table` is the
     `rinkside-table/1` document; `started_utc` an ISO 8601 time handed in; `version` that of the
     program; `names` are the people's, by colour.  A picture of the empty table is the record's
@@ -55,7 +65,7 @@ class SessionStarted(Fact, frozen=True, kw_only=True, tag="session_started"):
     names: dict[str, str] = {}
     begins: How = "hand"
     first: str = ""
-    said: Message = UNSAID
+    message: Message = UNSAID
     rests_on: str = ""
 
 
@@ -63,7 +73,7 @@ class Reopened(Fact, frozen=True, kw_only=True, tag="reopened"):
     """The program, or only its referee, began again and goes on with the session.
 
     It remembers no table that it saw before. The fields are as in `SessionStarted`, and count from
-    here on. `said` is a sentence about what has changed: that the referee had failed, or that
+    here on. `message` is a sentence about what has changed: that the referee had failed, or that
     people go on with another lens; empty otherwise, and in logs of before 0.2.
     """
 
@@ -71,24 +81,24 @@ class Reopened(Fact, frozen=True, kw_only=True, tag="reopened"):
     reopened_utc: str = ""
     table: dict[str, Any] = {}
     version: str = ""
-    said: Message = UNSAID
+    message: Message = UNSAID
 
 
 class GameStarted(Fact, frozen=True, kw_only=True, tag="game_started"):
     """The next game of the session began; the one before it stands as it is.
 
-    `begins`, `first`, `said` and `rests_on` are as in `SessionStarted`.
+    `begins`, `first`, `message` and `rests_on` are as in `SessionStarted`.
     """
 
     players: tuple[str, ...]
     rulings: dict[str, str] = {}
     begins: How = "hand"
     first: str = ""
-    said: Message = UNSAID
+    message: Message = UNSAID
     rests_on: str = ""
 
 
-class Ruled(Fact, frozen=True, kw_only=True, tag="ruled"):
+class VerdictReached(Fact, frozen=True, kw_only=True, tag="ruled"):
     """The referee ruled on a settled table that it saw, or on what it heard.
 
     `observation` is None for what it heard. `moves` are those that were played (accepted) or tried
@@ -100,7 +110,7 @@ class Ruled(Fact, frozen=True, kw_only=True, tag="ruled"):
 
     verdict: Literal["accepted", "refused", "cannot_see", "out_of_sync", "waiting"]
     code: str
-    said: Message
+    message: Message
     rests_on: str = ""
     player: str | None = None
     moves: tuple[str, ...] = ()
@@ -115,7 +125,7 @@ class Ruled(Fact, frozen=True, kw_only=True, tag="ruled"):
         return self.moves if self.verdict == "accepted" else self.stands
 
 
-class Noted(Fact, frozen=True, kw_only=True, tag="noted"):
+class InputRecorded(Fact, frozen=True, kw_only=True, tag="noted"):
     """The referee heard what the camera does not see (a die, a vote), with nothing to announce.
 
     `moves` count. Those of a `secret` one are shown to nobody (`record_document` leaves them out);
@@ -123,7 +133,7 @@ class Noted(Fact, frozen=True, kw_only=True, tag="noted"):
     """
 
     code: str
-    said: Message
+    message: Message
     rests_on: str = ""
     player: str | None = None
     moves: tuple[str, ...] = ()
@@ -144,14 +154,14 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     holds: bool = False
 
 
-class Asked(Fact, frozen=True, kw_only=True, tag="asked"):
+class QuestionAsked(Fact, frozen=True, kw_only=True, tag="asked"):
     """The picture could not decide and the players were asked; the game waits for `Answered`.
 
     With `until_moved` the question is taken back as soon as the table is another one.
     """
 
     code: str
-    said: Message
+    message: Message
     choices: tuple[Choice, ...]
     until_moved: bool = False
     rests_on: str = ""
@@ -164,9 +174,10 @@ class Asked(Fact, frozen=True, kw_only=True, tag="asked"):
 class Answered(Fact, frozen=True, kw_only=True, tag="answered"):
     """People decided an open question.
 
-    `question` is the record number of the Asked; `how` says whether they simply said so (`order`)
-    or measured (`calliper`, with `readings_mm` by name as they were given); `decided_by` names who,
-    as people wrote it.  Where it `holds`, what was not seen lies as it is recorded by their word.
+    `question` is the record number of the `QuestionAsked`; `how` says whether they simply said so
+    (`order`) or measured (`calliper`, with `readings_mm` by name as they were given); `decided_by`
+    names who, as people wrote it.  Where it `holds`, what was not seen lies as it is recorded by
+    their word.
     """
 
     question: int
@@ -177,7 +188,7 @@ class Answered(Fact, frozen=True, kw_only=True, tag="answered"):
     holds: bool = False
     readings_mm: dict[str, float] = {}
     code: str = ""
-    said: Message = UNSAID
+    message: Message = UNSAID
     rests_on: str = ""
     player: str | None = None
     state: dict[str, Any] = {}
@@ -195,7 +206,7 @@ class Corrected(Fact, frozen=True, kw_only=True, tag="corrected"):
     decided_by: str
     reason: str = ""
     misread: tuple[Misread, ...] = ()
-    said: Message = UNSAID
+    message: Message = UNSAID
     state: dict[str, Any] = {}
 
 
@@ -204,7 +215,7 @@ class Undone(Fact, frozen=True, kw_only=True, tag="undone"):
 
     undoes: int
     decided_by: str
-    said: Message = UNSAID
+    message: Message = UNSAID
     state: dict[str, Any] = {}
 
 
@@ -216,7 +227,7 @@ class Declared(Fact, frozen=True, kw_only=True, tag="declared"):
 
     moves: tuple[str, ...]
     decided_by: str
-    said: Message = UNSAID
+    message: Message = UNSAID
     state: dict[str, Any] = {}
 
 
@@ -229,7 +240,7 @@ class Appealed(Fact, frozen=True, kw_only=True, tag="appealed"):
     appeals: int
     player: str
     reason: str = ""
-    said: Message = UNSAID
+    message: Message = UNSAID
 
 
 class Upheld(Fact, frozen=True, kw_only=True, tag="upheld"):
@@ -237,7 +248,7 @@ class Upheld(Fact, frozen=True, kw_only=True, tag="upheld"):
 
     upholds: int
     decided_by: str
-    said: Message = UNSAID
+    message: Message = UNSAID
 
 
 class Resigned(Fact, frozen=True, kw_only=True, tag="resigned"):
@@ -250,7 +261,7 @@ class Resigned(Fact, frozen=True, kw_only=True, tag="resigned"):
 
     player: str
     decided_by: str
-    said: Message = UNSAID
+    message: Message = UNSAID
     passed_over: bool = False
     state: dict[str, Any] = {}
 
@@ -275,7 +286,7 @@ class TableChecked(Fact, frozen=True, kw_only=True, tag="table_checked"):
     it, it is read as before. `decided_by` is empty for what the referee saw by itself.
     """
 
-    said: Message
+    message: Message
     table: dict[str, Any] = {}
     decided_by: str = ""
 
@@ -284,7 +295,7 @@ class SeatTaken(Fact, frozen=True, kw_only=True, tag="seat_taken"):
     """Somebody's phone speaks for a player from here on, and nobody else casts their votes."""
 
     player: str
-    said: Message = UNSAID
+    message: Message = UNSAID
 
 
 class SeatFreed(Fact, frozen=True, kw_only=True, tag="seat_freed"):
@@ -292,7 +303,7 @@ class SeatFreed(Fact, frozen=True, kw_only=True, tag="seat_freed"):
 
     player: str
     decided_by: str
-    said: Message = UNSAID
+    message: Message = UNSAID
 
 
 class SessionEnded(Fact, frozen=True, kw_only=True, tag="session_ended"):
@@ -305,9 +316,9 @@ Event = (
     SessionStarted
     | Reopened
     | GameStarted
-    | Ruled
-    | Noted
-    | Asked
+    | VerdictReached
+    | InputRecorded
+    | QuestionAsked
     | Answered
     | Corrected
     | Undone
@@ -342,7 +353,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 def shows_table(record: Record) -> bool:
     """True if it holds a table as it was seen."""
-    return isinstance(record.event, Ruled | Asked) and record.event.observation is not None
+    return (
+        isinstance(record.event, VerdictReached | QuestionAsked)
+        and record.event.observation is not None
+    )
 
 
 def renumbered(event: Event, numbers: Mapping[int, int]) -> Event:

@@ -31,7 +31,7 @@ class Decided(NamedTuple):
 
     begins: How = "hand"
     first: str = ""
-    said: str = ""
+    message: str = ""
     rests_on: str = ""
 
 
@@ -61,11 +61,11 @@ def decided(begins: str, game: str, players: Sequence[str], lot: Lot = draw_lot)
             if not players:
                 raise InputError("players: expected somebody to draw lots, got nobody")
             first = lot(players)
-            said = sentences(
+            message = sentences(
                 msg("A lot was drawn among {players}.", players=players),
                 msg("{player} begins.", player=first),
             )
-            return Decided("lot", first, said, printed(game).rests_on("lot"))
+            return Decided("lot", first, message, printed(game).rests_on("lot"))
         case _ if begins in players:
             return Decided("hand", begins, msg("{player} begins: set by hand.", player=begins))
         case _:
@@ -80,15 +80,15 @@ class BeginsSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     begins: str
 
 
-def hear(ledger: SessionState, said: Mapping[str, Any]) -> Verdict:
+def hear(ledger: SessionState, heard: Mapping[str, Any]) -> Verdict:
     """Judge an input that any game may be given.
 
     That is `{"begins": "blue"}` before anything has happened, and all that the game itself
     understands. Raises InputError for an input that neither understands.
     """
-    if "begins" not in said:
-        return ledger.engine.hear(ledger.state, said, ledger.in_doubt)
-    first = read_heard(said, BeginsSaid).begins
+    if "begins" not in heard:
+        return ledger.engine.hear(ledger.state, heard, ledger.in_doubt)
+    first = read_heard(heard, BeginsSaid).begins
     if first not in ledger.players:
         raise InputError(f"input: begins: expected {', '.join(ledger.players)}, got {first!r}")
     if first not in ledger.may_begin:
@@ -97,10 +97,10 @@ def hear(ledger: SessionState, said: Mapping[str, Any]) -> Verdict:
             "{player} begins already." if may_begin else "{player} cannot begin any more.",
             player=first,
         )
-        return Waiting(code="begins.hand", said=refusal, player=first)
+        return Waiting(code="begins.hand", message=refusal, player=first)
     return Accepted(
         code="begins.hand",
-        said=msg("{player} begins: set by hand.", player=first),
+        message=msg("{player} begins: set by hand.", player=first),
         player=first,
         moves=(str(BeginWith(first)),),
     )

@@ -101,7 +101,7 @@ def _save(bad: Path, damaged: sqlite3.Connection, good: Path, games: Games) -> R
     found = _records_in(bad, damaged)
     if not found.rows:
         raise InputError(f"{bad}: expected a log of Rinkside, but no record can be read in it")
-    said = [f"records {_ranges(found.lost)} cannot be read"] if found.lost else []
+    message = [f"records {_ranges(found.lost)} cannot be read"] if found.lost else []
     kept: dict[int, _Row] = {}
     sessions = 0
     for session, rows_of in _by_session(found.rows).items():
@@ -111,16 +111,16 @@ def _save(bad: Path, damaged: sqlite3.Connection, good: Path, games: Games) -> R
         if len(whole) < len(rows_of):
             left_out = [row.seq for row in rows_of[len(whole) :]]
             why = "its start is lost" if not whole else "they do not follow without what is lost"
-            said.append(
+            message.append(
                 f"session {session}: records {_ranges(left_out)} can be read and are left out:"
                 f" {why}"
             )
     frames, lost_frames = _write(bad, damaged, good, kept)
     if lost_frames:
-        said.append(
+        message.append(
             f"the pictures of records {_ranges(lost_frames)} cannot be read, where there were any"
         )
-    return Rescued(sessions, len(kept), frames, tuple(said))
+    return Rescued(sessions, len(kept), frames, tuple(message))
 
 
 def _records_in(bad: Path, damaged: sqlite3.Connection) -> _Found:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from engines import Game
 from referee.sessions.commands import Answer, Command, Correct, Declare, Hear, Undo
-from referee.sessions.events import Asked
+from referee.sessions.events import QuestionAsked
 from referee.sessions.state import SessionState
 
 
@@ -48,7 +48,7 @@ def touched(ledger: SessionState, command: Command) -> Touched:
     hidden = hidden_votes(ledger)
     match command:
         case Hear():
-            voter = ledger.engine.secret_voter(command.said)
+            voter = ledger.engine.secret_voter(command.heard)
             return Touched(frozenset([voter] if voter is not None else []))
         case Declare():
             cast = _voters(ledger.engine, command.moves)
@@ -94,7 +94,7 @@ def _answers(ledger: SessionState) -> Iterable[str]:
     asked = ledger.question.event if ledger.question else None
     return (
         [move for choice in asked.choices for move in choice.moves]
-        if isinstance(asked, Asked)
+        if isinstance(asked, QuestionAsked)
         else []
     )
 

@@ -40,24 +40,24 @@ from referee.sessions.event_store import Log
 from referee.sessions.events import (
     Answered,
     Appealed,
-    Asked,
     Choice,
     Corrected,
     Declared,
     Event,
     GameStarted,
-    Noted,
+    InputRecorded,
     Paused,
+    QuestionAsked,
     Record,
     Resigned,
     Resumed,
-    Ruled,
     SeatFreed,
     SeatTaken,
     SessionEnded,
     SessionStarted,
     Undone,
     Upheld,
+    VerdictReached,
     shows_table,
 )
 from referee.sessions.first_player import Lot, decided, draw_lot, hear
@@ -252,16 +252,16 @@ class Session:
         """What a command would do to votes that nobody has seen yet."""
         return touched(self.ledger, command)
 
-    def hear(self, said: Mapping[str, Any]) -> Record | None:
+    def hear(self, heard: Mapping[str, Any]) -> Record | None:
         """Judge an input that the camera does not see, at the time of the last `tick`.
 
         None where the game has no use for it now. With a question open, that is also an
         input that would raise another one, or would leave none of its answers legal.
         Raises InputError for what the game does not understand.
         """
-        check_unicode(said, "hear")
+        check_unicode(heard, "hear")
         with self._writing:
-            event = event_from_verdict(self._verdict_on(said))
+            event = event_from_verdict(self._verdict_on(heard))
             if event is None or self._waits_for_an_answer(event):
                 return None
             return self._append(event)
@@ -272,13 +272,13 @@ class Session:
             if not (self._closed or self._ledger.ended):
                 self._append(event)
 
-    def _verdict_on(self, said: Mapping[str, Any]) -> Verdict:
-        return hear(self._ledger, said)
+    def _verdict_on(self, heard: Mapping[str, Any]) -> Verdict:
+        return hear(self._ledger, heard)
 
-    def _heard(self, said: Mapping[str, Any]) -> Ruled | Asked | Noted:
-        verdict = self._verdict_on(said)
+    def _heard(self, heard: Mapping[str, Any]) -> VerdictReached | QuestionAsked | InputRecorded:
+        verdict = self._verdict_on(heard)
         if (event := event_from_verdict(verdict)) is None:
-            raise InputError(msg("not now: {text}", text=quoted(verdict.said)))
+            raise InputError(msg("not now: {text}", text=quoted(verdict.message)))
         if self._ledger.question is not None and self._waits_for_an_answer(event):
             raise InputError(
                 msg(
@@ -288,17 +288,19 @@ class Session:
             )
         return event
 
-    def _waits_for_an_answer(self, event: Ruled | Asked | Noted | Resigned) -> bool:
+    def _waits_for_an_answer(
+        self, event: VerdictReached | QuestionAsked | InputRecorded | Resigned
+    ) -> bool:
         """True if a question is open beside which this event cannot stand.
 
         That is another question, or moves after which none of its answers is legal.
         """
         if self._ledger.question is None:
             return False
-        if isinstance(event, Asked):
+        if isinstance(event, QuestionAsked):
             return True
         after, asked = followed_by(self._ledger, event), self._ledger.question.event
-        assert isinstance(asked, Asked), "a question is what was asked"
+        assert isinstance(asked, QuestionAsked), "a question is what was asked"
         answers = [
             Answered(
                 question=self._ledger.question.seq,
@@ -321,8 +323,8 @@ class Session:
                 if len(values) == 1
                 else msg("The dice show {text}.", text=values)
             )
-            said = sentences(shows, msg("It counts for nothing in the game."))
-            return Noted(code="dice.rolled", said=said, evidence={"dice": values})
+            message = sentences(shows, msg("It counts for nothing in the game."))
+            return InputRecorded(code="dice.rolled", message=message, evidence={"dice": values})
         if roll.dice != 1:
             raise InputError(
                 f"roll: expected 1 die for the game, got {roll.dice}; leave the player out to roll"
@@ -334,13 +336,13 @@ class Session:
     def _event(self, command: Command) -> Event:
         match command:
             case Hear():
-                return self._heard(command.said)
+                return self._heard(command.heard)
             case Answer():
                 return self._answered(command)
             case Correct():
                 moves, who = ", ".join(command.moves), command.decided_by
                 common_fields = {"who": who, "n": command.record}
-                said = (
+                message = (
                     msg(
                         "{who} replaced what record {n} ruled: {raw} happened.",
                         raw=moves,
@@ -357,19 +359,19 @@ class Session:
                     "reason": command.reason,
                     "misread": command.misread,
                 }
-                return Corrected(corrects=command.record, said=said, **common)
+                return Corrected(corrects=command.record, message=message, **common)
             case Undo():
                 undoes = self._last_standing() if command.record is None else command.record
                 return Undone(
                     undoes=undoes,
                     decided_by=command.decided_by,
-                    said=msg("{who} took back record {n}.", who=command.decided_by, n=undoes),
+                    message=msg("{who} took back record {n}.", who=command.decided_by, n=undoes),
                 )
             case Declare():
-                said = msg(
+                message = msg(
                     "{who} declared: {raw}.", who=command.decided_by, raw=", ".join(command.moves)
                 )
-                return Declared(moves=command.moves, decided_by=command.decided_by, said=said)
+                return Declared(moves=command.moves, decided_by=command.decided_by, message=message)
             case Roll():
                 return self._rolled(command)
             case Appeal() | Uphold() | Resign():
@@ -405,7 +407,7 @@ class Session:
             return Upheld(
                 upholds=command.appeal,
                 decided_by=command.decided_by,
-                said=msg("{who} heard the appeal: the ruling stands.", who=command.decided_by),
+                message=msg("{who} heard the appeal: the ruling stands.", who=command.decided_by),
             )
         if command.player not in self._ledger.left:
             raise InputError(
@@ -430,20 +432,23 @@ class Session:
                 )
             )
         common = {"player": command.player, "n": command.record}
-        said = (
+        message = (
             msg("{player} appeals against record {n}: {raw}", raw=command.reason, **common)
             if command.reason
             else msg("{player} appeals against record {n}.", **common)
         )
         return Appealed(
-            appeals=command.record, player=command.player, reason=command.reason, said=said
+            appeals=command.record, player=command.player, reason=command.reason, message=message
         )
 
     def _resigned(self, command: Resign) -> Resigned:
-        said = msg("{player} resigns.", player=command.player)
+        message = msg("{player} resigns.", player=command.player)
         others = len(self._ledger.left) > 2
         event = Resigned(
-            player=command.player, decided_by=command.decided_by, said=said, passed_over=others
+            player=command.player,
+            decided_by=command.decided_by,
+            message=message,
+            passed_over=others,
         )
         if (question := self._ledger.question) is not None and self._waits_for_an_answer(event):
             raise InputError(
@@ -456,12 +461,16 @@ class Session:
         passed = msg(
             "Turns and votes pass over {player}, whose pieces stay.", player=command.player
         )
-        return msgspec.structs.replace(event, said=sentences(said, passed, turn))
+        return msgspec.structs.replace(event, message=sentences(message, passed, turn))
 
     def _answered(self, answer: Answer) -> Answered:
         question = self._ledger.question
         asked = question.event if question else None
-        if question is None or question.seq != answer.question or not isinstance(asked, Asked):
+        if (
+            question is None
+            or question.seq != answer.question
+            or not isinstance(asked, QuestionAsked)
+        ):
             raise InputError(
                 msg(
                     "answer: question {n} is not open: it was answered or taken back already",
@@ -473,9 +482,9 @@ class Session:
         choice = self._choice(asked, answer)
         decided = {"text": choice.label, "who": answer.decided_by}
         readings = [_reading(name, mm) for name, mm in answer.readings_mm.items()]
-        said = msg("{text}: decided by {who}.", **decided)
+        message = msg("{text}: decided by {who}.", **decided)
         if answer.readings_mm:
-            said = msg(
+            message = msg(
                 "{text}: decided by {who}, measured with a calliper ({text2}).",
                 text2=phrases(*readings, joint=","),
                 **decided,
@@ -489,16 +498,16 @@ class Session:
             holds=choice.holds,
             readings_mm=answer.readings_mm,
             code=asked.code,
-            said=said,
+            message=message,
             rests_on=asked.rests_on,
             player=asked.player,
         )
 
-    def _choice(self, asked: Asked, answer: Answer) -> Choice:
+    def _choice(self, asked: QuestionAsked, answer: Answer) -> Choice:
         """The choice that people named, or the one that their readings agree with."""
         if not answer.label and answer.readings_mm:
             offered = tuple(Offered(choice.label, choice.moves) for choice in asked.choices)
-            question = Ambiguous(code=asked.code, said=asked.said, choices=offered)
+            question = Ambiguous(code=asked.code, message=asked.message, choices=offered)
             moves = self._ledger.engine.judge_answer(
                 question, answer.readings_mm, answer.decided_by
             ).moves

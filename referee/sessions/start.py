@@ -113,10 +113,10 @@ def _changes(session: Session, setup: Setup, new_lens: bool) -> str:
     return msg("People went on with another lens: {raw}.", raw=lens)
 
 
-def reopening(setup: Setup, camera: str, at: datetime, said: str = "") -> Reopened:
+def reopening(setup: Setup, camera: str, at: datetime, message: str = "") -> Reopened:
     """The fact that a session goes on.
 
-    `camera` and `at` as in `opening`, `said` as in `Reopened`.
+    `camera` and `at` as in `opening`, `message` as in `Reopened`.
     """
     at_utc, version = at.isoformat(timespec="seconds"), metadata.version("rinkside")
     return Reopened(
@@ -124,7 +124,7 @@ def reopening(setup: Setup, camera: str, at: datetime, said: str = "") -> Reopen
         reopened_utc=at_utc,
         table=table_document(setup),
         version=version,
-        said=as_message(said),
+        message=as_message(message),
     )
 
 
@@ -144,7 +144,7 @@ def parse_rulings(words: Sequence[str]) -> dict[str, str]:
         name, equals, value = word.partition("=")
         if not equals or name in rulings:
             raise InputError(
-                "--ruling: expected a name and a value, each name once, such as repeat=next, got"
+                "--rule: expected a name and a value, each name once, such as repeat=next, got"
                 f" {word!r}"
             )
         rulings[name] = value

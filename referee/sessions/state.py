@@ -20,18 +20,17 @@ from engines.game import How
 from referee.sessions.events import (
     Answered,
     Appealed,
-    Asked,
     Corrected,
     Declared,
     Event,
     GameStarted,
-    Noted,
+    InputRecorded,
     Paused,
+    QuestionAsked,
     Record,
     Reopened,
     Resigned,
     Resumed,
-    Ruled,
     SeatFreed,
     SeatTaken,
     SessionEnded,
@@ -39,6 +38,7 @@ from referee.sessions.events import (
     TableChecked,
     Undone,
     Upheld,
+    VerdictReached,
 )
 from referee.sessions.misreadings import KEY, Misread, read_misread
 from table.boards import Board
@@ -93,10 +93,10 @@ class SessionState:
     first of them, and where that is rolled for.  `engine` is the game, with the roll before it
     where there is one. `board` is the table's, None if not known; `state` is the engine's;
     `standing` are the rulings of this game that count, in order; `rulings` the records of this game
-    that may be corrected; `question` is the open Asked record, without its table; `ends` are the
-    ends of this game that are over, as the engine's documents say it; `appeals` are the open
-    Appealed records; `earlier` is the game before, as it was left.  The table is `in_doubt` where
-    it could not be read when it was ruled on last, or was not as it is recorded.
+    that may be corrected; `question` is the open `QuestionAsked` record, without its table; `ends`
+    are the ends of this game that are over, as the engine's documents say it; `appeals` are the
+    open Appealed records; `earlier` is the game before, as it was left.  The table is `in_doubt`
+    where it could not be read when it was ruled on last, or was not as it is recorded.
     """
 
     engine: Game
@@ -151,8 +151,8 @@ class SessionState:
     @property
     def set_first(self) -> str:
         """Who begins by hand: as people said last, or as it was named at the start of the game."""
-        said = (begins(move) for entry in reversed(self.standing) for move in entry.moves)
-        return next(filter(None, said), self.first)
+        message = (begins(move) for entry in reversed(self.standing) for move in entry.moves)
+        return next(filter(None, message), self.first)
 
     @property
     def may_begin(self) -> tuple[str, ...]:
@@ -375,7 +375,7 @@ def apply(ledger: SessionState, record: Record) -> SessionState:
             engine = now.engine.game if isinstance(now.engine, RolledFirst) else now.engine
             fresh = _fresh(engine, now.started, now.session, record.seq, event, now.board)
             return replace(fresh, paused=now.paused, earlier=_put_away(ledger))
-        case Ruled():
+        case VerdictReached():
             ruled = replace(
                 now,
                 rulings=now.rulings | {record.seq},
@@ -388,7 +388,7 @@ def apply(ledger: SessionState, record: Record) -> SessionState:
                 if counts
                 else ruled
             )
-        case Noted():
+        case InputRecorded():
             noted = replace(now, rulings=now.rulings | {record.seq})
             return (
                 _count(
@@ -397,7 +397,7 @@ def apply(ledger: SessionState, record: Record) -> SessionState:
                 if event.moves
                 else noted
             )
-        case Asked():
+        case QuestionAsked():
             return replace(
                 now,
                 question=msgspec.structs.replace(
@@ -487,12 +487,12 @@ def _count(ledger: SessionState, new: CountedRuling) -> SessionState:
 class WithoutPlaceError(ValueError):
     """What was told in secret cannot stay where something before it is taken back or corrected."""
 
-    said = phrase(
+    message = phrase(
         "what was said in secret after it would be left without a place; take that back first"
     )
 
     def __init__(self) -> None:
-        super().__init__(self.said)
+        super().__init__(self.message)
 
 
 def _play(ledger: SessionState, state: Any, move: str, secret: bool) -> Any:
@@ -590,7 +590,7 @@ def _answer(ledger: SessionState, record: Record, answered: Answered) -> Session
             )
         )
     asked = ledger.question.event
-    of_answers = asked.evidence.get(KEY) if isinstance(asked, Asked) else None
+    of_answers = asked.evidence.get(KEY) if isinstance(asked, QuestionAsked) else None
     misread = (
         read_misread(of_answers.get(answered.label, ())) if isinstance(of_answers, dict) else None
     )

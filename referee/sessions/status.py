@@ -44,16 +44,16 @@ NOWHERE = Pointed(0, "")
 class RefereeStatus:
     """What the referee sees and does at this moment; not kept.
 
-    `said` is the status in a sentence for people.  `observation` is the newest that could be read,
-    None before the first; `frame_seq` and `at_ms` are those of the newest frame.  `stamp` grows
-    with every change, to wait for one. `moved` are sentences about what is not where `table.json`
-    says; with `held` nothing is ruled until people have said what to do. `pointed` may be of a
-    question that is closed already.  `trouble` is what went wrong with the program, in a sentence
-    that stays until the referee has ruled again; empty: nothing.
+    `message` is the status in a sentence for people.  `observation` is the newest that could be
+    read, None before the first; `frame_seq` and `at_ms` are those of the newest frame.  `stamp`
+    grows with every change, to wait for one. `moved` are sentences about what is not where
+    `table.json` says; with `held` nothing is ruled until people have said what to do. `pointed` may
+    be of a question that is closed already.  `trouble` is what went wrong with the program, in a
+    sentence that stays until the referee has ruled again; empty: nothing.
     """
 
     status: Status
-    said: str
+    message: str
     stamp: int = 0
     frame_seq: int = -1
     at_ms: int = 0
@@ -87,10 +87,10 @@ class LiveState:
             self._changed.wait_for(lambda: self._latest.stamp > stamp, timeout_s)
             return self._latest
 
-    def tell(self, status: Status, said: str) -> None:
+    def tell(self, status: Status, message: str) -> None:
         """Set what the referee does from now on."""
         with self._changed:
-            self._publish(replace(self._latest, status=status, said=said))
+            self._publish(replace(self._latest, status=status, message=message))
 
     def see(self, frame: Frame, readable: Observation | None) -> None:
         """Take in a new frame, and what could be read of it; None: nothing.

@@ -9,7 +9,7 @@ import msgspec
 
 from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Verdict, Waiting
 from engines.verdict import Noted as Heard
-from referee.sessions.events import Asked, Choice, Noted, Ruled
+from referee.sessions.events import Choice, InputRecorded, QuestionAsked, VerdictReached
 from referee.sessions.misreadings import KEY, Misread, plain
 from referee.sessions.state import SessionState
 from table.messages import Message, as_message, sentences
@@ -44,24 +44,26 @@ def _kept(value: Any) -> Any:
 def told(verdict: Verdict) -> Message:
     """The sentences of a verdict for people, with each difference between table and record."""
     differences = verdict.differences if isinstance(verdict, OutOfSync) else ()
-    return sentences(verdict.said, *differences)
+    return sentences(verdict.message, *differences)
 
 
 def event_from_verdict(
     verdict: Verdict, observation: dict[str, Any] | None = None
-) -> Ruled | Asked | Noted | None:
+) -> VerdictReached | QuestionAsked | InputRecorded | None:
     """The fact that a verdict becomes; None where there is nothing to tell.
 
     `observation` is what it rests on, None for what was heard.
     """
     common: dict[str, Any] = {
         name: getattr(verdict, name) for name in ("code", "rests_on", "player")
-    } | {"said": told(verdict), "evidence": _kept(verdict.evidence)}
+    } | {"message": told(verdict), "evidence": _kept(verdict.evidence)}
     match verdict:
         case Accepted():
-            return Ruled(verdict="accepted", moves=verdict.moves, observation=observation, **common)
+            return VerdictReached(
+                verdict="accepted", moves=verdict.moves, observation=observation, **common
+            )
         case Refused():
-            return Ruled(
+            return VerdictReached(
                 verdict="refused",
                 moves=verdict.tried,
                 stands=verdict.stands,
@@ -69,27 +71,27 @@ def event_from_verdict(
                 **common,
             )
         case CannotSee():
-            return Ruled(verdict="cannot_see", observation=observation, **common)
+            return VerdictReached(verdict="cannot_see", observation=observation, **common)
         case OutOfSync():
             common["evidence"] |= {"differences": _kept(verdict.differences)}
-            return Ruled(verdict="out_of_sync", observation=observation, **common)
+            return VerdictReached(verdict="out_of_sync", observation=observation, **common)
         case Ambiguous():
             choices = tuple(
                 Choice(label=as_message(label), moves=moves, holds=holds)
                 for label, moves, holds in verdict.choices
             )
-            return Asked(
+            return QuestionAsked(
                 choices=choices, until_moved=verdict.until_moved, observation=observation, **common
             )
         case Heard():
-            return Noted(moves=verdict.moves, secret=verdict.secret, **common)
+            return InputRecorded(moves=verdict.moves, secret=verdict.secret, **common)
         case Waiting():
             return None
         case _:
             assert_never(verdict)
 
 
-def on_this_table(event: Asked, ledger: SessionState) -> Asked:
+def on_this_table(event: QuestionAsked, ledger: SessionState) -> QuestionAsked:
     """A question without the answers that name a size which is not in play."""
     possible = tuple(
         choice
@@ -103,26 +105,26 @@ def on_this_table(event: Asked, ledger: SessionState) -> Asked:
     )
 
 
-def noticed(verdict: Waiting, observation: dict[str, Any] | None = None) -> Ruled:
+def noticed(verdict: Waiting, observation: dict[str, Any] | None = None) -> VerdictReached:
     """The fact that something lies there that the game does not wait for."""
     evidence = _kept(verdict.evidence) | {"differences": _kept(verdict.differences)}
     common: dict[str, Any] = {
         name: getattr(verdict, name) for name in ("code", "rests_on", "player")
     }
-    common["said"] = as_message(verdict.said)
-    return Ruled(verdict="waiting", evidence=evidence, observation=observation, **common)
+    common["message"] = as_message(verdict.message)
+    return VerdictReached(verdict="waiting", evidence=evidence, observation=observation, **common)
 
 
 def with_misread(
-    event: Ruled | Asked,
+    event: VerdictReached | QuestionAsked,
     misread: tuple[Misread, ...],
     answers: Mapping[str, tuple[Misread, ...]] | None,
-) -> Ruled | Asked:
+) -> VerdictReached | QuestionAsked:
     """The fact with the pieces that are misread on its table.
 
     `answers` are the pieces that are also misread if a choice is true, by the label of the choice.
     """
-    if isinstance(event, Ruled):
+    if isinstance(event, VerdictReached):
         told: Any = plain(misread)
     else:
         told = {

@@ -13,7 +13,7 @@ from referee.presentation import view_model as pages
 from referee.presentation.session_view import SessionView
 from referee.sessions.event_store import LogReader, SessionSummary
 from referee.sessions.events import (
-    Noted,
+    InputRecorded,
     Record,
     Reopened,
     SessionEnded,
@@ -33,14 +33,14 @@ REMEMBERED = 24
 class Step:
     """A moment of a session at which something was decided.
 
-    `verdict` and `said` are as in a view's verdicts.
+    `verdict` and `message` are as in a view's verdicts.
     """
 
     seq: int
     at_ms: int
     verdict: str
     player: str | None
-    said: str
+    message: str
     frame: bool
 
 
@@ -67,7 +67,7 @@ class SessionHistory:
         decided = ((record, pages.decision_of(record.event)) for record in self.records)
         lines = ((record, line) for record, line in decided if line is not None)
         return tuple(
-            Step(one.seq, one.at_ms, line.verdict, line.player, line.said, one.frame)
+            Step(one.seq, one.at_ms, line.verdict, line.player, line.message, one.frame)
             for one, line in lines
         )
 
@@ -101,7 +101,8 @@ class SessionHistory:
         It must not be exported whole then.
         """
         secret = any(
-            isinstance(record.event, Noted) and record.event.secret for record in self.records
+            isinstance(record.event, InputRecorded) and record.event.secret
+            for record in self.records
         )
         return secret and not isinstance(self.records[-1].event, SessionEnded)
 

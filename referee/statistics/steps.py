@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from engines.statistics import Step
-from referee.sessions.events import Asked, Record, Ruled
+from referee.sessions.events import QuestionAsked, Record, VerdictReached
 from referee.sessions.state import CountedRuling, SessionState, history
 
 
@@ -25,4 +25,8 @@ def steps_of(ledger: SessionState, records: Mapping[int, Record]) -> Iterator[St
 def _evidence(entry: CountedRuling, records: Mapping[int, Record]) -> Mapping[str, Any] | None:
     """What the camera saw there; None where people put something else in its place."""
     event = (entry.question or records[entry.seq]).event
-    return event.evidence if entry.by == entry.seq and isinstance(event, Ruled | Asked) else None
+    return (
+        event.evidence
+        if entry.by == entry.seq and isinstance(event, VerdictReached | QuestionAsked)
+        else None
+    )

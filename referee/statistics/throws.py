@@ -8,7 +8,7 @@ from typing import Any
 
 from engines.game import facts
 from engines.statistics import SAME_MM, Hit, Thrown
-from referee.sessions.events import Asked, Record, Ruled
+from referee.sessions.events import QuestionAsked, Record, VerdictReached
 from referee.sessions.state import SessionState
 from referee.statistics.steps import steps_of
 
@@ -36,7 +36,11 @@ def landings(throws: Iterable[Thrown], records: Sequence[Record]) -> tuple[Landi
     found = []
     for thrown in throws:
         event = events.get(thrown.record)
-        if thrown.lie is None or not isinstance(event, Ruled | Asked) or event.observation is None:
+        if (
+            thrown.lie is None
+            or not isinstance(event, VerdictReached | QuestionAsked)
+            or event.observation is None
+        ):
             continue
         row = _row(event.observation, thrown)
         target = _target(event.observation, event.state)

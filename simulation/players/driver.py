@@ -17,13 +17,13 @@ from engines import Rules
 from referee.sessions.commands import Answer, Command, Declare, Hear, Undo
 from referee.sessions.events import (
     Answered,
-    Asked,
     Corrected,
     Declared,
     Event,
-    Noted,
+    InputRecorded,
+    QuestionAsked,
     Record,
-    Ruled,
+    VerdictReached,
 )
 from referee.sessions.state import SessionState
 from simulation.camera import Pace
@@ -59,7 +59,7 @@ Ruling = Literal["accepted", "refused", "again", "out_of_sync", "heard"]
 class Act:
     """What somebody does, and the ruling that the referee must make of it.
 
-    `bodies` is the table afterwards; `said` is told instead of anything being done. `moves` are
+    `bodies` is the table afterwards; `message` is told instead of anything being done. `moves` are
     played or, where they are refused, tried; empty for what is no move. `code` is empty where any
     code will do. What is `heard` counts, announced or only noted; what is done `again` is refused,
     but what it moved counts. `typed` is what people say where the camera did not see it.
@@ -70,7 +70,7 @@ class Act:
     ruling: Ruling
     code: str = ""
     moves: tuple[str, ...] = ()
-    said: Mapping[str, Any] | None = None
+    heard: Mapping[str, Any] | None = None
     typed: Mapping[str, Any] | None = None
 
     @property
@@ -282,13 +282,14 @@ class Players:
         after = self.state
         for move in act.moves if act.lawful else ():
             after = self._play.engine.play(after, self._play.engine.parse_move(move))
-        if act.said is None:
+        if act.heard is None:
             yield from self._lay(act.bodies)
             yield from self._until_ruled(mark, act)
         else:
-            yield from self._say(act.said)
+            yield from self._say(act.heard)
         typed = act.typed is not None and all(
-            isinstance(record.event, Asked | Answered) for record in self._session.records(mark)
+            isinstance(record.event, QuestionAsked | Answered)
+            for record in self._session.records(mark)
         )
         if act.typed is not None and typed:
             yield from self._say(act.typed)
@@ -310,7 +311,7 @@ class Players:
             yield from self._lay(before)
         yield from self._people.wait(THINK_MS)
         if act.lawful or any(
-            isinstance(event, Ruled) and event.verdict == "out_of_sync" for event in events
+            isinstance(event, VerdictReached) and event.verdict == "out_of_sync" for event in events
         ):
             yield from self._look_at_the_panel()
 
@@ -328,9 +329,9 @@ class Players:
                 return
             yield
 
-    def _say(self, said: Mapping[str, Any]) -> Steps:
+    def _say(self, heard: Mapping[str, Any]) -> Steps:
         yield from self._people.wait(SAY_MS)
-        self._people.say(Hear(said=dict(said), decided_by=WHO))
+        self._people.say(Hear(heard=dict(heard), decided_by=WHO))
         yield
 
     def _take_back(self, mark: int) -> None:
@@ -405,7 +406,7 @@ class Players:
         Otherwise a choice without moves is taken.
         """
         question = self._session.ledger.question
-        if question is None or not isinstance(question.event, Asked):
+        if question is None or not isinstance(question.event, QuestionAsked):
             return
         choices = question.event.choices
         label = next(
@@ -453,7 +454,9 @@ def _verdict(
     told = [
         event
         for event in events
-        if isinstance(event, Ruled | Noted | Asked | Answered | Corrected | Declared)
+        if isinstance(
+            event, VerdictReached | InputRecorded | QuestionAsked | Answered | Corrected | Declared
+        )
         and not _waits(event)
     ]
     if not told:
@@ -462,7 +465,7 @@ def _verdict(
     if not ruled:
         return "not seen"
     event = ruled[0]
-    if isinstance(event, Asked):
+    if isinstance(event, QuestionAsked):
         return "asked" if stands else "wrong"
     if len(ruled) < len(told) and stands:
         return "not seen"
@@ -470,17 +473,18 @@ def _verdict(
         act.lawful
         and stands
         and _out_of_sync(event)
-        and any(isinstance(other, Asked) for other in ruled)
+        and any(isinstance(other, QuestionAsked) for other in ruled)
     ):
         return "asked"
-    if len(told) > 1 or not isinstance(event, Ruled | Noted):
+    if len(told) > 1 or not isinstance(event, VerdictReached | InputRecorded):
         return "wrong"
     ruling = (
         "heard"
-        if act.ruling == "heard" and (isinstance(event, Noted) or event.verdict == "accepted")
+        if act.ruling == "heard"
+        and (isinstance(event, InputRecorded) or event.verdict == "accepted")
         else getattr(event, "verdict", "noted")
     )
-    ruling = "again" if isinstance(event, Ruled) and event.stands else ruling
+    ruling = "again" if isinstance(event, VerdictReached) and event.stands else ruling
     named, played = act.code in ("", event.code), act.moves == event.moves
     as_told = (
         (named or played) if act.lawful else named and (played or not act.moves)
@@ -494,16 +498,16 @@ def _may_be_asked(event: Event, act: Act) -> bool:
 
 
 def _cannot_see(event: Event) -> bool:
-    return isinstance(event, Ruled) and event.verdict == "cannot_see"
+    return isinstance(event, VerdictReached) and event.verdict == "cannot_see"
 
 
 def _waits(event: Event) -> bool:
     """Whether it only says that the table is not what the game waits for."""
-    return isinstance(event, Ruled) and event.verdict == "waiting"
+    return isinstance(event, VerdictReached) and event.verdict == "waiting"
 
 
 def _out_of_sync(event: Event) -> bool:
-    return isinstance(event, Ruled) and event.verdict == "out_of_sync"
+    return isinstance(event, VerdictReached) and event.verdict == "out_of_sync"
 
 
 def _rolled(before: Bodies, after: Bodies) -> list[str]:

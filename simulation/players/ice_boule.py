@@ -162,7 +162,7 @@ class Players:
         yield from self._people.reach(colour, None)
         if not self.table.in_play(self.table.pieces[-1]):
             yield from self._people.wait(THINK_MS)
-            self._people.say(Hear(said={"player": colour, "out": True}, decided_by=WHO))
+            self._people.say(Hear(heard={"player": colour, "out": True}, decided_by=WHO))
 
     def _throw_target(self, view: SessionView) -> Steps:
         """The starting player throws the target and stands it up where it lies."""
@@ -303,11 +303,11 @@ def _likeness(moves: Sequence[str], truth: Layout, left: bool) -> tuple[int, ...
     ]
     if not layouts:
         return (-len(truth.lies),)
-    said = layouts[-1]
-    if said.leaders != truth.leaders or len(said.lies) != len(truth.lies):
+    recorded = layouts[-1]
+    if recorded.leaders != truth.leaders or len(recorded.lies) != len(truth.lies):
         return (-NEVER,)
-    points = [said.points(leader) == truth.points(leader) for leader in truth.leaders]
-    order = sum(a.colour == b.colour for a, b in zip(said.lies, truth.lies, strict=False))
+    points = [recorded.points(leader) == truth.points(leader) for leader in truth.leaders]
+    order = sum(a.colour == b.colour for a, b in zip(recorded.lies, truth.lies, strict=False))
     return (sum(points), order)
 
 

@@ -112,8 +112,8 @@ class IcefloePlay:
             if isinstance(move, Removal) and after.phase == "torch"
             else []
         )
-        _, said = saying(state, move)
-        return Act("word", bodies, "heard", "", (str(move), *passes), said)
+        _, heard = saying(state, move)
+        return Act("word", bodies, "heard", "", (str(move), *passes), heard)
 
     def _wrong_step(self, state: State, bodies: Bodies) -> Act | None:
         """A pyramid of the player whose turn it is goes where it may not."""

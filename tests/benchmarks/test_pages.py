@@ -152,9 +152,9 @@ def invoke_kill(monkeypatch, out, *words):
 
 
 def test_a_run_with_a_failed_case_says_so_and_writes_nothing(monkeypatch, tmp_path):
-    said = invoke_kill(monkeypatch, tmp_path, "--lives", "1")
-    assert said.exit_code == 1
-    assert "1 failed: ValueError: it lived on" in said.output
+    message = invoke_kill(monkeypatch, tmp_path, "--lives", "1")
+    assert message.exit_code == 1
+    assert "1 failed: ValueError: it lived on" in message.output
     assert not (tmp_path / "LOG.md").exists()
     assert not (tmp_path / "kill.json").exists()
 
@@ -171,9 +171,9 @@ def test_pages_that_two_benchmarks_write_keep_both(monkeypatch, tmp_path):
 
 def test_a_page_of_a_few_cases_is_none_for_the_docs():
     for words in (["--cases", "2"], ["--only", "7"]):
-        said = CliRunner().invoke(main, ["lens", *words])
-        assert said.exit_code == 2
-        assert "--cases and --only need --out" in said.output
+        message = CliRunner().invoke(main, ["lens", *words])
+        assert message.exit_code == 2
+        assert "--cases and --only need --out" in message.output
 
 
 def test_a_promise_that_is_broken_is_told_and_the_command_fails():
@@ -189,12 +189,12 @@ def test_a_promise_that_is_broken_is_told_and_the_command_fails():
 
 def test_what_was_never_measured_cannot_be_rendered(monkeypatch, tmp_path):
     monkeypatch.setattr("benchmarks.__main__.RESULTS", tmp_path)
-    said = CliRunner().invoke(main, ["lens", "--render", "--out", str(tmp_path)])
-    assert said.exit_code == 1
-    assert "measure first" in said.output
+    message = CliRunner().invoke(main, ["lens", "--render", "--out", str(tmp_path)])
+    assert message.exit_code == 1
+    assert "measure first" in message.output
 
 
 def test_all_benchmarks_are_listed_with_what_they_do():
-    said = CliRunner().invoke(main, ["--list"]).output
-    assert [line.partition(":")[0] for line in said.splitlines()] == names()
-    assert all(line.endswith(".") for line in said.splitlines())
+    message = CliRunner().invoke(main, ["--list"]).output
+    assert [line.partition(":")[0] for line in message.splitlines()] == names()
+    assert all(line.endswith(".") for line in message.splitlines())

@@ -75,8 +75,8 @@ def say_so(number: int) -> dict[str, str]:
 
 
 def test_what_the_referee_said_is_kept_as_text(tmp_path):
-    said = Benchmark("SAID.md", lambda _options: [3], say_so, lambda _options, pairs: len(pairs))
-    outcome = run_cases(said, [3], tmp_path, "abc", say=lambda _line: None)
+    message = Benchmark("SAID.md", lambda _options: [3], say_so, lambda _options, pairs: len(pairs))
+    outcome = run_cases(message, [3], tmp_path, "abc", say=lambda _line: None)
     assert outcome.pairs == ((3, {"said": "3 pieces lie there."}),)
 
 

@@ -93,9 +93,11 @@ def demo_pixels(marker: int) -> np.ndarray:
 
 
 def colours_read(photo: Path, table_path: Path) -> list[tuple[str, float]]:
-    said = CliRunner().invoke(main, ["observe", str(photo), "--table", str(table_path), "--json"])
-    assert said.exit_code == 0, said.output
-    pieces = sorted(json.loads(said.stdout)["pieces"], key=lambda one: one["base_mm"][0])
+    message = CliRunner().invoke(
+        main, ["observe", str(photo), "--table", str(table_path), "--json"]
+    )
+    assert message.exit_code == 0, message.output
+    pieces = sorted(json.loads(message.stdout)["pieces"], key=lambda one: one["base_mm"][0])
     return [(one["colour"], one["probability"]["colour"]) for one in pieces]
 
 
@@ -184,7 +186,7 @@ def test_a_folder_is_a_camera(table: Table) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pieces", "order", "said"),
+    ("pieces", "order", "message"),
     [
         (
             (),
@@ -234,14 +236,14 @@ def test_a_folder_is_a_camera(table: Table) -> None:
     ],
 )
 def test_what_cannot_be_learned_from_is_one_line_and_changes_nothing(
-    table: Table, pieces, order, said: str
+    table: Table, pieces, order, message: str
 ) -> None:
     photo = table.picture("photo.png", pieces)
     before = (table.folder / "table.json").read_bytes()
     code, out, err = table.run("--picture", photo, *(["--order", ",".join(order)] if order else []))
     assert code == 2
     assert out == ""
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1
     assert (table.folder / "table.json").read_bytes() == before
     assert sorted(path.name for path in table.folder.iterdir()) == ["photo.png", "table.json"]
@@ -254,11 +256,11 @@ def test_a_covered_fiducial_and_a_picture_of_another_size_are_refused(table: Tab
     corner = np.clip(demo_pixels(0), 0, None).astype(int)
     image[corner[1] - 60 : corner[1] + 60, max(0, corner[0] - 60) : corner[0] + 60] = 90
     cv2.imwrite(str(table.folder / "covered.png"), image)
-    for name, said in (
+    for name, message in (
         ("covered.png", "fiducial 0 is covered"),
         ("small.png", "expected 1280 x 960 px as table.json says, got 640 x 480 px"),
     ):
         code, out, err = table.run("--picture", table.folder / name)
         assert (code, out, err.count("\n")) == (2, "", 1)
-        assert said in err
+        assert message in err
     assert not (table.folder / "table.json.bak").exists()

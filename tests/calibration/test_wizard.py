@@ -131,12 +131,12 @@ def test_what_is_known_of_a_table_is_told(make, images):
         "colours": None,
     }
     (steps,) = watch(film, table)
-    assert steps["camera"].said == ("film, 1280 × 960 px.",)
-    assert steps["lens"].said == ("Taken as exact: the table does not tell its ±.",)
+    assert steps["camera"].message == ("film, 1280 × 960 px.",)
+    assert steps["lens"].message == ("Taken as exact: the table does not tell its ±.",)
     assert steps["table"].good
     assert steps["table"].when
-    assert steps["table"].said[0] == "Cards and board lie where the table says."
-    assert steps["table"].said[1].startswith("A gap is read to ± 0.")
+    assert steps["table"].message[0] == "Cards and board lie where the table says."
+    assert steps["table"].message[1].startswith("A gap is read to ± 0.")
     assert table.jpeg().startswith(b"\xff\xd8")
 
 
@@ -145,7 +145,7 @@ def test_a_card_that_was_moved_is_told_and_measured_anew_on_the_same_page(make, 
     table = make(film)
     before, after = watch(film, table, "table")
     assert not before["table"].good
-    assert before["table"].said[0].startswith("Card 2 lies 5.9 mm")
+    assert before["table"].message[0].startswith("Card 2 lies 5.9 mm")
     assert after["table"].good
     assert (after["table"].doing, after["table"].refusal) == (False, "")
     assert load_table(tmp_path / "table.json") == table.setup != demo_setup()
@@ -168,8 +168,8 @@ def test_colours_are_learned_from_what_lies_there(make, images, tmp_path):
     before, after = watch(film, table, "colours")
     assert before["colours"].good is None
     assert after["colours"].good
-    assert "red, blue and yellow" in after["colours"].said[0]
-    assert len(after["colours"].said) == 2
+    assert "red, blue and yellow" in after["colours"].message[0]
+    assert len(after["colours"].message) == 2
     assert [one.colour for one in load_table(tmp_path / "table.json").learned_colours] == [
         one.colour for one in table.setup.learned_colours
     ]
@@ -207,12 +207,12 @@ def test_a_lens_that_is_calibrated_counts_once_the_table_is_measured_through_it(
     assert table.lens is None
     before, calibrated, after = watch(film, table, "lens", "table")
     assert table.lens.look().stage == "done"
-    assert "It is used once cards and board are measured anew." in calibrated["lens"].said
+    assert "It is used once cards and board are measured anew." in calibrated["lens"].message
     assert calibrated["lens"].when > before["lens"].when
     assert not calibrated["table"].good
     assert (tmp_path / "lens.json").exists()
     assert after["table"].good
-    assert after["lens"].said == before["lens"].said
+    assert after["lens"].message == before["lens"].message
 
 
 lens_file = wizard.lens_file
@@ -225,7 +225,7 @@ def test_a_camera_that_is_lost_is_told_and_what_was_wanted_of_it_ends(make, imag
     film.shots += [lambda: table.wish("table"), CameraLost("no cable"), images["as it was"]]
     watch(film, table)
     told = next(steps for steps in lost if steps["camera"].good is False)
-    assert "no cable" in told["camera"].said[1]
+    assert "no cable" in told["camera"].message[1]
     assert "the camera is lost" in told["table"].refusal
 
 
@@ -251,7 +251,7 @@ def test_what_nobody_foresaw_is_told_and_the_page_goes_on(make, images, monkeypa
         images["as it was"],
         InputError("frame 4: expected 96 x 80 px"),
     )
-    table, said = make(film), []
+    table, message = make(film), []
     check, errors = wizard.recheck, [ValueError("odd\nnumber")]
 
     def failing(*words):
@@ -266,22 +266,22 @@ def test_what_nobody_foresaw_is_told_and_the_page_goes_on(make, images, monkeypa
     monkeypatch.setattr(wizard, "redo", fail)
 
     def after_the_first():
-        said.append(table.steps()["camera"].said[-1])
+        message.append(table.steps()["camera"].message[-1])
         table.wish("table")
 
     def after_the_second():
-        said.append(table.steps()["table"].refusal)
-        said.append(table.steps()["camera"].good)
+        message.append(table.steps()["table"].refusal)
+        message.append(table.steps()["camera"].good)
 
     film.shots[1:1] = [after_the_first]
     film.shots[3:3] = [after_the_second]
     looking = threading.Thread(target=table.run)
     looking.start()
-    while table.steps()["camera"].said[-1] != "It cannot be used: frame 4: expected 96 x 80 px":
+    while table.steps()["camera"].message[-1] != "It cannot be used: frame 4: expected 96 x 80 px":
         assert looking.is_alive()
     table.stop()
     looking.join(60)
-    assert said == [
+    assert message == [
         "Its picture cannot be looked at (ValueError: odd number).",
         "that went wrong: ZeroDivisionError: no length",
         True,

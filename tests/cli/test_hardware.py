@@ -47,9 +47,9 @@ def test_the_list_says_what_is_there(rinkside):
         ' }\nbuttons = { kind = "gpio", next = 21, rule = 22 }\nbuzzer = { kind = "gpio", pin ='
         " 23 }"
     )
-    code, said = rinkside("hardware", "list", settings=settings)
+    code, message = rinkside("hardware", "list", settings=settings)
     assert code == 0
-    rows = [" ".join(line.split()) for line in said.splitlines()]
+    rows = [" ".join(line.split()) for line in message.splitlines()]
     for row in (
         "lamps gpio player 1: 5; player 2: 6, 7, 8; verdict: 9 opened",
         "dice gpio 2, 3, 4, 10, 11, 12, 13; 14, 15, 16, 17, 18, 19, 20 opened",
@@ -65,14 +65,14 @@ def test_the_list_says_what_is_wrong_with_each_part_once(rinkside):
         'pins = "mock"\nlamps = { kind = "wled", device = "/dev/not-there", leds = 60 }\n'
         'dice = { kind = "wled" }\nbuttons = { kind = "gpio", die = 5 }'
     )
-    code, said = rinkside("hardware", "list", settings=settings)
+    code, message = rinkside("hardware", "list", settings=settings)
     assert code == 1
-    (line,) = [line for line in said.splitlines() if "not-there'" in line]
+    (line,) = [line for line in message.splitlines() if "not-there'" in line]
     assert line.startswith(
         "lamps, dice: hardware.lamps.device: expected a serial port of this machine, got"
         " '/dev/not-there', which is not there"
     )
-    assert "die: 5" in said
+    assert "die: 5" in message
 
 
 def test_ports_are_listed_with_names_that_last(rinkside, monkeypatch, tmp_path):
@@ -85,10 +85,10 @@ def test_ports_are_listed_with_names_that_last(rinkside, monkeypatch, tmp_path):
         "comports",
         lambda: [SimpleNamespace(device=str(device), description="CP2102 USB to UART")],
     )
-    code, said = rinkside("hardware", "list")
+    code, message = rinkside("hardware", "list")
     assert code == 0
     assert any(
-        " ".join(line.split()) == f"{device} CP2102 USB to UART" for line in said.splitlines()
+        " ".join(line.split()) == f"{device} CP2102 USB to UART" for line in message.splitlines()
     )
     monkeypatch.setenv("COLUMNS", "40")
     assert (
@@ -112,17 +112,17 @@ def test_the_list_asks_a_strip_who_it_is(rinkside, wled, monkeypatch):
         "WLED 0.15.0 with 100 lamps; draws 2.0 A at most, 6.1 A without brightness and supply_ma"
         in rinkside("hardware", "list", settings=settings)[1]
     )
-    code, said = rinkside("hardware", "list", settings=settings.replace("93", "94"))
+    code, message = rinkside("hardware", "list", settings=settings.replace("93", "94"))
     assert code == 1
     assert (
         "lamps: hardware.lamps.leds: expected 100 lamps or less, as WLED has, those of dice"
-        " included, got 101" in said
+        " included, got 101" in message
     )
     monkeypatch.setattr(hardware.time, "sleep", lambda _: None)
-    code, said = rinkside("hardware", "list", settings=settings)
+    code, message = rinkside("hardware", "list", settings=settings)
     assert (
         "opened, but nothing answers: is hardware.lamps.baud, 115200, what WLED's sync settings say"
-        in said
+        in message
     )
     assert code == 0
 
@@ -181,17 +181,17 @@ HELLO = {
 def test_the_list_asks_a_board_what_it_has(rinkside, plugged, monkeypatch, part, hello, says):
     double = plugged(Board(HELLO | hello))
     monkeypatch.setattr(hardware.time, "sleep", lambda _: double.pump())
-    code, said = rinkside("hardware", "list", settings=f'board = "{double.path}"\n{part}')
-    assert says in said
+    code, message = rinkside("hardware", "list", settings=f'board = "{double.path}"\n{part}')
+    assert says in message
     assert code == (": expected" in says)
 
 
 def test_bad_settings_are_one_line(rinkside):
-    code, said = rinkside(
+    code, message = rinkside(
         "hardware", "list", settings='pins = "mock"\nbuzzer = { kind = "gpio", pin = 99 }'
     )
-    assert (code, said.count("\n")) == (2, 1)
-    assert said.startswith(
+    assert (code, message.count("\n")) == (2, 1)
+    assert message.startswith(
         "rinkside: rinkside.toml: hardware.buzzer.pin: expected a GPIO of the header, 2 to 27"
     )
 
@@ -199,8 +199,8 @@ def test_bad_settings_are_one_line(rinkside):
 def test_everything_is_tried_and_asked_for(rinkside, monkeypatch):
     monkeypatch.setattr(FakeButtons, "listen", _pressed_at_once(FakeButtons.listen))
     monkeypatch.setattr(FakeCalliper, "listen", _sent_at_once(FakeCalliper.listen))
-    code, said = rinkside("hardware", "check", settings=FAKES, keys="y\n" * 40)
-    assert code == 0, said
+    code, message = rinkside("hardware", "check", settings=FAKES, keys="y\n" * 40)
+    assert code == 0, message
     for what in (
         "player 6 (white) breathe",
         "'camera lost': three short, two long?",
@@ -212,7 +212,7 @@ def test_everything_is_tried_and_asked_for(rinkside, monkeypatch):
         "12.34 mm",
         "Everything works.",
     ):
-        assert what in said, what
+        assert what in message, what
 
 
 def _pressed_at_once(listen):
@@ -236,10 +236,10 @@ def _sent_at_once(listen):
 def test_what_does_not_work_is_listed(rinkside, monkeypatch):
     monkeypatch.setattr(hardware, "WAIT_S", 0.0)
     settings = 'lamps = { kind = "fake" }\nbuttons = { kind = "fake" }'
-    code, said = rinkside("hardware", "check", settings=settings, keys="n\n" + "y\n" * 30)
+    code, message = rinkside("hardware", "check", settings=settings, keys="n\n" + "y\n" * 30)
     assert code == 1
     buttons = "the button 'rule'; the button 'appeal'; the button 'next'; the button 'die'"
-    assert said.splitlines()[-1] == f"Not working: the lamp of player 1; {buttons}"
+    assert message.splitlines()[-1] == f"Not working: the lamp of player 1; {buttons}"
 
 
 def test_every_button_that_a_board_says_it_has_is_tried(rinkside, plugged, monkeypatch):
@@ -248,17 +248,19 @@ def test_every_button_that_a_board_says_it_has_is_tried(rinkside, plugged, monke
     monkeypatch.setattr(BoardButtons, "listen", lambda _self, tell: tell(Press("die", "down", 0.0)))
     monkeypatch.setattr(hardware, "WAIT_S", 0.0)
     settings = f'board = "{double.path}"\nbuttons = {{ kind = "board" }}'
-    code, said = rinkside("hardware", "check", settings=settings)
-    assert [line for line in said.splitlines() if line.startswith(("Press", "  "))] == [
+    code, message = rinkside("hardware", "check", settings=settings)
+    assert [line for line in message.splitlines() if line.startswith(("Press", "  "))] == [
         "Press die.",
         "  die: down",
         "Press next.",
     ]
     assert code == 1
     monkeypatch.setattr(hardware.time, "sleep", lambda _: None)
-    code, said = rinkside("hardware", "check", settings=settings)
-    assert (code, said.count("\n")) == (2, 1)
-    assert said.startswith("rinkside: hardware.board: expected a board that answers, got none at ")
+    code, message = rinkside("hardware", "check", settings=settings)
+    assert (code, message.count("\n")) == (2, 1)
+    assert message.startswith(
+        "rinkside: hardware.board: expected a board that answers, got none at "
+    )
 
 
 def test_buttons_and_lamps_on_pins_are_tried_one_by_one(rinkside, monkeypatch):
@@ -272,10 +274,10 @@ def test_buttons_and_lamps_on_pins_are_tried_one_by_one(rinkside, monkeypatch):
         'pins = "mock"\nlamps = { kind = "gpio", players = [5, 6, 7], verdict = 8 }\nbuttons = {'
         ' kind = "gpio", next = 12, die = 13, appeal = 16 }'
     )
-    code, said = rinkside("hardware", "check", settings=settings, keys="y\n" * 30)
+    code, message = rinkside("hardware", "check", settings=settings, keys="y\n" * 30)
     assert code == 1
-    assert said.count("breathe?") == 3
-    assert [line for line in said.splitlines() if line.startswith(("Press", "  "))] == [
+    assert message.count("breathe?") == 3
+    assert [line for line in message.splitlines() if line.startswith(("Press", "  "))] == [
         "Press appeal.",
         "  rule: down",
         "  next: down",
@@ -284,7 +286,7 @@ def test_buttons_and_lamps_on_pins_are_tried_one_by_one(rinkside, monkeypatch):
         "Press die.",
     ]
     assert (
-        said.splitlines()[-1]
+        message.splitlines()[-1]
         == "Not working: the button 'appeal'; the button 'next'; the button 'die'"
     )
 
@@ -302,8 +304,8 @@ def test_every_wire_of_every_lamp_on_pins_is_tried(rinkside, monkeypatch):
         'pins = "mock"\nlamps = { kind = "gpio", players = [[5, 6, 7], 8, [9, 10, 11]], verdict ='
         " [12, 13, 16] }"
     )
-    code, said = rinkside("hardware", "check", settings=settings)
-    assert (code, said.splitlines()[-1]) == (1, "Not working: the green of player 3")
+    code, message = rinkside("hardware", "check", settings=settings)
+    assert (code, message.splitlines()[-1]) == (1, "Not working: the green of player 3")
     for seat in (1, 3):
         for colour in ("red", "green", "blue"):
             (scene,) = [
@@ -319,9 +321,9 @@ def test_every_wire_of_every_lamp_on_pins_is_tried(rinkside, monkeypatch):
 
 
 def test_there_must_be_something_to_try(rinkside):
-    code, said = rinkside("hardware", "check", settings="")
+    code, message = rinkside("hardware", "check", settings="")
     assert code == 2
-    assert said.endswith("rinkside.toml: hardware: expected something to try, got no part\n")
+    assert message.endswith("rinkside.toml: hardware: expected something to try, got no part\n")
 
 
 def test_a_strip_that_goes_the_other_way_round_is_found_out(rinkside, wled, monkeypatch):
@@ -333,7 +335,7 @@ def test_a_strip_that_goes_the_other_way_round_is_found_out(rinkside, wled, monk
         "confirm",
         lambda text, _default: asked.append((text, lit[-1])) or "near right" not in text,
     )
-    code, said = rinkside(
+    code, message = rinkside(
         "hardware",
         "check",
         settings=(
@@ -341,7 +343,7 @@ def test_a_strip_that_goes_the_other_way_round_is_found_out(rinkside, wled, monk
         ),
     )
     assert code == 1
-    assert said.splitlines()[-1] == "Not working: hardware.lamps.clockwise"
+    assert message.splitlines()[-1] == "Not working: hardware.lamps.clockwise"
     corners = {
         text.split(" corner")[0].removeprefix("Do lamps blink at the "): scene.marks
         for text, scene in asked
@@ -356,9 +358,9 @@ def test_a_strip_that_goes_the_other_way_round_is_found_out(rinkside, wled, monk
 
 def test_dice_are_rolled_and_drawn(rinkside, monkeypatch):
     monkeypatch.setattr(hardware, "draw", lambda: 4)
-    code, said = rinkside("dice", "roll", "-n", "2")
+    code, message = rinkside("dice", "roll", "-n", "2")
     assert code == 0
-    assert said.splitlines()[1:] == [
+    assert message.splitlines()[1:] == [
         "| o   o |   | o   o |",
         "|       |   |       |",
         "| o   o |   | o   o |",
@@ -370,34 +372,34 @@ def test_dice_are_rolled_and_drawn(rinkside, monkeypatch):
 def test_fair_dice_pass_their_test(rinkside, monkeypatch):
     values = iter(list(range(1, 7)) * 10)
     monkeypatch.setattr(hardware, "draw", lambda: next(values))
-    code, said = rinkside("dice", "test", "-n", "60")
+    code, message = rinkside("dice", "test", "-n", "60")
     assert code == 0
     assert (
         "chi-square 0.00, 5 degrees of freedom: a fair die gives as much or more in 100.0% of such"
-        " tests" in said
+        " tests" in message
     )
 
 
 def test_a_loaded_die_fails_its_test(rinkside, monkeypatch):
     monkeypatch.setattr(hardware, "draw", lambda: 6)
-    code, said = rinkside("dice", "test", "-n", "60")
+    code, message = rinkside("dice", "test", "-n", "60")
     assert code == 1
-    assert "This die is not fair" in said
+    assert "This die is not fair" in message
 
 
 def test_too_few_rolls_are_no_test(rinkside):
-    code, said = rinkside("dice", "test", "-n", "29")
+    code, message = rinkside("dice", "test", "-n", "29")
     assert code == 2
-    assert "29 is not in the range x>=30" in said
+    assert "29 is not in the range x>=30" in message
 
 
 def test_the_demo_refuses_bad_settings_before_it_begins(rinkside, tmp_path):
     data = tmp_path / "data"
-    code, said = rinkside(
+    code, message = rinkside(
         "demo", "--port", "0", "--data", str(data), settings='lamps = { kind = "lava" }'
     )
-    assert (code, said.count("\n")) == (2, 1)
-    assert "hardware.lamps.kind: expected gpio, board, wled, wled-presets, fake, got" in said
+    assert (code, message.count("\n")) == (2, 1)
+    assert "hardware.lamps.kind: expected gpio, board, wled, wled-presets, fake, got" in message
     assert not data.exists()
 
 
@@ -408,8 +410,8 @@ def test_the_program_of_a_board_is_written_under_the_name_that_its_tools_ask_for
         ("pico", "main.py", "MicroPython"),
         ("uno", "rinkside_board/rinkside_board.ino", "void setup()"),
     ):
-        code, said = rinkside("hardware", "firmware", board, str(tmp_path / board))
-        assert (code, name in said) == (0, True)
+        code, message = rinkside("hardware", "firmware", board, str(tmp_path / board))
+        assert (code, name in message) == (0, True)
         assert known in (tmp_path / board / name).read_text()
-    code, said = rinkside("hardware", "firmware", "pico", str(tmp_path / "pico"))
-    assert (code, "main.py" in said, "exists already" in said) == (2, True, True)
+    code, message = rinkside("hardware", "firmware", "pico", str(tmp_path / "pico"))
+    assert (code, "main.py" in message, "exists already" in message) == (2, True, True)

@@ -91,18 +91,18 @@ def limited(*commands: tuple[object, ...]) -> list[tuple[int, str]]:
         for _, _, exception in ran
         if exception != "None" and not exception.startswith("SystemExit")
     ]
-    return [(code, said) for code, said, _ in ran]
+    return [(code, message) for code, message, _ in ran]
 
 
 def refused(*commands: tuple[object, ...]) -> list[str]:
     """What is said of commands each of which is refused in one line."""
     lines = []
-    for code, said in limited(*commands):
-        assert code == 2, said
-        assert said.startswith("rinkside: ")
-        assert said.count("\n") == 1
-        assert not CONTROL.search(said)
-        lines.append(said)
+    for code, message in limited(*commands):
+        assert code == 2, message
+        assert message.startswith("rinkside: ")
+        assert message.count("\n") == 1
+        assert not CONTROL.search(message)
+        lines.append(message)
     return lines
 
 
@@ -149,7 +149,7 @@ def test_a_picture_that_unpacks_to_gigabytes_is_refused_by_every_command(
     frames.mkdir()
     (frames / f"0{path.suffix}").write_bytes(path.read_bytes())
     table, out = good / "table.json", tmp_path / "out.json"
-    said = refused(
+    message = refused(
         ("measure", path, "--table", table),
         ("observe", good / "photo.jpg", "--table", table, "--empty", path),
         ("referee", "--table", table, "--camera", f"folder:{frames}", "--players", "red,blue"),
@@ -163,8 +163,8 @@ def test_a_picture_that_unpacks_to_gigabytes_is_refused_by_every_command(
         "megapixels at most" in line
         or "as table.json says" in line
         or "for which the lens is calibrated" in line
-        for line in said
-    ), said
+        for line in message
+    ), message
     assert not out.exists()
 
 
@@ -175,10 +175,10 @@ def test_a_film_of_huge_frames_is_refused_before_one_is_shown(tmp_path: Path) ->
     )
     film.write(np.zeros((8000, 9000, 3), np.uint8))
     film.release()
-    (said,) = refused(
+    (message,) = refused(
         ("calibrate", "lens", "--camera", f"video:{path}", "--out", tmp_path / "lens.json")
     )
-    assert "13 megapixels at most" in said
+    assert "13 megapixels at most" in message
 
 
 def sparse(path: Path) -> None:

@@ -13,13 +13,13 @@ from cli.main import main
 from referee.sessions.event_store import Log
 from referee.sessions.events import (
     Answered,
-    Asked,
     Choice,
     Corrected,
+    QuestionAsked,
     Reopened,
-    Ruled,
     SessionEnded,
     SessionStarted,
+    VerdictReached,
 )
 from table.messages import msg
 
@@ -40,19 +40,19 @@ def log(tmp_path: Path) -> Path:
             simulated=True,
         )
         first = log.append(started, 0).session
-        ruled = Ruled(
+        ruled = VerdictReached(
             verdict="accepted",
             code="boule.throw",
-            said="blue throws and leads",
+            message="blue throws and leads",
             rests_on="Play",
             player="blue",
             moves=("blue",),
         )
         log.append(ruled, 3250, first, JPEG)
         choices = (Choice(label="blue"), Choice(label="yellow"))
-        asked = Asked(
+        asked = QuestionAsked(
             code="boule.too_close",
-            said="Which is nearer?",
+            message="Which is nearer?",
             choices=choices,
             rests_on="ruling ice_boule.2",
         )
@@ -63,7 +63,7 @@ def log(tmp_path: Path) -> Path:
             first,
         )
         log.append(
-            Corrected(corrects=2, moves=(), decided_by="blue", said="nothing was thrown"),
+            Corrected(corrects=2, moves=(), decided_by="blue", message="nothing was thrown"),
             9500,
             first,
         )
@@ -151,7 +151,10 @@ def test_takes_in_what_was_exported(tmp_path: Path) -> None:
     with Log(here) as log:
         first = log.append(SessionStarted(game="ice_boule", players=("blue", "yellow")), 0).session
         log.append(
-            Ruled(verdict="refused", code="boule.throw", said="not yellow's turn"), 250, first, JPEG
+            VerdictReached(verdict="refused", code="boule.throw", message="not yellow's turn"),
+            250,
+            first,
+            JPEG,
         )
     rinkside("log", "export", 1, target, "--log", here)
     result = rinkside("log", "import", target, "--log", there)
@@ -206,7 +209,7 @@ def test_rulings_are_told_in_the_language_that_is_set(tmp_path, arguments, envir
     with Log(path) as log:
         session = log.append(SessionStarted(game="ice_boule", players=("blue", "red")), 0).session
         throws = msg("{player} throws next.", player="blue")
-        ruled = Ruled(verdict="accepted", code="boule.throw", said=throws)
+        ruled = VerdictReached(verdict="accepted", code="boule.throw", message=throws)
         log.append(ruled, 1000, session)
     shown = CliRunner().invoke(
         main, [*arguments, "log", "show", "--log", str(path)], env=environment

@@ -72,8 +72,8 @@ def test_libraries_are_heard_only_where_they_warn(capsys: pytest.CaptureFixture[
     logs.set_up(1)
     logging.getLogger("waitress").info("of no interest")
     logging.getLogger("waitress").warning("of interest")
-    assert "of no interest" not in (said := capsys.readouterr().err)
-    assert "of interest" in said
+    assert "of no interest" not in (message := capsys.readouterr().err)
+    assert "of interest" in message
 
 
 def run(program: str, stderr: int = subprocess.PIPE, **more: str) -> str:

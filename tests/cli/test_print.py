@@ -18,13 +18,13 @@ def rinkside(*words: object) -> Result:
 
 
 def test_a_sheet_and_its_preview_are_written(tmp_path: Path) -> None:
-    said = rinkside(
+    message = rinkside(
         "hex", "--paper", "a3", "--out", tmp_path / "hex.pdf", "--preview", tmp_path / "hex.png"
     )
-    assert said.exit_code == 0, said.output
+    assert message.exit_code == 0, message.output
     assert (
         "1 page of A3. Its fiducials are 40 mm a side, their left tops at (x, y) mm: 0 (-148.0,"
-        " 122.0), 1 (108.0, 122.0)" in said.stdout
+        " 122.0), 1 (108.0, 122.0)" in message.stdout
     )
     assert (tmp_path / "hex.pdf").read_bytes().startswith(b"%PDF-")
     assert read_image(tmp_path / "hex.png").image.shape[1] > 1600
@@ -59,7 +59,7 @@ def test_sheets_for_any_table_have_no_places_on_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (
             ["checkers", "--out", "a.pdf"],
@@ -94,13 +94,13 @@ def test_sheets_for_any_table_have_no_places_on_one(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_done_is_one_line(
-    words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.pdf").write_bytes(b"the last one")
     done = rinkside(*words)
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert (tmp_path / "a.pdf").read_bytes() == b"the last one"
     assert [path.name for path in tmp_path.iterdir()] == ["a.pdf"]

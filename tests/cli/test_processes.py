@@ -192,7 +192,7 @@ def test_who_begins_is_said_on_the_command_line_and_is_in_the_log(
                     {"command": "hear", "said": json.dumps({"player": player, "die": die})},
                 )
         state = json.loads(sent(f"{url}/api/v1/state", code))
-        said = next(
+        message = next(
             line
             for line in reversed(state["verdicts"])
             if line["code"].startswith("begins.") and line["said"].count("begins")
@@ -207,12 +207,12 @@ def test_who_begins_is_said_on_the_command_line_and_is_in_the_log(
     records = json.loads(shown)
     assert records[0]["begins"] == {"lot": "lot", "roll": "roll", "blue": "hand"}[begins]
     assert records[0]["first"] == {"lot": records[0]["first"], "roll": "", "blue": "blue"}[begins]
-    assert begins == "roll" or said["said"] in (records[0]["said"],)
+    assert begins == "roll" or message["said"] in (records[0]["said"],)
     assert {
         "lot": "A lot was drawn among red and blue.",
         "roll": "Red rolled 2.",
         "blue": "Blue begins: set by hand.",
-    }[begins] in said["said"]
+    }[begins] in message["said"]
     with Log(tmp_path / "data" / "log.sqlite") as log:
         first = {"lot": records[0]["first"], "roll": "blue", "blue": "blue"}[begins]
         assert Session.reopen(log, 1).ledger.state.players == (

@@ -105,11 +105,11 @@ def test_a_film_cut_short_is_refereed_to_its_end_and_ends_with_exit_code_3(folde
     done = CliRunner().invoke(main, [*words, "--camera", f"video:{whole}"])
     assert (done.exit_code, done.stderr, len(done.stdout.splitlines())) == (0, "", 4)
     short = cut(film(folder / "short.avi", "MJPG", frames=20, size=(64, 64), rate=4.0), 0.65)
-    said = "short.avi: expected 20 pictures, as the film says, could read "
+    message = "short.avi: expected 20 pictures, as the film says, could read "
     in_words = CliRunner().invoke(main, [*words, "--camera", f"video:{short}"])
     assert in_words.exit_code == 3
     assert in_words.stdout.splitlines() == done.stdout.splitlines()[:2]
-    assert said in in_words.stderr
+    assert message in in_words.stderr
     assert len(in_words.stderr.splitlines()) == 1
     in_json = CliRunner().invoke(main, [*words, "--camera", f"video:{short}", "--json"])
     *records, last = [json.loads(line) for line in in_json.stdout.splitlines()]
@@ -118,7 +118,7 @@ def test_a_film_cut_short_is_refereed_to_its_end_and_ends_with_exit_code_3(folde
         ["accepted", "accepted"],
         ["incomplete"],
     )
-    assert said in last["incomplete"]
+    assert message in last["incomplete"]
 
 
 def test_a_broken_picture_in_the_film_is_one_line_after_what_was_ruled_before(folder: Path) -> None:
@@ -171,8 +171,8 @@ def test_a_referee_that_fails_again_and_again_ends_with_exit_code_2(
     with LogReader(folder / "log.sqlite") as log:
         assert [type(record.event).__name__ for record in log.records()] == [
             "SessionStarted",
-            "Ruled",
-            "Ruled",
+            "VerdictReached",
+            "VerdictReached",
             "Reopened",
             "Reopened",
         ]

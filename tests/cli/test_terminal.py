@@ -19,13 +19,13 @@ from referee.sessions.event_store import Log
 from referee.sessions.events import (
     Answered,
     Appealed,
-    Asked,
     Choice,
     Corrected,
-    Ruled,
+    QuestionAsked,
     SessionEnded,
     SessionStarted,
     Upheld,
+    VerdictReached,
 )
 from simulation.players.ice_boule_table import demo_setup
 from table.table_config import table_document
@@ -55,10 +55,10 @@ def log(tmp_path: Path) -> Path:
         )
         first = log.append(started, 0).session
         log.append(
-            Ruled(
+            VerdictReached(
                 verdict="accepted",
                 code="boule.target",
-                said=NASTY,
+                message=NASTY,
                 rests_on=NASTY,
                 player="red",
                 moves=(FIRST,),
@@ -69,8 +69,11 @@ def log(tmp_path: Path) -> Path:
         )
         way = "throw red large 57.52: red 57.52"
         asked = log.append(
-            Asked(
-                code=NASTY, said=NASTY, choices=(Choice(label=NASTY, moves=(way,)),), rests_on=NASTY
+            QuestionAsked(
+                code=NASTY,
+                message=NASTY,
+                choices=(Choice(label=NASTY, moves=(way,)),),
+                rests_on=NASTY,
             ),
             -(10**15),
             first,
@@ -81,11 +84,11 @@ def log(tmp_path: Path) -> Path:
             first,
         )
         appealed = log.append(
-            Appealed(appeals=2, player="blue", reason=NASTY, said=NASTY), 950, first
+            Appealed(appeals=2, player="blue", reason=NASTY, message=NASTY), 950, first
         )
-        log.append(Upheld(upholds=appealed.seq, decided_by=NASTY, said=NASTY), 955, first)
+        log.append(Upheld(upholds=appealed.seq, decided_by=NASTY, message=NASTY), 955, first)
         log.append(
-            Corrected(corrects=2, moves=(FIRST,), decided_by=NASTY, reason=NASTY, said=NASTY),
+            Corrected(corrects=2, moves=(FIRST,), decided_by=NASTY, reason=NASTY, message=NASTY),
             960,
             first,
         )

@@ -345,7 +345,7 @@ def test_refuses_a_spoiled_photograph_or_table(desk: Desk, how: str, command: st
                 "folder:{desk}/frames",
                 "--players",
                 "red,yellow",
-                "--ruling",
+                "--rule",
                 "repeat",
             ],
             "repeat",

@@ -42,9 +42,9 @@ class Film:
             self.left.append(dataclasses.replace(seen, at_ms=self.at_ms, hand=hand))
             self.at_ms += PERIOD_MS
 
-    def say(self, **said):
+    def say(self, **message):
         """Something is heard."""
-        self.inputs.append(Input(self.at_ms, said, "input"))
+        self.inputs.append(Input(self.at_ms, message, "input"))
 
     def referee(self):
         """Referee what was shown and said; the verdicts that came of it: kind, code, player and

@@ -169,8 +169,8 @@ class Uno(Running):
     def stop(self):
         early = self.process.poll()
         self.process.kill()
-        said = self.process.communicate()[1]
-        assert early is None, said
+        message = self.process.communicate()[1]
+        assert early is None, message
         self.pins[:] = bytes(40)
 
     def yellow(self):
@@ -355,12 +355,12 @@ def test_the_sketch_fits_an_uno(uno_program):
     assert text + data < FLASH_BYTES
     assert data + bss < RAM_BYTES - SPARE_BYTES
     page = " ".join(PAGE.read_text(encoding="utf-8").split())
-    said = re.search(
+    message = re.search(
         r"takes ([\d,]+) of its 32,256 bytes for programs and ([\d,]+) of its 2,048 bytes of"
         r" memory",
         page,
     )
-    assert [int(number.replace(",", "")) for number in said.groups()] == pytest.approx(
+    assert [int(number.replace(",", "")) for number in message.groups()] == pytest.approx(
         [text + data, data + bss], rel=0.1
     )
 

@@ -23,15 +23,15 @@ class Sketch:
     """
 
     def __init__(self, pico):
-        self.pico, self.said = pico, []
+        self.pico, self.message = pico, []
         self.restart()
 
     def restart(self):
         self.pico.pins.clear()
-        self.said.clear()
+        self.message.clear()
         self.line = b""
-        self.board = self.pico.Board(self.said.append)
-        self.said.clear()  # nobody listens yet
+        self.board = self.pico.Board(self.message.append)
+        self.message.clear()  # nobody listens yet
 
     def feed(self, byte):
         if byte == ord("\n"):
@@ -42,8 +42,8 @@ class Sketch:
         return self.answers()
 
     def answers(self):
-        said, self.said[:] = "".join(self.said).encode(), []
-        return said
+        message, self.message[:] = "".join(self.message).encode(), []
+        return message
 
 
 @pytest.fixture
@@ -85,9 +85,9 @@ def test_a_board_may_take_its_time_to_start_but_not_for_ever(plugged, monkeypatc
 
 
 def test_the_sketch_says_what_it_has(pico):
-    said = []
-    pico.Board(said.append).hear(b'{"hello": 1}')
-    assert [json.loads(line) for line in said] == [
+    message = []
+    pico.Board(message.append).hear(b'{"hello": 1}')
+    assert [json.loads(line) for line in message] == [
         {
             "hello": microcontroller.HELLO,
             "lamps": 3,
@@ -96,12 +96,12 @@ def test_the_sketch_says_what_it_has(pico):
             "buzzer": True,
         }
     ] * 2
-    assert all(line.endswith("\n") for line in said)
+    assert all(line.endswith("\n") for line in message)
 
 
 def test_the_sketch_does_nothing_for_what_it_does_not_know(pico):
-    said = []
-    sketch = pico.Board(said.append)
+    message = []
+    sketch = pico.Board(message.append)
     broken = (
         "",
         "{",
@@ -121,7 +121,7 @@ def test_the_sketch_does_nothing_for_what_it_does_not_know(pico):
     )
     for line in (*broken, '{"unknown": 1}', '{"lamps": []}', '{"dice": []}', '{"beeps": []}'):
         sketch.hear(line.encode())
-    assert len(said) == 1
+    assert len(message) == 1
     assert not any(pin.duty for pin in pico.pins.values())
 
 

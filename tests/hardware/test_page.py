@@ -64,8 +64,8 @@ def test_currents_are_those_of_the_resistors():
 
 
 def test_every_signal_is_on_the_page():
-    said = dict(re.findall(r"^\| `([a-z ]+)` \| .* \| (.*) \| .* \|$", PAGE, re.MULTILINE))
-    assert said == {signal: TUNES[signal].words for signal in SIGNALS}
+    message = dict(re.findall(r"^\| `([a-z ]+)` \| .* \| (.*) \| .* \|$", PAGE, re.MULTILINE))
+    assert message == {signal: TUNES[signal].words for signal in SIGNALS}
     assert TUNES.keys() == set(SIGNALS)
 
 

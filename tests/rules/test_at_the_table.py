@@ -29,7 +29,7 @@ from tests.support.table_scripts import (
     begins,
     check,
     choices_written,
-    said,
+    heard,
     tables,
     written,
 )
@@ -73,7 +73,7 @@ class Judged:
         return self._take(self.game.judge(self.state, seen, self.before, self.hands.board), seen)
 
     def hear(self, words):
-        return self._take(self.game.hear(self.state, said(words)), None)
+        return self._take(self.game.hear(self.state, heard(words)), None)
 
     def answer(self, beginning):
         verdict, seen = self.asked
@@ -97,7 +97,7 @@ class Judged:
                     verdict.code,
                     choices_written(verdict.choices),
                     verdict.rests_on,
-                    verdict.said,
+                    verdict.message,
                 )
         counts = verdict.stands if isinstance(verdict, Refused) else getattr(verdict, "moves", ())
         for text in counts:
@@ -110,7 +110,7 @@ class Judged:
             verdict.code,
             tried,
             verdict.rests_on,
-            " ".join((verdict.said, *getattr(verdict, "differences", ()))),
+            " ".join((verdict.message, *getattr(verdict, "differences", ()))),
         )
 
 
@@ -123,7 +123,7 @@ def begun_at(game, state):
 
     def judge(now, seen, before, board):
         if before is None and now == state:
-            return Accepted(code="laid_out", said="It lies as the script begins.", moves=())
+            return Accepted(code="laid_out", message="It lies as the script begins.", moves=())
         return engine.judge(now, seen, before, board)
 
     return SimpleNamespace(
@@ -170,7 +170,13 @@ class Refereed:
         found = [
             event
             for event in records
-            if isinstance(event, events.Ruled | events.Asked | events.Noted | events.Answered)
+            if isinstance(
+                event,
+                events.VerdictReached
+                | events.QuestionAsked
+                | events.InputRecorded
+                | events.Answered,
+            )
         ]
         if not found:
             return NOTHING
@@ -178,12 +184,16 @@ class Refereed:
         kinds = {getattr(event, "verdict", type(event).__name__) for event in earlier}
         assert kinds <= {"accepted", "waiting"}, found
         match last:
-            case events.Asked() as asked:
+            case events.QuestionAsked() as asked:
                 return Came(
-                    "asked", asked.code, choices_written(asked.choices), asked.rests_on, asked.said
+                    "asked",
+                    asked.code,
+                    choices_written(asked.choices),
+                    asked.rests_on,
+                    asked.message,
                 )
             case events.Answered() as answered:
-                return Came("accepted", "", written(answered.moves), "", answered.said)
+                return Came("accepted", "", written(answered.moves), "", answered.message)
             case event:
                 moves = written([move for each in found for move in each.moves])
                 return Came(
@@ -191,12 +201,12 @@ class Refereed:
                     event.code,
                     moves,
                     event.rests_on,
-                    event.said,
+                    event.message,
                 )
 
     def hear(self, words):
         with suppress(InputError):  # what the game has no use for now
-            self.session.command(parse_command({"command": "hear", "said": said(words)}))
+            self.session.command(parse_command({"command": "hear", "said": heard(words)}))
         return self.came()
 
     def answer(self, beginning):

@@ -282,12 +282,12 @@ def test_nests_point_along_their_facing_in_the_middle_of_their_space():
         nests = [piece for piece in document["pieces"] if piece["role"] == "zamboni"]
         assert {piece["colour"] for piece in nests} == document["zambonis"].keys()
         for piece in nests:
-            said = document["zambonis"][piece["colour"]]
-            layers.add(said["layers"])
-            assert piece["size"] == ("small", "medium", "large")[said["layers"] - 1]
-            assert abs((piece["heading_deg"] - said["facing_deg"] + 180) % 360 - 180) < 20
+            message = document["zambonis"][piece["colour"]]
+            layers.add(message["layers"])
+            assert piece["size"] == ("small", "medium", "large")[message["layers"] - 1]
+            assert abs((piece["heading_deg"] - message["facing_deg"] + 180) % 360 - 180) < 20
             middle = (np.array(piece["base_mm"]) + piece["tip_mm"]) / 2
-            assert np.floor(middle / cell_mm) == pytest.approx(said["cell"])
+            assert np.floor(middle / cell_mm) == pytest.approx(message["cell"])
     assert layers == {1, 2, 3}
 
 

@@ -113,7 +113,7 @@ def test_it_is_opened_by_name(setup, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (
             lambda setup: open_camera("simulated:", setup),
@@ -126,6 +126,6 @@ def test_it_is_opened_by_name(setup, monkeypatch):
         ),
     ],
 )
-def test_bad_input_is_said_in_one_line(setup, make, said):
-    with pytest.raises(InputError, match=said):
+def test_bad_input_is_said_in_one_line(setup, make, message):
+    with pytest.raises(InputError, match=message):
         make(setup)

@@ -18,7 +18,7 @@ from engines.ice_boule.rules import outcome, play, start
 from referee.live.referee import Referee
 from referee.sessions.commands import Hear
 from referee.sessions.event_store import Log
-from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.events import SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from simulation.players.ice_boule import (
     PATIENCE_FRAMES,
@@ -83,7 +83,7 @@ class Umpire:
     def command(self, command):
         self.seq += 1
         if isinstance(command, Hear):
-            self._play(parse_move(*hear(self.state, command.said).moves))
+            self._play(parse_move(*hear(self.state, command.heard).moves))
             self.heard += 1
         else:
             self.answers.append(command)
@@ -447,7 +447,7 @@ def test_the_whole_way_to_thirteen_is_refereed_truly(tmp_path):
     ruled = [
         record
         for record in records
-        if isinstance(record.event, Ruled) and record.event.code == "boule.throw"
+        if isinstance(record.event, VerdictReached) and record.event.code == "boule.throw"
     ]
     assert len(ruled) > 30
     assert all(record.event.verdict == "accepted" for record in ruled)

@@ -485,7 +485,7 @@ def test_cases_are_the_same_for_the_same_seed_and_differ_otherwise():
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (
             lambda: ScenePiece(upright(LARGE, 0, 0, 0), "mauve"),
@@ -502,7 +502,7 @@ def test_cases_are_the_same_for_the_same_seed_and_differ_otherwise():
         ),
     ],
 )
-def test_what_cannot_be_drawn_is_said_in_one_line(make, said):
-    with pytest.raises(InputError, match=said) as error:
+def test_what_cannot_be_drawn_is_said_in_one_line(make, message):
+    with pytest.raises(InputError, match=message) as error:
         make()
     assert "\n" not in str(error.value)

@@ -16,7 +16,7 @@ from benchmarks.harness import Provenance
 from benchmarks.harness.pages import BY_HAND, Results, rendered
 from benchmarks.suite.games import BENCHMARK, Options
 from engines import GAMES
-from referee.sessions.events import Asked, Choice
+from referee.sessions.events import Choice, QuestionAsked
 from simulation.players.ice_storm import StormPlay
 from simulation.render.renderer import Renderer
 from simulation.render.scene import ScenePiece
@@ -75,7 +75,7 @@ def test_what_is_lawful_follows_the_rules_and_what_is_not_breaks_them(game):
                 state = GAMES[game].play(state, played)
         else:
             planted.add(act.name)
-            assert act.said or {name: id(body) for name, body in act.bodies.items()} != {
+            assert act.heard or {name: id(body) for name, body in act.bodies.items()} != {
                 name: id(body) for name, body in before.items()
             }
     assert len(planted) >= 4
@@ -84,7 +84,7 @@ def test_what_is_lawful_follows_the_rules_and_what_is_not_breaks_them(game):
 @pytest.mark.parametrize("game", board_players())
 def test_the_same_seed_plays_the_same_game(game):
     def story(seed):
-        return [(act.name, act.moves, act.said) for _, _, act in islice(evening(game, seed), 12)]
+        return [(act.name, act.moves, act.heard) for _, _, act in islice(evening(game, seed), 12)]
 
     assert story(4) == story(4) != story(5)
 
@@ -216,8 +216,8 @@ def test_a_question_is_needed_where_two_answers_differ_in_what_follows():
         choices = tuple(
             Choice(label=layout, moves=(f"throw red large 5.00: {layout}",)) for layout in layouts
         )
-        return Asked(
-            code="boule.too_close", said="", choices=choices, state=game.state_document(state)
+        return QuestionAsked(
+            code="boule.too_close", message="", choices=choices, state=game.state_document(state)
         )
 
     assert not needed(
@@ -227,5 +227,6 @@ def test_a_question_is_needed_where_two_answers_differ_in_what_follows():
         "ice_boule", asked("red 5.00 = blue 5.00 < red 5.00", "blue 5.00 < red 5.00 < red 5.00")
     )
     assert needed(
-        "icebreaker", Asked(code="ice.move", said="", choices=(), state={"state": "a secret"})
+        "icebreaker",
+        QuestionAsked(code="ice.move", message="", choices=(), state={"state": "a secret"}),
     ), "nobody knows"

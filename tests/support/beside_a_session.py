@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hardware.cues import Cue
-from referee.sessions.events import Ruled
+from referee.sessions.events import VerdictReached
 from table.boards import Open
 
 BOARD = Open(outline_mm=((0, 0), (600, 0), (600, 400), (0, 400)))
@@ -22,5 +22,5 @@ def turn(player):
 def put(session, colour, verdict="accepted"):
     moves = (colour,) if verdict == "accepted" else ()
     return session.append(
-        Ruled(verdict=verdict, code="pegs.put", said="", moves=moves, player=colour)
+        VerdictReached(verdict=verdict, code="pegs.put", message="", moves=moves, player=colour)
     )

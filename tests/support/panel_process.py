@@ -9,8 +9,11 @@ commands that the session has had, as JSON.
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 import threading
+import traceback
 
 import msgspec
 
@@ -29,17 +32,25 @@ def wait(after, timeout_s):
 
 
 def obey():
-    for line in sys.stdin:
-        wanted = json.loads(line)
-        with come:
-            session.shown |= wanted.get("view", {})
-            live.become(**wanted.get("live", {}))
-            if "pointed" in wanted:
-                live.point_at(*wanted["pointed"])
-            if wanted.get("record"):
-                session.kept += standins.records(session.kept[-1].seq + 1, session.kept[-1].seq + 1)
-            come.notify_all()
-        print(msgspec.json.encode(session.commands).decode(), flush=True)
+    """Obey each line; a line that is wrong ends the process, so that its test fails at once."""
+    try:
+        for line in sys.stdin:
+            change(json.loads(line))
+    except Exception:
+        traceback.print_exc()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def change(wanted):
+    with come:
+        session.shown |= wanted.get("view", {})
+        live.become(**wanted.get("live", {}))
+        if "pointed" in wanted:
+            live.point_at(*wanted["pointed"])
+        if wanted.get("record"):
+            session.kept += standins.records(session.kept[-1].seq + 1, session.kept[-1].seq + 1)
+        come.notify_all()
+    print(msgspec.json.encode(session.commands).decode(), flush=True)
 
 
 session.wait = wait

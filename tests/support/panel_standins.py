@@ -23,13 +23,13 @@ from referee.sessions.commands import Command, Hear, Undo
 from referee.sessions.event_store import Log
 from referee.sessions.events import (
     Choice,
-    Noted,
+    InputRecorded,
     Paused,
     Record,
-    Ruled,
     SeatFreed,
     SeatTaken,
     SessionStarted,
+    VerdictReached,
 )
 from referee.sessions.secret_votes import Touched
 from referee.sessions.session import Session
@@ -168,7 +168,7 @@ def ranking(seen: Observation) -> list[dict[str, Any]]:
     return [{"place": place} | row for place, row in enumerate(rows, 1)]
 
 
-def verdict(seq: int, player: str, said: str, **changed: Any) -> dict[str, Any]:
+def verdict(seq: int, player: str, message: str, **changed: Any) -> dict[str, Any]:
     evidence = {
         "gap_mm": 12.05,
         "sigma_mm": 0.14,
@@ -183,7 +183,7 @@ def verdict(seq: int, player: str, said: str, **changed: Any) -> dict[str, Any]:
         "verdict": "accepted",
         "code": "boule.throw",
         "player": player,
-        "said": said,
+        "said": message,
     }
     row |= {
         "clauses": [
@@ -316,11 +316,15 @@ def sample_view() -> dict[str, Any]:
 
 def view_of(document: dict[str, Any]) -> SessionView:
     """A view from its document."""
-    return msgspec.convert(document, SessionView, dec_hook=lambda _kind, said: as_message(said))
+    return msgspec.convert(
+        document, SessionView, dec_hook=lambda _kind, message: as_message(message)
+    )
 
 
 def records(first: int, last: int) -> list[Record]:
-    ruled = Ruled(verdict="accepted", code="boule.throw", said="Blue leads.", player="blue")
+    ruled = VerdictReached(
+        verdict="accepted", code="boule.throw", message="Blue leads.", player="blue"
+    )
     return [
         Record(seq=seq, session=1, at_ms=1000 * seq, event=ruled, frame=True)
         for seq in range(first, last + 1)
@@ -361,10 +365,10 @@ def keep_sessions(opened: Log, live: FakeLive) -> tuple[Session, Session, Sessio
     boule = Session.begin(opened, started)
     boule.tick(1000)
     boule.append(
-        Ruled(
+        VerdictReached(
             verdict="accepted",
             code="boule.target",
-            said="The green target stands.",
+            message="The green target stands.",
             moves=("target green",),
         )
     )
@@ -378,11 +382,11 @@ def keep_sessions(opened: Log, live: FakeLive) -> tuple[Session, Session, Sessio
     }
     gap |= {"base_mm": [240.0, 150.0], "points_mm": [[0, 0, 0], [1, 1, 0]]}
     document = observation_document(seen) | {"gaps": [gap]}
-    throw = Ruled(
+    throw = VerdictReached(
         verdict="accepted",
         code="boule.throw",
         player="blue",
-        said="Blue's piece lies 57.5 ± 0.4 mm from the target.",
+        message="Blue's piece lies 57.5 ± 0.4 mm from the target.",
         rests_on="Play",
         moves=("throw blue large 57.52: blue 57.52",),
         observation=document,
@@ -395,10 +399,10 @@ def keep_sessions(opened: Log, live: FakeLive) -> tuple[Session, Session, Sessio
     for number, move in enumerate(STORM):
         storm.tick(1000 * number)
         storm.append(
-            Ruled(
+            VerdictReached(
                 verdict="accepted",
                 code="storm.throw",
-                said=f"{move}.",
+                message=f"{move}.",
                 player=move.split()[1],
                 moves=(move,),
             )
@@ -406,12 +410,14 @@ def keep_sessions(opened: Log, live: FakeLive) -> tuple[Session, Session, Sessio
     floe = Session.begin(opened, SessionStarted(game="icefloe", players=("red", "black", "blue")))
     moves = [str(move) for move in _to_the_vote()]
     floe.append(
-        Ruled(verdict="accepted", code="icefloe.move", said="All moved.", moves=tuple(moves))
+        VerdictReached(
+            verdict="accepted", code="icefloe.move", message="All moved.", moves=tuple(moves)
+        )
     )
     floe.append(
-        Noted(
+        InputRecorded(
             code="icefloe.vote",
-            said="Red has voted.",
+            message="Red has voted.",
             player="red",
             moves=("vote red 4",),
             secret=True,
@@ -479,7 +485,7 @@ class FakeSession:
     def touched(self, command: Command) -> Touched:
         """Votes as IceFloe hears them; those of the view's `hidden` are there to be taken back."""
         if isinstance(command, Hear):
-            voter = GAMES["icefloe"].secret_voter(command.said)
+            voter = GAMES["icefloe"].secret_voter(command.heard)
             return Touched(frozenset([voter] if voter else []))
         if isinstance(command, Undo):
             return Touched(
@@ -543,7 +549,7 @@ class FakeLive:
         self.setup = boule_table()
         self.latest = RefereeStatus(
             status="waiting",
-            said=msg("The referee waits for the next throw or move."),
+            message=msg("The referee waits for the next throw or move."),
             stamp=1,
             frame_seq=88,
             at_ms=22_000,

@@ -92,23 +92,23 @@ def judge_answer(asked, answer, decided_by="the players"):
     if answer.keys() != {"height"}:
         raise InvalidNotation(f"expected the height, got {', '.join(answer)}")
     choice = asked.choices[answer["height"] > 0.1]
-    return Accepted(code=asked.code, said=f"{choice.label}: {decided_by}", moves=choice.moves)
+    return Accepted(code=asked.code, message=f"{choice.label}: {decided_by}", moves=choice.moves)
 
 
-def hear(_state, said, _in_doubt=False):
+def hear(_state, heard, _in_doubt=False):
     """A player says that they put one down blindly, or in secret, or how many are in hand."""
-    match said:
+    match heard:
         case {"player": player, "put": "blindly"}:
             return Accepted(
-                code="pegs.put", said=f"{player} put one down.", moves=(player,), player=player
+                code="pegs.put", message=f"{player} put one down.", moves=(player,), player=player
             )
         case {"player": player, "put": "secretly"}:
             return Noted(
-                code="pegs.secret", said="Somebody put one down.", moves=(player,), secret=True
+                code="pegs.secret", message="Somebody put one down.", moves=(player,), secret=True
             )
         case {"player": player, "hand": int()}:
-            return Waiting(code="pegs.hand", said="So many are left.", player=player)
-    raise InvalidNotation(f"expected put or hand, got {said}")
+            return Waiting(code="pegs.hand", message="So many are left.", player=player)
+    raise InvalidNotation(f"expected put or hand, got {heard}")
 
 
 def judge(state, seen, before, _board):
@@ -118,21 +118,21 @@ def judge(state, seen, before, _board):
         "evidence": {"before": None if before is None else len(before.pieces)},
     }
     if any(piece.colour_probability < 0.9 for piece in seen.pieces):
-        return CannotSee(code="pegs.colour", said="A piece has no sure colour.", **facts)
+        return CannotSee(code="pegs.colour", message="A piece has no sure colour.", **facts)
     new = Counter(piece.colour for piece in seen.pieces) - Counter(state.pegs)
     if new.total() != 1:
-        return Waiting(code="pegs.wait", said=f"{state.next} is to put one down.", **facts)
+        return Waiting(code="pegs.wait", message=f"{state.next} is to put one down.", **facts)
     (colour,) = new
     if any(piece.pose == "leaning" for piece in seen.pieces):
         choices = (Choice("it counts", (colour,)), Choice("it does not", ()))
         return Ambiguous(
-            code="pegs.leans", said="Does the leaning piece count?", choices=choices, **facts
+            code="pegs.leans", message="Does the leaning piece count?", choices=choices, **facts
         )
     if colour != state.next:
         return Refused(
-            code="pegs.turn", said=f"It is {state.next}'s turn.", tried=(colour,), **facts
+            code="pegs.turn", message=f"It is {state.next}'s turn.", tried=(colour,), **facts
         )
-    return Accepted(code="pegs.put", said=f"{colour} put one down.", moves=(colour,), **facts)
+    return Accepted(code="pegs.put", message=f"{colour} put one down.", moves=(colour,), **facts)
 
 
 def options(state):

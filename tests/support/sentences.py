@@ -3,10 +3,10 @@
 from table.messages import Listing, Message, Plain, Template
 
 
-def without_template(*said):
+def without_template(*message):
     """The English texts in sentences that nobody knows the templates of."""
     found = []
-    parts = [one.content if isinstance(one, Message) else Plain(one) for one in said]
+    parts = [one.content if isinstance(one, Message) else Plain(one) for one in message]
     while parts:
         match parts.pop():
             case Plain(text) if text:
@@ -22,7 +22,7 @@ def untold(verdict):
     """Those of a verdict: of its sentences, its answers, and what it asks."""
     asks = getattr(verdict, "asks", None)
     return [
-        *without_template(verdict.said, *getattr(verdict, "differences", ())),
+        *without_template(verdict.message, *getattr(verdict, "differences", ())),
         *without_template(*(choice.label for choice in getattr(verdict, "choices", ()))),
         *(untold(asks) if asks else ()),
     ]

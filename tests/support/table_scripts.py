@@ -36,7 +36,7 @@ class Came:
     code: str = ""
     moves: str = ""
     rests_on: str = ""
-    said: str = ""
+    message: str = ""
 
 
 NOTHING = Came("waiting")
@@ -65,7 +65,7 @@ NUMBERS = ("die", "coin")
 """What is told in numbers; values of votes are names."""
 
 
-def said(words):
+def heard(words):
     """What `player=red die=4` tells."""
     pairs = (pair.split("=", 1) for pair in shlex.split(words))
     return {
@@ -95,7 +95,7 @@ def check(line, came, document):
         case "rests":
             assert rest in came.rests_on, came
         case "said":
-            assert rest in came.said, came
+            assert rest in came.message, came
         case "is":
             for pair in shlex.split(rest):
                 key, _, value = pair.partition("=")

@@ -35,5 +35,7 @@ class Looking(Variant):
         if not isinstance(verdict, Waiting) or not missing or known:
             return verdict
         choices = (Choice(THERE, (), holds=True), Choice(NOT_SO, ()))
-        asks = Ambiguous(code="pegs.unseen", said="Is it there?", choices=choices, until_moved=True)
+        asks = Ambiguous(
+            code="pegs.unseen", message="Is it there?", choices=choices, until_moved=True
+        )
         return self.wrong(asks) if self.wrong else replace(verdict, asks=asks)

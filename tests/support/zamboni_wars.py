@@ -272,7 +272,7 @@ class Evening:
         self.chance, self.rng = Random(seed), np.random.default_rng(seed)
         self.state = game.start(players.split(), {})
         self.table = RealTable(self.state, self.rng)
-        self.said = []
+        self.message = []
         self.before = self.seen = NOTHING
 
     def judge(self, table=None):
@@ -283,7 +283,7 @@ class Evening:
         """Play what a verdict says."""
         for move in verdict.moves:
             self.state = game.play(self.state, game.parse_move(move))
-        self.said.append(verdict)
+        self.message.append(verdict)
         self.before = self.seen
         return verdict
 

@@ -46,10 +46,10 @@ def refused(read: Callable[[Path], object], path: Path) -> str:
     """What is said of a file; one line, short, without signs that do not print."""
     with pytest.raises(InputError) as error:
         read(path)
-    said = str(error.value)
-    assert said.isprintable()
-    assert len(said) <= len(str(path)) + MOST_SAID
-    return said
+    message = str(error.value)
+    assert message.isprintable()
+    assert len(message) <= len(str(path)) + MOST_SAID
+    return message
 
 
 @pytest.fixture(params=READERS)
@@ -113,8 +113,8 @@ def test_half_a_character_is_refused_where_it_comes_in(
 ) -> None:
     read, path = handed
     path.write_bytes(HALF[path.name])
-    said = refused(read, path)
-    assert "expected valid Unicode text, got " in said or "it is not text" in said
+    message = refused(read, path)
+    assert "expected valid Unicode text, got " in message or "it is not text" in message
 
 
 LONG = "{" * 5000
@@ -351,7 +351,7 @@ def test_a_pipe_with_a_writer_is_refused_too(tmp_path: Path) -> None:
     os.mkfifo(path)
     held = os.open(path, os.O_RDWR)  # a writer that waits for no reader
     try:
-        said = refused(load_table, path)
+        message = refused(load_table, path)
     finally:
         os.close(held)
-    assert said.endswith("got a pipe")
+    assert message.endswith("got a pipe")

@@ -112,10 +112,10 @@ def test_what_prints_as_a_message_is_one_in_a_field():
         def __str__(self):
             return phrase("{player} throws next.", player="green")
 
-    said = msg("Over: {text}", text=Outcome())
-    assert said == "Over: green throws next."
-    assert said.content == msg("Over: {text}", text=str(Outcome())).content
-    assert not isinstance(said.content.fields["text"], str)
+    message = msg("Over: {text}", text=Outcome())
+    assert message == "Over: green throws next."
+    assert message.content == msg("Over: {text}", text=str(Outcome())).content
+    assert not isinstance(message.content.fields["text"], str)
 
 
 def test_a_field_without_a_value_is_a_mistake():
@@ -124,8 +124,10 @@ def test_a_field_without_a_value_is_a_mistake():
 
 
 def test_things_in_a_row_have_the_same_between_all_of_them():
-    said = msg("It moved {pieces} by {mm} mm.", pieces=in_a_row(["red", "green"], "colour"), mm="3")
-    assert said == "It moved red, green by 3 mm."
-    assert german(said) == "rot, grün wurde um 3 mm bewegt."
+    message = msg(
+        "It moved {pieces} by {mm} mm.", pieces=in_a_row(["red", "green"], "colour"), mm="3"
+    )
+    assert message == "It moved red, green by 3 mm."
+    assert german(message) == "rot, grün wurde um 3 mm bewegt."
     spaced = msg("expected {text}", text=in_a_row(["red", "green"], "colour", " "))
     assert spaced == "expected red green"

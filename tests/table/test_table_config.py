@@ -38,7 +38,7 @@ MISTAKES = tomllib.loads((HERE / "mistakes.toml").read_text())["mistakes"]
 SET_MISTAKES = tomllib.loads((HERE / "set_mistakes.toml").read_text())["mistakes"]
 
 
-def said(error: pytest.ExceptionInfo[InputError]) -> str:
+def message(error: pytest.ExceptionInfo[InputError]) -> str:
     """The message; whatever it is about, it is one line."""
     assert str(error.value).isprintable()
     return str(error.value)
@@ -67,7 +67,7 @@ def test_a_mistake_is_told_in_one_line(row: dict[str, str], tmp_path: Path) -> N
     path.write_text(json.dumps(with_mistake(row["at"], row.get("put"))))
     with pytest.raises(InputError) as error:
         load_table(path)
-    assert said(error) == f"table.json: {row['says']}"
+    assert message(error) == f"table.json: {row['says']}"
 
 
 NO_TABLES = {
@@ -96,7 +96,7 @@ def test_a_file_that_is_no_json(content: bytes, says: str, tmp_path: Path) -> No
     path.write_bytes(content)
     with pytest.raises(InputError) as error:
         load_table(path)
-    assert said(error).startswith(f"{path}: {says}")
+    assert message(error).startswith(f"{path}: {says}")
 
 
 @pytest.mark.parametrize("content", ["[]", "null", "3", '"x"'])
@@ -105,7 +105,7 @@ def test_json_that_is_no_table(content: str, tmp_path: Path) -> None:
     path.write_text(content)
     with pytest.raises(InputError) as error:
         load_table(path)
-    assert said(error) == f"table.json: document: expected an object, got {content}"
+    assert message(error) == f"table.json: document: expected an object, got {content}"
 
 
 @pytest.mark.parametrize("depth", [400, 900, 3000])
@@ -126,7 +126,7 @@ def test_depth_that_json_can_still_read_is_no_crash(depth: int, tmp_path: Path) 
 def test_a_path_that_cannot_be_read(name: str, reason: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         load_table(tmp_path / name)
-    assert said(error) == f"{tmp_path / name}: expected a JSON file{reason}"
+    assert message(error) == f"{tmp_path / name}: expected a JSON file{reason}"
 
 
 leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
@@ -136,7 +136,7 @@ leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 def test_any_other_document_is_an_input_error(raw: Any) -> None:
     with pytest.raises(InputError) as error:
         parse_table(raw)
-    assert said(error).startswith("table.json: ")
+    assert message(error).startswith("table.json: ")
 
 
 places = st.sampled_from(
@@ -311,7 +311,7 @@ def test_a_table_that_could_not_be_read_back_is_not_written(tmp_path: Path) -> N
         broken = msgspec.structs.replace(setup, board=Chessboard(square_mm=square_mm))
         with pytest.raises(InputError) as error:
             save_table(broken, tmp_path / "table.json")
-        assert said(error) == f"table.json: {says}"
+        assert message(error) == f"table.json: {says}"
     assert not list(tmp_path.iterdir())
 
 
@@ -340,7 +340,7 @@ def test_a_mistake_in_a_piece_set_is_told_in_one_line(row: dict[str, str], tmp_p
     (tmp_path / "tiny.toml").write_text(row["text"])
     with pytest.raises(InputError) as error:
         load_piece_set("tiny.toml", tmp_path)
-    assert said(error) == f"tiny.toml: {row['says']}"
+    assert message(error) == f"tiny.toml: {row['says']}"
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,7 @@ def test_a_piece_set_that_cannot_be_read(
     with pytest.raises(InputError) as error:
         load_table(tmp_path / "table.json")
     assert (
-        said(error)
+        message(error)
         == f"table.json: game.pieces: {tmp_path / 'tiny.toml'}: expected a file of piece sizes, but"
         f" it cannot be read ({reason})"
     )

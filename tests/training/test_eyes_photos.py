@@ -106,9 +106,9 @@ def test_a_perfect_find_is_laid_where_the_piece_is(photo: Photo, case: Path) -> 
             raised=0.0,
             visible=1.0,
         )
-        said = photos.laid(find, look, photo)
-        assert (said.pose, said.size) == (true["pose"], true["size"])
-        assert np.hypot(*(said.base_mm - true["base_mm"])) < 0.6  # how well the camera is placed
+        message = photos.laid(find, look, photo)
+        assert (message.pose, message.size) == (true["pose"], true["size"])
+        assert np.hypot(*(message.base_mm - true["base_mm"])) < 0.6  # how well the camera is placed
         checked += 1
     assert checked
 
@@ -158,8 +158,8 @@ def test_a_photograph_without_fiducials_is_read_with_its_own_camera(tmp_path: Pa
     photo = unmarked.read(picture, camera, ("red", "green"))
     assert np.allclose(photo.pixels(np.zeros((1, 3))), [[159.5, 119.5]])
     assert unmarked.said_of(photo, Network(False))[1] == []
-    look, (said,) = unmarked.said_of(photo, Network(True))
-    assert said.pose == "lying"
-    assert said.colour in ("red", "green")
-    assert np.abs(said.middle_mm).max() < 80
-    assert unmarked.drawn(photo, look, [said]).shape == (720, 960, 3)
+    look, (message,) = unmarked.said_of(photo, Network(True))
+    assert message.pose == "lying"
+    assert message.colour in ("red", "green")
+    assert np.abs(message.middle_mm).max() < 80
+    assert unmarked.drawn(photo, look, [message]).shape == (720, 960, 3)

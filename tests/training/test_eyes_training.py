@@ -137,11 +137,11 @@ def test_a_perfect_answer_is_found_and_counted_as_right(taught: Lesson) -> None:
         here[Answer.SIZE] = (told.base_px / UNIT_PX).log()
         here[Answer.COLOUR.start + int(told.name)] = 20.0
     rows = rows_of(taught, seen_scene.view, finds(answer))
-    said = figures(rows)
+    message = figures(rows)
     pieces = [row for row in rows if "as_pose" in row]
     assert pieces
-    assert said["pose_right"] == 1
-    assert said["piece"]["precision"] == 1
+    assert message["pose_right"] == 1
+    assert message["piece"]["precision"] == 1
     assert max(row["points_bases"].max() for row in pieces) < 0.05
     assert all(row["as_name"] == row["name"] for row in pieces)
 
@@ -161,10 +161,10 @@ def test_the_loss_falls(taught: Lesson) -> None:
 
 
 def test_every_part_of_the_loss_teaches_the_network(taught: Lesson) -> None:
-    said = torch.zeros(3, CHANNELS_OUT, SIDE // STRIDE, SIDE // STRIDE, requires_grad=True)
-    loss(said, taught)[0].backward()
-    assert said.grad is not None
-    untaught = [k for k in range(CHANNELS_OUT) if not said.grad[:, k].abs().sum() > 0]
+    message = torch.zeros(3, CHANNELS_OUT, SIDE // STRIDE, SIDE // STRIDE, requires_grad=True)
+    loss(message, taught)[0].backward()
+    assert message.grad is not None
+    untaught = [k for k in range(CHANNELS_OUT) if not message.grad[:, k].abs().sum() > 0]
     assert untaught == []
 
 
@@ -263,9 +263,9 @@ def test_scenes_lessons_and_the_loss_are_made_on_the_device_alone(
         scenes = shown(random_scenes(8, 4 * raytracer.GROUPS, nowhere, SIDE), 8, SIDE, 1)
         taught = turned(lesson(scenes, 3), 7)
         hills = targets(taught.objects, SIDE // STRIDE).hills
-        said = EyesNet().to(nowhere)(taught.picture)
+        message = EyesNet().to(nowhere)(taught.picture)
     assert {part.device.type for part in all_parts(taught)} == {"meta"}
-    assert hills.shape[2:] == said.shape[2:]
+    assert hills.shape[2:] == message.shape[2:]
 
 
 def test_there_is_a_heat_map_for_every_kind() -> None:

@@ -191,7 +191,7 @@ def test_programs_are_answered_in_english_and_with_points(client):
 def test_only_numbers_get_a_decimal_comma(client, live):
     lost = msg("The camera is lost ({raw}).", raw="no answer of 192.168.1.20")
     again = msg("The game waits; trying again in {mm} s.", mm="2.5")
-    live.become(said=sentences(lost, again))
+    live.become(message=sentences(lost, again))
     german = client.get("/", headers={"Accept-Language": "de"}).text
     assert "Die Kamera ist verloren (no answer of 192.168.1.20)." in german
     assert "Das Spiel wartet; neuer Versuch in 2,5 s." in german
@@ -214,7 +214,7 @@ def test_evidence_is_in_the_language_of_the_page(client, session):
 
 
 def test_what_nobody_has_translated_is_marked_as_english(client, live):
-    live.become(said="Words <never> seen before.")
+    live.become(message="Words <never> seen before.")
     assert (
         '<span lang="en">Words &lt;never&gt; seen before.</span>'
         in client.get("/", headers={"Accept-Language": "de"}).text
@@ -224,8 +224,8 @@ def test_what_nobody_has_translated_is_marked_as_english(client, live):
 
 def test_an_old_log_keeps_its_fixed_sentences_in_the_language_of_the_page(client, session):
     """Its sentences are texts; the rest of them stays English, and is marked so."""
-    said = "The session has ended. Nobody told this program what a zeppelin is."
-    session.shown["verdicts"][0]["said"] = as_message(said)
+    message = "The session has ended. Nobody told this program what a zeppelin is."
+    session.shown["verdicts"][0]["said"] = as_message(message)
     german = client.get("/", headers={"Accept-Language": "de"}).text
     assert "Die Sitzung ist beendet." in german
     assert '<span lang="en">Nobody told this program what a zeppelin is.</span>' in german

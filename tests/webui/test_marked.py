@@ -23,7 +23,7 @@ from webui.i18n import LANGUAGES
 ROOM = Path(webui.__file__).parent
 TEMPLATES = sorted(ROOM.glob("templates/*"))
 MARKING = {"_", "gettext", "ngettext", "pgettext"}
-TRANSLATING = {"said", "word", "cited"}
+TRANSLATING = {"localized", "word", "cited"}
 READ = {"aria-label", "aria-valuetext", "alt", "title", "placeholder"}
 """Attributes that people read or hear."""
 IN_EVERY_LANGUAGE = {"Rinkside", "mm", "px", "min", "XXXX"}
@@ -145,8 +145,8 @@ def test_a_word_that_is_not_marked_is_found(app, source):
     "source",
     [
         (
-            "<p class=\"turn {{ 'good' if view }}\">{{ _('Your turn') }} {{ view.turn|said }} 12"
-            " mm</p>"
+            "<p class=\"turn {{ 'good' if view }}\">{{ _('Your turn') }} {{ view.turn|localized }}"
+            " 12 mm</p>"
         ),
         "{% trans n=view.n %}{{ n }} turn{% pluralize %}{{ n }} turns{% endtrans %}",
         "<p title=\"{{ _('Your turn') }}\">{{ 'turn'|word }}{{ view['turn'] }}</p>",
@@ -160,14 +160,14 @@ def test_a_word_that_is_marked_is_not(app, source):
 def test_scripts_say_nothing_of_their_own(path):
     code = re.sub(r"^\s*//.*$| // .*$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     literals = [part or other for part, other in re.findall(r'"([^"\n]*)"|`([^`]*)`', code)]
-    said = [
+    message = [
         text
         for text in literals
         if re.search(
             r"^[A-Z][a-z]+\W*$|[a-z]{2,}[,.;:]? [a-z]{2,}", re.sub(r"\$\{[^}]*\}", "0", text)
         )
     ]
-    assert set(said) <= {
+    assert set(message) <= {
         "Accept",
         "input, select, textarea",
         "button, select, summary, a",

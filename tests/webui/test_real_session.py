@@ -8,7 +8,7 @@ import re
 import pytest
 
 from referee.sessions.event_store import Log
-from referee.sessions.events import Asked, Choice, Ruled, SessionStarted
+from referee.sessions.events import Choice, QuestionAsked, SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from tests.support import pegs
 from webui import create_app
@@ -25,10 +25,14 @@ def real(tmp_path, live):
         session = Session.begin(log, started, games={"pegs": pegs})
         session.tick(1250)
         for colour in ("red", "blue"):
-            said = f"{colour} put one down."
+            message = f"{colour} put one down."
             session.append(
-                Ruled(
-                    verdict="accepted", code="pegs.put", said=said, player=colour, moves=(colour,)
+                VerdictReached(
+                    verdict="accepted",
+                    code="pegs.put",
+                    message=message,
+                    player=colour,
+                    moves=(colour,),
                 ),
                 live.picture,
             )
@@ -71,9 +75,9 @@ def test_undo_on_the_page_is_on_disk_and_back_on_the_page(client, real):
 def test_a_question_is_asked_answered_and_closed(client, real):
     choices = (Choice(label="it counts", moves=("red",)), Choice(label="it does not"))
     real.append(
-        Asked(
+        QuestionAsked(
             code="pegs.leans",
-            said="Does the leaning piece count?",
+            message="Does the leaning piece count?",
             choices=choices,
             rests_on="Pegs",
         )
@@ -103,9 +107,9 @@ def test_one_tap_says_that_a_piece_is_misread(client, real):
     choices = (Choice(label=label, holds=True), Choice(label="None of these: put it right"))
     evidence = {"misread": {label: MISREAD, choices[1].label: []}, "likeliest": True}
     real.append(
-        Asked(
+        QuestionAsked(
             code="pegs.wait",
-            said="A red piece lies on e1.",
+            message="A red piece lies on e1.",
             choices=choices,
             evidence=evidence,
             until_moved=True,
@@ -124,10 +128,10 @@ def test_one_tap_says_that_a_piece_is_misread(client, real):
 
 def test_a_table_that_nobody_waits_for_is_on_record_and_no_ruling(client, real):
     real.append(
-        Ruled(
+        VerdictReached(
             verdict="waiting",
             code="pegs.wait",
-            said="A green piece lies there.",
+            message="A green piece lies there.",
             evidence={"differences": ["A green piece lies there."]},
         )
     )
@@ -140,7 +144,9 @@ def test_a_table_that_nobody_waits_for_is_on_record_and_no_ruling(client, real):
 
 
 def test_pieces_that_people_put_right_count_without_moves(client, real):
-    real.append(Ruled(verdict="waiting", code="pegs.wait", said="A red piece lies there."))
+    real.append(
+        VerdictReached(verdict="waiting", code="pegs.wait", message="A red piece lies there.")
+    )
     standing = len(real.ledger.standing)
     assert (
         send(

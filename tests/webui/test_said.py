@@ -53,33 +53,35 @@ def said_in_a_game(name: str, seed: int) -> set[str]:
     game, chance = GAMES[name], Random(seed)
     shown = getattr(game, "shown_state", game.state_document)
     state = game.start(PLAYERS[name], {})
-    said, known = set(), []
+    message, known = set(), []
     for _ in range(MOVES):
         document = shown(state)
         outcome = game.outcome(state)
-        said |= {
+        message |= {
             document.get("turn") or "",
             str(outcome or ""),
-            *(option.said for option in game.options(state)),
+            *(option.label for option in game.options(state)),
         }
-        said |= {one["label"] for one in document.get("may_say") or ()}
+        message |= {one["label"] for one in document.get("may_say") or ()}
         wrong = [
             game.violation(state, move) for move in chance.sample(known, min(TRIES, len(known)))
         ]
-        said |= {violation.said for violation in wrong if violation}
+        message |= {violation.message for violation in wrong if violation}
         moves = list(islice(game.legal_moves(state), 40))
         known += moves
         if outcome or not moves:
             break
         state = game.play(state, chance.choice(moves))
-    return said - {""}
+    return message - {""}
 
 
 @pytest.mark.parametrize("name", PLAYERS)
 def test_everything_that_the_rules_say_is_said_in_every_language(name):
-    said = said_in_a_game(name, 1)
-    assert len(said) > 15
-    assert sorted(text for text in said for code in CODES if translated(text, code) is None) == []
+    message = said_in_a_game(name, 1)
+    assert len(message) > 15
+    assert (
+        sorted(text for text in message for code in CODES if translated(text, code) is None) == []
+    )
 
 
 @pytest.mark.parametrize("name", AS_DATA)
@@ -88,7 +90,7 @@ def test_what_the_rules_say_is_a_template_with_its_values(name):
 
 
 def test_what_is_said_of_commentary_is_said_in_every_language():
-    game, state, said = GAMES["icefloe"], GAMES["icefloe"].start(PLAYERS["icefloe"], {}), set()
+    game, state, message = GAMES["icefloe"], GAMES["icefloe"].start(PLAYERS["icefloe"], {}), set()
     while not state.last_to_move:
         state = game.play(state, next(iter(game.legal_moves(state))))
     for heard in (
@@ -113,20 +115,20 @@ def test_what_is_said_of_commentary_is_said_in_every_language():
         for move in getattr(verdict, "moves", ()):
             state = game.play(state, game.parse_move(move))
         document = game.shown_state(state)
-        said |= {
-            verdict.said,
+        message |= {
+            verdict.message,
             document["turn"],
             document["comments"] or "",
-            *(option.said for option in game.options(state)),
+            *(option.label for option in game.options(state)),
         }
         for one in document["may_say"]:
-            said.add(one["label"])
+            message.add(one["label"])
     assert state.muted == ("red", "black")
     assert (
-        sorted(text for text in said - {""} for code in CODES if translated(text, code) is None)
+        sorted(text for text in message - {""} for code in CODES if translated(text, code) is None)
         == []
     )
-    assert without_template(*said) == []
+    assert without_template(*message) == []
 
 
 def message_calls(tree: ast.AST) -> list[ast.Call]:
@@ -236,7 +238,7 @@ def test_what_the_panel_refuses_is_said_by_a_template(path):
         if isinstance(call.func, ast.Name) and call.func.id == "Refusal" and len(call.args) > 2
     ]
     texts = (ast.Constant, ast.JoinedStr)
-    assert [ast.unparse(said) for said in refused if isinstance(said, texts)] == []
+    assert [ast.unparse(message) for message in refused if isinstance(message, texts)] == []
 
 
 @pytest.mark.parametrize("count", range(1, 6))
@@ -246,15 +248,15 @@ def test_a_throw_that_moved_pieces_is_said_in_every_language_however_many_they_a
     state = ice_storm.State.parse(
         f"{head}; pieces red1 a8, yellow1 b8, yellow2 c8, blue1 d8, blue2 e8; rulings low=again."
     )
-    said = throw_in_words(state, ice_storm.parse_move(f"throw red g6: {', '.join(lie[:count])}"))
-    assert [code for code in CODES if translated(said, code) is None] == []
+    message = throw_in_words(state, ice_storm.parse_move(f"throw red g6: {', '.join(lie[:count])}"))
+    assert [code for code in CODES if translated(message, code) is None] == []
 
 
 @pytest.mark.parametrize("name", PLAYERS)
 def test_the_rules_are_in_every_language(name):
     assert [
-        said
+        message
         for code in CODES
-        for said in words(name).values()
-        if translated(said, code) in (None, said)
+        for message in words(name).values()
+        if translated(message, code) in (None, message)
     ] == []

@@ -70,9 +70,9 @@ TABLES = {
 }
 
 
-def said(verdict):
+def message(verdict):
     """Everything that people are told by a verdict, and by what it asks."""
-    yield verdict.said
+    yield verdict.message
     yield from getattr(verdict, "differences", ())
     yield from (
         choice.label
@@ -80,13 +80,13 @@ def said(verdict):
         if not choice.label.startswith("None of these: put it right")
     )
     if getattr(verdict, "asks", None):
-        yield from said(verdict.asks)
+        yield from message(verdict.asks)
 
 
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("code", CODES)
 def test_everything_that_a_verdict_says_is_said_in_every_language(table, code):
-    texts = [*said(TABLES[table]())]
+    texts = [*message(TABLES[table]())]
     assert [text for text in texts if not isinstance(text, Message)] == []
     assert [text for text in texts if ENGLISH.search(translated(text, code))] == []
 
@@ -109,7 +109,7 @@ def test_everything_that_a_verdict_says_is_said_in_every_language(table, code):
     ],
 )
 def test_rulings_in_german_and_spanish(table, german, spanish):
-    ruling = TABLES[table]().said
+    ruling = TABLES[table]().message
     assert [translated(ruling, code) for code in CODES] == [german, spanish]
 
 
@@ -117,7 +117,7 @@ def test_a_calliper_is_told_in_every_language():
     played = game(NEAR)
     asked = played.add(Tables.beside("yellow", 20.05, 90))
     assert isinstance(asked, Ambiguous)
-    decided = judge_answer(asked, {"blue": 20.4, "yellow": 20.2}).said
+    decided = judge_answer(asked, {"blue": 20.4, "yellow": 20.2}).message
     assert decided == "Yellow is nearest: the players measured blue 20.4 mm, yellow 20.2 mm."
     assert [translated(decided, code) for code in CODES] == [
         "Gelb ist am nächsten: Die Spieler haben gemessen: Blau 20,4 mm, Gelb 20,2 mm.",
@@ -129,7 +129,7 @@ def test_pieces_in_the_notation_of_the_game_are_named_in_every_language():
     played = Game()
     played.move("target green", "throw blue large 20: blue 20")
     tried = parse_move("throw yellow large 20.1: blue 20 ~ yellow 20.1")
-    wrong = violation(played.state, tried).said
+    wrong = violation(played.state, tried).message
     assert wrong == (
         "Who leads is too close to call: blue 20.00 ~ yellow 20.10. The players measure or decide."
     )
@@ -155,7 +155,7 @@ def test_what_a_ruler_and_buttons_say_is_said_in_every_language(code):
     state = game(NEAR).state
     document = shown_state(state)
     texts += [document["turn"], *(one["label"] for one in document["may_say"])]
-    texts += [one.said for one in FACTS.presentation.declarations(document)]
+    texts += [one.label for one in FACTS.presentation.declarations(document)]
     assert len(texts) > 8
     assert [text for text in texts if not isinstance(text, Message)] == []
     assert [text for text in texts if ENGLISH.search(translated(text, code))] == []
@@ -164,7 +164,7 @@ def test_what_a_ruler_and_buttons_say_is_said_in_every_language(code):
 def test_a_page_that_lists_differences_says_the_rest_in_its_language():
     away = msg("A {colour} piece lies at ({mm}, {mm2}) mm.", colour="red", mm="90", mm2="0")
     row = SimpleNamespace(
-        said=sentences(msg("Leave one target on the table."), away),
+        message=sentences(msg("Leave one target on the table."), away),
         evidence={"differences": [str(away)]},
     )
     assert translated(before_the_list(row), "de") == "Lasst nur ein Ziel auf dem Tisch."

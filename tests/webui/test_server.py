@@ -9,7 +9,7 @@ import urllib.request
 
 import pytest
 
-from referee.sessions.events import Record, Ruled
+from referee.sessions.events import Record, VerdictReached
 from table.errors import InputError
 from webui import server
 from webui.api import fanout
@@ -23,10 +23,10 @@ def test_a_port_that_is_taken_is_one_line_that_says_what_to_do():
         port = first.getsockname()[1]
         with pytest.raises(InputError) as caught:
             listen(port=port)
-    said = str(caught.value)
-    assert f"port {port}" in said
-    assert "--port" in said
-    assert "\n" not in said
+    message = str(caught.value)
+    assert f"port {port}" in message
+    assert "--port" in message
+    assert "\n" not in message
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_one_who_does_not_read_is_dropped_and_the_next_hears_everything(
     session, served, monkeypatch
 ):
     monkeypatch.setattr(fanout, "STALLED_S", 0.2)
-    ruled = Ruled(verdict="accepted", code="boule.throw", said="x" * 100_000)
+    ruled = VerdictReached(verdict="accepted", code="boule.throw", message="x" * 100_000)
     host, port = served.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=20) as deaf:
         deaf.sendall(

@@ -77,14 +77,14 @@ def most_pixels() -> int:
 
     Raises InputError if RINKSIDE_MOST_MEGAPIXELS is not a number from 1 to 1000.
     """
-    said = os.environ.get(MEGAPIXELS_NAME, "")
+    text = os.environ.get(MEGAPIXELS_NAME, "")
     try:
-        megapixels = float(said) if said else MOST_MEGAPIXELS
+        megapixels = float(text) if text else MOST_MEGAPIXELS
     except ValueError:
         megapixels = 0.0
     if not 1 <= megapixels <= 1000:
         raise InputError(
-            f"{MEGAPIXELS_NAME}: expected a number of megapixels from 1 to 1000, got {said!r}"
+            f"{MEGAPIXELS_NAME}: expected a number of megapixels from 1 to 1000, got {text!r}"
         )
     return round(megapixels * 1e6)
 

@@ -29,8 +29,8 @@ def wanted_size(
     It is the table's, the given one, or the usual one.  Raises InputError for an invalid size, or
     another than the table's.
     """
-    device, at, said = argument.partition("@")
-    size = tuple(int(part) for part in said.split("x") if part.isdecimal())
+    device, at, text = argument.partition("@")
+    size = tuple(int(part) for part in text.split("x") if part.isdecimal())
     if at and not (len(size) == 2 and min(size) >= 64):
         raise InputError(f"camera: expected a size such as {device}@2304x1296, got {argument!r}")
     table = (setup.camera.width, setup.camera.height) if setup is not None else None

@@ -80,13 +80,13 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
     try:
         from picamera2 import Picamera2  # type: ignore[import-not-found,unused-ignore]
     except ImportError as error:
-        said = (
+        install = (
             "sudo apt install python3-picamera2, and an environment made with"
             " --system-site-packages"
         )
         raise InputError(
-            f"camera: picamera: expected the package picamera2, which is not here; {said}; or use"
-            " rpicam:"
+            f"camera: picamera: expected the package picamera2, which is not here; {install}; or"
+            " use rpicam:"
         ) from error
 
     def connect() -> Feed:

@@ -86,10 +86,10 @@ class AnnouncedCamera:
         """As `CameraPort.close`."""
         self._camera.close()
 
-    def _say(self, said: str) -> None:
-        if said and said != self._told:
-            self._tell(said)
-        self._told = said
+    def _say(self, message: str) -> None:
+        if message and message != self._told:
+            self._tell(message)
+        self._told = message
 
 
 def take_pictures(

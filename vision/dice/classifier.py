@@ -46,12 +46,12 @@ def chances(cubes: Sequence[Cube], view: TopView) -> Array:
             for quarter in QUARTERS
         ]
     )
-    said = (
+    logits = (
         answers("dice", np.concatenate([turned, turned[:, :, ::-1]]))
         .astype(float)
         .reshape(2, len(cubes), len(QUARTERS), ANSWERS)
     )
-    return np.asarray(softmax(said.mean(axis=(0, 2)), axis=1))
+    return np.asarray(softmax(logits.mean(axis=(0, 2)), axis=1))
 
 
 def crop(cube: Cube, view: TopView) -> NDArray[np.float32]:

@@ -128,14 +128,14 @@ def look_again(
     if not cuts:
         return []
     crops = np.stack([cut.of(view.code) for cut in cuts])
-    said = (
+    outputs = (
         answers("second_look", as_pictures(np.concatenate([crops, crops[:, ::-1]])))
         .astype(float)
         .reshape(2, len(cuts), ANSWERS)
     )
     return [
         _looked((plain + _mirrored(other, plain)) / 2, cut, view, colours)
-        for plain, other, cut in zip(*said, cuts, strict=True)
+        for plain, other, cut in zip(*outputs, cuts, strict=True)
     ]
 
 

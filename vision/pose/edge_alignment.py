@@ -187,13 +187,13 @@ def align_to_edges(
         if points is None:
             return placed
         before = np.linalg.solve(root, guess.parameters - here.parameters)
-        said, inside = votes(points, photo) / POOL, 0.0
+        scores, inside = votes(points, photo) / POOL, 0.0
         if area is not None:
             outline = photo.silhouette(here.solid)
-            said += region_log_likelihood(points, area, outline) / PIXELS_TOGETHER
+            scores += region_log_likelihood(points, area, outline) / PIXELS_TOGETHER
             inside = area.inside(outline) / PIXELS_TOGETHER
         room = (here.tilt_deg - LEAST_TILT_DEG, root[3]) if here.pose == "leaning" else None
-        mean, spread, evidence = _density(points.jacobian @ root, said, before, room)
+        mean, spread, evidence = _density(points.jacobian @ root, scores, before, room)
         here = here.at(here.parameters + root @ mean)
         placed = Placed(here, root @ spread @ root.T, evidence + inside)
         if np.abs(points.jacobian @ root @ mean).max() < REACH_PX / 2:
@@ -259,15 +259,15 @@ def _density(
     for _ in range(ROUNDS):
         moves = mean + spread @ root.T
         place = at_place @ moves.T.astype(np.float32) + np.float32(REACH_PX / PLACE_PX)
-        said = cv2.remap(table, place, row, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE).sum(
-            axis=0, dtype=float
-        )
+        scores = cv2.remap(
+            table, place, row, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+        ).sum(axis=0, dtype=float)
         known = -0.5 * ((moves - before) ** 2).sum(axis=1) - proposal
         if room is not None:
             known -= 0.5 * np.minimum(room[0] + moves @ room[1], 0.0) ** 2
-        heat, weight = _believed(said, known)
-        top = float((said + known).max())
-        evidence = top + float(np.log(np.exp(said + known - top).mean() * np.prod(np.diag(root))))
+        heat, weight = _believed(scores, known)
+        top = float((scores + known).max())
+        evidence = top + float(np.log(np.exp(scores + known - top).mean() * np.prod(np.diag(root))))
         mean = weight @ moves
         away = moves - mean
         covariance = away.T @ (away * weight[:, None]) + 1e-6 * np.eye(p)
@@ -278,10 +278,10 @@ def _density(
     return mean, covariance, evidence
 
 
-def _believed(said: Array, known: Array) -> tuple[float, Array]:
+def _believed(scores: Array, known: Array) -> tuple[float, Array]:
     """Weight of the votes of the draws (n,) beside the prior, and the draws' weights (n,)."""
     for heat in HEATS:
-        weight = heat * said + known
+        weight = heat * scores + known
         weight = np.exp(weight - weight.max())
         weight /= weight.sum()
         if LEAST_COUNT * len(weight) * (weight @ weight) < 1:

@@ -144,8 +144,8 @@ def _ratios(
         )
         if min(len(piece), len(bare)) >= LEAST_LEARNED:
             here = ground & near
-            said = _ratio(np.concatenate([piece, bare, root[here]]), piece, bare)
-            of_piece, of_bare, ratio[here] = np.split(said, [len(piece), len(piece) + len(bare)])
+            ratios = _ratio(np.concatenate([piece, bare, root[here]]), piece, bare)
+            of_piece, of_bare, ratio[here] = np.split(ratios, [len(piece), len(piece) + len(bare)])
             ratio[here] *= max(
                 0.0, float((of_piece > 0).mean() - (of_bare > 0).mean())
             )  # little where piece and ground look alike

@@ -18,7 +18,7 @@ class Pointed(msgspec.Struct, frozen=True, kw_only=True):
     label: str
 
 
-class LiveNow(msgspec.Struct, frozen=True, kw_only=True):
+class LiveNow(msgspec.Struct, frozen=True, kw_only=True, rename={"message": "said"}):
     """What the referee sees and does now.
 
     It is `held` until people have said what to do about what has `moved`; `trouble` is with the
@@ -26,7 +26,7 @@ class LiveNow(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     status: Status
-    said: str
+    message: str
     frame_seq: int
     at_ms: int
     moved: tuple[str, ...]
@@ -48,20 +48,20 @@ class Alternatives(msgspec.Struct, frozen=True, kw_only=True):
     choices: tuple[Alternative, ...]
 
 
-class MeasurementNow(Measurement, frozen=True, kw_only=True):
+class MeasurementNow(Measurement, frozen=True, kw_only=True, rename={"message": "said"}):
     """What the ruler measures now."""
 
     status: RulerStatus
-    said: str
+    message: str
     frame_seq: int
     at_ms: int
 
 
-class Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """What went wrong: `code` is for programs, `said` a sentence for people."""
+class Problem(msgspec.Struct, frozen=True, kw_only=True, rename={"message": "said"}):
+    """What went wrong: `code` is for programs, `message` a sentence for people."""
 
     code: str
-    said: str
+    message: str
 
 
 class Error(msgspec.Struct, frozen=True, kw_only=True):

@@ -43,7 +43,7 @@ def moment(live: LivePort) -> LiveNow:
     now = live.latest
     return LiveNow(
         status=now.status,
-        said=now.said,
+        message=now.message,
         frame_seq=now.frame_seq,
         at_ms=now.at_ms,
         moved=now.moved,

@@ -47,7 +47,7 @@ Operation = dict[str, Any]
 
 
 def _operation(
-    said: str,
+    summary: str,
     answer: tuple[int, str, Schema],
     errors: tuple[int, ...],
     sent: Schema | None,
@@ -56,7 +56,7 @@ def _operation(
     status, kind, schema = answer
     told = sorted({*errors, *OF_ANY, *(OF_SENT if sent else ())})
     operation: Operation = {
-        "summary": said,
+        "summary": summary,
         "parameters": parameters,
         "responses": {
             str(status): {"description": "So it is.", "content": {kind: {"schema": schema}}},
@@ -77,17 +77,19 @@ def _operation(
     return operation
 
 
-def _get(said: str, schema: Schema, *errors: int, parameters: tuple[Schema, ...] = ()) -> Operation:
-    return _operation(said, (200, "application/json", schema), errors, None, list(parameters))
+def _get(
+    summary: str, schema: Schema, *errors: int, parameters: tuple[Schema, ...] = ()
+) -> Operation:
+    return _operation(summary, (200, "application/json", schema), errors, None, list(parameters))
 
 
-def _post(said: str, sent: Schema, schema: Schema, *errors: int) -> Operation:
-    return _operation(said, (201, "application/json", schema), errors, sent, [])
+def _post(summary: str, sent: Schema, schema: Schema, *errors: int) -> Operation:
+    return _operation(summary, (201, "application/json", schema), errors, sent, [])
 
 
-def _jpeg(said: str, *parameters: Schema) -> Operation:
+def _jpeg(summary: str, *parameters: Schema) -> Operation:
     operation = _operation(
-        said,
+        summary,
         (200, "image/jpeg", {"type": "string", "contentMediaType": "image/jpeg"}),
         (404, 503),
         None,

@@ -43,11 +43,11 @@ def known(name: str) -> Schema:
     return {"$ref": REFERENCE.format(name=name)}
 
 
-def fields(said: str, /, **properties: Schema) -> Schema:
+def fields(description: str, /, **properties: Schema) -> Schema:
     """An object that always has these and no others."""
     return {
         "type": "object",
-        "description": said,
+        "description": description,
         "properties": properties,
         "required": list(properties),
         "additionalProperties": False,

@@ -108,7 +108,7 @@ def create_corners_app(
                     msg("Expected four corners inside the photograph, once; nothing was done."),
                 )
         except Refusal as refusal:
-            response: Response = make_response(_page(refusal.said))
+            response: Response = make_response(_page(refusal.message))
             response.status_code = refusal.status
             return response
         return redirect(url_for("guide.page"), 303)

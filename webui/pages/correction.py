@@ -75,7 +75,7 @@ def fix(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
         except InputError as error:
             return _page(0, (), message_of(error), None, 409)
         except Refusal as refusal:
-            return _page(record, as_read(table, live.setup), refusal.said, None, refusal.status)
+            return _page(record, as_read(table, live.setup), refusal.message, None, refusal.status)
         try:
             return _page(record, pieces, "", live.reread(pieces))
         except InputError as error:

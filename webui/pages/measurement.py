@@ -48,7 +48,7 @@ def create_ruler_app(ruler: RulerPort, hosts: Collection[str] = ()) -> Flask:
         return json_answer(
             MeasurementNow(
                 status=now.status,
-                said=now.said,
+                message=now.message,
                 frame_seq=now.frame_seq,
                 at_ms=now.at_ms,
                 gaps=measured.gaps,

@@ -64,7 +64,7 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
                 obey(session, document)
         except Refusal as refusal:
             response: Response = make_response(
-                page(session.view(), live.latest, _shown(), refusal.said)
+                page(session.view(), live.latest, _shown(), refusal.message)
             )
             response.status_code = refusal.status
             return response

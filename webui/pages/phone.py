@@ -75,7 +75,7 @@ def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> 
         return jsonify(seat=colour), 201
 
     def _refused(refusal: Refusal) -> Response:
-        response: Response = make_response(_page(session.view(), live.latest, refusal.said))
+        response: Response = make_response(_page(session.view(), live.latest, refusal.message))
         response.status_code = refusal.status
         return response
 

@@ -35,7 +35,7 @@ def ruling(session: SessionPort) -> Blueprint:
             try:
                 instead = offered(session, seq)
             except Refusal as refused:
-                refusal = refused.said
+                refusal = refused.message
         return render_template(
             "ruling.html",
             view=view,

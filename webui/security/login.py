@@ -109,7 +109,7 @@ def join(access: Access, seats: Seats, token: str) -> Blueprint:
             )
         except Refusal as refusal:
             refused: Response = make_response(
-                render_template("join.html", token=token, notice=refusal.said)
+                render_template("join.html", token=token, notice=refusal.message)
             )
             refused.status_code = refusal.status
             if refusal.retry_s is not None:

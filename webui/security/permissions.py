@@ -213,17 +213,17 @@ def refuse_others_votes(visitor: Visitor, touched: Touched, held: Collection[str
         player for player in touched.voters if player in held and player != visitor.seat
     )
     if others:
-        said = sentences(
+        message = sentences(
             msg("{player} votes by phone: nobody else does, and nobody sees it.", player=others[0]),
             msg("Free the seat first if nobody is there."),
         )
-        raise Refusal(403, "secret", said)
+        raise Refusal(403, "secret", message)
     if touched.aloud:
-        said = msg(
+        message = msg(
             "Votes are secret now, and this would show one: use the buttons for votes, and say"
             " other things one at a time."
         )
-        raise Refusal(403, "secret", said)
+        raise Refusal(403, "secret", message)
 
 
 def sayings(
@@ -234,7 +234,7 @@ def sayings(
     return [
         one
         for one in view.state.get("may_say") or ()
-        if waits and _may_hear(visitor, Hear(said=one["said"]), session, held)
+        if waits and _may_hear(visitor, Hear(heard=one["said"]), session, held)
     ]
 
 
@@ -247,7 +247,7 @@ def _own(seat: str, command: Command, view: SessionView) -> bool:
     """True if the player speaks only for themselves with this command."""
     match command:
         case Hear():
-            return command.said.get("player") == seat or command.said in _for_anybody(view)
+            return command.heard.get("player") == seat or command.heard in _for_anybody(view)
         case Answer():
             return view.question is None or may_answer(seat, view.question)
         case Roll() | Appeal() | Resign():

@@ -50,9 +50,9 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
     asking again after so many seconds.
     """
 
-    def __init__(self, status: int, code: str, said: str, retry_s: int | None = None) -> None:
-        super().__init__(said)
-        self.status, self.code, self.said, self.retry_s = status, code, said, retry_s
+    def __init__(self, status: int, code: str, message: str, retry_s: int | None = None) -> None:
+        super().__init__(message)
+        self.status, self.code, self.message, self.retry_s = status, code, message, retry_s
 
 
 def guard(app: Flask, hosts: Collection[str]) -> None:
@@ -74,12 +74,12 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
         asked = incoming()
         if asked.named is None or not at_home(asked.named.name, ours):
             name = asked.named.name if asked.named else asked.host_as_sent[:80]
-            said = msg(
+            message = msg(
                 "This panel does not answer to the name '{raw}'; use its IP address, or name it at"
                 " the start (--public-name).",
                 raw=name,
             )
-            raise Refusal(421, "unknown_host", said)
+            raise Refusal(421, "unknown_host", message)
         if request.method not in ("GET", "HEAD", "OPTIONS"):
             refuse_cross_site()
 
@@ -92,7 +92,7 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
 
     @app.errorhandler(Refusal)
     def refused(refusal: Refusal) -> Response:
-        response = error(refusal.status, refusal.code, refusal.said)
+        response = error(refusal.status, refusal.code, refusal.message)
         if refusal.retry_s is not None:
             response.headers["Retry-After"] = str(refusal.retry_s)
         return response
@@ -125,15 +125,15 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
         return error(500, "internal_server_error", SAID[500])
 
 
-def error(status: int, code: str, said: str) -> Response:
+def error(status: int, code: str, message: str) -> Response:
     """An error in the one form that all have; a page for people where a browser asked for one."""
     wants_page = request.accept_mimetypes.best_match(
         ["application/json", "text/html"]
     ) == "text/html" and not request.path.startswith("/api/")
     if wants_page:
-        response = make_response(render_template("error.html", said=said, status=status))
+        response = make_response(render_template("error.html", message=message, status=status))
     else:
-        response = jsonify({"error": {"code": code, "said": said}})
+        response = jsonify({"error": {"code": code, "said": message}})
     response.status_code = status
     return response
 
@@ -151,8 +151,8 @@ def json_body() -> Any:
     try:
         return json_document(request.get_data())
     except InputError as error:
-        said = msg("{text}; nothing was done.", text=error.said)
-        raise Refusal(400, "bad_request", said) from error
+        message = msg("{text}; nothing was done.", text=error.message)
+        raise Refusal(400, "bad_request", message) from error
 
 
 def number(text: str, name: str) -> int:

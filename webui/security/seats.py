@@ -75,7 +75,9 @@ class Seats:
                 return
             left = [one for one, holder in held.items() if holder == visitor.id]
             others = {one: holder for one, holder in held.items() if one not in left}
-            taken = SeatTaken(player=colour, said=msg("{player}'s seat is taken.", player=colour))
+            taken = SeatTaken(
+                player=colour, message=msg("{player}'s seat is taken.", player=colour)
+            )
             self._change(others | {colour: visitor.id}, *map(_freed, left), taken)
 
     def free(self, *colours: str, by: str = "") -> None:
@@ -101,9 +103,9 @@ class Seats:
 
 
 def _freed(colour: str, by: str = "") -> SeatFreed:
-    said = (
+    message = (
         msg("{who} frees {player}'s seat.", who=by.capitalize(), player=colour)
         if by
         else msg("{player}'s seat is given back.", player=colour)
     )
-    return SeatFreed(player=colour, decided_by=by or colour, said=said)
+    return SeatFreed(player=colour, decided_by=by or colour, message=message)

@@ -43,7 +43,7 @@ class DrawnOption:
     """One thing that may be done now, with its marks."""
 
     who: str | None
-    said: str
+    label: str
     marks: tuple[DrawnMark, ...]
 
 
@@ -58,7 +58,7 @@ def draw_options(
 ) -> tuple[DrawnOption, ...]:
     """A view's `options` on a board."""
     return tuple(
-        DrawnOption(one.who, one.said, draw_marks(board, one.marks, sheet)) for one in options
+        DrawnOption(one.who, one.label, draw_marks(board, one.marks, sheet)) for one in options
     )
 
 

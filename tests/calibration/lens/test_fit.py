@@ -97,7 +97,7 @@ def test_a_bent_target_and_stray_corners_are_left_out(case: tuple[Lens, tuple[Vi
         (*views[:3], bent, *views[4:7], replace(views[7], pixels=stray), *views[8:]), size(lens)
     )
     assert [out.name for out in found.left_out] == ["03.jpg"]
-    assert "does not fit the others: its corners are 0." in found.left_out[0].said
+    assert "does not fit the others: its corners are 0." in found.left_out[0].message
     assert {judged.view.name: len(judged.residual_px) for judged in found.views}["07.jpg"] == len(
         views[7].pixels
     ) - 2

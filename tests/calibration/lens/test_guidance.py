@@ -97,10 +97,12 @@ def test_as_many_views_are_not_enough_where_they_tell_little() -> None:
             guidance, step = held(guidance, found, 2000 * step), step + 1
     assert not guidance.enough
     assert any("more of the picture (" in lack and "right" in lack for lack in guidance.lacking)
-    assert "right" in guidance.next_place.said or "middle" in guidance.next_place.said
+    assert "right" in guidance.next_place.description or "middle" in guidance.next_place.description
 
 
-@pytest.mark.parametrize("target", [Charuco(), ChessTarget(9, 6)], ids=lambda target: target.said)
+@pytest.mark.parametrize(
+    "target", [Charuco(), ChessTarget(9, 6)], ids=lambda target: target.description
+)
 def test_places_are_in_the_picture_and_not_where_the_target_was(target) -> None:
     rng = np.random.default_rng(7)
     lens = random_lens(rng)
@@ -127,7 +129,7 @@ def test_places_are_in_the_picture_and_not_where_the_target_was(target) -> None:
             Found(target.corners_mm, pixels + rng.normal(0, 0.1, pixels.shape), 1.0),
             2000 * step,
         )
-        assert guidance.doing == "taken", guidance.said
+        assert guidance.doing == "taken", guidance.message
 
 
 def test_what_is_of_no_use_is_refused_with_its_reason() -> None:
@@ -135,24 +137,24 @@ def test_what_is_of_no_use_is_refused_with_its_reason() -> None:
     lens = random_lens(rng)
     guidance = begin(Charuco(), size(lens))
     nothing = guidance.after(NotFound("the target is mirrored", "turn mirroring off"), 0)
-    assert (nothing.doing, nothing.said) == (
+    assert (nothing.doing, nothing.message) == (
         "looking",
         "the target is mirrored: turn mirroring off",
     )
     first = shown(lens, random_pose(lens, rng, most_tilt_deg=2.0), rng)
     soft = held(guidance, Found(first.target_mm, first.pixels, 3.1), 0)
     assert (soft.doing, soft.taken) == ("refused", ())
-    assert soft.said.startswith("it is blurred: edges are 3.1 px wide")
+    assert soft.message.startswith("it is blurred: edges are 3.1 px wide")
     once = held(guidance, first, 0)
     again = held(once, Found(first.target_mm, first.pixels + 0.02 * lens.width, 1.0), 2000)
-    assert (again.doing, again.said) == (
+    assert (again.doing, again.message) == (
         "refused",
         "it shows the same as another: as view-01; move or tilt the target between photographs",
     )
     step = 0
     while (
         step := step + 1
-    ) < 60 and once.said != "it is tilted too little: tilt it by 20 to 45 degrees":
+    ) < 60 and once.message != "it is tilted too little: tilt it by 20 to 45 degrees":
         once = held(once, shown(lens, random_pose(lens, rng, most_tilt_deg=2.0), rng), 2000 * step)
     assert step < 60
     assert len(once.taken) == 4
@@ -166,11 +168,11 @@ def test_a_view_is_taken_only_when_the_target_is_held_still() -> None:
     for step in range(30):
         moved = Found(found.target_mm, found.pixels + step * 0.003 * lens.width, 1.0)
         guidance = guidance.after(moved, 100 * step)
-        assert (guidance.doing, guidance.said) == ("holding", "hold still")
+        assert (guidance.doing, guidance.message) == ("holding", "hold still")
     still = guidance.after(moved, 3400)
     assert not still.taken
     assert not still.after(NotFound("nothing"), 3450).after(moved, 3700).taken
-    assert still.after(moved, 3600).said == "view-01 taken"
+    assert still.after(moved, 3600).message == "view-01 taken"
 
 
 def test_what_is_drawn_shows_what_is_covered_and_what_is_asked_for() -> None:
@@ -230,7 +232,7 @@ def test_a_lens_from_a_camera_and_again_from_what_was_kept(
     live: Path, photographs, tmp_path: Path
 ) -> None:
     (tmp_path / "kept").mkdir()
-    said = rinkside(
+    message = rinkside(
         "--camera",
         f"folder:{live}",
         "--keep",
@@ -240,8 +242,8 @@ def test_a_lens_from_a_camera_and_again_from_what_was_kept(
         "--picture",
         tmp_path / "seen.png",
     )
-    assert said.exit_code == 0, said.output
-    words = " ".join(said.stderr.split())
+    assert message.exit_code == 0, message.output
+    words = " ".join(message.stderr.split())
     assert (
         "Still wanted: 14 more views; 4 of them tilted; corners in 75 % more of the picture. Hold"
         " the target near, " in words
@@ -267,10 +269,10 @@ def test_a_recording_that_ends_too_soon_is_refused_and_nothing_is_overwritten(
         shutil.copy(path, tmp_path / "short")
     out = tmp_path / "lens.json"
     out.write_text("the last good one")
-    said = rinkside("--camera", f"folder:{tmp_path / 'short'}", "--out", out)
-    assert said.exit_code == 2
+    message = rinkside("--camera", f"folder:{tmp_path / 'short'}", "--out", out)
+    assert message.exit_code == 2
     assert (
-        said.stderr.strip()
+        message.stderr.strip()
         .splitlines()[-1]
         .endswith("folder short: expected 12 views that can be used or more, got 3")
     )
@@ -279,7 +281,7 @@ def test_a_recording_that_ends_too_soon_is_refused_and_nothing_is_overwritten(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ([], "expected --from FOLDER, or --camera, which --keep, --lens and --panel go with"),
         (["--from", "here", "--camera", "folder:here"], "expected --from FOLDER, or --camera"),
@@ -297,11 +299,11 @@ def test_a_recording_that_ends_too_soon_is_refused_and_nothing_is_overwritten(
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(
-    words: list[str], said: str, tmp_path: Path
+    words: list[str], message: str, tmp_path: Path
 ) -> None:
     result = rinkside(*words, "--out", tmp_path / "lens.json")
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert message in result.stderr
     assert result.stderr.count("\n") == 1
 
 
@@ -382,11 +384,11 @@ def test_a_page_guides_as_the_terminal_does(live: Path, photographs, tmp_path: P
     """What the page shows is tested in tests/webui; here, that the same lens comes of it and the
     command ends though nobody looks.
     """
-    said = rinkside(
+    message = rinkside(
         "--camera", f"folder:{live}", "--panel", "--port", 0, "--out", tmp_path / "lens.json"
     )
-    assert said.exit_code == 0, said.output
-    assert "The page is on http://localhost:" in said.stderr
+    assert message.exit_code == 0, message.output
+    assert "The page is on http://localhost:" in message.stderr
     assert load_lens(tmp_path / "lens.json").camera.matrix[0][0] == pytest.approx(
         photographs.LENS.matrix[0][0], rel=0.0015
     )

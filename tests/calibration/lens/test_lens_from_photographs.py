@@ -74,8 +74,8 @@ def test_a_lens_is_found_and_what_spoils_it_is_left_out(taken, photographs, tmp_
     )
     (folder / "torn.jpg").write_bytes((folder / "00.jpg").read_bytes()[:5000])
 
-    said = rinkside(folder, tmp_path / "lens.json")
-    assert said.exit_code == 0, said.output
+    message = rinkside(folder, tmp_path / "lens.json")
+    assert message.exit_code == 0, message.output
     file, true = load_lens(tmp_path / "lens.json"), photographs.LENS
     reasons = {row.name: row.reason for row in file.left_out}
     assert reasons.keys() == {
@@ -100,7 +100,7 @@ def test_a_lens_is_found_and_what_spoils_it_is_left_out(taken, photographs, tmp_
     assert reasons["bent.jpg"].startswith("it does not fit the others: its corners are ")
     assert reasons["torn.jpg"].startswith("it cannot be read: expected a whole picture")
     for name, reason in reasons.items():
-        assert f"left out {name}: {reason}" in " ".join(said.stdout.split())
+        assert f"left out {name}: {reason}" in " ".join(message.stdout.split())
 
     (fx, _, cx), (_, fy, cy), _ = file.camera.matrix
     assert fx == pytest.approx(true.matrix[0][0], rel=0.0015)
@@ -111,15 +111,15 @@ def test_a_lens_is_found_and_what_spoils_it_is_left_out(taken, photographs, tmp_
         (fx, fy, cx, cy), (1105.0, 1104.2, 652.3, 471.8), ("fx", "fy", "cx", "cy"), strict=True
     ):
         assert abs(got - expected) < 4 * file.sigma[name]
-    assert "15 views, model k1 k2 p1 p2: RMS 0.05" in " ".join(said.stdout.split())
+    assert "15 views, model k1 k2 p1 p2: RMS 0.05" in " ".join(message.stdout.split())
 
 
 def test_the_last_lens_is_kept(taken, tmp_path: Path) -> None:
     out = tmp_path / "lens.json"
     out.write_text("the one before")
-    said = rinkside(taken[0], out, "--json")
+    message = rinkside(taken[0], out, "--json")
     assert (tmp_path / "lens.json.bak").read_text() == "the one before"
-    assert json.loads(said.stdout) == json.loads(out.read_text())
+    assert json.loads(message.stdout) == json.loads(out.read_text())
     again = rinkside(taken[0], out)
     assert f"The lens before is {out}.bak." in " ".join(again.stdout.split())
 
@@ -131,7 +131,7 @@ def test_a_chessboard_will_do(photographs, tmp_path: Path) -> None:
             random_pose(photographs.LENS, rng), rng, printed=photographs.chess_sheet
         )
         photographs.save(picture, tmp_path / f"{index:02d}.jpg")
-    said = rinkside(
+    message = rinkside(
         tmp_path,
         tmp_path / "lens.json",
         "--target",
@@ -141,7 +141,7 @@ def test_a_chessboard_will_do(photographs, tmp_path: Path) -> None:
         "--square-mm",
         "24.8",
     )
-    assert said.exit_code == 0, said.output
+    assert message.exit_code == 0, message.output
     file = load_lens(tmp_path / "lens.json")
     assert file.target == "chessboard of 6 x 9 inner corners"
     assert file.camera.matrix[0][0] == pytest.approx(photographs.LENS.matrix[0][0], rel=0.0015)
@@ -156,8 +156,8 @@ def test_a_wide_lens_is_seen_to_be_one(photographs, tmp_path: Path) -> None:
             photographs.photograph((turn, 0.75 * shift), rng, lens=true),
             tmp_path / f"{index:02d}.jpg",
         )
-    said = rinkside(tmp_path, tmp_path / "lens.json")
-    assert said.exit_code == 0, said.output
+    message = rinkside(tmp_path, tmp_path / "lens.json")
+    assert message.exit_code == 0, message.output
     file = load_lens(tmp_path / "lens.json")
     assert (file.model, file.camera.model) == ("fisheye", "fisheye")
     assert file.camera.matrix[0][0] == pytest.approx(true.matrix[0][0], rel=0.0015)
@@ -181,8 +181,8 @@ def test_what_would_make_it_better_is_said(photographs, tmp_path: Path) -> None:
             poses.append((turn, shift))
     for index, pose in enumerate(poses):
         photographs.save(photographs.photograph(pose, rng), tmp_path / f"{index:02d}.jpg")
-    said = rinkside(tmp_path, tmp_path / "lens.json")
-    assert said.exit_code == 0, said.output
+    message = rinkside(tmp_path, tmp_path / "lens.json")
+    assert message.exit_code == 0, message.output
     advice = load_lens(tmp_path / "lens.json").advice
     assert any(
         "% of the picture; hold it also at the " in sentence and "right" in sentence
@@ -191,11 +191,11 @@ def test_what_would_make_it_better_is_said(photographs, tmp_path: Path) -> None:
     assert "All views hold the target the same way round; turn it by a quarter in some." in advice
 
 
-def refused(said: Result, *parts: str) -> None:
-    assert said.exit_code == 2, said.output
-    assert said.stderr.count("\n") == 1
+def refused(message: Result, *parts: str) -> None:
+    assert message.exit_code == 2, message.output
+    assert message.stderr.count("\n") == 1
     for part in parts:
-        assert part in said.stderr
+        assert part in message.stderr
 
 
 def test_sets_that_cannot_be_used_are_named_and_nothing_is_overwritten(
@@ -282,7 +282,7 @@ def test_a_target_that_is_cut_or_goes_on_is_the_same_target(rows: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--target", "circles"], "--target: expected charuco or chessboard, got 'circles'"),
         (
@@ -298,9 +298,9 @@ def test_a_target_that_is_cut_or_goes_on_is_the_same_target(rows: int) -> None:
     ],
 )
 def test_options_that_make_no_sense_are_one_line(
-    words: list[str], said: str, tmp_path: Path
+    words: list[str], message: str, tmp_path: Path
 ) -> None:
-    refused(rinkside(tmp_path, tmp_path / "lens.json", *words), said)
+    refused(rinkside(tmp_path, tmp_path / "lens.json", *words), message)
 
 
 def test_places_that_are_not_there_are_named(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_the_whole_picture_made_smaller_is_known_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "size", "expected"),
+    ("message", "size", "expected"),
     [
         (
             "camera-module-9",
@@ -88,9 +88,9 @@ def test_the_whole_picture_made_smaller_is_known_too() -> None:
         ),
     ],
 )
-def test_what_is_not_known_is_said(said: str, size: str | None, expected: str) -> None:
+def test_what_is_not_known_is_said(message: str, size: str | None, expected: str) -> None:
     with pytest.raises(InputError) as error:
-        lens_for(said, size)
+        lens_for(message, size)
     assert expected in str(error.value)
 
 

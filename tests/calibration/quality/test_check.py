@@ -100,9 +100,9 @@ def write(path: Path, image: Image) -> None:
     assert cv2.imwrite(str(path), image[..., ::-1])
 
 
-def figure(said: str, what: str) -> float:
-    found = re.search(rf"{re.escape(what)}\D* ([\d.]+)", said)
-    assert found, said
+def figure(message: str, what: str) -> float:
+    found = re.search(rf"{re.escape(what)}\D* ([\d.]+)", message)
+    assert found, message
     return float(found[1])
 
 
@@ -118,7 +118,7 @@ class Links(HTMLParser):
 
 
 def test_a_good_table_is_measured_and_predicted(table: Table) -> None:
-    code, said, err = table.run(
+    code, message, err = table.run(
         "--cards",
         "10,11",
         "--distance-mm",
@@ -129,13 +129,13 @@ def test_a_good_table_is_measured_and_predicted(table: Table) -> None:
         table.folder / "map.png",
     )
     assert (code, err) == (0, "")
-    assert "Ice Boule calls can be trusted here" in said
-    assert figure(said, "distance of fiducials 10 and 11") == pytest.approx(APART_MM, abs=0.15)
-    assert figure(said, "piece put at (300, 200) mm") < 0.4
-    assert figure(said, "fiducials off their places") < 0.2
-    assert figure(said, "repeatability, x and y each ±") < 0.2
-    apart = figure(said, "two gaps told apart in 95 of 100 from")
-    assert apart > 1.8 * figure(said, "a gap ±")
+    assert "Ice Boule calls can be trusted here" in message
+    assert figure(message, "distance of fiducials 10 and 11") == pytest.approx(APART_MM, abs=0.15)
+    assert figure(message, "piece put at (300, 200) mm") < 0.4
+    assert figure(message, "fiducials off their places") < 0.2
+    assert figure(message, "repeatability, x and y each ±") < 0.2
+    apart = figure(message, "two gaps told apart in 95 of 100 from")
+    assert apart > 1.8 * figure(message, "a gap ±")
     assert cv2.imread(str(table.folder / "map.png")).shape[1] > 1000
     page = (table.folder / "check.html").read_text()
     links = Links()
@@ -155,10 +155,10 @@ def test_lengths_that_are_read_wrong_are_not_trusted(table: Table) -> None:
         for one in SETUP.fiducials.markers
     )
     save_table(with_markers(larger), table.folder / "table.json")
-    code, said, _ = table.run("--cards", "10,11", "--distance-mm", f"{APART_MM:.2f}")
+    code, message, _ = table.run("--cards", "10,11", "--distance-mm", f"{APART_MM:.2f}")
     assert code == 0
     (longer,) = re.findall(
-        r"Calls cannot be trusted here: lengths are read ([\d.]+) % too long", said
+        r"Calls cannot be trusted here: lengths are read ([\d.]+) % too long", message
     )
     assert float(longer) == pytest.approx(1.0, abs=0.1)
 
@@ -169,9 +169,9 @@ def test_a_fiducial_that_was_moved_is_named(table: Table) -> None:
         first, corners_mm=tuple((x + 1.5, y) for x, y in first.corners_mm)
     )
     save_table(with_markers((moved, *others)), table.folder / "table.json")
-    _, said, _ = table.run()
+    _, message, _ = table.run()
     assert re.search(
-        r"Calls cannot be trusted here: fiducial \d is seen [\d.]+ mm from its place", said
+        r"Calls cannot be trusted here: fiducial \d is seen [\d.]+ mm from its place", message
     )
 
 
@@ -189,9 +189,9 @@ def test_the_lens_adds_its_doubt(table: Table) -> None:
     apart = []
     for setup in (SETUP, DOUBTFUL):
         save_table(setup, table.folder / "table.json")
-        code, said, _ = table.run()
+        code, message, _ = table.run()
         assert code == 0
-        apart.append(figure(said, "two gaps told apart in 95 of 100 from"))
+        apart.append(figure(message, "two gaps told apart in 95 of 100 from"))
     assert apart[1] > apart[0]
     assert "uncertainty included" in (table.folder / "check.html").read_text()
 
@@ -228,14 +228,14 @@ def test_an_empty_table_is_checked_by_its_fiducials_alone(tmp_path: Path) -> Non
     (tmp_path / "still").mkdir()
     picture = Renderer(SETUP, demo_place()).picture(Scene(demo_stage(3)), np.random.default_rng(2))
     write(tmp_path / "still" / "000000000.png", picture)
-    code, said, _ = Table(tmp_path).run(source=("--camera", f"folder:{tmp_path / 'still'}"))
+    code, message, _ = Table(tmp_path).run(source=("--camera", f"folder:{tmp_path / 'still'}"))
     assert code == 0
-    assert "repeatability" not in said
+    assert "repeatability" not in message
     assert "as on drawn tables" in (tmp_path / "check.html").read_text()
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--cards", "10,12", "--distance-mm", "300"), "expected to see card 12 (DICT_4X4_50)"),
         (("--cards", "10,11"), "expected --cards N,M and --distance-mm together"),
@@ -255,11 +255,11 @@ def test_an_empty_table_is_checked_by_its_fiducials_alone(tmp_path: Path) -> Non
     ],
 )
 def test_what_cannot_be_checked_is_one_line_and_writes_nothing(
-    table: Table, words: tuple[str, ...], said: str
+    table: Table, words: tuple[str, ...], message: str
 ) -> None:
     code, out, err = table.run(*words)
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert said in err
+    assert message in err
     assert not (table.folder / "check.html").exists()
 
 
@@ -278,14 +278,14 @@ def test_pictures_that_cannot_be_checked_by_are_refused(table: Table, still: lis
         (90, 90, 90),
         -1,
     )
-    for image, said in (
+    for image, message in (
         (covered, "fiducial 2 is covered"),
         (still[0][::2, ::2], "got 640 x 480 px"),
     ):
         write(table.still / "000.png", np.ascontiguousarray(image))
         code, out, err = table.run()
         assert (code, out, err.count("\n")) == (2, "", 1)
-        assert said in err
+        assert message in err
     code, _, err = table.run(source=("--from", table.folder / "nowhere"))
     assert (code, err.count("\n")) == (2, 1)
     assert (table.folder / "check.html").read_text() == "the last good one"

@@ -156,9 +156,9 @@ def test_cards_are_placed_around_a_board_that_is_found_by_itself(
         1,
         views=2 if kind == "chessboard" else 1,
     )
-    said = calibrate(tmp_path / "photos", *cell_words(kind), "--thickness-mm", thickness_mm)
-    assert said.exit_code == 0, said.output
-    assert f"The board ({kind}) is seen by " in said.stdout
+    message = calibrate(tmp_path / "photos", *cell_words(kind), "--thickness-mm", thickness_mm)
+    assert message.exit_code == 0, message.output
+    assert f"The board ({kind}) is seen by " in message.stdout
     setup = load_table(tmp_path / "table.json")
     assert setup.board == BOARDS[kind]
     assert setup.fiducials.z_mm == -thickness_mm
@@ -205,18 +205,20 @@ def test_corners_given_by_hand_take_the_place_of_searching(photographs, tmp_path
         np.array(found.camera.distortion),
     )
     dragged = [f"{x + 2:.0f},{y - 2:.0f}" for x, y in np.asarray(there).reshape(-1, 2)]
-    said = calibrate(tmp_path / "photos", *words, "--corners-px", *dragged)
-    assert said.exit_code == 0, said.output
+    message = calibrate(tmp_path / "photos", *words, "--corners-px", *dragged)
+    assert message.exit_code == 0, message.output
     corners = np.array(
         [marker.corners_mm for marker in load_table(tmp_path / "table.json").fiducials.markers]
     )
     assert np.abs(corners - true).max() < 0.3
-    said = calibrate(tmp_path / "photos", "--thickness-mm", 4, "--corners-px", *dragged)
-    assert said.exit_code == 0, said.output
+    message = calibrate(tmp_path / "photos", "--thickness-mm", 4, "--corners-px", *dragged)
+    assert message.exit_code == 0, message.output
     ground = load_table(tmp_path / "table.json")
     assert np.abs(ground.outline_mm() - board.outline()).max() < 3
-    said = calibrate(tmp_path / "photos", *words, "--corners-px", *dragged[::-1])
-    assert "--corners-px: expected the board's corners clockwise from the far left" in said.stderr
+    message = calibrate(tmp_path / "photos", *words, "--corners-px", *dragged[::-1])
+    assert (
+        "--corners-px: expected the board's corners clockwise from the far left" in message.stderr
+    )
 
 
 def test_a_board_that_was_pushed_is_told(photographs, tmp_path: Path) -> None:
@@ -235,9 +237,11 @@ def test_a_board_that_was_pushed_is_told(photographs, tmp_path: Path) -> None:
         msgspec.structs.replace(setup, board=Hex(size=5, cell_mm=36, origin_mm=(1.5, 0.0))),
         tmp_path / "table.json",
     )
-    said = CliRunner().invoke(main, words)
-    assert said.exit_code == 1
-    assert said.stdout in [f"the board lies {by} mm from where it was\n" for by in (1.4, 1.5, 1.6)]
+    message = CliRunner().invoke(main, words)
+    assert message.exit_code == 1
+    assert message.stdout in [
+        f"the board lies {by} mm from where it was\n" for by in (1.4, 1.5, 1.6)
+    ]
 
 
 def test_boards_that_are_not_there_are_named_and_nothing_is_overwritten(
@@ -262,10 +266,10 @@ def test_boards_that_are_not_there_are_named_and_nothing_is_overwritten(
             "--corners-px: expected four corners such as 412,96.5, got 1,2 3,4 5,6 7",
         ),
     ):
-        said = calibrate(tmp_path / "photos", *words)
-        assert said.exit_code == 2, said.output
-        assert part in said.stderr
-        assert said.stderr.count("\n") == 1
+        message = calibrate(tmp_path / "photos", *words)
+        assert message.exit_code == 2, message.output
+        assert part in message.stderr
+        assert message.stderr.count("\n") == 1
         assert (tmp_path / "table.json").read_text() == "the last good one"
 
 

@@ -98,8 +98,8 @@ def test_cards_laid_down_anywhere_are_placed_to_tenths_of_a_millimetre(
     folder = shoot(photographs, tmp_path / "table", [photographs.cards_on_a_table(places)] * 4, rng)
     out = tmp_path / "table.json"
     out.write_text("the one before")
-    said = rinkside(lens_json(photographs, tmp_path), folder, out, "--thickness-mm", "3")
-    assert said.exit_code == 0, said.output
+    message = rinkside(lens_json(photographs, tmp_path), folder, out, "--thickness-mm", "3")
+    assert message.exit_code == 0, message.output
     setup, true = load_table(out), true_corners(places)
     corners = np.array([marker.corners_mm for marker in setup.fiducials.markers])
     assert np.abs(corners - true).max() < 0.3
@@ -107,8 +107,8 @@ def test_cards_laid_down_anywhere_are_placed_to_tenths_of_a_millimetre(
     assert np.abs(setup.outline_mm() - inner).max() < 0.3
     assert setup.fiducials.z_mm == -3
     assert setup.camera == photographs.LENS
-    assert "cards 0 and 1: " in said.stdout
-    assert "4 of 4 pictures show all four cards; edges are 0." in said.stdout
+    assert "cards 0 and 1: " in message.stdout
+    assert "4 of 4 pictures show all four cards; edges are 0." in message.stdout
     assert (tmp_path / "table.json.bak").read_text() == "the one before"
     picture = cv2.imread(str(folder / "1.jpg"))[:, :, ::-1]
     assert locate(np.ascontiguousarray(picture), setup)
@@ -163,12 +163,12 @@ def test_a_film_is_not_taken_for_a_lens_of_upright_pictures(photographs, tmp_pat
     lens = lens_json(photographs, tmp_path)
     lens.write_text(lens.read_text().replace('"width"', '"orientation": "upright", "width"', 1))
     out = str(tmp_path / "table.json")
-    said = CliRunner().invoke(
+    message = CliRunner().invoke(
         main,
         ["calibrate", "table", "--lens", str(lens), "--camera", "video:cards.mp4", "--out", out],
     )
-    assert said.exit_code == 2
-    assert "expected --from FOLDER with a lens for upright pictures" in said.stderr
+    assert message.exit_code == 2
+    assert "expected --from FOLDER with a lens for upright pictures" in message.stderr
 
 
 def test_a_camera_takes_the_pictures_as_soon_as_all_cards_show(photographs, tmp_path: Path) -> None:
@@ -188,14 +188,14 @@ def test_a_camera_takes_the_pictures_as_soon_as_all_cards_show(photographs, tmp_
         "--camera",
         f"folder:{folder}",
     ]
-    said = CliRunner().invoke(main, words)
-    assert said.exit_code == 0, said.output
+    message = CliRunner().invoke(main, words)
+    assert message.exit_code == 0, message.output
     assert (
-        said.stderr
+        message.stderr
         == "waiting: expected a photograph of all four cards, 0 to 3; none shows 3 (near left) with"
         " the others\n"
     )
-    assert "2 of 2 pictures show all four cards" in said.stdout
+    assert "2 of 2 pictures show all four cards" in message.stdout
     corners = np.array([marker.corners_mm for marker in load_table(out).fiducials.markers])
     assert np.abs(corners - true_corners(places)).max() < 0.3
     for index in (1, 2):
@@ -236,11 +236,11 @@ def test_distances_are_as_sure_as_they_are_said_to_be(photographs) -> None:
     assert 0.2 < np.sqrt(np.mean(np.square(scores))) < 2
 
 
-def refused(said: Result, out: Path, *parts: str) -> None:
-    assert said.exit_code == 2, said.output
-    assert said.stderr.count("\n") == 1
+def refused(message: Result, out: Path, *parts: str) -> None:
+    assert message.exit_code == 2, message.output
+    assert message.stderr.count("\n") == 1
     for part in parts:
-        assert part in said.stderr
+        assert part in message.stderr
     assert out.read_text() == "the last good one"
     assert not out.with_name("table.json.bak").exists()
 

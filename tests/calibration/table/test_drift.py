@@ -94,8 +94,8 @@ def test_the_last_good_table_is_brought_back_and_nothing_is_lost(
     )
     kept.write_text(good)
     path.write_text("spoilt")
-    said = told("restore", path)
-    assert said.exit_code == 0, said.output
+    message = told("restore", path)
+    assert message.exit_code == 0, message.output
     assert (path.read_text(), kept.read_text()) == (good, "spoilt")
     again = told("restore", path)
     assert again.exit_code == 2

@@ -94,7 +94,7 @@ def test_a_card_that_was_pushed_is_measured_anew_with_pieces_on_the_table(ground
     assert changed.cards_mm == {2: pytest.approx(3.6, abs=0.3)}
     assert worst_mm(renewed, lies) < 0.5
     assert renewed.board == ground.setup.board
-    assert recheck(image, renewed).said == ()
+    assert recheck(image, renewed).message == ()
 
 
 def test_a_board_that_was_pushed_keeps_its_frame_and_the_cards_are_told_anew():
@@ -120,7 +120,7 @@ def test_why_a_table_cannot_be_done_anew_is_one_line(ground):
     fiducials = msgspec.structs.replace(
         ground.setup.fiducials, markers=(other, *ground.setup.fiducials.markers[1:])
     )
-    for picture, setup, said in (
+    for picture, setup, message in (
         (covered, ground.setup, "none shows 1 (far right) with the others"),
         (
             image,
@@ -128,7 +128,7 @@ def test_why_a_table_cannot_be_done_anew_is_one_line(ground):
             "expected a table with four corner cards 0 to 3 (DICT_4X4_50) of one size",
         ),
     ):
-        with pytest.raises(InputError, match=re.escape(said)) as error:
+        with pytest.raises(InputError, match=re.escape(message)) as error:
             redo(picture, setup)
         assert "\n" not in str(error.value)
 
@@ -195,7 +195,7 @@ def test_in_a_game_the_panel_tells_holds_and_measures_it_anew_by_a_tap(ground, t
             record for record in session.records() if isinstance(record.event, TableChecked)
         )
         assert redone.event.decided_by == "players"
-        assert redone.event.said in pages[-1]
+        assert redone.event.message in pages[-1]
         rulings = [
             record.seq
             for record in session.records()

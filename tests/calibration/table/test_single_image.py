@@ -56,9 +56,9 @@ def test_a_lens_is_estimated_from_one_photograph_and_says_how_well(
     kind: str, seed: int, tmp_path: Path
 ) -> None:
     write_case(tmp_path, kind, seed, 1640)
-    said = frame(tmp_path, tmp_path / "image.jpg", "--table", draft(tmp_path))
-    assert said.exit_code == 0, said.output
-    assert bool(re.search(r"and \d+ of the board;", said.stdout)) == (kind != "boule")
+    message = frame(tmp_path, tmp_path / "image.jpg", "--table", draft(tmp_path))
+    assert message.exit_code == 0, message.output
+    assert bool(re.search(r"and \d+ of the board;", message.stdout)) == (kind != "boule")
     true, got = load_table(tmp_path / "table.json"), load_table(tmp_path / "new.json")
     assert got.camera.first_estimate
     assert (got.fiducials, got.board, got.game) == (true.fiducials, true.board, true.game)
@@ -116,7 +116,7 @@ def test_a_printed_board_needs_no_table_before(photographs, tmp_path: Path) -> N
         photographs.photograph(photographs.pose_above_table(rng), rng, printed=lambda: scene),
         tmp_path / "photo.png",
     )
-    said = frame(
+    message = frame(
         tmp_path,
         tmp_path / "photo.png",
         "--table",
@@ -126,7 +126,7 @@ def test_a_printed_board_needs_no_table_before(photographs, tmp_path: Path) -> N
         "--target",
         "white",
     )
-    assert said.exit_code == 0, said.output
+    assert message.exit_code == 0, message.output
     setup = load_table(tmp_path / "new.json")
     assert (setup.game.name, setup.game.colours, setup.game.target) == (
         "ice_boule",
@@ -186,8 +186,8 @@ def test_photographs_that_tell_no_lens_are_refused_and_nothing_is_overwritten(
             "none.json: expected a table with fiducials and board",
         ),
     ):
-        said = frame(tmp_path, *words)
-        assert said.exit_code == 2, said.output
-        assert part in said.stderr
-        assert said.stderr.count("\n") == 1
+        message = frame(tmp_path, *words)
+        assert message.exit_code == 2, message.output
+        assert part in message.stderr
+        assert message.stderr.count("\n") == 1
         assert (tmp_path / "new.json").read_text() == "the last good one"

@@ -75,7 +75,7 @@ def legal_zamboni_wars(state, moves, options):
 def legal_icefloe(state, moves, options):
     if state.phase == "move":
         may = {
-            (one.said[:2], cell)
+            (one.label[:2], cell)
             for one, mark in drawn(options, "goal", "take")
             for cell in mark.cells
         }
@@ -119,7 +119,7 @@ def test_what_is_drawn_is_what_is_legal(name, seed):
     for state, move in states(name, seed):
         options = game.options(state)
         assert bool(options) == (game.outcome(state) is None), str(state)
-        assert all(one.who in (*state.players, None) and one.said for one in options)
+        assert all(one.who in (*state.players, None) and one.label for one in options)
         marks = [mark for one in options for mark in one.marks] + list(
             game.trace(state, move) if move else ()
         )

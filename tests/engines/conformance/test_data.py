@@ -67,7 +67,7 @@ def everywhere(file):
 def sentences(name):
     """(state, move, code, sentence) of every violation whose sentence is written down."""
     found = list(rows_with_states(name, "violations.txt"))
-    return [(*before, said) for before, (_, move, said) in pairwise(found) if not move]
+    return [(*before, message) for before, (_, move, message) in pairwise(found) if not move]
 
 
 PLAYS = [
@@ -149,11 +149,11 @@ def test_violation(game, state, move, code):
     assert wrong is not None
     assert wrong.code == code
     assert wrong.clause
-    assert wrong.said.endswith(".")
-    assert wrong.said[0].isupper() or wrong.said.startswith(f"'{move}' ")
-    assert "None" not in wrong.said
+    assert wrong.message.endswith(".")
+    assert wrong.message[0].isupper() or wrong.message.startswith(f"'{move}' ")
+    assert "None" not in wrong.message
     assert move not in game.legal_moves(state)
-    with pytest.raises(IllegalMove, match=re.escape(wrong.said)) as raised:
+    with pytest.raises(IllegalMove, match=re.escape(wrong.message)) as raised:
         game.play(state, move)
     assert raised.value.violation == wrong
     assert str(raised.value) == f"'{move}': {wrong}"
@@ -162,13 +162,13 @@ def test_violation(game, state, move, code):
 
 
 @pytest.mark.parametrize(
-    ("name", "state", "move", "said"),
-    [(name, state, move, said) for name in GAMES for state, move, _, said in sentences(name)],
+    ("name", "state", "move", "message"),
+    [(name, state, move, message) for name in GAMES for state, move, _, message in sentences(name)],
 )
-def test_what_the_umpire_says(name, state, move, said):
+def test_what_the_umpire_says(name, state, move, message):
     assert (
         str(GAMES[name].violation(GAMES[name].State.parse(state), GAMES[name].parse_move(move)))
-        == said
+        == message
     )
 
 

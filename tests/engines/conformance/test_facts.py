@@ -116,9 +116,9 @@ def test_what_the_host_may_declare_is_legal(name):
 def test_what_the_button_says_is_understood(name):
     game = GAMES[name]
     for step in played(name, 4):
-        said = facts_of(name).next_button(game.state_document(step.after))
-        if said is not None and game.outcome(step.after) is None:
-            verdict = game.hear(step.after, said)
+        message = facts_of(name).next_button(game.state_document(step.after))
+        if message is not None and game.outcome(step.after) is None:
+            verdict = game.hear(step.after, message)
             for move in verdict.moves:
                 game.play(step.after, game.parse_move(move))
 

@@ -147,7 +147,7 @@ def test_what_no_die_shows_is_not_understood(name, die):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         {"player": "pink", "die": 3},
         {"player": "blue", "die": 3, "twice": True},
@@ -155,10 +155,10 @@ def test_what_no_die_shows_is_not_understood(name, die):
         {"player": "blue", "jump": 1},
     ],
 )
-def test_what_nobody_can_say_is_not_understood(said):
+def test_what_nobody_can_say_is_not_understood(message):
     game, state = begin("ice_boule")
     with pytest.raises(InputError, match="input: "):
-        game.hear(state, said)
+        game.hear(state, message)
 
 
 def test_who_rolls_twice_or_does_not_roll_is_refused_and_counts_for_nothing():
@@ -176,14 +176,14 @@ def test_who_rolls_twice_or_does_not_roll_is_refused_and_counts_for_nothing():
         verdict = game.hear(state, {"player": player, "die": die})
         state = follow(game, state, verdict)
     assert (
-        verdict.said
+        verdict.message
         == "Yellow rolled 2. Red and black tie and roll again. Red rolls for who begins, then"
         " black."
     )
     out = game.hear(state, {"player": blue, "die": 6})
     assert (type(out), out.evidence) == (Refused, {"violation": "begins.tie"})
     assert (
-        out.said
+        out.message
         == "Blue does not roll again: red and black tie. Red rolls for who begins, then black."
     )
     assert [*untold(twice), *untold(verdict), *untold(out)] == []
@@ -195,7 +195,7 @@ def test_what_is_said_before_the_first_move_is_templates_with_their_values(name)
     game, state = begin(name)
     shown, plain = game.shown_state(state), game.state_document(state)
     labels = [one["label"] for one in shown["may_say"]]
-    options = [option.said for option in game.options(state)]
+    options = [option.label for option in game.options(state)]
     assert without_template(shown["turn"], *labels, *options) == []
     assert plain == shown
     assert {type(text) for text in (plain["turn"], plain["may_say"][0]["label"])} == {str}
@@ -203,7 +203,7 @@ def test_what_is_said_before_the_first_move_is_templates_with_their_values(name)
 
 def test_a_piecepack_die_may_show_nothing_in_icefloe_alone():
     game, state = begin("icefloe")
-    assert game.hear(state, {"player": "red", "die": 0}).said.startswith("Red rolled a null. ")
+    assert game.hear(state, {"player": "red", "die": 0}).message.startswith("Red rolled a null. ")
     game, state = begin("ice_boule")
     assert game.hear(state, {"player": "blue", "die": 0}).evidence == {"violation": "begins.die"}
 
@@ -296,8 +296,8 @@ def rows():
     return found
 
 
-@pytest.mark.parametrize(("name", "line", "text", "code", "said"), rows())
-def test_the_umpire_says_why(name, line, text, code, said):
+@pytest.mark.parametrize(("name", "line", "text", "code", "message"), rows())
+def test_the_umpire_says_why(name, line, text, code, message):
     game, state = begin(name)
     state = (
         game.play(state, game.parse_move("begin-with red"))
@@ -311,8 +311,8 @@ def test_the_umpire_says_why(name, line, text, code, said):
     with pytest.raises(IllegalMove) as raised:
         game.play(state, move)
     assert f"'{move}'" in str(raised.value)
-    if said:
-        assert str(wrong) == said
+    if message:
+        assert str(wrong) == message
 
 
 def test_every_code_has_a_sentence_written_down():
@@ -322,7 +322,7 @@ def test_every_code_has_a_sentence_written_down():
         for node in nodes
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Violation"
     }
-    assert {code for *_, code, said in rows() if said} == written
+    assert {code for *_, code, message in rows() if message} == written
     assert all(re.fullmatch(r"begins\.[a-z]+", code) for code in written)
 
 
@@ -331,4 +331,4 @@ def test_what_the_rules_say_of_it_is_explained():
         rule = printed(name)
         assert rule.usual in rule.ways
         assert set(rule.rests_on_it) <= set(rule.ways) <= set(ALL_WAYS)
-        assert all(said for _, said in explain(name, rule.cites))
+        assert all(message for _, message in explain(name, rule.cites))

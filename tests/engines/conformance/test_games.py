@@ -148,8 +148,8 @@ def check_attempt(game, state, move):
     else:
         assert wrong.code
         assert wrong.clause
-        assert wrong.said.endswith(".")
-        assert "\n" not in wrong.said
+        assert wrong.message.endswith(".")
+        assert "\n" not in wrong.message
         with pytest.raises(IllegalMove) as raised:
             game.play(state, move)
         assert raised.value.violation == wrong
@@ -164,9 +164,9 @@ def read(parse, text):
     try:
         return parse(text)
     except InvalidNotation as error:
-        said = str(error)
-    assert repr(text) in said
-    assert "\n" not in said
+        message = str(error)
+    assert repr(text) in message
+    assert "\n" not in message
     return None
 
 
@@ -295,7 +295,7 @@ def test_rulings_are_told(name):
     for ruling in GAMES[name].RULINGS:
         assert ruling.values
         assert ruling.cites
-        assert ruling.said
+        assert ruling.description
     assert {ruling.name for ruling in GAMES[name].RULINGS} == set(
         GAMES[name].state_document(starts(name)[0])["rulings"]
     )

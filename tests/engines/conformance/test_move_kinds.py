@@ -183,10 +183,10 @@ def test_what_no_camera_sees_has_a_button_a_form_to_be_heard_and_a_documented_li
     )
     path = tmp_path / "inputs.jsonl"
     path.write_text(
-        "".join(json.dumps({"t_ms": 40, **said}) + "\n" for said in heard(game)[form]),
+        "".join(json.dumps({"t_ms": 40, **message}) + "\n" for message in heard(game)[form]),
         encoding="utf-8",
     )
-    assert [one.said for one in read_inputs(path)] == heard(game)[form]
+    assert [one.heard for one in read_inputs(path)] == heard(game)[form]
 
 
 @pytest.mark.parametrize("game", GAMES)

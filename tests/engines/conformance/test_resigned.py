@@ -48,13 +48,13 @@ def waited_for(game, state):
     is waited for in the sentence.
     """
     document = game.state_document(state)
-    said = (
+    message = (
         [row["said"]["player"] for row in document["may_say"] if not row.get("anybody")]
         if "may_say" in document
         else []
     )
     named = [document.get(key) for key in ("next", "to_move", "torch", "attacker", "to_throw")]
-    return {*said, *named} - {None}
+    return {*message, *named} - {None}
 
 
 def check(game, state):

@@ -90,10 +90,10 @@ def test_every_code_has_a_clause_and_every_clause_its_words(game):
     rows = [(code, clause) for name, code, clause in table() if name == game]
     assert len({code for code, _ in rows}) >= 10
     for code, clause in rows:
-        for name, said in explain(game, clause):
-            assert 20 <= len(said) <= LONGEST, (code, name)
-            assert said[0].isupper(), (code, name)
-            assert said.endswith("."), (code, name)
+        for name, text in explain(game, clause):
+            assert 20 <= len(text) <= LONGEST, (code, name)
+            assert text[0].isupper(), (code, name)
+            assert text.endswith("."), (code, name)
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -106,7 +106,7 @@ def test_what_a_refusal_cites_is_explained(game):
         if line.strip().startswith("> ")
     }
     assert clauses
-    assert all(said for clause in clauses for _, said in explain(game, clause))
+    assert all(text for clause in clauses for _, text in explain(game, clause))
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -115,7 +115,7 @@ def test_all_rulings_are_explained_in_order_without_a_gap(game):
         int(name.rpartition(".")[2]) for name in words(game) if name.startswith(f"ruling {game}.")
     ]
     assert numbers == list(range(1, len(numbers) + 1))
-    assert all(said for ruling in GAMES[game].RULINGS for _, said in explain(game, ruling.cites))
+    assert all(text for ruling in GAMES[game].RULINGS for _, text in explain(game, ruling.cites))
 
 
 def test_several_rulings_are_told_one_by_one():

@@ -31,7 +31,7 @@ def test_a_whole_end(tables, new_game):
         ("target green",),
         "Before each end",
     )
-    assert target.said == "The green target stands. Blue throws next."
+    assert target.message == "The green target stands. Blue throws next."
     assert game.document["next"] == "blue"
     for player, gap_mm, bearing_deg, leading, following, points in THROWS:
         assert game.state.next == player
@@ -52,7 +52,7 @@ def test_a_whole_end(tables, new_game):
     assert document["end"] == {"kind": "won", "winner": "yellow", "points": 2}
     assert verdict.rests_on == "Distances and Scoring"
     assert (
-        verdict.said
+        verdict.message
         == "Yellow's piece lies 38.7 ± 0.5 mm from the target. Yellow still leads, at 12.1 mm. "
         "The end is over: yellow scores 2 points. Yellow throws the target next."
     )
@@ -62,9 +62,9 @@ def test_a_whole_end(tables, new_game):
 def test_a_distance_is_said_once_as_it_is_recorded(tables, new_game, gap_mm):
     game = new_game()
     game.see(tables.target())
-    said = game.add(tables.beside("blue", gap_mm)).said
-    assert f"lies {game.document['gap_mm']:.1f} ±" in said
-    assert f"leads, at {game.document['gap_mm']:.1f} mm" in said
+    message = game.add(tables.beside("blue", gap_mm)).message
+    assert f"lies {game.document['gap_mm']:.1f} ±" in message
+    assert f"leads, at {game.document['gap_mm']:.1f} mm" in message
 
 
 def test_between_ends(tables, new_game):
@@ -81,18 +81,18 @@ def test_between_ends(tables, new_game):
     game.state = State.parse(state)
     lying = [tables.target(), tables.beside("blue", 20.0), tables.beside("blue", 30.0, 90)]
     game.before = tables.seen(*lying)
-    assert game.see(*lying).said == "Clear the table; then blue throws the target."
+    assert game.see(*lying).message == "Clear the table; then blue throws the target."
     assert (
-        game.see(lying[0]).said
+        game.see(lying[0]).message
         == "The green piece is the last end's target; blue throws the next one."
     )
-    assert game.see().said == "Blue chooses the starting line and throws the target."
+    assert game.see().message == "Blue chooses the starting line and throws the target."
     assert (
-        game.see(tables.piece("green", 80, 20)).said
+        game.see(tables.piece("green", 80, 20)).message
         == "Stand the green target upright where it lies."
     )
     two = game.see(tables.target(), tables.target("red", 90))
-    assert two.said == f"Leave one target on the table. {two.differences[0]}"
+    assert two.message == f"Leave one target on the table. {two.differences[0]}"
     assert two.differences[0].startswith("A red piece lies at ("), "the green one lay there"
     unsure = game.see(tables.target("red", 90, colour_probability=0.8))
     assert isinstance(unsure, Ambiguous)
@@ -110,15 +110,15 @@ def test_between_ends(tables, new_game):
 
 
 def test_nothing_to_judge(game):
-    assert game.see(*game.pieces, hand=True).said == "A hand is over the table."
+    assert game.see(*game.pieces, hand=True).message == "A hand is over the table."
     waiting = game.add()
-    assert (waiting.code, waiting.said, waiting.player) == (
+    assert (waiting.code, waiting.message, waiting.player) == (
         "boule.throw",
         "Blue throws next.",
         "blue",
     )
     game.state = replace(game.state, scores=(13, 2), target=None, end=None)
-    assert game.add().said == "The game is over: blue won with 13 points to yellow's 2."
+    assert game.add().message == "The game is over: blue won with 13 points to yellow's 2."
 
 
 def test_a_last_throw_that_wins(tables, new_game):
@@ -126,13 +126,13 @@ def test_a_last_throw_that_wins(tables, new_game):
     game.see(tables.target())
     game.state = replace(game.state, scores=(12,), thrown=(3,), sizes=("large",), last=None)
     verdict = game.add(tables.beside("blue", 20.0))
-    assert verdict.said.endswith(
+    assert verdict.message.endswith(
         "The end is over: blue scores 1 point. The game is over: blue won with 13 points."
     )
 
 
 @pytest.mark.parametrize(
-    ("throws", "said"),
+    ("throws", "message"),
     [
         (
             [("blue", 20.0)],
@@ -157,17 +157,17 @@ def test_a_last_throw_that_wins(tables, new_game):
         ),
     ],
 )
-def test_sentences(tables, game, throws, said):
+def test_sentences(tables, game, throws, message):
     for place, (player, gap_mm) in enumerate(throws):
         verdict = game.add(tables.beside(player, gap_mm, 90 * place))
-    assert verdict.said == said
+    assert verdict.message == message
 
 
 def test_a_piece_on_the_target(tables, game):
     verdict = game.add(tables.on("blue", game.pieces[0], 0))
     assert verdict.moves == ("throw blue large on: blue on",)
     assert (
-        verdict.said
+        verdict.message
         == "Blue's piece stands on the target. Blue leads, on the target. Yellow throws next."
     )
     assert game.document["points_if_over"] == 2
@@ -184,16 +184,16 @@ def test_refusals(tables, game):
         "yellow",
         ("throw yellow large 20.00: yellow 20.00",),
     )
-    assert wrong.said == "Yellow threw out of turn. Blue throws next."
+    assert wrong.message == "Yellow threw out of turn. Blue throws next."
     game.add(tables.beside("blue", 20.0))
     assert game.add(tables.beside("yellow", 30.0, 90, size="small")).code == "boule.throw"
     size = game.add(tables.beside("yellow", 40.0, 180))
-    assert (size.code, size.said) == (
+    assert (size.code, size.message) == (
         "boule.throw.size",
         "Yellow threw a large piece, but throws small ones in this end.",
     )
     stranger = game.add(tables.beside("red", 40.0, 180))
-    assert (stranger.code, stranger.said) == (
+    assert (stranger.code, stranger.message) == (
         "boule.throw.colour",
         "A red piece lies in play, and nobody plays red. Take it away.",
     )
@@ -217,14 +217,14 @@ def test_knocked_pieces_and_the_target(tables, game):
     )
     assert isinstance(verdict, Accepted)
     assert verdict.evidence["moved"] == [0, 1]
-    assert verdict.said.startswith(
+    assert verdict.message.startswith(
         "The target was moved and is measured where it lies. Yellow's piece lies 65.0 "
     )
     assert verdict.rests_on == "Play; ruling ice_boule.4"
     lying = tables.piece("green", 15.0, 0.0, 180.0)
     verdict = game.see(lying, *game.pieces[1:], tables.beside("blue", 70.0, 270))
     assert isinstance(verdict, Accepted)
-    assert verdict.said.startswith("The target was moved")
+    assert verdict.message.startswith("The target was moved")
 
 
 def test_which_piece_is_new_without_the_table_before(tables, game):
@@ -265,7 +265,7 @@ def test_a_target_in_a_player_s_colour_is_not_taken_and_the_reason_is_told(table
         "Before each end",
         "blue",
     )
-    assert told.said.startswith(
+    assert told.message.startswith(
         "The target cannot be yellow, a player's colour: it may have any but blue and yellow. "
     )
     assert game.see(tables.target("green")).moves == ("target green",)
@@ -278,10 +278,10 @@ def test_pieces_left_from_the_last_end_are_no_target(tables, game):
     game.add(tables.piece("blue", 60.0, 0.0, pose="upright"))
     game.move("void")
     left = game.see(game.pieces[1])
-    assert (left.code, left.said) == (
+    assert (left.code, left.message) == (
         "boule.target",
         "Clear the table; then blue throws the target.",
     )
     moved = game.see(tables.piece("blue", 120.0, 0.0, pose="upright"))
     assert isinstance(moved, Waiting)
-    assert moved.said.endswith("Clear the table; then blue throws the target.")
+    assert moved.message.endswith("Clear the table; then blue throws the target.")

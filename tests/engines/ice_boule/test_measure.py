@@ -190,29 +190,29 @@ def test_a_sure_second_piece_can_lead_for_a_doubtful_first(tables):
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"colour_probability": 0.9}, "may be red (blue is 90% sure), which changes the call"),
         ({"pose_probability": 0.9}, None),
         ({"size_probability": 0.9}, None),
     ],
 )
-def test_unsure_readings_of_a_leading_piece(tables, changes, said):
+def test_unsure_readings_of_a_leading_piece(tables, changes, message):
     """Another pose may be as far off as the piece is long, another size half a base edge."""
     seen = tables.seen(
         tables.target(), tables.beside("blue", 10.0, **changes), tables.beside("red", 20.0, 180)
     )
     measured = measure(seen, "green")
     assert measured.too_close
-    assert bool(measured.doubts) == bool(said)
-    assert said is None or said in measured.doubts[0]
+    assert bool(measured.doubts) == bool(message)
+    assert message is None or message in measured.doubts[0]
     far = measure(
         tables.seen(
             tables.target(), tables.beside("blue", 10.0, **changes), tables.beside("red", 90.0, 180)
         ),
         "green",
     )
-    assert far.too_close == bool(said)
+    assert far.too_close == bool(message)
 
 
 def test_unsure_colours_that_change_nothing(tables):
@@ -255,16 +255,18 @@ def test_no_target_or_too_many(tables):
     none = measure(tables.seen(blue), "green")
     assert isinstance(none, CannotSee)
     assert not none
-    assert none.said == "The green target cannot be told: no green piece was seen in the play area."
+    assert (
+        none.message == "The green target cannot be told: no green piece was seen in the play area."
+    )
     assert measurement_document(none)["call"] == {
         "leading": None,
         "points": 0,
         "too_close": True,
         "pairs": [],
-        "doubts": [none.said],
+        "doubts": [none.message],
     }
     two = measure(tables.seen(tables.target(), tables.target(x_mm=90.0)), "green")
-    assert two.said == "The green target cannot be told: 2 green pieces lie in the play area."
+    assert two.message == "The green target cannot be told: 2 green pieces lie in the play area."
     sure = measure(
         tables.seen(tables.target(colour_probability=0.5, x_mm=90.0), tables.target()), "green"
     )

@@ -30,7 +30,7 @@ def test_the_target_leaves_the_play_area(tables, game):
     void = game.see(*pieces, off=[tables.target(x_mm=900.0)])
     assert (void.code, void.moves, void.rests_on) == ("boule.void", ("void",), "ruling ice_boule.4")
     assert (
-        void.said
+        void.message
         == "The green target left the play area. The end is void and is repeated without a score."
         " Blue throws the target next."
     )
@@ -57,17 +57,17 @@ def test_a_missing_piece(tables, game):
     missing = game.see(target, yellow)
     assert isinstance(missing, CannotSee)
     assert (
-        missing.said
+        missing.message
         == "Missing in play: blue. If it is hidden, show it; if it was taken away, put it back."
     )
-    assert missing.asks.said == "Missing in play: blue. Was it knocked out by yellow's throw?"
+    assert missing.asks.message == "Missing in play: blue. Was it knocked out by yellow's throw?"
     assert [choice.moves for choice in missing.asks.choices] == [
         ("throw yellow out: yellow 30.00",),
         (),
     ], "in time it is asked, and play goes on"
     outside = tables.piece("blue", 900.0, 0.0)
     asked = game.see(target, yellow, off=[outside])
-    assert asked.said == "Out of play: blue. Was it knocked out by yellow's throw?"
+    assert asked.message == "Out of play: blue. Was it knocked out by yellow's throw?"
     assert asked.choices[0] == Choice(
         "Yellow's throw left the play area", ("throw yellow out: yellow 30.00",)
     )
@@ -113,7 +113,7 @@ def test_pieces_moved_by_hand(tables, game):
         "less than pictures may be wrong by"
     )
     asked = game.see(target, tables.beside("blue", 26.0), yellow)
-    assert asked.said == "1 piece moved, and no new one lies in play. What happened?"
+    assert asked.message == "1 piece moved, and no new one lies in play. What happened?"
     assert [choice.moves for choice in asked.choices] == [
         ("throw yellow out: blue 26.00 < yellow 30.00",),
         (),
@@ -182,7 +182,7 @@ def test_unsure_colour_of_the_new_piece(tables, game):
     verdict = game.add(tables.beside("blue", 20.0, colour_probability=0.7))
     assert isinstance(verdict, Accepted), "only blue can have thrown"
     asked = game.add(tables.beside("blue", 30.0, 90, colour_probability=0.7))
-    assert asked.said == "Is the new piece yellow or blue? It is yellow's throw."
+    assert asked.message == "Is the new piece yellow or blue? It is yellow's throw."
     assert asked.choices == (
         Choice(
             "It is yellow; a large piece", ("throw yellow large 30.00: blue 20.00 < yellow 30.00",)
@@ -220,7 +220,7 @@ def test_an_unsure_colour_that_no_throw_explains(tables, game):
     target, blue, _ = game.pieces
     verdict = game.see(target, blue, tables.beside("blue", 40.0, 180, colour_probability=0.7))
     assert isinstance(verdict, CannotSee)
-    assert (verdict.code, verdict.said) == (
+    assert (verdict.code, verdict.message) == (
         "boule.colour",
         "Is the new piece yellow or blue? It is yellow's throw.",
     )
@@ -250,7 +250,7 @@ def test_two_new_pieces(tables, game):
     )
     assert asked.until_moved, "they may be taken back, or thrown on to"
     both = game.add(tables.beside("blue", 20.0), tables.beside("blue", 30.0, 90))
-    assert (both.code, both.said) == (
+    assert (both.code, both.message) == (
         "boule.throw.two",
         "2 new pieces lie in play (blue, blue), and one is thrown at a time. Take them back.",
     )
@@ -269,7 +269,7 @@ def test_two_new_pieces_of_one_colour(tables, game):
     game.add(tables.beside("blue", 20.0))
     asked = game.add(tables.beside("yellow", 30.0, 90), tables.beside("yellow", 40.0, 180))
     assert (
-        asked.said
+        asked.message
         == "2 new pieces lie in play (yellow, yellow), and one is thrown at a time. Were they"
         " thrown one after the other?"
     )
@@ -294,7 +294,7 @@ def test_a_piece_that_is_perhaps_read_twice_is_asked_about(tables, game):
     asked = game.add(thrown, part)
     assert isinstance(asked, Ambiguous)
     assert (
-        asked.said
+        asked.message
         == "2 new pieces lie in play (blue, blue), and one is thrown at a time. Is one of them a"
         " part of another piece?"
     )
@@ -330,7 +330,9 @@ def test_who_stands_on_the_target_is_asked_once(tables, game):
     target = game.pieces[0]
     unsure = tables.on("blue", target, 0, pose_probability=0.8, base_mm=BESIDE_MM)
     asked = game.add(unsure)
-    assert asked.said == f"The {unsure} may not stand on the target. Is it as the camera read it?"
+    assert (
+        asked.message == f"The {unsure} may not stand on the target. Is it as the camera read it?"
+    )
     game.answer(asked, "As it was read: a large piece")
     thrown = game.add(tables.beside("yellow", 9.0, 90))
     assert thrown.moves == ("throw yellow large 9.00: blue on < yellow 9.00",)
@@ -359,7 +361,8 @@ def test_what_could_not_be_read_is_asked_once(tables, game):
     first = replace(tables.seen(*game.pieces, tables.beside("blue", 20.0)), unread_mm=spot)
     asked = judge(game.state, first, game.before)
     assert (
-        asked.said == "Something at (150, 150) mm could not be read. Is it as the camera read it?"
+        asked.message
+        == "Something at (150, 150) mm could not be read. Is it as the camera read it?"
     )
     game.move(*asked.choices[0].moves)
     again = replace(first, pieces=(*first.pieces, tables.beside("yellow", 30.0, 90)))
@@ -375,11 +378,11 @@ def test_who_throws_is_told_what_could_not_be_read(tables, game):
     waiting = judge(game.state, blind, game.before)
     assert isinstance(waiting, Waiting)
     assert (
-        waiting.said
+        waiting.message
         == "Yellow throws next. Something lies at (150, 150) mm that cannot be read. Show it more"
         " clearly."
     )
-    assert judge(game.state, blind, blind).said == "Yellow throws next."
+    assert judge(game.state, blind, blind).message == "Yellow throws next."
 
 
 def test_a_piece_on_the_target_may_hide_it(tables, game):
@@ -390,7 +393,7 @@ def test_a_piece_on_the_target_may_hide_it(tables, game):
     _, blue = game.pieces
     upper = tables.piece("yellow", 0.5, 2.0, 30.0, pose="upright")
     asked = game.see(blue, upper)
-    assert asked.said.startswith(
+    assert asked.message.startswith(
         "The green target cannot be seen in the play area. The yellow large, upright, "
     )
     assert [choice.moves for choice in asked.choices if choice.label.startswith("It left")] == [
@@ -436,7 +439,7 @@ def test_a_target_that_is_only_guessed_to_be_elsewhere_is_where_it_stood(tables,
     alone = game.see(
         tables.target(x_mm=80.0), replace(other, colour="blue", on=0, pose_probability=0.5)
     )
-    assert alone.said.startswith("The blue large, upright, "), "nothing else tells where it is"
+    assert alone.message.startswith("The blue large, upright, "), "nothing else tells where it is"
 
 
 def test_a_target_that_is_hidden_by_nothing_may_have_left(tables, game):
@@ -486,7 +489,7 @@ def test_a_piece_that_stands_just_where_the_target_lifts_it_is_on_it(tables, gam
         "The green target is hidden, and taken to be where it was seen last, under the piece that"
         " stands there."
     )
-    assert thrown.said.endswith(hidden)
+    assert thrown.message.endswith(hidden)
     assert [(piece.colour, piece.on) for piece in thrown.table.pieces] == [
         ("blue", None),
         ("yellow", 2),
@@ -502,7 +505,7 @@ def test_a_piece_that_stands_just_where_the_target_lifts_it_is_on_it(tables, gam
     assert after.moves == ("throw blue large 22.00: yellow on < blue 20.00 < blue 22.00",), (
         "measured from where the target was seen"
     )
-    assert after.said.endswith(hidden)
+    assert after.message.endswith(hidden)
 
 
 def test_eyes_that_guess_the_target_under_it_need_no_answer(tables, game):
@@ -533,7 +536,7 @@ def test_a_doubt_about_a_hidden_target_is_asked(tables, game):
     for seen in doubts:
         asked = judge(game.state, seen, game.before)
         assert isinstance(asked, Ambiguous), seen
-        assert asked.said.startswith("The green target cannot be seen in the play area.")
+        assert asked.message.startswith("The green target cannot be seen in the play area.")
 
 
 @pytest.mark.parametrize("sizes", ["shown", "declared"])

@@ -87,7 +87,7 @@ def test_noisy_ends(tables, first):
                 if after.layout.leaders == {truth.leading}
                 and (not after.end or after.end.points == truth.points)
             ]
-            assert len(right) == 1, (seed, verdict.said)
+            assert len(right) == 1, (seed, verdict.message)
             state, before = right[0], seen
     assert accepted > 80
     assert 0 < asked < 40

@@ -129,7 +129,7 @@ def test_every_ruling_is_an_option_or_listed_with_its_only_value():
     assert defaults == {ruling.name: ruling.values[0] for ruling in RULINGS}, (
         "a state of an older log has the defaults"
     )
-    assert len({ruling.said for ruling in RULINGS}) == len(RULINGS)
+    assert len({ruling.description for ruling in RULINGS}) == len(RULINGS)
 
 
 def test_a_throw_is_one_thing_or_the_other():

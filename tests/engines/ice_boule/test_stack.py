@@ -66,7 +66,7 @@ def test_two_pieces_of_one_player_on_the_target_are_two_points_each(tables, new_
     game.state = replace(game.state, thrown=(1, 4))
     game.see(*pieces)
     assert str(game.state.layout) == "blue on < blue on"
-    assert hear(game.state, {"player": "blue", "stop": True}).said.startswith(
+    assert hear(game.state, {"player": "blue", "stop": True}).message.startswith(
         "Blue throws no more. The end is over: blue scores 4 points."
     )
 
@@ -104,7 +104,7 @@ def test_a_stack_that_was_pushed_over_and_still_nests_touches(tables, new_game, 
     verdict = game.see(target, nested, tables.piece("yellow", 10.0, 60.0))
     assert isinstance(verdict, Accepted)
     assert str(game.state.layout).startswith("blue touching < yellow ")
-    assert verdict.said.startswith("The target was moved and is measured where it lies.")
+    assert verdict.message.startswith("The target was moved and is measured where it lies.")
 
 
 def test_what_still_nests_after_the_stack_fell_is_not_the_piece_that_was_thrown(tables, new_game):
@@ -216,9 +216,9 @@ def test_the_true_reading_of_a_fallen_stack_is_always_among_the_answers(tables, 
             heading_deg=float(chance.uniform(0, 360)),
         )
         asked = judge(game.state, tables.seen(fallen, thrown), game.before)
-        said = {choice.label.partition(". ")[2] for choice in asked.choices if choice.moves}
-        assert said >= {"Blue is nearest", "Yellow is nearest"}
-        assert said & {"Blue and yellow are equally near", "Yellow and blue are equally near"}
+        message = {choice.label.partition(". ")[2] for choice in asked.choices if choice.moves}
+        assert message >= {"Blue is nearest", "Yellow is nearest"}
+        assert message & {"Blue and yellow are equally near", "Yellow and blue are equally near"}
 
 
 def test_a_target_that_is_guessed_under_a_piece_that_stood_there_all_along_is_not_there(

@@ -73,7 +73,7 @@ def pose_of_a_new_target(game, tables, p):
 
 def pose_of_a_target_that_lies(game, tables, p):
     verdict = game().see(tables.target(pose="lying", pose_probability=p))
-    return type(verdict).__name__, verdict.said
+    return type(verdict).__name__, verdict.message
 
 
 def begun(game, tables):

@@ -22,7 +22,7 @@ def test_who_leads_too_close_to_call(tables, game):
         "yellow",
     )
     assert (
-        asked.said
+        asked.message
         == "Too close to call: yellow 19.9 ± 0.5 mm, blue 20.0 ± 0.5 mm. Measure with a calliper or"
         " decide together."
     )
@@ -36,7 +36,7 @@ def test_who_leads_too_close_to_call(tables, game):
         ),
     )
     decided = game.answer(asked, "blue is nearest")
-    assert decided.said == "Blue is nearest: the players decided."
+    assert decided.message == "Blue is nearest: the players decided."
     assert game.document["leading"] == "blue"
     # The two lie still: nobody is asked again, and the next throw counts against what was decided.
     verdict = game.add(tables.beside("yellow", 50.0, 180))
@@ -78,7 +78,7 @@ def test_equal_pieces_stay_equal(tables, game):
     game.answer(asked, "Blue and yellow are equally near")
     assert game.document["pieces"] == "blue 20.05 = yellow 20.05 < yellow 20.20"
     verdict = game.add(tables.beside("yellow", 90.0, 270))
-    assert verdict.said.endswith(
+    assert verdict.message.endswith(
         "Blue still leads, at 20.1 mm (an equal distance does not take the lead). Yellow throws"
         " again."
     )
@@ -107,7 +107,7 @@ def test_three_level_at_the_lead(tables, new_game):
     game.answer(asked, "Blue and red are equally near")
     assert (game.document["leading"], game.document["next"]) == (None, "red")
     verdict = game.add(tables.beside("red", 90.0, 270))
-    assert "Blue and red are level, and nobody leads." in verdict.said
+    assert "Blue and red are level, and nobody leads." in verdict.message
 
 
 def end_with(tables, new_game, gaps):
@@ -136,7 +136,7 @@ def test_the_score_too_close_to_call(tables, new_game):
     game = end_with(tables, new_game, [10.0, 20.0, 30.0])
     asked = game.add(tables.beside("yellow", 20.1, 270))
     assert (
-        asked.said
+        asked.message
         == "Too close to call: blue 20.0 ± 0.5 mm, yellow 20.1 ± 0.5 mm. Measure with a calliper or"
         " decide together."
     )
@@ -181,7 +181,7 @@ def test_calliper_on_the_lead(tables, game):
     game.add(tables.beside("blue", 20.0))
     asked = game.add(tables.beside("yellow", 19.9, 90))
     assert (
-        judge_answer(asked, {"blue": 19.91, "yellow": 19.95}, "red's umpire").said
+        judge_answer(asked, {"blue": 19.91, "yellow": 19.95}, "red's umpire").message
         == "Blue is nearest: red's umpire measured blue 19.91 mm, yellow 19.95 mm."
     )
     assert judge_answer(asked, {"blue": 20.0, "yellow": 20.0}).moves == asked.choices[2].moves
@@ -223,7 +223,7 @@ def test_tied_and_void_ends_in_words(tables, new_game):
         if isinstance(verdict, Ambiguous):
             game.answer(verdict, "Blue and yellow are equally near")
     verdict = game.add(tables.beside("yellow", 110.0, 270, 15))
-    assert verdict.said.endswith(
+    assert verdict.message.endswith(
         "The end is tied at the leading distance and is repeated without a score. Blue throws the"
         " target next."
     )
@@ -243,7 +243,7 @@ def test_stopping():
         "ruling ice_boule.7; Distances and Scoring",
     )
     assert (
-        stop.said
+        stop.message
         == "Blue throws no more. The end is over: blue scores 1 point. Blue throws the target next."
     )
     assert judge_stop(state, "yellow").code == "boule.stop.turn"
@@ -270,7 +270,7 @@ def test_a_throw_that_left_the_play_area_is_heard():
         ("throw blue out: blue 3.00 < yellow 8.00 ~ blue 8.10",),
         "Play",
     )
-    assert out.said.startswith(
+    assert out.message.startswith(
         "Blue's piece left the play area; it counts as thrown. Blue still leads, at 3.0 mm."
     )
     assert hear(state, {"player": "yellow", "out": True}).code == "boule.throw.spent"
@@ -325,7 +325,7 @@ def test_what_makes_it_too_close_is_said(tables, game):
     game.add(tables.beside("blue", 20.0))
     asked = game.add(tables.beside("yellow", 30.0, 90, pose_probability=0.95))
     assert isinstance(asked, Ambiguous)
-    assert asked.said.startswith(
+    assert asked.message.startswith(
         "Too close to call: blue 20.0 ± 0.5 mm, yellow 30.0 ± 0.5 mm if it is lying (95% sure). "
     )
 
@@ -424,10 +424,10 @@ def test_an_answer_stays_in_force_where_a_piece_moved_by_less_than_pictures_diff
     """
     game.add(tables.beside("blue", 20.0))
     game.answer(game.add(tables.beside("yellow", 19.9, 90)), answer)
-    said = str(game.state.layout)
+    message = str(game.state.layout)
     verdict = nudged(tables, game, 19.9 + nudge_mm, 0)
     assert isinstance(verdict, Accepted)
-    assert str(game.state.layout).startswith(f"{said} < ")
+    assert str(game.state.layout).startswith(f"{message} < ")
 
 
 @pytest.mark.parametrize("answer", ["Blue is nearest", "Yellow and blue are equally near"])
@@ -462,7 +462,7 @@ def test_what_people_said_is_not_asked_again_nor_forgotten_because_pictures_diff
         if not isinstance(asked, Ambiguous):
             continue
         game.answer(asked, chance.choice([choice.label for choice in asked.choices]))
-        said = str(game.state.layout)
+        message = str(game.state.layout)
         for throws in range(2):
             target, _, _, *rest = game.pieces
             read_mm = np.array([20.0, gap_mm]) + chance.uniform(-0.4, 0.4, 2)
@@ -474,4 +474,4 @@ def test_what_people_said_is_not_asked_again_nor_forgotten_because_pictures_diff
                 game.state.next, 80.0 + 30 * throws, 270 if throws % 2 else 180, sigma_mm=sigma_mm
             )
             assert isinstance(game.see(target, blue, yellow, *rest, far), Accepted)
-            assert str(game.state.layout).startswith(f"{said} < ")
+            assert str(game.state.layout).startswith(f"{message} < ")

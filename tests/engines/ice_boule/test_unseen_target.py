@@ -55,7 +55,7 @@ def test_its_colour_may_be_said_at_once():
 def test_after_a_restart_it_is_said_that_the_target_is_not_seen():
     waits = judge(begun().state, Tables.seen(), None)
     assert isinstance(waits, Waiting)
-    assert waits.said.startswith("The green target cannot be seen in the play area. ")
+    assert waits.message.startswith("The green target cannot be seen in the play area. ")
 
 
 @pytest.mark.parametrize("pieces", [1, 2])
@@ -79,7 +79,7 @@ def test_the_last_target_is_the_first_choice():
 
 def test_nobody_is_asked_about_it_before_something_is_thrown():
     waits = begun().see()
-    assert waits.said == "The green target cannot be seen in the play area. Blue throws next."
+    assert waits.message == "The green target cannot be seen in the play area. Blue throws next."
     assert waits.as_recorded
     assert waits.asks is None
 
@@ -124,7 +124,7 @@ def test_no_distance_from_it_is_told():
     assert game.document["gap_mm"] is None
     assert not game.state.layout.lies[0].measured
     out = hear(game.state, {"player": "yellow", "out": True})
-    assert "Blue still leads. " in out.said
+    assert "Blue still leads. " in out.message
 
 
 def test_that_a_piece_stands_on_it_is_never_forgotten():

@@ -130,7 +130,7 @@ def test_a_piece_that_may_lie_in_the_way_is_asked_about():
     shot = next(shot for shot in game.shots(doubtful) if shot.target == "red1")
     assert shot.hangs_on == ("black1 lies in its way",)
     wrong = game.violation(doubtful, game.parse_move("capture red1"))
-    assert (wrong.code, "it hangs on whether black1 lies in its way" in wrong.said) == (
+    assert (wrong.code, "it hangs on whether black1 lies in its way" in wrong.message) == (
         "storm.too_close",
         True,
     )
@@ -159,9 +159,9 @@ def test_the_judge_lets_a_shot_pass_over_a_piece_or_not(table, lie, play, fire, 
 
 
 @pytest.mark.parametrize(
-    ("knocked", "said"), [("thrower", "red's at once"), ("nobody", "nobody's")]
+    ("knocked", "message"), [("thrower", "red's at once"), ("nobody", "nobody's")]
 )
-def test_the_judge_says_whose_a_piece_is_that_was_knocked_off(table, lie, play, knocked, said):
+def test_the_judge_says_whose_a_piece_is_that_was_knocked_off(table, lie, play, knocked, message):
     table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320)}
     line = (
         "players green black red; round 1; totals 0 0 0; stacks 0 0 0; thrown 2; turn -; pieces"
@@ -173,8 +173,8 @@ def test_the_judge_says_whose_a_piece_is_that_was_knocked_off(table, lie, play, 
     table.pieces["red1"] = lie("red", 75, 320)
     ruled = play(line, before)
     assert (
-        ruled.said
-        == f"Red's piece lies within b7. It knocked green1 off the board, which is {said}. Green"
+        ruled.message
+        == f"Red's piece lies within b7. It knocked green1 off the board, which is {message}. Green"
         " throws next."
     )
     after = game.play(game.State.parse(line), game.parse_move(*ruled.moves))
@@ -183,19 +183,19 @@ def test_the_judge_says_whose_a_piece_is_that_was_knocked_off(table, lie, play, 
 
 def test_who_may_pass_has_a_button_and_says_so_or_is_told_the_ruling():
     may, must = state("attack=may"), state("attack=must")
-    said = {"player": "green", "passes": True}
-    assert {"label": "Green does not fire", "said": said} in game.state_document(may)["may_say"]
+    message = {"player": "green", "passes": True}
+    assert {"label": "Green does not fire", "said": message} in game.state_document(may)["may_say"]
     assert all("passes" not in one["said"] for one in game.state_document(must)["may_say"])
-    accepted = game.hear(may, said)
-    assert (accepted.moves, accepted.said, accepted.rests_on) == (
+    accepted = game.hear(may, message)
+    assert (accepted.moves, accepted.message, accepted.rests_on) == (
         ("pass green",),
         "Green does not fire. Black fires next, or passes.",
         "Attack; ruling ice_storm.10",
     )
-    refused = game.hear(must, said)
+    refused = game.hear(must, message)
     assert isinstance(refused, Refused)
     assert (refused.code, refused.rests_on) == ("storm.pass", "Attack; ruling ice_storm.10")
-    assert game.hear(may, said | {"player": "red"}).code == "storm.pass.turn"
+    assert game.hear(may, message | {"player": "red"}).code == "storm.pass.turn"
     assert [choice.moves for choice in game.alternatives(may, ("capture black1",))] == [
         ("capture red1",),
         ("pass green",),
@@ -224,7 +224,7 @@ def test_the_whole_referee_hears_a_pass(film, table, monkeypatch, lie):
         ("accepted", "storm.pass", "green", ("pass green",)),
         ("accepted", "storm.attack", "black", ("capture red1",)),
     ]
-    film.session.command(Hear(said={"player": "red", "passes": True}))
+    film.session.command(Hear(heard={"player": "red", "passes": True}))
     assert film.session.ledger.state.passed == ("red",)
 
 

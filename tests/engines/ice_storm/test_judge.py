@@ -269,7 +269,7 @@ def spoil(evening):
     ), plant.__name__
     back = evening.judge(evening.table)
     assert isinstance(back, Waiting), (plant.__name__, back)
-    assert back.said == game.turn(evening.state)
+    assert back.message == game.turn(evening.state)
     evening.planted[plant] += 1
 
 

@@ -66,7 +66,7 @@ def test_a_knocked_piece_that_nobody_sees_is_asked_about(table, lie, play):
     del table.pieces["green1"]
     table.pieces["red1"] = lie("red", 75, 320)
     asked = play(state, before)
-    assert (asked.code, asked.said) == (
+    assert (asked.code, asked.message) == (
         "storm.vanished",
         "Was green1 knocked off the board by red's throw?",
     )
@@ -84,14 +84,15 @@ def test_a_knocked_piece_that_nobody_sees_is_asked_about(table, lie, play):
     accepted = play(state, before)
     assert accepted.moves == ("throw red b7: green1 off",)
     assert (
-        accepted.said
+        accepted.message
         == "Red's piece lies within b7. It knocked green1 off the board, which is red's at once."
         " Green throws next."
     )
     unread = play(state, before, unread_mm=(np.array([178.0, 80.0]),))
     assert isinstance(unread, CannotSee)
     assert (
-        unread.said == "Something lies at (178, 80) mm that cannot be read. Show it more clearly."
+        unread.message
+        == "Something lies at (178, 80) mm that cannot be read. Show it more clearly."
     )
 
 
@@ -100,7 +101,7 @@ def test_a_piece_that_was_not_seen_before_either_is_not_gone(table, lie, play):
     table.pieces = {"black1": lie("black", 320, 320), "red1": lie("red", 75, 320)}
     blind = table.seen()
     waiting = play(thrown("green1 d2, black1 g7, red1 b7", 3), blind)
-    assert (type(waiting), waiting.said) == (
+    assert (type(waiting), waiting.message) == (
         CannotSee,
         (
             "green1 is not seen, about (175, 75) mm, and was not before. Show it more clearly, or"
@@ -127,7 +128,7 @@ def test_a_throw_that_knocks_an_own_piece_off_wastes_it(table, lie, play):
     verdict = play(state, before)
     assert (verdict.code, verdict.moves) == ("storm.throw", ("throw green g2: green1 off",))
     assert (
-        verdict.said
+        verdict.message
         == "Green's piece lies within g2. It knocked green1 off the board, its own: wasted. Black"
         " throws next."
     )
@@ -156,7 +157,7 @@ def test_a_knocked_piece_beside_the_board_is_asked_about_where_the_throw_is_not_
     asked = play(state, before)
     assert (type(asked), asked.code, asked.until_moved) == (Ambiguous, "storm.unseen", True)
     assert (
-        asked.said
+        asked.message
         == f"Was {gone} knocked off the board by a throw of red's that is off the board too?"
     )
     assert [choice.moves for choice in asked.choices] == [*((way,) for way in ways), ()]
@@ -207,6 +208,25 @@ def test_what_is_hardly_there_is_nobodys_throw(table, lie, play):
     assert isinstance(play(thrown("green1 d2, black1 g7", 2), before, there), CannotSee)
     table.pieces["red1"] = lie("red", 75, 320)
     assert play(thrown("green1 d2, black1 g7", 2), before, there).moves == ("throw red b7",)
+
+
+def test_a_second_piece_of_who_throws_that_is_hardly_read_is_asked_about(table, lie, play):
+    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320)}
+    before, state = table.seen(), thrown("green1 d2, black1 g7", 2)
+    second = replace(
+        lie("red", 90, 200).piece(pose_probability=0.88), covariance=np.diag([9.0, 9.0, 400.0])
+    )
+    lay = table.seen(second)
+    table.pieces["red1"] = lie("red", 75, 320)
+    asked = play(state, before, second)
+    assert (type(asked), asked.code) == (Ambiguous, "storm.throw.two")
+    assert asked.message.startswith("Did red throw one piece, or two?")
+    assert [choice.moves for choice in asked.choices] == [("throw red b7",), ()]
+    assert play(state, lay, second).moves == ("throw red b7",), "it lay there before"
+    unread = replace(before, unread_mm=(second.base_mm + 2.0,))
+    assert play(state, unread, second).moves == ("throw red b7",), "something lay there before"
+    white = replace(second, colour="white")
+    assert play(state, before, white).moves == ("throw red b7",), "white did not throw"
 
 
 def test_a_ghost_that_was_ruled_on_is_not_asked_about_again(table, lie, play):
@@ -324,7 +344,7 @@ def test_a_colour_that_is_not_sure(table, lie, play):
     state, before = thrown("green1 d2", 1), table.seen()
     doubtful = lie("red", 320, 320).piece(colour_probability=0.8)
     asked = play(state, before, doubtful)
-    assert (asked.code, asked.said) == (
+    assert (asked.code, asked.message) == (
         "storm.colour",
         "Is the new piece black or red? It is black's throw.",
     )
@@ -360,9 +380,29 @@ def test_two_throws_one_after_the_other(table, lie, play):
     table.pieces |= {"black1": lie("black", 320, 320), "red1": lie("red", 75, 320)}
     both = play(state, before)
     assert (both.code, both.moves) == ("storm.throw", ("throw black g7", "throw red b7"))
-    assert both.said == "Black and then red threw. Green throws next."
+    assert both.message == "Black and then red threw. Green throws next."
     table.pieces["green1"] = lie("green", 225, 60)
     assert play(state, before).code == "storm.throw.two"
+
+
+def test_a_piece_that_was_moved_and_looks_like_the_throwers(table, lie, play):
+    """Nobody is accused of two throws where one of the two may be what is missing."""
+    table.pieces = {"green1": lie("green", 175, 60), "red1": lie("red", 320, 360)}
+    state, before = thrown("green1 d2, red1 g8", 4), table.seen()
+    del table.pieces["green1"]
+    table.pieces["black1"] = lie("black", 320, 320)
+    moved = lie("black", 225, 60).piece()
+    asked = play(state, before, moved)
+    assert (type(asked), asked.code) == (Ambiguous, "storm.colour")
+    assert asked.message == "Is what looks like a new black piece green1, which was moved?"
+    assert [choice.moves for choice in asked.choices] == [
+        ("throw black e2: green1 g7",),
+        ("throw black g7: green1 e2",),
+        (),
+    ]
+    assert asked.choices[-1].label == "No: black threw two, take both back"
+    table.beside.append(lie("green", 175, -60))
+    assert play(state, before, moved).code == "storm.throw.two", "green1 lies beside the board"
 
 
 def test_two_throws_of_which_one_is_too_close_to_the_edge_are_asked_about(table, lie, play):
@@ -374,7 +414,7 @@ def test_two_throws_of_which_one_is_too_close_to_the_edge_are_asked_about(table,
         "storm.too_close",
         [("throw black g7", "throw red f1-g1>f1/g1"), ("throw black g7", "throw red off"), ()],
     )
-    assert asked.said == "How black's and red's throws came to rest is too close to call."
+    assert asked.message == "How black's and red's throws came to rest is too close to call."
 
 
 def test_who_throws_first_may_resign_before_the_first_throw(table, lie, play):
@@ -384,7 +424,7 @@ def test_who_throws_first_may_resign_before_the_first_throw(table, lie, play):
     table.pieces = {"a": lie("black", 175, 60), "b": lie("red", 320, 320)}
     waits = play(state)
     assert isinstance(waits, Waiting)
-    assert waits.said.startswith("Clear the board.")
+    assert waits.message.startswith("Clear the board.")
     del table.pieces["b"]
     assert play(state).moves == ("throw black d2",)
 
@@ -399,7 +439,7 @@ def test_a_piece_that_was_moved_and_looks_like_another_colour(table, lie, play):
     table.pieces["black1"] = lie("black", 320, 320)
     moved = lie("red", 225, 60)
     asked = play(state, before, moved.piece(colour_probability=0.6))
-    assert (asked.code, asked.said) == (
+    assert (asked.code, asked.message) == (
         "storm.colour",
         "Is what looks like a new red piece green1, which was moved?",
     )
@@ -430,7 +470,7 @@ def test_the_first_throw_of_a_game_beside_the_board(table, lie, play):
     table.pieces = {"a": lie("green", 175, 60), "b": lie("green", 320, 320)}
     wrong = play()
     assert (
-        wrong.said
+        wrong.message
         == "Clear the board. A green piece lies on d2. A green piece lies on g7. Green throws next."
     )
     assert wrong.differences == ("A green piece lies on d2.", "A green piece lies on g7.")
@@ -448,7 +488,7 @@ def test_a_shot_that_hangs_on_a_touch(table, lie, play):
     waiting = play(state, before)
     assert isinstance(waiting, Ambiguous)
     assert (
-        waiting.said
+        waiting.message
         == "Whether green has a shot is too close to call: it hangs on how black1 lies. Look"
         " closely and decide together."
     )
@@ -527,7 +567,7 @@ def test_what_is_put_back_nearly_where_it_lay(table, lie, play):
         "green",
         ("capture black1",),
     )
-    assert refused.said.endswith("Put black1 back.")
+    assert refused.message.endswith("Put black1 back.")
     table.pieces["black1"] = replace(black, x_mm=270, y_mm=265)
     assert isinstance(play(state, before), Waiting)
     table.pieces["black1"] = replace(black, x_mm=325)
@@ -573,7 +613,7 @@ def test_what_nobody_sees_of_a_throw_is_heard():
     wasted = game.hear(state, off)
     assert (wasted.code, wasted.moves) == ("storm.throw.wasted", ("throw green off",))
     assert (
-        wasted.said
+        wasted.message
         == "Green's piece is off the board, or partly off: it is wasted. Black throws next."
     )
     again = game.hear(state, low)

@@ -21,7 +21,7 @@ def test_the_colour_that_people_decided_holds_until_the_piece_moves(table, lie, 
     table.pieces = {"black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}
     misread = lie("red", 178, 60, pose="upright").piece(colour_probability=0.7)
     asked = play(thrown("black1 f6, red1 d8", 3), table.seen(), misread)
-    assert (type(asked), asked.said) == (
+    assert (type(asked), asked.message) == (
         Ambiguous,
         "Is the new piece green or red? It is green's throw.",
     )
@@ -51,7 +51,9 @@ def test_a_piece_that_is_surely_read_in_another_colour_can_be_claimed_by_who_thr
     misread = lie("red", 178, 60, pose="upright").piece()
     refused = play(state, before, misread)
     assert refused.code == "storm.throw.turn"
-    assert refused.said.endswith("If it is green's and only looks red to the camera, correct this.")
+    assert refused.message.endswith(
+        "If it is green's and only looks red to the camera, correct this."
+    )
     assert refused.evidence["may_be"] == {
         "It is green: green's piece lies on the board, upright on d2": "throw green d2^"
     }
@@ -78,7 +80,7 @@ def test_a_piece_beside_the_board_of_a_doubtful_colour(table, lie, play):
     }
     assert play(state, before, off_board=(stray["green"],)).moves == ("throw green off",)
     asked = play(state, before, off_board=(stray["black"],))
-    assert (type(asked), asked.said) == (
+    assert (type(asked), asked.message) == (
         Ambiguous,
         "Is the piece beside the board green or black? It is green's throw.",
     )
@@ -102,7 +104,7 @@ def test_two_pieces_are_not_in_one_place(table, lie, play):
     state, before = thrown("black1 f6, red1 d8", 3), table.seen()
     nothing = lie("red", 277, 264, 20.0, "upright").piece(colour_probability=0.9)
     seen = play(state, before, nothing)
-    assert (type(seen), seen.said) == (
+    assert (type(seen), seen.message) == (
         CannotSee,
         "Something lies at (277, 264) mm that cannot be read. Show it more clearly.",
     )

@@ -170,7 +170,7 @@ BOARD = (
 
 
 @pytest.mark.parametrize(
-    ("pieces", "move", "said"),
+    ("pieces", "move", "message"),
     [
         (
             BOARD,
@@ -225,8 +225,8 @@ BOARD = (
         ),
     ],
 )
-def test_refusals_in_words(pieces, move, said):
-    assert violation(State.parse(LINE.format(pieces)), parse_move(move)).said == said
+def test_refusals_in_words(pieces, move, message):
+    assert violation(State.parse(LINE.format(pieces)), parse_move(move)).message == message
 
 
 def test_pieces_that_lie_alike_need_no_number():

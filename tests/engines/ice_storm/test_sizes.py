@@ -60,7 +60,7 @@ def test_a_piece_of_another_size_than_the_others_is_named_and_thrown_again(two, 
         (),
     )
     assert (
-        refused.said
+        refused.message
         == "Red's piece is medium, and the others are small. Take it away, and throw a small one."
         " What it moved stays where it is."
     )
@@ -88,7 +88,9 @@ def test_a_size_that_is_not_sure_is_asked_about_with_the_truth_among_the_answers
     odd = another("red", 75, 310, probability=0.9)
     asked = play(state(), two.seen(), odd)
     assert isinstance(asked, Ambiguous)
-    assert asked.said == "Is red's new piece small or medium? All pieces of a game are of one size."
+    assert (
+        asked.message == "Is red's new piece small or medium? All pieces of a game are of one size."
+    )
     assert asked.rests_on == "Deployment; ruling ice_storm.13"
     small = str(touches(odd.rivals[0], BOARD).place)
     assert [choice.moves for choice in asked.choices] == [(f"throw red {small}",), (), ()]
@@ -128,7 +130,7 @@ def test_a_size_that_is_named_before_play_holds_from_the_first_throw(table, play
     first = game.start(PLAYERS, {"size": "small"})
     refused = play(first, table.seen(), another("green", 75, 310))
     assert (refused.code, refused.tried) == ("storm.throw.size", ("throw green size",))
-    assert refused.said.startswith(
+    assert refused.message.startswith(
         "Green's piece is medium, and this game is played with small pieces. Take it away, and"
         " throw a small one."
     )

@@ -34,7 +34,7 @@ def test_how_it_lies_may_be_said_at_once(lies):
     heard = game.hear(state, {"player": "green", "on": lies})
     assert isinstance(heard, Accepted)
     assert heard.moves == (f"throw green {lies}",)
-    assert "The camera does not see it. Black throws next." in heard.said
+    assert "The camera does not see it. Black throws next." in heard.message
     assert isinstance(game.hear(state, {"player": "black", "on": lies}), Refused)
 
 
@@ -50,7 +50,7 @@ def test_play_goes_on_beside_a_first_throw_that_is_never_seen(table, lie, play):
     waits = play(state)
     assert isinstance(waits, Waiting)
     assert waits.as_recorded
-    assert waits.said == "green1 is not seen, and lies within d4 as recorded. Black throws next."
+    assert waits.message == "green1 is not seen, and lies within d4 as recorded. Black throws next."
     table.pieces["black1"] = lie("black", 320, 320)
     assert play(state).moves == ("throw black g7",)
     state, before = game.play(state, game.parse_move("throw black g7")), table.seen()

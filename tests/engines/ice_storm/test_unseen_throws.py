@@ -51,7 +51,7 @@ def test_a_board_that_a_throw_out_of_sight_changed_is_asked_about(three, lie, pl
     told = play(STATE, before)
     assert isinstance(told, OutOfSync)
     assert moves_of(told.asks) == [("throw green off: red1 c5",), ("void green: red1 c5",), ()]
-    assert told.asks.said == "Did a throw do that which is off the board?"
+    assert told.asks.message == "Did a throw do that which is off the board?"
 
 
 def test_said_to_be_off_first_and_seen_to_have_moved_pieces_then(three, lie, play):
@@ -202,7 +202,7 @@ def test_a_piece_of_another_size_that_was_left_lying_is_named_beside_the_right_o
     refused = play(STATE, before, odd)
     assert (refused.code, refused.stands) == ("storm.throw.size", ())
     assert (
-        refused.said
+        refused.message
         == "A green piece on e5 is medium, and the others are small. Take away what is of another"
         " size."
     )
@@ -219,8 +219,8 @@ def test_a_throw_that_leaned_or_did_not_can_be_put_right_by_people(three, play):
     on_green = three.leaning("green")
     refused = play(STATE, three.seen(), dataclasses.replace(on_green, pose_probability=1.0))
     assert (refused.code, refused.stands) == ("storm.throw.leaning", ())
-    ((said, move),) = refused.evidence["may_be"].items()
-    assert said.startswith("Green's piece lies on the board")
+    ((message, move),) = refused.evidence["may_be"].items()
+    assert message.startswith("Green's piece lies on the board")
     assert game.violation(STATE, game.parse_move(move)) is None
 
 

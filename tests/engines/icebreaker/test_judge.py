@@ -227,7 +227,7 @@ def test_games_with_everything_that_goes_wrong(tables, seed):
             assert tried is None or verdict.tried == tried, plant.__name__
         back = evening.judge(evening.table)
         assert isinstance(back, Waiting), "the table was put right"
-        assert back.said == game.turn(evening.state)
+        assert back.message == game.turn(evening.state)
         move, verdict = evening.play()
         assert isinstance(verdict, Accepted), (str(evening.state), str(move), verdict)
         assert (verdict.code, verdict.moves) == ("icebreaker.move", (str(move),))
@@ -262,7 +262,7 @@ def test_the_set_up_is_accepted_once_it_is_right(tables):
     waiting = game.judge(evening.state, unset.seen(), None, BOARD)
     assert isinstance(waiting, Waiting)
     assert (
-        waiting.said
+        waiting.message
         == "Set up the board: Red's ship of A1 is missing. Missing: the icebergs on E5 and F5."
     )
     started = game.judge(evening.state, evening.table.seen(), None, BOARD)
@@ -270,7 +270,7 @@ def test_the_set_up_is_accepted_once_it_is_right(tables):
     assert isinstance(game.judge(evening.state, evening.table.seen(), ANYTHING, BOARD), Waiting)
     empty = evening.table.copy()
     empty.ice.clear()
-    assert "and 47 more" in game.judge(evening.state, empty.seen(), None, BOARD).said
+    assert "and 47 more" in game.judge(evening.state, empty.seen(), None, BOARD).message
 
 
 def test_a_ship_that_is_not_read_at_the_set_up_is_told_as_that(tables):
@@ -279,7 +279,7 @@ def test_a_ship_that_is_not_read_at_the_set_up_is_told_as_that(tables):
     at = unset.ships.pop("A1")[1]
     waiting = game.judge(evening.state, unset.seen(unread_mm=(np.asarray(at),)), None, BOARD)
     assert (
-        waiting.said
+        waiting.message
         == "Set up the board: Red's ship of A1 is missing. Something that is not read as a ship"
         " stands on A1. Show it better; where colours are hard to tell, teach the referee yours."
     )
@@ -296,7 +296,7 @@ def test_an_iceberg_that_people_said_is_none_is_told_once(tables):
     asked = game.judge(evening.state, wrong.seen(), evening.table.seen(), BOARD)
     assert isinstance(asked, Ambiguous)
     assert (
-        asked.said
+        asked.message
         == "Red moved E9-D8, and what looks like an iceberg is seen on E9, where none belongs. Is"
         " it one?"
     )
@@ -319,7 +319,7 @@ def test_nothing_is_ruled_under_a_hand_or_on_a_ship_that_fell(tables):
         game.judge(evening.state, evening.table.seen(hand=True), ANYTHING, BOARD), Waiting
     )
     fallen = game.judge(evening.state, evening.table.fallen("A1"), ANYTHING, BOARD)
-    assert fallen.said == "Stand the red ship upright where it belongs."
+    assert fallen.message == "Stand the red ship upright where it belongs."
 
 
 def test_refusals_say_what_to_do(tables):
@@ -331,7 +331,7 @@ def test_refusals_say_what_to_do(tables):
         ("E9-D7",),
         "ice.step",
     )
-    assert verdict.said.endswith("Put back red's ship to E9 and the iceberg on D7.")
+    assert verdict.message.endswith("Put back red's ship to E9 and the iceberg on D7.")
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -352,7 +352,7 @@ def test_an_exchanged_ship_is_named_though_eyes_read_three_ships_of_a_colour_at_
     belongs = evening.table.ships[cell][0]
     if unread == cell:
         assert isinstance(verdict, CannotSee)
-        assert verdict.said.startswith(
+        assert verdict.message.startswith(
             f"Something that is not read as a ship stands on {cell}, and {belongs}'s ship of {cell}"
             " is not seen"
         )
@@ -448,7 +448,7 @@ def test_that_an_iceberg_behind_a_ship_is_not_seen_proves_nothing(tables, eye_mm
         evening.state, dataclasses.replace(table.seen(), camera=camera), ANYTHING, BOARD
     )
     assert isinstance(verdict, kind)
-    assert kind is OutOfSync or verdict.said == game.turn(evening.state)
+    assert kind is OutOfSync or verdict.message == game.turn(evening.state)
 
 
 @pytest.mark.parametrize(

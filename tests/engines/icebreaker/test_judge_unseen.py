@@ -48,22 +48,22 @@ def test_what_people_say_of_another_players_ship_is_held(state, table):
     lost = cells_of(table, "green")[0]
     asked = judge(state, table, unseen(table, lost)).asks
     assert (
-        asked.said
+        asked.message
         == f"Not seen on the board: green's ship of {lost}. What is true? You may also move it a"
         " little."
     )
     assert [(choice.moves, choice.holds) for choice in asked.choices] == [((), True), ((), False)]
-    said = unseen(table, lost)
-    waiting = judge(state, table, said, said)
+    message = unseen(table, lost)
+    waiting = judge(state, table, message, message)
     assert (type(waiting), waiting.asks) == (Waiting, None)
-    assert waiting.said.endswith(
+    assert waiting.message.endswith(
         f"Not seen, and there on the players' word: green's ship of {lost}."
     )
     move = next(iter(game.legal_moves(state)))
     table.move(*str(move).split("-"))
-    assert judge(state, table, unseen(table, lost), said).moves == (str(move),)
+    assert judge(state, table, unseen(table, lost), message).moves == (str(move),)
     other = cells_of(table, "green")[1]
-    assert isinstance(judge(state, table, unseen(table, lost, other), said), Waiting), (
+    assert isinstance(judge(state, table, unseen(table, lost, other), message), Waiting), (
         "that one is gone for another reason"
     )
 
@@ -72,7 +72,7 @@ def test_a_ship_that_is_read_to_lie_and_stands_is_held_at_peoples_word(state, ta
     lost = cells_of(table, "green")[0]
     lies = table.fallen(lost)
     fallen = judge(state, table, lies)
-    assert fallen.said == "Stand the green ship upright where it belongs."
+    assert fallen.message == "Stand the green ship upright where it belongs."
     assert [(choice.moves, choice.holds) for choice in fallen.asks.choices] == [
         ((), True),
         ((), False),
@@ -86,8 +86,8 @@ def test_a_ship_that_is_read_to_lie_and_stands_is_held_at_peoples_word(state, ta
 
 def test_the_word_ends_when_the_ship_is_seen(state, table):
     lost = cells_of(table, "green")[0]
-    said = unseen(table, lost)
-    again = judge(state, table, table.seen(), said)
+    message = unseen(table, lost)
+    again = judge(state, table, table.seen(), message)
     assert (type(again), again.moves) == (Accepted, ())
     assert judge(state, table, unseen(table, lost), table.seen()).asks, (
         "by the table on which it was seen again it is gone"
@@ -102,13 +102,15 @@ def test_the_own_ship_may_have_moved(state, table):
     asked = judge(state, table, unseen(table, here)).asks
     legal = {choice.moves for choice in asked.choices if choice.moves}
     assert legal == {way for way in own if way[0].split("-")[1] not in table.ice}
-    said = unseen(table, here)
+    message = unseen(table, here)
     assert {
-        choice.moves for choice in judge(state, table, said, said).asks.choices if choice.moves
+        choice.moves
+        for choice in judge(state, table, message, message).asks.choices
+        if choice.moves
     } == legal
     del table.ice[there]
     assert (str(move),) in [
-        choice.moves for choice in judge(state, table, unseen(table, here), said).asks.choices
+        choice.moves for choice in judge(state, table, unseen(table, here), message).asks.choices
     ]
 
 
@@ -164,16 +166,16 @@ def test_a_board_that_is_set_up_but_for_unseen_icebergs_is_asked_about(state, ta
         del pale.ice[cell]
     asked = game.judge(state, pale.seen(), None, BOARD).asks
     assert (
-        asked.said
+        asked.message
         == f"Not seen on the board: the icebergs on {' and '.join(lost)}. What is true? You may"
         " also move it a little."
     )
     assert [(choice.moves, choice.holds) for choice in asked.choices] == [((), True), ((), False)]
-    said = pale.seen()
-    assert type(game.judge(state, pale.seen(), said, BOARD)) is Waiting
+    message = pale.seen()
+    assert type(game.judge(state, pale.seen(), message, BOARD)) is Waiting
     move = next(move for move in game.legal_moves(state) if str(move).split("-")[1] not in lost)
     pale.move(*str(move).split("-"))
-    assert game.judge(state, pale.seen(), said, BOARD).moves == (str(move),)
+    assert game.judge(state, pale.seen(), message, BOARD).moves == (str(move),)
 
 
 def test_nobody_is_asked_about_icebergs_while_they_are_laid_out(state, table):
@@ -194,7 +196,7 @@ def test_a_ship_that_is_hardly_read_beside_an_iceberg_that_is_gone_is_asked_abou
     taken = replace(rest, pieces=(*rest.pieces, hardly), counters=table.seen().counters)
     asked = judge(state, table, taken, before)
     assert isinstance(asked, Ambiguous), asked
-    assert asked.said.startswith(
+    assert asked.message.startswith(
         f"Has {state.next} moved? A ship may stand where it stood, or where it may go."
     )
     assert [choice.moves for choice in asked.choices] == [(str(move),), ()]
@@ -229,18 +231,18 @@ def test_of_icebergs_that_are_not_seen_people_say_that_they_are_there(state, tab
     wrong = judge(state, table, hidden.seen())
     assert isinstance(wrong, OutOfSync)
     assert (
-        wrong.asks.said
+        wrong.asks.message
         == "Not seen on the board: the iceberg on E5. What is true? You may also move it a little."
     )
     assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [
         ((), True),
         ((), False),
     ]
-    said = hidden.seen()
-    assert isinstance(judge(state, table, hidden.seen(), said), Waiting)
+    message = hidden.seen()
+    assert isinstance(judge(state, table, hidden.seen(), message), Waiting)
     move = next(iter(game.legal_moves(state)))
     hidden.move(*str(move).split("-"))
-    assert judge(state, table, hidden.seen(), said).moves == (str(move),)
+    assert judge(state, table, hidden.seen(), message).moves == (str(move),)
     reach = {str(move).split("-")[1] for move in game.legal_moves(state)}
     near = table.copy()
     del near.ice[next(cell for cell in near.ice if cell in reach)]
@@ -254,7 +256,7 @@ def test_a_game_that_began_before_anybody_looked_goes_on(state, table):
     table.move(*str(first).split("-"))
     waiting = game.judge(state, table.seen(), None, BOARD)
     assert isinstance(waiting, Waiting)
-    assert waiting.asks.said == "Was the board set up, and has play begun?"
+    assert waiting.asks.message == "Was the board set up, and has play begun?"
     assert [choice.moves for choice in waiting.asks.choices] == [(str(first),), ()]
     then = next(iter(game.legal_moves(game.play(state, first))))
     table.move(*str(then).split("-"))

@@ -36,15 +36,15 @@ def test_a_player_who_can_move_no_ship_is_told_with_the_ruling(table):
     verdict = ruled(state, table)
     assert isinstance(verdict, Accepted)
     assert (
-        verdict.said
+        verdict.message
         == "Red's ship goes from C3 to B2: red 15 and black 15. Black can move no ship, so the turn"
         " passes. Red moves next."
     )
     assert verdict.rests_on == "Moves; ruling icebreaker.2"
-    assert all(clause.said for clause in explain("icebreaker", verdict.rests_on))
+    assert all(clause.text for clause in explain("icebreaker", verdict.rests_on))
     after = game.play(state, parse_move(*verdict.moves))
     assert after.next == "red"
-    assert [one.said for one in game.options(after) if one.who == "black"] == [
+    assert [one.label for one in game.options(after) if one.who == "black"] == [
         "can move no ship now, and passes"
     ]
     assert isinstance(ruled(after, table), Waiting), "nothing is asked of who is stuck"
@@ -81,13 +81,13 @@ def test_the_whole_referee_tells_it_and_goes_on_to_the_end(film, table, monkeypa
         ("accepted", "icebreaker.move", "red", ("C3-B2",)),
         ("accepted", "icebreaker.move", "red", ("A2-A1",)),
     ]
-    said = [
-        record.event.said
+    message = [
+        record.event.message
         for record in film.session.records()
         if getattr(record.event, "verdict", "") == "accepted"
     ]
-    assert "Black can move no ship, so the turn passes. Red moves next." in said[0]
-    assert said[1].endswith("The game is over: red won with 16 icebergs to black's 15.")
+    assert "Black can move no ship, so the turn passes. Red moves next." in message[0]
+    assert message[1].endswith("The game is over: red won with 16 icebergs to black's 15.")
 
 
 def cut_off(played: Board, ships: tuple[int, ...]) -> int:

@@ -326,14 +326,14 @@ def test_games_with_objections(seed, seats, chosen):
     """
     chance, state = Random(seed), start(seats, chosen)
     while not outcome(state):
-        said = [
+        message = [
             move
             for by, to in product(seats, seats)
             if violation(state, move := Objection(by, to)) is None
         ]
         legal = list(legal_moves(state))
         assert legal
-        before, move = state, chance.choice(said if said and chance.random() < 0.1 else legal)
+        before, move = state, chance.choice(message if message and chance.random() < 0.1 else legal)
         state = play(state, move)
         assert State.parse(str(state)) == state
         document = state_document(state)

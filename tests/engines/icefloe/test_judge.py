@@ -160,10 +160,10 @@ class Evening:
         assert verdict.moves == (str(move),)
         self.state = game.play(self.state, move)
         if self.state.phase == "vote":
-            assert verdict.said == f"{move.player.capitalize()} has voted."
+            assert verdict.message == f"{move.player.capitalize()} has voted."
             assert move.choice not in game.state_document(self.state)["votes"].values()
         else:
-            assert "All votes are shown" in verdict.said
+            assert "All votes are shown" in verdict.message
 
     def say(self, move, *kinds):
         """A move that is heard."""
@@ -378,7 +378,7 @@ def spoil(evening):
     assert tried is None or verdict.evidence["move"] == tried, (plant.__name__, tried, verdict)
     back = evening.judge(evening.table)
     assert isinstance(back, Waiting), (plant.__name__, back)
-    assert back.said == turn(evening.state)
+    assert back.message == turn(evening.state)
     evening.planted[plant] += 1
 
 

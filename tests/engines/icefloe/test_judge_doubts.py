@@ -136,6 +136,22 @@ def test_a_ghost_between_pyramids_is_none_of_them(pond, tables):
     assert game.judge(state, table.seen(ghost), table.seen(), table.board).tried == ("BS:a2-c3",)
 
 
+def test_a_print_that_comes_into_sight_where_a_pyramid_stood_is_not_that_pyramid(pond):
+    """The letter of a tile is taken for a piece now and then; the pyramid is surely elsewhere."""
+    state, table = pond(line())
+    before = table.seen()
+    print_ = replace(
+        table.stood["BS"].piece(np.array([6.0, 4.0])),
+        size="C",
+        pose_probability=0.14,
+        size_probability=0.3,
+        covariance=np.diag([9.0, 9.0, 400.0]),
+    )
+    table.put("BS", "c3")
+    refused = game.judge(state, table.seen(print_), before, table.board)
+    assert (type(refused), refused.tried) == (Refused, ("BS:a2-c3",))
+
+
 def test_what_could_not_be_read_may_be_what_is_missing(pond):
     state, table = pond(line())
     before = table.seen()
@@ -144,7 +160,7 @@ def test_what_could_not_be_read_may_be_what_is_missing(pond):
     assert (gone.code, gone.differences) == ("icefloe.out_of_sync", ("FA is not seen on c2.",))
     unread = table.seen(unread_mm=(at,))
     hidden = game.judge(state, unread, before, table.board)
-    assert (type(hidden), hidden.said) == (
+    assert (type(hidden), hidden.message) == (
         CannotSee,
         "Something lies at (112, 92) mm that cannot be read. Show it more clearly.",
     )
@@ -161,7 +177,9 @@ def test_a_move_of_which_only_something_unread_is_seen_is_asked_about(pond):
     somewhere = np.array([51.3 + 25.0, 25.0])
     asked = game.judge(state, table.seen(unread_mm=(somewhere,)), before, table.board)
     assert (type(asked), asked.until_moved) == (Ambiguous, True)
-    assert asked.said == "BS is not on a2 any more, and not read anywhere else. Was it moved to b1?"
+    assert (
+        asked.message == "BS is not on a2 any more, and not read anywhere else. Was it moved to b1?"
+    )
     assert [asked.choices[0].moves, asked.choices[-1].moves] == [("BS:a2-b1",), ()]
     assert ("BS:a2-b2",) in [choice.moves for choice in asked.choices], (
         "it may have gone where nothing of it is seen"
@@ -223,14 +241,14 @@ def test_a_tile_that_sinks_goes_with_all_that_stands_on_it(pond):
     before = table.seen()
     table.put("FA", "b1")
     half = game.judge(state, table.seen(), before, table.board)
-    assert (half.code, half.said) == (
+    assert (half.code, half.message) == (
         "icefloe.sinking",
         "FA is too heavy for A5 on b1: take A5 off with all that stands on it.",
     )
     table.sink("b1")
     sunk = game.judge(state, table.seen(), before, table.board)
     assert sunk.moves == ("FA:c2-b1",)
-    assert sunk.said.startswith(
+    assert sunk.message.startswith(
         "Blue moved FA from c2 to b1, and A5 sinks (more than 5; ruling icefloe.3)."
     )
 
@@ -253,7 +271,7 @@ def test_an_illegal_move_that_sinks_a_tile_is_called(pond):
 def test_a_move_at_another_time_is_called(pond):
     state, table = pond(line("vote", "-"))
     before = table.seen()
-    assert game.judge(state, table.seen(), before, table.board).said.startswith(
+    assert game.judge(state, table.seen(), before, table.board).message.startswith(
         "The value of the tile to remove is voted on"
     )
     table.put("AS", "b2")
@@ -311,7 +329,7 @@ def test_a_pyramid_that_fell_over_while_it_was_placed_is_stood_up_first(tables):
     upright = table.copy()
     fallen = game.judge(state, table.seen(lying_at(table, "AS", (14.0, 0.0))), None, table.board)
     assert (type(fallen), fallen.code) == (Waiting, "icefloe.fallen")
-    assert fallen.said.startswith("AS has fallen over: stand it upright where it belongs.")
+    assert fallen.message.startswith("AS has fallen over: stand it upright where it belongs.")
     assert game.judge(state, upright.seen(), None, table.board).moves == ("AS:b2",)
 
 
@@ -335,10 +353,10 @@ def test_what_is_wrong_before_the_game(tables):
     def judge():
         return game.judge(state, table.seen(), None, table.board)
 
-    assert judge().said == "Red places AS next, on a tile without a pyramid."
+    assert judge().message == "Red places AS next, on a tile without a pyramid."
     table.tiles.discard("a1")
     table.tiles.add("c3")
-    assert judge().said == "Missing: A4 on a1. No tile belongs on c3."
+    assert judge().message == "Missing: A4 on a1. No tile belongs on c3."
     table.tiles = table.tiles - {"c3"} | {"a1"}
     table.put("AC", "b2")
     early = judge()
@@ -347,12 +365,12 @@ def test_what_is_wrong_before_the_game(tables):
     table.put("AS", "b2")
     taken = judge()
     assert isinstance(taken, Waiting)
-    assert taken.said.startswith("AC cannot be placed on b2, where AS stands")
+    assert taken.message.startswith("AC cannot be placed on b2, where AS stands")
     table.put("AS", "c2")
     assert judge().moves == ("AS:c2", "AC:b2")
     table.put("FM", "d4")
     assert (
-        judge().said
+        judge().message
         == "Not seen on the pond: AM. Placed too early: FM. Red places AS next, on a tile without a"
         " pyramid."
     )
@@ -366,12 +384,12 @@ def test_a_tile_that_was_misread_before_is_held_against_nobody(pond):
     before = table.seen()
     table.tiles.add("c3")
     verdict = game.judge(state, table.seen(), before, table.board)
-    assert (type(verdict), verdict.said.partition(". ")[2]) == (
+    assert (type(verdict), verdict.message.partition(". ")[2]) == (
         Waiting,
         "A tile seems to lie on c3, where none belongs: take it off, if it does.",
     )
     again = game.judge(state, table.seen(), table.seen(), table.board)
-    assert (type(again), again.said) == (Waiting, verdict.said.partition(". ")[0] + ".")
+    assert (type(again), again.message) == (Waiting, verdict.message.partition(". ")[0] + ".")
     table.tiles.discard("a3")
     untouched = game.judge(state, table.seen(), before, table.board)
     assert isinstance(untouched, Waiting), (
@@ -401,9 +419,9 @@ def test_a_whole_set_with_a_wrong_pyramid_in_it_is_told_piece_by_piece(tables):
         on(table, name, place, (0.0, 0.0), tables)
     place = table.stood["AC"].place
     on(table, "AC", place, (0.0, 0.0), tables, read_as="B")
-    said = game.judge(state, table.seen(), None, table.board).said
+    message = game.judge(state, table.seen(), None, table.board).message
     assert (
-        said
+        message
         == f"On {place} a yellow B is read, and only AC is left to stand there. Red places AS next,"
         " on a tile without a pyramid."
     )
@@ -415,7 +433,7 @@ def test_votes_set_before_the_last_move_are_shown_with_it(pond):
     for player, vote in zip(PLAYERS, "4n24", strict=True):
         heard = game.hear(state, {"player": player, "vote_value": vote})
         assert (type(heard), heard.secret) == (Noted, True)
-        assert heard.said.startswith(
+        assert heard.message.startswith(
             f"{player.capitalize()} has voted. It counts when the last move is made. Blue moves"
         )
         state = game.play(state, game.parse_move(*heard.moves))
@@ -426,7 +444,7 @@ def test_votes_set_before_the_last_move_are_shown_with_it(pond):
         "All votes are shown: red for 4, yellow for null, black for 2 and blue for 4. Coins may be"
         " laid"
     )
-    assert moved.said.startswith(f"Blue moved AA from b2 to b1. {shown}")
+    assert moved.message.startswith(f"Blue moved AA from b2 to b1. {shown}")
 
 
 def test_votes_are_secret_until_all_have_voted():
@@ -437,16 +455,16 @@ def test_votes_are_secret_until_all_have_voted():
         assert heard.secret
         state = game.play(state, game.parse_move(*heard.moves))
         if player != "blue":
-            assert heard.said == f"{player.capitalize()} has voted."
+            assert heard.message == f"{player.capitalize()} has voted."
             again = game.hear(state, {"player": player, "vote_value": "5"})
             assert (again.code, again.tried) == ("icefloe.vote.twice", ())
-    assert heard.said.startswith(
+    assert heard.message.startswith(
         "Blue has voted. All votes are shown: red for 4, yellow for null, black for 2 and blue"
         " for 4."
     )
     late = game.hear(state, {"player": "red", "vote_value": "5"})
     assert (late.code, late.tried) == ("icefloe.vote.time", ())
-    assert late.said.startswith("Red's vote comes at the wrong time.")
+    assert late.message.startswith("Red's vote comes at the wrong time.")
 
 
 def test_a_tie_is_the_torch_bearers():
@@ -465,13 +483,13 @@ def test_a_tie_is_the_torch_bearers():
     assert game.hear(state, {"player": "blue", "decides": "4"}).code == "icefloe.decide.player"
     decided = game.hear(state, {"player": "red", "decides": "4"})
     assert (decided.code, decided.moves) == ("icefloe.vote.value", ("decide red 4",))
-    assert decided.said.startswith("Red, who bears the torch, decides for 4 (4 2 and 2 2).")
+    assert decided.message.startswith("Red, who bears the torch, decides for 4 (4 2 and 2 2).")
 
 
 def test_what_else_is_heard():
     scoring = game.State.parse(line("score", "red", extra=5))
     scored = game.hear(scoring, {"player": "red", "score": "A5"})
-    assert (scored.code, scored.said.split(". ")[0]) == (
+    assert (scored.code, scored.message.split(". ")[0]) == (
         "icefloe.score",
         "Red scores on A5: it brings black 4",
     )
@@ -491,15 +509,15 @@ def test_what_else_is_heard():
     tied = line("name", "-").replace("scores 0 0 0 0", "scores 9 9 3 3")
     named = game.hear(game.State.parse(tied), {"player": "red", "decides": "yellow"})
     assert (named.code, isinstance(named, Accepted)) == ("icefloe.winner", True)
-    assert "yellow won with 9 points" in named.said
-    for said in (
+    assert "yellow won with 9 points" in named.message
+    for message in (
         {"player": "red", "die": 5},
         {"player": "red", "vote_value": 4},
         {"player": "red", "score": "X4"},
         {},
     ):
         with pytest.raises(InputError):
-            game.hear(scoring, said)
+            game.hear(scoring, message)
 
 
 def test_a_move_that_ends_where_it_began_is_heard():
@@ -513,7 +531,7 @@ def test_a_move_that_ends_where_it_began_is_heard():
     stays = game.hear(state, may["AS comes back to a1"])
     assert (stays.code, stays.moves) == ("icefloe.move", ("AS:a1-a1",))
     assert (
-        stays.said
+        stays.message
         == "Red moved AS and came back to a1. Yellow moves a pyramid or slides a tile next."
     )
     assert game.hear(state, {"player": "yellow", "stays": "AC"}).code == "icefloe.move"

@@ -44,7 +44,7 @@ def test_scoring_begins_as_was_ruled(pond, rulings, next_one):
     verdict = game.judge(state, table.seen(), before, table.board)
     assert (verdict.code, verdict.moves) == ("icefloe.removed", ("remove A4",))
     expected = "Yellow selects a tile to score on next." if next_one == "scores" else next_one
-    assert verdict.said.endswith(expected)
+    assert verdict.message.endswith(expected)
 
 
 def test_votes_that_are_all_void_are_cast_again_where_that_was_ruled():
@@ -64,12 +64,12 @@ def test_votes_that_are_all_void_are_cast_again_where_that_was_ruled():
         "icefloe.vote.again",
         "ruling icefloe.1",
     )
-    assert verdict.said.startswith(
+    assert verdict.message.startswith(
         "No vote counts, so all vote again. The value of the tile to remove is voted on"
     )
     state = game.State.parse(str(state).replace("void=again", "void=torch"))
     assert (
-        game.hear(state, done).said
+        game.hear(state, done).message
         == "Blue lays no more coins. No vote counts; yellow, the torch bearer, decides: null, ace,"
         " 3, 4 or 5."
     )
@@ -97,7 +97,7 @@ def test_a_tie_is_a_shared_victory_where_that_was_ruled(pond):
         state, table = pond(line(rulings, "remove", **given))
         before = table.seen()
         table.sink("b2")
-        assert game.judge(state, table.seen(), before, table.board).said.endswith(ended)
+        assert game.judge(state, table.seen(), before, table.board).message.endswith(ended)
 
 
 def test_all_others_vote_on_a_breach_where_that_was_ruled():

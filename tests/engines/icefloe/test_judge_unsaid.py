@@ -35,7 +35,7 @@ def test_the_tile_voted_on_and_an_empty_one_are_taken_off_in_one_go(pond):
         ("remove A4", "remove S5"),
     )
     assert (
-        verdict.said
+        verdict.message
         == "Yellow removed A4, and AS with it. Yellow removed S5. The round is over; the torch goes"
         " to black."
     )
@@ -58,7 +58,7 @@ def test_the_pond_may_be_cleared_while_the_torch_bearer_names_the_winner(pond):
     verdict = game.judge(state, table.seen(), before, table.board)
     assert isinstance(verdict, Waiting)
     assert (
-        verdict.said
+        verdict.message
         == "Red and yellow are tied; yellow, the torch bearer, names the winner or a shared"
         " victory."
     )
@@ -71,7 +71,7 @@ def test_a_refusal_names_the_move_that_nobody_could_see_and_it_can_still_be_said
     table.put("AC", "a2")
     refused = game.judge(state, table.seen(), before, table.board)
     assert (type(refused), refused.player) == (Refused, "yellow")
-    assert refused.said.endswith(
+    assert refused.message.endswith(
         "Put back what was moved, or say that a pyramid of red's came back to where it stood."
     )
     stays = game.hear(state, {"player": "red", "stays": "AS"})
@@ -84,7 +84,7 @@ def test_where_no_pyramid_may_come_back_a_move_out_of_turn_is_just_refused(pond)
     state, table = pond(line("move", round_=1, mover="red").replace("stay=may", "stay=never"))
     before = table.seen()
     table.put("AC", "a2")
-    assert game.judge(state, table.seen(), before, table.board).said.endswith(
+    assert game.judge(state, table.seen(), before, table.board).message.endswith(
         "Put back what was moved."
     )
 
@@ -112,7 +112,7 @@ def test_a_tile_that_the_camera_still_reads_is_off_when_the_torch_bearer_says_so
 def test_the_last_pyramids_of_a_player_go_with_a_tile_and_the_game_is_over_at_once():
     state = game.State.parse(line("remove", tile="A3", board="a1=A4+AS a3=Mn+AC b1=A5+AM b2=A3+AA"))
     heard = game.hear(state, {"player": "yellow", "removed": "A3"})
-    assert heard.said.startswith(
+    assert heard.message.startswith(
         "Yellow removed A3, and AA with it. Red, yellow and black are tied"
     )
 
@@ -121,7 +121,7 @@ def test_who_scores_or_takes_the_torch_says_that_no_empty_tile_goes():
     state = game.State.parse(line("extra", round_=6))
     heard = game.hear(state, {"player": "yellow", "score": "A3"})
     assert (type(heard), heard.moves) == (Accepted, ("remove none", "score yellow A3"))
-    assert heard.said.startswith("No empty tile goes. Yellow scores on A3: it brings blue 1.")
+    assert heard.message.startswith("No empty tile goes. Yellow scores on A3: it brings blue 1.")
     assert isinstance(game.hear(state, {"player": "black", "score": "A3"}), Refused)
     state = game.State.parse(line("extra"))
     heard = game.hear(state, {"player": "black", "torch": True})

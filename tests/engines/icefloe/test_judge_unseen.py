@@ -37,33 +37,33 @@ def test_what_people_say_of_another_players_pyramid_is_held(table):
     wrong = game.judge(state, unseen(pond, "FA"), pond.seen(), pond.board)
     assert isinstance(wrong, OutOfSync)
     assert (
-        wrong.asks.said
+        wrong.asks.message
         == "Not seen on the pond: FA on c2. What is true? You may also move it a little."
     )
     assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [
         ((), True),
         ((), False),
     ]
-    said = unseen(pond, "FA")
-    waiting = game.judge(state, said, said, pond.board)
+    message = unseen(pond, "FA")
+    waiting = game.judge(state, message, message, pond.board)
     assert (type(waiting), waiting.asks) == (Waiting, None)
-    assert waiting.said.endswith("Not seen, and there on the players' word: FA on c2.")
-    assert isinstance(game.judge(state, unseen(pond, "FA", "AC"), said, pond.board), OutOfSync), (
-        "that one is gone for another reason"
-    )
+    assert waiting.message.endswith("Not seen, and there on the players' word: FA on c2.")
+    assert isinstance(
+        game.judge(state, unseen(pond, "FA", "AC"), message, pond.board), OutOfSync
+    ), "that one is gone for another reason"
     pond.put("AS", "b1")
-    assert game.judge(state, unseen(pond, "FA"), said, pond.board).moves == ("AS:a1-b1",)
+    assert game.judge(state, unseen(pond, "FA"), message, pond.board).moves == ("AS:a1-b1",)
 
 
 def test_the_word_ends_when_the_pyramid_is_seen(table):
     state, pond = table
-    said = unseen(pond, "FA")
-    again = game.judge(state, pond.seen(), said, pond.board)
+    message = unseen(pond, "FA")
+    again = game.judge(state, pond.seen(), message, pond.board)
     assert (type(again), again.moves) == (Accepted, ())
     pond.put("FA", "b3")
-    assert not isinstance(game.judge(state, pond.seen(), said, pond.board), Waiting | Accepted), (
-        "it is seen elsewhere"
-    )
+    assert not isinstance(
+        game.judge(state, pond.seen(), message, pond.board), Waiting | Accepted
+    ), "it is seen elsewhere"
 
 
 def test_the_own_pyramid_may_have_moved(table):
@@ -77,10 +77,10 @@ def test_the_own_pyramid_may_have_moved(table):
     assert isinstance(lifted, Waiting)
     assert {choice.moves for choice in lifted.asks.choices if choice.moves} == own
     assert lifted.asks.choices[0].holds
-    said = unseen(pond, "AS")
+    message = unseen(pond, "AS")
     assert {
         choice.moves
-        for choice in game.judge(state, said, said, pond.board).asks.choices
+        for choice in game.judge(state, message, message, pond.board).asks.choices
         if choice.moves
     } == own
 
@@ -112,8 +112,8 @@ def test_one_that_is_not_seen_when_a_tile_is_taken_off_did_not_go_with_it(pond):
     table.sink("c2")
     wrong = game.judge(state, unseen(table, "AC"), before, table.board)
     assert isinstance(wrong, OutOfSync), "not an unlawful move of AC on to the tile that went"
-    assert "AC" in wrong.asks.said
-    assert "FA" not in wrong.asks.said
+    assert "AC" in wrong.asks.message
+    assert "FA" not in wrong.asks.message
     assert [choice.moves for choice in wrong.asks.choices if choice.moves] == [("remove Ma",)]
 
 
@@ -138,7 +138,7 @@ def test_a_pyramid_that_seems_to_be_the_one_that_went_with_its_tile_is_asked_abo
     wrong = game.judge(state, table.seen(), before, table.board)
     assert isinstance(wrong, OutOfSync)
     assert (
-        wrong.asks.said
+        wrong.asks.message
         == "Which pyramid stands on a2 is not read for sure. What is true? You may also turn it a"
         " little."
     )
@@ -168,7 +168,7 @@ def test_where_an_unseen_pyramid_was_placed_is_asked(set_up):
     waiting = game.judge(state, unseen(table, "CM"), None, table.board)
     assert isinstance(waiting, Waiting)
     assert (
-        waiting.asks.said
+        waiting.asks.message
         == "Not seen on the pond: CM. What is true? You may also move it a little."
     )
     assert [choice.moves for choice in waiting.asks.choices] == [moves, ()]
@@ -184,7 +184,7 @@ def test_tiles_that_are_not_seen_may_be_there(set_up):
     state, table, moves = set_up
     table.tiles -= {"a4"}
     waiting = game.judge(state, table.seen(), None, table.board)
-    assert waiting.said.startswith("Missing: ")
+    assert waiting.message.startswith("Missing: ")
     assert [choice.moves for choice in waiting.asks.choices] == [moves, ()]
     assert game.judge(state, unseen(table, "CM"), None, table.board).asks is None, "more is amiss"
 
@@ -221,7 +221,7 @@ def test_a_pyramid_that_fell_over_onto_another_tile_has_not_moved(table):
     seen = replace(before, pieces=tuple(fallen if one is piece else one for one in before.pieces))
     waiting = game.judge(state, seen, before, pond.board)
     assert (type(waiting), waiting.code) == (Waiting, "icefloe.fallen")
-    assert waiting.said.startswith("FA has fallen over: stand it upright where it belongs.")
+    assert waiting.message.startswith("FA has fallen over: stand it upright where it belongs.")
 
 
 def test_who_moves_first_in_the_next_round_is_asked_about_a_pyramid_that_is_not_seen(pond):
@@ -231,8 +231,8 @@ def test_who_moves_first_in_the_next_round_is_asked_about_a_pyramid_that_is_not_
     state, table = pond(line("torch", "-"))
     mover = state.after(state.torch)
     name = next(name for name in state.board.pyramids if state.owner(name) == mover)
-    said = unseen(table, name)
-    waiting = game.judge(state, said, said, table.board)
+    message = unseen(table, name)
+    waiting = game.judge(state, message, message, table.board)
     assert isinstance(waiting, Waiting)
     assert waiting.asks is not None
     assert any(
@@ -249,5 +249,5 @@ def test_a_pyramid_that_is_none_of_those_left_to_place_is_not_called_one_of_them
     extra = table.stood["AS"].piece(np.zeros(2))
     table.put("AS", state.board.under("AS").place)
     verdict = game.judge(state, table.seen(extra), None, table.board)
-    assert isinstance(verdict, Waiting), verdict.said
-    assert "is read, and only FS is left to stand there" in verdict.said
+    assert isinstance(verdict, Waiting), verdict.message
+    assert "is read, and only FS is left to stand there" in verdict.message

@@ -121,8 +121,8 @@ class Replay:
         self.play(f"s:{floe.place}-{place(self.at[keys[0]])}")
 
     def values(self, token):
-        for said in token["values"].split(","):
-            self.play(f"vote {PLAYERS[said[0]]} {said[2]}")
+        for message in token["values"].split(","):
+            self.play(f"vote {PLAYERS[message[0]]} {message[2]}")
 
     def beside(self, token):
         """The first suit vote, with coins of the set that lies beside a player's pawn."""
@@ -162,7 +162,7 @@ def test_the_recorded_game_ends_with_its_score(text):
 
 
 @pytest.mark.parametrize(
-    ("said", "instead", "code"),
+    ("message", "instead", "code"),
     [
         ("?xC2-g3", "?xC2-g10", "icefloe.move.reach"),
         ("*?M2", "*2?M5", "icefloe.remove.occupied"),
@@ -170,7 +170,7 @@ def test_the_recorded_game_ends_with_its_score(text):
         ("2?Ma-2U", "2?Ma-2D", "icefloe.slide.taken"),
     ],
 )
-def test_a_slip_of_the_pen_is_found(text, said, instead, code):
+def test_a_slip_of_the_pen_is_found(text, message, instead, code):
     with pytest.raises(IllegalMove) as raised:
-        Replay(text.replace(said, instead))
+        Replay(text.replace(message, instead))
     assert raised.value.violation.code == code

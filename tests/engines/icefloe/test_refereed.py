@@ -67,8 +67,8 @@ def test_a_round(film, tables):
 
 def stays(session, player):
     """What a player may say of a pyramid that comes back to where it stood."""
-    said = session.view().state["may_say"]
-    return [one for one in said if one["said"]["player"] == player and "stays" in one["said"]]
+    message = session.view().state["may_say"]
+    return [one for one in message if one["said"]["player"] == player and "stays" in one["said"]]
 
 
 def test_an_objection_in_a_recorded_game(film, tables, tmp_path):

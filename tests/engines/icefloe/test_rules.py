@@ -141,7 +141,9 @@ def test_votes_are_secret_until_all_have_voted():
 
 
 def test_rulings_cite_and_explain():
-    assert all(ruling.cites.startswith("ruling icefloe.") and ruling.said for ruling in RULINGS)
+    assert all(
+        ruling.cites.startswith("ruling icefloe.") and ruling.description for ruling in RULINGS
+    )
 
 
 def test_text_is_no_move():
@@ -166,7 +168,7 @@ def test_who_has_a_hidden_vote_is_said_by_the_votes_and_not_by_a_phase():
 
 
 @pytest.mark.parametrize(
-    ("said", "voter"),
+    ("message", "voter"),
     [
         ({"player": "red", "vote_value": "4"}, "red"),
         ({"player": "red", "vote_suit": "S"}, "red"),
@@ -176,8 +178,8 @@ def test_who_has_a_hidden_vote_is_said_by_the_votes_and_not_by_a_phase():
         ({"player": "red", "penalty": True}, None),
     ],
 )
-def test_what_is_heard_says_whose_secret_vote_it_is(said, voter):
-    assert GAMES["icefloe"].secret_voter(said) == voter
+def test_what_is_heard_says_whose_secret_vote_it_is(message, voter):
+    assert GAMES["icefloe"].secret_voter(message) == voter
 
 
 def test_moves_say_whose_secret_vote_they_are():
@@ -189,8 +191,9 @@ def test_a_vote_of_the_wrong_kind_is_refused_without_saying_what_it_was():
     game, state = GAMES["icefloe"], GAMES["icefloe"].start(("red", "blue", "yellow"), {})
     while state.phase != "vote":
         state = play(state, next(iter(legal_moves(state))))
-    said = {
-        choice: game.hear(state, {"player": "red", "vote_suit": choice}).said for choice in "SMCA"
+    message = {
+        choice: game.hear(state, {"player": "red", "vote_suit": choice}).message
+        for choice in "SMCA"
     }
-    assert len(set(said.values())) == 1
-    assert "Red cannot vote for that now." in said["S"]
+    assert len(set(message.values())) == 1
+    assert "Red cannot vote for that now." in message["S"]

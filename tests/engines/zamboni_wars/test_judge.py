@@ -138,7 +138,7 @@ def spoil(evening, plant):
     )
     assert tried is None or verdict.tried == tried, (plant.__name__, str(evening.state), verdict)
     back = evening.judge()
-    assert (type(back), back.said) == (Waiting, game.state_document(evening.state)["turn"]), (
+    assert (type(back), back.message) == (Waiting, game.state_document(evening.state)["turn"]), (
         plant.__name__,
         str(evening.state),
         back,
@@ -234,7 +234,7 @@ def test_the_set_up_is_accepted_once_it_is_right(begin):
     waiting = game.judge(evening.state, unset.seen(), None, unset.BOARD)
     assert isinstance(waiting, Waiting)
     assert (
-        waiting.said
+        waiting.message
         == "Set up the board: Red's Zamboni lies on f5, looking S, and belongs on f6, looking S."
         " Blue's Zamboni is missing."
     )
@@ -251,7 +251,7 @@ def test_a_zamboni_moved_before_its_roll_is_judged_once_that_is_known(begin):
 
 def test_the_last_piece_is_shot_without_a_die_and_taken_off(at):
     evening = at("zambonis c6 E 3, f6 S 1, f1 W 3; to_move yellow; phase fire red")
-    assert evening.judge().said == "Yellow may fire at red or hold fire."
+    assert evening.judge().message == "Yellow may fire at red or hold fire."
     where = evening.table.BOARD.cell_mm * np.array([5.5, 5.5])
     printed = replace(evening.table.seen(), unread_mm=(where,))
     evening.table.strip("red")
@@ -263,7 +263,7 @@ def test_the_last_piece_is_shot_without_a_die_and_taken_off(at):
         "it was there before"
     )
     hit = evening.count(evening.judge())
-    assert (hit.code, hit.moves, hit.said) == (
+    assert (hit.code, hit.moves, hit.message) == (
         "zamboni.hit",
         ("fire red", "take red"),
         "Yellow hits red: its Zamboni is destroyed. Blue rolls for movement.",
@@ -337,7 +337,7 @@ def test_the_piece_that_was_taken_does_not_stay_on_the_board(at):
     evening = at("zambonis c6 E 3, f6 S 3, f1 W 3; to_move yellow; phase hit red")
     evening.table.strip("red")
     evening.table.spare.append(("red", (*evening.table.place(Space.parse("b2"), "N"), 3)))
-    assert evening.judge().said == "Take the red large piece on b2 off the board."
+    assert evening.judge().message == "Take the red large piece on b2 off the board."
 
 
 def test_two_readings_that_are_both_legal_are_asked_about(at):
@@ -365,7 +365,7 @@ def test_of_two_readings_the_legal_one_is_taken(at):
         ("d6",),
         "zamboni.move.far",
     )
-    assert refused.said.endswith("Put back yellow's large nest on a6, looking E.")
+    assert refused.message.endswith("Put back yellow's large nest on a6, looking E.")
 
 
 def test_nobody_is_refused_anything_because_of_a_doubtful_reading(at):
@@ -470,7 +470,7 @@ def test_nothing_is_ruled_under_a_hand_or_on_a_nest_that_stands(begin):
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("message", "expected"),
     [
         ({"player": "red", "die": 7}, "6 or less"),
         ({"player": "pink", "die": 5}, "expected yellow, red, blue, got 'pink'"),
@@ -478,9 +478,9 @@ def test_nothing_is_ruled_under_a_hand_or_on_a_nest_that_stands(begin):
         ({"player": "red", "hold": False}, "hold"),
     ],
 )
-def test_what_cannot_be_understood(begin, said, expected):
+def test_what_cannot_be_understood(begin, message, expected):
     with pytest.raises(InputError, match=expected):
-        game.hear(begin(5).state, said)
+        game.hear(begin(5).state, message)
 
 
 def test_firing_may_be_said(at):

@@ -43,13 +43,13 @@ def test_a_drive_that_pushed_a_cover_die_is_read_from_the_table(covered, there):
     covered.table.push(B2, there)
     pushed = covered.judge()
     assert isinstance(pushed, Waiting)
-    assert pushed.said.startswith(
+    assert pushed.message.startswith(
         f"A cover die is pushed to {there}: now drive the Zamboni that pushes it, or put it back."
     )
     b2_south(covered)
     verdict = covered.count(covered.judge())
     assert (type(verdict), verdict.moves) == (Accepted, (f"b2 S dice {there}",))
-    assert f"looks S, and pushes a cover die to {there}." in verdict.said
+    assert f"looks S, and pushes a cover die to {there}." in verdict.message
     assert isinstance(covered.judge(), Waiting)
 
 
@@ -87,7 +87,7 @@ def test_a_drive_that_leaves_a_cover_die_where_no_drive_pushes_it_is_refused(cov
         ("b2 S dice f6",),
         "zamboni.move.dice",
     )
-    assert refused.said.endswith(
+    assert refused.message.endswith(
         "Put back yellow's small nest on c3, looking S and the cover die on b2."
     )
 
@@ -95,7 +95,7 @@ def test_a_drive_that_leaves_a_cover_die_where_no_drive_pushes_it_is_refused(cov
 def test_a_cover_die_that_is_not_seen_is_taken_to_lie_where_it_lay(covered):
     covered.table.dice.clear()
     verdict = covered.judge()
-    assert (type(verdict), verdict.said) == (
+    assert (type(verdict), verdict.message) == (
         Waiting,
         "Yellow moves and spends 4 points. Not seen: the cover die on b2.",
     )
@@ -107,7 +107,7 @@ def test_a_cover_die_that_is_not_seen_is_taken_to_lie_where_it_lay(covered):
     )
     accepted = covered.judge()
     assert (type(accepted), accepted.moves) == (Accepted, (driven,))
-    assert accepted.said.endswith(" Not seen: the cover die on b2.")
+    assert accepted.message.endswith(" Not seen: the cover die on b2.")
 
 
 def test_before_the_roll_off_cover_dice_may_lie_anywhere(begin, real_table):

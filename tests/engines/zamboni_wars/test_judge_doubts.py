@@ -37,7 +37,7 @@ def test_what_may_lie_flat_is_taken_to_if_a_legal_move_explains_it(at):
         "nobody is refused anything because of it"
     )
     assert (
-        judge_leaning("c6", "E", 0.99, "lying").said
+        judge_leaning("c6", "E", 0.99, "lying").message
         == "Lay yellow's Zamboni flat on a side, its tip where it looks."
     )
 
@@ -108,7 +108,7 @@ def test_whether_the_layer_that_was_hit_was_taken_is_asked_where_the_nest_is_not
     waiting = game.judge(evening.state, badly_read(evening, "red", 2), untouched, board)
     assert isinstance(waiting, Waiting)
     assert (
-        waiting.asks.said
+        waiting.asks.message
         == "Not surely read: whether the medium red piece was taken off. What is true?"
     )
     assert [(choice.moves, choice.holds) for choice in waiting.asks.choices] == [
@@ -139,7 +139,7 @@ def test_a_layer_that_seems_to_be_gone_before_the_die_is_told_is_asked_about(at)
         evening.state, badly_read(evening, "red", 2), evening.table.seen(), evening.table.BOARD
     )
     assert (
-        waiting.asks.said
+        waiting.asks.message
         == "Not surely read: red's outermost piece was large, and may be medium now. What is true?"
     )
 
@@ -155,7 +155,7 @@ def test_a_layer_that_seems_to_be_gone_off_a_nest_that_was_not_surely_read_befor
 
     def asked(seen, before):
         asks = game.judge(evening.state, seen, before, board).asks
-        return asks and asks.said
+        return asks and asks.message
 
     gone = badly_read(evening, "yellow", 2)
     assert (
@@ -194,7 +194,7 @@ def test_a_nest_that_was_surely_read_and_seems_to_lie_otherwise_now_is_asked_abo
 
     asks = judge_red(stands).asks
     assert (
-        asks.said
+        asks.message
         == "Not surely read: whether red's Zamboni lies as it lay, and is still large. What is"
         " true?"
     )

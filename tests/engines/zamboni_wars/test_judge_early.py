@@ -25,7 +25,7 @@ def test_a_die_that_is_heard_before_the_end_of_the_move_is_seen_counts_after_it(
     driven = evening.judge()
     assert (driven.code, driven.moves) == ("zamboni.move", ("d3 S",))
     assert (
-        driven.said
+        driven.message
         == "Red drives to d3 and looks S. Red's die shows 6. Red hit blue: take the medium blue"
         " piece off the board."
     )
@@ -33,7 +33,7 @@ def test_a_die_that_is_heard_before_the_end_of_the_move_is_seen_counts_after_it(
     hit = evening.count(evening.judge())
     assert (hit.code, hit.player, hit.moves) == ("zamboni.hit", "red", ("d3 S", "take blue"))
     assert (
-        hit.said
+        hit.message
         == "Red drives to d3 and looks S. Red's die shows 6. Red hits blue: 1 layer left. Blue"
         " rolls for movement."
     )
@@ -45,7 +45,7 @@ def test_a_die_for_which_the_move_leaves_no_use_counts_for_nothing(at):
     evening.table.drive("red", Space.parse("f5"), "E")
     driven = evening.count(evening.judge())
     assert (
-        driven.said
+        driven.message
         == "Red drives to f5 and looks E. Red's die counts for nothing. Blue rolls for movement."
     )
 
@@ -66,7 +66,7 @@ def test_where_a_move_could_not_be_read_the_next_player_s_die_counts_once_it_is(
     evening = at("zambonis c6 SE 3, d3 S 2, d1 NE 1; to_move blue; phase move 2")
     roll = {"player": "yellow", "die": 4}
     assert (
-        game.hear(evening.state, roll).said
+        game.hear(evening.state, roll).message
         == "Yellow's die shows 4. It is not yellow's turn. Blue moves and spends 2 points."
     )
     early = evening.count(game.hear(evening.state, roll, True))
@@ -79,7 +79,7 @@ def test_where_a_move_could_not_be_read_the_next_player_s_die_counts_once_it_is(
         "yellow",
         ("c1 W", "a6 SE"),
     )
-    assert driven.said.startswith(
+    assert driven.message.startswith(
         "Blue drives to c1 and looks W. Yellow's die shows 4. Yellow drives to a6 and looks SE."
     )
 

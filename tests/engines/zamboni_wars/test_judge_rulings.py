@@ -31,7 +31,7 @@ def test_points_are_left_where_that_was_ruled(at, rulings, kind):
     evening.table.drive("yellow", Space.parse("b6"), "E")
     verdict = evening.judge()
     assert isinstance(verdict, kind)
-    assert "must be spent" in verdict.said or verdict.moves == ("b6 E",)
+    assert "must be spent" in verdict.message or verdict.moves == ("b6 E",)
 
 
 def test_who_leaves_all_points_says_so(at):

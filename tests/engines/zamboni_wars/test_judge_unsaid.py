@@ -22,16 +22,16 @@ def test_a_move_that_ends_where_it_began_is_said(at):
     labels = {row["label"]: row["said"] for row in game.state_document(evening.state)["may_say"]}
     verdict = evening.count(game.hear(evening.state, labels["red ends where the move began"]))
     assert (type(verdict), verdict.code, verdict.moves) == (Accepted, "zamboni.move", ("e2 N",))
-    assert verdict.said == "Red ends where the move began. Red may fire at yellow or hold fire."
+    assert verdict.message == "Red ends where the move began. Red may fire at yellow or hold fire."
     assert isinstance(evening.judge(), Waiting)
 
 
 def test_dice_that_were_told_early_count_with_it(at):
     evening = at(BACK)
     evening.count(game.hear(evening.state, {"player": "red", "die": 5}))
-    said = game.hear(evening.state, {"player": "red", "stays": True}).said
+    message = game.hear(evening.state, {"player": "red", "stays": True}).message
     assert (
-        said
+        message
         == "Red ends where the move began. Red's die shows 5. Red hit yellow: take the large yellow"
         " piece off the board."
     )
@@ -55,16 +55,16 @@ def test_who_drives_next_is_told_that_the_move_before_may_be_said(at):
     evening.table.drive("blue", Space.parse("d1"), "W")
     refused = evening.judge()
     assert (type(refused), refused.evidence["violation"]) == (Refused, "zamboni.move.player")
-    assert "If red ended where the move began, say so." in refused.said
+    assert "If red ended where the move began, say so." in refused.message
 
 
-@pytest.mark.parametrize("said", [{"fire": "yellow"}, {"hold": True}])
-def test_who_fires_before_the_end_of_the_move_is_seen_breaks_no_rule(at, said):
+@pytest.mark.parametrize("message", [{"fire": "yellow"}, {"hold": True}])
+def test_who_fires_before_the_end_of_the_move_is_seen_breaks_no_rule(at, message):
     evening = at("zambonis c6 SE 3, f3 S 2, d1 NE 2; to_move red; phase move 4")
-    verdict = game.hear(evening.state, {"player": "red"} | said)
+    verdict = game.hear(evening.state, {"player": "red"} | message)
     assert isinstance(verdict, Waiting)
-    assert verdict.said.startswith("Red's move is not seen yet: say that once more when it is.")
-    assert isinstance(game.hear(evening.state, {"player": "blue"} | said), Refused)
+    assert verdict.message.startswith("Red's move is not seen yet: say that once more when it is.")
+    assert isinstance(game.hear(evening.state, {"player": "blue"} | message), Refused)
 
 
 def test_where_the_laser_must_be_fired_nobody_is_offered_to_hold(at):
@@ -91,7 +91,7 @@ def test_a_recorded_game_says_it_in_a_line(film, at, tmp_path, real_table):
     path = tmp_path / "inputs.jsonl"
     lines = [{"player": "yellow", "die": 3}, {"player": "yellow", "stays": True}]
     path.write_text(
-        "".join(json.dumps({"t_ms": 2000 + k} | said) + "\n" for k, said in enumerate(lines))
+        "".join(json.dumps({"t_ms": 2000 + k} | message) + "\n" for k, message in enumerate(lines))
     )
     film.inputs = list(read_inputs(path))
     for _ in range(2):
@@ -108,7 +108,7 @@ def test_a_drive_and_a_hit_in_one_go_wait_for_the_die_that_was_not_told(at):
     evening.table.drive("red", Space.parse("d3"), "S")
     evening.table.strip("blue")
     waits = evening.judge()
-    assert (type(waits), waits.player, waits.said) == (
+    assert (type(waits), waits.player, waits.message) == (
         Waiting,
         "red",
         "Red's die was not told: tell what it showed.",
@@ -123,7 +123,7 @@ def test_a_hit_and_the_next_drive_in_one_go_wait_for_the_roll(at):
     evening.table.strip(player="yellow")
     evening.table.drive("blue", Space.parse("e1"), "N")
     waits = evening.judge()
-    assert (type(waits), waits.player, waits.said) == (
+    assert (type(waits), waits.player, waits.message) == (
         Waiting,
         "blue",
         "Blue's die was not told: tell what it showed.",
@@ -135,7 +135,7 @@ def test_a_hit_and_the_next_drive_in_one_go_wait_for_the_roll(at):
     evening.table.strip("blue")
     evening.table.drive("blue", Space.parse("c1"), "W")
     assert (
-        evening.judge().said
+        evening.judge().message
         == "Lay blue's Zamboni on d1 again, looking NE. If blue has driven since, tell what the die"
         " showed."
     )
@@ -161,7 +161,7 @@ def test_a_layer_that_went_before_the_die_was_told_is_refused_with_the_way_on(at
     evening.table.strip("blue")
     refused = evening.judge()
     assert (type(refused), refused.code) == (Refused, "zamboni.hit")
-    assert "If red hit it, tell what the die showed." in refused.said
+    assert "If red hit it, tell what the die showed." in refused.message
     evening.count(game.hear(evening.state, {"player": "red", "die": 5}))
     assert evening.judge().moves == ("take blue",)
 
@@ -170,10 +170,10 @@ def test_who_drives_after_a_shot_whose_die_was_not_told_is_refused_with_the_way_
     evening = at("zambonis c6 SE 3, d3 S 2, d1 NE 2; to_move red; phase shot blue")
     evening.table.drive("blue", Space.parse("c1"), "W")
     refused = evening.judge()
-    assert "If red missed, tell what the die showed." in refused.said
+    assert "If red missed, tell what the die showed." in refused.message
     evening.count(game.hear(evening.state, {"player": "red", "die": 1}))
     assert (
-        evening.judge().said
+        evening.judge().message
         == "Blue's Zamboni was moved, and no roll is known: tell what the die showed."
     )
 
@@ -184,6 +184,6 @@ def test_two_drives_before_the_table_was_seen_at_rest_name_the_die_that_was_not_
     evening.table.drive("yellow", Space.parse("a6"), "SE")
     verdict = evening.judge()
     assert isinstance(verdict, OutOfSync)
-    assert verdict.said.endswith("If yellow has driven since, tell what the die showed.")
+    assert verdict.message.endswith("If yellow has driven since, tell what the die showed.")
     evening.count(game.hear(evening.state, {"player": "yellow", "die": 4}, True))
     assert evening.judge().moves == ("c1 W", "a6 SE")

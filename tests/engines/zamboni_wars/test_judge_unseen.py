@@ -35,7 +35,7 @@ def test_of_a_nest_that_nobody_may_touch_people_say_that_it_lies_there(at):
     assert isinstance(waiting, Waiting)
     asked = waiting.asks
     assert (type(asked), asked.until_moved) == (Ambiguous, True)
-    assert asked.said.startswith(
+    assert asked.message.startswith(
         "Not seen on the board: red's (it lay on f6, looking S). What is true?"
     )
     assert [(choice.moves, choice.holds) for choice in asked.choices] == [((), True), ((), False)]
@@ -43,28 +43,30 @@ def test_of_a_nest_that_nobody_may_touch_people_say_that_it_lies_there(at):
 
 def test_what_people_say_is_held_and_told_and_the_rest_is_refereed(at):
     evening = at(LINE + "move 2")
-    said = without(evening, "red")
-    waiting = judge(evening, said, said)
+    message = without(evening, "red")
+    waiting = judge(evening, message, message)
     assert (type(waiting), waiting.asks) == (Waiting, None)
-    assert waiting.said.endswith(
+    assert waiting.message.endswith(
         "Not seen, and there on the players' word: red's (it lay on f6, looking S)."
     )
     evening.table.drive("yellow", Space.parse("c6"), "E")
-    assert judge(evening, without(evening, "red"), said).moves == ("c6 E",)
-    assert isinstance(judge(evening, without(evening, "red", "blue"), said), Waiting), (
+    assert judge(evening, without(evening, "red"), message).moves == ("c6 E",)
+    assert isinstance(judge(evening, without(evening, "red", "blue"), message), Waiting), (
         "the other one is gone for another reason"
     )
     evening.table.drive("red", Space.parse("d3"), "N")
-    assert isinstance(judge(evening, evening.table.seen(), said), OutOfSync), "it is seen elsewhere"
+    assert isinstance(judge(evening, evening.table.seen(), message), OutOfSync), (
+        "it is seen elsewhere"
+    )
 
 
 def test_the_word_ends_when_the_nest_is_seen(at):
     evening = at(LINE + "move 2")
-    said = without(evening, "red")
-    seen_again = judge(evening, evening.table.seen(), said)
+    message = without(evening, "red")
+    seen_again = judge(evening, evening.table.seen(), message)
     assert (type(seen_again), seen_again.moves) == (Accepted, ()), "from now on that table counts"
     evening.table.strip("red")
-    assert isinstance(judge(evening, evening.table.seen(), said), Refused), "a layer is gone"
+    assert isinstance(judge(evening, evening.table.seen(), message), Refused), "a layer is gone"
 
 
 def test_of_the_nest_that_is_to_drive_every_end_is_offered(at):
@@ -73,17 +75,17 @@ def test_of_the_nest_that_is_to_drive_every_end_is_offered(at):
     legal = {(str(drive),) for drive in game.legal_moves(evening.state)}
     assert {choice.moves for choice in gone.choices if choice.moves} == legal
     assert [choice.holds for choice in gone.choices].count(True) == 1, "or it has not moved yet"
-    said = without(evening, "red")
+    message = without(evening, "red")
     assert {
-        choice.moves for choice in judge(evening, said, said).asks.choices if choice.moves
+        choice.moves for choice in judge(evening, message, message).asks.choices if choice.moves
     } == legal, "nothing on the table shows it"
 
 
 def test_a_hit_on_a_nest_that_is_not_seen_is_asked_about(at):
     for layers in (3, 1):
         evening = at(f"zambonis c6 E 3, f6 S {layers}, f1 W 3; to_move yellow; phase hit red")
-        said = without(evening, "red")
-        asked = judge(evening, said, said).asks
+        message = without(evening, "red")
+        asked = judge(evening, message, message).asks
         assert [choice.moves for choice in asked.choices] == [(), ("take red",), ()]
     evening = at("zambonis c6 E 3, f6 S 3, f1 W 3; to_move yellow; phase hit red")
     assert [choice.moves for choice in judge(evening, without(evening, "red")).asks.choices] == [
@@ -105,8 +107,8 @@ def test_the_set_up_may_be_said_too_but_not_where_most_is_not_there(begin):
     asked = game.judge(evening.state, without(evening, "blue"), None, board).asks
     assert [choice.holds for choice in asked.choices] == [True, False]
     assert game.judge(evening.state, without(evening, "blue", "red"), None, board).asks is None
-    said = without(evening, "blue")
-    assert game.judge(evening.state, said, said, board).said.startswith(
+    message = without(evening, "blue")
+    assert game.judge(evening.state, message, message, board).message.startswith(
         "Yellow rolls for movement."
     )
 
@@ -121,30 +123,32 @@ def test_where_a_nest_too_many_is_seen_people_may_say_that_there_is_none(at):
     evening.table.spare.append(ghost)
     wrong = judge(evening, evening.table.seen(), before)
     assert isinstance(wrong, OutOfSync)
-    assert wrong.asks.said == "A red small piece too many lies on c3. What is true?"
+    assert wrong.asks.message == "A red small piece too many lies on c3. What is true?"
     assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [
         ((), True),
         ((), False),
     ]
-    said = evening.table.seen()
-    assert isinstance(judge(evening, evening.table.seen(), said), Waiting)
-    (stands,) = (piece for piece in said.pieces if piece.size == "small")
-    others = tuple(piece for piece in said.pieces if piece is not stands)
-    upright = replace(said, pieces=(*others, replace(stands, pose="upright", pose_probability=0.9)))
-    assert isinstance(judge(evening, upright, said), Waiting), "nor does it stand there"
+    message = evening.table.seen()
+    assert isinstance(judge(evening, evening.table.seen(), message), Waiting)
+    (stands,) = (piece for piece in message.pieces if piece.size == "small")
+    others = tuple(piece for piece in message.pieces if piece is not stands)
+    upright = replace(
+        message, pieces=(*others, replace(stands, pose="upright", pose_probability=0.9))
+    )
+    assert isinstance(judge(evening, upright, message), Waiting), "nor does it stand there"
     waiting = judge(evening, upright, before)
     assert isinstance(waiting, Waiting)
     x, y = stands.base_mm
-    assert waiting.said.endswith(
+    assert waiting.message.endswith(
         f" Held against nobody: what looks like a red piece at ({x:.0f}, {y:.0f}) mm."
     ), "red has one nest, which is seen"
     evening.table.drive("yellow", Space.parse("c6"), "E")
     assert [
         choice.moves for choice in judge(evening, evening.table.seen(), before).asks.choices
     ] == [("c6 E",), ()]
-    assert judge(evening, evening.table.seen(), said).moves == ("c6 E",)
+    assert judge(evening, evening.table.seen(), message).moves == ("c6 E",)
     evening.table.spare = [("red", (*evening.table.place(Space.parse("e2"), "W"), 1))]
-    assert isinstance(judge(evening, evening.table.seen(), said), OutOfSync), (
+    assert isinstance(judge(evening, evening.table.seen(), message), OutOfSync), (
         "one that lies elsewhere is another one"
     )
 
@@ -171,14 +175,14 @@ def test_a_nest_that_does_not_seem_to_lie_flat_is_asked_about_and_then_held(at):
             ((), False),
         ]
         evening = at(LINE + "move 2")
-        said = up(evening, "red", sure)
-        assert judge(evening, said, said).said.endswith(
+        message = up(evening, "red", sure)
+        assert judge(evening, message, message).message.endswith(
             "Not seen, and there on the players' word: red's (it lay on f6, looking S)."
         )
         evening.table.drive("yellow", Space.parse("c6"), "E")
-        assert judge(evening, up(evening, "red", sure), said).moves == ("c6 E",)
+        assert judge(evening, up(evening, "red", sure), message).moves == ("c6 E",)
         evening.table.drive("red", Space.parse("d3"), "N")
-        assert isinstance(judge(evening, up(evening, "red", sure), said), Waiting | CannotSee), (
+        assert isinstance(judge(evening, up(evening, "red", sure), message), Waiting | CannotSee), (
             "it was moved, and must be told anew"
         )
         assert judge(at(LINE + "roll"), up(at(LINE + "roll"), "yellow", sure)).asks is None, (
@@ -200,7 +204,7 @@ def test_a_nest_in_doubt_that_nothing_legal_explains_is_asked_about_and_people_m
         (("take red",), False),
         ((), False),
     ]
-    assert judge(evening, seen, seen).said.endswith(
+    assert judge(evening, seen, seen).message.endswith(
         "Not seen, and there on the players' word: red's (it lay on f6, looking S)."
     ), "it lies still"
     taken = game.play(evening.state, game.parse_move("take red"))
@@ -238,7 +242,7 @@ def test_what_may_be_a_nest_of_a_colour_that_nobody_has_keeps_no_move_from_count
 
     accepted = moved(size_probability=0.6, pose_probability=0.5)
     assert accepted.moves == ("c6 E",)
-    assert " Held against nobody: what looks like a blue piece at (" in accepted.said
+    assert " Held against nobody: what looks like a blue piece at (" in accepted.message
     assert isinstance(moved(), OutOfSync), "it is there for sure"
     assert isinstance(moved(size_probability=0.6, colour_probability=0.6), CannotSee), (
         "it may be of another colour"

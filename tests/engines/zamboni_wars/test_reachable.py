@@ -96,23 +96,23 @@ def test_every_refusal_points_at_what_is_allowed(table, option, roll):
     for space in SPACES[::7]:
         for facing in FACINGS[::3]:
             wrong = violation(state, Drive(space, facing))
-            if wrong and "Nearest to that" in wrong.said:
-                offered = parse_move(wrong.said.split("'")[1])
+            if wrong and "Nearest to that" in wrong.message:
+                offered = parse_move(wrong.message.split("'")[1])
                 assert offered in ends
                 assert offered.facing == facing or (offered.space, facing) not in [
                     (end.space, end.facing) for end in ends
                 ]
                 assert space not in [end.space for end in ends]
-            elif wrong and "it may look" in wrong.said:
+            elif wrong and "it may look" in wrong.message:
                 listed = (
-                    wrong.said.partition("it may look ")[2]
+                    wrong.message.partition("it may look ")[2]
                     .rstrip(".")
                     .replace(" or ", ", ")
                     .split(", ")
                 )
                 assert set(listed) == {end.facing for end in ends if end.space == space}
             elif wrong:
-                offered = wrong.said.partition("Allowed: ")[2].split("'")[1::2]
+                offered = wrong.message.partition("Allowed: ")[2].split("'")[1::2]
                 assert {parse_move(text) for text in offered} == {
                     end for end in ends if (end.space, end.facing) == (space, facing)
                 }

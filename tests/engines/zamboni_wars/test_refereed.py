@@ -67,11 +67,11 @@ def test_dice_drives_and_a_hit(tmp_path, real_table):
             session,
             inputs=heard,
         ).run()
-        said = [
+        message = [
             (record.at_ms, record.event.code, record.event.moves) for record in session.records(1)
         ]
         zambonis = session.view().state["zambonis"]
-    assert said == [
+    assert message == [
         (500, "zamboni.start", ()),
         (1150, "zamboni.roll", ("roll 2",)),
         (3000, "zamboni.move", ("c6 E",)),

@@ -76,7 +76,7 @@ ROLL_OFF = (
 def test_a_game_that_cannot_start(players, rulings, expected):
     with pytest.raises(InputError, match=re.escape(expected)) as refused:
         start(players, rulings)
-    assert without_template(refused.value.said) == []
+    assert without_template(refused.value.message) == []
 
 
 @pytest.mark.parametrize(
@@ -86,17 +86,17 @@ def test_a_game_that_cannot_start(players, rulings, expected):
 def test_why_a_text_is_no_move_is_a_template_with_its_values(text):
     with pytest.raises(InvalidNotation) as refused:
         parse_move(text)
-    assert without_template(refused.value.said) == []
+    assert without_template(refused.value.message) == []
 
 
 def test_why_a_move_is_illegal_is_a_template_with_its_values():
     state = start(("red", "green"), {})
     with pytest.raises(IllegalMove) as refused:
         play(state, parse_move("fire green"))
-    assert without_template(refused.value.said) == []
+    assert without_template(refused.value.message) == []
     assert (
         str(refused.value)
-        == refused.value.said
+        == refused.value.message
         == (
             "'fire green': 'fire green' was tried, but it is not the time for that. Red rolls for"
             " movement. (Turn Sequence)"
@@ -209,7 +209,7 @@ def test_where_only_firing_is_allowed():
 
 
 @pytest.mark.parametrize(
-    ("phase", "said"),
+    ("phase", "message"),
     [
         ("roll", "Yellow rolls for movement."),
         ("move 1", "Yellow moves and spends 1 point."),
@@ -219,13 +219,14 @@ def test_where_only_firing_is_allowed():
         ("hit blue", "Yellow hit blue: take the medium blue piece off the board."),
     ],
 )
-def test_whose_turn_in_words(phase, said):
+def test_whose_turn_in_words(phase, message):
     line = (
         f"players yellow blue; zambonis a6 E 3, c6 S 2; to_move yellow; phase {phase}; dice -;"
         f" board {zamboni_wars.board.USUAL}; "
     )
     assert (
-        state_document(State.parse(f"{line}rulings warp=off cover=off fire=may."))["turn"] == said
+        state_document(State.parse(f"{line}rulings warp=off cover=off fire=may."))["turn"]
+        == message
     )
 
 

@@ -16,7 +16,7 @@ from engines.game import (
     Printed,
     Statistics,
 )
-from engines.house_rules import Ruling, choose, read_rulings, seat, write_rulings
+from engines.house_rules import HouseRule, choose, read_rulings, seat, write_rulings
 from engines.legal_moves import Legal
 from engines.resigned import in_order, next_left, read_resigned, write_resigned
 from engines.secret_inputs import no_hidden_voters as hidden_voters
@@ -32,7 +32,7 @@ from table.game_facts import BoardPrint, DefaultTable, PiecePrior, TableFacts
 __all__ = ["hidden_voters", "judge_answer", "measurement", "secret_voter"]
 
 NAME = "heap"
-RULINGS = (Ruling("last", "Winning", ("wins", "loses"), "whether the last piece wins or loses"),)
+RULINGS = (HouseRule("last", "Winning", ("wins", "loses"), "whether the last piece wins or loses"),)
 PIECES = 7
 measurement = nothing_measured
 
@@ -199,32 +199,37 @@ def judge(state, seen, _before, _board):
         if lie[player] != put
     }
     if not new:
-        return Waiting(code="heap.wait", said="Nothing was put on.", as_recorded=True)
+        return Waiting(code="heap.wait", message="Nothing was put on.", as_recorded=True)
     player, count = next(iter(new.items()))
     move = Put(player, count)
     if len(new) > 1 or count not in (1, 2):
-        return Waiting(code="heap.count", said="Put one or two on.")
+        return Waiting(code="heap.count", message="Put one or two on.")
     if wrong := violation(state, move):
-        return Refused(code=wrong.code, said=wrong.said, rests_on=wrong.clause, tried=(str(move),))
+        return Refused(
+            code=wrong.code, message=wrong.message, rests_on=wrong.clause, tried=(str(move),)
+        )
     return Accepted(
         code="heap.put",
-        said=f"{player.capitalize()} put {count} on.",
+        message=f"{player.capitalize()} put {count} on.",
         rests_on="Turns",
         player=player,
         moves=(str(move),),
     )
 
 
-def hear(_state, said, _in_doubt=False):
-    if said.keys() != {"player", "put"}:
-        raise InputError(f"input: expected a player and what they put on, got {dict(said)}")
+def hear(_state, heard, _in_doubt=False):
+    if heard.keys() != {"player", "put"}:
+        raise InputError(f"input: expected a player and what they put on, got {dict(heard)}")
     return Noted(
-        code="heap.put", said="Heard.", player=said["player"], moves=(str(Put(**_count(said))),)
+        code="heap.put",
+        message="Heard.",
+        player=heard["player"],
+        moves=(str(Put(**_count(heard))),),
     )
 
 
-def _count(said):
-    return {"player": said["player"], "count": said["put"]}
+def _count(heard):
+    return {"player": heard["player"], "count": heard["put"]}
 
 
 def alternatives(state, moves):

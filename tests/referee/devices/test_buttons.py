@@ -10,7 +10,7 @@ from referee.devices.answer_picker import Choosing
 from referee.devices.buttons import DECIDED_BY, commands_of, roller
 from referee.sessions.caliper_answers import Measuring, in_question
 from referee.sessions.commands import Answer, Hear, NextGame, Pause, Resume, Roll, Undo
-from referee.sessions.events import Asked, Choice, Record
+from referee.sessions.events import Choice, QuestionAsked, Record
 from referee.sessions.state import CountedRuling
 
 PLAYERS = ("red", "blue")
@@ -23,7 +23,7 @@ CLOSE = {
 
 
 def asked(evidence):
-    return Asked(code="boule.too_close", said="", choices=(), evidence=evidence)
+    return QuestionAsked(code="boule.too_close", message="", choices=(), evidence=evidence)
 
 
 def test_pieces_in_question_are_named_as_the_game_names_them():
@@ -104,7 +104,7 @@ def test_next_begins_the_next_game_or_stops_the_leader(games):
         "throw yellow medium 33: blue 20 < yellow 30 < yellow 31 < yellow 32 < yellow 33",
     )
     assert commands_of(press("next"), alone, 2) == (
-        Hear(said={"player": "blue", "stop": True}, decided_by=DECIDED_BY),
+        Hear(heard={"player": "blue", "stop": True}, decided_by=DECIDED_BY),
     )
 
 
@@ -120,7 +120,7 @@ def zamboni(phase, fire="may"):
 
 
 def test_next_holds_fire_where_that_is_allowed():
-    hold = Hear(said={"player": "yellow", "hold": True}, decided_by=DECIDED_BY)
+    hold = Hear(heard={"player": "yellow", "hold": True}, decided_by=DECIDED_BY)
     assert commands_of(press("next"), zamboni("fire blue"), 2) == (hold,)
     assert commands_of(press("next"), zamboni("fire blue", "must"), 2) == ()
     assert commands_of(press("next"), zamboni("roll"), 2) == ()
@@ -140,8 +140,8 @@ def test_the_die_rolls_only_where_the_game_waits_for_it():
 
 
 def offered(*labels):
-    asked = Asked(
-        code="boule.too_close", said="", choices=tuple(Choice(label=label) for label in labels)
+    asked = QuestionAsked(
+        code="boule.too_close", message="", choices=tuple(Choice(label=label) for label in labels)
     )
     return Choosing.begin(Record(seq=9, session=1, at_ms=0, event=asked))
 

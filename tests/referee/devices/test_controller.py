@@ -16,7 +16,7 @@ from referee.devices import controller
 from referee.devices.buttons import DECIDED_BY
 from referee.devices.controller import NOT_NOW, Companion
 from referee.sessions.commands import Answer, Correct, Pause
-from referee.sessions.events import Ruled
+from referee.sessions.events import VerdictReached
 from referee.sessions.verdict_events import event_from_verdict
 from table.messages import msg
 from tests.support.beside_a_session import BOARD, PATIENCE_S, PLAYERS, put, turn
@@ -72,17 +72,17 @@ def test_lamps_that_fail_change_nothing_in_the_game(rig, session):
 
 def test_what_does_not_work_is_said_once_and_when_it_works_again(rig, session, eyes, monkeypatch):
     monkeypatch.setattr(controller, "POLL_S", 0.005)
-    said = queue.Queue()
+    message = queue.Queue()
     rig.lamps.trouble = rig.buttons.trouble = "tty0: it is gone"
-    beside = Companion(rig, session, eyes, BOARD, said.put)
+    beside = Companion(rig, session, eyes, BOARD, message.put)
     beside.start()
-    assert said.get(timeout=PATIENCE_S) == "lamps, buttons: tty0: it is gone"
+    assert message.get(timeout=PATIENCE_S) == "lamps, buttons: tty0: it is gone"
     rig.buttons.trouble = ""
-    assert said.get(timeout=PATIENCE_S) == "lamps: tty0: it is gone"
+    assert message.get(timeout=PATIENCE_S) == "lamps: tty0: it is gone"
     rig.lamps.trouble = ""
-    assert said.get(timeout=PATIENCE_S) == "lamps: working again"
+    assert message.get(timeout=PATIENCE_S) == "lamps: working again"
     beside.stop()
-    assert said.empty()
+    assert message.empty()
 
 
 @pytest.mark.usefixtures("beside")
@@ -116,7 +116,7 @@ def asking(session):
         Choice("both count", ()),
     )
     session.append(
-        event_from_verdict(Ambiguous(code="pegs.too_close", said="Which?", choices=choices))
+        event_from_verdict(Ambiguous(code="pegs.too_close", message="Which?", choices=choices))
     )
 
 
@@ -172,7 +172,7 @@ def test_a_press_that_stepped_is_nothing_else_when_the_question_is_gone(rig, ses
     """The panel answers while the button is still down."""
     choices = (Choice("nothing happened", ()),)
     asked = session.append(
-        event_from_verdict(Ambiguous(code="pegs.too_close", said="Which?", choices=choices))
+        event_from_verdict(Ambiguous(code="pegs.too_close", message="Which?", choices=choices))
     )
     rig.buttons.hold("next", 100)
     rig.lamps.wait_for(choice(1))
@@ -205,7 +205,7 @@ def test_nothing_is_taken_that_was_not_pointed_at(rig, session):
     session.wait(2, PATIENCE_S)
     again = session.append(
         event_from_verdict(
-            Ambiguous(code="pegs.too_close", said="Which?", choices=(Choice("either", ()),))
+            Ambiguous(code="pegs.too_close", message="Which?", choices=(Choice("either", ()),))
         )
     )
     rig.buttons.press("rule")
@@ -221,14 +221,14 @@ def test_a_calliper_answers_what_is_too_close(rig, session, games, monkeypatch):
 
     def judge_answer(question, answer, decided_by):
         assert answer == {"red": 20.1, "blue": 19.9}
-        return Accepted(code="pegs.too_close", said=decided_by, moves=question.choices[1].moves)
+        return Accepted(code="pegs.too_close", message=decided_by, moves=question.choices[1].moves)
 
     monkeypatch.setattr(games["pegs"], "judge_answer", judge_answer)
     evidence = {"gaps": [{"colour": "red"}, {"colour": "blue"}], "call": {"pairs": [[0, 1]]}}
     choices = (Choice("red is nearer", ()), Choice("blue is nearer", ("red",)))
     session.append(
         event_from_verdict(
-            Ambiguous(code="pegs.too_close", said="", choices=choices, evidence=evidence)
+            Ambiguous(code="pegs.too_close", message="", choices=choices, evidence=evidence)
         )
     )
     rig.lamps.wait_for(Cue("too close", PLAYERS, of=PLAYERS))
@@ -245,7 +245,7 @@ def test_a_question_that_was_taken_back_takes_its_readings_with_it(rig, session)
     evidence = {"gaps": [{"colour": "red"}, {"colour": "blue"}], "call": {"pairs": [[0, 1]]}}
     question = event_from_verdict(
         Ambiguous(
-            code="pegs.too_close", said="", choices=(Choice("either", ()),), evidence=evidence
+            code="pegs.too_close", message="", choices=(Choice("either", ()),), evidence=evidence
         )
     )
     session.append(question)
@@ -278,34 +278,38 @@ def test_it_ends_when_the_session_is_closed(rig, session, eyes):
 
 
 def test_verdicts_are_called_each_once_and_not_again_when_they_are_corrected(rig, session, request):
-    said = queue.Queue()
-    rig.voice.say = said.put
+    message = queue.Queue()
+    rig.voice.say = message.put
     request.getfixturevalue("beside")
     ruled = session.append(
-        Ruled(
+        VerdictReached(
             verdict="accepted",
             code="pegs.put",
-            said="Red leads by 2.5 ± 0.3 mm. Blue is next.",
+            message="Red leads by 2.5 ± 0.3 mm. Blue is next.",
             moves=("red",),
             player="red",
         )
     )
-    assert said.get(timeout=PATIENCE_S) == "Red leads by 2.5 millimetres. Blue is next."
+    assert message.get(timeout=PATIENCE_S) == "Red leads by 2.5 millimetres. Blue is next."
     session.command(Pause())
     session.command(Correct(record=ruled.seq, moves=()))
-    assert said.get(timeout=PATIENCE_S) == "The ruling is corrected."
-    assert said.empty()
+    assert message.get(timeout=PATIENCE_S) == "The ruling is corrected."
+    assert message.empty()
 
 
 def test_a_voice_speaks_its_own_language(rig, session, request):
-    said = queue.Queue()
-    rig.voice.say, rig.voice.language = said.put, "de"
+    message = queue.Queue()
+    rig.voice.say, rig.voice.language = message.put, "de"
     request.getfixturevalue("beside")
     throws = msg("{player} throws next.", player="blue")
-    session.append(Ruled(verdict="accepted", code="pegs.put", said=throws, moves=("red",)))
-    assert said.get(timeout=PATIENCE_S) == "Blau wirft als Nächstes."
-    session.append(Ruled(verdict="accepted", code="pegs.put", said="Never said.", moves=("blue",)))
-    assert said.get(timeout=PATIENCE_S) == "Never said.", "better in English than not at all"
+    session.append(
+        VerdictReached(verdict="accepted", code="pegs.put", message=throws, moves=("red",))
+    )
+    assert message.get(timeout=PATIENCE_S) == "Blau wirft als Nächstes."
+    session.append(
+        VerdictReached(verdict="accepted", code="pegs.put", message="Never said.", moves=("blue",))
+    )
+    assert message.get(timeout=PATIENCE_S) == "Never said.", "better in English than not at all"
 
 
 def test_what_the_referee_has_made_already_is_not_made_again_for_the_lamps(

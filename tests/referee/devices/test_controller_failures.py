@@ -11,21 +11,21 @@ import pytest
 from hardware.cues import Cue
 from referee.devices import controller
 from referee.devices.controller import NOT_NOW, Companion
-from referee.sessions.events import Noted, Paused, Ruled
+from referee.sessions.events import InputRecorded, Paused, VerdictReached
 from tests.support.beside_a_session import BOARD, PATIENCE_S, PLAYERS, put, turn
 
 LEFT_OUT = "this was left out, and they go on"
 
 
 @pytest.fixture
-def said(monkeypatch):
+def message(monkeypatch):
     monkeypatch.setattr(controller, "POLL_S", 0.005)
     return queue.Queue()
 
 
 @pytest.fixture
-def beside(rig, session, eyes, said):
-    beside = Companion(rig, session, eyes, BOARD, said.put)
+def beside(rig, session, eyes, message):
+    beside = Companion(rig, session, eyes, BOARD, message.put)
     beside.start()
     rig.lamps.wait_for(turn("red"))
     yield beside
@@ -49,45 +49,45 @@ def failing(works, *errors):
     ("part", "method"), [("voice", "say"), ("buzzer", "play"), ("lamps", "show")]
 )
 def test_a_record_that_cannot_be_told_is_left_out_and_the_next_is_told(
-    rig, session, said, monkeypatch, part, method
+    rig, session, message, monkeypatch, part, method
 ):
     device = getattr(rig, part)
     monkeypatch.setattr(
         device, method, failing(getattr(device, method), ValueError("no such sign\nhere"))
     )
     session.append(
-        Ruled(
+        VerdictReached(
             verdict="accepted",
             code="pegs.put",
-            said="Red put one down.",
+            message="Red put one down.",
             moves=("red",),
             player="red",
         )
     )
     assert (
-        said.get(timeout=PATIENCE_S)
+        message.get(timeout=PATIENCE_S)
         == f"lamps, dice, buttons: ValueError: no such sign here; {LEFT_OUT}"
     )
     put(session, "blue")
     rig.lamps.wait_for(Cue("accepted", PLAYERS, of=("blue",), then=turn("red"), news=session.seq))
-    assert said.empty()
+    assert message.empty()
 
 
 def test_dice_that_fail_are_told_of_and_show_the_next_roll(
-    rig, session, said, monkeypatch, request
+    rig, session, message, monkeypatch, request
 ):
     shown = queue.Queue()
     monkeypatch.setattr(rig.dice, "show", failing(shown.put, OSError("no such pin")))
     request.getfixturevalue("beside")
-    session.append(Noted(code="dice.rolled", said="", evidence={"dice": [4]}))
-    assert said.get(timeout=PATIENCE_S) == "dice: OSError: no such pin"
-    session.append(Noted(code="dice.rolled", said="", evidence={"dice": [6]}))
+    session.append(InputRecorded(code="dice.rolled", message="", evidence={"dice": [4]}))
+    assert message.get(timeout=PATIENCE_S) == "dice: OSError: no such pin"
+    session.append(InputRecorded(code="dice.rolled", message="", evidence={"dice": [6]}))
     while shown.get(timeout=PATIENCE_S) != (6,):
         pass
-    assert said.get(timeout=PATIENCE_S) == "dice: working again"
+    assert message.get(timeout=PATIENCE_S) == "dice: working again"
 
 
-def test_a_failure_that_lasts_is_said_once(rig, session, eyes, said, monkeypatch):
+def test_a_failure_that_lasts_is_said_once(rig, session, eyes, message, monkeypatch):
     calls = queue.Queue()
 
     def fail(_):
@@ -95,22 +95,24 @@ def test_a_failure_that_lasts_is_said_once(rig, session, eyes, said, monkeypatch
         raise KeyError("always")
 
     monkeypatch.setattr(type(rig), "troubles", property(fail))
-    beside = Companion(rig, session, eyes, BOARD, said.put)
+    beside = Companion(rig, session, eyes, BOARD, message.put)
     beside.start()
     for _ in range(20):
         calls.get(timeout=PATIENCE_S)
     beside.stop()
-    assert said.get(timeout=PATIENCE_S) == f"lamps, dice, buttons: KeyError: 'always'; {LEFT_OUT}"
-    assert said.empty()
+    assert (
+        message.get(timeout=PATIENCE_S) == f"lamps, dice, buttons: KeyError: 'always'; {LEFT_OUT}"
+    )
+    assert message.empty()
 
 
 @pytest.mark.usefixtures("beside")
-def test_a_press_that_fails_does_not_deafen(rig, session, said, monkeypatch):
+def test_a_press_that_fails_does_not_deafen(rig, session, message, monkeypatch):
     errors = RuntimeError("lost on the way"), ZeroDivisionError("odd")
     monkeypatch.setattr(session, "command", failing(session.command, *errors))
     for error in errors:
         rig.buttons.press("rule", held_ms=1000.0)
-        assert f"{error}; {LEFT_OUT}" in said.get(timeout=PATIENCE_S)
+        assert f"{error}; {LEFT_OUT}" in message.get(timeout=PATIENCE_S)
         assert rig.buzzer.next() == NOT_NOW
     rig.buttons.press("rule", held_ms=1000.0)
     (paused,) = session.wait(session.id, PATIENCE_S)

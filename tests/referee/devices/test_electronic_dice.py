@@ -17,7 +17,7 @@ from referee.devices import controller
 from referee.devices.controller import NOT_NOW, Companion
 from referee.presentation.lamp_cues import standing
 from referee.sessions.commands import Pause, Roll, Undo, parse_command
-from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.events import SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from table.boards import Coasters, Open
 from table.errors import InputError
@@ -49,7 +49,7 @@ def test_a_die_is_the_game_s_and_in_the_log(zamboni, log):
     )
     assert record.event.evidence["dice"] == [3]
     assert log.records(zamboni.id)[-1] == record
-    assert zamboni.view().verdicts[0].said.startswith("Yellow's die shows 3.")
+    assert zamboni.view().verdicts[0].message.startswith("Yellow's die shows 3.")
     assert Session.reopen(log, zamboni.id).ledger.state == zamboni.ledger.state
 
 
@@ -63,7 +63,7 @@ def test_dice_for_nothing_are_kept_and_count_for_nothing(zamboni):
     rolled = zamboni.command(Roll(player="yellow")).seq
     state = zamboni.ledger.state
     record = zamboni.command(Roll(dice=2))
-    assert record.event.said == "The dice show 5 and 6. It counts for nothing in the game."
+    assert record.event.message == "The dice show 5 and 6. It counts for nothing in the game."
     assert (record.event.evidence, record.event.moves, zamboni.ledger.state) == (
         {"dice": [5, 6]},
         (),
@@ -79,7 +79,7 @@ def test_dice_for_nothing_are_rolled_in_every_game_at_any_time(session):
     (value,) = session.command(Roll()).event.evidence["dice"]
     assert value in range(1, 7)
     assert (
-        session.records()[-1].event.said
+        session.records()[-1].event.message
         == f"The die shows {value}. It counts for nothing in the game."
     )
 
@@ -140,8 +140,8 @@ def rolling(session, rig, eyes, games, monkeypatch):
     document = games["pegs"].state_document
     monkeypatch.setattr(games["pegs"], "state_document", lambda state: document(state) | heard)
 
-    def hear(_state, said, _in_doubt):
-        return HeardSaid(code="pegs.die", said=f"{said['player']}: {said['die']}", moves=())
+    def hear(_state, heard, _in_doubt):
+        return HeardSaid(code="pegs.die", message=f"{heard['player']}: {heard['die']}", moves=())
 
     monkeypatch.setattr(games["pegs"], "hear", hear)
     running = []
@@ -172,7 +172,7 @@ def test_a_die_is_in_the_log_before_it_is_seen(rolling, session):
     rig.buttons.press("die", held_ms=900)
     (record,) = session.wait(1, PATIENCE_S)
     (value,) = record.event.evidence["dice"]
-    assert (record.event.code, record.event.said) == ("pegs.die", f"red: {value}")
+    assert (record.event.code, record.event.message) == ("pegs.die", f"red: {value}")
     assert value in range(1, 7)
     assert at_rest(rig.dice) == ((value,), 2)
     assert len(session.records()) == 2, "what becomes of the press rolls no other die"
@@ -253,10 +253,10 @@ def test_a_game_of_zamboni_wars_is_rolled_by_the_button(log, eyes, rig, monkeypa
         rig.lamps.wait_for(standing(session.ledger, board))
         drive = next(iter(engine.legal_moves(session.ledger.state)))
         seq = session.append(
-            Ruled(
+            VerdictReached(
                 verdict="accepted",
                 code="zamboni.move",
-                said="",
+                message="",
                 moves=(str(drive),),
                 player=record.event.player,
             )

@@ -83,13 +83,13 @@ def between(at, player, move):
     """
     code = "any.thing"
     return [
-        [(Refused(code=code, said="", player=player), ("refused", (player,)))],
-        [(CannotSee(code=code, said=""), ("cannot see", ()))],
-        [(OutOfSync(code=code, said="", differences=()), ("out of sync", ()))],
+        [(Refused(code=code, message="", player=player), ("refused", (player,)))],
+        [(CannotSee(code=code, message=""), ("cannot see", ()))],
+        [(OutOfSync(code=code, message="", differences=()), ("out of sync", ()))],
         [
             (
                 Ambiguous(
-                    code=code, said="", choices=(Choice("so", (move,)), Choice("not so", ()))
+                    code=code, message="", choices=(Choice("so", (move,)), Choice("not so", ()))
                 ),
                 ("asking", ()),
             )
@@ -119,7 +119,7 @@ def test_a_whole_game_is_told_in_order(lit, game):
         if session.ledger.question is None:
             session.append(
                 event_from_verdict(
-                    Accepted(code="any.move", said="", moves=(str(move),), player=player)
+                    Accepted(code="any.move", message="", moves=(str(move),), player=player)
                 )
             )
             expected.append(("accepted", (player,), *turn(engine, after)))

@@ -9,7 +9,7 @@ import pytest
 
 from referee.live.referee import Referee
 from referee.sessions.event_store import Log
-from referee.sessions.events import Asked, Ruled, SessionStarted
+from referee.sessions.events import QuestionAsked, SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from tests.support.setups import setup_of
 from vision.cameras.frame import Frame
@@ -73,7 +73,11 @@ def watch(session, shots):
 
 def rulings(session):
     """(time, verdict, code, who leads, who is next) of everything that was ruled or asked."""
-    ruled = [record for record in session.records() if isinstance(record.event, Ruled | Asked)]
+    ruled = [
+        record
+        for record in session.records()
+        if isinstance(record.event, VerdictReached | QuestionAsked)
+    ]
     return [
         (
             record.at_ms,

@@ -11,7 +11,7 @@ import pytest
 
 from referee.live.referee import Referee
 from referee.live.stability import HAND_STILL_MS, RESTLESS_MS
-from referee.sessions.events import Asked, Ruled
+from referee.sessions.events import QuestionAsked, VerdictReached
 from referee.sessions.session import Session
 from tests.support.paths import ROOT
 from tests.support.setups import setup_of
@@ -100,7 +100,7 @@ def test_a_table_is_at_rest_after_the_hold_whatever_is_done_to_the_wall_clock(
 ):
     table = seen(0, red)
     film = Film((250, table, 0), (250, table, set_ms), (250, table, 0), (250, table, 0))
-    assert watched(film, session, Ruled) == [0, 0, 1, 1]
+    assert watched(film, session, VerdictReached) == [0, 0, 1, 1]
 
 
 def test_two_pictures_of_one_moment_are_not_at_rest_because_the_wall_clock_went_forward(
@@ -108,7 +108,7 @@ def test_two_pictures_of_one_moment_are_not_at_rest_because_the_wall_clock_went_
 ):
     table = seen(0, red)
     assert watched(
-        Film((33, table, 0), (33, table, FORWARD_MS), (33, table, 0)), session, Ruled
+        Film((33, table, 0), (33, table, FORWARD_MS), (33, table, 0)), session, VerdictReached
     ) == [0, 0, 0]
 
 
@@ -117,7 +117,7 @@ def test_a_question_comes_when_it_is_due(log, started, games, seen, set_ms):
     session = Session.begin(log, started, games={"pegs": Looking(games["pegs"])})
     session.hear({"player": "red", "put": "blindly"})
     film = Film(*((250, seen(0), set_ms * (k == 8)) for k in range(30)))
-    asked = watched(film, session, Asked)
+    asked = watched(film, session, QuestionAsked)
     assert asked.index(1) * 250 == 5750
     session.close()
 
@@ -151,7 +151,9 @@ def test_records_show_the_wall_clock_and_keep_their_order(session, seen, red, bl
         *((250, seen(0, red, blue), BACK_MS * (k == 0)) for k in range(3)),
     )
     referee_over(film, session).run()
-    first, second = (record for record in session.records() if isinstance(record.event, Ruled))
+    first, second = (
+        record for record in session.records() if isinstance(record.event, VerdictReached)
+    )
     assert first.seq < second.seq
     assert (first.at_ms, second.at_ms) == (NIGHT_MS + 750, NIGHT_MS + 1500 + BACK_MS)
 

@@ -129,7 +129,7 @@ def test_a_piece_that_is_not_there_leaves_the_others_as_they_were_read(table):
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({}, "lies otherwise"),
         ({"colour": "mauve"}, "colour"),
@@ -139,9 +139,9 @@ def test_a_piece_that_is_not_there_leaves_the_others_as_they_were_read(table):
         ({"index": 9, "x_mm": 1.0}, "another one"),
     ],
 )
-def test_what_cannot_be_is_one_line(table, changed, said):
+def test_what_cannot_be_is_one_line(table, changed, message):
     seen, _ = table.show(piece(FIRST, 0, -150))
-    with pytest.raises(InputError, match=said) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         table.again(told(seen, 1, **changed))
     assert "\n" not in str(caught.value)
 

@@ -8,7 +8,7 @@ import pytest
 
 from engines.verdict import CannotSee, OutOfSync
 from referee.sessions.commands import Answer, Undo
-from referee.sessions.events import Answered, Asked
+from referee.sessions.events import Answered, QuestionAsked
 from referee.sessions.session import Session
 from tests.support.scripted_eyes import referee
 from tests.support.variants import NOT_SO, THERE, Looking
@@ -26,7 +26,9 @@ def looking(log, started, games):
 
 
 def asked(session):
-    return [record.at_ms for record in session.records(1) if isinstance(record.event, Asked)]
+    return [
+        record.at_ms for record in session.records(1) if isinstance(record.event, QuestionAsked)
+    ]
 
 
 def test_a_table_that_stays_so_is_asked_about_once(looking, seen):
@@ -67,12 +69,12 @@ def test_an_answer_stands_until_somebody_is_at_the_table(looking, seen, label, a
 
 
 def not_seen(asks):
-    return CannotSee(code="pegs.unseen", said="One is not seen.", asks=asks)
+    return CannotSee(code="pegs.unseen", message="One is not seen.", asks=asks)
 
 
 def out_of_step(asks):
     return OutOfSync(
-        code="pegs.unseen", said="Put it right.", differences=("One is missing.",), asks=asks
+        code="pegs.unseen", message="Put it right.", differences=("One is missing.",), asks=asks
     )
 
 
@@ -119,4 +121,4 @@ def test_an_answer_that_is_taken_back_is_asked_again(looking, seen):
             looking.command(Undo())
 
     referee(looking, *(seen(at_ms) for at_ms in range(0, 10_000, 250)), meanwhile=meanwhile).run()
-    assert looking.ledger.question.event.said == "Is it there?"
+    assert looking.ledger.question.event.message == "Is it there?"

@@ -103,11 +103,11 @@ class Evening:
     @property
     def people(self):
         def say(command):
-            def said():
+            def message():
                 with suppress(InputError):  # not now
                     self.session.command(command(self.session.ledger))
 
-            return said
+            return message
 
         def move():
             self.moved = not self.moved

@@ -14,7 +14,7 @@ import pytest
 from benchmarks.games.misreading import FAULTS_AT_ONCE, BadEyes
 from referee.live.referee import Referee
 from referee.sessions.event_store import Log
-from referee.sessions.events import Ruled
+from referee.sessions.events import VerdictReached
 from referee.sessions.session import Session
 from referee.sessions.start import opening
 from simulation.players.driver import Players as Seated
@@ -85,7 +85,7 @@ def test_a_right_move_is_right_whatever_was_asked_before_it_was_made_out(monkeyp
     append = Session.append
 
     def answered(session, event, *more, **known):
-        asked = isinstance(event, Ruled) and event.verdict == "accepted" and event.moves
+        asked = isinstance(event, VerdictReached) and event.verdict == "accepted" and event.moves
         return append(
             session,
             msgspec.structs.replace(event, code="asked.before") if asked else event,
@@ -96,7 +96,7 @@ def test_a_right_move_is_right_whatever_was_asked_before_it_was_made_out(monkeyp
     monkeypatch.setattr(Session, "append", answered)
     players, records, _, _ = refereed("icebreaker", 4, tmp_path, faults=(0,))
     assert any(
-        isinstance(record.event, Ruled) and record.event.code == "asked.before"
+        isinstance(record.event, VerdictReached) and record.event.code == "asked.before"
         for record in records
     )
     assert {done.verdict for done in players.done if done.act.moves} == {"right"}

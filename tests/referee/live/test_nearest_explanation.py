@@ -20,7 +20,7 @@ from referee.live.correction import PieceCorrection
 from referee.live.referee import Referee
 from referee.sessions.commands import Answer, Correct, Hear, Pause, Resume, Undo
 from referee.sessions.event_store import Log
-from referee.sessions.events import Answered, Asked, Paused, Resumed, Ruled
+from referee.sessions.events import Answered, Paused, QuestionAsked, Resumed, VerdictReached
 from referee.sessions.misreadings import KEY
 from referee.sessions.session import Session
 from referee.sessions.start import opening
@@ -170,7 +170,7 @@ def film_in(tmp_path):
 
 
 def asked(records):
-    return [record for record in records if isinstance(record.event, Asked)]
+    return [record for record in records if isinstance(record.event, QuestionAsked)]
 
 
 def misread(film, seen, fault, k=0):
@@ -230,7 +230,11 @@ def test_what_people_said_of_a_ship_holds_wherever_it_goes(film_in, seed):
     film.do(film.answer)
     film.show(misread(film, start, COLOUR))
     film.do(play_on)
-    events = [record.event for record in film.run() if isinstance(record.event, Ruled | Asked)]
+    events = [
+        record.event
+        for record in film.run()
+        if isinstance(record.event, VerdictReached | QuestionAsked)
+    ]
     assert len(np.unique(np.array(at).round(), axis=0)) > 1, "it has moved"
     assert [getattr(event, "verdict", "asked") for event in events] == [
         "waiting",
@@ -287,7 +291,12 @@ def test_the_question_falls_by_itself_when_the_table_is_put_right(film_in):
     film.show(misread(film, start, COLOUR))
     film.show(start)
     events = [record.event for record in film.run()]
-    assert [type(event).__name__ for event in events] == ["Ruled", "Asked", "Undone", "Ruled"]
+    assert [type(event).__name__ for event in events] == [
+        "VerdictReached",
+        "QuestionAsked",
+        "Undone",
+        "VerdictReached",
+    ]
     assert events[-1].verdict == "accepted"
     assert film.session.ledger.misread == ()
 
@@ -302,7 +311,7 @@ def test_nobody_is_asked_about_a_board_that_is_half_set_up_and_each_table_is_on_
     film.show(start)
     events = [record.event for record in film.run()]
     assert [event.verdict for event in events] == ["waiting", "waiting", "waiting", "accepted"]
-    assert all("missing" in event.said for event in events[:-1])
+    assert all("missing" in event.message for event in events[:-1])
 
 
 def test_an_empty_board_is_nothing_to_speak_of(film_in):
@@ -358,7 +367,7 @@ def test_a_colour_that_nobody_plays_is_learned_for_the_session(film_in):
     verdicts = [
         getattr(record.event, "verdict", "asked")
         for record in film.run()
-        if isinstance(record.event, Ruled | Asked)
+        if isinstance(record.event, VerdictReached | QuestionAsked)
     ]
     thrower = film.session.records()[1].event.state["next"]
     assert film.session.ledger.colours_misread == {stranger: thrower}
@@ -374,7 +383,11 @@ def test_a_first_throw_that_is_taken_for_another_s_begins_the_round(film_in):
     film.do(film.answer)
     film.show(film.table(film.piece(second, x_mm, y_mm)))
     events = [record.event for record in film.run()]
-    assert [type(event).__name__ for event in events] == ["Ruled", "Asked", "Answered"]
+    assert [type(event).__name__ for event in events] == [
+        "VerdictReached",
+        "QuestionAsked",
+        "Answered",
+    ]
     assert events[1].choices[0].label == f"Taken as the start: the {second} piece on d4 is {first}"
     assert [piece.colour for piece in film.state.pieces] == [first]
 
@@ -407,11 +420,15 @@ def test_what_nothing_near_explains_is_the_start_all_the_same_if_the_host_says_s
     film.do(pick(film, "Take it as the start all the same"))
     film.show(wrong)
     records = [record for record in film.run() if not isinstance(record.event, Paused | Resumed)]
-    assert [type(record.event).__name__ for record in records] == ["Ruled", "Asked", "Answered"]
+    assert [type(record.event).__name__ for record in records] == [
+        "VerdictReached",
+        "QuestionAsked",
+        "Answered",
+    ]
     _, question, answer = (record.event for record in records)
     assert question.evidence["host_decides"]
     assert Choosing.begin(records[1]) is None, "no button answers it"
-    assert (answer.holds, answer.said) == (
+    assert (answer.holds, answer.message) == (
         True,
         "Take it as the start all the same: decided by players.",
     )
@@ -475,7 +492,7 @@ def say(film, key):
     """Somebody presses the button with this in what it says."""
     rows = film.session.view().state["may_say"]
     return lambda: film.session.command(
-        Hear(said=next(one["said"] for one in rows if key in one["said"]))
+        Hear(heard=next(one["said"] for one in rows if key in one["said"]))
     )
 
 
@@ -506,12 +523,12 @@ def test_an_end_begins_whose_target_is_never_seen_and_throws_are_what_people_say
         film.do(pick(film, f"The target is still in play. {player.capitalize()} is nearest"))
         film.show(film.table(*lying))
     records = film.run()
-    assert [type(record.event).__name__ for record in records] == ["Asked", "Answered"] * 3
+    assert [type(record.event).__name__ for record in records] == ["QuestionAsked", "Answered"] * 3
     assert (film.state.leading, film.state.next) == (second, first)
     tables = [
         record.event.observation
         for record in records
-        if isinstance(record.event, Asked) and record.event.observation
+        if isinstance(record.event, QuestionAsked) and record.event.observation
     ]
     assert film.setup.game.target not in {
         piece["colour"] for table in tables for piece in table["pieces"]
@@ -547,7 +564,11 @@ def test_a_round_begins_whose_first_throw_is_never_seen(film_in):
     film.show(film.table())
     film.show(film.table(film.piece(second, x_mm, y_mm)))
     events = [record.event for record in film.run()]
-    assert [type(event).__name__ for event in events] == ["Asked", "Answered", "Ruled"]
+    assert [type(event).__name__ for event in events] == [
+        "QuestionAsked",
+        "Answered",
+        "VerdictReached",
+    ]
     assert [str(piece) for piece in film.state.pieces] == [f"{first}1 g7", f"{second}1 d4^"]
 
 
@@ -647,8 +668,8 @@ def test_rule_now_asks_about_a_refusal_that_may_be_a_misreading(film_in):
     film.do(lambda: [film.session.command(command) for command in (Pause(), Resume())])
     film.show(misread(film, start, ROUND))
     events = [record.event for record in film.run()]
-    question = next((event for event in events if isinstance(event, Asked)), None)
-    assert question is not None, [event.said for event in events if hasattr(event, "said")]
+    question = next((event for event in events if isinstance(event, QuestionAsked)), None)
+    assert question is not None, [event.message for event in events if hasattr(event, "said")]
     assert "the other way round" in question.choices[0].label
 
 
@@ -727,9 +748,9 @@ def test_a_start_with_several_pieces_misread_is_put_right_on_the_panel(film_in, 
     film.do(put_right)
     film.show(wrong)
     records = film.run()
-    assert [record.event.verdict for record in records if isinstance(record.event, Ruled)] == [
-        "waiting"
-    ]
+    assert [
+        record.event.verdict for record in records if isinstance(record.event, VerdictReached)
+    ] == ["waiting"]
     assert len(again[0].misread) == 3
     assert len(asked(records)) <= 1
     assert film.session.ledger.standing

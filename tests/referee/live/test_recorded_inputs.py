@@ -12,7 +12,13 @@ import pytest
 from engines.verdict import Ambiguous, OutOfSync
 from referee.live.recorded_inputs import Input
 from referee.sessions.commands import Answer, Declare, Hear, Undo, parse_command
-from referee.sessions.events import Asked, Choice, Noted, Ruled, record_document
+from referee.sessions.events import (
+    Choice,
+    InputRecorded,
+    QuestionAsked,
+    VerdictReached,
+    record_document,
+)
 from referee.sessions.session import Session
 from table.errors import InputError
 from tests.support.scripted_eyes import referee
@@ -32,10 +38,10 @@ def test_what_is_heard_is_ruled_noted_or_of_no_use(session):
     session.command(
         parse_command({"command": "hear", "said": {"player": "blue", "put": "secretly"}})
     )
-    assert kinds(session) == [(0, "Ruled", ("red",)), (0, "Noted", ("blue",))]
+    assert kinds(session) == [(0, "VerdictReached", ("red",)), (0, "InputRecorded", ("blue",))]
     assert session.ledger.state.pegs == ("red", "blue")
     with pytest.raises(InputError, match="not now: So many are left"):
-        session.command(Hear(said={"player": "blue", "hand": 4}))
+        session.command(Hear(heard={"player": "blue", "hand": 4}))
     with pytest.raises(InputError, match="expected put or hand"):
         session.hear({"sung": True})
 
@@ -47,7 +53,7 @@ def test_a_secret_is_kept_and_shown_to_nobody(session, log, games):
         {key: value for key, value in record_document(noted).items() if key != "state"}
     )
     (line,) = session.view().verdicts
-    assert (line.kind, line.verdict, line.moves, line.said) == (
+    assert (line.kind, line.verdict, line.moves, line.message) == (
         "noted",
         "noted",
         (),
@@ -72,9 +78,9 @@ def test_recorded_inputs_are_heard_before_the_first_frame_that_is_not_older(sess
         session, *(seen(at_ms, blue, red) for at_ms in range(0, 1500, 250)), inputs=[put, late]
     ).run()
     assert kinds(session) == [
-        (600, "Noted", ("red",)),
-        (750, "Ruled", ("blue",)),
-        (9000, "Ruled", ("red",)),
+        (600, "InputRecorded", ("red",)),
+        (750, "VerdictReached", ("blue",)),
+        (9000, "VerdictReached", ("red",)),
     ]
 
 
@@ -83,7 +89,10 @@ def test_a_table_that_was_judged_is_judged_again_when_something_was_heard(sessio
     put = Input(1100, {"player": "red", "put": "secretly"}, "inputs.jsonl: line 1")
     eyes = referee(session, *(seen(at_ms, *pieces) for at_ms in range(0, 2000, 250)), inputs=[put])
     eyes.run()
-    assert kinds(session) == [(1100, "Noted", ("red",)), (1250, "Ruled", ("blue",))]
+    assert kinds(session) == [
+        (1100, "InputRecorded", ("red",)),
+        (1250, "VerdictReached", ("blue",)),
+    ]
 
 
 def test_an_input_that_nobody_understands_ends_it_with_its_line(session, seen):
@@ -104,7 +113,7 @@ def test_what_a_button_points_at_is_told_at_once_and_until_it_points_elsewhere(
         if at_ms in points:
             eyes.point_at(*points[at_ms])
             assert eyes.wait(before.stamp, 0.0).pointed == points[at_ms]
-        told.append((at_ms, eyes.latest.pointed, eyes.latest.said))
+        told.append((at_ms, eyes.latest.pointed, eyes.latest.message))
 
     eyes = referee(
         session, *(seen(at_ms, leans) for at_ms in range(0, 3000, 250)), meanwhile=meanwhile
@@ -116,7 +125,9 @@ def test_what_a_button_points_at_is_told_at_once_and_until_it_points_elsewhere(
         1500,
         1750,
     }
-    assert {said for at_ms, _, said in told if at_ms >= 1000} == {"Does the leaning piece count?"}
+    assert {message for at_ms, _, message in told if at_ms >= 1000} == {
+        "Does the leaning piece count?"
+    }
 
 
 class Strict(Variant):
@@ -126,7 +137,7 @@ class Strict(Variant):
         if abs(len(table.pieces) - len(state.pegs)) > 1:
             return OutOfSync(
                 code="pegs.out_of_sync",
-                said="The table is not as it was recorded.",
+                message="The table is not as it was recorded.",
                 differences=(f"{len(table.pieces)} lie there.",),
             )
         return self.game.judge(state, table, before, board)
@@ -174,7 +185,7 @@ def test_a_table_out_of_step_is_judged_again_when_the_record_is_changed(
     assert [
         (type(event).__name__, event.moves)
         for event in (record.event for record in session.records(2))
-    ] == [("Declared", ("red",)), ("Ruled", ("blue",))]
+    ] == [("Declared", ("red",)), ("VerdictReached", ("blue",))]
 
 
 def test_refused_twice_for_the_same_is_told_once(session, seen, piece):
@@ -197,8 +208,8 @@ def test_refused_twice_for_the_same_is_told_once(session, seen, piece):
 def test_events_that_are_noted_have_their_own_fact(session):
     session.hear({"player": "red", "put": "secretly"})
     (record,) = session.records(1)
-    assert isinstance(record.event, Noted)
-    assert not isinstance(record.event, Ruled)
+    assert isinstance(record.event, InputRecorded)
+    assert not isinstance(record.event, VerdictReached)
     assert record.event.state["scores"] == {"red": 1, "blue": 0}
 
 
@@ -218,9 +229,9 @@ def test_a_question_about_a_piece_falls_when_the_piece_is_put_right(
     frames = [seen(at_ms, leans) for at_ms in range(0, 1500, 250)] + [seen(1500, leans, hand=True)]
     referee(session, *frames, *(seen(at_ms, lies) for at_ms in range(1750, 3000, 250))).run()
     assert [(record.at_ms, type(record.event).__name__) for record in session.records(1)] == [
-        (500, "Asked"),
+        (500, "QuestionAsked"),
         (2250, "Undone"),
-        (2500, "Ruled"),
+        (2500, "VerdictReached"),
     ]
     assert session.ledger.state.pegs == ("red",)
 
@@ -239,9 +250,9 @@ def test_a_question_is_still_open_when_the_program_begins_again(log, started, ga
 
 def test_what_is_heard_waits_where_it_would_leave_an_open_question_without_a_legal_answer(session):
     asked = session.append(
-        Asked(
+        QuestionAsked(
             code="pegs.leans",
-            said="Does it count?",
+            message="Does it count?",
             choices=(Choice(label="it counts", moves=("red",)),),
             player="red",
         )
@@ -250,12 +261,12 @@ def test_what_is_heard_waits_where_it_would_leave_an_open_question_without_a_leg
     with pytest.raises(
         InputError, match=f"question {asked.seq} is open: answer it or take it back first"
     ):
-        session.command(Hear(said={"player": "red", "put": "blindly"}))
+        session.command(Hear(heard={"player": "red", "put": "blindly"}))
     session.command(Answer(question=asked.seq, label="it counts"))
     session.append(
-        Asked(
+        QuestionAsked(
             code="pegs.leans",
-            said="Which?",
+            message="Which?",
             choices=(
                 Choice(label="both", moves=("blue", "red")),
                 Choice(label="red", moves=("red",)),

@@ -13,7 +13,7 @@ import pytest
 from referee.live.referee import STILL_HAND, Referee
 from referee.sessions.commands import Answer, Correct, Declare, NextGame, Pause, Resume, Roll, Undo
 from referee.sessions.event_store import LogFailed
-from referee.sessions.events import Asked, Ruled
+from referee.sessions.events import QuestionAsked, VerdictReached
 from referee.sessions.session import Session
 from table.errors import InputError
 from table.observation import Unusable
@@ -26,7 +26,11 @@ from vision.cameras.reconnect import RETRY_S
 
 def rulings(session):
     """(time, verdict, player) of everything that was ruled or asked."""
-    ruled = [record for record in session.records() if isinstance(record.event, Ruled | Asked)]
+    ruled = [
+        record
+        for record in session.records()
+        if isinstance(record.event, VerdictReached | QuestionAsked)
+    ]
     return [
         (record.at_ms, getattr(record.event, "verdict", "ambiguous"), record.event.player)
         for record in ruled
@@ -77,12 +81,12 @@ def test_what_looks_like_a_hand_and_never_moves_keeps_no_move_from_being_ruled(
 
 
 def test_what_never_moves_and_looks_like_a_hand_is_told(referee, session, seen, blue):
-    first, said = seen(0, blue, hand=True), []
+    first, message = seen(0, blue, hand=True), []
     shots = [dataclasses.replace(first, at_ms=250 * step) for step in range(24)]
-    eyes = referee(*shots, lambda: said.append((eyes.latest.status, eyes.latest.said)))
+    eyes = referee(*shots, lambda: message.append((eyes.latest.status, eyes.latest.message)))
     eyes.run()
     assert rulings(session) == []
-    assert said == [("cannot see", STILL_HAND)]
+    assert message == [("cannot see", STILL_HAND)]
 
 
 def test_a_refusal_is_said_once_until_something_changes(referee, session, seen, hold, red, blue):
@@ -261,11 +265,11 @@ def test_looking_again_after_a_pause_judges_the_same_table_afresh(referee, sessi
 def test_a_lost_camera_is_tried_again_ever_more_slowly_and_loses_no_game(
     referee, session, hold, red, blue
 ):
-    pauses, said = [], []
+    pauses, message = [], []
 
     def pause(seconds):
         pauses.append(seconds)
-        said.append((eyes.latest.status, eyes.latest.said))
+        message.append((eyes.latest.status, eyes.latest.message))
 
     lost = [CameraLost("the cable is out")] * 7
     eyes = referee(
@@ -278,7 +282,7 @@ def test_a_lost_camera_is_tried_again_ever_more_slowly_and_loses_no_game(
     )
     eyes.run()
     assert pauses == [*RETRY_S, RETRY_S[-1], RETRY_S[-1], RETRY_S[0]]
-    assert said[0] == (
+    assert message[0] == (
         "camera lost",
         "The camera is lost (the cable is out). The game waits; trying again in 0.5 s.",
     )
@@ -289,10 +293,10 @@ def test_a_table_that_cannot_be_read_is_said_with_the_reason_and_begins_the_hold
     referee, session, seen, red
 ):
     covered = Unusable(2, 500, "fiducials 2 and 3 are covered")
-    said = []
+    message = []
 
     def note():
-        said.append((eyes.latest.status, eyes.latest.said))
+        message.append((eyes.latest.status, eyes.latest.message))
 
     eyes = referee(
         seen(0, red),
@@ -305,22 +309,22 @@ def test_a_table_that_cannot_be_read_is_said_with_the_reason_and_begins_the_hold
         seen(1250, red),
     )
     eyes.run()
-    assert said[0] == ("cannot see", "The table cannot be read: fiducials 2 and 3 are covered.")
-    assert said[1][0] == "settling"
+    assert message[0] == ("cannot see", "The table cannot be read: fiducials 2 and 3 are covered.")
+    assert message[1][0] == "settling"
     assert rulings(session) == [(1250, "accepted", "red")]
 
 
 def test_pieces_that_are_never_read_the_same_way_twice_are_said(referee, seen, piece):
-    said = []
+    message = []
     restless = [seen(250 * step, piece("red", 50 + 30 * (step % 2), 50)) for step in range(18)]
     eyes = referee(
         *restless[:16],
-        lambda: said.append(eyes.latest.status),
+        lambda: message.append(eyes.latest.status),
         *restless[16:],
-        lambda: said.append(eyes.latest.status),
+        lambda: message.append(eyes.latest.status),
     )
     eyes.run()
-    assert said == ["settling", "cannot see"]
+    assert message == ["settling", "cannot see"]
 
 
 def test_a_camera_clock_that_jumps_back_begins_the_hold_again(referee, session, seen, red):
@@ -344,7 +348,7 @@ def test_a_full_disk_stops_the_referee_and_the_ruling_is_not_shown(
     assert rulings(session) == []
     assert session.view().scores == {"red": 0, "blue": 0}
     assert eyes.latest.status == "ended"
-    assert "the disk is full" in eyes.latest.said
+    assert "the disk is full" in eyes.latest.message
 
 
 def test_a_broken_picture_stops_the_referee_in_one_line(referee, made):
@@ -366,14 +370,14 @@ def test_the_eyes_are_given_the_empty_table(referee, made, seen, red):
 
 
 def test_what_it_says_is_not_what_people_have_overruled(referee, session, hold, red):
-    said = []
+    message = []
 
     def note():
-        said.append(eyes.latest.said)
+        message.append(eyes.latest.message)
 
     eyes = referee(*hold(0, red), note, partial(session.command, Undo()), *hold(1000, red), note)
     eyes.run()
-    assert said == ["red put one down.", "The referee waits for the next throw or move."]
+    assert message == ["red put one down.", "The referee waits for the next throw or move."]
 
 
 def test_the_status_follows_the_table(referee, seen, red):
@@ -406,7 +410,7 @@ def test_the_status_follows_the_table(referee, seen, red):
         "waiting",
     ]
     assert eyes.latest.status == "ended"
-    assert eyes.latest.said == "There are no more pictures."
+    assert eyes.latest.message == "There are no more pictures."
     assert (eyes.latest.frame_seq, eyes.latest.at_ms) == (4, 1500)
     assert len(eyes.latest.observation.pieces) == 1
 
@@ -455,7 +459,7 @@ def test_stop_ends_the_thread_and_lets_the_camera_go(session, film_of, seen):
     watcher.join(60)
     assert not watcher.is_alive()
     assert film.closed == 1
-    assert (eyes.latest.status, eyes.latest.said) == ("ended", "The referee was stopped.")
+    assert (eyes.latest.status, eyes.latest.message) == ("ended", "The referee was stopped.")
 
 
 def test_a_referee_that_waits_for_a_lost_camera_stops_at_once(session, film_of):
@@ -479,7 +483,7 @@ def test_a_session_that_ends_ends_the_referee(referee, session, hold, red):
     eyes = referee(*hold(0), session.end, *hold(1000, red))
     eyes.run()
     assert rulings(session) == []
-    assert eyes.latest.said == "The session has ended."
+    assert eyes.latest.message == "The session has ended."
 
 
 def test_the_referee_looks_on_while_a_button_is_written_down(
@@ -510,7 +514,7 @@ def test_the_referee_looks_on_while_a_button_is_written_down(
         *hold(4000, red, blue),
     ).run()
     assert [type(record.event).__name__ for record in session.records()[1:]] == [
-        "Ruled",
-        "Noted",
-        "Ruled",
+        "VerdictReached",
+        "InputRecorded",
+        "VerdictReached",
     ]

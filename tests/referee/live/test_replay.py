@@ -21,7 +21,7 @@ from referee.live.referee import Referee
 from referee.live.replay import GONE, HEARD, PEOPLE, rejudge
 from referee.sessions.commands import Answer, Correct, NextGame, Undo
 from referee.sessions.event_store import Log
-from referee.sessions.events import Reopened, Ruled, SessionStarted
+from referee.sessions.events import Reopened, SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from referee.sessions.start import opening, reopened
 from simulation.players.ice_boule import simulated_table
@@ -91,7 +91,7 @@ def test_the_same_code_gives_the_same_verdicts(log, recorded):
     for one in again:
         if not one.not_judged:
             assert one.now.evidence == one.record.event.evidence
-            assert one.said == one.record.event.said
+            assert one.message == one.record.event.message
 
 
 @pytest.mark.slow
@@ -223,7 +223,7 @@ def test_a_little_less_than_a_millimetre_changes_nothing(log, recorded):
 
 
 @pytest.mark.parametrize(
-    ("blind", "said"),
+    ("blind", "message"),
     [
         (
             lambda frame: Unusable(frame.seq, frame.at_ms, "fiducials are covered"),
@@ -232,7 +232,7 @@ def test_a_little_less_than_a_millimetre_changes_nothing(log, recorded):
         (lambda frame: replace(observe(frame, SETUP), hand=True), "a hand is seen over the board"),
     ],
 )
-def test_a_picture_that_would_not_be_judged_today_is_a_change(log, recorded, blind, said):
+def test_a_picture_that_would_not_be_judged_today_is_a_change(log, recorded, blind, message):
     again = list(
         rejudge(
             log,
@@ -241,7 +241,7 @@ def test_a_picture_that_would_not_be_judged_today_is_a_change(log, recorded, bli
             lambda frame, *_: blind(frame) if frame.seq == 3 else observe(frame, SETUP),
         )
     )
-    assert [(one.record.seq, one.said) for one in again if one.changes] == [(3, said)]
+    assert [(one.record.seq, one.message) for one in again if one.changes] == [(3, message)]
     assert [one.not_judged for one in again if one.record.seq == 4] == [
         "the table before it is not read any more"
     ]
@@ -253,7 +253,7 @@ def test_a_judge_that_has_changed_is_told(log, recorded):
             return getattr(GAMES["ice_boule"], name)
 
         def judge(self, *_args):
-            return Waiting(code="boule.throw", said="Let us wait.")
+            return Waiting(code="boule.throw", message="Let us wait.")
 
     again = [
         one
@@ -263,9 +263,9 @@ def test_a_judge_that_has_changed_is_told(log, recorded):
     assert all(
         ("verdict", one.record.event.verdict, "none") in one.changes
         for one in again
-        if isinstance(one.record.event, Ruled)
+        if isinstance(one.record.event, VerdictReached)
     )
-    assert {one.said for one in again} == {"Let us wait."}
+    assert {one.message for one in again} == {"Let us wait."}
 
 
 def test_pictures_that_are_gone_are_counted(tmp_path):

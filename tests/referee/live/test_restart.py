@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from engines.verdict import Accepted
 from referee.live.referee import Referee
 from referee.live.replay import rejudge
-from referee.sessions.events import Reopened, Ruled, SessionStarted
+from referee.sessions.events import Reopened, SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from simulation.players.ice_boule_table import demo_setup
 from table.table_config import table_document
@@ -20,7 +20,7 @@ def test_a_set_up_is_accepted_once_though_the_program_is_started_again(
     def judge(state, seen, before, board):
         begins = before is None and not state.pegs
         return (
-            Accepted(code="pegs.start", said="Begin.", moves=())
+            Accepted(code="pegs.start", message="Begin.", moves=())
             if begins
             else games["pegs"].judge(state, seen, before, board)
         )
@@ -35,7 +35,9 @@ def test_a_set_up_is_accepted_once_though_the_program_is_started_again(
         session.append(Reopened(table=table))
         film = film_of(*(shot for table in tables for shot in table))
         Referee(film, setup_of(), film.observe, session).run()
-    rulings = [record.event for record in session.records() if isinstance(record.event, Ruled)]
+    rulings = [
+        record.event for record in session.records() if isinstance(record.event, VerdictReached)
+    ]
     assert [ruling.code for ruling in rulings] == ["pegs.start", "pegs.put"]
     assert rulings[-1].evidence["before"] == 0, "the table of the set-up is known to the judge"
     again = list(

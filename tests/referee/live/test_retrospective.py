@@ -17,7 +17,7 @@ from referee.live.referee import Referee
 from referee.live.replay import LATER, rejudge
 from referee.sessions.commands import Answer, Undo
 from referee.sessions.event_store import Log
-from referee.sessions.events import Asked, Ruled, Undone
+from referee.sessions.events import QuestionAsked, Undone, VerdictReached
 from referee.sessions.session import Session
 from table.table_config import table_document
 from tests.support.observed_boule import SETUP
@@ -31,7 +31,7 @@ def ruled(session):
     events = [
         (record.at_ms, record.event)
         for record in session.records()
-        if isinstance(record.event, Ruled)
+        if isinstance(record.event, VerdictReached)
     ]
     return [
         (at_ms, event.moves, "in_hindsight" in event.evidence)
@@ -61,7 +61,7 @@ def test_what_was_unread_is_the_piece_that_is_read_there_later(
         (2500, ("red",), False),
     ]
     late = session.records()[2]
-    assert late.event.said == "blue put one down. It was made out only from what is seen now."
+    assert late.event.message == "blue put one down. It was made out only from what is seen now."
     assert [one["colour"] for one in late.event.observation["pieces"]] == ["red", "blue"]
     shown = decode_image(session.frame(late.seq), "frame")[0, 0, 0]
     assert 36 < shown <= 48 + 2, "its picture is one of the table of then"
@@ -97,18 +97,18 @@ class Unseen(Variant):
         if not isinstance(verdict, Waiting):
             return verdict
         if len(table.pieces) > len(state.pegs) + 1:
-            return OutOfSync(code="pegs.more", said="Too many.", differences=("Two came.",))
+            return OutOfSync(code="pegs.more", message="Too many.", differences=("Two came.",))
         if not table.unread_mm:
             return verdict
         choices = (Choice(f"{state.next} lies there", (state.next,)), Choice("Not so", ()))
         return Ambiguous(
-            code="pegs.unseen", said="What lies there?", choices=choices, until_moved=True
+            code="pegs.unseen", message="What lies there?", choices=choices, until_moved=True
         )
 
-    def hear(self, state, said, in_doubt=False):
-        if said.get("player") != state.next:
-            return Refused(code="pegs.turn", said=f"It is {state.next}'s turn.")
-        return self.game.hear(state, said, in_doubt)
+    def hear(self, state, heard, in_doubt=False):
+        if heard.get("player") != state.next:
+            return Refused(code="pegs.turn", message=f"It is {state.next}'s turn.")
+        return self.game.hear(state, heard, in_doubt)
 
 
 class Kept(Variant):
@@ -119,7 +119,7 @@ class Kept(Variant):
         if before is not None and any(
             (piece.colour, *piece.base_mm) not in left for piece in before.pieces
         ):
-            return Refused(code="pegs.gone", said="Put it back.")
+            return Refused(code="pegs.gone", message="Put it back.")
         return self.game.judge(state, table, before, board)
 
 
@@ -149,7 +149,7 @@ class Takes(Kept):
         ):
             return Accepted(
                 code="pegs.take",
-                said="One was taken away.",
+                message="One was taken away.",
                 rests_on="",
                 player=state.next,
                 moves=(state.next,),
@@ -203,7 +203,12 @@ def test_a_question_that_nobody_answers_is_answered_by_what_is_seen_later(unseen
     session, eyes = unseen(*unread(hold(0), red), *hold(1000, red, blue))
     eyes.run()
     assert ruled(session) == [(1750, ("red",), True), (1750, ("blue",), False)]
-    assert [type(record.event) for record in session.records()[1:]] == [Asked, Undone, Ruled, Ruled]
+    assert [type(record.event) for record in session.records()[1:]] == [
+        QuestionAsked,
+        Undone,
+        VerdictReached,
+        VerdictReached,
+    ]
     assert session.ledger.question is None
 
 
@@ -224,7 +229,12 @@ def test_what_was_asked_is_seen_when_people_go_on(referee, session, hold, piece,
     unsure = piece("red", 50, 50, pose="leaning", pose_probability=0.6)
     referee(*hold(0, unsure), *hold(1000, red, blue)).run()
     assert ruled(session) == [(1500, ("red",), True), (1500, ("blue",), False)]
-    assert [type(record.event) for record in session.records()[1:]] == [Asked, Undone, Ruled, Ruled]
+    assert [type(record.event) for record in session.records()[1:]] == [
+        QuestionAsked,
+        Undone,
+        VerdictReached,
+        VerdictReached,
+    ]
 
 
 def test_what_is_not_to_be_seen_stays_asked_and_the_table_is_judged_after_the_answer(
@@ -265,14 +275,14 @@ def test_what_was_taken_back_stays_taken_back(referee, session, hold, piece, red
 
 
 def test_what_was_said_too_early_by_the_record_is_heard_again(unseen, hold, piece, red, blue):
-    said = Input(1900, {"player": "red", "put": "blindly"}, "inputs.jsonl, line 1")
+    message = Input(1900, {"player": "red", "put": "blindly"}, "inputs.jsonl, line 1")
     fourth = piece("blue", 250, 50)
     shots = (
         *hold(0, red),
         *hold(1000, red, replace(blue, colour_probability=0.6)),
         *hold(2000, red, blue, piece("red", 350, 50), fourth),
     )
-    session, eyes = unseen(*shots, inputs=[said])
+    session, eyes = unseen(*shots, inputs=[message])
     eyes.run()
     played = [moves for _, moves, _ in ruled(session)]
     assert played == [("red",), ("blue",), ("red",), ("blue",)]

@@ -13,7 +13,7 @@ from cli.referee import verdict_document
 from referee.live.referee import RESTLESS, STILL_HAND
 from referee.live.standstill import BUSY_MS, UNREAD_MS, StallTimer
 from referee.sessions.commands import Pause
-from referee.sessions.events import Noted, Ruled
+from referee.sessions.events import InputRecorded, VerdictReached
 from table.observation import Unusable
 from webui.i18n import LANGUAGES, translated
 
@@ -22,9 +22,9 @@ COVERED = "The table cannot be read: fiducials 2 and 3 are covered."
 
 def stands(records):
     return [
-        (record.event.code, record.event.said)
+        (record.event.code, record.event.message)
         for record in records
-        if isinstance(record.event, Noted)
+        if isinstance(record.event, InputRecorded)
     ]
 
 
@@ -78,7 +78,7 @@ def test_the_command_line_prints_it_and_it_is_read_in_every_language(referee, se
     (record,) = session.records(1)
     assert json.loads(json.dumps(verdict_document(record)))["said"] == WHY[why][1]
     for code in set(LANGUAGES) - {"en"}:
-        assert translated(record.event.said, code) not in (None, record.event.said)
+        assert translated(record.event.message, code) not in (None, record.event.message)
 
 
 @pytest.mark.parametrize("why", ["restless", "unread"])
@@ -99,7 +99,12 @@ def test_a_card_that_wears_out_does_not_get_a_record_for_every_spell(
     ]
     referee(*spell, *hold(24_000, red, blue), *frames("unread", 26_000, 36_000)).run()
     events = [record.event for record in session.records(1)]
-    assert [type(event) for event in events] == [Ruled, Noted, Ruled, Noted]
+    assert [type(event) for event in events] == [
+        VerdictReached,
+        InputRecorded,
+        VerdictReached,
+        InputRecorded,
+    ]
 
 
 def test_what_was_told_of_the_table_is_not_told_again_after_it(
@@ -107,7 +112,7 @@ def test_what_was_told_of_the_table_is_not_told_again_after_it(
 ):
     """A refusal stands on record once."""
     referee(*hold(0, blue), *frames("unread", 2000, 12_000), *hold(12_000, blue)).run()
-    assert [type(record.event) for record in session.records(1)] == [Ruled, Noted]
+    assert [type(record.event) for record in session.records(1)] == [VerdictReached, InputRecorded]
 
 
 def test_nothing_is_put_on_record_while_the_referee_looks_away(referee, session, frames):

@@ -13,7 +13,7 @@ from referee.live.referee import Referee
 from referee.live.supervisor import MOST_FAILURES, WITHIN_S, Halted, Supervisor
 from referee.sessions.commands import Pause, Roll, Undo
 from referee.sessions.event_store import Log, LogFailed
-from referee.sessions.events import Reopened, Ruled, SessionStarted
+from referee.sessions.events import Reopened, SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from referee.sessions.start import reopening
 from referee.sessions.status import LiveState
@@ -33,7 +33,7 @@ class Stage:
     def __init__(self, session, film):
         self.session, self.film = session, film
         self.live, self.stopping = LiveState(), threading.Event()
-        self.said, self.seen, self.now_s, self.made = [], [], 0.0, 0
+        self.message, self.seen, self.now_s, self.made = [], [], 0.0, 0
         self.keeps = session
         self.supervisor = None
 
@@ -57,8 +57,8 @@ class Stage:
             **pause,
         )
 
-    def renew(self, before, said):
-        self.session.append(reopening(SETUP, "film", NOW, said))
+    def renew(self, before, message):
+        self.session.append(reopening(SETUP, "film", NOW, message))
         return self.referee(before.inputs)
 
     def run(self, inputs=()):
@@ -68,7 +68,7 @@ class Stage:
             self.session,
             self.live,
             self.stopping,
-            self.said.append,
+            self.message.append,
             lambda: self.now_s,
         )
         self.supervisor = supervisor
@@ -95,7 +95,7 @@ def rulings(session):
     return [
         (record.at_ms, record.event.player)
         for record in session.records()
-        if isinstance(record.event, Ruled)
+        if isinstance(record.event, VerdictReached)
     ]
 
 
@@ -111,16 +111,16 @@ def test_a_referee_that_fails_begins_again_from_the_log_and_says_so(
     )
     table.run()
     assert rulings(session) == [(500, "red"), (2500, "blue")]
-    (line,) = table.said
+    (line,) = table.message
     assert line.startswith("the referee failed (KeyError: 'a mistake', test_supervisor.py:")
     assert line.endswith(") and begins again from the log")
     (again,) = (record.event for record in session.records() if isinstance(record.event, Reopened))
     assert (
-        again.said
+        again.message
         == "The referee failed (KeyError: 'a mistake') and began again from the log. Look whether"
         " the table is as it is recorded."
     )
-    assert table.seen == [("stopped", again.said), ("waiting", "")], (
+    assert table.seen == [("stopped", again.message), ("waiting", "")], (
         "it is told until the next ruling"
     )
     assert table.film.closed == 1
@@ -151,8 +151,8 @@ def test_one_that_fails_at_once_again_and_again_is_halted_with_the_reason(
         table.run()
     assert "\n" not in str(error.value)
     assert table.live.latest.status == "ended"
-    assert "ValueError: mistake 2 of mine" in table.live.latest.said
-    assert len(table.said) == MOST_FAILURES - 1
+    assert "ValueError: mistake 2 of mine" in table.live.latest.message
+    assert len(table.message) == MOST_FAILURES - 1
     assert rulings(session) == [(500, "red")]
     session.command(Pause())
     assert session.ledger.paused, "people go on"
@@ -186,14 +186,14 @@ def test_what_came_to_disk_and_was_not_shown_is_shown_and_not_ruled_twice(
 
     def failing(event, *more, **named):
         record = append(event, *more, **named)
-        if isinstance(event, Ruled) and len(rulings(session)) == 0 and not table.said:
+        if isinstance(event, VerdictReached) and len(rulings(session)) == 0 and not table.message:
             raise RuntimeError("lost on the way back")
         return record
 
     monkeypatch.setattr(log, "append", failing)
     table = stage(*hold(0, red), *hold(1000, red), *hold(2000, red, blue))
     table.run()
-    assert len(table.said) == 1
+    assert len(table.message) == 1
     assert rulings(session) == [(500, "red"), (2500, "blue")]
     assert log.records(session.id) == session.records()
 
@@ -202,22 +202,22 @@ def test_a_picture_that_cannot_be_used_is_no_failure_that_is_tried_again(stage):
     table = stage(InputError("000250.jpg: expected a whole picture"))
     with pytest.raises(CannotGoOn, match=r"^000250.jpg: expected a whole picture$"):
         table.run()
-    assert (table.made, table.said, table.film.closed) == (1, [], 1)
+    assert (table.made, table.message, table.film.closed) == (1, [], 1)
 
 
 def test_what_was_not_heard_yet_is_heard_after_a_failure_and_nothing_twice(stage, session, seen):
-    said = [
+    message = [
         Input(100, {"player": "red", "put": "blindly"}, "1"),
         Input(2000, {"player": "blue", "put": "blindly"}, "2"),
     ]
-    stage(seen(500), Fail(1000), seen(2500)).run(said)
+    stage(seen(500), Fail(1000), seen(2500)).run(message)
     assert rulings(session) == [(100, "red"), (2000, "blue")]
 
 
 def test_after_a_stop_nobody_begins_again(stage, seen):
     table = stage(seen(0), lambda: table.supervisor.stop(), seen(250), seen(500))
     table.run()
-    assert table.live.latest.said == "The referee was stopped."
+    assert table.live.latest.message == "The referee was stopped."
     assert table.made == 1
 
 
@@ -268,7 +268,7 @@ def waiting(limited, film, rounds):
         refused.append((rulings(session), session.view().scores))
         log.full = len(refused) < rounds
 
-    table.keeps = PatientSession(session, table.live, table.stopping, table.said.append, pause)
+    table.keeps = PatientSession(session, table.live, table.stopping, table.message.append, pause)
     log.full = True
     return table, refused
 
@@ -281,7 +281,7 @@ def test_a_full_disk_makes_the_game_wait_and_it_goes_on_by_itself(
     table.run()
     assert table.seen == [("stopped", "")] * 5
     assert refused == [([], {"red": 0, "blue": 0})] * 5, "nothing was shown that is not on disk"
-    assert [line.partition(": ")[2] or line for line in table.said] == [
+    assert [line.partition(": ")[2] or line for line in table.message] == [
         (
             "the disk is full; nothing new was written and nothing is lost: make room; the game"
             " waits, and goes on as soon as the log can be written"

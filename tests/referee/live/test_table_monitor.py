@@ -14,7 +14,7 @@ import pytest
 from calibration.table.drift import Checked
 from referee.live.referee import Referee
 from referee.live.table_monitor import HARMLESS, HOLDS, PLAYED_ON, TableMonitor
-from referee.sessions.events import Ruled, TableChecked, decode, encode
+from referee.sessions.events import TableChecked, VerdictReached, decode, encode
 from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
 from table.observation import Unusable
@@ -146,11 +146,11 @@ def test_nothing_is_ruled_while_a_card_lies_elsewhere_until_it_is_put_back(
     held = len(table.shown)
     table.rest(by(two, cameras[2]), Checked(camera=cameras[2]))
     table.run()
-    assert [len(event.moves) for event in table.events(Ruled)] == [1, 1]
+    assert [len(event.moves) for event in table.events(VerdictReached)] == [1, 1]
     assert table.told[held - 1].moved == ("Card 2 lies 4.1 mm from where it was.", HOLDS)
     assert table.told[held - 1].held
-    assert (table.told[held - 1].status, table.told[held - 1].said) == ("cannot see", HOLDS)
-    assert [event.said.partition(".")[0] for event in table.events(TableChecked)] == [
+    assert (table.told[held - 1].status, table.told[held - 1].message) == ("cannot see", HOLDS)
+    assert [event.message.partition(".")[0] for event in table.events(TableChecked)] == [
         "Card 2 lies 4",
         "Cards and board lie where they did again",
     ]
@@ -158,9 +158,9 @@ def test_nothing_is_ruled_while_a_card_lies_elsewhere_until_it_is_put_back(
     kinds = [
         type(record.event)
         for record in table.session.records()
-        if isinstance(record.event, Ruled | TableChecked)
+        if isinstance(record.event, VerdictReached | TableChecked)
     ]
-    assert kinds == [Ruled, TableChecked, TableChecked, Ruled]
+    assert kinds == [VerdictReached, TableChecked, TableChecked, VerdictReached]
 
 
 def test_one_tap_measures_the_table_anew_and_play_goes_on_by_it(table, seen, piece, cameras):
@@ -175,7 +175,7 @@ def test_one_tap_measures_the_table_anew_and_play_goes_on_by_it(table, seen, pie
     referee = table.run()
     noted, redone = table.events(TableChecked)
     assert (
-        redone.said
+        redone.message
         == "The table was measured anew: card 2 lies 4.0 mm from where it was. It is read by the"
         " new places from here on."
     )
@@ -184,7 +184,7 @@ def test_one_tap_measures_the_table_anew_and_play_goes_on_by_it(table, seen, pie
     assert load_table(table.path) == moved == referee.setup
     assert load_table(table.path.with_name("table.json.bak")) == table.setup
     assert table.read_by[-1] is moved
-    assert [len(event.moves) for event in table.events(Ruled)] == [1, 1]
+    assert [len(event.moves) for event in table.events(VerdictReached)] == [1, 1]
     assert referee.latest.moved == ()
 
 
@@ -211,8 +211,8 @@ def test_what_cannot_be_done_anew_says_why_and_people_may_play_on(table, seen, p
     )
     assert table.path.read_text() == good
     assert not table.path.with_name("table.json.bak").exists()
-    assert [len(event.moves) for event in table.events(Ruled)] == [1, 1]
-    assert table.events(TableChecked)[-1].said.endswith(
+    assert [len(event.moves) for event in table.events(VerdictReached)] == [1, 1]
+    assert table.events(TableChecked)[-1].message.endswith(
         f"The board lies 12 mm from where it was. {PLAYED_ON}"
     )
     assert table.events(TableChecked)[-1].decided_by == "players"
@@ -230,7 +230,7 @@ def test_a_card_that_moved_is_on_record_where_it_cannot_be_measured_anew(
     table.rest(moved, elsewhere(cameras[1], cards_mm={1: 2.0}), wish="redo")
     table.run()
     (noted,) = table.events(TableChecked)
-    assert noted.said.startswith("Card 1 lies 2.0 mm from where it was.")
+    assert noted.message.startswith("Card 1 lies 2.0 mm from where it was.")
 
 
 def test_a_camera_that_moved_alone_is_said_to_do_no_harm_and_taken_by_a_tap(
@@ -245,7 +245,7 @@ def test_a_camera_that_moved_alone_is_said_to_do_no_harm_and_taken_by_a_tap(
     table.run()
     assert table.told[told - 1].moved == ("The camera has moved 3.2 mm over the board.", HARMLESS)
     assert not table.told[told - 1].held
-    assert len(table.events(Ruled)) == 1
+    assert len(table.events(VerdictReached)) == 1
     assert table.told[-1].moved == ()
     assert table.looked[-1][1] is cameras[1]
     assert table.events(TableChecked) == []
@@ -264,7 +264,8 @@ def test_a_table_that_cannot_be_read_is_looked_at_and_done_anew_too(table, seen,
     table.run()
     assert table.told[held - 1].moved == ("Card 3 lies 40 mm from where it was.", HOLDS)
     assert (
-        table.told[held - 1].said == "The table cannot be read: fiducial 3 does not fit the others."
+        table.told[held - 1].message
+        == "The table cannot be read: fiducial 3 does not fit the others."
     )
     assert not any(
         at < len(table.shown) and table.shown[at] == Unusable(at, PERIOD_MS * at, NOT_AT_REST)

@@ -103,7 +103,7 @@ class Film:
     def read(self):
         self.frames += 1
         assert self.frames < MOST_FRAMES, [
-            line.said for line in self.script.session.view().verdicts
+            line.message for line in self.script.session.view().verdicts
         ]
         return None if self.script.over else self.camera.read()
 
@@ -142,7 +142,7 @@ def told(log):
         ).run()
         state, lines = (
             session.ledger.state,
-            [line.said for line in reversed(session.view().verdicts)],
+            [line.message for line in reversed(session.view().verdicts)],
         )
         session.close()
         again = Session.reopen(log, session.id)
@@ -191,11 +191,11 @@ def test_a_lot_is_corrected_by_a_word_before_the_first_move(told, deeds):
 
 
 def test_a_lot_is_corrected_by_a_recorded_word_and_what_is_said_too_late_changes_nothing(told):
-    said = [
+    message = [
         Input(500, {"begins": C}, "inputs.jsonl: line 1"),
         Input(60_000, {"begins": A}, "inputs.jsonl: line 2"),
     ]
-    state, lines = told("lot", [SET_UP, 3], said)
+    state, lines = told("lot", [SET_UP, 3], message)
     assert (state.players, state.to_move, str(state.phase)) == ((C, A, B), C, "move 3")
     assert lines[1] == f"{name(C)} begins: set by hand."
 

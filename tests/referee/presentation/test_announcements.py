@@ -47,9 +47,9 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("said", "words"), SAID)
-def test_a_ruling_is_called(said, words):
-    assert call("ruled", said) == words
+@pytest.mark.parametrize(("message", "words"), SAID)
+def test_a_ruling_is_called(message, words):
+    assert call("ruled", message) == words
 
 
 def test_of_what_was_heard_only_that_is_called():
@@ -65,9 +65,9 @@ def test_what_people_put_right_is_called_without_what_it_was(kind):
 
 
 @given(st.text(max_size=400))
-def test_a_call_is_short_whatever_is_said(said):
+def test_a_call_is_short_whatever_is_said(message):
     assert "±" not in call("ruled", "Red lies 3.0 ± 0.4 mm off.")
-    assert len(call("ruled", said)) <= max(len(said) + 20, 2 * LONGEST)
+    assert len(call("ruled", message)) <= max(len(message) + 20, 2 * LONGEST)
 
 
 @pytest.mark.parametrize(

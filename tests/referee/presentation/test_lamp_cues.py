@@ -120,7 +120,7 @@ def test_every_code_of_every_game_shows_its_verdict(signal):
     for game, code in codes():
         ledger = ledger_of(game)
         for player in (ledger.players[0], None):
-            verdict = VERDICTS[signal](code=code, said="", player=player)
+            verdict = VERDICTS[signal](code=code, message="", player=player)
             scene = scene_of_record(ledger, record_of(event_from_verdict(verdict)), BOARDS[game])
             assert scene.signal == signal, code
             if signal in ("accepted", "refused"):
@@ -131,7 +131,7 @@ def test_every_code_of_every_game_shows_its_verdict(signal):
 def test_every_question_of_every_game_shows_that_people_are_asked():
     for game, code in codes():
         asked = event_from_verdict(
-            Ambiguous(code=code, said="", choices=(Choice("yes", ()), Choice("no", ())))
+            Ambiguous(code=code, message="", choices=(Choice("yes", ()), Choice("no", ())))
         )
         record = record_of(asked)
         scene = scene_of_record(ledger_of(game, question=record), record, BOARDS[game])
@@ -140,9 +140,9 @@ def test_every_question_of_every_game_shows_that_people_are_asked():
 
 
 def test_what_is_not_told_changes_nothing():
-    assert event_from_verdict(Waiting(code="boule.throw", said="")) is None
+    assert event_from_verdict(Waiting(code="boule.throw", message="")) is None
     ledger = ledger_of("zamboni_wars")
-    noted = event_from_verdict(Noted(code="zamboni.roll", said="", moves=()))
+    noted = event_from_verdict(Noted(code="zamboni.roll", message="", moves=()))
     assert scene_of_record(ledger, record_of(noted), BOARDS["zamboni_wars"]) == standing(
         ledger, BOARDS["zamboni_wars"]
     )
@@ -183,7 +183,9 @@ def test_every_doing_of_the_referee_is_shown(status):
 
 def test_news_are_shown_before_anything_else():
     ledger = ledger_of("ice_boule")
-    news = record_of(event_from_verdict(Refused(code="boule.throw.turn", said="", player="blue")))
+    news = record_of(
+        event_from_verdict(Refused(code="boule.throw.turn", message="", player="blue"))
+    )
     assert scene_of(ledger, "hand over the board", news, BOARDS["ice_boule"]).signal == "refused"
     assert scene_of(ledger, "hand over the board", None, BOARDS["ice_boule"]).signal == "hand"
 
@@ -212,7 +214,7 @@ def test_too_close_is_shown_between_those_whom_it_is_between():
     gaps = [{"colour": colour} for colour in ("blue", "yellow", "blue", "yellow")]
     asked = Ambiguous(
         code="boule.too_close",
-        said="",
+        message="",
         choices=(),
         evidence={"gaps": gaps, "call": {"pairs": [[1, 2]]}},
     )
@@ -260,7 +262,7 @@ def test_whole_games_are_followed(game):
     for move, state in playout(engine, first, RandomPlayer(engine, Random(7)).choose):
         states.append(state)
         ruled = event_from_verdict(
-            Accepted(code="any.move", said="", moves=(str(move),), player=None)
+            Accepted(code="any.move", message="", moves=(str(move),), player=None)
         )
         lamps.show(scene_of_record(ledger_of(game, state), record_of(ruled), board))
         if len(states) == 300:

@@ -4,7 +4,7 @@ import pytest
 
 from referee.sessions.commands import Undo
 from referee.sessions.event_store import Log
-from referee.sessions.events import Asked, Choice, Ruled, SessionStarted
+from referee.sessions.events import Choice, QuestionAsked, SessionStarted, VerdictReached
 from referee.sessions.session import Session
 
 STARTED = SessionStarted(game="icebreaker", players=("red", "black"))
@@ -20,11 +20,11 @@ def ruled(*moves, **changed):
     facts = {
         "verdict": "accepted",
         "code": "icebreaker.move",
-        "said": "Moved.",
+        "message": "Moved.",
         "player": "red",
         "moves": moves,
     }
-    return Ruled(**facts | changed)
+    return VerdictReached(**facts | changed)
 
 
 def traced(session):
@@ -52,7 +52,7 @@ def test_all_that_is_asked_is_drawn_and_nothing_of_it_is_sure(session):
         Choice(label="other", moves=("A1-A2",)),
         Choice(label="neither"),
     )
-    session.append(Asked(code="icebreaker.move", said="Which?", choices=choices))
+    session.append(QuestionAsked(code="icebreaker.move", message="Which?", choices=choices))
     assert {(kind, cells[-1], sure) for kind, cells, sure in traced(session)} == {
         ("path", "B1", False),
         ("take", "B1", False),
@@ -87,7 +87,7 @@ def test_what_was_taken_back_is_drawn_no_more(session):
 
 def test_options_are_what_the_game_offers_until_the_session_ends(session):
     options = session.view().options
-    assert [one.said.split()[:2] for one in options] == [
+    assert [one.label.split()[:2] for one in options] == [
         ["A1", "takes"],
         ["I5", "takes"],
         ["E9", "takes"],

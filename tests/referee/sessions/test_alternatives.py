@@ -8,7 +8,13 @@ import pytest
 
 from referee.sessions.alternatives import ALTERNATIVES
 from referee.sessions.commands import Correct, Undo
-from referee.sessions.events import Asked, Choice, Noted, Ruled, SessionStarted
+from referee.sessions.events import (
+    Choice,
+    InputRecorded,
+    QuestionAsked,
+    SessionStarted,
+    VerdictReached,
+)
 from referee.sessions.session import Session
 from table.errors import InputError
 
@@ -19,7 +25,9 @@ def storm(log):
 
 
 def throw(session, *moves, verdict="accepted", **more):
-    return session.append(Ruled(verdict=verdict, code="storm.throw", said="", moves=moves, **more))
+    return session.append(
+        VerdictReached(verdict=verdict, code="storm.throw", message="", moves=moves, **more)
+    )
 
 
 def moves(offered):
@@ -87,10 +95,14 @@ def test_a_table_out_of_step_may_be_explained(storm):
 def test_what_is_secret_stays_so_and_what_is_no_ruling_is_said(session):
     with pytest.raises(InputError, match="record 1 is no ruling of this game"):
         session.alternatives(1)
-    noted = session.append(Noted(code="pegs.secret", said="", moves=("red",), secret=True))
+    noted = session.append(
+        InputRecorded(code="pegs.secret", message="", moves=("red",), secret=True)
+    )
     assert session.alternatives(noted.seq) == ()
     session.append(
-        Asked(code="pegs.leans", said="", choices=(Choice(label="yes", moves=("blue",)),))
+        QuestionAsked(
+            code="pegs.leans", message="", choices=(Choice(label="yes", moves=("blue",)),)
+        )
     )
     with pytest.raises(InputError, match="question 3 is open"):
         session.alternatives(noted.seq)

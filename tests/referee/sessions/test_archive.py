@@ -11,7 +11,14 @@ import pytest
 from referee.sessions.archive import PLACE, RECORDS, export_session, import_session
 from referee.sessions.commands import Answer, Correct, Undo
 from referee.sessions.event_store import Log
-from referee.sessions.events import Asked, Choice, Paused, Ruled, SessionStarted, decode
+from referee.sessions.events import (
+    Choice,
+    Paused,
+    QuestionAsked,
+    SessionStarted,
+    VerdictReached,
+    decode,
+)
 from referee.sessions.session import Session
 from table.errors import InputError
 
@@ -22,12 +29,15 @@ JPEG = b"\xff\xd8\xff" + bytes(range(256)) * 40 + b"\xff\xd9"
 def played(session):
     """A session with rulings, a question and its answer, a correction and something taken back."""
     session.append(
-        Ruled(verdict="accepted", code="pegs.put", said="", player="red", moves=("red",)), JPEG
+        VerdictReached(
+            verdict="accepted", code="pegs.put", message="", player="red", moves=("red",)
+        ),
+        JPEG,
     )
     session.append(
-        Asked(
+        QuestionAsked(
             code="pegs.which",
-            said="?",
+            message="?",
             choices=(Choice(label="blue", moves=("blue",)), Choice(label="none")),
         ),
         JPEG,
@@ -35,7 +45,10 @@ def played(session):
     asked = session.ledger.question
     session.command(Answer(question=asked.seq, label="blue", decided_by="all"))
     ruling = session.append(
-        Ruled(verdict="accepted", code="pegs.put", said="", player="red", moves=("red",)), JPEG
+        VerdictReached(
+            verdict="accepted", code="pegs.put", message="", player="red", moves=("red",)
+        ),
+        JPEG,
     )
     session.command(
         Correct(record=ruling.seq, moves=(), decided_by="blue", reason="it was not thrown")
@@ -154,7 +167,7 @@ RULED = {
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         ([], "expected the start of a session first"),
         ([PAUSED], "expected the start of a session first"),
@@ -178,10 +191,10 @@ RULED = {
     ],
 )
 def test_records_that_are_none_are_refused_and_nothing_is_taken_in(
-    log, games, tmp_path, lines, said
+    log, games, tmp_path, lines, message
 ):
     path = zipped(tmp_path / "bad.zip", lines)
-    with pytest.raises(InputError, match=said) as error:
+    with pytest.raises(InputError, match=message) as error:
         import_session(log, path, games)
     assert "\n" not in str(error.value)
     assert str(error.value).startswith(str(path))
@@ -237,7 +250,9 @@ def test_what_was_noted_in_secret_is_carried_along(session, games, log, tmp_path
     """What follows rests on it: without, the session could not be taken in."""
     session.hear({"player": "red", "put": "secretly"})
     session.append(
-        Ruled(verdict="accepted", code="pegs.put", said="", player="blue", moves=("blue",))
+        VerdictReached(
+            verdict="accepted", code="pegs.put", message="", player="blue", moves=("blue",)
+        )
     )
     export_session(log, session.id, tmp_path / "secret.zip")
     with Log(tmp_path / "other.sqlite") as other:

@@ -19,9 +19,9 @@ from referee.sessions.events import (
     Paused,
     Record,
     Resumed,
-    Ruled,
     SessionEnded,
     SessionStarted,
+    VerdictReached,
     encode,
 )
 from referee.sessions.rescue import rescue
@@ -52,10 +52,10 @@ def play(log: Log, seed: int, rulings: int) -> Session:
     )
     player = RandomPlayer(engine, random.Random(seed))
     for number in range(rulings):
-        ruled = Ruled(
+        ruled = VerdictReached(
             verdict="accepted",
             code="boule.throw",
-            said="",
+            message="",
             moves=(str(player.choose(session.ledger.state)),),
         )
         session.append(ruled, JPEG if number % 2 else None)
@@ -310,7 +310,7 @@ def test_what_does_not_rest_on_what_is_lost_is_saved(tmp_path):
     path = tmp_path / "log.sqlite"
     with Log(path) as log:
         session = play(log, 1, 4)
-        session.append(Ruled(verdict="refused", code="c", said="not your turn"))
+        session.append(VerdictReached(verdict="refused", code="c", message="not your turn"))
         session.end()
     change(path, "DELETE FROM records WHERE seq = 6")
     saved = rescue(path, tmp_path / "good.sqlite")

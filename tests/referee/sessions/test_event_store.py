@@ -13,7 +13,14 @@ import pytest
 
 from referee.sessions.event_store import Log, LogFailed, LogReader
 from referee.sessions.event_tables import record_checksum
-from referee.sessions.events import SCHEMA, Paused, Ruled, SessionEnded, SessionStarted, encode
+from referee.sessions.events import (
+    SCHEMA,
+    Paused,
+    SessionEnded,
+    SessionStarted,
+    VerdictReached,
+    encode,
+)
 from table.errors import InputError
 from tests.support.disks import change
 
@@ -23,8 +30,8 @@ STARTED = SessionStarted(
 JPEG = b"\xff\xd8\xff" + bytes(range(256)) * 40 + b"\xff\xd9"
 
 
-def ruled(code: str, **more) -> Ruled:
-    return Ruled(verdict="accepted", code=code, said="", **more)
+def ruled(code: str, **more) -> VerdictReached:
+    return VerdictReached(verdict="accepted", code=code, message="", **more)
 
 
 def one_line(error: pytest.ExceptionInfo[InputError], path: Path) -> str:
@@ -283,20 +290,20 @@ def test_a_log_that_somebody_holds_is_said_and_written_later(log, disk):
 WRITE_UNTIL_IT_FAILS = """
 import resource, sys
 from pathlib import Path
-from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.events import SessionStarted, VerdictReached
 from referee.sessions.event_store import Log, LogFailed
 log = Log(Path(sys.argv[1]))
 log.append(SessionStarted(game="pegs", players=("red", "blue")), 0)
 resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, -1))
 for number in range(2, 10_000):
     try:
-        record = log.append(Ruled(verdict="accepted", code=str(number), said=""), number, 1, bytes(9000))
+        record = log.append(VerdictReached(verdict="accepted", code=str(number), message=""), number, 1, bytes(9000))
     except LogFailed as error:
         print(error, flush=True)
         break
     print(record.seq, flush=True)
 resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
-print(log.append(Ruled(verdict="accepted", code="after", said=""), 0, 1, bytes(9000)).seq, flush=True)
+print(log.append(VerdictReached(verdict="accepted", code="after", message=""), 0, 1, bytes(9000)).seq, flush=True)
 """  # noqa: E501
 
 
@@ -335,7 +342,7 @@ def test_a_log_that_may_not_be_written_is_said(tmp_path):
 APPEND_AND_PRINT = """
 import random, sys
 from pathlib import Path
-from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.events import SessionStarted, VerdictReached
 from referee.sessions.event_store import Log
 path, seed = Path(sys.argv[1]), int(sys.argv[2])
 chance = random.Random(seed)
@@ -344,7 +351,7 @@ sessions = log.sessions()
 session = sessions[0].session if sessions else log.append(SessionStarted(game="pegs", players=("red", "blue")), 0).seq
 for number in range(100_000):
     frame = chance.randbytes(chance.randrange(200_000)) if chance.random() < 0.5 else None
-    record = log.append(Ruled(verdict="accepted", code=str(chance.random()), said=""), number, session, frame)
+    record = log.append(VerdictReached(verdict="accepted", code=str(chance.random()), message=""), number, session, frame)
     print(record.seq, record.event.code, flush=True)
 """  # noqa: E501
 
@@ -377,7 +384,9 @@ def test_every_ruling_that_was_shown_survives_kill_9(tmp_path):
             kept = reader.records()
             assert [record.seq for record in kept] == list(range(1, len(kept) + 1))
             codes = {
-                record.seq: record.event.code for record in kept if isinstance(record.event, Ruled)
+                record.seq: record.event.code
+                for record in kept
+                if isinstance(record.event, VerdictReached)
             }
             assert shown.items() <= codes.items()
             assert all(reader.frame(record.seq) for record in kept if record.frame)

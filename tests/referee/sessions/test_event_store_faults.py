@@ -23,7 +23,7 @@ import pytest
 from engines import GAMES
 from referee.sessions.commands import Undo
 from referee.sessions.event_store import Log, LogFailed, LogReader
-from referee.sessions.events import Record, Ruled, SessionStarted
+from referee.sessions.events import Record, SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from referee.sessions.state import fold
 from simulation.players.policies import RandomPlayer
@@ -124,7 +124,7 @@ def game(request):
     player, state, rulings = RandomPlayer(engine, Random(7)), engine.set_up(players, {}, None), []
     for _ in range(RULINGS):
         move = player.choose(state)
-        rulings.append(Ruled(verdict="accepted", code="c", said="", moves=(str(move),)))
+        rulings.append(VerdictReached(verdict="accepted", code="c", message="", moves=(str(move),)))
         state = engine.play(state, move)
     return SessionStarted(game=request.param, players=players), rulings
 
@@ -136,7 +136,7 @@ class Play:
         self.path, self.disk = path, disk
         self.shown: list[Record] = []
 
-    def all_of(self, started: SessionStarted, rulings: list[Ruled]) -> None:
+    def all_of(self, started: SessionStarted, rulings: list[VerdictReached]) -> None:
         log = self.attempt(lambda: Log(self.path, connect=self.disk.connect))
         session = self.attempt(lambda: Session.begin(log, started))
         self.look(session)
@@ -185,7 +185,7 @@ class Play:
 
 
 def play_with_every_fault(
-    folder: Path, game: tuple[SessionStarted, list[Ruled]], fault: Fault
+    folder: Path, game: tuple[SessionStarted, list[VerdictReached]], fault: Fault
 ) -> int:
     """How many calls a game takes; each of them failed once."""
     at = 0
@@ -214,7 +214,9 @@ def test_any_call_may_fail_in_a_game_of_every_kind(game, fault, tmp_path):
 def test_any_call_may_fail_in_any_way(games, fault, tmp_path, monkeypatch):
     monkeypatch.setitem(GAMES, "pegs", games["pegs"])
     rulings = [
-        Ruled(verdict="accepted", code="pegs.put", said="", player=player, moves=(player,))
+        VerdictReached(
+            verdict="accepted", code="pegs.put", message="", player=player, moves=(player,)
+        )
         for player in ("red", "blue", "red")
     ]
     assert (

@@ -14,8 +14,8 @@ from referee.sessions.events import (
     SCHEMA,
     Event,
     Record,
-    Ruled,
     SessionStarted,
+    VerdictReached,
     decode,
     encode,
     record_document,
@@ -24,10 +24,10 @@ from referee.sessions.verdict_events import event_from_verdict
 from table.errors import InputError
 from table.messages import Message, msg, phrase, sentences
 
-RULED = Ruled(
+RULED = VerdictReached(
     verdict="accepted",
     code="boule.throw",
-    said="Blue is at 57.5 mm.",
+    message="Blue is at 57.5 mm.",
     player="blue",
     moves=("blue",),
     evidence={"gap_mm": 57.52},
@@ -111,13 +111,15 @@ def test_evidence_keeps_what_its_sentences_were_made_from():
 
 
 def test_what_else_may_have_happened_keeps_its_sentence():
-    said = msg(
+    message = msg(
         "{player}'s piece lies {text}.", player="red", text=phrase("within {cells}", cells=["b3"])
     )
-    may_be = {"may_be": {said: "throw red b3"}}
-    verdict = Accepted(code="storm.throw", said=said, moves=("throw red b3",), evidence=may_be)
+    may_be = {"may_be": {message: "throw red b3"}}
+    verdict = Accepted(
+        code="storm.throw", message=message, moves=("throw red b3",), evidence=may_be
+    )
     (row,) = decode(encode(event_from_verdict(verdict)), "here").evidence["may_be"]
-    assert (row["said"].content, row["move"]) == (said.content, "throw red b3")
+    assert (row["said"].content, row["move"]) == (message.content, "throw red b3")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +132,7 @@ def test_evidence_that_only_looks_like_a_sentence_is_kept_as_it_is(evidence):
 
 def test_facts_cannot_be_changed():
     with pytest.raises(AttributeError):
-        RULED.said = "something else"
+        RULED.message = "something else"
 
 
 @pytest.mark.parametrize(

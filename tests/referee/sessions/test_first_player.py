@@ -26,7 +26,14 @@ from referee.sessions.commands import (
     parse_command,
 )
 from referee.sessions.event_store import Log
-from referee.sessions.events import SCHEMA, GameStarted, Noted, Ruled, SessionStarted, decode
+from referee.sessions.events import (
+    SCHEMA,
+    GameStarted,
+    InputRecorded,
+    SessionStarted,
+    VerdictReached,
+    decode,
+)
 from referee.sessions.first_player import decided, draw_lot
 from referee.sessions.session import Session
 from referee.sessions.start import opening
@@ -65,7 +72,7 @@ def begin(log):
 
 
 def roll(session, player, die):
-    return session.command(Hear(said={"player": player, "die": die})).event
+    return session.command(Hear(heard={"player": player, "die": die})).event
 
 
 def test_by_hand_is_what_it_was_before(begin):
@@ -132,19 +139,19 @@ def test_a_lot_is_told_with_the_rule_and_replay_gives_the_same_game(begin, log):
         "blue",
         "Setup",
     )
-    assert line.said == "A lot was drawn among red and blue. Blue begins."
+    assert line.message == "A lot was drawn among red and blue. Blue begins."
     assert [clause.name for clause in line.clauses] == ["Setup"]
     assert session.ledger.state == GAMES["ice_boule"].start(("blue", "red"), {})
     again = Session.reopen(log, session.id)
     assert (again.ledger.state, again.view().verdicts) == (session.ledger.state, (line,))
     (step,) = HistoryCache(log.path).of(session.id).steps
-    assert (step.said, step.player) == (line.said, "blue")
+    assert (step.message, step.player) == (line.message, "blue")
 
 
 def test_who_begins_may_be_set_by_hand_and_turns_go_on_clockwise(begin):
     session = begin(opening("ice_boule", ("red", "blue"), {}, SETUP, "film", BEGUN, begins="blue"))
     assert session.ledger.state.players == ("blue", "red")
-    assert session.view().verdicts[0].said == "Blue begins: set by hand."
+    assert session.view().verdicts[0].message == "Blue begins: set by hand."
     assert session.view().verdicts[0].verdict == "by hand"
 
 
@@ -154,24 +161,27 @@ def by_lot(game="ice_boule", players=PLAYERS, first="red", **more):
 
 @pytest.mark.parametrize(
     "say",
-    [lambda said: Hear(said=said), lambda said: Declare(moves=(f"begin-with {said['begins']}",))],
+    [
+        lambda heard: Hear(heard=heard),
+        lambda heard: Declare(moves=(f"begin-with {heard['begins']}",)),
+    ],
 )
 def test_a_lot_is_corrected_by_hand_before_the_first_move_and_that_is_taken_back_as_any_ruling(
     begin, log, say
 ):
     session = begin(by_lot())
     assert session.view().may_begin == ("blue", "yellow")
-    said = session.command(say({"begins": "blue"}))
+    message = session.command(say({"begins": "blue"}))
     assert session.ledger.state == GAMES["ice_boule"].start(("blue", "yellow", "red"), {})
     assert session.view().may_begin == ("red", "yellow")
-    assert session.view().verdicts[0].said in (
+    assert session.view().verdicts[0].message in (
         "Blue begins: set by hand.",
         "players declared: begin-with blue.",
     )
     assert Session.reopen(log, session.id).ledger.state == session.ledger.state
-    session.command(Correct(record=said.seq, moves=session.alternatives(said.seq)[1].moves))
+    session.command(Correct(record=message.seq, moves=session.alternatives(message.seq)[1].moves))
     assert session.ledger.state.players[0] == "yellow"
-    session.command(Undo(record=said.seq))
+    session.command(Undo(record=message.seq))
     assert session.ledger.state == GAMES["ice_boule"].start(PLAYERS, {}), "as the lot fell"
 
 
@@ -179,7 +189,7 @@ def test_who_begins_is_set_by_hand_in_the_place_of_a_roll_that_is_over_too(begin
     session = begin(rolled_for())
     for player, die in zip(PLAYERS, (1, 2, 6), strict=True):
         roll(session, player, die)
-    session.command(Hear(said={"begins": "red"}))
+    session.command(Hear(heard={"begins": "red"}))
     assert session.ledger.state == GAMES["icefloe"].start(PLAYERS, {})
 
 
@@ -188,13 +198,13 @@ def test_once_something_has_happened_nobody_else_can_begin(begin):
     session.command(Declare(moves=("target green",)))
     assert session.view().may_begin == ()
     with pytest.raises(InputError, match="not now: Blue cannot begin any more"):
-        session.command(Hear(said={"begins": "blue"}))
+        session.command(Hear(heard={"begins": "blue"}))
     with pytest.raises(InputError, match="before the first move"):
         session.command(Declare(moves=("begin-with blue",)))
     with pytest.raises(InputError, match="expected red, blue, yellow, got 'green'"):
-        session.command(Hear(said={"begins": "green"}))
+        session.command(Hear(heard={"begins": "green"}))
     session.command(Undo())
-    session.command(Hear(said={"begins": "blue"}))
+    session.command(Hear(heard={"begins": "blue"}))
     assert session.ledger.state.players[0] == "blue"
 
 
@@ -204,9 +214,11 @@ def test_a_start_that_is_the_same_for_all_leaves_open_who_begins_and_another_dec
     icebreaker = begin(SessionStarted(game="icebreaker", players=("red", "black")))
     assert icebreaker.view().may_begin == ("black",)
     for session in (zamboni, icebreaker):
-        session.append(Ruled(verdict="accepted", code="set_up", said="The pieces stand."))
+        session.append(
+            VerdictReached(verdict="accepted", code="set_up", message="The pieces stand.")
+        )
     assert (zamboni.view().may_begin, icebreaker.view().may_begin) == (("yellow", "blue"), ())
-    zamboni.command(Hear(said={"begins": "blue"}))
+    zamboni.command(Hear(heard={"begins": "blue"}))
     assert Session.reopen(log, zamboni.id).ledger.state == GAMES["zamboni_wars"].start(
         ("blue", "yellow", "red"), {}
     )
@@ -216,9 +228,9 @@ def test_who_has_resigned_does_not_begin(begin, log):
     session = begin(by_lot())
     session.command(Resign(player="yellow"))
     assert session.view().may_begin == ("blue",)
-    session.command(Hear(said={"begins": "blue"}))
+    session.command(Hear(heard={"begins": "blue"}))
     with pytest.raises(InputError, match="Yellow cannot begin"):
-        session.command(Hear(said={"begins": "yellow"}))
+        session.command(Hear(heard={"begins": "yellow"}))
     session.command(Declare(moves=("target green", "throw blue out: nothing")))
     assert session.ledger.state.next == "blue"
     assert session.view().state["left"]["blue"] == 3
@@ -228,7 +240,7 @@ def test_who_has_resigned_does_not_begin(begin, log):
 
 
 @pytest.mark.parametrize(
-    ("begins", "game", "said"),
+    ("begins", "game", "message"),
     [
         (
             "green",
@@ -258,10 +270,10 @@ def test_who_has_resigned_does_not_begin(begin, log):
         ),
     ],
 )
-def test_what_cannot_be_chosen_is_refused(begins, game, said):
+def test_what_cannot_be_chosen_is_refused(begins, game, message):
     with pytest.raises(InputError) as caught:
         decided(begins, game, PLAYERS)
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize(
@@ -299,27 +311,28 @@ def test_every_roll_is_a_record_and_the_last_one_says_who_begins_and_why(begin, 
     assert standing(session.ledger, None).of == ("red",)
     first = session.command(Roll(player="red")).event
     assert (type(first), first.evidence["dice"], first.moves) == (
-        Noted,
+        InputRecorded,
         [6],
         ("begin-roll 1 red 6",),
     )
     roll(session, "yellow", 6)
-    said = roll(session, "blue", 1).said
+    message = roll(session, "blue", 1).message
     assert (
-        said == "Blue rolled 1. Red and yellow tie and roll again. Red rolls for who begins, then"
+        message
+        == "Blue rolled 1. Red and yellow tie and roll again. Red rolls for who begins, then"
         " yellow."
     )
     assert session.view().state["rolls"] == {"red": None, "yellow": None}
     session.command(Roll(player="yellow"))
     last = roll(session, "red", 1)
     assert (type(last), last.verdict, last.code, last.player, last.rests_on) == (
-        Ruled,
+        VerdictReached,
         "accepted",
         "begins.roll",
         "yellow",
         "Roll The Die",
     )
-    assert last.said == "Red rolled 1. Yellow begins."
+    assert last.message == "Red rolled 1. Yellow begins."
     assert last.evidence["round"] == [{"red": 6, "blue": 1, "yellow": 6}, {"red": 1, "yellow": 2}]
     assert session.ledger.state == GAMES["icefloe"].start(("yellow", "red", "blue"), {})
     assert session.view().players == PLAYERS, "seats stay where they are"
@@ -336,27 +349,27 @@ def test_a_session_is_gone_on_with_in_the_middle_of_the_roll(begin, log):
     assert again.ledger.state == session.ledger.state
     assert again.ledger.rolling
     roll(again, "red", 3)
-    assert roll(again, "yellow", 5).said == "Yellow rolled 5. Yellow begins."
+    assert roll(again, "yellow", 5).message == "Yellow rolled 5. Yellow begins."
 
 
 def test_a_roll_is_refused_from_who_does_not_roll_and_twice_and_the_game_goes_on(begin):
     session = begin(rolled_for())
     roll(session, "red", 3)
     twice = roll(session, "red", 6)
-    assert (twice.verdict, twice.evidence, twice.said) == (
+    assert (twice.verdict, twice.evidence, twice.message) == (
         "refused",
         {"violation": "begins.twice"},
         "Red has rolled 3 already. Blue rolls for who begins, then yellow.",
     )
-    for said in (
+    for message in (
         {"player": "green", "die": 4},
         {"player": "blue", "die": 7},
         {"player": "blue", "die": "4"},
     ):
         with pytest.raises(InputError, match="input: "):
-            session.command(Hear(said=said))
+            session.command(Hear(heard=message))
     with pytest.raises(InputError, match="not now: Who begins is decided first"):
-        session.command(Hear(said={"player": "red", "vote_value": "4"}))
+        session.command(Hear(heard={"player": "red", "vote_value": "4"}))
     with pytest.raises(InputError, match="Who begins is decided first"):
         session.command(Declare(moves=("AS:b3",)))
     roll(session, "blue", 3)
@@ -368,7 +381,7 @@ def test_a_roll_is_refused_from_who_does_not_roll_and_twice_and_the_game_goes_on
 
 def test_a_roll_that_was_read_wrongly_is_taken_back_or_corrected(begin):
     session = begin(rolled_for())
-    first = session.command(Hear(said={"player": "red", "die": 3})).seq
+    first = session.command(Hear(heard={"player": "red", "die": 3})).seq
     assert session.alternatives(first)[0].label == "Red rolled 2"
     session.command(Correct(record=first, moves=("begin-roll 1 red 5",)))
     roll(session, "blue", 5)
@@ -379,7 +392,7 @@ def test_a_roll_that_was_read_wrongly_is_taken_back_or_corrected(begin):
     session.command(Undo())
     session.command(Undo())
     assert session.ledger.state.due == ("yellow",)
-    assert roll(session, "yellow", 6).said == "Yellow rolled 6. Yellow begins."
+    assert roll(session, "yellow", 6).message == "Yellow rolled 6. Yellow begins."
     session.command(Undo())
     assert session.ledger.rolling, "who begins is open again"
     session.command(Declare(moves=("begin-with blue",)))
@@ -409,7 +422,7 @@ def test_the_next_game_begins_as_the_one_before_or_as_people_say(begin, log):
         "yellow",
     )
     assert (
-        session.view().verdicts[0].said
+        session.view().verdicts[0].message
         == "A lot was drawn among red, blue and yellow. Yellow begins."
     )
     session.command(parse_command({"command": "next_game", "begins": "roll"}))
@@ -443,7 +456,7 @@ def test_the_next_game_that_was_begun_too_early_is_taken_back(begin):
 
 
 def test_the_log_shows_how_it_was_decided(log):
-    session = Session.begin(log, rolled_for(rests_on="", said=""))
+    session = Session.begin(log, rolled_for(rests_on="", message=""))
     for player, die in zip(PLAYERS, (1, 2, 3), strict=True):
         roll(session, player, die)
     session.command(NextGame(begins="red"))

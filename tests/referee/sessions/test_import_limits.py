@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from cli.main import main
 from referee.sessions.archive import MOST_LINE, RECORDS, import_session
 from referee.sessions.event_store import Log, LogReader
-from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.events import SessionStarted, VerdictReached
 from table.errors import InputError
 
 pytestmark = pytest.mark.slow
@@ -103,19 +103,19 @@ def hostile(folder: Path) -> dict[Path, str]:
 
 
 def test_the_memory_of_an_import_stays_small_whatever_the_zip_holds(tmp_path: Path) -> None:
-    said = hostile(tmp_path)
+    message = hostile(tmp_path)
     child = [
         sys.executable,
         "-c",
         IMPORT_EACH,
         str(MEMORY_BYTES),
         str(tmp_path / "log.sqlite"),
-        *map(str, said),
+        *map(str, message),
     ]
     done = subprocess.run(child, capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
-    assert len(lines) == len(said), done.stdout + done.stderr
-    for line, (path, expected) in zip(lines, said.items(), strict=True):
+    assert len(lines) == len(message), done.stdout + done.stderr
+    for line, (path, expected) in zip(lines, message.items(), strict=True):
         if expected:
             assert line.startswith(f"Refused {path}")
             assert expected in line
@@ -137,8 +137,8 @@ def test_a_directory_without_end_is_not_read(tmp_path: Path) -> None:
 def test_a_size_that_lies_is_found_out_and_nothing_is_taken_in(tmp_path: Path) -> None:
     lines, pictures = with_pictures(1, 3_000_000)
     path = zipped(tmp_path / "lies.zip", lines, pictures)
-    said = (3_000_000).to_bytes(4, "little")
-    path.write_bytes(path.read_bytes().replace(said, (2000).to_bytes(4, "little")))
+    message = (3_000_000).to_bytes(4, "little")
+    path.write_bytes(path.read_bytes().replace(message, (2000).to_bytes(4, "little")))
     with Log(tmp_path / "log.sqlite") as log:
         with pytest.raises(InputError, match="damaged or something else"):
             import_session(log, path)
@@ -165,7 +165,7 @@ def test_pictures_without_room_are_left_out_and_none_of_the_users_own_go(tmp_pat
         own = log.append(
             SessionStarted(game="ice_boule", players=("red", "blue")), 0, frame_jpeg=JPEG
         ).seq
-        log.append(Ruled(verdict="refused", code="c", said=""), 5, own, JPEG)
+        log.append(VerdictReached(verdict="refused", code="c", message=""), 5, own, JPEG)
         taken = import_session(log, path)
         assert (taken.frames, taken.left_out) == (2, 1)
         assert [record.frame for record in log.records()] == [True, True, False, True, True, False]

@@ -7,12 +7,14 @@ import threading
 import pytest
 
 from referee.sessions.event_store import LogFailed, LogReader
-from referee.sessions.events import Ruled
+from referee.sessions.events import VerdictReached
 
 
 def put(session, colour, **more):
     return session.append(
-        Ruled(verdict="accepted", code="pegs.put", said="", moves=(colour,), player=colour, **more)
+        VerdictReached(
+            verdict="accepted", code="pegs.put", message="", moves=(colour,), player=colour, **more
+        )
     )
 
 
@@ -49,7 +51,7 @@ def test_every_listener_hears_every_record_once_and_in_order(session):
 
     def play(colour):
         for _ in range(25):
-            session.append(Ruled(verdict="refused", code=colour, said=""))
+            session.append(VerdictReached(verdict="refused", code=colour, message=""))
 
     listeners = [
         threading.Thread(target=listen, args=(mine, after)) for after, mine in enumerate(heard)
@@ -78,7 +80,9 @@ def test_waiting_ends_with_the_time_or_the_session(session):
 
 
 def test_frames_are_found_by_the_number_of_their_record(session):
-    ruled = session.append(Ruled(verdict="refused", code="a", said=""), b"\xff\xd8\xff...")
+    ruled = session.append(
+        VerdictReached(verdict="refused", code="a", message=""), b"\xff\xd8\xff..."
+    )
     assert session.frame(ruled.seq) == b"\xff\xd8\xff..."
     assert session.view().verdicts[0].frame == ruled.seq
     assert session.frame(1) is None

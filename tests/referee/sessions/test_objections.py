@@ -18,12 +18,12 @@ from referee.sessions.commands import (
     parse_command,
 )
 from referee.sessions.events import (
-    Asked,
     Choice,
-    Ruled,
+    QuestionAsked,
     SeatFreed,
     SeatTaken,
     SessionStarted,
+    VerdictReached,
     decode,
 )
 from referee.sessions.session import Session
@@ -32,10 +32,10 @@ from table.errors import InputError
 
 def put(session, colour):
     return session.append(
-        Ruled(
+        VerdictReached(
             verdict="accepted",
             code="pegs.put",
-            said=f"{colour} put one down.",
+            message=f"{colour} put one down.",
             moves=(colour,),
             player=colour,
         )
@@ -56,7 +56,9 @@ def test_an_appeal_is_open_until_it_is_corrected_undone_or_upheld(session):
     session.command(Appeal(player="blue", record=second))
     session.command(Appeal(player="blue", record=third))
     assert open_appeals(session) == [("blue", first), ("blue", second), ("blue", third)]
-    assert session.view().verdicts[2].said == f"Blue appeals against record {first}: it fell over"
+    assert (
+        session.view().verdicts[2].message == f"Blue appeals against record {first}: it fell over"
+    )
     assert session.view().scores == {"red": 2, "blue": 1}
     session.command(Uphold(appeal=upheld.seq, decided_by="Ann"))
     session.command(Undo(record=third))
@@ -67,7 +69,7 @@ def test_an_appeal_is_open_until_it_is_corrected_undone_or_upheld(session):
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "message"),
     [
         (Appeal(player="blue", record=1), "no ruling"),
         (Appeal(player="green", record=2), "red, blue"),
@@ -76,9 +78,9 @@ def test_an_appeal_is_open_until_it_is_corrected_undone_or_upheld(session):
         (Resign(player="green"), "red, blue"),
     ],
 )
-def test_what_is_no_appeal_is_refused_and_not_kept(session, command, said):
+def test_what_is_no_appeal_is_refused_and_not_kept(session, command, message):
     session.command(Appeal(player="red", record=put(session, "red")))
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         session.command(command)
     assert session.view().seq == 3
 
@@ -135,15 +137,15 @@ def test_votes_go_on_without_who_resigned(log):
     """
     session = icefloe(log)
     for player in ("red", "yellow"):
-        session.command(Hear(said={"player": player, "vote_value": "a"}))
-    told = session.command(Resign(player="blue")).event.said
+        session.command(Hear(heard={"player": player, "vote_value": "a"}))
+    told = session.command(Resign(player="blue")).event.message
     assert told.startswith(
         "Blue resigns. Turns and votes pass over blue, whose pieces stay. Coins may be laid"
     )
     assert session.view().state["phase"] == "coins"
     assert session.view().state["tally"] == {"a": 2}
     for player in ("red", "yellow"):
-        session.command(Hear(said={"player": player, "done": True}))
+        session.command(Hear(heard={"player": player, "done": True}))
     assert session.view().state["turn"].endswith("red and yellow may still vote.")
     with pytest.raises(InputError, match="Blue has resigned"):
         session.command(Declare(moves=("vote blue S",)))
@@ -155,7 +157,7 @@ def test_votes_go_on_without_who_resigned(log):
 def test_a_secret_vote_of_who_resigns_goes_with_them_and_comes_back_with_undo(log):
     session = icefloe(log)
     for player, vote in (("blue", "4"), ("red", "a")):
-        session.command(Hear(said={"player": player, "vote_value": vote}))
+        session.command(Hear(heard={"player": player, "vote_value": vote}))
     resigned = session.command(Resign(player="blue")).seq
     assert session.view().state["votes"] == {"red": "?", "blue": None, "yellow": None}
     session.command(Undo(record=resigned))
@@ -239,7 +241,7 @@ def test_a_log_of_before_is_read_with_the_moves_of_who_resigned(log):
         )
     )
     for player in ("red", "blue", "yellow"):
-        session.command(Hear(said={"player": player, "vote_value": "a"}))
+        session.command(Hear(heard={"player": player, "vote_value": "a"}))
     again = Session.reopen(log, session.id, {"icefloe": Begun()})
     assert (again.view().resigned, again.view().state["phase"]) == (("blue",), "coins")
 
@@ -249,7 +251,7 @@ def test_who_resigns_leaves_no_question_open_that_nobody_can_answer(log):
         log, VOTING.replace("phase vote", "phase decide").replace("votes - - -", "votes a 4 5")
     )
     choices = tuple(Choice(label=value, moves=(f"decide blue {value}",)) for value in ("a", "4"))
-    session.append(Asked(code="icefloe.test", said="Which?", choices=choices))
+    session.append(QuestionAsked(code="icefloe.test", message="Which?", choices=choices))
     with pytest.raises(InputError, match="question 2 is open"):
         session.command(Resign(player="blue"))
     session.command(Resign(player="red"))
@@ -262,12 +264,12 @@ def test_a_hidden_vote_is_in_no_message_about_moves_that_would_not_stand(log):
     """
     session = icefloe(log)
     for player in ("red", "blue", "yellow"):
-        session.command(Hear(said={"player": player, "vote_value": "a"}))
+        session.command(Hear(heard={"player": player, "vote_value": "a"}))
     done = [
-        session.command(Hear(said={"player": player, "done": True})).seq
+        session.command(Hear(heard={"player": player, "done": True})).seq
         for player in ("red", "blue", "yellow")
     ]
-    assert session.command(Hear(said={"player": "red", "vote_suit": "S"})).event.secret
+    assert session.command(Hear(heard={"player": "red", "vote_suit": "S"})).event.secret
     refused = []
     for seq in done:
         for command in (
@@ -281,14 +283,16 @@ def test_a_hidden_vote_is_in_no_message_about_moves_that_would_not_stand(log):
     with pytest.raises(InputError) as caught:
         session.command(Declare(moves=("done red",)))
     refused.append(str(caught.value))
-    assert sum("in secret" in said for said in refused) >= 3
-    assert not [said for said in refused if "vote red" in said or "suns" in said]
+    assert sum("in secret" in message for message in refused) >= 3
+    assert not [message for message in refused if "vote red" in message or "suns" in message]
     session.close()
 
 
 def test_who_speaks_for_whom_is_kept_until_the_session_has_ended(session):
-    session.seat(SeatTaken(player="red", said="Red's seat is taken."))
-    session.seat(SeatFreed(player="red", decided_by="the host", said="The host frees red's seat."))
+    session.seat(SeatTaken(player="red", message="Red's seat is taken."))
+    session.seat(
+        SeatFreed(player="red", decided_by="the host", message="The host frees red's seat.")
+    )
     assert [type(record.event) for record in session.records()[1:]] == [SeatTaken, SeatFreed]
     assert session.view().verdicts == ()
     session.end()

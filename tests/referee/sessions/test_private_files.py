@@ -13,7 +13,7 @@ from cli.main import main
 from cli.paths import codes_path, log_path, ready_folder
 from referee.sessions.archive import export_session
 from referee.sessions.event_store import Log, LogReader
-from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.events import SessionStarted, VerdictReached
 from referee.sessions.rescue import rescue
 from webui.security.codes import Codes
 
@@ -77,9 +77,9 @@ def test_a_log_of_somebody_else_is_said_and_used(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(os, "chmod", refused)
     with Log(path) as log:
         assert log.append(STARTED, 0).seq == 1
-    (said,) = caplog.messages
+    (message,) = caplog.messages
     assert (
-        said == f"{path}: other users of this machine can read it (Operation not permitted):"
+        message == f"{path}: other users of this machine can read it (Operation not permitted):"
         " give it to this user"
     )
 
@@ -88,7 +88,7 @@ def test_exports_tables_and_rescued_logs_are_private(tmp_path):
     path = tmp_path / "log.sqlite"
     with Log(path) as log:
         log.append(STARTED, 0, frame_jpeg=JPEG)
-        log.append(Ruled(verdict="refused", code="c", said=""), 5, 1, JPEG)
+        log.append(VerdictReached(verdict="refused", code="c", message=""), 5, 1, JPEG)
         export_session(log, 1, tmp_path / "session.zip")
     for words in (("scores", tmp_path / "scores.csv"), ("gaps", tmp_path / "gaps.csv")):
         assert (

@@ -25,14 +25,14 @@ from referee.sessions.commands import (
 from referee.sessions.event_store import Log
 from referee.sessions.events import (
     Answered,
-    Asked,
     Choice,
     Corrected,
     Paused,
-    Ruled,
+    QuestionAsked,
     SessionEnded,
     SessionStarted,
     Undone,
+    VerdictReached,
 )
 from referee.sessions.session import RECORDS_KEPT, Session
 from referee.sessions.state import fold
@@ -43,10 +43,10 @@ CHOICES = (Choice(label="it counts", moves=("red",)), Choice(label="it does not"
 
 def put(session, colour, verdict="accepted", **more):
     return session.append(
-        Ruled(
+        VerdictReached(
             verdict=verdict,
             code="pegs.put",
-            said=f"{colour} put one down.",
+            message=f"{colour} put one down.",
             moves=(colour,),
             player=colour,
             **more,
@@ -56,8 +56,12 @@ def put(session, colour, verdict="accepted", **more):
 
 def ask(session):
     return session.append(
-        Asked(
-            code="pegs.leans", said="Does it count?", choices=CHOICES, rests_on="Pegs", player="red"
+        QuestionAsked(
+            code="pegs.leans",
+            message="Does it count?",
+            choices=CHOICES,
+            rests_on="Pegs",
+            player="red",
         )
     )
 
@@ -175,7 +179,7 @@ def test_a_calliper_reading_is_kept_with_the_answer(session):
         Answer(question=asked.seq, label="it counts", how="calliper", readings_mm={"red": 12.3})
     )
     assert answered.event.readings_mm == {"red": 12.3}
-    assert "red 12.3 mm" in answered.event.said
+    assert "red 12.3 mm" in answered.event.message
 
 
 @pytest.mark.parametrize(("height_mm", "label"), [(0.05, "it counts"), (3.0, "it does not")])
@@ -189,7 +193,7 @@ def test_a_calliper_may_decide_by_itself(session, height_mm, label):
 
 def test_what_cannot_be_seen_is_declared(session):
     declared = session.command(Declare(moves=("red", "blue"), decided_by="both"))
-    assert declared.event.said == "both declared: red, blue."
+    assert declared.event.message == "both declared: red, blue."
     assert scores(session) == {"red": 1, "blue": 1}
     with pytest.raises(InputError, match="not legal: it is not blue's turn"):
         session.command(Declare(moves=("blue",)))
@@ -457,7 +461,11 @@ def test_going_on_after_reopening(tmp_path, started, games):
 
 def test_a_log_that_breaks_the_rules_is_said_in_one_line(log, games, started):
     session = log.append(started, 0).seq
-    log.append(Ruled(verdict="accepted", code="pegs.put", said="", moves=("blue",)), 250, session)
+    log.append(
+        VerdictReached(verdict="accepted", code="pegs.put", message="", moves=("blue",)),
+        250,
+        session,
+    )
     with pytest.raises(
         InputError,
         match=(
@@ -496,5 +504,6 @@ def test_facts_about_corrections_name_who_decided(session):
     record = session.command(Correct(record=ruled.seq, moves=(), decided_by="the judge"))
     assert isinstance(record.event, Corrected)
     assert (
-        record.event.said == f"the judge replaced what record {ruled.seq} ruled: nothing happened."
+        record.event.message
+        == f"the judge replaced what record {ruled.seq} ruled: nothing happened."
     )

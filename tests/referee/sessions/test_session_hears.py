@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.sessions.events import Ruled
+from referee.sessions.events import VerdictReached
 
 
 @pytest.mark.parametrize(
@@ -16,14 +16,14 @@ def test_a_game_is_told_whether_the_table_is_in_doubt(
     monkeypatch.setattr(
         games["pegs"],
         "hear",
-        lambda state, said, doubt: told.append(doubt) or hear(state, said, doubt),
+        lambda state, heard, doubt: told.append(doubt) or hear(state, heard, doubt),
     )
     for ruled in ("cannot_see", verdict):
         session.append(
-            Ruled(
+            VerdictReached(
                 verdict=ruled,
                 code="pegs.put",
-                said="",
+                message="",
                 moves=("red",) if ruled == "accepted" else (),
             )
         )

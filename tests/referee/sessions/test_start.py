@@ -9,7 +9,7 @@ import pytest
 
 from referee.sessions.commands import Undo
 from referee.sessions.event_store import Log
-from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.events import SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from referee.sessions.start import as_played, opening, parse_names, reopened
 from table.errors import InputError
@@ -32,7 +32,9 @@ def path(tmp_path):
             ),
         )
         session.append(
-            Ruled(verdict="accepted", code="boule.target", said="", moves=("target green",))
+            VerdictReached(
+                verdict="accepted", code="boule.target", message="", moves=("target green",)
+            )
         )
     return path
 
@@ -43,7 +45,12 @@ def test_a_session_that_was_cut_off_goes_on_where_it_was(path):
         assert session.ledger.players == ("red", "blue")
         assert session.ledger.options == {"repeat": "next"}
         assert str(session.ledger.state.target) == "green"
-        assert session.append(Ruled(verdict="cannot_see", code="boule.vanished", said="")).seq == 4
+        assert (
+            session.append(
+                VerdictReached(verdict="cannot_see", code="boule.vanished", message="")
+            ).seq
+            == 4
+        )
         assert parse_table(log.records(1)[2].event.table) == SETUP
 
 

@@ -55,7 +55,7 @@ def words_of(error):
 
 
 @pytest.mark.parametrize(
-    ("board", "other", "said"),
+    ("board", "other", "message"),
     [
         (CHESS, HEX, r"the board that it was played on \(chessboard\), got hex"),
         (OPEN, CHESS, r"the board that it was played on \(open\), got chessboard"),
@@ -76,31 +76,31 @@ def words_of(error):
         ),
     ],
 )
-def test_another_board_is_refused_in_one_line_and_nothing_is_written(log, board, other, said):
+def test_another_board_is_refused_in_one_line_and_nothing_is_written(log, board, other, message):
     number = begun(log, setup_of(board))
     for consent in (False, True):
-        with pytest.raises(InputError, match=rf"^--resume {number}: expected .*{said}") as error:
+        with pytest.raises(InputError, match=rf"^--resume {number}: expected .*{message}") as error:
             go_on(log, number, setup_of(other), new_lens=consent)
         words_of(error)
     assert len(log.records(number)) == 1
 
 
 @pytest.mark.parametrize(
-    ("game", "said"),
+    ("game", "message"),
     [
         ({"pieces": "piecepack", "sizes": ["A"]}, r"piece set .*\(looney\), got piecepack"),
         ({"sizes": ["large", "small"]}, r"sizes in play .*\(large\), got large, small"),
         ({"target": "yellow"}, r"target .*\(green\), got yellow"),
     ],
 )
-def test_other_pieces_are_refused(log, game, said):
+def test_other_pieces_are_refused(log, game, message):
     number = begun(log, setup_of())
-    with pytest.raises(InputError, match=rf"^--resume {number}: expected the {said}"):
+    with pytest.raises(InputError, match=rf"^--resume {number}: expected the {message}"):
         go_on(log, number, setup_of(game=game), new_lens=True)
 
 
 @pytest.mark.parametrize(
-    ("camera", "said"),
+    ("camera", "message"),
     [
         (
             {"matrix": [[97, 0, 48], [0, 97, 40], [0, 0, 1]]},
@@ -120,15 +120,15 @@ def test_other_pieces_are_refused(log, game, said):
         ),
     ],
 )
-def test_another_lens_needs_consent_which_the_log_keeps(log, camera, said):
+def test_another_lens_needs_consent_which_the_log_keeps(log, camera, message):
     number, other = begun(log, setup_of()), setup_of(camera=camera)
     with pytest.raises(InputError, match=r"to go on all the same: --new-lens$") as error:
         go_on(log, number, other)
-    assert f"got another one ({said})" in words_of(error)
+    assert f"got another one ({message})" in words_of(error)
     session = go_on(log, number, other, new_lens=True)
-    assert session.records()[-1].event.said == f"People went on with another lens: {said}."
+    assert session.records()[-1].event.message == f"People went on with another lens: {message}."
     again = go_on(log, number, other)
-    assert again.records()[-1].event.said == "", "that lens is known by now"
+    assert again.records()[-1].event.message == "", "that lens is known by now"
 
 
 def test_a_board_measured_anew_and_cards_laid_anew_are_the_same_table(log):
@@ -139,7 +139,7 @@ def test_a_board_measured_anew_and_cards_laid_anew_are_the_same_table(log):
         number,
         setup_of(CHESS | {"square_mm": 45.2, "origin_mm": [3, 4]}, fiducials={"markers": moved}),
     )
-    assert session.records()[-1].event.said == ""
+    assert session.records()[-1].event.message == ""
     number = begun(log, setup_of())
     assert go_on(
         log, number, setup_of(OPEN | {"outline_mm": [[10, 5], [315, 0], [312, 202], [8, 200]]})
@@ -155,8 +155,8 @@ def test_the_table_that_it_was_read_by_last_counts(log):
     number = begun(log, setup_of())
     session = Session.reopen(log, number)
     other = setup_of(camera={"matrix": [[97, 0, 48], [0, 97, 40], [0, 0, 1]]})
-    session.append(TableChecked(said="measured anew", table=table_document(other)))
-    session.append(TableChecked(said="a card was moved"))
+    session.append(TableChecked(message="measured anew", table=table_document(other)))
+    session.append(TableChecked(message="a card was moved"))
     assert go_on(log, number, other)
 
 
@@ -182,4 +182,4 @@ def test_logs_of_before_are_read():
         b'{"fact":"reopened","camera":"v4l2'
         b' 0","reopened_utc":"2026-11-21T14:00:00+00:00","table":{},"version":"0.1.0"}'
     )
-    assert msgspec.json.decode(old, type=Reopened).said == ""
+    assert msgspec.json.decode(old, type=Reopened).message == ""

@@ -10,26 +10,30 @@ from click.testing import CliRunner
 from cli.main import main
 from referee.live.recorded_inputs import read_inputs
 from referee.sessions.commands import parse_command
-from referee.sessions.events import Paused, Ruled, SessionStarted, decode, encode
+from referee.sessions.events import Paused, SessionStarted, VerdictReached, decode, encode
 from referee.sessions.session import Session
 from table.errors import InputError
 from table.table_config import load_table
 
 LONE = "\ud83d"
 REFUSED = "expected valid Unicode text, got "
-RULED = Ruled(verdict="accepted", code="pegs.put", said="", moves=("red",), player="red")
+RULED = VerdictReached(
+    verdict="accepted", code="pegs.put", message="", moves=("red",), player="red"
+)
 
 
 @pytest.mark.parametrize(
     "event",
     [
         Paused(decided_by=LONE),
-        Ruled(verdict="accepted", code="pegs.put", said=LONE, moves=("red",)),
-        Ruled(verdict="accepted", code="pegs.put", said="", moves=("red",), evidence={LONE: 1}),
-        Ruled(
+        VerdictReached(verdict="accepted", code="pegs.put", message=LONE, moves=("red",)),
+        VerdictReached(
+            verdict="accepted", code="pegs.put", message="", moves=("red",), evidence={LONE: 1}
+        ),
+        VerdictReached(
             verdict="accepted",
             code="pegs.put",
-            said="",
+            message="",
             moves=("red",),
             observation={"pieces": [{"colour": LONE}]},
         ),

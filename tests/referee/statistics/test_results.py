@@ -17,7 +17,7 @@ from engines import GAMES
 from referee.sessions.archive import export_session, import_session
 from referee.sessions.commands import Answer, Correct, NextGame
 from referee.sessions.event_store import Log, LogReader
-from referee.sessions.events import Asked, Choice, Ruled, SessionStarted
+from referee.sessions.events import Choice, QuestionAsked, SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from referee.statistics.results import games_of
 
@@ -27,14 +27,18 @@ BEGUN_UTC = "2026-11-18T10:26:40+00:00"
 
 def accepted(session: Session, move: str, **sigmas_mm: float) -> int:
     """A ruling with what was measured: by colour, distances of the move with their sigma."""
-    said = dict(lie.split() for lie in move.partition(": ")[2].split(" < ") if " " in lie)
+    message = dict(lie.split() for lie in move.partition(": ")[2].split(" < ") if " " in lie)
     gaps = [
-        {"colour": colour, "gap_mm": float(said[colour]) + 0.004, "sigma_mm": sigma_mm}
+        {"colour": colour, "gap_mm": float(message[colour]) + 0.004, "sigma_mm": sigma_mm}
         for colour, sigma_mm in sigmas_mm.items()
     ]
     record = session.append(
-        Ruled(
-            verdict="accepted", code="boule.throw", said="", moves=(move,), evidence={"gaps": gaps}
+        VerdictReached(
+            verdict="accepted",
+            code="boule.throw",
+            message="",
+            moves=(move,),
+            evidence={"gaps": gaps},
         )
     )
     assert record
@@ -54,7 +58,9 @@ def won_by_blue(session: Session, gap_mm: float) -> None:
             accepted(session, throw, **({"blue": 0.1} if " large " in throw else {}))
         while session.ledger.state.left("yellow"):
             accepted(session, f"throw yellow out: blue {gap_mm:.2f}")
-        session.append(Ruled(verdict="accepted", code="boule.stop", said="", moves=("stop blue",)))
+        session.append(
+            VerdictReached(verdict="accepted", code="boule.stop", message="", moves=("stop blue",))
+        )
 
 
 @pytest.fixture(scope="module")
@@ -81,9 +87,9 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         way = "throw yellow small 41.60: blue 41.50 < yellow 41.60"
         evidence = {"gaps": [{"colour": "yellow", "gap_mm": 41.6, "sigma_mm": 0.3}]}
         asked = session.append(
-            Asked(
+            QuestionAsked(
                 code="boule.too_close",
-                said="?",
+                message="?",
                 choices=(Choice(label="blue", moves=(way,)),),
                 evidence=evidence,
             )
@@ -295,7 +301,9 @@ def test_a_session_that_todays_rules_cannot_read_is_said_and_left_out(
     with Log(log) as opened:
         session = opened.append(SessionStarted(game="ice_boule", players=("red",)), 0).session
         opened.append(
-            Ruled(verdict="accepted", code="", said="", moves=("throw red out: nothing",)),
+            VerdictReached(
+                verdict="accepted", code="", message="", moves=("throw red out: nothing",)
+            ),
             5,
             session,
         )
@@ -315,10 +323,10 @@ def test_players_share_a_game_that_is_drawn(tmp_path: Path) -> None:
         )
         while GAMES["ice_storm"].outcome(session.ledger.state) is None:
             session.append(
-                Ruled(
+                VerdictReached(
                     verdict="accepted",
                     code="",
-                    said="",
+                    message="",
                     moves=(f"throw {session.ledger.state.next} off",),
                 )
             )

@@ -10,7 +10,7 @@ import pytest
 
 from referee.sessions.commands import Hear, Undo
 from referee.sessions.event_store import Log
-from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.events import SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from referee.statistics.history import HistoryCache
 from referee.statistics.throws import hits, squares_hit
@@ -34,7 +34,9 @@ def begin(tmp_path: Path):
 
 def accepted(session: Session, *moves: str) -> None:
     for move in moves:
-        assert session.append(Ruled(verdict="accepted", code="storm.throw", said="", moves=(move,)))
+        assert session.append(
+            VerdictReached(verdict="accepted", code="storm.throw", message="", moves=(move,))
+        )
 
 
 def statistics(session: Session):
@@ -51,7 +53,7 @@ def test_a_throw_that_was_made_void_after_it_was_ruled_is_no_throw(begin, low, t
     session = begin(low=low)
     accepted(session, "throw red b3", "throw yellow c5", "throw blue d4-d5>d5: red1 off")
     assert statistics(session) == ({"red": 1, "yellow": 1, "blue": 2}, [("blue", "red1")])
-    session.command(Hear(said={"player": "blue", "low": True}))
+    session.command(Hear(heard={"player": "blue", "low": True}))
     assert statistics(session) == ({"red": 1, "yellow": 1, "blue": 0}, taken), (
         "what it knocked off is counted where it stays so"
     )
@@ -67,10 +69,10 @@ def test_a_throw_that_is_void_before_it_is_ruled_or_leans_is_no_throw(begin):
         again = f"throw {player} {why}: red1 c3"
         stands = (f"void {player}: red1 c3",)
         assert session.append(
-            Ruled(
+            VerdictReached(
                 verdict="refused",
                 code=f"storm.throw.{why}",
-                said="",
+                message="",
                 player=player,
                 moves=(again,),
                 stands=stands,
@@ -84,7 +86,7 @@ def test_a_throw_that_is_void_before_it_is_ruled_or_leans_is_no_throw(begin):
 def test_a_word_about_a_low_hand_that_is_taken_back_counts_the_throw_again(begin):
     session = begin()
     accepted(session, "throw red b3")
-    session.command(Hear(said={"player": "red", "low": True}))
+    session.command(Hear(heard={"player": "red", "low": True}))
     assert statistics(session)[0]["red"] == 0
     session.command(Undo(record=session.ledger.seq))
     assert statistics(session)[0]["red"] == 1
@@ -93,7 +95,7 @@ def test_a_word_about_a_low_hand_that_is_taken_back_counts_the_throw_again(begin
 def test_the_page_of_statistics_counts_as_the_game_does(begin, tmp_path):
     session = begin(low="undone")
     accepted(session, "throw red b3", "throw yellow c5", "throw blue d4-d5>d5: red1 off")
-    session.command(Hear(said={"player": "blue", "low": True}))
+    session.command(Hear(heard={"player": "blue", "low": True}))
     counted = count((HistoryCache(tmp_path / "log.sqlite").of(session.id),))
     assert [player for player, _ in counted.squares] == ["red", "yellow"]
     assert counted.hits == ()
@@ -106,7 +108,7 @@ def test_what_a_throw_out_of_sight_knocked_off_is_in_the_hit_list_as_long_as_it_
     session = begin(low=low)
     accepted(session, "throw red b3", "throw yellow c5", "throw blue off", "moved blue: red1 off")
     assert statistics(session)[1] == [("blue", "red1")]
-    session.command(Hear(said={"player": "blue", "low": True}))
+    session.command(Hear(heard={"player": "blue", "low": True}))
     assert statistics(session)[1] == taken
     assert sum(session.ledger.state.stacks) == len(taken)
 

@@ -53,10 +53,10 @@ def test_pieces_on_printed_boards_are_found_and_nothing_else(kind, seed):
     _, truth, seen = read(kind, seed)
     assert isinstance(seen, Observation)
     there = [np.mean(np.array(piece["vertices_mm"])[:, :2], axis=0) for piece in truth["pieces"]]
-    said = [piece.solid.vertices_mm[:, :2].mean(axis=0) for piece in seen.pieces]
-    matched, _ = paired(there, said)
+    message = [piece.solid.vertices_mm[:, :2].mean(axis=0) for piece in seen.pieces]
+    matched, _ = paired(there, message)
     assert len(matched) >= 0.9 * len(there)
-    assert len(said) <= len(matched) + 1
+    assert len(message) <= len(matched) + 1
     assert np.mean([truth["pieces"][i]["pose"] == seen.pieces[j].pose for i, j in matched]) == 1
     assert (
         np.mean([truth["pieces"][i]["colour"] == seen.pieces[j].colour for i, j in matched]) >= 0.9

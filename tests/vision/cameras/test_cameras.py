@@ -182,13 +182,13 @@ def test_pixels_stay_where_the_sensor_had_them_unless_the_table_is_from_turned_p
 @pytest.mark.parametrize("orientation", ["sensor", "upright"])
 @pytest.mark.parametrize("suffix", [".jpg", ".png"])
 @pytest.mark.parametrize(
-    ("flag", "said"),
+    ("flag", "message"),
     [(6, "90°"), (8, "270°"), (2, "0° and mirrored"), (4, "180° and mir"), (5, "mir"), (7, "mir")],
 )
-def test_a_picture_on_its_side_or_mirrored_is_refused(orientation, suffix, flag, said):
+def test_a_picture_on_its_side_or_mirrored_is_refused(orientation, suffix, flag, message):
     with pytest.raises(
         InputError,
-        match=rf"^here: expected a picture that is not turned, .*{said}.*; hold the camera",
+        match=rf"^here: expected a picture that is not turned, .*{message}.*; hold the camera",
     ):
         decode_image(flagged(suffix, flag), "here", orientation)
 
@@ -291,7 +291,7 @@ def translucent():
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (pillow("CMYK", "JPEG"), "expected a picture in RGB or grey, got one in CMYK"),
         (pillow("RGB", "GIF"), r"expected a picture \(JPEG or PNG\), got GIF"),
@@ -311,9 +311,9 @@ def translucent():
     ],
     ids=["CMYK", "GIF", "BMP", "TIFF", "WebP", "animation", "transparent", "HEIC", "film", "empty"],
 )
-def test_a_kind_of_picture_that_is_not_read_is_named(data, said):
+def test_a_kind_of_picture_that_is_not_read_is_named(data, message):
     with pytest.raises(
-        InputError, match=f"^here: {said}" if said.startswith("expected") else said
+        InputError, match=f"^here: {message}" if message.startswith("expected") else message
     ) as error:
         decode_image(data, "here")
     assert "\n" not in str(error.value)
@@ -457,9 +457,9 @@ def test_larger_pictures_can_be_allowed(suffix, tmp_path, monkeypatch):
     assert read_image(path).image.shape == (1000, 1500, 3)
 
 
-@pytest.mark.parametrize("said", ["0", "-3", "nan", "1e9", "many"])
-def test_a_limit_that_is_none_is_refused(said, monkeypatch):
-    monkeypatch.setenv("RINKSIDE_MOST_MEGAPIXELS", said)
+@pytest.mark.parametrize("message", ["0", "-3", "nan", "1e9", "many"])
+def test_a_limit_that_is_none_is_refused(message, monkeypatch):
+    monkeypatch.setenv("RINKSIDE_MOST_MEGAPIXELS", message)
     with pytest.raises(InputError, match="expected a number of megapixels from 1 to 1000"):
         decode_image(jpeg(), "it")
 

@@ -105,13 +105,13 @@ def test_a_film_cut_short_says_how_much_there_should_be(tmp_path, name):
     camera = open_camera(f"video:{cut(film(tmp_path / name, 'MJPG', frames=60), 0.6)}", SETUP)
     read = len(all_of(camera))
     assert 20 < read < 40
-    said = missing_in(camera)
-    assert f"{name}: expected " in said
-    assert ("60 pictures, as the film says, could read" in said) or (
-        "pictures for 6.0 s, as the film says, could read" in said
+    message = missing_in(camera)
+    assert f"{name}: expected " in message
+    assert ("60 pictures, as the film says, could read" in message) or (
+        "pictures for 6.0 s, as the film says, could read" in message
     )
-    assert str(read) in said
-    assert "\n" not in said
+    assert str(read) in message
+    assert "\n" not in message
 
 
 def test_an_mp4_whose_pictures_end_before_its_index_says_is_cut_short(tmp_path):

@@ -131,7 +131,7 @@ def test_the_program_is_asked_for_the_size_of_the_table_and_for_what_people_add(
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         (
             "sys.exit('ERROR: *** no cameras available ***')",
@@ -144,10 +144,10 @@ def test_the_program_is_asked_for_the_size_of_the_table_and_for_what_people_add(
         ("out.write(b'x' * 9999); out.flush()", "rpicam-vid ended with code 0"),
     ],
 )
-def test_why_the_program_ended_is_said(tmp_path, monkeypatch, body, said):
+def test_why_the_program_ended_is_said(tmp_path, monkeypatch, body, message):
     program(tmp_path, monkeypatch, body)
     camera = open_camera("rpicam:", SETUP)
-    with pytest.raises(CameraLost, match=said) as error:
+    with pytest.raises(CameraLost, match=message) as error:
         camera.read()
     assert "\n" not in str(error.value)
 
@@ -216,11 +216,11 @@ def test_a_usb_camera_is_asked_for_the_tables_size_and_locked_after_a_while(tmp_
 
 
 @pytest.mark.usefixtures("devices")
-@pytest.mark.parametrize(("name", "said"), [("gone", "plug it in"), ("busy", "does not answer")])
-def test_a_usb_camera_that_cannot_be_used_is_lost_with_the_reason(tmp_path, name, said):
+@pytest.mark.parametrize(("name", "message"), [("gone", "plug it in"), ("busy", "does not answer")])
+def test_a_usb_camera_that_cannot_be_used_is_lost_with_the_reason(tmp_path, name, message):
     (tmp_path / "busy").touch()
     camera = open_camera(f"v4l2:{tmp_path / name}", SETUP)
-    with pytest.raises(CameraLost, match=said):
+    with pytest.raises(CameraLost, match=message):
         camera.read()
 
 
@@ -365,11 +365,11 @@ def test_a_video_gives_its_frames_at_their_times(tmp_path):
 
 def test_what_is_no_video_of_this_table_is_refused(tmp_path):
     (tmp_path / "text.avi").write_text("hello")
-    for path, said in (
+    for path, message in (
         (tmp_path / "none.avi", "expected a video file"),
         (tmp_path / "text.avi", "cannot be read"),
     ):
-        with pytest.raises(InputError, match=said):
+        with pytest.raises(InputError, match=message):
             open_camera(f"video:{path}", SETUP)
     with pytest.raises(InputError, match="expected 96 x 80 px"):
         open_camera(f"video:{video(tmp_path / 'other.avi', (64, 48))}", SETUP)

@@ -194,7 +194,7 @@ def test_a_name_and_password_open_a_stream(phone, path):
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "message"),
     [
         (
             "/locked",
@@ -222,8 +222,8 @@ def test_a_name_and_password_open_a_stream(phone, path):
         ("/most", "of its last 10 pictures were damaged; see to its cable or network"),
     ],
 )
-def test_every_answer_that_is_no_stream_has_its_own_sentence(phone, path, said):
-    assert said in reason(f"http://{phone}{path}")
+def test_every_answer_that_is_no_stream_has_its_own_sentence(phone, path, message):
+    assert message in reason(f"http://{phone}{path}")
 
 
 def test_a_wrong_password_is_said_and_not_shown(phone):
@@ -305,7 +305,7 @@ def test_a_certificate_that_nobody_vouches_for_is_said_and_can_be_named(tmp_path
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         address = f"https://127.0.0.1:{server.server_port}/video"
-        said = reason(address)
+        message = reason(address)
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
         camera = open_camera(f"stream:{address}", SETUP)
         assert camera.read().image.shape == (HEIGHT, WIDTH, 3)
@@ -313,12 +313,12 @@ def test_a_certificate_that_nobody_vouches_for_is_said_and_can_be_named(tmp_path
     finally:
         server.shutdown()
         server.server_close()
-    assert "the camera's certificate is not trusted" in said
-    assert "a file that SSL_CERT_FILE names" in said
+    assert "the camera's certificate is not trusted" in message
+    assert "a file that SSL_CERT_FILE names" in message
 
 
 @pytest.mark.parametrize(
-    ("status", "said"),
+    ("status", "message"),
     [
         (b"RTSP/1.0 404 Not Found\r\nCSeq: 1\r\n\r\n", "the camera has nothing at /live (404)"),
         (
@@ -328,9 +328,9 @@ def test_a_certificate_that_nobody_vouches_for_is_said_and_can_be_named(tmp_path
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "speaks no RTSP"),
     ],
 )
-def test_why_there_are_no_pictures_by_rtsp_is_said(status, said):
+def test_why_there_are_no_pictures_by_rtsp_is_said(status, message):
     with speaking(*[status] * 8) as port:
-        assert said in reason(f"rtsp://127.0.0.1:{port}/live")
+        assert message in reason(f"rtsp://127.0.0.1:{port}/live")
 
 
 # --- pictures that cannot be used ---

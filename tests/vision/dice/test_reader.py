@@ -156,7 +156,7 @@ def test_a_roll_is_told_once_and_what_lay_there_before_is_none(corner):
     )
     assert corner.look(NEARLY_THERE).startswith(TOUCHED)
     assert corner.look(die(1, tilt_deg=30.0)).startswith("The die cannot be read: ")
-    corner.session.command(Hear(said={"player": first, "die": 6}))
+    corner.session.command(Hear(heard={"player": first, "die": 6}))
     assert corner.look(LAY) == "", "nobody is to roll while a Zamboni is to drive"
     cocked = die(1, tilt_deg=30.0)
     assert corner.look(cocked) == ""
@@ -187,7 +187,7 @@ def test_a_die_that_may_only_have_been_touched_was_not_rolled(corner, dice, time
 def test_a_die_that_is_picked_up_while_nobody_is_to_roll_was_tidied_away(corner):
     first = corner.session.ledger.state.to_move
     corner.look(ROLLED)
-    corner.session.command(Hear(said={"player": first, "die": 6}))
+    corner.session.command(Hear(heard={"player": first, "die": 6}))
     corner.glance()
     corner.session.command(Undo())
     assert corner.look(NEARLY_THERE).startswith(TOUCHED)

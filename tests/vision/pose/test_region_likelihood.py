@@ -65,9 +65,9 @@ def test_pixels_of_a_piece_speak_for_it_and_others_against_it(ground, clear, req
     about = TRUTH.at(TRUTH.parameters + np.array([1.2, -0.8, 3.0]))
     around = area(about.solid, photo, [])
     depth = inside_of(photo, TRUTH.solid, around)
-    said = around.ratio[(np.abs(depth) > 1.5) & (around.ratio != 0)]
-    right = np.sign(depth)[(np.abs(depth) > 1.5) & (around.ratio != 0)] == np.sign(said)
-    assert len(said) > 500
+    message = around.ratio[(np.abs(depth) > 1.5) & (around.ratio != 0)]
+    right = np.sign(depth)[(np.abs(depth) > 1.5) & (around.ratio != 0)] == np.sign(message)
+    assert len(message) > 500
     assert right.mean() > 0.85
 
 

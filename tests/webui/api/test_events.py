@@ -90,7 +90,7 @@ def test_a_number_that_is_none_is_refused(listen, last):
 def test_the_moment_is_told_when_it_changes_and_only_then(listen, live):
     stream = events(listen(after="16"))
     take(stream, 2)
-    live.become(status="settling", said="The pieces are coming to rest.")
+    live.become(status="settling", message="The pieces are coming to rest.")
     assert next(stream)[2]["status"] == "settling"
     assert next(stream)[0] == "beat"
 

@@ -52,7 +52,7 @@ def test_all_who_watch_are_given_one_page_until_something_changes(real, live, wr
     watchers[0].get("/")
     assert len(written) == 1, "another picture of the same table"
 
-    live.become(said="A hand is over the board.")
+    live.become(message="A hand is over the board.")
     assert "A hand is over the board." in watchers[0].get("/").text
     real.command(Pause())
     watchers[0].get("/")
@@ -92,5 +92,5 @@ def test_who_has_the_page_is_sent_its_mark_alone(real, live):
     first = client.get("/")
     again = client.get("/", headers={"If-None-Match": first.headers["ETag"]})
     assert (again.status_code, again.data) == (304, b"")
-    live.become(said="Something else.")
+    live.become(message="Something else.")
     assert client.get("/", headers={"If-None-Match": first.headers["ETag"]}).status_code == 200

@@ -174,10 +174,10 @@ def test_what_the_session_refuses_is_passed_on_in_its_words(client, session, fai
 
 def test_a_mistake_of_the_program_is_one_line_and_no_traceback(client, session, caplog):
     session.refuse = ZeroDivisionError("secret detail")
-    said = refused(
+    message = refused(
         client.post("/api/v1/command", json={"command": "undo"}), 500, "internal_server_error"
     )
-    assert "secret" not in said
+    assert "secret" not in message
     assert "secret detail" in caplog.text
 
 

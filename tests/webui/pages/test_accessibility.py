@@ -179,7 +179,7 @@ def test_no_page_has_violations(page, served, apps, session, live, question, nam
     if who == "lost":
         live.become(
             status="camera lost",
-            said="The camera is lost (no cable).",
+            message="The camera is lost (no cable).",
             moved=("card 2 lies 4.1 mm from where it was",),
             held=True,
         )

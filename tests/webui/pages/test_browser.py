@@ -12,7 +12,7 @@ import pytest
 
 from calibration.progress import CornersGuide
 from referee.sessions.event_store import Log
-from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.events import SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from referee.statistics.history import HistoryCache
 from table.table_config import table_document
@@ -112,7 +112,7 @@ def test_the_page_follows_the_table_without_being_loaded_again(browser, panel):
     ]
     assert browser.run("document.querySelector('#evidence').open")
 
-    panel.change(live={"status": "camera lost", "said": "The camera is lost (no cable)."})
+    panel.change(live={"status": "camera lost", "message": "The camera is lost (no cable)."})
     browser.until("document.querySelector('.status').textContent.includes('Camera lost')")
     assert browser.run("window.stayed")
     assert browser.complaints == []
@@ -385,10 +385,10 @@ def played(tmp_path, storm_table):
         ):
             session.tick(10 * number)
             session.append(
-                Ruled(
+                VerdictReached(
                     verdict="accepted",
                     code="storm.throw",
-                    said=f"Throw {number}.",
+                    message=f"Throw {number}.",
                     moves=(f"throw {move}",),
                 )
             )
@@ -408,19 +408,19 @@ def press(browser, key, code):
 def test_a_session_is_stepped_through_by_keys_and_played(browser, played):
     browser.open(played)
     browser.run("window.stayed = true")
-    said = "document.querySelector('#verdict .said').textContent"
-    assert "Throw 4." in browser.run(said)
+    text = "document.querySelector('#verdict .said').textContent"
+    assert "Throw 4." in browser.run(text)
     press(browser, "Home", 36)
-    browser.until(f"{said}.includes('Throw 0.')")
+    browser.until(f"{text}.includes('Throw 0.')")
     press(browser, "ArrowRight", 39)
-    browser.until(f"{said}.includes('Throw 1.')")
+    browser.until(f"{text}.includes('Throw 1.')")
     assert "at=" in browser.run("location.search")
     browser.run("document.querySelector('#play').click()")
     browser.until(
-        f"{said}.includes('Throw 4.') && document.querySelector('#play').textContent === 'Play'"
+        f"{text}.includes('Throw 4.') && document.querySelector('#play').textContent === 'Play'"
     )
     browser.run("document.querySelector('#go-back').click()")
-    browser.until(f"{said}.includes('Throw 3.') && document.querySelector('#line').value === '3'")
+    browser.until(f"{text}.includes('Throw 3.') && document.querySelector('#line').value === '3'")
     assert browser.run("window.stayed")
     assert browser.complaints == []
 
@@ -456,7 +456,7 @@ def test_one_thing_that_may_be_done_is_picked_out_and_stays_so(browser, panel):
     browser.until("document.querySelector('.option-row.is-picked')?.dataset.option === '1'")
 
 
-def verdicts(seq, said, sound="turn"):
+def verdicts(seq, text, sound="turn"):
     """What a view has of its newest verdict."""
     line = {
         "at_ms": 0,
@@ -464,7 +464,7 @@ def verdicts(seq, said, sound="turn"):
         "verdict": "accepted",
         "code": "",
         "player": None,
-        "said": said,
+        "said": text,
         "rests_on": "",
         "clauses": [],
         "moves": [],
@@ -478,7 +478,7 @@ def verdicts(seq, said, sound="turn"):
             "decided_by": None,
             "refers_to": None,
             "overturned_by": None,
-            "call": said,
+            "call": text,
             "sound": sound,
         }
     ]
@@ -517,7 +517,7 @@ def test_verdicts_are_called_on_request_each_once(browser, panel):
     browser.open(panel.url)
     browser.run(stub)
     assert browser.run("document.querySelector('#voice').getAttribute('aria-pressed')") == "true"
-    panel.change(record=True, live={"said": "Nothing new."})
+    panel.change(record=True, live={"message": "Nothing new."})
     browser.until("document.querySelector('[data-part=controls] [name=seen]').value === '21'")
     panel.change(record=True, view={"verdicts": verdicts(22, "The ruling is corrected.")})
     browser.until("heard.length === 1")

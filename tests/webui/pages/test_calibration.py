@@ -70,7 +70,7 @@ def test_the_lens_page_shows_the_guidance_that_the_terminal_has(lens, lens_page)
         guidance = guidance.after(found, at_ms)
         lens.show(frame, found, guidance)
     taken = lens_page.get("/")
-    assert guidance.next_place.said in taken.text
+    assert guidance.next_place.description in taken.text
     assert all(lacking in taken.text for lacking in guidance.lacking)
     assert "view-01 taken" in taken.text
     assert "1, at least 12" in taken.text
@@ -86,8 +86,8 @@ def test_the_lens_page_shows_the_guidance_that_the_terminal_has(lens, lens_page)
     lens.show(frame, NotFound("blurred", ""), guidance.after(NotFound("blurred", ""), 2500))
     state = lens_page.get("/api/v1/lens").get_json()
     assert guidance.doing == "refused"
-    assert state["refused"] == [guidance.said]
-    assert guidance.said in lens_page.get("/").text
+    assert state["refused"] == [guidance.message]
+    assert guidance.message in lens_page.get("/").text
     assert (state["doing"], state["taken"], state["frame_seq"]) == ("looking", 1, 7)
 
 

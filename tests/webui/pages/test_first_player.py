@@ -27,7 +27,7 @@ OWN = {"Sec-Fetch-Site": "same-origin"}
 PLAYERS = ("red", "blue", "yellow")
 LATER = datetime(2026, 11, 27, tzinfo=UTC)
 TOLD = {
-    "said": sentences(
+    "message": sentences(
         msg("A lot was drawn among {players}.", players=("red", "blue", "yellow")),
         msg("{player} begins.", player="blue"),
     ),
@@ -143,11 +143,11 @@ def test_every_phone_rolls_for_its_own_player_and_for_nobody_else(playing):
     at = playing(rolled_for(), dice=(5, 5, 2, 6))
     for player, phone in at.phones.items():
         page = phone.get("/play").text
-        said = [
+        message = [
             json.loads(html.unescape(one))
             for one in re.findall(r'name="said" value="([^"]+)"', page)
         ]
-        assert said == [{"player": player, "die": die} for die in range(7)]
+        assert message == [{"player": player, "die": die} for die in range(7)]
         assert ("Your turn" if player == "red" else "Your say") in page
     assert say(at.phones["red"], "/play", command="roll", player="blue").status_code == 403
     assert (
@@ -185,13 +185,13 @@ def test_every_phone_rolls_for_its_own_player_and_for_nobody_else(playing):
 def test_dice_are_typed_in_on_the_panel_shown_as_they_fall_and_hostile_ones_change_nothing(playing):
     at = playing(rolled_for())
     before = at.session.seq
-    for said in (
+    for message in (
         {"player": "red", "die": 7},
         {"player": "green", "die": 1},
         {"player": "red", "die": [6]},
         {"player": ["red"], "die": 6},
     ):
-        assert say(at.host, "/command", command="hear", said=json.dumps(said)).status_code == 409
+        assert say(at.host, "/command", command="hear", said=json.dumps(message)).status_code == 409
     assert at.session.seq == before
     assert (
         say(at.host, "/command", command="hear", said='{"player": "red", "die": 6}').status_code
@@ -212,12 +212,12 @@ def test_the_host_corrects_a_lot_by_hand_before_the_first_move_and_players_do_no
     buttons = re.search(r'<form class="row" id="may-begin".*?</form>', at.host.get("/").text, re.S)[
         0
     ]
-    said = [html.unescape(one) for one in re.findall(r'name="said" value="([^"]+)"', buttons)]
-    assert [json.loads(one) for one in said] == [{"begins": "red"}, {"begins": "yellow"}]
+    message = [html.unescape(one) for one in re.findall(r'name="said" value="([^"]+)"', buttons)]
+    assert [json.loads(one) for one in message] == [{"begins": "red"}, {"begins": "yellow"}]
     assert "By hand: yellow begins" in words(buttons)
-    assert say(at.phones["red"], "/play", command="hear", said=said[0]).status_code == 403
+    assert say(at.phones["red"], "/play", command="hear", said=message[0]).status_code == 403
     assert at.session.ledger.state.players[0] == "blue"
-    assert say(at.host, "/command", command="hear", said=said[1]).status_code == 303
+    assert say(at.host, "/command", command="hear", said=message[1]).status_code == 303
     assert at.session.ledger.state.players == ("yellow", "red", "blue")
     assert "Gelb beginnt" in words(at.host.get("/", headers={"Accept-Language": "de"}).text)
     assert say(at.host, "/command", command="declare", moves="target green").status_code == 303

@@ -85,7 +85,7 @@ def test_what_was_chosen_begins_and_who_looks_is_told(host, setting):
 
 
 @pytest.mark.parametrize(
-    ("changed", "status", "said"),
+    ("changed", "status", "message"),
     [
         ({"game": "halma"}, 409, "halma"),
         ({"game": "ice_storm"}, 409, "board"),
@@ -97,11 +97,11 @@ def test_what_was_chosen_begins_and_who_looks_is_told(host, setting):
         ({"ruling weather": "fine"}, 409, "weather"),
     ],
 )
-def test_what_will_not_do_is_said_and_the_form_stays_as_it_was(host, changed, status, said):
+def test_what_will_not_do_is_said_and_the_form_stays_as_it_was(host, changed, status, message):
     form = {name: value for name, value in (FORM | changed).items() if value is not None}
     answer = host.post("/begin", data=form, headers=OWN | {"Accept": "text/html"})
     assert answer.status_code == status
-    assert said in answer.text.replace("&#39;", "'")
+    assert message in answer.text.replace("&#39;", "'")
     if status == 409 and form["game"] == "ice_boule":
         assert re.search(r'id="place-yellow"[^>]*value="1"', answer.text)
     assert "The game begins" not in host.get("/").text

@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 import pytest
 
-from referee.sessions.events import Ruled
+from referee.sessions.events import VerdictReached
 from referee.statistics.history import HistoryCache
 from webui import create_app, create_later_app
 from webui.svg.charts import around_target, on_squares, strips
@@ -95,11 +95,11 @@ def test_a_moment_is_what_the_page_showed_then(log):
     storm = log[2]
     story = HistoryCache(log[0].path).of(storm.id)
     assert story.view(storm.records()[-1].seq) == storm.view()
-    assert [step.said for step in story.steps] == [
-        record.event.said for record in storm.records()[1:]
+    assert [step.message for step in story.steps] == [
+        record.event.message for record in storm.records()[1:]
     ]
     middle = story.view(story.steps[2].seq)
-    assert middle.verdicts[0].said == "throw blue b7."
+    assert middle.verdicts[0].message == "throw blue b7."
     assert middle.state["thrown"] == {"red": 1, "yellow": 1, "blue": 1}
 
 
@@ -107,7 +107,11 @@ def test_a_session_that_goes_on_is_read_as_far_as_it_is(log):
     stories, boule = HistoryCache(log[0].path), log[1]
     first = stories.of(boule.id)
     boule.tick(9000)
-    boule.append(Ruled(verdict="refused", code="boule.throw.turn", said="Not yet.", player="blue"))
+    boule.append(
+        VerdictReached(
+            verdict="refused", code="boule.throw.turn", message="Not yet.", player="blue"
+        )
+    )
     again = stories.of(boule.id)
     assert len(again.steps) == len(first.steps) + 1
     assert again.ledgers[: len(first.ledgers)] == first.ledgers

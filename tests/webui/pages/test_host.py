@@ -59,15 +59,15 @@ def test_seats_are_shown_with_who_holds_them(app, client, as_player):
 
 
 @pytest.mark.parametrize(
-    ("devices", "said"),
+    ("devices", "message"),
     [
         ({}, "No lamps"),
         ({"lamps": "", "dice": "no answer on /dev/ttyACM0"}, "no answer on /dev/ttyACM0"),
     ],
 )
-def test_devices_are_listed_with_what_is_wrong(session, live, as_host, devices, said):
+def test_devices_are_listed_with_what_is_wrong(session, live, as_host, devices, message):
     page = as_host(create_app(session, live, devices=lambda: devices)).get("/host").text
-    assert said in page
+    assert message in page
     assert ("<dt>lamps</dt><dd>works</dd>" in page) == bool(devices)
 
 

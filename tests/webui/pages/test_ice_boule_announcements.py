@@ -37,9 +37,9 @@ class Panel:
             **{seat: as_player(app, seat) for seat in ("blue", "yellow")},
         }
 
-    def says(self, who, **said):
+    def says(self, who, **heard):
         """Sends what a button says; the status of the answer."""
-        return self.sends(who, command="hear", said=said)
+        return self.sends(who, command="hear", said=heard)
 
     def sends(self, who, **command):
         answer = self.browsers[who].post("/api/v1/command", json=command)

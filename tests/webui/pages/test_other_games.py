@@ -102,7 +102,7 @@ def test_what_may_be_said_is_said_by_a_button(client, session):
         ).status_code
         == 303
     )
-    assert session.commands == [Hear(said={"player": "blue", "die": 5})]
+    assert session.commands == [Hear(heard={"player": "blue", "die": 5})]
     assert (
         client.post("/command", data={"token": token, "command": "hear", "said": "{"}).status_code
         == 400

@@ -65,7 +65,7 @@ def test_a_game_that_measures_less_is_shown_with_less(client, session):
 
 @pytest.mark.parametrize("status", STATUSES)
 def test_every_status_is_shown_in_words(client, live, status):
-    live.become(status=status, said=f"About {status}.")
+    live.become(status=status, message=f"About {status}.")
     page = client.get("/").text
     assert f"</span>{status.capitalize()}</p>" in page
     assert f"About {status}." in page
@@ -86,7 +86,7 @@ def test_before_the_first_picture_the_empty_table_is_drawn(client, session, live
         "scores": {},
         "next": None,
     }
-    live.become(observation=None, said="Waiting for the camera's first picture.")
+    live.become(observation=None, message="Waiting for the camera's first picture.")
     page = client.get("/").text
     assert 'class="ground"' in page
     assert 'class="piece' not in page
@@ -95,7 +95,7 @@ def test_before_the_first_picture_the_empty_table_is_drawn(client, session, live
 
 
 def test_a_camera_that_is_lost_leaves_the_table_of_the_last_ruling(client, live):
-    live.become(observation=None, status="camera lost", said="The camera is lost (no cable).")
+    live.become(observation=None, status="camera lost", message="The camera is lost (no cable).")
     page = client.get("/").text
     assert page.count('class="piece') == 9
     assert "is-stale" in page
@@ -115,9 +115,9 @@ def test_what_is_wrong_with_the_program_is_told_until_it_has_ruled_again(client,
         " it is recorded."
     )
     assert notices() == []
-    live.become(status="stopped", said=full)
+    live.become(status="stopped", message=full)
     assert notices() == [full]
-    live.become(status="settling", said="The pieces are coming to rest.", trouble=failed)
+    live.become(status="settling", message="The pieces are coming to rest.", trouble=failed)
     assert notices() == [failed]
     live.become(status="waiting", trouble="")
     assert notices() == []
@@ -175,7 +175,7 @@ def test_words_from_outside_are_escaped_everywhere(client, session, live, questi
         "choices": [{"label": evil, "moves": []}],
     }
     session.shown["ranking"][0] |= {"colour": evil, "size": evil}
-    live.become(said=evil, status="cannot see")
+    live.become(message=evil, status="cannot see")
     page = client.get("/").text
     assert evil not in page
     assert "<script>alert" not in page
@@ -281,7 +281,7 @@ def test_undo_from_a_page_that_is_behind_is_refused(client, session):
 
 
 @pytest.mark.parametrize(
-    ("form", "status", "said"),
+    ("form", "status", "message"),
     [
         ({"command": "shout"}, 400, "command"),
         ({}, 400, "command"),
@@ -302,12 +302,12 @@ def test_undo_from_a_page_that_is_behind_is_refused(client, session):
     ],
 )
 def test_a_form_that_makes_no_sense_changes_nothing_and_says_why(
-    client, session, form, status, said
+    client, session, form, status, message
 ):
     answer = send(client, **form)
     assert answer.status_code == status
     notice = re.search(r'class="notice" role="alert">([^<]+)<', answer.text)[1]
-    assert said in notice
+    assert message in notice
     assert session.commands == []
 
 

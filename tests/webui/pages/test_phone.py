@@ -73,7 +73,7 @@ def test_who_takes_a_seat_and_who_frees_it_is_in_the_log(session, blue, client, 
     blue.post("/leave", headers=OWN)
     as_player(app, "yellow")
     client.post("/host/code", data={"which": "table"}, headers=OWN)
-    assert [event.said for event in session.seated] == [
+    assert [event.message for event in session.seated] == [
         "Blue's seat is taken.",
         "Blue's seat is given back.",
         "Yellow's seat is taken.",
@@ -101,10 +101,10 @@ def test_it_shows_whose_turn_it_is_and_what_its_own_player_may_say(session, blue
         == [label for _, label in buttons(yellow)]
         == ["1", "6"]
     )
-    said = json.loads(buttons(yellow)[1][0].replace("&#34;", '"'))
+    message = json.loads(buttons(yellow)[1][0].replace("&#34;", '"'))
     assert (
         yellow.post(
-            "/play", data={"command": "hear", "said": json.dumps(said)}, headers=OWN
+            "/play", data={"command": "hear", "said": json.dumps(message)}, headers=OWN
         ).status_code
         == 303
     )
@@ -113,7 +113,7 @@ def test_it_shows_whose_turn_it_is_and_what_its_own_player_may_say(session, blue
         == 303
     )
     assert session.commands == [
-        Hear(said={"player": "yellow", "die": 6}, decided_by="yellow"),
+        Hear(heard={"player": "yellow", "die": 6}, decided_by="yellow"),
         Roll(player="yellow", decided_by="yellow"),
     ]
 
@@ -139,7 +139,7 @@ def test_the_leader_stops_appeals_and_resigns(session, blue):
         assert blue.post("/play", data=form, headers=OWN).status_code == 303
     by = {"decided_by": "blue"}
     assert session.commands == [
-        Hear(said={"player": "blue", "stop": True}, **by),
+        Hear(heard={"player": "blue", "stop": True}, **by),
         Appeal(player="blue", record=16, reason="it touches", **by),
         Resign(player="blue", **by),
     ]

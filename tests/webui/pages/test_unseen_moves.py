@@ -65,10 +65,10 @@ def buttons(browser, page):
 
 
 def press(browser, page, label):
-    said = json.dumps(buttons(browser, page)[label])
+    message = json.dumps(buttons(browser, page)[label])
     reply = browser.post(
         "/play" if page == "/play" else "/command",
-        data={"command": "hear", "said": said},
+        data={"command": "hear", "said": message},
         headers=OWN,
     )
     assert reply.status_code == 303
@@ -125,7 +125,7 @@ def test_the_host_says_it_on_the_panel(table):
     session, host, _ = table("zamboni_wars", ZAMBONI.format("move 4"))
     press(host, "/", "Red ends where the move began")
     assert (
-        session.view().verdicts[0].said
+        session.view().verdicts[0].message
         == "Red ends where the move began. Red may fire at yellow or hold fire."
     )
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from referee.sessions.event_store import Log
-from referee.sessions.events import Appealed, Corrected, Ruled, SessionStarted
+from referee.sessions.events import Appealed, Corrected, SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from table.table_config import table_document
 from webui import create_app
@@ -32,10 +32,14 @@ def storm(tmp_path, live, storm_table):
             SessionStarted(game="ice_storm", players=players, table=table_document(storm_table)),
         )
         for player, move in (("green", "throw green c4-c5>c5"), ("black", "throw black e2")):
-            said = f"{player.capitalize()} throws."
+            message = f"{player.capitalize()} throws."
             session.append(
-                Ruled(
-                    verdict="accepted", code="storm.throw", said=said, player=player, moves=(move,)
+                VerdictReached(
+                    verdict="accepted",
+                    code="storm.throw",
+                    message=message,
+                    player=player,
+                    moves=(move,),
                 ),
                 live.picture,
             )
@@ -79,7 +83,7 @@ def test_the_host_s_tap_corrects_the_ruling_and_names_it(storm, as_host):
     corrected = storm.session.records()[-1].event
     assert isinstance(corrected, Corrected)
     assert (corrected.corrects, corrected.moves) == (2, (chosen,))
-    assert "record 2" in corrected.said
+    assert "record 2" in corrected.message
     assert "Record 4 took its place." in host.get("/ruling/2").text
     assert buttons(host, 2, "moves")["As it was ruled before"] == "throw green c4-c5>c5"
 
@@ -146,18 +150,18 @@ def test_an_appeal_goes_from_a_phone_to_the_host_s_tap_and_into_the_log(storm, c
         phone.get_by_text("See its picture").click()
         phone.wait_for_url("**/ruling/3")
         phone.goto(f"{url}/ruling/2")
-        said = phone.locator(".choices button").first.text_content()
+        message = phone.locator(".choices button").first.text_content()
         phone.locator(".choices button").first.click()
         phone.wait_for_url("**/play")
 
-        host.locator(".appeal").get_by_text(said, exact=False).wait_for()
+        host.locator(".appeal").get_by_text(message, exact=False).wait_for()
         host.get_by_role("link", name="Open ruling 2 again").click()
         host.locator(".seen img").wait_for()
-        host.locator(".choices").get_by_text(said, exact=True).click()
+        host.locator(".choices").get_by_text(message, exact=True).click()
         host.wait_for_url(f"{url}/")
         host.locator("#verdict", has_text="replaced what record 2 ruled").wait_for()
         assert host.locator(".appeal").count() == 0
     last = storm.session.records()[-1].event
     assert isinstance(last, Corrected)
     assert last.corrects == 2
-    assert said.lower() in last.reason.lower()
+    assert message.lower() in last.reason.lower()

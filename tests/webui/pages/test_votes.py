@@ -253,12 +253,12 @@ def test_what_a_host_tries_tells_nothing_of_a_vote(tables):
         {"command": "appeal", "player": "yellow", "record": red_voted},
         {"command": "undo", "record": red_voted},
     ]
-    said = []
+    message = []
     for browsers, red, blue in ((here, "3", "4"), (there, "5", "a")):
         vote(browsers["red"], "red", red)
         vote(browsers["blue"], "blue", blue)
         replies = [browsers["host"].post("/api/v1/command", json=document) for document in tries]
-        said.append([reply.text for reply in replies])
+        message.append([reply.text for reply in replies])
         assert [reply.status_code for reply in replies] == [
             403,
             403,
@@ -271,7 +271,7 @@ def test_what_a_host_tries_tells_nothing_of_a_vote(tables):
             201,
             403,
         ]
-    assert said[0] == said[1]
+    assert message[0] == message[1]
     assert told(here) == told(there)
 
 
@@ -334,7 +334,7 @@ def test_panel_and_phones_show_the_question_for_comments_before_each_vote(tables
     assert asked not in browsers["yellow"].get("/play").text
     for player in PLAYERS:
         press(browsers[player], f"{player.capitalize()} is done")
-    assert asked in session.view().verdicts[0].said
+    assert asked in session.view().verdicts[0].message
     assert asked in browsers["yellow"].get("/play").text
 
 
@@ -354,9 +354,9 @@ def test_phones_object_vote_on_it_in_the_open_and_the_torch_bearer_decides_a_tie
         "Blue admits it"
     ]
     for breach in (True, False):
-        said = {"command": "hear", "said": {"player": "yellow", "breach": breach}}
-        assert blue.post("/api/v1/command", json=said).status_code == 403
-        assert browsers["spectator"].post("/api/v1/command", json=said).status_code == 403
+        message = {"command": "hear", "said": {"player": "yellow", "breach": breach}}
+        assert blue.post("/api/v1/command", json=message).status_code == 403
+        assert browsers["spectator"].post("/api/v1/command", json=message).status_code == 403
     press(red, "Yes, blue broke the commentary rules")
     assert "yellow may say yes or no, in the open" in browsers["spectator"].get("/").text
     assert browsers["spectator"].get("/api/v1/state").get_json()["state"]["objection"]["said"] == {
@@ -369,7 +369,7 @@ def test_phones_object_vote_on_it_in_the_open_and_the_torch_bearer_decides_a_tie
     assert (newest.code, newest.verdict, newest.player) == ("icefloe.penalty", "accepted", "blue")
     assert newest.rests_on == "Commentary; ruling icefloe.6; Torch Bearer"
     assert newest.evidence["ballot"] == {"red": True, "yellow": False}
-    assert "All votes are shown: red for 3 and yellow for 3." in newest.said
+    assert "All votes are shown: red for 3 and yellow for 3." in newest.message
     assert session.ledger.state.muted == ("blue",)
 
 
@@ -380,7 +380,7 @@ def test_an_objection_that_the_others_do_not_share_is_recorded_and_the_vote_kept
     press(browsers["blue"], "No, red broke no rule")
     newest = session.view().verdicts[0]
     assert (newest.code, newest.verdict) == ("icefloe.cleared", "accepted")
-    assert newest.said.startswith(
+    assert newest.message.startswith(
         "Blue says that red broke no commentary rule. Red keeps the vote."
     )
     assert vote(browsers["red"], "red", "3").status_code == 303

@@ -16,7 +16,7 @@ import pytest
 
 import engines
 from referee.sessions.event_store import Log
-from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.events import SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from simulation.players.policies import RandomPlayer
 from webui import create_app
@@ -169,8 +169,11 @@ def play(session, player, most):
             return True
         move = player.choose(session.ledger.state)
         session.append(
-            Ruled(
-                verdict="accepted", code="test.move", said=f"{move} was played.", moves=(str(move),)
+            VerdictReached(
+                verdict="accepted",
+                code="test.move",
+                message=f"{move} was played.",
+                moves=(str(move),),
             )
         )
     return session.ledger.outcome is not None
@@ -240,11 +243,11 @@ def test_votes_from_phones_are_told_to_nobody_before_the_reveal(table):
     ]
     assert len(cast) == 4
     before = {who: watcher.was_told() for who, watcher in watchers.items()}
-    for said in before.values():
-        assert not [move for move in cast if move in said]
-        assert not re.search(rf"\b({'|'.join(early)}) for \w", said)
+    for message in before.values():
+        assert not [move for move in cast if move in message]
+        assert not re.search(rf"\b({'|'.join(early)}) for \w", message)
         assert {
-            vote for votes in VOTES_TOLD.findall(said) for vote in json.loads(votes).values()
+            vote for votes in VOTES_TOLD.findall(message) for vote in json.loads(votes).values()
         } <= {"?", None}
     assert "have voted" in before[early[0]] or "has voted" in before["screen"]
 

@@ -61,9 +61,9 @@ def test_text_that_is_no_unicode_is_refused_to_programs(client, session, path, d
 
 
 def test_text_that_is_no_unicode_is_refused_in_a_form_too(client, session):
-    said = json.dumps({"player": "blue", "die": LONE})
+    message = json.dumps({"player": "blue", "die": LONE})
     assert (
-        client.post("/command", data={"command": "hear", "said": said}, headers=OWN).status_code
+        client.post("/command", data={"command": "hear", "said": message}, headers=OWN).status_code
         == 400
     )
     for form in (

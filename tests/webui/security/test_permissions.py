@@ -138,7 +138,7 @@ def test_what_the_host_decides_is_answered_by_nobody_else(visitors, session):
 
 def test_a_vote_for_a_free_seat_is_the_host_s_to_tell(app, session, as_host):
     assert as_host(app).post("/api/v1/command", json=BLUE_VOTES).status_code == 201
-    assert session.commands == [Hear(said=BLUE_VOTES["said"])]
+    assert session.commands == [Hear(heard=BLUE_VOTES["said"])]
 
 
 def test_a_host_who_plays_votes_for_their_own_seat(app, as_host, as_player):
@@ -422,7 +422,7 @@ def test_programs_send_a_code_or_what_they_got_for_it(app, session):
         ).status_code
         == 201
     )
-    assert session.commands == [Undo(), Hear(said=BLUE_VOTES["said"], decided_by="blue")]
+    assert session.commands == [Undo(), Hear(heard=BLUE_VOTES["said"], decided_by="blue")]
     assert program.get("/api/v1/me").get_json()["role"] == "spectator"
     for path, document in (
         ("/api/v1/join", [1]),

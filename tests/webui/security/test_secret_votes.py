@@ -19,7 +19,7 @@ from engines.icefloe.board import SUITS, VALUES
 from engines.icefloe.moves import Objection, Vote
 from referee.sessions.commands import Declare, Hear
 from referee.sessions.event_store import Log
-from referee.sessions.events import Noted, SessionStarted
+from referee.sessions.events import InputRecorded, SessionStarted
 from referee.sessions.session import Session
 from referee.statistics.history import HistoryCache
 from webui import create_app
@@ -145,7 +145,7 @@ def tries(table, chance):
     for player in SEATS:
         vote = f"vote {player} {choice}"
         hears = [{"player": player, "vote_value": choice}, {"player": player, "vote_suit": choice}]
-        yield from ((player, {"command": "hear", "said": said}) for said in hears)
+        yield from ((player, {"command": "hear", "said": message}) for message in hears)
         yield player, {"command": "declare", "moves": [vote]}
         yield player, {"command": "declare", "moves": [vote, vote]}
         if legal:
@@ -299,7 +299,7 @@ def other_votes(session, into):
         event = record.event
         if isinstance(event, SessionStarted) or record.seq <= into.seq:
             continue
-        if record.seq in hidden and isinstance(event, Noted):
+        if record.seq in hidden and isinstance(event, InputRecorded):
             _, player, choice = event.moves[0].split()
             kinds = [*(SUITS if choice in SUITS else VALUES)]
             event = msgspec.structs.replace(
@@ -338,9 +338,9 @@ def test_nobody_speaks_for_another_seat(open_table):
     table, chance, refused = open_table("a"), random.Random(8), 0
     while GAME.outcome(table.state) is None and table.session.seq < 120:
         play_on(table.session, chance)
-        said = [one["said"] for one in GAME.state_document(table.state)["may_say"]]
-        chosen = chance.sample(said, min(4, len(said)))
-        stays = [one for one in said if "stays" in one]
+        message = [one["said"] for one in GAME.state_document(table.state)["may_say"]]
+        chosen = chance.sample(message, min(4, len(message)))
+        stays = [one for one in message if "stays" in one]
         before = table.session.ledger
         for seat in SEATS:
             others = [one for one in chosen if one["player"] != seat]
@@ -392,5 +392,5 @@ def test_votes_are_checked_at_the_moment_of_the_deed(open_table):
         return command
 
     player = table.state.awaited[0]
-    table.session.command(Hear(said={"player": player, "vote_value": "4"}), allow)
+    table.session.command(Hear(heard={"player": player, "vote_value": "4"}), allow)
     assert seen == [{player}]

@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 from flask import Response
 
-from referee.sessions.events import Record, Ruled
+from referee.sessions.events import Record, VerdictReached
 from webui import server
 from webui.api import events, fanout
 from webui.api.events import EventFeed, Streams
@@ -154,7 +154,7 @@ def test_a_listener_who_reads_a_little_now_and_then_is_dropped(app, session, mon
     monkeypatch.setattr(server, "MOST_STREAMS", 1)
     monkeypatch.setattr(fanout, "STALLED_S", 0.2)
     session.served = True
-    ruled = Ruled(verdict="accepted", code="boule.throw", said="x" * 100_000)
+    ruled = VerdictReached(verdict="accepted", code="boule.throw", message="x" * 100_000)
     session.kept += [Record(seq=seq, session=1, at_ms=0, event=ruled) for seq in range(17, 117)]
     ask = "GET /api/v1/stream?after=16 HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with served_app(app) as address, send(address, ask) as slow:

@@ -118,10 +118,10 @@ def test_the_rule_is_a_tap_away_in_words(client, session, question):
 
 def test_a_table_out_of_step_is_told_piece_by_piece(client, session):
     differences = ["red2 is not on the board.", "blue1 lies on b4 now."]
-    said = " ".join(("The board is not as it was left. Put it right.", *differences))
+    message = " ".join(("The board is not as it was left. Put it right.", *differences))
     session.shown["verdicts"][0] |= {
         "verdict": "out_of_sync",
-        "said": said,
+        "said": message,
         "evidence": {"differences": differences},
     }
     page = client.get("/").text

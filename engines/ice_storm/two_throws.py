@@ -1,0 +1,177 @@
+"""Verdicts where more than one new piece lies on the board.
+
+Two players threw in turn, somebody threw two, one was read twice, or one is a recorded piece that
+was moved.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+from engines.errors import Violation
+from engines.ice_storm.matching import TableMatch
+from engines.ice_storm.moves import Throw
+from engines.ice_storm.rules import DEPLOYMENT, DOUBT, play, turn, violation
+from engines.ice_storm.sizes import of_another_size
+from engines.ice_storm.throw_readings import (
+    LEAN_MM,
+    another_was_thrown,
+    counted,
+    in_colour,
+    leans_on_another,
+    resting_places,
+)
+from engines.ice_storm.throw_verdicts import evidence_of, not_seen_outside, unclear
+from engines.occlusion import NOT_SO
+from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, refusal
+from table.clearance import clearance
+from table.listing import listed
+from table.messages import msg, phrases, sentences
+from table.observation import SURE, SeenPiece
+
+SURELY_ANOTHERS = 0.9999
+"""Least probability of a colour at which somebody is told to have thrown out of turn: that happens
+hardly more often than a colour is misread.
+"""
+
+
+def two_in_turn(look: TableMatch, player: str) -> Verdict:
+    """The verdict on two throws in turn, told apart by whose turn it was.
+
+    Applies only if neither moved anything.
+    """
+    first, second = sorted(look.new, key=lambda piece: piece.colour != player)
+    if (unsure := moved_and_misread(look, [second], player)) is not None:
+        return unsure
+    if look.gone or look.places or any(_doubtful(look, piece) for piece in (first, second)):
+        return _two_at_once(look, first, second)
+    places = (look.touches(piece).place for piece in (first, second))
+    choices = []
+    for rests in product(*map(resting_places, places)):
+        message, moves, state = [], [], look.state
+        for piece, rest in zip((first, second), rests, strict=True):
+            throw = Throw(piece.colour, rest.place)
+            if violation(state, throw) is not None:
+                return _two_at_once(look, first, second)
+            state = play(state, throw)
+            message.append(rest.of_thrown(piece.colour))
+            moves.append(str(throw))
+        choices.append(Choice(phrases(*message), tuple(moves)))
+    names = {"player": first.colour, "player2": second.colour}
+    common: dict[str, Any] = {"player": player, "evidence": evidence_of(look, second)}
+    if len(choices) > 1:
+        return Ambiguous(
+            code="storm.too_close",
+            message=msg(
+                "How {player}'s and {player2}'s throws came to rest is too close to call.", **names
+            ),
+            rests_on=f"{DEPLOYMENT}; {DOUBT}",
+            choices=(*choices, NOT_SO),
+            **common,
+        )
+    both = sentences(msg("{player} and then {player2} threw.", **names), turn(state))
+    (threw,) = choices
+    return Accepted(
+        code="storm.throw", message=both, rests_on=DEPLOYMENT, moves=threw.moves, **common
+    )
+
+
+def _doubtful(look: TableMatch, piece: SeenPiece) -> bool:
+    """True if the throw of a piece may be another one than it looks like, or count otherwise."""
+    return (
+        piece.colour_probability < SURE
+        or bool(of_another_size(look, piece))
+        or leans_on_another(look, piece) is not False
+        or any(another_was_thrown(look, piece.colour, piece))
+    )
+
+
+def _two_at_once(look: TableMatch, first: SeenPiece, second: SeenPiece) -> Refused:
+    message = msg(
+        "New {colour} and {colour2} pieces lie on the board, and one is thrown at a time.",
+        colour=first.colour,
+        colour2=second.colour,
+    )
+    return taken_back(look, "storm.throw.two", message)
+
+
+def moved_and_misread(
+    look: TableMatch, pieces: Sequence[SeenPiece], player: str
+) -> Ambiguous | CannotSee | None:
+    """The question whether one of the new pieces is a recorded one, moved, with its colour misread.
+
+    Asked where two pieces are new, and one of another colour than these `pieces` is gone; not where
+    the colour is sure and what is gone lies beside the board.
+    """
+    colour = pieces[0].colour
+    lost = [gone for gone in look.gone if gone.colour != colour]
+    if not not_seen_outside(look, Counter()):
+        pieces = [piece for piece in pieces if piece.colour_probability < SURELY_ANOTHERS]
+    if not lost or not pieces:
+        return None
+    if (unread := unclear(look)) is not None:
+        return unread
+    read = [
+        reading
+        for piece in pieces
+        for was in sorted({gone.colour for gone in lost})
+        for reading in in_colour(look, piece, was, player)
+    ]
+    if not read:
+        return None
+    message = msg(
+        "Is what looks like a new {colour} piece {pieces}, which was moved?",
+        colour=colour,
+        pieces=listed((gone.name for gone in lost), "or"),
+    )
+    choices = [Choice(text, counted(throw)) for text, throw in read]
+    choices.append(
+        Choice(msg("No: {player} threw two, take both back", player=player), ())
+        if colour == player
+        else Choice(msg("It is {player}: take both back", player=colour), ())
+    )
+    return Ambiguous(
+        code="storm.colour",
+        message=message,
+        rests_on=DEPLOYMENT,
+        player=player,
+        choices=tuple(choices),
+        evidence=evidence_of(look, pieces[0]),
+    )
+
+
+def seen_twice(look: TableMatch, player: str) -> TableMatch | None:
+    """The table with only the one new piece of the player's, if all other new ones are doubtful.
+
+    These touch what surely lies there; else None.
+    """
+    doubtful = [
+        piece for piece in look.new if min(piece.pose_probability, piece.colour_probability) < SURE
+    ]
+    sure, there = (
+        [piece for piece in pieces if piece not in doubtful] for pieces in (look.new, look.there)
+    )
+    if [piece.colour for piece in sure] != [player]:
+        return None
+    if any(
+        all(clearance(piece.solid, other.solid).mm > LEAN_MM for other in there)
+        for piece in doubtful
+    ):
+        return None
+    pieces = tuple(piece for piece in look.seen if piece not in doubtful)
+    return TableMatch(look.state, replace(look.now, pieces=pieces), look.before, look.board)
+
+
+def taken_back(look: TableMatch, code: str, message: str) -> Refused:
+    """The refusal of all new pieces; `message` says why they are taken back."""
+    tried = tuple(str(Throw(piece.colour, look.touches(piece).place)) for piece in look.new)
+    return refusal(
+        Violation(code, DEPLOYMENT, sentences(message, msg("Take them back."))),
+        look.state.next,
+        tried,
+        evidence_of(look),
+    )
