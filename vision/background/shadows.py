@@ -13,6 +13,7 @@ from vision.geometry.rectified_view import SUB_BITS
 from vision.networks.detector import STEPS_A_BASE, STRIDE, Detections
 
 BEARINGS_DEG = np.arange(0.0, 360.0, 15.0)
+"""Candidate directions of the lamp."""
 SLOPES = (0.2, 0.35, 0.5, 0.7, 1.0, 1.4)
 """Candidate lengths of a shadow in the middle of the table, in heights of what casts it."""
 NEARNESS_A_MM = (0.0, 1 / 1500, 1 / 700)

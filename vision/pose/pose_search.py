@@ -29,10 +29,7 @@ place of a larger one may fit at first.
 AWAY_BASES = 0.5
 """Largest distance between middles, in bases, of readings of the same piece."""
 FITS = 6.0
-"""Log odds of the verification from which a piece certainly fits: of 14 places where nothing lies,
-in rendered and recorded images, none fitted better than 1.2, but smaller pieces at the place of a
-larger one do.
-"""
+"""Log odds of the verification from which a piece certainly fits."""
 
 
 def search_lying_poses(middle_mm: Array, z_mm: float, photo: Photo) -> list[Look]:
