@@ -34,7 +34,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "docs" / "tuning.toml"
 PAGE = ROOT / "docs" / "tuning.md"
-ROOMS = ("vision",)
+ROOMS = ("vision", "calibration")
 """Rooms all of whose numeric constants are sorted; others may have constants on the page, too."""
 JUDGED = "Set by judgement, not measured."
 NOT_RECORDED = "Not recorded."
