@@ -13,9 +13,10 @@ The data are in docs/tuning.toml. A table is a constant, or several that one lin
 
 `value` is what the code has, as `ast.unparse` writes it. `unit` is left out where the name ends in
 it. `chosen` says what was measured, and on what; it is left out where the value was set by
-judgement, and is "not recorded" where nobody wrote down how it was found. `commit` is the one in
-which the constant first has this value, as far as that could be traced. What a constant means is
-said by its docstring, from which the page takes it.
+judgement, and is "not recorded" where nobody wrote down how it was found; a sentence may say either
+as well. `commit` is the one in which the constant, or the last of several, first has this value, as
+far as it could be traced. What a constant means is said by its docstring, from which the page takes
+it.
 
 Under `not_tuned` stand the other numeric constants of the rooms that are held here, by their kind
 (`KINDS`) and module.
@@ -34,7 +35,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "docs" / "tuning.toml"
 PAGE = ROOT / "docs" / "tuning.md"
-ROOMS = ("vision", "calibration")
+ROOMS = ("vision", "calibration", "engines", "referee", "hardware", "table")
 """Rooms all of whose numeric constants are sorted; others may have constants on the page, too."""
 JUDGED = "Set by judgement, not measured."
 NOT_RECORDED = "Not recorded."
@@ -71,8 +72,8 @@ and what it multiplies are in its docstring, which this page repeats.
 - *{judged}* Somebody thought the value reasonable, and the tests and benchmarks pass with it.
 - *{not_recorded}* The value looks as if it had been found by trying or measuring; how is not
   written down anywhere.
-- The commit is the one in which the constant first has this value, as far as it could be traced;
-  `git show` tells what changed with it.
+- The commit is the one in which the constant, or the last of several, first has this value, as far
+  as it could be traced; `git show` tells what changed with it.
 - "Rendered" pictures are drawn by `simulation/`, "traced" ones path-traced by `training/`, the
   benchmark's photographs are those of [ACCURACY.md](ACCURACY.md). Seeds are those of their
   generators. [VISION.md](VISION.md) has the longer measurements.
@@ -81,7 +82,7 @@ To change one: measure with the old value and the new one on pictures that nobod
 the code, write value and measurement into `docs/tuning.toml`, and run `make tuning`.
 `tests/test_tuning.py` fails where page and code differ.
 
-| room | tuned | of these measured | not recorded | by judgement | other numeric constants |
+| room | tuned | measured or derived | not recorded | by judgement | other numeric constants |
 |---|---|---|---|---|---|
 """
 
@@ -202,12 +203,12 @@ def page() -> str:
     lines = ABOUT.format(judged=JUDGED, not_recorded=NOT_RECORDED).splitlines()
     for room in [*rooms, "all"]:
         own = [row for row in tuned if room in ("all", row.name.partition(".")[0])]
-        chosen = [_chosen(row) for row in own]
+        kinds = [_kind(row) for row in own]
         counts = (
             len(own),
-            len(own) - chosen.count(JUDGED) - chosen.count(NOT_RECORDED),
-            chosen.count(NOT_RECORDED),
-            chosen.count(JUDGED),
+            kinds.count("measured"),
+            kinds.count("not recorded"),
+            kinds.count("judgement"),
             sum(room in ("all", name.partition(".")[0]) for name in others),
         )
         lines.append(f"| {room} | {' | '.join(map(str, counts))} |")
@@ -230,6 +231,12 @@ def page() -> str:
 
 def _chosen(row: Row) -> str:
     return NOT_RECORDED if row.chosen == "not recorded" else row.chosen or JUDGED
+
+
+def _kind(row: Row) -> str:
+    """How a value was chosen: "judgement", "not recorded" or "measured" (or derived)."""
+    said = _chosen(row).lower()
+    return next((kind for kind in ("judgement", "not recorded") if kind in said), "measured")
 
 
 def _line(row: Row, meaning: str) -> str:

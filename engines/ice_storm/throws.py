@@ -65,9 +65,7 @@ from table.observation import SURE, SeenPiece
 
 _Move = TypeVar("_Move", Moved, Void)
 SURELY_ANOTHERS = 0.9999
-"""Least probability of a colour at which somebody is told to have thrown out of turn: that happens
-hardly more often than a colour is misread.
-"""
+"""Least probability of a colour at which somebody is told to have thrown out of turn."""
 
 
 def judge_throw(look: TableMatch) -> Verdict:

@@ -50,7 +50,7 @@ LEARNED_CHROMA_SIGMA, LEARNED_LEVEL_SIGMA = 0.25, 0.7
 chromaticity, and in level.
 """
 HAZE = (0.0, 0.02, 0.08, 0.22)
-"""Shares of gloss that are tried."""
+"""Amounts of haze, white light from gloss, that are tried."""
 SHEEN = (0.0, 0.04, 0.1)
 """Shares of the table's light that a face may reflect."""
 THROUGH = (0.0, 0.4, 0.8)

@@ -24,7 +24,7 @@ LIGHT_LEVEL = 90
 """Ground darker than this, of 255 for white paper, hardly shows a shadow."""
 LEAST_CELLS = (STEPS_A_BASE // STRIDE) ** 2
 """Least net evidence for a lamp: darkened cells that its shadows explain, minus those that should
-have darkened but did not; the base of the smallest piece.
+have darkened but did not.
 """
 LEAST_SHARE = 0.4
 """Least share of that net evidence in both kinds of cells together."""
