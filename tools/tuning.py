@@ -69,7 +69,8 @@ seen and what is ruled, and could be others: thresholds, odds, tolerances, waiti
 are on this page, with the measurement by which each was chosen. What the constant means, its unit
 and what it multiplies are in its docstring, which this page repeats.
 
-- *{judged}* Somebody thought the value reasonable, and the tests and benchmarks pass with it.
+- *{judged}* No measurement is written down anywhere, and the value is round or follows from what it
+  means; the tests and the benchmarks pass with it.
 - *{not_recorded}* The value looks as if it had been found by trying or measuring; how is not
   written down anywhere.
 - The commit is the one in which the constant, or the last of several, first has this value, as far
