@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test test-quick lint bench bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-evening bench-panel pictures rules words diagram loop clean
+.PHONY: demo test test-quick lint bench bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-evening bench-panel pictures rules tuning words diagram loop clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -98,6 +98,9 @@ pictures: $(VENV)/ready-dev  ## photograph every page of the panel at three widt
 
 rules: $(VENV)/ready-dev  ## run the tests that hold the sentences of the printed rules and the rulings, and write docs/RULES.md
 	@$(BIN)/python -m tools.rules
+
+tuning: $(VENV)/ready-dev  ## write docs/tuning.md, how each tuned constant was chosen, from docs/tuning.toml
+	@$(BIN)/python -m tools.tuning
 
 words: $(VENV)/ready-dev  ## bring the catalogues in webui/translations in step with what templates and code say, and compile them
 	@PYTHONPATH=. $(BIN)/pybabel -q extract -F pyproject.toml --no-location --no-wrap --project Rinkside --version 0.2 -o $(VENV)/rinkside.pot .

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from hardware.interfaces import Press
 
 BOUNCE_MS = 15.0
-"""A level that holds for so long is real: contacts bounce for 1 to 10 ms."""
+"""A level that holds for so long is real."""
 LONG_MS = 700.0
 """Held for so long, a press is a long one."""
 DOUBLE_MS = 300.0

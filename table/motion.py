@@ -7,9 +7,7 @@ import numpy as np
 from table.observation import SURE, SeenPiece
 
 STILL_MM = 1.0
-"""A piece that was read this near to where it was did not move, however sure each reading is:
-pictures of a still piece differ by less.
-"""
+"""A piece that was read this near to where it was did not move, however sure each reading is."""
 CARRIED_MM = 5.0
 """A piece read farther than this from where it was has surely been moved, whatever the pictures
 were like.
@@ -17,9 +15,6 @@ were like.
 TURNED_BASES = 0.6
 """Displacement, in bases, above which a change of pose is real; a smaller one is a different
 reading.
-
-A piece that fell over, or was stood up, lies farther from where it was. The middle of one that fell
-over an edge is 1.3 bases off; that of a lying one whose outline is that of the standing one, 0.4.
 """
 
 

@@ -32,8 +32,8 @@ CHANGED_LEVELS, CHANGED_SIGMAS = 3.0, 3.5
 deviations of one pixel's noise.
 """
 SHAKEN = 0.1
-"""Share of the local contrast that a change must exceed too: a camera that trembles by a third of a
-pixel moves edges, without any change.
+"""Share of the local contrast that a change must exceed too, because a trembling camera moves
+edges.
 """
 WHITE, CLIPPED = 255.0, 250.0
 """The brightest level, and the level from which a pixel counts as clipped."""
@@ -54,7 +54,7 @@ MOVED_PX = 2.0
 NOT_AT_REST = phrase("the picture has not come to rest yet")
 """Why an image that changes is not read."""
 CHANGED_PIXELS = 6
-"""Least number of changed pixels in one spot for a change; a small piece covers twenty."""
+"""Least number of changed pixels in one spot for a change."""
 COLOUR_LEVELS, COLOUR_PIXELS = 10.0, 4
 """As above for red, green or blue: a piece may be as bright as its ground, and JPEG keeps colours
 only roughly.

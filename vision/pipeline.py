@@ -70,10 +70,7 @@ from vision.results import Reading, TableRead
 AROUND_BOARD = 1.05
 """Size, relative to the board's, of the area in which a die at its edge is visible."""
 FIT_ODDS, SHARE_RIGHT = (-9.0, -4.5, -1.5, 1.0), (0.15, 0.5, 0.85, 1.0)
-"""Share of correct readings, by interpolation over the log odds of the verification.  Of 22,000
-rendered pieces 19 % of those below -6 were right, 54 % from there to -3, and of those otherwise
-confidently read 84 % up to 0, 91 % up to 1, and 99 % above.
-"""
+"""Share of correct readings, by interpolation over the log odds of the verification."""
 MOVED_PX = 0.3
 """A camera has moved if corners of the board shift by more than this."""
 

@@ -41,12 +41,11 @@ from table.solids import Array
 from table.table_config import Lens
 
 HOLD_MS = 600
+"""A target is taken once it has been held still for this long."""
 STILL_SHARE = 0.002
 """Largest motion of corners, as a share of the image width, that counts as still."""
 SAME_SHARE = 0.03
-"""Views whose corners differ by less than this share of the image width count as the same; stricter
-than for a folder of photographs, because a live hand can follow guidance.
-"""
+"""Views whose corners differ by less than this share of the image width count as the same."""
 ELSEWHERE_SHARE = 0.12
 """Least mean distance between the target's corners at the next place and at any earlier one, as a
 share of the image width.
@@ -54,7 +53,7 @@ share of the image width.
 MOST_STRAIGHT = 4
 """Largest useful number of views from straight in front."""
 WANTED_VIEWS = LEAST_VIEWS + 2
-"""Two more than needed, because two may turn out not to fit the others."""
+"""Least number of views that guidance asks for."""
 GOOD_SHARE = 0.0015
 """Accuracy that is enough: 95 % intervals of focal length and principal point, as a share of the
 focal length.
@@ -69,7 +68,7 @@ USUAL_NOISE_PX, LEAST_NOISE_PX = 0.1, 0.05
 bound after.
 """
 GUESS_FOCAL = 0.85
-"""Focal length of most cameras, in widths of the picture."""
+"""Focal length before there is an estimate, in widths of the picture."""
 PRIOR_SHARE = 0.3
 """Standard deviation of the prior: of focal lengths and principal point as a share of the focal
 length, of distortion coefficients as it is.

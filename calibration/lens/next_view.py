@@ -36,6 +36,7 @@ AT_PARTS = (
 SPOTS = (0.2, 0.35, 0.5, 0.65, 0.8)
 """Shares of the picture's width and height at which the target's middle may be."""
 TILT_DEG = 35.0
+"""Tilt of the target that is asked for."""
 SIDES: dict[str, tuple[float, float]] = {
     "": (0.0, 0.0),
     "left": (0.0, 1.0),

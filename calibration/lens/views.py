@@ -18,11 +18,13 @@ from table.solids import Array
 from vision.cameras.image_files import image_size, read_image
 
 LEAST_VIEWS = 12
+"""Least number of views for a lens."""
 SAME_SHARE = 0.01
 """Views whose corners differ by less than this share of the picture's width show the same."""
 TILTED = 1.08
 """A target counts as tilted if its near squares look this many times larger than its far ones."""
 LEAST_TILTED = 4
+"""Least number of views in which the target is tilted."""
 SUFFIXES = (".jpg", ".jpeg", ".png")
 
 

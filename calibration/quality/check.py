@@ -28,7 +28,7 @@ from vision.observe import observe
 CORNER_PX = 0.07
 """Standard deviation of a detected fiducial corner in good light."""
 CORNER_REACH = 0.08
-"""Half the search window of a corner, as a share of the fiducial's side: about half a cell."""
+"""Half the search window of a corner, as a share of the fiducial's side."""
 BY_HAND_MM = 0.25
 """Standard deviation of measuring with a ruler, or placing a piece, by hand."""
 NEAR_MM = 15.0

@@ -23,9 +23,7 @@ from vision.geometry.uncertainty import inflate_covariance, left_by_edges_mm
 from vision.pose.edge_alignment import POOL, samples
 
 EDGE_PX = 0.75
-"""Standard deviation of one edge profile of a piece, if no pieces were measured.  Median of
-rendered tables, on which it ranges from 0.4 (clear edges) to 2.0 (edges that hardly show).
-"""
+"""Standard deviation of one edge profile of a piece, if no pieces were measured."""
 LEAST_PIECES = 3
 """Least number of pieces to measure the accuracy of edges on this table."""
 GRID = 11

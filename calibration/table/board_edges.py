@@ -15,14 +15,17 @@ from vision.geometry.srgb import read_light
 from vision.localization.fiducial_edges import LUMA, edge_offsets
 
 SHARES = np.linspace(0.14, 0.86, 7)
+"""Positions along a side of a cell at which edges are measured."""
 SHARE_STEP = 0.14
-"""Positions along a side of a cell at which edges are measured, and their spacing."""
+"""Spacing of SHARES."""
 REACH_PX = 5.0
+"""Range in which a step is searched for; for a line, half of it."""
 STEP_PX = 0.25
 BESIDE_PX = 3.0
+"""Distance from an edge at which the light to both sides is compared."""
 RIM_POINTS = 60
 HALF_PX = 5.0
-"""Length of the profile on either side of a line; the two halves should be mirror images."""
+"""Length of the profile on either side of a line."""
 UNLIKE = 0.25
 """Largest difference between the two halves, as a share of the profile's variance, at which it is a
 line.

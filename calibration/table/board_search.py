@@ -25,6 +25,7 @@ STAGES = ((2.0, 1.5, None), (1.0, 0.25, 1.5))
 headings that look different.
 """
 NEAR_CELLS, NEAR_DEG = 0.45, 6.0
+"""Range, about its earlier place, in which a board is searched for."""
 BLUR_MM, MARGIN_MM, BEYOND_MM = 2.0, 12.0, 60.0
 """Width of a line, 1 sigma; the margin around a board that has to be free of lines; how far beyond
 the cards the board may reach.

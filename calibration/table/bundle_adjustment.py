@@ -27,7 +27,9 @@ BOARD = slice(-4, -1)
 RIM_SIGMA_MM = 0.5
 """Standard deviation of the rim of tiles that are laid down one by one."""
 SPREAD_SIGMA_PX = 0.5
+"""Standard deviation of the prior on the spread of light in a photograph."""
 ROBUST_PX = 0.1
+"""Scale of residuals beyond which they count less."""
 MODULES = 6
 ASIDE_MM = 0.5
 SIDE_EDGES = 7

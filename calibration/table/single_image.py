@@ -39,14 +39,16 @@ from vision.localization.fiducial_edges import (
 from vision.localization.markers import DISAGREES_SHARE, corner_points, detect_markers
 
 USUAL = np.array([np.log(0.78), 0, 0, 0, 0, 0, 0, 0])
+"""Prior mean of the parameters of USUAL_SIGMA."""
 USUAL_SIGMA = np.array([0.25, 0.001, 0.01, 0.01, 0.15, 0.1, 0.001, 0.001])
-"""Prior mean (USUAL) and standard deviation of log(fx), log(fy / fx), principal point from the
-centre (lengths in image widths), k1, k2, p1, p2: mostly cameras with a field of view of 50 to 80
-degrees; 100 is not excluded.
+"""Prior standard deviation of log(fx), log(fy / fx), principal point from the centre (lengths in
+image widths), k1, k2, p1, p2.
 """
 FIRST_FOCALS = (0.5, 0.78, 1.1)
 LEAST_FIDUCIALS, LEAST_EDGES = 3, 60
+"""With fewer fiducials in the picture, or fewer edges on them, there is no estimate."""
 CORNER_PX = 0.5
+"""Standard deviation of a detected corner, for the first estimate."""
 ALONE_ROUNDS, ROUNDS = 3, 7
 """Rounds with the fiducials alone, and rounds in all; the board's lines are used in the
 later ones.
@@ -56,6 +58,7 @@ STRAYS = 2.5
 TOGETHER = 7
 """Number of neighbouring edges whose errors are correlated."""
 BOARD_BLOOM_PX = 0.3
+"""Prior of the bloom of the board's print, 1 sigma."""
 LENS, POSE, PRINT, BLOOMS = slice(0, 8), slice(8, 14), slice(14, 20), slice(20, None)
 PRINT_SIGMA = np.array([0.3, 0.3, 0.001, 0.001, 0.001, 0.001])
 """Standard deviations of a board's print relative to the fiducials: place (mm, x and y) and shape
@@ -63,8 +66,9 @@ PRINT_SIGMA = np.array([0.3, 0.3, 0.001, 0.001, 0.001, 0.001])
 """
 NORMAL_MM = 0.5
 LEAST_NOISE_PX = 0.02
+"""Least noise of edges."""
 UNUSUAL = 4.0
-"""A lens further than this many sigmas from the prior is rejected: something has moved."""
+"""A lens further than this many sigmas from the prior is rejected."""
 OFF_PX, LEAST_SHARE = 0.5, 0.3
 """A fiducial does not fit if the median offset of its edges is larger than this, or a smaller share
 of its edges is found where they should be.

@@ -24,13 +24,9 @@ from table.observation import SURE, Observation, SeenPiece
 from table.solids import Array, Solid
 
 ELSEWHERE_MM = 2.5
-"""Displacement of the reading of a piece that stands on the target, 1 sigma: it is nearer to the
-camera than assumed.
-"""
+"""Displacement of the reading of a piece that stands on the target, 1 sigma."""
 LIFTS_MM = (3.0, 12.0)
-"""How far a target lifts the piece on it, measured along the axis: shells from the thinnest to the
-thickest.
-"""
+"""How far a target lifts the piece on it, measured along the axis."""
 ANYWHERE = np.diag([60.0, 60.0, 90.0]) ** 2
 """Covariance of a target that nobody sees and that may have been pushed."""
 NOWHERE_MM = np.array([-40_000.0, -40_000.0])

@@ -29,7 +29,7 @@ which a piece lies beside the board that did not lie there before. A knock may c
 distance (ruling ice_storm.8).
 """
 HIDDEN_SQUARES = 0.5
-"""The same cost where something unread lies in the piece's place: most likely that is the piece."""
+"""The same cost where something unread lies in the piece's place."""
 GHOST_MM = 1.75
 """A doubtful piece whose position has at least this standard deviation counts as unread."""
 HIDDEN_MM = 15.0

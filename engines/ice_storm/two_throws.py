@@ -34,9 +34,7 @@ from table.messages import msg, phrases, sentences
 from table.observation import SURE, SeenPiece
 
 SURELY_ANOTHERS = 0.9999
-"""Least probability of a colour at which somebody is told to have thrown out of turn: that happens
-hardly more often than a colour is misread.
-"""
+"""Least probability of a colour at which somebody is told to have thrown out of turn."""
 
 
 def two_in_turn(look: TableMatch, player: str) -> Verdict:

@@ -9,6 +9,7 @@ from engines.icebreaker.default_table import TABLE
 from table.game_facts import PiecePrior, TableFacts
 
 PIECES = PiecePrior(np.array([0.99, 0.008, 0.002]), 3, apart=True)
+"""Prior probabilities of POSES, and the most pieces of a colour on the board."""
 
 FACTS = GameFacts(
     title="Icebreaker",

@@ -23,6 +23,7 @@ from table.messages import phrase
 SUIT_OF = {"red": "S", "black": "M", "yellow": "C", "green": "C", "blue": "A"}
 """The suit that pyramids of a colour have."""
 PIECES = PiecePrior(np.array([0.99, 0.005, 0.005]), 6)
+"""Prior probabilities of POSES, and the most pieces of a colour on the board."""
 
 
 def _marks(document: Document) -> tuple[Mark, ...]:

@@ -46,9 +46,7 @@ SWAPPED = 5.0
 """Cost in nats of another pyramid exactly where one was."""
 NEVER = 1e6
 GHOST_MM = 8.0
-"""Readings this near to each other count as the same place: what is no pyramid is only located
-roughly.
-"""
+"""Readings this near to each other count as the same place."""
 EDGE_MM = 1.0
 """How exactly a pyramid is put on a tile, 1 sigma; added to the measured variance."""
 STAYS = 3.0

@@ -16,6 +16,7 @@ from table.messages import phrase
 from table.table_config import CoverDice, Setup
 
 PIECES = PiecePrior(np.array([0.03, 0.96, 0.01]), 1)
+"""Prior probabilities of POSES, and the most pieces of a colour on the board."""
 
 
 def _marks(document: Document) -> tuple[Mark, ...]:

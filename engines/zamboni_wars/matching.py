@@ -30,7 +30,9 @@ STILL_MM, STILL_DEG = 2.0, 5.0
 POINT_DEG = 360 / len(FACINGS)
 LAYERS_OF = {size: layers for layers, size in LAYER_SIZES.items()}
 LESS_LIKELY, OTHER_LAYERS, OTHER_PLACE, OTHER_COLOUR = 1e-3, 1.0, 1.5, 4.0
-"""Costs of taking a nest for another than it seems to be."""
+"""Costs of taking a nest for another than it seems to be: not the likeliest reading, other layers,
+another place, another colour.
+"""
 
 
 @dataclass(frozen=True, slots=True)

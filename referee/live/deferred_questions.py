@@ -11,9 +11,7 @@ from engines.verdict import Ambiguous, Unsettled, Verdict
 from referee.live.stability import StabilityMonitor
 
 SOON_MS = 1000
-"""A table that matches neither the record nor a legal move is put on record after this time, so
-within two seconds of rest.
-"""
+"""A table that matches neither the record nor a legal move is put on record after this time."""
 STAYS_MS = 5000
 """A table that has been left alone for this long is not in the middle of a move."""
 SET_UP_MS = 20_000

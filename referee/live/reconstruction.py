@@ -23,9 +23,7 @@ IN_PLACE_MM = 10.0
 """Largest distance between the centres of two readings of one piece, of whatever kind and heading.
 """
 TURNED_DEG = 30.0
-"""A heading that differs by less is a nudge. The heading of a misread piece is off by much more, or
-hardly at all.
-"""
+"""A heading that differs by less is a nudge."""
 COUNTER_MM = 3.0
 """A counter within this distance of an earlier one has not moved."""
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 STALL_CODES = ("table.unread", "table.hand", "table.moving", "table.restless")
 """Codes of the records (`InputRecorded`) that say why nothing is judged."""
 UNREAD_MS = 8000
-"""A table that cannot be read for this long is put on record: nobody is at it, or they do not
-know.
-"""
+"""A table that cannot be read for this long is put on record."""
 BUSY_MS = 30_000
-"""So is a hand over the board, or movement, of this length: nobody plays for so long."""
+"""A hand over the board, or movement, of this length is put on record too."""
 
 
 class StallTimer:

@@ -46,21 +46,21 @@ CHROMA_SIGMA, LEVEL_SIGMA, NEUTRAL_LEVEL_SIGMA = 0.28, 1.1, 0.5
 in level.
 """
 LEARNED_CHROMA_SIGMA, LEARNED_LEVEL_SIGMA = 0.25, 0.7
-"""The same for body colours learned on this table."""
-HAZE = (0.0, 0.02, 0.08, 0.22)
-SHEEN = (0.0, 0.04, 0.1)
-"""Share of the table's light that a face reflects: 4 % for plastic by Fresnel's equations, more at
-grazing angles.
+"""Standard deviations for body colours learned on this table, in natural logarithms: in
+chromaticity, and in level.
 """
+HAZE = (0.0, 0.02, 0.08, 0.22)
+"""Amounts of haze, white light from gloss, that are tried."""
+SHEEN = (0.0, 0.04, 0.1)
+"""Shares of the table's light that a face may reflect."""
 THROUGH = (0.0, 0.4, 0.8)
+"""Shares of the ground's light through a piece that are tried."""
 MOST_APART, LOOKS = 40.0, 3.0
 """Largest squared distance that a pixel may contribute, and the effective number of independent
 pixels of a piece.
 """
 DRAWN_DYES = 0.5
-"""Exponent of the keypoint network's colour probabilities, which were learned from rendered
-dyes.
-"""
+"""Exponent of the keypoint network's colour probabilities."""
 PIXELS, RING_PX, LEAST_RING = 80, 13, 10
 """Largest number of pixels of a piece that are used; width of the window around it for the ground;
 least number of ground pixels.

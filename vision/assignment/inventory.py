@@ -45,16 +45,15 @@ UNDER, UNSEEN = -3.9, -4.6
 against it being seen as itself.
 """
 LYING = -4.0
-"""Log odds of a lying target: it is stood up where it lands, but may be knocked over."""
+"""Log odds of a lying target against a standing one."""
 COLOURS_TOLD = 0.4
-"""Exponent of the colour probabilities if the identity of the target depends on them: of 100
-rendered targets two were taken for another colour at more than a thousand to one.
-"""
+"""Exponent of the colour probabilities if the identity of the target depends on them."""
 ONE_PLACE_BASES = 0.5
 """If a colour has one piece, readings of it no farther apart than this, in bases, are of the same
 object.
 """
 LEAST_CHANCE = 1e-6
+"""Least probability of which a logarithm is taken."""
 LEAST_COLOUR, FORBIDDEN = 1e-3, 1000.0
 """A piece that is unique in colour and size is not given a colour of lower probability than the
 first; the second is the penalty, in nats, that enforces this.

@@ -19,9 +19,7 @@ LEAST_PX = 10
 SHADED = 0.7
 """Light of the ground beside a piece, as a share of that farther off."""
 CHROMA_SIGMA, LEVEL_SIGMA = 0.2, 0.6
-"""Standard deviations of a surface about its visible surroundings, in natural logarithms: faces
-differ in level, and so does shade.
-"""
+"""Standard deviations of a surface about its visible surroundings, in natural logarithms."""
 
 
 def rim_gain(above: Solid, below: Solid, body: Body, photo: Photo, hidden_by: list[Array]) -> float:

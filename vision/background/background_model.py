@@ -27,34 +27,28 @@ from vision.pose.candidates import LEAST_CHANCE, SURE_CHANCE, Candidate
 SIGMAS = 4.0
 """A pixel has changed if it differs from the rest by this many standard deviations."""
 CHANGED_SHARE = 0.08
-"""Least share of its area that a piece changes; one of the ground's own colour shows by the shading
-of its faces and its shadow.
-"""
+"""Least share of its area that a piece changes."""
 
 CHANGED_ODDS, LEAST_DOUBT = 3.0, 1e-6
 """Log odds for a piece if all that it hides has changed (none if half has), and the least doubt
-that is left.  Of 791 pieces in rendered images that hid changed ground all but one were real, even
-those that the keypoint network gave even odds.  The value is smaller than that suggests, because
-hands and cups change a table too.
+that is left.
 """
 
 SHADOW_ODDS = 6.0
-"""Log odds against a piece if all that it changes may be a shadow.  Of 1,195 rendered pieces with a
-hue of their own 7 changed mostly such pixels, red ones on a red board in dim light; so did all of
-18 shadows that were taken for pieces.  On ground of the piece's own hue every piece may look so:
-there only areas where other pieces cast their shadows count against it.
+"""Log odds against a piece if all that it changes may be a shadow.
+
+On ground of the piece's own hue only areas where other pieces cast their shadows count.
 """
 DARK_LEVEL, MAY_BE_SHADED = 140, ("grey", "clear")
 """Brightest level, of 255 for white paper, of black plastic without a hue of its own beside the
-ground's: of 242 black pieces none exceeded it, and all but one that leaned, on a grey square, were
-darker than 100.  Transparent and grey pieces may look like any shadow.
+ground's; colours of pieces that may look like any shadow.
 """
 
 OWN_HUE = 0.12
 """Largest difference between the shares of red, green and blue in a piece's body colour and in
-shaded ground at which the ground has the piece's own hue, so that a shadow on it looks like the
-piece: of 26 pieces that were mostly so none differed by more than 0.08, of 30 shadows one by less
-than 0.17.
+shaded ground at which the ground has the piece's own hue.
+
+A shadow on such ground looks like the piece.
 """
 
 MIDDLE_SHARE = 0.35
@@ -68,6 +62,9 @@ changed area.
 BLOTTED = np.uint8(110)
 """Grey level of masked areas."""
 AROUND, GAPS = np.ones((3, 3), np.uint8), np.ones((5, 5), np.uint8)
+"""Neighbourhoods: spots smaller than the first are dropped, and gaps smaller than the second
+closed.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

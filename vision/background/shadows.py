@@ -13,6 +13,7 @@ from vision.geometry.rectified_view import SUB_BITS
 from vision.networks.detector import STEPS_A_BASE, STRIDE, Detections
 
 BEARINGS_DEG = np.arange(0.0, 360.0, 15.0)
+"""Candidate directions of the lamp."""
 SLOPES = (0.2, 0.35, 0.5, 0.7, 1.0, 1.4)
 """Candidate lengths of a shadow in the middle of the table, in heights of what casts it."""
 NEARNESS_A_MM = (0.0, 1 / 1500, 1 / 700)
@@ -23,7 +24,7 @@ LIGHT_LEVEL = 90
 """Ground darker than this, of 255 for white paper, hardly shows a shadow."""
 LEAST_CELLS = (STEPS_A_BASE // STRIDE) ** 2
 """Least net evidence for a lamp: darkened cells that its shadows explain, minus those that should
-have darkened but did not; the base of the smallest piece.
+have darkened but did not.
 """
 LEAST_SHARE = 0.4
 """Least share of that net evidence in both kinds of cells together."""

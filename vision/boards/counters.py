@@ -20,12 +20,10 @@ SURE_CHANCE, STILL_CHANCE = 0.4, 0.2
 before from the same camera, whatever its width.
 """
 CLEAR_CHANCE = 0.62
-"""Probability from which a disc is a confident counter; nearly all that are fully visible exceed
-it.
-"""
+"""Probability from which a disc is a confident counter."""
 DIAMETER_SHARE, ALL_SHARE = 0.3, 0.6
 """Largest deviation of a disc's diameter from the usual one, and of the usual one from the true
-one, as logarithms.  The detector is seldom trained on discs twice as wide as pieces.
+one, as logarithms.
 """
 SIGMA_SHARE = 0.03
 """Standard deviation of a counter's middle as a share of its diameter."""

@@ -20,9 +20,7 @@ RETRY_S = (0.5, 1.0, 2.0, 4.0, 8.0)
 PATIENCE = 300
 """Number of frames in which wanted ones are searched for: half a minute of most cameras."""
 KEPT_QUALITY = 95
-"""JPEG quality of images that a ruling is based on.  Of 36 that were read again 1 was read
-otherwise at 92, 3 with half the colour (4:2:0), none at 95.
-"""
+"""JPEG quality of images that a ruling is based on."""
 
 
 class CannotGoOn(InputError):  # noqa: N818 - a fact about what was handed in, not a mistake of the program

@@ -28,9 +28,7 @@ from vision.networks.detector import Detections
 TRIED = 16
 """Number of candidate squares that are measured."""
 AGREES = 0.65
-"""Least edge agreement of a die, 0 to 1: more among nests looks like a die than in a dice
-corner.
-"""
+"""Least edge agreement of a die, 0 to 1."""
 COVERS = 0.6
 """Least share of its area that a die changes."""
 BEYOND, TAKEN = 0.25, 0.5

@@ -15,9 +15,7 @@ from table.solids import Array
 from table.table_config import Lens, Setup
 
 FOCUS_STEP_DPT = 0.1
-"""Largest tolerated difference of focus; it changes the focal length by 0.05 % for a lens
-of 5 mm.
-"""
+"""Largest tolerated difference of focus."""
 
 Pose = tuple[Array, Array]
 """Rotation vector (3,) and translation (3,) in mm from the table's frame, or a target's, to the

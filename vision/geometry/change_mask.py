@@ -21,8 +21,7 @@ the rest.
 """
 SIGMAS, LITTLE_LEVELS, SPOT_PX = 9.0, 6.0, 24
 """Difference, in noise sigmas, of what was laid down or taken away; a difference of only the
-second, in levels, counts in a spot of at least this many pixels, a fifth of what the smallest piece
-covers.
+second, in levels, counts in a spot of at least this many pixels.
 """
 SHAKEN = 0.1
 """Share of the local contrast by which a pixel differs if the camera trembles."""

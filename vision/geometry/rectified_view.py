@@ -21,8 +21,7 @@ from vision.geometry.white_balance import paper_light
 MARGIN_MM = 45.0
 """Margin around the outline in which stray pieces are searched for."""
 THROWN_MM = 100.0
-"""The same for a chessboard: pieces are thrown on to it, and one that rolls off is still a
-throw.
+"""The same for a chessboard: pieces are thrown on to it, and one that rolls off is still a throw.
 """
 SUB_BITS = 4
 """Polygons are drawn to sixteenths of a pixel or cell."""

@@ -23,7 +23,7 @@ from vision.localization.markers import NoPose
 CARD = 1.4
 """Side of the square in which a card is compared, relative to its marker."""
 STILL_PX = 0.1
-"""Largest shift of a card that counts as still; a pose is known to about as much."""
+"""Largest shift of a card that counts as still."""
 UNLIKE_LEVELS, UNLIKE_SHARE, MOST_GAIN = 10.0, 0.02, 1.5
 """A card looks different if more than this share of it differs by this many grey levels, or its
 overall brightness changes by more than this factor.

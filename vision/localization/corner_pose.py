@@ -19,12 +19,11 @@ from vision.geometry.camera_model import Pose, project_posed
 
 CORNER_PX, MIDDLE_PX, SIZE_PX, COMMON_SIZE_PX = 0.35, 0.1, 0.12, 2.0
 """Noise of detected corners, 1 sigma per coordinate: independent, common to a fiducial's four,
-outward from its middle, and outward in common to all fiducials of the image.  From 1,800 fiducials
-in images blurred, noisy, small and dark: see docs/ROBUSTNESS.md.
+outward from its middle, and outward in common to all fiducials of the image.
 """
 WRONG_PX, WRONG_SHARE = 1.0, 0.01
 """If the middle of a fiducial is off by more than this, in px plus a share of a side, wrong edges
-were measured: five times its noise.
+were measured.
 """
 LEAST_SEEN = 0.02
 """Lower bound on the share of a displaced marker's squared displacement that remains in the

@@ -40,6 +40,7 @@ clipped.
 STEPS, SETTLED_PX = 5, 0.01
 """Largest number of iterations; they stop when the pose moves no edge by more than this."""
 LEAST_EDGES = 60
+"""With fewer edges, the edges give no pose."""
 FLOOR_PX, FLOOR_SIDES = 0.03, 4
 """Error of a side's place, from lens and print, that remains when edge noise has averaged out, and
 the number of sides that this prior counts for.

@@ -33,13 +33,9 @@ from vision.localization.markers import (
 )
 
 AGREE = 17.0
-"""Limit on the squared Mahalanobis distance between the poses by edges and by corners: chi-square
-with six degrees of freedom exceeds it in one of 100 images.
-"""
+"""Limit on the squared Mahalanobis distance between the poses by edges and by corners."""
 UNFIT_PX = 0.12
-"""Scatter of whole sides of markers, 1 sigma, above which people are warned; normally it is 0.04 at
-most.
-"""
+"""Scatter of whole sides of markers, 1 sigma, above which people are warned."""
 SURE_MM, MOST_MM = 0.4, 3.0
 """A pose is certain if its standard deviation is below the first at every corner of the play area,
 and unusable above the second.

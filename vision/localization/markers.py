@@ -18,10 +18,7 @@ from vision.cameras.frame import Image
 from vision.geometry.camera_model import Pose, pose_of, project, project_posed
 
 CELL_PX, CELL_RIM = 8, 0.3
-"""Pixels of a rectified marker cell, and the share of them ignored on each side.  Of 309 markers of
-82 tables the detector's own 4 and 0.13 missed 5, and 17 with 7 px of shake; these missed none, and
-2.
-"""
+"""Pixels of a rectified marker cell, and the share of them ignored on each side."""
 DISAGREES_SHARE = 0.2
 """Largest residual of a marker's corners, as a share of its side, at which it fits the others."""
 COPIES = 4

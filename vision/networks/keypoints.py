@@ -47,9 +47,7 @@ radians, or its scale by this in the logarithm.
 BLURRED = 0.15
 """Uncertainty of vertices, in bases, above which the piece may have another pose."""
 UNCLEAR = 0.06
-"""Uncertainty, in bases, above which it may be something else: of 2,078 pieces one in six exceeds
-it, and three of four of the misread ones.
-"""
+"""Uncertainty of vertices, in bases, above which it may be something else."""
 WORTH_ANOTHER = 0.05
 """Least probability of a piece for a second crop."""
 

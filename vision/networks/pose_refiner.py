@@ -34,9 +34,7 @@ IN_A_MIRROR = np.array([1.0, -1.0, -1.0])
 HIDDEN_EDGE = 110
 """Grey value of edges on the far side, which transparent pieces show."""
 TOGETHER = 1.25
-"""Factor on the estimated covariance for photographs: the network was trained on rendered and
-ray-traced tables.
-"""
+"""Factor on the estimated covariance for photographs."""
 SHIFT, TURN = slice(0, 2), 2
 LOG_SCALES, SLANTS = slice(3, 6), slice(6, 9)
 ANSWERS = SLANTS.stop

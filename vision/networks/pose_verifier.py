@@ -24,9 +24,7 @@ ODDS = ANSWERS
 those too, because it then distinguishes sizes and poses better.
 """
 VERIFIED, MOST_VERIFIED = 1.5, 8.0
-"""Weight of the verification's log odds among rivals, and the limit on them.  Fitted to rendered
-tables that the networks were not trained on.
-"""
+"""Weight of the verification's log odds among rivals, and the limit on them."""
 
 
 def evidence(rivals: Sequence[Hypothesis], photo: Photo) -> Array:

@@ -20,9 +20,7 @@ from table.solids import Array, Solid
 from vision.geometry.piece_pose import Hypothesis
 
 CONTACT_MM = 0.2
-"""Standard deviation of the distance of touching pieces as ideal solids: real ones have rounded
-edges.
-"""
+"""Standard deviation of the distance of touching pieces as ideal solids."""
 CLEAR_MM = 0.3
 """Distance at which the derivative of the distance is computed: overlapping solids have none."""
 LIFT_DEG, STEEPEST_DEG = 1.0, 60.0

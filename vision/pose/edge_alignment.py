@@ -34,6 +34,7 @@ BLUR_PX = 0.8
 END_SHARE = 0.08
 """Share of an edge at each end that is ignored, because other edges meet there."""
 SPACING_PX, SHORTEST_PX = 2.5, 6.0
+"""Distance between profiles along an edge, and the shortest edge that is used."""
 POOL = 3
 """Number of neighbouring profiles that count as one, because their errors are correlated."""
 FREEDOM, MOST = 3.0, 30.0
@@ -41,6 +42,7 @@ FREEDOM, MOST = 3.0, 30.0
 correlated; limit on a vote's exponent.
 """
 LEAST_ENERGY = 3e-6
+"""Added to the residual light of a profile, so that its logarithm is limited."""
 OUTLIER = 0.05
 """Least likelihood that a contradicting profile leaves to a place: some edges do not show
 at all.

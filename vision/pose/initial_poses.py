@@ -34,8 +34,7 @@ VERTICES_TOGETHER = 2.0
 """Divisor of the vertices' evidence, because errors in one crop are correlated."""
 SIZE_FREEDOM, SIZE_SCALE = 5.0, 0.8
 """Errors of the estimated sizes, in their own sigmas, follow Student's t with these degrees of
-freedom and this scale: of 1,348 pieces, rendered and photographed, 14 were off by more than 3
-sigmas and one by 9.
+freedom and this scale.
 """
 LEAST_SHARE = 1e-3
 """Least probability of a size and pose for it to be fitted."""

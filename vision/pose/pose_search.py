@@ -23,16 +23,11 @@ from vision.networks.pose_verifier import evidence
 WAYS_DEG = range(0, 360, 45)
 """Headings that are tried: refinement corrects half of that step."""
 KEPT = (3, 3, 2, 1, 1, 1)
-"""Number of best headings of each size that are refined again in each round: a smaller piece at the
-place of a larger one may fit at first.
-"""
+"""Number of best headings of each size that are refined again in each round."""
 AWAY_BASES = 0.5
 """Largest distance between middles, in bases, of readings of the same piece."""
 FITS = 6.0
-"""Log odds of the verification from which a piece certainly fits: of 14 places where nothing lies,
-in rendered and recorded images, none fitted better than 1.2, but smaller pieces at the place of a
-larger one do.
-"""
+"""Log odds of the verification from which a piece certainly fits."""
 
 
 def search_lying_poses(middle_mm: Array, z_mm: float, photo: Photo) -> list[Look]:

@@ -24,6 +24,7 @@ from vision.geometry.srgb import linear
 AROUND = 0.5
 """Margin around the outline, as a share of its size, at least LEAST_AROUND_PX."""
 LEAST_AROUND_PX = 8
+"""Least margin around the outline, and least side of a region that is used."""
 INSIDE, OUTSIDE = 1, 4
 """Cells closer than this to the outline are excluded from learning: its place is not known better,
 and the ground is in the piece's shadow there.
