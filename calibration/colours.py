@@ -150,17 +150,27 @@ def in_order(shown: Sequence[Shown], order: Sequence[str], setup: Setup) -> dict
     _check_count(shown, order)
     for left, right in pairwise(shown):
         if right.place_mm[0] - left.place_mm[0] < APART_MM:
-            why = f"the pieces at {left} and {right} lie one behind the other"
+            behind = phrase(
+                "the pieces at {raw} and {raw2} lie one behind the other", raw=left, raw2=right
+            )
             raise InputError(
-                f"expected pieces side by side, but {why}; move one to the side and take another"
-                " picture"
+                msg(
+                    "expected pieces side by side, but {text}; move one to the side and"
+                    " take another picture",
+                    text=behind,
+                )
             )
     for one, colour, score in zip(shown, order, _palette_score(shown, setup), strict=True):
         looks = int(score.argmax())
         if score[looks] - score[setup.colours.index(colour)] > UNLIKE_MARGIN:
             raise InputError(
-                f"expected pieces in the order that --order says, but the piece at {one}, {colour}"
-                f" by that, looks {setup.colours[looks]}"
+                msg(
+                    "expected pieces in the order that --order says, but the piece at"
+                    " {raw}, {colour} by that, looks {colour2}",
+                    raw=one,
+                    colour=colour,
+                    colour2=setup.colours[looks],
+                )
             )
     return dict(zip(order, shown, strict=True))
 

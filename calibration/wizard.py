@@ -134,7 +134,9 @@ class TableWizard:
         """
         with self._changed:
             if self._job is not None:
-                raise InputError("one thing after the other: wait until what is at work is done")
+                raise InputError(
+                    msg("one thing after the other: wait until what is at work is done")
+                )
             self._job = job
             self._refusals.pop(job, None)
             self._lens = LensGuide() if job == "lens" else self._lens
@@ -162,7 +164,7 @@ class TableWizard:
                     self._see(frame)
                     self._stopping.wait(LOOK_S)
             except CannotGoOn as error:
-                no_more = msg("It cannot be used: {raw}", raw=error)
+                no_more = msg("It cannot be used: {text}", text=error.message)
             while not self._stopping.is_set():
                 self._lost = no_more
                 with self._changed:
@@ -183,7 +185,7 @@ class TableWizard:
 
     def _lose(self, error: CameraLost, retry_s: float) -> None:
         self._lost = msg(
-            "It is lost ({raw}); trying again in {mm} s.", raw=error, mm=f"{retry_s:g}"
+            "It is lost ({text}); trying again in {mm} s.", text=error.message, mm=f"{retry_s:g}"
         )
         self._end(msg("the camera is lost: try again when it is back"))
         self._pause(retry_s)
@@ -225,7 +227,7 @@ class TableWizard:
         try:
             if frame is None:
                 raise InputError(
-                    msg("{raw}: expected a picture, but there is none yet", raw=self.name)
+                    msg("{text}: expected a picture, but there is none yet", text=self.name)
                 )
             match job:
                 case "lens":
@@ -304,7 +306,7 @@ class TableWizard:
 
     def _camera_step(self) -> Step:
         lens = self._file.setup.camera
-        message = msg("{who}, {n} × {n2} px.", who=self.name, n=lens.width, n2=lens.height)
+        message = msg("{text}, {n} × {n2} px.", text=self.name, n=lens.width, n2=lens.height)
         seen = None if self._frame is None and not self._lost else not self._lost
         return Step(
             seen,

@@ -31,6 +31,7 @@ from hardware.settings import (
     button_pins,
 )
 from table.errors import InputError
+from table.messages import msg
 
 if TYPE_CHECKING:
     from hardware.backends.microcontroller import Hello
@@ -67,7 +68,7 @@ def connected(settings: HardwareSettings, pause: Callable[[float], object]) -> I
             open_rig(_only(settings, part), SQUARE_MM, lambda _text: None).close()
             yield Connected(part, kind, where, *_answer(settings, part, pause))
         except InputError as error:
-            yield Connected(part, kind, where, "", str(error))
+            yield Connected(part, kind, where, "", error.message)
 
 
 def _only(settings: HardwareSettings, part: str) -> HardwareSettings:
@@ -142,9 +143,11 @@ def _strip(
     if found.lamps < wanted:
         return (
             "",
-            (
-                f"hardware.lamps.leds: expected {found.lamps} lamps or less, as WLED has, those of"
-                f" dice included, got {wanted}"
+            msg(
+                "hardware.lamps.leds: expected {n} lamps or less, as WLED has, those of dice"
+                " included, got {n2}",
+                n=found.lamps,
+                n2=wanted,
             ),
         )
     most_a = min(lamps.supply_ma, full_ma(wanted, lamps.brightness)) / 1000
@@ -166,8 +169,11 @@ def ask_board(settings: HardwareSettings, pause: Callable[[float], object]) -> H
         found = identify(port, pause)
     if found is None:
         raise InputError(
-            f"hardware.board: expected a board that answers, got none at {settings.board!r}: is its"
-            " program on it (docs/HARDWARE.md)?"
+            msg(
+                "hardware.board: expected a board that answers, got none at {raw}: is"
+                " its program on it (docs/HARDWARE.md)?",
+                raw=repr(settings.board),
+            )
         )
     return found
 
@@ -180,21 +186,25 @@ def _board(
         case BoardLampsSettings(players=players) if players >= found.lamps:
             return (
                 "",
-                (
-                    f"hardware.lamps.players: expected {found.lamps - 1} or less, as the board has"
-                    f" {found.lamps} lamps, got {players}"
+                msg(
+                    "hardware.lamps.players: expected {n} or less, as the board has {n2} lamps,"
+                    " got {n3}",
+                    n=found.lamps - 1,
+                    n2=found.lamps,
+                    n3=players,
                 ),
             )
         case CountedDiceSettings(count=count) if count > found.dice:
             return (
                 "",
-                (
-                    f"hardware.dice.count: expected {found.dice} or less, as the board has, got"
-                    f" {count}"
+                msg(
+                    "hardware.dice.count: expected {n} or less, as the board has, got {n2}",
+                    n=found.dice,
+                    n2=count,
                 ),
             )
         case BoardPartSettings() if part == "buzzer" and not found.buzzer:
-            return "", "hardware.buzzer.kind: expected another kind: the board has no buzzer"
+            return "", msg("hardware.buzzer.kind: expected another kind: the board has no buzzer")
     dice = "1 die" if found.dice == 1 else f"{found.dice} dice"
     has = {
         "lamps": f"{found.lamps} lamps",

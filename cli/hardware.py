@@ -18,7 +18,7 @@ from rich.table import Table
 
 from cli.device_report import SQUARE_MM, ask_board, connected
 from cli.dice import FEWEST, judge_rolls
-from cli.terminal import console, ring, say
+from cli.terminal import console, in_language, ring, say
 from hardware.cues import SIGNALS, TUNES, Cue, Mark, Signal
 from hardware.dice_display import picture, tumble
 from hardware.factory import Devices, open_rig
@@ -36,6 +36,7 @@ from hardware.settings import (
 from referee.sessions.drawn_dice import draw
 from table.errors import InputError
 from table.files import write_whole
+from table.messages import Word, in_a_row, msg
 from table.solids import Array
 from table.table_config import load_table
 
@@ -100,7 +101,7 @@ def list_hardware(path: Path | None) -> None:
                 wrong.setdefault(part.wrong, []).append(part.part)
         console().print(table)
     for why, parts in wrong.items():
-        say(f"{', '.join(parts)}: {why}")
+        say(in_language(msg("{text}: {text2}", text=in_a_row(map(Word, parts)), text2=why)))
     _list_ports()
     if wrong:
         raise SystemExit(1)
@@ -141,7 +142,10 @@ def firmware(board: str, folder: Path) -> None:
     path = folder / name
     if path.exists():
         raise InputError(
-            f"{path}: a file of this name exists already; name another folder, or move it away"
+            msg(
+                "{path}: a file of this name exists already; name another folder, or move it away",
+                path=path,
+            )
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, resources.files("hardware").joinpath("firmware", source).read_bytes())
@@ -170,9 +174,12 @@ def check(path: Path, table_path: Path | None) -> None:
     with closing(open_rig(settings, outline_mm, ring)) as rig:
         tried = list(_walk(rig, settings, names, outline_mm))
         failed = [what for what, works in tried if not works]
-        failed += [f"{part}: {why}" for part, why in rig.troubles.items()]
+        failed += [
+            in_language(msg("{text}: {text2}", text=Word(part), text2=why))
+            for part, why in rig.troubles.items()
+        ]
     if not tried:
-        raise InputError(f"{path}: hardware: expected something to try, got no part")
+        raise InputError(msg("{path}: hardware: expected something to try, got no part", path=path))
     say(f"Not working: {'; '.join(failed)}" if failed else "Everything works.")
     if failed:
         raise SystemExit(1)

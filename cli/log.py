@@ -30,7 +30,7 @@ from table.errors import InputError
 from table.files import check_output
 from table.games import measuring
 from table.measured_text import called, shown_date, shown_mm, shown_time
-from table.messages import NOTHING
+from table.messages import NOTHING, msg, phrase
 
 
 def which_log(command: Callable[..., None]) -> Callable[..., None]:
@@ -139,7 +139,13 @@ def show(session: int | None, path: Path | None, as_json: bool) -> None:
 def export(session: int, target: Path, path: Path | None) -> None:
     """Write a session with its pictures to a zip file."""
     if target.suffix.lower() != ".zip":
-        raise InputError(f"{target}: expected a name that ends in .zip, got {target.name!r}")
+        raise InputError(
+            msg(
+                "{path}: expected a name that ends in .zip, got {raw}",
+                path=target,
+                raw=repr(target.name),
+            )
+        )
     check_output(target)
     with LogReader(path or log_path()) as reader:
         export_session(reader, session, target)
@@ -168,7 +174,11 @@ def import_(source: Path, path: Path | None, max_mb: int) -> None:
     if taken.left_out:
         every = taken.frames + taken.left_out
         complain(
-            f"{taken.left_out} of its {every} pictures were left out: the log has no room for them"
+            msg(
+                "{n} of its {n2} pictures were left out: the log has no room for them",
+                n=taken.left_out,
+                n2=every,
+            )
         )
 
 
@@ -184,7 +194,7 @@ def check(path: Path | None) -> None:
     for line in checked.wrong:
         say(line)
     if checked.wrong:
-        raise damaged(reader.path, f"{len(checked.wrong)} faults")
+        raise damaged(reader.path, phrase("{n} faults", n=len(checked.wrong)))
     message = (
         f"{reader.path}: {checked.sessions} sessions, {checked.records} records and"
         f" {checked.frames} pictures are whole"
@@ -286,7 +296,7 @@ def _played(path: Path | None) -> list[Played]:
             try:
                 games += games_of(reader, summary.session, GAMES)
             except InputError as error:
-                complain(f"left out: {error}")
+                complain(msg("left out: {text}", text=error.message))
     return games
 
 
@@ -322,7 +332,9 @@ def latest(reader: LogReader) -> int:
     """The number of the last session; raises InputError where there is none."""
     sessions = reader.sessions()
     if not sessions:
-        raise InputError(f"{reader.path}: expected a session, but nothing was refereed yet")
+        raise InputError(
+            msg("{path}: expected a session, but nothing was refereed yet", path=reader.path)
+        )
     return sessions[-1].session
 
 

@@ -15,12 +15,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from cli.options import empty_option, table_option
-from cli.terminal import console, say_json
+from cli.terminal import console, in_language, say_json
 from table.errors import InputError
 from table.files import check_output
 from table.game_facts import Measured, Measuring
 from table.games import measuring, table_facts
 from table.measured_text import with_margin
+from table.messages import msg
 from table.observation import SURE, Observation, SeenPiece, observation_document
 from table.pieces import COLOURS
 from table.solids import REPEATS_DEG
@@ -77,7 +78,7 @@ def measure(
     _, ruler = measuring()
     measured = ruler.measure(seen, str(setup.game.target))
     if isinstance(measured, str):
-        raise InputError(f"{photo}: {measured.rstrip('.')}")
+        raise InputError(msg("{photo}: {raw}", photo=photo, raw=in_language(measured).rstrip(".")))
     if picture:
         write_picture(
             picture,
@@ -99,12 +100,20 @@ def aimed(setup: Setup, target: str | None) -> Setup:
     if target is None:
         if setup.game.target is None:
             raise InputError(
-                "table.json: game.target: expected the colour of the target, got none; name it with"
-                " --target"
+                msg(
+                    "table.json: game.target: expected the colour of the target, got none;"
+                    " name it with --target"
+                )
             )
         return setup
     if target not in COLOURS:
-        raise InputError(f"--target: expected a colour ({', '.join(COLOURS)}), got {target!r}")
+        raise InputError(
+            msg(
+                "--target: expected a colour ({raw}), got {raw2}",
+                raw=", ".join(COLOURS),
+                raw2=repr(target),
+            )
+        )
     others = tuple(colour for colour in setup.game.colours if colour != target)
     return msgspec.structs.replace(
         setup, game=msgspec.structs.replace(setup.game, colours=others, target=target)
@@ -133,7 +142,7 @@ def _look(
     seen = observe_frame(frame, setup, reference)
     if isinstance(seen, Observation):
         return frame.image, seen
-    raise InputError(f"{photo}: {seen.reason}")
+    raise InputError(msg("{photo}: {text}", photo=photo, text=seen.reason))
 
 
 def _gap_notes(measured: Measured, seen: Observation) -> list[Note]:

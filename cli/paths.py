@@ -8,6 +8,7 @@ from pathlib import Path
 
 from referee.sessions.private_files import OWNER_FOLDER, tighten
 from table.errors import InputError
+from table.messages import msg
 
 LOG_NAME = "log.sqlite"
 CODES_NAME = "access.json"
@@ -52,6 +53,10 @@ def ready_folder(folder: Path | None = None) -> Path:
             tighten(folder, OWNER_FOLDER)
     except OSError as error:
         raise InputError(
-            f"{folder}: expected a folder that can be made and written to ({error.strerror})"
+            msg(
+                "{folder}: expected a folder that can be made and written to ({raw})",
+                folder=folder,
+                raw=error.strerror,
+            )
         ) from error
     return folder

@@ -30,7 +30,6 @@ from cli.options import camera_option, complain, empty_option, settings_option, 
 from cli.paths import codes_path, log_path, ready_folder
 from cli.serve_options import LAST_LOOK_S, address_for_others, address_options, tell_codes
 from cli.shutdown import stopped_by_one_signal
-from cli.terminal import say
 from hardware.factory import Devices
 from hardware.settings import PARTS
 from referee.devices.controller import Companion
@@ -48,8 +47,9 @@ from referee.sessions.status import LiveState
 from referee.statistics.history import HistoryCache
 from simulation.camera import real_time
 from simulation.tables import demo_table
-from table.errors import InputError
+from table.errors import InputError, message_of
 from table.games import usual_game
+from table.messages import msg, phrase
 from table.table_config import Setup, load_table
 from table.table_file import TableFile
 from vision.cameras.base import CameraPort, open_camera
@@ -122,7 +122,7 @@ def demo(
             setup.game.colours,
             table.rulings,
             setup,
-            f"simulated table {seed}",
+            phrase("simulated table {n}", n=seed),
             datetime.now(UTC),
             simulated=True,
         )
@@ -298,17 +298,24 @@ def _check_together(set_up: bool, resume: int | None, new_lens: bool, begins: st
     """Raises InputError for options that contradict each other."""
     if set_up and resume is not None:
         raise InputError(
-            "--set-up: expected a session that begins; one that is resumed is played on as it was"
-            " begun"
+            msg(
+                "--set-up: expected a session that begins; one that is resumed is"
+                " played on as it was begun"
+            )
         )
     if new_lens and resume is None:
         raise InputError(
-            "--new-lens: expected --resume SESSION with it; a session that begins has no other lens"
+            msg(
+                "--new-lens: expected --resume SESSION with it; a session that begins"
+                " has no other lens"
+            )
         )
     if begins and (set_up or resume is not None):
         raise InputError(
-            "--begins: expected a session that begins, and is not set up on a page: there people"
-            " choose it"
+            msg(
+                "--begins: expected a session that begins, and is not set up on a page:"
+                " there people choose it"
+            )
         )
 
 
@@ -337,7 +344,9 @@ def _chosen(
 
     def opened(choice: Choice) -> SessionStarted:
         if table.busy:
-            raise InputError("the table is being made ready: wait until that is done, then begin")
+            raise InputError(
+                msg("the table is being made ready: wait until that is done, then begin")
+            )
         return _opening(choice, table.setup, table)
 
     setting = SettingUp(opened)
@@ -384,7 +393,7 @@ def _referee(
         except Exception as error:
             failed.append(error)
             logger.info("the referee had to stop", exc_info=True)
-            complain(f"the referee had to stop: {error}")
+            complain(msg("the referee had to stop: {text}", text=message_of(error)))
 
     worker = Thread(target=work, name="referee", daemon=True)
     companion = Companion(rig, session, supervisor, supervisor.setup.board, complain)
@@ -407,10 +416,8 @@ def _referee(
     if worker.is_alive():
         # Python cannot end while a thread is inside a device or OpenCV; the log survives a process
         # that is cut off.
-        say(
-            "rinkside: the camera does not answer and was left; everything that was shown is in"
-            " the log",
-            err=True,
+        complain(
+            msg("the camera does not answer and was left; everything that was shown is in the log")
         )
         os._exit(2)
     if failed:

@@ -15,6 +15,7 @@ from calibration.sheets.sheet import Sheet
 from cli.terminal import say, say_json
 from table.errors import InputError
 from table.files import check_output, write_whole
+from table.messages import msg
 from vision.annotate.photo import check_picture_path, write_picture
 
 
@@ -61,14 +62,18 @@ def print(
     The boards are chessboard, hex, tiles, coasters, mat.
     """
     if out.suffix.lower() != ".pdf":
-        raise InputError(f"{out}: expected a name that ends in .pdf, got {out.name!r}")
+        raise InputError(
+            msg("{out}: expected a name that ends in .pdf, got {raw}", out=out, raw=repr(out.name))
+        )
     check_output(out)
     if picture:
         check_picture_path(picture)
         check_output(picture, out)
     paper = PAPERS.get(paper_name.title())
     if paper is None:
-        raise InputError(f"--paper: expected {', '.join(PAPERS)}, got {paper_name!r}")
+        raise InputError(
+            msg("--paper: expected {raw}, got {raw2}", raw=", ".join(PAPERS), raw2=repr(paper_name))
+        )
     sheet = make_sheet(name, paper, cell_mm)
     layout = lay_out(sheet, paper)
     pdf = write_pdf(sheet, layout)

@@ -12,6 +12,7 @@ from rich.table import Table
 from cli.terminal import console, say_json
 from engines import GAMES
 from table.errors import InputError
+from table.messages import msg
 
 
 @click.command()
@@ -23,7 +24,9 @@ def rules(game: str, as_json: bool) -> None:
     Each comes with the rule or ruling that it stands for.
     """
     if game not in GAMES:
-        raise InputError(f"expected a game ({', '.join(GAMES)}), got {game!r}")
+        raise InputError(
+            msg("expected a game ({raw}), got {raw2}", raw=", ".join(GAMES), raw2=repr(game))
+        )
     rulings = GAMES[game].RULINGS
     if as_json:
         say_json(json.dumps(msgspec.to_builtins(rulings), indent=1, ensure_ascii=False))

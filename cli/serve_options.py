@@ -13,6 +13,7 @@ from flask import Flask
 from calibration.progress import Guide
 from cli.terminal import say
 from table.errors import InputError
+from table.messages import msg
 from webui.security.codes import Codes
 from webui.security.host_names import is_name
 from webui.security.permissions import Access
@@ -36,8 +37,11 @@ def _read_names(
     for name in names:
         if not is_name(name):
             raise InputError(
-                "--public-name: expected a name such as rinkside.example.org, without https:// and"
-                f" port, got {name!r}"
+                msg(
+                    "--public-name: expected a name such as rinkside.example.org, without"
+                    " https:// and port, got {raw}",
+                    raw=repr(name),
+                )
             )
     return tuple(name.lower() for name in names)
 
@@ -151,7 +155,7 @@ def served(
         try:
             yield
         except InputError as error:
-            guide.fail(str(error))
+            guide.fail(error.message)
             guide.wait_until_seen(LAST_LOOK_S)
             raise
         guide.wait_until_seen(LAST_LOOK_S)

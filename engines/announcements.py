@@ -9,6 +9,7 @@ import msgspec
 
 from table.errors import InputError
 from table.files import convert, shown
+from table.messages import msg
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -22,4 +23,6 @@ def read_heard(heard: Mapping[str, Any], *forms: type[T]) -> T:
         if set(form.__struct_fields__) == set(heard):
             return convert(dict(heard), form, "input")
     known = " or ".join(", ".join(form.__struct_fields__) for form in forms)
-    raise InputError(f"input: expected the keys {known}, got {shown(dict(heard))}")
+    raise InputError(
+        msg("input: expected the keys {raw}, got {raw2}", raw=known, raw2=shown(dict(heard)))
+    )

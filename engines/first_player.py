@@ -432,7 +432,11 @@ class RolledFirst:
         form = read_heard(heard, DieSaid)
         if form.player not in state.players:
             raise InputError(
-                f"input: player: expected {', '.join(state.players)}, got {form.player!r}"
+                msg(
+                    "input: player: expected {raw}, got {raw2}",
+                    raw=", ".join(state.players),
+                    raw2=repr(form.player),
+                )
             )
         roll = BeginRoll(len(state.rounds), form.player, form.die)
         if wrong := self.violation(state, roll):

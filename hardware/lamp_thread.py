@@ -13,8 +13,8 @@ from time import monotonic
 from typing import Protocol
 
 from hardware.cues import DARK, Cue
-from hardware.interfaces import DeviceLost
-from table.errors import InputError, said_of
+from table.errors import ToldError, said_of
+from table.messages import Message, as_message
 
 logger = logging.getLogger(__name__)
 
@@ -24,12 +24,12 @@ LEAVE_S = 1.5
 """A device that does not let go for so long is left behind; its thread ends with the program."""
 
 
-def why_lost(error: Exception) -> str:
+def why_lost(error: Exception) -> Message:
     """Why a device is tried again, in a line.
 
     Its own words where it has some, else what a driver raised.
     """
-    return str(error) if isinstance(error, DeviceLost | InputError) else said_of(error)
+    return error.message if isinstance(error, ToldError) else as_message(said_of(error))
 
 
 class Device(Protocol):

@@ -19,6 +19,7 @@ from hardware.cues import SIGNALS
 from table.errors import InputError
 from table.files import convert, quoted, read_toml, shown
 from table.languages import Language
+from table.messages import NONE, msg
 
 Pins = int | tuple[int, int, int]
 """One pin, or red, green and blue; BCM numbers, as gpiozero counts."""
@@ -185,8 +186,11 @@ def parse_settings(raw: dict[str, Any], where: str) -> HardwareSettings:
     table = raw.get("hardware")
     if not isinstance(table, dict):
         raise InputError(
-            f"{where}: hardware: expected a table [hardware], got"
-            f" {shown(table) if 'hardware' in raw else 'none'}"
+            msg(
+                "{where}: hardware: expected a table [hardware], got {text}",
+                where=where,
+                text=shown(table) if "hardware" in raw else NONE,
+            )
         )
     _check_words(table, where)
     settings = convert(table, HardwareSettings, where, "hardware")
@@ -219,11 +223,23 @@ def _check_words(table: dict[str, Any], where: str) -> None:
         holder = table.get(part, {}) if part else table
         if isinstance(holder, dict) and field in holder and holder[field] not in words:
             raise InputError(
-                f"{where}: hardware.{setting}: expected {', '.join(words)}, got"
-                f" {shown(holder[field])}"
+                msg(
+                    "{where}: hardware.{setting}: expected {raw}, got {raw2}",
+                    where=where,
+                    setting=setting,
+                    raw=", ".join(words),
+                    raw2=shown(holder[field]),
+                )
             )
         if field == "kind" and part in table and isinstance(holder, dict) and field not in holder:
-            raise InputError(f"{where}: hardware.{setting}: expected {', '.join(words)}, got none")
+            raise InputError(
+                msg(
+                    "{where}: hardware.{setting}: expected {raw}, got none",
+                    where=where,
+                    setting=setting,
+                    raw=", ".join(words),
+                )
+            )
 
 
 def used_pins(settings: HardwareSettings) -> Iterator[tuple[str, int]]:
@@ -270,17 +286,33 @@ def _check_pins(settings: HardwareSettings, where: str) -> None:
     for setting, pin in used_pins(settings):
         if pin not in HEADER:
             raise InputError(
-                f"{where}: {setting}: expected a GPIO of the header, 2 to 27 (not the place on the"
-                f" header), got {pin}"
+                msg(
+                    "{where}: {setting}: expected a GPIO of the header, 2 to 27 (not the"
+                    " place on the header), got {raw}",
+                    where=where,
+                    setting=setting,
+                    raw=pin,
+                )
             )
         if first.get(pin) == setting:
             raise InputError(
-                f"{where}: {setting}: expected a pin for each part of it, got GPIO {pin} twice"
+                msg(
+                    "{where}: {setting}: expected a pin for each part of it, got GPIO {raw} twice",
+                    where=where,
+                    setting=setting,
+                    raw=pin,
+                )
             )
         if pin in first:
             raise InputError(
-                f"{where}: {setting}: expected a pin of its own, got GPIO {pin}, which {first[pin]}"
-                " uses already"
+                msg(
+                    "{where}: {setting}: expected a pin of its own, got GPIO {raw}, which"
+                    " {raw2} uses already",
+                    where=where,
+                    setting=setting,
+                    raw=pin,
+                    raw2=first[pin],
+                )
             )
         first[pin] = setting
 
@@ -292,8 +324,13 @@ def _check_ports(settings: HardwareSettings, where: str) -> None:
         if isinstance(held, WledSettings | WledPresetsSettings | CalliperSettings):
             if held.baud not in bauds:
                 raise InputError(
-                    f"{where}: hardware.{part}.baud: expected one of {', '.join(map(str, bauds))}"
-                    f" baud, got {held.baud}"
+                    msg(
+                        "{where}: hardware.{raw}.baud: expected one of {raw2} baud, got {raw3}",
+                        where=where,
+                        raw=part,
+                        raw2=", ".join(map(str, bauds)),
+                        raw3=held.baud,
+                    )
                 )
             _claim(ports, f"hardware.{part}.device", held.device, where)
     if settings.board is not None:
@@ -302,13 +339,20 @@ def _check_ports(settings: HardwareSettings, where: str) -> None:
         held = getattr(settings, part)
         if held is not None and held.__struct_config__.tag == "board" and settings.board is None:
             raise InputError(
-                f"{where}: hardware.board: expected the serial port of the board that"
-                f" hardware.{part} is on, got none"
+                msg(
+                    "{where}: hardware.board: expected the serial port of the board that"
+                    " hardware.{raw} is on, got none",
+                    where=where,
+                    raw=part,
+                )
             )
     if isinstance(settings.dice, WledDiceSettings) and not isinstance(settings.lamps, WledSettings):
         raise InputError(
-            f"{where}: hardware.dice.kind: expected another kind: 'wled' dice end the strip of"
-            " hardware.lamps, and there is none"
+            msg(
+                "{where}: hardware.dice.kind: expected another kind: 'wled' dice end"
+                " the strip of hardware.lamps, and there is none",
+                where=where,
+            )
         )
 
 
@@ -316,8 +360,14 @@ def _claim(ports: dict[str, str], setting: str, device: str, where: str) -> None
     real = os.path.realpath(device)  # one port may have several names
     if real in ports:
         raise InputError(
-            f"{where}: {setting}: expected a port of its own, got {quoted(device, MOST_DEVICE)},"
-            f" which {ports[real]} uses already"
+            msg(
+                "{where}: {setting}: expected a port of its own, got {raw}, which"
+                " {raw2} uses already",
+                where=where,
+                setting=setting,
+                raw=quoted(device, MOST_DEVICE),
+                raw2=ports[real],
+            )
         )
     ports[real] = setting
 
@@ -326,12 +376,20 @@ def _check_signals(settings: HardwareSettings, where: str) -> None:
     if isinstance(settings.lamps, WledPresetsSettings):
         if not settings.lamps.presets:
             raise InputError(
-                f"{where}: hardware.lamps.presets: expected a preset for one signal or more"
-                f" ({', '.join(SIGNALS)}), got none"
+                msg(
+                    "{where}: hardware.lamps.presets: expected a preset for one signal or"
+                    " more ({raw}), got none",
+                    where=where,
+                    raw=", ".join(SIGNALS),
+                )
             )
         for name in settings.lamps.presets:
             if name not in SIGNALS:
                 raise InputError(
-                    f"{where}: hardware.lamps.presets: expected signals ({', '.join(SIGNALS)}), got"
-                    f" {quoted(name)}"
+                    msg(
+                        "{where}: hardware.lamps.presets: expected signals ({raw}), got {raw2}",
+                        where=where,
+                        raw=", ".join(SIGNALS),
+                        raw2=quoted(name),
+                    )
                 )

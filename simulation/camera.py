@@ -14,6 +14,7 @@ from simulation.generate.cases import random_view
 from simulation.render.renderer import PicturesOf, Renderer
 from simulation.render.scene import Scene
 from table.errors import InputError
+from table.messages import msg, phrase
 from table.observation import Camera
 from table.table_config import Setup
 from vision.cameras.frame import Frame
@@ -71,9 +72,9 @@ class SimulatedCamera:
         """
         if period_ms < 1:
             raise InputError(
-                f"camera: simulated: expected a period of 1 ms or more, got {period_ms} ms"
+                msg("camera: simulated: expected a period of 1 ms or more, got {n} ms", n=period_ms)
             )
-        self.name = "simulated camera"
+        self.name: str = phrase("simulated camera")
         self._pictures = before(setup, place)
         self._scene_at, self._pace = scene_at, pace
         self._rng = np.random.default_rng(seed)
@@ -103,13 +104,18 @@ def open_camera(argument: str, setup: Setup | None) -> SimulatedCamera:
     """
     if setup is None:
         raise InputError(
-            "camera: expected a camera that looks at a target, got simulated, which shows tables"
-            " only"
+            msg(
+                "camera: expected a camera that looks at a target, got simulated, which"
+                " shows tables only"
+            )
         )
     if not (argument.isascii() and argument.isdigit()):
         raise InputError(
-            "camera: simulated: expected a number to make the table from, such as simulated:7, got"
-            f" {argument!r}"
+            msg(
+                "camera: simulated: expected a number to make the table from, such as"
+                " simulated:7, got {raw}",
+                raw=repr(argument),
+            )
         )
     seed = int(argument)
     place, scene = random_view(setup, seed)

@@ -25,6 +25,7 @@ from simulation.render.scene import Scene, Sensor, Stage
 from table.boards import Chessboard, Tiles
 from table.errors import InputError
 from table.games import announced, found_games, log_broken
+from table.messages import msg
 from table.observation import Camera
 from table.table_config import Setup
 from vision.cameras.frame import Frame
@@ -111,7 +112,9 @@ def game_table(
     """
     known = board_players()
     if game not in known:
-        raise InputError(f"demo: game: expected {', '.join(known)}, got {game!r}")
+        raise InputError(
+            msg("demo: game: expected {raw}, got {raw2}", raw=", ".join(known), raw2=repr(game))
+        )
     players = known[game]
     rng = np.random.default_rng([seed, 5])
     setup = players.finish(_near_cards(resized(players.random_setup(rng), width_px)), rng, seed)

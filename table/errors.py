@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from table.messages import Message, as_message
+from typing import Any
+
+import msgspec
+
+from table.messages import Message, Value, as_message, msg
 
 
-class InputError(ValueError):
-    """An error in one line: what was expected, what was found, where, and what to do.
+class ToldError(Exception):
+    """An error in one line for people; `message` is the line as a message, for other languages.
 
-    The command line exits with 2 on it.  The line often quotes what was found: line ends and other
-    characters that do not print are replaced by spaces. `message` is the line as a message, where
-    it was made as one, for pages in another language.
+    The line often quotes what was found: line ends and other characters that do not print are
+    replaced by spaces. The error's own text is English.
     """
 
     message: Message
 
     def __init__(self, message: str) -> None:
-        printed = "".join(letter if letter.isprintable() else " " for letter in message)
-        super().__init__(printed)
-        self.message = as_message(message if message == printed else printed)
+        message = as_message(message)
+        if not message.isprintable():
+            document = _printable(msgspec.to_builtins(message.content))
+            message = Message(msgspec.convert(document, Value), message.sentence)
+        super().__init__(_printable(message))
+        self.message = message
+
+
+class InputError(ToldError, ValueError):
+    """What was expected, what was found, where, and what to do.
+
+    The command line exits with 2 on it.
+    """
 
 
 class LogFailed(InputError):  # noqa: N818 - a fact about the disk, not a mistake of the program
@@ -32,5 +45,17 @@ def message_of(error: Exception) -> Message:
 
 def said_of(error: Exception) -> str:
     """An unexpected error in one line: its type and its text."""
-    text = "".join(letter if letter.isprintable() else " " for letter in str(error))
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    kind = type(error).__name__
+    if isinstance(error, ToldError):
+        return msg("{kind}: {text}", kind=kind, text=error.message)
+    text = _printable(str(error))
+    return f"{kind}: {text}" if text else kind
+
+
+def _printable(document: Any) -> Any:
+    """Text, or a message's document, with spaces for characters that do not print."""
+    if isinstance(document, str):
+        return "".join(letter if letter.isprintable() else " " for letter in document)
+    if isinstance(document, dict):
+        return {name: _printable(value) for name, value in document.items()}
+    return [_printable(value) for value in document] if isinstance(document, list) else document

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, TypeVar
 import msgspec
 
 from table.errors import InputError
+from table.messages import NONE, Message, as_message, msg, phrase
 from table.text import check_unicode
 
 T = TypeVar("T")
@@ -42,14 +43,13 @@ MOST_SHOWN = 60
 _AT = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<path>[^`]*)`)?$", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 _TYPES = {
-    "float": "a number",
-    "int": "a whole number",
-    "str": "text",
-    "bool": "true or false",
-    "array": "a list",
-    "object": "an object",
+    "float": phrase("a number"),
+    "int": phrase("a whole number"),
+    "str": phrase("text"),
+    "bool": phrase("true or false"),
+    "array": phrase("a list"),
+    "object": phrase("an object"),
 }
-_LIMITS = {">=": "{} or more", ">": "more than {}", "<=": "{} or less", "<": "less than {}"}
 _KEY = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?<![^\s{{,\[]){_KEY}(?:[ \t]*+\.[ \t]*+{_KEY}){{15}}")
 """A TOML key of 16 parts (`a.b.c`): the time of Python's parser grows with the square of their
@@ -69,38 +69,62 @@ def read_bytes(path: Path, expected: str, most_bytes: int) -> bytes:
         )  # a pipe without a writer would block
     except OSError as error:
         raise InputError(
-            f"{path}: expected {expected}, but it cannot be read ({error.strerror})"
+            msg(
+                "{path}: expected {text}, but it cannot be read ({raw})",
+                path=path,
+                text=expected,
+                raw=error.strerror,
+            )
         ) from error
     except ValueError as error:  # a null byte or half a character in the name
-        raise InputError(f"{path}: expected the name of a file ({error})") from error
+        raise InputError(
+            msg("{path}: expected the name of a file ({raw})", path=path, raw=error)
+        ) from error
     try:
         about = os.fstat(handle)
         if not stat.S_ISREG(about.st_mode):
-            raise InputError(f"{path}: expected {expected}, got {_kind(about.st_mode)}")
+            raise InputError(
+                msg(
+                    "{path}: expected {text}, got {text2}",
+                    path=path,
+                    text=expected,
+                    text2=_kind(about.st_mode),
+                )
+            )
         with open(handle, "rb", closefd=False) as file:
             data = file.read(about.st_size + 1) if about.st_size <= most_bytes else b""
     except OSError as error:
         raise InputError(
-            f"{path}: expected {expected}, but it cannot be read ({error.strerror})"
+            msg(
+                "{path}: expected {text}, but it cannot be read ({raw})",
+                path=path,
+                text=expected,
+                raw=error.strerror,
+            )
         ) from error
     finally:
         os.close(handle)
     if max(about.st_size, len(data)) > most_bytes:
         raise InputError(
-            f"{path}: expected {expected}, {_size(most_bytes)} at most, got a larger file"
+            msg(
+                "{path}: expected {text}, {raw} at most, got a larger file",
+                path=path,
+                text=expected,
+                raw=_size(most_bytes),
+            )
         )
     return data
 
 
-def _kind(mode: int) -> str:
+def _kind(mode: int) -> Message:
     kinds = {
-        stat.S_IFDIR: "a folder",
-        stat.S_IFIFO: "a pipe",
-        stat.S_IFCHR: "a device",
-        stat.S_IFBLK: "a device",
-        stat.S_IFSOCK: "a socket",
+        stat.S_IFDIR: phrase("a folder"),
+        stat.S_IFIFO: phrase("a pipe"),
+        stat.S_IFCHR: phrase("a device"),
+        stat.S_IFBLK: phrase("a device"),
+        stat.S_IFSOCK: phrase("a socket"),
     }
-    return kinds.get(stat.S_IFMT(mode), "something else")
+    return kinds.get(stat.S_IFMT(mode), phrase("something else"))
 
 
 def _size(count: int) -> str:
@@ -116,13 +140,17 @@ def read_text(path: Path, expected: str, most_bytes: int = MOST_TEXT_BYTES) -> s
         return read_bytes(path, expected, most_bytes).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path}: expected {expected}, but it cannot be read (it is not text)"
+            msg(
+                "{path}: expected {text}, but it cannot be read (it is not text)",
+                path=path,
+                text=expected,
+            )
         ) from error
 
 
 def read_json(path: Path) -> Any:
     """The document in a JSON file; raises InputError where there is none."""
-    return parse_json(read_text(path, "a JSON file"), str(path), path.name)
+    return parse_json(read_text(path, phrase("a JSON file")), str(path), path.name)
 
 
 def read_json_lines(path: Path, expected: str) -> Iterator[tuple[str, Any]]:
@@ -136,9 +164,10 @@ def read_json_lines(path: Path, expected: str) -> Iterator[tuple[str, Any]]:
             yield where, parse_json(line, where)
 
 
-def read_toml(path: Path, expected: str = "a TOML file") -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
     """The document in a TOML file; raises InputError where there is none."""
-    return parse_toml(read_text(path, expected, MOST_TOML_BYTES), str(path), path.name)
+    text = read_text(path, phrase("a TOML file"), MOST_TOML_BYTES)
+    return parse_toml(text, str(path), path.name)
 
 
 def parse_json(text: str | bytes, where: str, place: str = "") -> Any:
@@ -150,10 +179,15 @@ def parse_json(text: str | bytes, where: str, place: str = "") -> Any:
         document = json.loads(text)
     except RecursionError as error:
         raise InputError(
-            f"{where}: expected JSON, got lists or objects inside each other without end"
+            msg(
+                "{where}: expected JSON, got lists or objects inside each other without end",
+                where=where,
+            )
         ) from error
     except ValueError as error:
-        raise InputError(f"{where}: expected JSON: {short(str(error))}") from error
+        raise InputError(
+            msg("{where}: expected JSON: {raw}", where=where, raw=short(str(error)))
+        ) from error
     check_plain(document, place or where)
     return document
 
@@ -164,15 +198,22 @@ def parse_toml(text: str, where: str, place: str = "") -> dict[str, Any]:
     `where` names the text in messages, `place` what is inside it.
     """
     if _LONG_KEY.search(text):
-        raise InputError(f"{where}: expected TOML: a key has 15 parts at most (a.b.c has 3)")
+        raise InputError(
+            msg("{where}: expected TOML: a key has 15 parts at most (a.b.c has 3)", where=where)
+        )
     try:
         document = tomllib.loads(text)
     except RecursionError as error:
         raise InputError(
-            f"{where}: expected TOML, got lists or tables inside each other without end"
+            msg(
+                "{where}: expected TOML, got lists or tables inside each other without end",
+                where=where,
+            )
         ) from error
     except ValueError as error:  # TOMLDecodeError, and numbers of too many digits
-        raise InputError(f"{where}: expected TOML: {short(str(error))}") from error
+        raise InputError(
+            msg("{where}: expected TOML: {raw}", where=where, raw=short(str(error)))
+        ) from error
     check_plain(document, place or where)
     return document
 
@@ -186,15 +227,30 @@ def check_plain(document: Any, where: str, most_depth: int = MOST_DEPTH) -> None
     for path, node in _walk(document):
         if isinstance(node, dict | list) and len(path) >= most_depth:
             raise InputError(
-                f"{where}: expected {most_depth} lists or objects inside each other at most, got"
-                " more"
+                msg(
+                    "{where}: expected {n} lists or objects inside each other at most, got more",
+                    where=where,
+                    n=most_depth,
+                )
             )
         if isinstance(node, float) and not math.isfinite(node):
-            raise InputError(f"{where}: {_place(path)}: expected a finite number, got {node}")
+            raise InputError(
+                msg(
+                    "{where}: {raw}: expected a finite number, got {raw2}",
+                    where=where,
+                    raw=_place(path),
+                    raw2=node,
+                )
+            )
         if isinstance(node, int) and abs(node) > MOST_NUMBER:
             raise InputError(
-                f"{where}: {_place(path)}: expected a number up to {MOST_NUMBER}, got one of"
-                f" {node.bit_length()} bits"
+                msg(
+                    "{where}: {raw}: expected a number up to {n}, got one of {n2} bits",
+                    where=where,
+                    raw=_place(path),
+                    n=MOST_NUMBER,
+                    n2=node.bit_length(),
+                )
             )
     check_unicode(document, where)
 
@@ -248,7 +304,7 @@ def check_output(out: Path, *inputs: Path | None) -> None:
     It is refused too where it is one of the files that are read for it.
     """
     if out.is_dir() or not out.parent.is_dir():
-        raise InputError(f"{out}: expected the name of a file in a folder that exists")
+        raise InputError(msg("{out}: expected the name of a file in a folder that exists", out=out))
     _check_regular(out)
     for path in inputs:
         if path is not None and (
@@ -256,7 +312,11 @@ def check_output(out: Path, *inputs: Path | None) -> None:
             or (out.exists() and path.exists() and out.samefile(path))
         ):
             raise InputError(
-                f"{out}: expected another file to write than {path}, which is read for it"
+                msg(
+                    "{out}: expected another file to write than {path}, which is read for it",
+                    out=out,
+                    path=path,
+                )
             )
 
 
@@ -264,7 +324,11 @@ def _check_regular(out: Path) -> None:
     """Raise InputError for a device or a pipe: renaming a file over one would remove it."""
     if out.exists() and not (out.is_file() or out.is_dir()):
         raise InputError(
-            f"{out}: expected the name of a file to write, got {_kind(out.stat().st_mode)}"
+            msg(
+                "{out}: expected the name of a file to write, got {text}",
+                out=out,
+                text=_kind(out.stat().st_mode),
+            )
         )
 
 
@@ -282,7 +346,7 @@ def keep_previous(path: Path) -> Path | None:
     if not path.exists():
         return None
     kept = path.with_name(f"{path.name}.bak")
-    write_whole(kept, read_bytes(path, "a file that can be replaced", MOST_TEXT_BYTES))
+    write_whole(kept, read_bytes(path, phrase("a file that can be replaced"), MOST_TEXT_BYTES))
     return kept
 
 
@@ -300,7 +364,11 @@ def whole_file(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
         handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
     except OSError as error:
         raise InputError(
-            f"{path}: expected a folder that can be written to ({error.strerror})"
+            msg(
+                "{path}: expected a folder that can be written to ({raw})",
+                path=path,
+                raw=error.strerror,
+            )
         ) from error
     try:
         with os.fdopen(handle, "wb") as file:
@@ -314,7 +382,11 @@ def whole_file(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
         if not isinstance(error, OSError):
             raise
         raise InputError(
-            f"{path}: could not be written ({error.strerror}); nothing was changed"
+            msg(
+                "{path}: could not be written ({raw}); nothing was changed",
+                path=path,
+                raw=error.strerror,
+            )
         ) from error
 
 
@@ -336,8 +408,12 @@ def convert(
         for steps, value in _walk(raw):
             if isinstance(value, float) and not math.isfinite(value):
                 raise InputError(
-                    f"{where}: {_place([*([at] if at else []), *steps])}: expected a finite number,"
-                    f" got {value}"
+                    msg(
+                        "{where}: {raw}: expected a finite number, got {raw2}",
+                        where=where,
+                        raw=_place([*([at] if at else []), *steps]),
+                        raw2=value,
+                    )
                 )
     try:
         return msgspec.convert(raw, kind, dec_hook=restored)
@@ -349,9 +425,9 @@ def convert(
             missing = field[1] == "missing required" or not isinstance(got, dict)
             place = f"{place}.{short(field[2])}"
             expected, came = (
-                ("a value", "none")
+                (phrase("a value"), NONE)
                 if missing
-                else ("no field of this name", shown(got.get(field[2])))
+                else (phrase("no field of this name"), shown(got.get(field[2])))
             )
         else:
             expected, came = (
@@ -359,7 +435,15 @@ def convert(
                 shown(got),
             )
         place = _short_place(f"{at}{place}".lstrip(".")) or "document"
-        raise InputError(f"{where}: {place}: expected {expected}, got {came}") from error
+        raise InputError(
+            msg(
+                "{where}: {place}: expected {text}, got {text2}",
+                where=where,
+                place=place,
+                text=expected,
+                text2=came,
+            )
+        ) from error
 
 
 def _sound(raw: Any) -> bool:
@@ -374,17 +458,33 @@ def _sound(raw: Any) -> bool:
     return True
 
 
-def _expected(what: str, unit: str) -> str:
+def _expected(what: str, unit: str) -> Message:
     """msgspec's "Expected `float` >= 5.0" in people's words: "5 mm or more"."""
     if limit := re.match(r"Expected `(?:float|int)` ([<>]=?) (\S+)$", what):
-        return _LIMITS[limit[1]].format(f"{float(limit[2]):g}{unit}")
+        return _limited(limit[1], f"{float(limit[2]):g}{unit}")
     if length := re.match(r"Expected `array` of length (?:([<>]=?) )?(\d+)", what):
-        return f"a list of {_LIMITS[length[1]].format(length[2]) if length[1] else length[2]}"
+        count = _limited(length[1], length[2]) if length[1] else length[2]
+        return phrase("a list of {text}", text=count)
     if length := re.match(r"Expected `str` of length ([<>]=?) (\d+)", what):
-        return f"text of {_LIMITS[length[1]].format(length[2])} characters"
+        return phrase("text of {text} characters", text=_limited(length[1], length[2]))
     if types := re.match(r"Expected `([a-z |]+)`", what):
-        return " or ".join(_TYPES.get(name, name) for name in types[1].split(" | "))
-    return "a value that is known"
+        first, *others = (as_message(_TYPES.get(name, name)) for name in types[1].split(" | "))
+        for other in others:
+            first = phrase("{text} or {text2}", text=first, text2=other)
+        return first
+    return phrase("a value that is known")
+
+
+def _limited(sign: str, amount: str) -> Message:
+    match sign:
+        case ">=":
+            return phrase("{mm} or more", mm=amount)
+        case ">":
+            return phrase("more than {mm}", mm=amount)
+        case "<=":
+            return phrase("{mm} or less", mm=amount)
+        case _:
+            return phrase("less than {mm}", mm=amount)
 
 
 def shown(value: Any) -> str:

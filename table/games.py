@@ -17,6 +17,7 @@ from typing import Any
 
 from table.errors import InputError
 from table.game_facts import NO_TABLE_FACTS, DefaultTable, Measuring, TableFacts
+from table.messages import msg
 from table.text import printable
 
 GROUP = "rinkside.games"
@@ -142,4 +143,4 @@ def measuring() -> tuple[str, Measuring]:
     for name, facts in all_table_facts().items():
         if facts.measuring is not None:
             return _title(name), facts.measuring
-    raise InputError("expected a game that measures from a target, none is installed")
+    raise InputError(msg("expected a game that measures from a target, none is installed"))

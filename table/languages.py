@@ -19,7 +19,7 @@ Language = Literal["en", "de", "es"]
 CODES: tuple[Language, ...] = get_args(Language)
 TRANSLATIONS = Path(__file__).parents[1] / "webui" / "translations"
 """The catalogues, which pages and sentences share."""
-SAID = "said"
+MESSAGE = "message"
 """Context in the catalogues of everything that is not written on a page itself."""
 Text = TypeVar("Text", bound=str)
 
@@ -32,7 +32,7 @@ def catalogue(code: str) -> gettext.NullTranslations:
     return gettext.translation("rinkside", TRANSLATIONS, [code])
 
 
-def translated(text: str, code: str, context: str = SAID) -> str | None:
+def translated(text: str, code: str, context: str = MESSAGE) -> str | None:
     """Sentences or a word in a language; None where nobody has translated all of it."""
     if code == "en" or not text:
         return text
@@ -41,7 +41,9 @@ def translated(text: str, code: str, context: str = SAID) -> str | None:
     def say(english: str, form: str) -> str:
         if form == PLAIN:
             return translated(english, code) or english
-        return decimals(english, code) if form == NUMBER else words.pgettext(form or SAID, english)
+        return (
+            decimals(english, code) if form == NUMBER else words.pgettext(form or MESSAGE, english)
+        )
 
     if isinstance(text, Message) and not isinstance(text.content, Plain):
         if isinstance(text.content, Listing) and text.content.joint == SENTENCES:
@@ -49,12 +51,12 @@ def translated(text: str, code: str, context: str = SAID) -> str | None:
             return " ".join(each)
         whole = written(text.content, say)
         return capital(whole) if text[0].isupper() else whole
-    if (whole := words.pgettext(context, text)) != text or context != SAID:
+    if (whole := words.pgettext(context, text)) != text or context != MESSAGE:
         return whole
     if not re.search("[A-Za-z]{2}", text):
         return text
     parts = split_sentences(text)
-    found = [words.pgettext(SAID, part) for part in parts]
+    found = [words.pgettext(MESSAGE, part) for part in parts]
     missing = any(part == there for part, there in zip(parts, found, strict=True))
     return None if missing else " ".join(found)
 

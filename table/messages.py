@@ -267,3 +267,5 @@ def _value(kind: str, value: object) -> Value:
 
 
 NOTHING = Message(Plain(""))
+NONE = Word("none", "got")
+"""What was found in the place of a value, where there is none."""

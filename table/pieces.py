@@ -12,6 +12,7 @@ import msgspec
 
 from table.errors import InputError
 from table.files import MOST_TOML_BYTES, convert, parse_toml, quoted, read_text, short
+from table.messages import msg, phrase
 
 COLOURS = (
     "red",
@@ -75,7 +76,9 @@ class Pyramid:
         colour, _, size = text.strip().partition(" ")
         if colour not in COLOURS or not size:
             raise InputError(
-                f"expected a colour and a size such as 'red medium', got {quoted(text)}"
+                msg(
+                    "expected a colour and a size such as 'red medium', got {raw}", raw=quoted(text)
+                )
             )
         return cls(colour, size)
 
@@ -92,8 +95,12 @@ class PieceSet:
             if size.name == name:
                 return size
         raise InputError(
-            f"expected a size of {self.name} ({short(', '.join(map(str, self.sizes)))}), got"
-            f" {quoted(name)}"
+            msg(
+                "expected a size of {name} ({raw}), got {raw2}",
+                name=self.name,
+                raw=short(", ".join(map(str, self.sizes))),
+                raw2=quoted(name),
+            )
         )
 
     def __contains__(self, name: object) -> bool:
@@ -119,7 +126,7 @@ def load_piece_set(name: str, beside: Path | None = None) -> PieceSet:
     """
     if name.endswith(".toml"):
         path = (beside or Path()) / name
-        where, text = path.name, read_text(path, "a file of piece sizes", MOST_TOML_BYTES)
+        where, text = path.name, read_text(path, phrase("a file of piece sizes"), MOST_TOML_BYTES)
     else:
         built_in = sorted(
             entry.name[:-5]
@@ -128,14 +135,17 @@ def load_piece_set(name: str, beside: Path | None = None) -> PieceSet:
         )
         if name not in built_in:
             raise InputError(
-                f"expected pieces of {' or '.join(built_in)}, or a .toml file of your own, got"
-                f" {quoted(name)}"
+                msg(
+                    "expected pieces of {raw}, or a .toml file of your own, got {raw2}",
+                    raw=" or ".join(built_in),
+                    raw2=quoted(name),
+                )
             )
         where = f"{name}.toml"
         text = resources.files("table.data").joinpath(where).read_text(encoding="utf-8")
     file = convert(parse_toml(text, where), _SetFile, where)
     if not file.sizes:
-        raise InputError(f"{where}: sizes: expected at least one size, got none")
+        raise InputError(msg("{where}: sizes: expected at least one size, got none", where=where))
     rows = {
         size: convert(row, _SizeRow, where, f"sizes.{size}") for size, row in file.sizes.items()
     }

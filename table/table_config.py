@@ -16,6 +16,7 @@ import numpy as np
 from table.boards import MOST_CORNERS, WORDS, Board, Open, Point
 from table.errors import InputError
 from table.files import convert, quoted, read_json, short, shown, write_whole
+from table.messages import in_a_row, msg, phrase
 from table.pieces import COLOURS, PieceSet, PieceSize, Word, load_piece_set
 from table.solids import Array, signed_area
 
@@ -226,12 +227,20 @@ def parse_table(raw: object, where: str = "table.json", beside: Path | None = No
     try:
         pieces = load_piece_set(file.game.pieces, beside)
     except InputError as error:
-        raise InputError(f"{where}: game.pieces: {error}") from error
+        raise InputError(
+            msg("{where}: game.pieces: {text}", where=where, text=error.message)
+        ) from error
     for index, name in enumerate(file.game.sizes):
         if name not in pieces:
             known = f"{pieces.name} ({short(', '.join(map(str, pieces.sizes)))})"
             raise InputError(
-                f"{where}: game.sizes[{index}]: expected a size of {known}, got {quoted(name)}"
+                msg(
+                    "{where}: game.sizes[{n}]: expected a size of {raw}, got {raw2}",
+                    where=where,
+                    n=index,
+                    raw=known,
+                    raw2=quoted(name),
+                )
             )
     return Setup(pieces=pieces, **_fields(file))
 
@@ -264,8 +273,12 @@ def _check_words(raw: dict[str, Any], where: str) -> None:
     """
     if raw.get("format", FORMAT) != FORMAT:
         raise InputError(
-            f"{where}: format: expected {FORMAT!r}, got {shown(raw['format'])}; a newer Rinkside"
-            " may have written it"
+            msg(
+                "{where}: format: expected {raw}, got {raw2}; a newer Rinkside may have written it",
+                where=where,
+                raw=repr(FORMAT),
+                raw2=shown(raw["format"]),
+            )
         )
     board = raw.get("board")
     for field, words in WORDS.items():
@@ -275,8 +288,14 @@ def _check_words(raw: dict[str, Any], where: str) -> None:
             and expected not in words
         ):
             raise InputError(
-                f"{where}: board.{field}: expected {', '.join(words[:-1])} or {words[-1]}, got"
-                f" {quoted(expected)}"
+                msg(
+                    "{where}: board.{field}: expected {raw} or {raw2}, got {raw3}",
+                    where=where,
+                    field=field,
+                    raw=", ".join(words[:-1]),
+                    raw2=words[-1],
+                    raw3=quoted(expected),
+                )
             )
 
 
@@ -290,24 +309,40 @@ def _check_lens(lens: Lens, where: str) -> None:
         and 0 < cx < lens.width
         and 0 < cy < lens.height
     ):
-        shape = (
+        shape = phrase(
             "[[fx, 0, cx], [0, fy, cy], [0, 0, 1]] with fx and fy above 0 and (cx, cy) inside the"
             " picture"
         )
         raise InputError(
-            f"{where}: camera.matrix: expected {shape}, got {[list(row) for row in lens.matrix]}"
+            msg(
+                "{where}: camera.matrix: expected {text}, got {raw}",
+                where=where,
+                text=shape,
+                raw=[list(row) for row in lens.matrix],
+            )
         )
     counts, expected = (
-        ((4,), "4 numbers for a fisheye lens")
+        ((4,), phrase("4 numbers for a fisheye lens"))
         if lens.model == "fisheye"
-        else ((4, 5, 8, 12, 14), "4, 5, 8, 12 or 14 numbers")
+        else ((4, 5, 8, 12, 14), phrase("4, 5, 8, 12 or 14 numbers"))
     )
     if (count := len(lens.distortion)) not in counts:
-        raise InputError(f"{where}: camera.distortion: expected {expected}, got {count}")
+        raise InputError(
+            msg(
+                "{where}: camera.distortion: expected {text}, got {n}",
+                where=where,
+                text=expected,
+                n=count,
+            )
+        )
     if (size := len(lens.covariance)) > 4 + count:
         raise InputError(
-            f"{where}: camera.covariance: expected {4 + count} rows or fewer, one a parameter, got"
-            f" {size}"
+            msg(
+                "{where}: camera.covariance: expected {n} rows or fewer, one a parameter, got {n2}",
+                where=where,
+                n=4 + count,
+                n2=size,
+            )
         )
     _check_covariance(lens.covariance, f"{where}: camera.covariance")
 
@@ -317,8 +352,12 @@ def _check_covariance(rows: Square, place: str) -> None:
     size = len(rows)
     if any(len(row) != size for row in rows):
         raise InputError(
-            f"{place}: expected {size} numbers in each of its {size} rows, got"
-            f" {short(', '.join(str(len(row)) for row in rows))}"
+            msg(
+                "{place}: expected {n} numbers in each of its {n} rows, got {raw}",
+                place=place,
+                n=size,
+                raw=short(", ".join(str(len(row)) for row in rows)),
+            )
         )
     matrix = np.array(rows).reshape(size, size)
     scale = (
@@ -328,7 +367,11 @@ def _check_covariance(rows: Square, place: str) -> None:
         size and np.linalg.eigvalsh(matrix / scale).min() < -1e-6
     ):
         raise InputError(
-            f"{place}: expected a covariance (symmetric, no negative variances), got another matrix"
+            msg(
+                "{place}: expected a covariance (symmetric, no negative variances), got"
+                " another matrix",
+                place=place,
+            )
         )
 
 
@@ -337,24 +380,42 @@ def _check_fiducials(fiducials: Fiducials, where: str) -> None:
     if not named:
         got = quoted(fiducials.dictionary)
         raise InputError(
-            f"{where}: fiducials.dictionary: expected the name of an ArUco dictionary such as"
-            f" DICT_4X4_50, got {got}"
+            msg(
+                "{where}: fiducials.dictionary: expected the name of an ArUco"
+                " dictionary such as DICT_4X4_50, got {raw}",
+                where=where,
+                raw=got,
+            )
         )
     for index, marker in enumerate(fiducials.markers):
         place = f"{where}: fiducials.markers[{index}]"
         if marker.id >= int(named[2]):
             raise InputError(
-                f"{place}.id: expected an id of {fiducials.dictionary}, below {named[2]}, got"
-                f" {marker.id}"
+                msg(
+                    "{place}.id: expected an id of {raw}, below {n}, got {n2}",
+                    place=place,
+                    raw=fiducials.dictionary,
+                    n=named[2],
+                    n2=marker.id,
+                )
             )
         _check_square(np.array(marker.corners_mm), f"{place}.corners_mm")
     if fiducials.covariance is not msgspec.UNSET:
         if (size := len(fiducials.covariance)) != 3 * len(fiducials.markers):
             raise InputError(
-                f"{where}: fiducials.covariance: expected {3 * len(fiducials.markers)} rows, 3 a"
-                f" marker, got {size}"
+                msg(
+                    "{where}: fiducials.covariance: expected {n} rows, 3 a marker, got {n2}",
+                    where=where,
+                    n=3 * len(fiducials.markers),
+                    n2=size,
+                )
             )
         _check_covariance(fiducials.covariance, f"{where}: fiducials.covariance")
+    _check_apart(fiducials, where)
+
+
+def _check_apart(fiducials: Fiducials, where: str) -> None:
+    """Every marker has an id and a place of its own."""
     ids = [marker.id for marker in fiducials.markers]
     middles = np.array([marker.corners_mm for marker in fiducials.markers]).mean(axis=1)
     sides_mm = np.array(
@@ -367,14 +428,23 @@ def _check_fiducials(fiducials: Fiducials, where: str) -> None:
         place = f"{where}: fiducials.markers[{other}]"
         if ids[other] in ids[:other]:
             raise InputError(
-                f"{place}.id: expected an id of its own, got {ids[other]}, which marker"
-                f" [{ids.index(ids[other])}] has too"
+                msg(
+                    "{place}.id: expected an id of its own, got {n}, which marker [{n2}] has too",
+                    place=place,
+                    n=ids[other],
+                    n2=ids.index(ids[other]),
+                )
             )
         apart_mm = np.hypot(*(middles[:other] - middles[other]).T)
         if len(near := np.flatnonzero(apart_mm < (sides_mm[:other] + sides_mm[other]) / 2)):
             raise InputError(
-                f"{place}.corners_mm: expected a place of its own, got one {apart_mm[near[0]]:.1f}"
-                f" mm from marker [{near[0]}]"
+                msg(
+                    "{place}.corners_mm: expected a place of its own, got one {mm} mm from"
+                    " marker [{n}]",
+                    place=place,
+                    mm=f"{apart_mm[near[0]]:.1f}",
+                    n=near[0],
+                )
             )
 
 
@@ -386,16 +456,26 @@ def _check_square(corners_mm: Array, place: str) -> None:
         or np.ptp(sides) > 0.02 * sides.max()
         or np.ptp(diagonals) > 0.02 * diagonals.max()
     ):
-        got = " and diagonals of ".join(
-            ", ".join(f"{length:.1f}" for length in lengths) for lengths in (sides, diagonals)
+        got, across = (
+            in_a_row((f"{length:.1f}" for length in lengths), "mm")
+            for lengths in (sides, diagonals)
         )
         raise InputError(
-            f"{place}: expected the corners of a square of 5 mm or more, got sides of {got} mm"
+            msg(
+                "{place}: expected the corners of a square of 5 mm or more, got sides of {text} and"
+                " diagonals of {text2} mm",
+                place=place,
+                text=got,
+                text2=across,
+            )
         )
     if signed_area(corners_mm) > 0:
         raise InputError(
-            f"{place}: expected corners clockwise from the marker's own top left, got them"
-            " counter-clockwise"
+            msg(
+                "{place}: expected corners clockwise from the marker's own top left,"
+                " got them counter-clockwise",
+                place=place,
+            )
         )
 
 
@@ -405,8 +485,13 @@ def _check_board(board: Board, where: str) -> None:
         and abs(area_mm2 := signed_area(board.outline())) < SMALLEST_GROUND_MM2
     ):
         raise InputError(
-            f"{where}: board.outline_mm: expected an outline around {SMALLEST_GROUND_MM2} mm² or"
-            f" more, got {abs(area_mm2):.0f} mm²"
+            msg(
+                "{where}: board.outline_mm: expected an outline around {n} mm² or"
+                " more, got {n2} mm²",
+                where=where,
+                n=SMALLEST_GROUND_MM2,
+                n2=f"{abs(area_mm2):.0f}",
+            )
         )
 
 
@@ -419,19 +504,34 @@ def _check_game(game: Game, where: str) -> None:
     for place, colour in named:
         if colour not in COLOURS:
             raise InputError(
-                f"{where}: game.{place}: expected a colour ({', '.join(COLOURS)}), got"
-                f" {quoted(colour)}"
+                msg(
+                    "{where}: game.{place}: expected a colour ({raw}), got {raw2}",
+                    where=where,
+                    place=place,
+                    raw=", ".join(COLOURS),
+                    raw2=quoted(colour),
+                )
             )
     for field, names in (("colours", game.colours), ("sizes", game.sizes)):
         for index, name in enumerate(names):
             if name in names[:index]:
                 raise InputError(
-                    f"{where}: game.{field}[{index}]: expected each of the {field} once, got"
-                    f" {quoted(name)} again"
+                    msg(
+                        "{where}: game.{field}[{n}]: expected each of the {field} once, got"
+                        " {raw} again",
+                        where=where,
+                        field=field,
+                        n=index,
+                        raw=quoted(name),
+                    )
                 )
     if game.target in game.colours:
         raise InputError(
-            f"{where}: game.target: expected a colour that no player has, got {quoted(game.target)}"
+            msg(
+                "{where}: game.target: expected a colour that no player has, got {raw}",
+                where=where,
+                raw=quoted(game.target),
+            )
         )
 
 
@@ -440,11 +540,21 @@ def _check_learned(learned: tuple[LearnedColour, ...], where: str) -> None:
     for index, name in enumerate(names):
         if name not in COLOURS:
             raise InputError(
-                f"{where}: learned_colours[{index}].colour: expected a colour"
-                f" ({', '.join(COLOURS)}), got {quoted(name)}"
+                msg(
+                    "{where}: learned_colours[{n}].colour: expected a colour ({raw}), got {raw2}",
+                    where=where,
+                    n=index,
+                    raw=", ".join(COLOURS),
+                    raw2=quoted(name),
+                )
             )
         if name in names[:index]:
             raise InputError(
-                f"{where}: learned_colours[{index}].colour: expected each colour once, got"
-                f" {quoted(name)} again"
+                msg(
+                    "{where}: learned_colours[{n}].colour: expected each colour once, got"
+                    " {raw} again",
+                    where=where,
+                    n=index,
+                    raw=quoted(name),
+                )
             )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from table.errors import InputError
+from table.messages import msg
 
 SHOWN = 40
 """Greatest number of characters quoted of a refused text."""
@@ -34,7 +35,11 @@ def check_unicode(value: object, where: str) -> None:
             except UnicodeEncodeError as error:
                 first = max(0, error.start - SHOWN // 2)
                 raise InputError(
-                    f"{where}: expected valid Unicode text, got {node[first : first + SHOWN]!a}"
+                    msg(
+                        "{where}: expected valid Unicode text, got {raw}",
+                        where=where,
+                        raw=ascii(node[first : first + SHOWN]),
+                    )
                 ) from None
         elif isinstance(node, dict):
             stack.extend(node.keys())

@@ -36,6 +36,7 @@ from referee.statistics.history import HistoryCache
 from simulation.players.ice_boule import simulated_table
 from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
+from table.messages import phrase
 from table.table_file import TableFile
 from vision.cameras.base import CameraPort, open_camera
 from vision.cameras.frame import Frame
@@ -132,7 +133,7 @@ def game(seed: int) -> Iterator[tuple[Flask, Frame]]:
                 setup.game.colours,
                 {},
                 setup,
-                f"simulated table {seed}",
+                phrase("simulated table {n}", n=seed),
                 datetime.now(UTC),
                 simulated=True,
             ),

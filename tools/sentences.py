@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-CONTEXT = "said"
+CONTEXT = "message"
 """Of everything that comes from below and passes through the filters `localized` and `word`; what a
 template says itself has none.
 """

@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response
 
 from referee.presentation.announcements import call_in
 from referee.presentation.session_view import Decision
-from table.languages import SAID, capital, catalogue, decimals, split_sentences, translated
+from table.languages import MESSAGE, capital, catalogue, decimals, split_sentences, translated
 from table.messages import SENTENCES, Listing, Message, Plain
 from webui.filters import clauses_in_words
 
@@ -84,7 +84,7 @@ def _message(message: Message) -> str | Markup:
     return translated(message, code) or message
 
 
-def word(text: str, context: str = SAID) -> str:
+def word(text: str, context: str = MESSAGE) -> str:
     """As `localized`, where no markup may stand: in attributes, in drawings, in lists of options.
 
     Words of other contexts are looked up as they are.

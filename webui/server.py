@@ -20,6 +20,7 @@ from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
 from waitress.task import ThreadedTaskDispatcher, WSGITask  # type: ignore[import-untyped]
 
 from table.errors import InputError
+from table.messages import phrase
 from webui.api.events import CARRY, Streams, Subscriber
 from webui.api.fanout import Fanout
 from webui.security.client_addresses import client_of, is_this_machine
@@ -298,16 +299,23 @@ def _server(
 def _why(error: Exception, host: str, port: int) -> str:
     number = error.errno if isinstance(error, OSError) else None
     if number == errno.EADDRINUSE:
-        return (
-            f"port {port} on {host} is taken by another program: choose another one with --port,"
-            f" such as --port {port + 1}"
+        return phrase(
+            "port {port} on {raw} is taken by another program: choose another one"
+            " with --port, such as --port {n}",
+            port=port,
+            raw=host,
+            n=port + 1,
         )
     if number == errno.EACCES:
-        return (
-            f"port {port} needs rights that this program does not have: choose one above 1023 with"
-            " --port, such as --port 8000"
+        return phrase(
+            "port {port} needs rights that this program does not have: choose one"
+            " above 1023 with --port, such as --port 8000",
+            port=port,
         )
-    return (
-        f"{host}, port {port}: expected an address of this machine and a free port (--host,"
-        f" --port): {error}"
+    return phrase(
+        "{raw}, port {port}: expected an address of this machine and a free"
+        " port (--host, --port): {raw2}",
+        raw=host,
+        port=port,
+        raw2=error,
     )

@@ -20,7 +20,7 @@ from calibration.lens.guidance import Guidance, begin
 from calibration.lens.target import Found, NotFound, Target
 from calibration.lens.views import Views, check_views
 from table.errors import InputError
-from table.messages import msg, phrase
+from table.messages import Message, msg, phrase, phrases
 from table.table_config import Lens
 from table.text import printable
 from vision.annotate.photo import write_picture
@@ -51,9 +51,12 @@ class Terminal:
 
     ended = False
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._status = console.status("waiting for the first picture")
+    def __init__(
+        self, console: Console, in_language: Callable[[str], str] = lambda text: text
+    ) -> None:
+        """`in_language` writes a message in the language of the terminal."""
+        self._console, self._in_language = console, in_language
+        self._status = console.status(in_language(phrase("waiting for the first picture")))
         self._begun = False
         self._told = ""
 
@@ -73,14 +76,17 @@ class Terminal:
         """Show this frame's sentence; views taken and refusals stay."""
         if not self._begun:
             self._begun = True
-            self._console.print(asks(guidance), highlight=False)
-        self._status.update(escape(printable(guidance.message)))
+            self._print(asks(guidance))
+        self._status.update(escape(printable(self._in_language(guidance.message))))
         if guidance.doing == "taken":
             self._told = ""
-            self._console.print(f"{guidance.message}. {asks(guidance)}", highlight=False)
+            self._print(phrase("{text}. {text2}", text=guidance.message, text2=asks(guidance)))
         elif guidance.doing == "refused" and guidance.message != self._told:
             self._told = guidance.message
-            self._console.print(f"not taken: {escape(self._told)}", highlight=False)
+            self._print(phrase("not taken: {text}", text=guidance.message))
+
+    def _print(self, message: str) -> None:
+        self._console.print(escape(self._in_language(message)), highlight=False)
 
 
 def take_views(
@@ -116,12 +122,12 @@ def take_views(
         if guidance.enough:
             break
     if guidance is None:
-        raise InputError(f"{camera.name}: expected pictures of the target, got none")
+        raise InputError(msg("{name}: expected pictures of the target, got none", name=camera.name))
     check_views(guidance.taken, (), camera.name)
     return Views((guidance.lens.width, guidance.lens.height), guidance.taken, (), focus_dpt)
 
 
-def where_next(guidance: Guidance) -> str:
+def where_next(guidance: Guidance) -> Message:
     """Where to hold the target next, or that there is enough."""
     if guidance.enough:
         return msg("That is enough.")
@@ -133,12 +139,14 @@ def where_next(guidance: Guidance) -> str:
     )
 
 
-def asks(guidance: Guidance) -> str:
+def asks(guidance: Guidance) -> Message:
     """What is wanted, and where to hold the target next; or that there is enough."""
-    return (
-        where_next(guidance)
-        if guidance.enough
-        else f"Still wanted: {'; '.join(guidance.lacking)}.\n{where_next(guidance)}"
+    if guidance.enough:
+        return where_next(guidance)
+    return msg(
+        "Still wanted: {text}.\n{text2}",
+        text=phrases(*guidance.lacking),
+        text2=where_next(guidance),
     )
 
 
@@ -153,7 +161,11 @@ def _next_frame(camera: CameraPort, pause: Callable[[float], object]) -> Frame |
         return camera.read()
     except CameraLost as error:
         raise InputError(
-            f"{camera.name}: expected a picture, but the camera does not come back: {error}"
+            msg(
+                "{name}: expected a picture, but the camera does not come back: {text}",
+                name=camera.name,
+                text=error.message,
+            )
         ) from error
 
 
@@ -163,8 +175,13 @@ def _same_focus(name: str, before_dpt: float | None, now_dpt: float | None) -> f
         return now_dpt if before_dpt is None else before_dpt
     if abs(now_dpt - before_dpt) > FOCUS_STEP_DPT:
         raise InputError(
-            f"{name}: expected a focus that stays at {before_dpt:.2f} dioptres, got {now_dpt:.2f};"
-            " lock the camera's focus"
+            msg(
+                "{name}: expected a focus that stays at {mm} dioptres, got {mm2}; lock"
+                " the camera's focus",
+                name=name,
+                mm=f"{before_dpt:.2f}",
+                mm2=f"{now_dpt:.2f}",
+            )
         )
     return before_dpt
 
@@ -172,8 +189,14 @@ def _same_focus(name: str, before_dpt: float | None, now_dpt: float | None) -> f
 def _check_size(name: str, image: Image, lens: Lens) -> None:
     height, width = image.shape[:2]
     if (width, height) != (lens.width, lens.height):
-        expected = f"{lens.width} x {lens.height} px"
         raise InputError(
-            f"{name}: expected pictures of {expected} as the first one, got {width} x {height} px;"
-            " a lens is calibrated for one size"
+            msg(
+                "{name}: expected pictures of {width} x {height} px as the first one, got"
+                " {width2} x {height2} px; a lens is calibrated for one size",
+                name=name,
+                width=lens.width,
+                height=lens.height,
+                width2=width,
+                height2=height,
+            )
         )

@@ -17,6 +17,7 @@ from calibration.lens.models import MODELS, Solved, information, inverse, noise_
 from calibration.lens.views import LEAST_VIEWS, LeftOut, View
 from table.errors import InputError
 from table.formatting import beside
+from table.messages import msg, phrase
 from table.solids import Array
 from table.table_config import Lens
 from vision.geometry.camera_model import Pose
@@ -95,11 +96,18 @@ def calibrate_lens(views: tuple[View, ...], size_px: tuple[int, int]) -> Calibra
     covariance = noise_px2(solved) * inverse(information(kept, solved))
     focal = solved.lens.matrix[0][0]
     if not (sigma := math.sqrt(covariance[0, 0])) < WORST_FOCAL_SHARE * focal:
-        advice = "tilt the target more, hold it nearer, and reach all corners of the picture"
+        advice = phrase(
+            "tilt the target more, hold it nearer, and reach all corners of the picture"
+        )
         told = beside(100 * sigma / focal, 100 * WORST_FOCAL_SHARE, 1)
         raise InputError(
-            f"expected views that tell the focal length to {100 * WORST_FOCAL_SHARE:g} % (1 sigma),"
-            f" they tell it to {told} %; {advice}"
+            msg(
+                "expected views that tell the focal length to {mm} % (1 sigma), they"
+                " tell it to {mm2} %; {text}",
+                mm=f"{100 * WORST_FOCAL_SHARE:g}",
+                mm2=told,
+                text=advice,
+            )
         )
     judged = tuple(
         _judged(view, pose, residual)
@@ -148,16 +156,23 @@ def _agreeing(
             bend * math.sqrt(SURFACE_TERMS / len(kept[worst].pixels))
             for bend in (bends[worst], usual)
         )
-        detail = (
-            f"its corners are {one:.2f} px off together, the others {other:.2f}; was the target"
-            " bent, or did it move?"
+        detail = phrase(
+            "its corners are {mm} px off together, the others {mm2}; was the target bent, or did"
+            " it move?",
+            mm=f"{one:.2f}",
+            mm2=f"{other:.2f}",
         )
-        left_out.append(LeftOut(kept.pop(worst).name, "it does not fit the others", detail))
+        left_out.append(LeftOut(kept.pop(worst).name, phrase("it does not fit the others"), detail))
         if len(kept) < LEAST_VIEWS:
             names = ", ".join(out.name for out in left_out[:4])
             raise InputError(
-                f"expected {LEAST_VIEWS} views or more that fit one lens, got {len(kept)}; {names}"
-                " do not fit; is the target flat, the focus locked?"
+                msg(
+                    "expected {n} views or more that fit one lens, got {n2}; {raw} do not"
+                    " fit; is the target flat, the focus locked?",
+                    n=LEAST_VIEWS,
+                    n2=len(kept),
+                    raw=names,
+                )
             )
     usual = _usual_rms(np.concatenate(solved.residuals_px))
     good = (

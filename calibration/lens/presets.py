@@ -18,6 +18,7 @@ import numpy as np
 from calibration.lens.file import load_lens
 from table.errors import InputError
 from table.files import quoted
+from table.messages import NONE, in_a_row, msg, phrase
 from table.table_config import Lens, rows_of
 
 MIDDLE_SHARE = 0.01
@@ -92,14 +93,26 @@ def known_lens(name: str, size_px: tuple[int, int]) -> Lens:
     """
     if (known := known_lenses().get(name)) is None:
         raise InputError(
-            f"--lens: expected the name of a camera ({', '.join(known_lenses())}), got"
-            f" {quoted(name)}"
+            msg(
+                "--lens: expected the name of a camera ({raw}), got {raw2}",
+                raw=", ".join(known_lenses()),
+                raw2=quoted(name),
+            )
         )
     if (lens := known.lens(size_px)) is None:
-        sizes = ", ".join([f"{known.size_px[0]}x{known.size_px[1]} and the like", *known.modes])
+        sizes = in_a_row(
+            [
+                phrase("{raw} and the like", raw=f"{known.size_px[0]}x{known.size_px[1]}"),
+                *known.modes,
+            ]
+        )
         raise InputError(
-            f"--size: expected a size of {known.title} ({sizes}), got {size_px[0]}x{size_px[1]};"
-            " calibrate the lens for it"
+            msg(
+                "--size: expected a size of {raw} ({text}), got {raw2}; calibrate the lens for it",
+                raw=known.title,
+                text=sizes,
+                raw2=f"{size_px[0]}x{size_px[1]}",
+            )
         )
     return lens
 
@@ -113,19 +126,28 @@ def lens_for(lens: str, size: str | None) -> Lens:
     if path.suffix == ".json" or path.exists():
         if size is not None:
             raise InputError(
-                f"--size: expected with the name of a camera only; {path.name} has its own"
+                msg(
+                    "--size: expected with the name of a camera only; {name} has its own",
+                    name=path.name,
+                )
             )
         return load_lens(path).camera
     if lens not in known_lenses():
         raise InputError(
-            f"--lens: expected a lens.json, or one of {', '.join(known_lenses())}, got"
-            f" {quoted(lens)}"
+            msg(
+                "--lens: expected a lens.json, or one of {raw}, got {raw2}",
+                raw=", ".join(known_lenses()),
+                raw2=quoted(lens),
+            )
         )
     numbers = re.fullmatch(r"([1-9]\d{1,4})x([1-9]\d{1,4})", size or "")
     if not numbers:
         usual = next(iter(known_lenses()[lens].modes))
         raise InputError(
-            f"--size: expected the size of the camera's pictures, such as {usual}, got"
-            f" {size or 'none'}"
+            msg(
+                "--size: expected the size of the camera's pictures, such as {raw}, got {text}",
+                raw=usual,
+                text=size or NONE,
+            )
         )
     return known_lens(lens, (int(numbers[1]), int(numbers[2])))

@@ -13,7 +13,7 @@ import numpy as np
 from calibration.lens.target import MOST_BLUR_PX, Found, NotFound, Target
 from table.errors import InputError
 from table.formatting import beside
-from table.messages import Message, as_message, phrase
+from table.messages import Message, as_message, in_a_row, msg, phrase, phrases
 from table.solids import Array
 from vision.cameras.image_files import image_size, read_image
 
@@ -74,7 +74,9 @@ def read_views(folder: Path, target: Target) -> Views:
     Raises InputError, with the reasons, if fewer than LEAST_VIEWS of them can be used.
     """
     if not folder.is_dir():
-        raise InputError(f"--from: expected a folder of photographs, got {folder}")
+        raise InputError(
+            msg("--from: expected a folder of photographs, got {folder}", folder=folder)
+        )
     paths = [
         path
         for path in sorted(folder.iterdir())
@@ -82,8 +84,12 @@ def read_views(folder: Path, target: Target) -> Views:
     ]
     if len(paths) < LEAST_VIEWS:
         raise InputError(
-            f"{folder}: expected {LEAST_VIEWS} photographs of the target or more (JPEG or PNG), got"
-            f" {len(paths)}"
+            msg(
+                "{folder}: expected {n} photographs of the target or more (JPEG or PNG), got {n2}",
+                folder=folder,
+                n=LEAST_VIEWS,
+                n2=len(paths),
+            )
         )
     left_out: list[LeftOut] = []
     sizes: dict[Path, tuple[int, int]] = {}
@@ -114,16 +120,23 @@ def _unreadable(path: Path, error: InputError) -> LeftOut:
 def _usual_size(sizes: Collection[tuple[int, int]], folder: Path) -> tuple[int, int]:
     """The most frequent size of the photographs; raises InputError if too few have it."""
     if not sizes:
-        raise InputError(f"{folder}: expected photographs that can be read, got none")
+        raise InputError(
+            msg("{folder}: expected photographs that can be read, got none", folder=folder)
+        )
     (size, count), *others = Counter(sizes).most_common()
     if others and count < LEAST_VIEWS:
-        listed = ", ".join(
-            f"{number} of {width} x {height} px"
+        listed = in_a_row(
+            phrase("{n} of {width} x {height} px", n=number, width=width, height=height)
             for (width, height), number in [(size, count), *others[:9]]
         )
         raise InputError(
-            f"{folder}: expected {LEAST_VIEWS} photographs of one size or more, got {listed}; a"
-            " lens is calibrated for one size"
+            msg(
+                "{folder}: expected {n} photographs of one size or more, got {text}; a"
+                " lens is calibrated for one size",
+                folder=folder,
+                n=LEAST_VIEWS,
+                text=listed,
+            )
         )
     return size
 
@@ -200,22 +213,39 @@ def check_views(views: Sequence[View], left_out: Sequence[LeftOut], where: str) 
     """
     if len(views) < LEAST_VIEWS:
         reasons = Counter(out.reason for out in left_out)
-        listed = "; ".join(f"{count}: {reason}" for reason, count in reasons.most_common(4))
-        details = {out.detail for out in left_out}
-        common = f"; {details.pop()}" if len(details) == 1 and "" not in details else ""
-        why = f" ({listed}){common}" if listed else ""
-        raise InputError(
-            f"{where}: expected {LEAST_VIEWS} views that can be used or more, got {len(views)}{why}"
+        message = msg(
+            "{where}: expected {n} views that can be used or more, got {n2}",
+            where=where,
+            n=LEAST_VIEWS,
+            n2=len(views),
         )
+        if not reasons:
+            raise InputError(message)
+        listed = phrases(
+            *(phrase("{n}: {text}", n=count, text=why) for why, count in reasons.most_common(4))
+        )
+        details = {out.detail for out in left_out}
+        if len(details) == 1 and "" not in details:
+            raise InputError(
+                msg("{text} ({text2}); {text3}", text=message, text2=listed, text3=details.pop())
+            )
+        raise InputError(msg("{text} ({text2})", text=message, text2=listed))
     tilted = sum(convergence(view) >= TILTED for view in views)
     if tilted < LEAST_TILTED:
-        advice = (
+        advice = phrase(
             "tilt it by 20 to 45 degrees, to all four sides; only then can the focal length be told"
             " from the distance"
         )
         raise InputError(
-            f"{where}: expected {LEAST_TILTED} views or more in which the target is tilted, got"
-            f" {tilted} of {len(views)}; {advice}"
+            msg(
+                "{where}: expected {n} views or more in which the target is tilted, got"
+                " {n2} of {n3}; {text}",
+                where=where,
+                n=LEAST_TILTED,
+                n2=tilted,
+                n3=len(views),
+                text=advice,
+            )
         )
 
 

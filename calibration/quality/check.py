@@ -15,6 +15,7 @@ import numpy as np
 
 from calibration.quality.error_model import Errors
 from table.errors import InputError
+from table.messages import msg, phrase
 from table.observation import Camera, Observation, SeenPiece
 from table.solids import Array
 from table.table_config import Fiducials, Marker, Setup
@@ -100,15 +101,18 @@ def look(name: str, image: Image, setup: Setup) -> Still:
     """Read an image; raises InputError if it is not good enough for a check."""
     seen = observe(Frame(0, 0, image), setup)
     if not isinstance(seen, Observation):
-        raise InputError(f"{name}: {seen.reason}")
+        raise InputError(msg("{name}: {text}", name=name, text=seen.reason))
     try:
         expect_every_fiducial(seen.camera, setup)
     except InputError as error:
-        raise InputError(f"{name}: {error}") from error
+        raise InputError(msg("{name}: {text}", name=name, text=error.message)) from error
     if seen.hand:
         raise InputError(
-            f"{name}: expected a table at rest, but a hand or an arm is over the board; take it"
-            " again"
+            msg(
+                "{name}: expected a table at rest, but a hand or an arm is over the"
+                " board; take it again",
+                name=name,
+            )
         )
     return Still(name, image, seen)
 
@@ -194,12 +198,21 @@ def _middles(
     for id_ in ids:
         if id_ in found.twice:
             raise InputError(
-                f"{name}: expected card {id_} once, but it is seen twice; take one away"
+                msg(
+                    "{name}: expected card {n} once, but it is seen twice; take one away",
+                    name=name,
+                    n=id_,
+                )
             )
         if id_ not in found.corners_px:
             raise InputError(
-                f"{name}: expected to see card {id_} ({dictionary}), but it is not in the picture,"
-                " or covered or too dark"
+                msg(
+                    "{name}: expected to see card {n} ({raw}), but it is not in the"
+                    " picture, or covered or too dark",
+                    name=name,
+                    n=id_,
+                    raw=dictionary,
+                )
             )
         corners = np.ascontiguousarray(found.corners_px[id_], np.float32).reshape(-1, 1, 2)
         reach = max(2, round(CORNER_REACH * float(np.hypot(*(corners[1, 0] - corners[0, 0])))))
@@ -228,10 +241,19 @@ def piece_residuals(
                 default=None,
             )
             if near is None or np.hypot(*(near.base_mm - (x, y))) > NEAR_MM:
-                nearest = "there is none" if near is None else f"the nearest is {near}"
+                nearest = (
+                    phrase("there is none")
+                    if near is None
+                    else phrase("the nearest is {raw}", raw=near)
+                )
                 raise InputError(
-                    f"{still.name}: expected a piece with its base at ({x:g}, {y:g}) mm, but"
-                    f" {nearest}"
+                    msg(
+                        "{name}: expected a piece with its base at ({mm}, {mm2}) mm, but {text}",
+                        name=still.name,
+                        mm=f"{x:g}",
+                        mm2=f"{y:g}",
+                        text=nearest,
+                    )
                 )
             away.append(near.base_mm - (x, y))
             sigmas.append(np.sqrt(np.trace(near.covariance[:2, :2]) / 2 + BY_HAND_MM**2))

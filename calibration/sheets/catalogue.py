@@ -12,6 +12,7 @@ from calibration.sheets.sheet import Sheet
 from table.errors import InputError
 from table.game_facts import DefaultTable
 from table.games import all_table_facts
+from table.messages import msg
 
 FOR_ANY_TABLE: dict[str, Callable[[Paper], Sheet]] = {
     "charuco": charuco,
@@ -41,7 +42,11 @@ def sheet_pdf(name: str, paper_name: str) -> bytes:
     """
     if paper_name not in PAPERS:
         raise InputError(
-            f"expected paper of a size that is known ({', '.join(PAPERS)}), got {paper_name!r}"
+            msg(
+                "expected paper of a size that is known ({raw}), got {raw2}",
+                raw=", ".join(PAPERS),
+                raw2=repr(paper_name),
+            )
         )
     sheet = make_sheet(name, PAPERS[paper_name])
     return write_pdf(sheet, lay_out(sheet, PAPERS[paper_name]))
@@ -53,13 +58,18 @@ def make_sheet(name: str, paper: Paper, cell_mm: float | None = None) -> Sheet:
     Raises InputError for an unknown name, and for a cell size that it cannot have.
     """
     if name not in SHEETS:
-        raise InputError(f"expected a sheet ({', '.join(SHEETS)}), got {name!r}")
+        raise InputError(
+            msg("expected a sheet ({raw}), got {raw2}", raw=", ".join(SHEETS), raw2=repr(name))
+        )
     if name in FOR_ANY_TABLE and cell_mm is None:
         return FOR_ANY_TABLE[name](paper)
     if name not in WITH_CELLS and cell_mm is not None:
         raise InputError(
-            f"--cell-mm: expected with {', '.join(WITH_CELLS)} only, got it with {name}, whose"
-            " sizes are fixed"
+            msg(
+                "--cell-mm: expected with {raw} only, got it with {name}, whose sizes are fixed",
+                raw=", ".join(WITH_CELLS),
+                name=name,
+            )
         )
     table = _BOARDS[name]
     assert table.sheet is not None, "tables without a sheet are not among them"
@@ -67,6 +77,12 @@ def make_sheet(name: str, paper: Paper, cell_mm: float | None = None) -> Sheet:
         least, most = table.cells_mm
         if not least <= cell_mm <= most:
             raise InputError(
-                f"--cell-mm: expected {least:g} to {most:g} mm for {name}, got {cell_mm:g}"
+                msg(
+                    "--cell-mm: expected {mm} to {mm2} mm for {name}, got {mm3}",
+                    mm=f"{least:g}",
+                    mm2=f"{most:g}",
+                    name=name,
+                    mm3=f"{cell_mm:g}",
+                )
             )
     return board_sheet(table.sheet, table.board(table.cell_mm if cell_mm is None else cell_mm))

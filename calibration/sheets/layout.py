@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from calibration.sheets.sheet import Sheet
 from table.boards import Point
 from table.errors import InputError
+from table.messages import any_of, msg, phrase
 
 MARGIN_MM, HEAD_MM, FOOT_MM = 6.4, 14.0, 10.0
 """Margin that printers cannot reach, and the strips for text above and for the check bar below."""
@@ -96,12 +97,28 @@ def lay_out(sheet: Sheet, paper: Paper) -> Layout:
             for name, other in PAPERS.items()
             if math.prod(_fewest(sheet, other)[1:]) <= MOST_PAGES
         ]
-        advice = f"print it on {' or '.join(others)}" if others else "choose a smaller --cell-mm"
+        advice = (
+            phrase("print it on {text}", text=any_of(others))
+            if others
+            else phrase("choose a smaller --cell-mm")
+        )
         width, depth = sheet.size_mm
-        got = f"{columns * rows} for {width:.0f} x {depth:.0f} mm"
+        got = phrase(
+            "{n} for {width} x {height} mm",
+            n=columns * rows,
+            width=f"{width:.0f}",
+            height=f"{depth:.0f}",
+        )
         raise InputError(
-            f"{sheet.name}: {paper.name} is too small: expected a sheet of at most {MOST_PAGES}"
-            f" pages, got {got}; {advice}"
+            msg(
+                "{name}: {name2} is too small: expected a sheet of at most {n} pages,"
+                " got {text}; {text2}",
+                name=sheet.name,
+                name2=paper.name,
+                n=MOST_PAGES,
+                text=got,
+                text2=advice,
+            )
         )
     pages = (
         _page(sheet, paper, across, (row, column), (rows, columns))

@@ -13,6 +13,7 @@ from calibration.table.board_edges import BoardEdges
 from calibration.table.bundle_adjustment import laid
 from table.boards import Board, Chessboard, Coasters, Hex, Open, Tiles
 from table.errors import InputError
+from table.messages import msg
 from table.solids import Array
 from vision.cameras.frame import Image
 
@@ -76,8 +77,11 @@ def find_board(face: Face, board: Board, lines: BoardEdges, near: Array | None =
     if like < LEAST_LIKE:
         kind = str(board.__struct_config__.tag)
         raise InputError(
-            f"expected a board ({kind}) between the cards, but its lines are not seen; check"
-            " --board and --cell-mm, or give --corners-px"
+            msg(
+                "expected a board ({kind}) between the cards, but its lines are not"
+                " seen; check --board and --cell-mm, or give --corners-px",
+                kind=kind,
+            )
         )
     return place
 

@@ -11,6 +11,7 @@ import cv2
 import numpy as np
 
 from table.errors import InputError
+from table.messages import msg
 from table.solids import Array
 from table.table_config import Fiducials
 from vision.cameras.frame import Image
@@ -58,5 +59,7 @@ def refuse_mirrored(image: Image, fiducials: Fiducials) -> None:
         and detect_markers(np.ascontiguousarray(image[:, ::-1]), fiducials).corners_px
     ):
         raise InputError(
-            "expected a picture as the camera sees it, but it is mirrored; switch mirroring off"
+            msg(
+                "expected a picture as the camera sees it, but it is mirrored; switch mirroring off"
+            )
         )

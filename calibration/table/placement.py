@@ -104,14 +104,20 @@ def read_frames(folder: Path, lens: Lens) -> Photographs:
     Raises InputError, also for one of another size than the lens is for.
     """
     if not folder.is_dir():
-        raise InputError(f"--from: expected a folder of photographs, got {folder}")
+        raise InputError(
+            msg("--from: expected a folder of photographs, got {folder}", folder=folder)
+        )
     paths = [
         path
         for path in sorted(folder.iterdir())
         if path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
     ]
     if not paths:
-        raise InputError(f"{folder}: expected photographs of the cards (JPEG or PNG), got none")
+        raise InputError(
+            msg(
+                "{folder}: expected photographs of the cards (JPEG or PNG), got none", folder=folder
+            )
+        )
     for path in paths:
         check_size(str(path), image_size(path), lens)
     return Photographs(paths, lens.orientation)
@@ -120,10 +126,16 @@ def read_frames(folder: Path, lens: Lens) -> Photographs:
 def check_size(where: str, size_px: tuple[int, int], lens: Lens) -> None:
     """Raise InputError for an image of another size, (width, height), than the lens is for."""
     if size_px != (lens.width, lens.height):
-        got = f"{size_px[0]} x {size_px[1]} px"
         raise InputError(
-            f"{where}: expected {lens.width} x {lens.height} px, for which the lens is calibrated,"
-            f" got {got}"
+            msg(
+                "{where}: expected {width} x {height} px, for which the lens is calibrated, got"
+                " {width2} x {height2} px",
+                where=where,
+                width=lens.width,
+                height=lens.height,
+                width2=size_px[0],
+                height2=size_px[1],
+            )
         )
 
 
@@ -297,17 +309,23 @@ def _check_board(state: Array, measured: list[Measured], known: Known) -> float:
     seen = float(np.mean([known.lines.share(board.which) for board in boards]))
     if seen < LEAST_LINES:
         raise InputError(
-            "expected the board's lines where its kind and sizes have them, but only"
-            f" {100 * seen:.0f} % are seen there; check --cell-mm and --thickness-mm; a"
-            " chessboard's near left square is dark"
+            msg(
+                "expected the board's lines where its kind and sizes have them, but"
+                " only {n} % are seen there; check --cell-mm and --thickness-mm; a"
+                " chessboard's near left square is dark",
+                n=f"{100 * seen:.0f}",
+            )
         )
     off_px = known.board_off_px(
         residuals(state, measured, known)[start : start + sum(len(board.which) for board in boards)]
     )
     if off_px > BOARD_OFF_PX:
         raise InputError(
-            f"expected a flat board of these sizes, but its lines are {off_px:.1f} px off; check"
-            " --cell-mm and --thickness-mm"
+            msg(
+                "expected a flat board of these sizes, but its lines are {mm} px off;"
+                " check --cell-mm and --thickness-mm",
+                mm=f"{off_px:.1f}",
+            )
         )
     return seen
 
@@ -440,8 +458,10 @@ def _on_face(corners_px: Array, state: Array, lens: Lens, height_mm: float) -> A
     )
     if signed_area(places) >= 0:
         raise InputError(
-            "--corners-px: expected the board's corners clockwise from the far left, got another"
-            " order"
+            msg(
+                "--corners-px: expected the board's corners clockwise from the far"
+                " left, got another order"
+            )
         )
     return places
 
@@ -453,8 +473,11 @@ def _fitted(outline: Array, corners: Array) -> Array:
     """
     if len(outline) != len(corners):
         raise InputError(
-            f"--corners-px: expected with boards of four corners; this one has {len(outline)} and"
-            " has to be found by itself"
+            msg(
+                "--corners-px: expected with boards of four corners; this one has {n}"
+                " and has to be found by itself",
+                n=len(outline),
+            )
         )
     near = corners[[3, 2, 1, 0]]
     mean, other = outline.mean(axis=0), near.mean(axis=0)
@@ -471,8 +494,10 @@ def _ground(corners: Array) -> tuple[Open, Array]:
     if corners.ndim == 3:
         if signed_area(corners.mean(axis=1)) >= 0:
             raise InputError(
-                "expected cards 0 to 3 clockwise from the far left, seen from above; got another"
-                " order: lay each where its words say"
+                msg(
+                    "expected cards 0 to 3 clockwise from the far left, seen from above;"
+                    " got another order: lay each where its words say"
+                )
             )
         corners = _inner(corners)
     way = corners[2] - corners[3]

@@ -78,7 +78,10 @@ def _corner_cards(fiducials: Fiducials) -> tuple[Array, float]:
         or np.ptp(sides) > ALIKE_SIDES * sides.mean()
     ):
         raise InputError(
-            f"expected a table with four corner cards 0 to 3 ({DICTIONARY}) of one size; put back"
-            " what was moved, or calibrate it anew"
+            msg(
+                "expected a table with four corner cards 0 to 3 ({raw}) of one size;"
+                " put back what was moved, or calibrate it anew",
+                raw=DICTIONARY,
+            )
         )
     return np.array([corners[card] for card in CARDS]), float(sides.mean())

@@ -21,6 +21,7 @@ from calibration.table.board_edges import BoardEdges, printed_edges
 from calibration.table.marker_edges import edge_samples, refuse_mirrored
 from table.boards import Board
 from table.errors import InputError
+from table.messages import msg, phrase
 from table.solids import Array
 from table.table_config import Fiducials, Lens, rows_of
 from vision.cameras.frame import Image
@@ -73,7 +74,7 @@ OFF_PX, LEAST_SHARE = 0.5, 0.3
 """A fiducial does not fit if the median offset of its edges is larger than this, or a smaller share
 of its edges is found where they should be.
 """
-CHECK = "check its place and size"
+CHECK = phrase("check its place and size")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,8 +132,10 @@ def first_lens(image: Image, fiducials: Fiducials, board: Board) -> FirstLens:
         own, bloom_sigma = _measure_marks(image, state, marks, _module_px(state, seen, size))
         if len(own.places_px) < LEAST_EDGES:
             raise InputError(
-                "expected fiducials that are sharp and well lit, but theirs are too blurred or too"
-                " dark to be measured"
+                msg(
+                    "expected fiducials that are sharp and well lit, but theirs are too"
+                    " blurred or too dark to be measured"
+                )
             )
         printed = _measure_lines(image, state, lines) if lines and turn >= ALONE_ROUNDS else None
         measured = _joined(own, printed) if printed else own
@@ -153,8 +156,10 @@ def _corners(image: Image, fiducials: Fiducials) -> tuple[Array, Fiducials]:
     detected = detect_markers(image, fiducials)
     if detected.twice:
         raise InputError(
-            f"expected each fiducial once, but fiducial {detected.twice[0]} is seen twice; take one"
-            " away"
+            msg(
+                "expected each fiducial once, but fiducial {n} is seen twice; take one away",
+                n=detected.twice[0],
+            )
         )
     seen = tuple(marker for marker in fiducials.markers if marker.id in detected.corners_px)
     if len(seen) < LEAST_FIDUCIALS:
@@ -163,8 +168,12 @@ def _corners(image: Image, fiducials: Fiducials) -> tuple[Array, Fiducials]:
             str(marker.id) for marker in fiducials.markers if marker.id not in detected.corners_px
         )
         raise InputError(
-            f"expected {LEAST_FIDUCIALS} fiducials or more in the picture, got {len(seen)};"
-            f" {missing or 'no other'} not found"
+            msg(
+                "expected {n} fiducials or more in the picture, got {n2}; {text} not found",
+                n=LEAST_FIDUCIALS,
+                n2=len(seen),
+                text=missing or phrase("no other"),
+            )
         )
     corners = np.concatenate([detected.corners_px[marker.id] for marker in seen])
     return corners, msgspec.structs.replace(fiducials, markers=seen, covariance=msgspec.UNSET)
@@ -224,8 +233,11 @@ def _start(corners: Array, fiducials: Fiducials, size: NDArray[np.intp]) -> Arra
     if (worst > DISAGREES_SHARE * side).any():
         wrong = fiducials.markers[int((worst / side).argmax())].id
         raise InputError(
-            "expected fiducials where table.json says they lie; they do not fit one camera,"
-            f" fiducial {wrong} least; check places and sizes"
+            msg(
+                "expected fiducials where table.json says they lie; they do not fit one"
+                " camera, fiducial {n} least; check places and sizes",
+                n=wrong,
+            )
         )
     return np.asarray(best.x)
 
@@ -379,36 +391,54 @@ def _check(
         _project(state, corner_points(list(fiducials.markers), fiducials.z_mm), size), corners_px
     )
     if wrong.any():
-        why = (
-            f"the edges of fiducial {fiducials.markers[int(np.argmax(wrong))].id} are not where"
-            " it is"
+        why = phrase(
+            "the edges of fiducial {n} are not where it is",
+            n=fiducials.markers[int(np.argmax(wrong))].id,
         )
         raise InputError(
-            f"expected a sharp picture, but {why}; hold the camera still, focus it, and take"
-            " another"
+            msg(
+                "expected a sharp picture, but {text}; hold the camera still, focus it,"
+                " and take another",
+                text=why,
+            )
         )
     off = _off(state, own, size)
     for index, marker in enumerate(fiducials.markers):
         mine = own.edges.blooms[:, index + 1] > 0
         if mine.sum() < LEAST_SHARE * np.count_nonzero(marks.blooms[:, index + 1]):
             raise InputError(
-                f"expected fiducials where table.json says they lie; fiducial {marker.id} does not"
-                f" fit the others; {CHECK}"
+                msg(
+                    "expected fiducials where table.json says they lie; fiducial {n} does"
+                    " not fit the others; {text}",
+                    n=marker.id,
+                    text=CHECK,
+                )
             )
         off_px = float(np.median(np.abs(off[mine])))
         if off_px > OFF_PX:
             raise InputError(
-                f"expected fiducials where table.json says they lie; fiducial {marker.id} is off by"
-                f" {off_px:.1f} px; {CHECK}"
+                msg(
+                    "expected fiducials where table.json says they lie; fiducial {n} is"
+                    " off by {mm} px; {text}",
+                    n=marker.id,
+                    mm=f"{off_px:.1f}",
+                    text=CHECK,
+                )
             )
+    _check_usual(state, size)
+
+
+def _check_usual(state: Array, size: NDArray[np.intp]) -> None:
+    """Raise InputError if the lens is unlike any camera's."""
     if (np.abs(state[LENS] - USUAL) > UNUSUAL * USUAL_SIGMA).any():
         focal, k1 = float(np.exp(state[0])) * size[0], state[4]
-        why = (
-            f"expected fiducials that fit a usual lens, got a focal length of {focal:.0f} px, k1"
-            f" {k1:.2f}"
-        )
         raise InputError(
-            f"{why}; check the fiducials' places and sizes; a fisheye lens has to be calibrated"
+            msg(
+                "expected fiducials that fit a usual lens, got a focal length of {n} px, k1 {mm};"
+                " check the fiducials' places and sizes; a fisheye lens has to be calibrated",
+                n=f"{focal:.0f}",
+                mm=f"{k1:.2f}",
+            )
         )
 
 

@@ -40,6 +40,7 @@ from table.files import check_output, write_whole
 from table.formatting import beside
 from table.games import measuring
 from table.measured_text import Z_95, with_margin
+from table.messages import msg
 from table.table_config import Setup, load_table
 from vision.annotate.photo import check_picture_path
 from vision.cameras.frame import Image, swapped
@@ -129,7 +130,10 @@ def check(
     setup = load_table(table_path)
     if out.suffix.lower() != ".html" or not out.parent.is_dir():
         raise InputError(
-            f"--out: expected the name of a page, OUT.html, in a folder that exists, got {out}"
+            msg(
+                "--out: expected the name of a page, OUT.html, in a folder that exists, got {out}",
+                out=out,
+            )
         )
     taken = list(folder.iterdir()) if folder and folder.is_dir() else []
     check_output(out, table_path, *taken)
@@ -167,8 +171,10 @@ def check(
 def _cards(cards: str | None, distance_mm: float | None) -> tuple[tuple[int, int], float] | None:
     if (cards is None) != (distance_mm is None):
         raise InputError(
-            "expected --cards N,M and --distance-mm together: two fiducials, and how far apart"
-            " their middles were measured to be"
+            msg(
+                "expected --cards N,M and --distance-mm together: two fiducials, and"
+                " how far apart their middles were measured to be"
+            )
         )
     if cards is None or distance_mm is None:
         return None
@@ -179,10 +185,15 @@ def _cards(cards: str | None, distance_mm: float | None) -> tuple[tuple[int, int
         or int(ids[0]) == int(ids[1])
     ):
         raise InputError(
-            f"--cards: expected the numbers of two fiducials, such as 10,11, got {cards!r}"
+            msg(
+                "--cards: expected the numbers of two fiducials, such as 10,11, got {raw}",
+                raw=repr(cards),
+            )
         )
     if not 20 <= distance_mm <= 10000:
-        raise InputError(f"--distance-mm: expected 20 to 10000 mm, got {distance_mm:g}")
+        raise InputError(
+            msg("--distance-mm: expected 20 to 10000 mm, got {mm}", mm=f"{distance_mm:g}")
+        )
     return (int(ids[0]), int(ids[1])), distance_mm
 
 
@@ -191,11 +202,17 @@ def _place(text: str) -> tuple[float, float]:
         x, y = (float(part) for part in text.split(","))
     except ValueError as error:
         raise InputError(
-            f"--at: expected a place in mm of the table, such as 120,85.5, got {text!r}"
+            msg(
+                "--at: expected a place in mm of the table, such as 120,85.5, got {raw}",
+                raw=repr(text),
+            )
         ) from error
     if not np.isfinite([x, y]).all():
         raise InputError(
-            f"--at: expected a place in mm of the table, such as 120,85.5, got {text!r}"
+            msg(
+                "--at: expected a place in mm of the table, such as 120,85.5, got {raw}",
+                raw=repr(text),
+            )
         )
     return x, y
 
@@ -207,7 +224,10 @@ def _images(folder: Path | None, spec: str | None, setup: Setup) -> Mapping[str,
     """
     if (folder is None) == (spec is None):
         raise InputError(
-            "expected pictures of the table at rest: --from FOLDER or --camera SPEC, one of the two"
+            msg(
+                "expected pictures of the table at rest: --from FOLDER or --camera"
+                " SPEC, one of the two"
+            )
         )
     if folder is not None:
         frames = read_frames(folder, setup.camera)
@@ -216,8 +236,13 @@ def _images(folder: Path | None, spec: str | None, setup: Setup) -> Mapping[str,
         )
         if len(frames) > most:
             raise InputError(
-                f"{folder}: expected {most} pictures of this size at most, got {len(frames)}; take"
-                " some away"
+                msg(
+                    "{folder}: expected {n} pictures of this size at most, got {n2}; take"
+                    " some away",
+                    folder=folder,
+                    n=most,
+                    n2=len(frames),
+                )
             )
         return frames
     assert spec is not None

@@ -25,6 +25,7 @@ from cli.options import table_option
 from cli.terminal import console, say
 from table.errors import InputError
 from table.files import check_output
+from table.messages import msg
 from table.table_config import LearnedColour, Setup, load_table
 from table.table_file import replace_table
 from vision.cameras.frame import Image
@@ -72,7 +73,7 @@ def colours(
             shown = shown_pieces(image, setup)
             given = by_palette(shown, setup) if names is None else in_order(shown, names, setup)
         except InputError as error:
-            raise InputError(f"{where}: {error}") from error
+            raise InputError(msg("{where}: {text}", where=where, text=error.message)) from error
         for name, one in given.items():
             looks.setdefault(name, []).append(one)
     learned = {name: learn(name, seen) for name, seen in looks.items()}
@@ -90,12 +91,18 @@ def _order(order: str, setup: Setup) -> tuple[str, ...]:
     for index, name in enumerate(names):
         if name not in setup.colours:
             raise InputError(
-                f"--order: expected colours of this table ({', '.join(setup.colours)}), got"
-                f" {name!r}"
+                msg(
+                    "--order: expected colours of this table ({raw}), got {raw2}",
+                    raw=", ".join(setup.colours),
+                    raw2=repr(name),
+                )
             )
         if name in names[:index]:
             raise InputError(
-                f"--order: expected each colour once, one piece of each, got {name!r} again"
+                msg(
+                    "--order: expected each colour once, one piece of each, got {raw} again",
+                    raw=repr(name),
+                )
             )
     return names
 
@@ -104,8 +111,10 @@ def _images(pictures: tuple[Path, ...], spec: str | None, setup: Setup) -> list[
     """Where each picture comes from, and the pictures."""
     if bool(pictures) == (spec is not None):
         raise InputError(
-            "expected a picture of one piece of each colour: --picture FILE or --camera SPEC, one"
-            " of the two"
+            msg(
+                "expected a picture of one piece of each colour: --picture FILE or"
+                " --camera SPEC, one of the two"
+            )
         )
     if spec is None:
         return [(str(path), read_image(path, setup).image) for path in pictures]

@@ -26,10 +26,11 @@ from cli.calibrate.colours import colours
 from cli.calibrate.table import frame, printed, recheck, restore, table
 from cli.options import complain
 from cli.serve_options import page_options, served
-from cli.terminal import console, say, say_json
+from cli.terminal import console, in_language, say, say_json
 from table.errors import InputError
 from table.files import check_output
 from table.measured_text import fine_margin
+from table.messages import NONE, Message, msg, sentences
 from vision.annotate.photo import check_picture_path, write_picture
 from vision.cameras.base import open_camera
 from vision.cameras.reconnect import AnnouncedCamera
@@ -128,19 +129,24 @@ def lens(
         try:
             calibrated = calibrate_lens(views.views, views.size_px)
         except InputError as error:
-            raise InputError(f"{folder or spec}: {error}") from error
+            raise InputError(
+                msg("{raw}: {text}", raw=folder or spec, text=error.message)
+            ) from error
         file = lens_file(calibrated, views, target.description, target.square_mm)
         if picture is not None:
             write_picture(picture, coverage_picture(calibrated))
         kept = save_lens(file, out)
-        written = f"{out}: written." + (f" The lens before is {kept}." if kept else "")
+        written = sentences(
+            msg("{path}: written.", path=out),
+            msg("The lens before is {path}.", path=kept) if kept else "",
+        )
         if guide:
             guide.finish((_summary(file), *file.advice, written))
     if as_json:
         say_json(msgspec.json.encode(file, enc_hook=str).decode())
     else:
         _print(file)
-        say(written)
+        say(in_language(written))
 
 
 def _check_source(
@@ -150,11 +156,13 @@ def _check_source(
     with_camera = spec is not None or keep is not None or known is not None or panel
     if (folder is not None and with_camera) or (folder is None and spec is None):
         raise InputError(
-            "calibrate lens: expected --from FOLDER, or --camera, which --keep, --lens and --panel"
-            " go with"
+            msg(
+                "calibrate lens: expected --from FOLDER, or --camera, which --keep,"
+                " --lens and --panel go with"
+            )
         )
     if keep is not None and not keep.is_dir():
-        raise InputError(f"--keep: expected a folder that exists, got {keep}")
+        raise InputError(msg("--keep: expected a folder that exists, got {raw}", raw=keep))
 
 
 def _taken(
@@ -165,27 +173,33 @@ def _taken(
     with closing(AnnouncedCamera(open_camera(spec, None), complain)) as camera:
         if guide:
             return take_views(camera, target, guide, first_lens, keep)
-        with Terminal(console(err=True)) as terminal:
+        with Terminal(console(err=True), in_language) as terminal:
             return take_views(camera, target, terminal, first_lens, keep)
 
 
 def _target(name: str, corners: str | None, square_mm: float | None) -> Target:
     if name not in SQUARE_MM:
-        raise InputError(f"--target: expected charuco or chessboard, got {name!r}")
+        raise InputError(msg("--target: expected charuco or chessboard, got {raw}", raw=repr(name)))
     side = SQUARE_MM[name] if square_mm is None else square_mm
     if not 1 <= side <= 500:
-        raise InputError(f"--square-mm: expected 1 to 500 mm, got {side:g}")
+        raise InputError(msg("--square-mm: expected 1 to 500 mm, got {mm}", mm=f"{side:g}"))
     if name == "charuco":
         if corners is not None:
             raise InputError(
-                "--corners: expected with --target chessboard only; the ChArUco target has its own"
+                msg(
+                    "--corners: expected with --target chessboard only; the ChArUco target"
+                    " has its own"
+                )
             )
         return Charuco(side)
     counts = re.fullmatch(r"(\d{1,2})x(\d{1,2})", corners or "")
     if not counts or not all(3 <= int(count) <= 40 for count in counts.groups()):
         raise InputError(
-            "--corners: expected the chessboard's inner corners, 3x3 to 40x40, such as 9x6, got"
-            f" {corners or 'none'}"
+            msg(
+                "--corners: expected the chessboard's inner corners, 3x3 to 40x40, such"
+                " as 9x6, got {text}",
+                text=corners or NONE,
+            )
         )
     return ChessTarget(int(counts[1]), int(counts[2]), side)
 
@@ -209,7 +223,8 @@ def _print(file: LensFile) -> None:
         rows.add_row(escape(view.name), str(view.corners), *numbers)
     output.print(rows)
     for out in file.left_out:
-        output.print(f"left out {escape(out.name)}: {escape(out.reason)}", highlight=False)
+        message = msg("left out {name}: {text}", name=out.name, text=out.reason)
+        output.print(escape(in_language(message)), highlight=False)
     values = parameters_of(file.camera)
     rows = Table(box=SIMPLE_HEAD, caption="± holds 95 % of true values", caption_justify="left")
     for heading in ("parameter", "value", "unit"):
@@ -220,15 +235,19 @@ def _print(file: LensFile) -> None:
         )
     output.print(rows)
     for sentence in file.advice:
-        output.print(escape(sentence), highlight=False)
-    output.print(_summary(file), highlight=False)
+        output.print(escape(in_language(sentence)), highlight=False)
+    output.print(in_language(_summary(file)), highlight=False)
 
 
-def _summary(file: LensFile) -> str:
+def _summary(file: LensFile) -> Message:
     """Summary of a lens's quality."""
-    unseen = file.held_out_px[file.model]
-    message = (
-        f"{len(file.views)} views, model {file.model}: RMS {file.rms_px:.3f} px, on views it had"
-        f" not seen {unseen:.3f} px."
+    return sentences(
+        msg(
+            "{n} views, model {kind}: RMS {mm} px, on views it had not seen {mm2} px.",
+            n=len(file.views),
+            kind=file.model,
+            mm=f"{file.rms_px:.3f}",
+            mm2=f"{file.held_out_px[file.model]:.3f}",
+        ),
+        msg("Corners cover {share} of the picture.", share=f"{100 * file.coverage:.0f} %"),
     )
-    return f"{message} Corners cover {100 * file.coverage:.0f} % of the picture."

@@ -25,13 +25,14 @@ from calibration.table.placement import Placed, check_size, detect_cards, place_
 from calibration.table.single_image import FirstLens, first_lens
 from cli.options import table_option
 from cli.serve_options import page_options, served
-from cli.terminal import say
+from cli.terminal import in_language, say
 from table.boards import WORDS, Board
 from table.errors import InputError
 from table.files import MOST_TEXT_BYTES, check_output, read_bytes, read_json, write_whole
 from table.game_facts import DefaultTable
 from table.games import all_table_facts, played_on, titles_with_target
 from table.measured_text import Z_95, fine_margin
+from table.messages import NONE, NOTHING, Message, Number, msg, phrase, sentences
 from table.observation import Camera
 from table.solids import Array
 from table.table_config import FORMAT, Game, Lens, Setup, load_table, parse_table
@@ -110,13 +111,21 @@ def _played_on(kind: str, game: str | None) -> tuple[str, DefaultTable]:
     if game is None:
         played = played_on(kind)
         if played is None:
-            raise InputError(f"--board: expected one that a game is played on, got {kind!r}")
+            raise InputError(
+                msg("--board: expected one that a game is played on, got {raw}", raw=repr(kind))
+            )
         return played
     tables = {name: facts.default for name, facts in all_table_facts().items()}
     usual = tables.get(game)
     if usual is None or usual.kind != kind:
         fitting = ", ".join(name for name, one in tables.items() if one and one.kind == kind)
-        raise InputError(f"--game: expected one for this board ({fitting}), got {game!r}")
+        raise InputError(
+            msg(
+                "--game: expected one for this board ({raw}), got {raw2}",
+                raw=fitting,
+                raw2=repr(game),
+            )
+        )
     return game, usual
 
 
@@ -195,10 +204,14 @@ def table(
 ) -> None:
     """Find where four corner cards lie, and the board between them, and write a table.json."""
     if not 5 <= card_mm <= 1000:
-        raise InputError(f"--card-mm: expected 5 to 1000 mm, got {card_mm:g}")
+        raise InputError(msg("--card-mm: expected 5 to 1000 mm, got {mm}", mm=f"{card_mm:g}"))
     if not 0 <= thickness_mm <= MOST_THICK_MM:
         raise InputError(
-            f"--thickness-mm: expected 0 to {MOST_THICK_MM:g} mm, got {thickness_mm:g}"
+            msg(
+                "--thickness-mm: expected 0 to {mm} mm, got {mm2}",
+                mm=f"{MOST_THICK_MM:g}",
+                mm2=f"{thickness_mm:g}",
+            )
         )
     folder: Path | None = words["folder"]
     check_output(out, Path(lens_said), *(folder.iterdir() if folder and folder.is_dir() else ()))
@@ -206,7 +219,7 @@ def table(
     board = _board(words["kind"], words["cell_mm"], words["game"])
     corners = _corners_px(words["corners_px"]) if words["corners_px"] else None
     if corners is not None and words["panel"]:
-        raise InputError("--corners-px: expected this or --panel, which asks for the corners")
+        raise InputError(msg("--corners-px: expected this or --panel, which asks for the corners"))
     camera = lens_for(lens_said, size)
     frames = _frames(words["folder"], words["spec"], camera)
     guide = _corners_guide(frames) if words["panel"] else None
@@ -235,7 +248,7 @@ def table(
         if guide:
             guide.finish(told[::-1])
     for sentence in told:
-        say(sentence)
+        say(in_language(sentence))
 
 
 def _frames(folder: Path | None, spec: str | None, lens: Lens) -> Mapping[str, Image]:
@@ -245,16 +258,19 @@ def _frames(folder: Path | None, spec: str | None, lens: Lens) -> Mapping[str, I
     """
     if (folder is None) == (spec is None):
         raise InputError(
-            "expected photographs of the cards: --from FOLDER or --camera SPEC, one of the two"
+            msg("expected photographs of the cards: --from FOLDER or --camera SPEC, one of the two")
         )
     if folder is not None:
         return read_frames(folder, lens)
     if lens.orientation == "upright" and str(spec).startswith(("video:", "folder:")):
         raise InputError(
-            f"--camera: expected --from FOLDER with a lens for upright pictures, got {spec}, which"
-            " is read as the sensor wrote it"
+            msg(
+                "--camera: expected --from FOLDER with a lens for upright pictures, got"
+                " {spec}, which is read as the sensor wrote it",
+                spec=spec,
+            )
         )
-    lacking = ""
+    lacking = NOTHING
 
     def shows_all(image: Image) -> bool:
         nonlocal lacking
@@ -263,13 +279,13 @@ def _frames(folder: Path | None, spec: str | None, lens: Lens) -> Mapping[str, I
             return bool(detect_cards({str(spec): image}))
         except InputError as error:
             if str(error) != lacking:
-                lacking = str(error)
-                say(f"waiting: {lacking}", err=True)
+                lacking = error.message
+                say(in_language(msg("waiting: {text}", text=lacking)), err=True)
             return False
 
     images = take_pictures(str(spec), None, PICTURES, shows_all)
     if not images:
-        raise InputError(f"{spec}: {lacking}")
+        raise InputError(msg("{spec}: {text}", spec=spec, text=lacking))
     return {f"picture {number}": image for number, image in enumerate(images, 1)}
 
 
@@ -285,29 +301,47 @@ def _placed_by_hand(guide: CornersGuide, place: Callable[[Array], Placed]) -> Pl
         try:
             return place(guide.corners())
         except InputError as error:
-            guide.refuse(str(error))
+            guide.refuse(error.message)
 
 
-def _told(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[str]:
+def _told(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[Message]:
     """Quality of the calibration, in sentences."""
     told = [
-        f"cards {one} and {other}: {fine_margin(apart, placed.sigma_mm[one, other])} mm from middle"
-        " to middle"
+        msg(
+            "cards {n} and {n2}: {mm} mm from middle to middle",
+            n=one,
+            n2=other,
+            mm=fine_margin(apart, placed.sigma_mm[one, other]),
+        )
         for (one, other), apart in placed.apart_mm.items()
     ]
-    show = "picture shows" if photographs == 1 else "pictures show"
     told.append(
-        f"{placed.frames} of {photographs} {show} all four cards; edges are"
-        f" {max(placed.rms_px):.2f} px off on the worst card."
+        msg(
+            "{n} of {n2} picture shows all four cards; edges are {mm} px off on the worst card."
+            if photographs == 1
+            else "{n} of {n2} pictures show all four cards; edges are {mm} px off on the worst"
+            " card.",
+            n=placed.frames,
+            n2=photographs,
+            mm=f"{max(placed.rms_px):.2f}",
+        )
     )
     if placed.lines_seen:
         told.append(
-            f"The board ({kind}) is seen by {100 * placed.lines_seen:.0f} % of its lines; its"
-            " origin and axes are the table's."
+            msg(
+                "The board ({kind}) is seen by {share} of its lines; its origin and axes are the"
+                " table's.",
+                kind=kind,
+                share=f"{100 * placed.lines_seen:.0f} %",
+            )
         )
     told.append(
-        f"± holds 95 % of true values if the cards' fiducials are {card_mm:g} mm: measure one, and"
-        " one of the distances."
+        msg(
+            "± holds {share} of true values if the cards' fiducials are {mm} mm: measure one, and"
+            " one of the distances.",
+            share="95 %",
+            mm=f"{card_mm:g}",
+        )
     )
     return told
 
@@ -315,18 +349,31 @@ def _told(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[s
 def _board(kind: str, cell_mm: float | None, game: str | None) -> Board | None:
     """The board of a kind, with cells as measured; None for open ground."""
     if kind not in KINDS:
-        raise InputError(f"--board: expected {', '.join(KINDS)}, got {kind!r}")
+        raise InputError(
+            msg("--board: expected {raw}, got {raw2}", raw=", ".join(KINDS), raw2=repr(kind))
+        )
     _, usual = _played_on(kind, game)
     if kind in CELLS:
         least, most = CELLS[kind]
         if cell_mm is None or not least <= cell_mm <= most:
             raise InputError(
-                f"--cell-mm: expected {least:g} to {most:g} mm for {kind}, got"
-                f" {'none' if cell_mm is None else f'{cell_mm:g}'}"
+                msg(
+                    "--cell-mm: expected {mm} to {mm2} mm for {kind}, got {text}",
+                    mm=f"{least:g}",
+                    mm2=f"{most:g}",
+                    kind=kind,
+                    text=NONE if cell_mm is None else Number(f"{cell_mm:g}"),
+                )
             )
         return usual.board(cell_mm)
     if cell_mm is not None:
-        raise InputError(f"--cell-mm: expected with {', '.join(CELLS)} only, got it with {kind}")
+        raise InputError(
+            msg(
+                "--cell-mm: expected with {raw} only, got it with {kind}",
+                raw=", ".join(CELLS),
+                kind=kind,
+            )
+        )
     return None if kind == "open" else usual.board(usual.cell_mm)
 
 
@@ -338,13 +385,19 @@ def _corners_px(words: tuple[str, ...]) -> Array:
         corners = np.empty(0)
     if corners.shape != (4, 2) or not np.isfinite(corners).all():
         raise InputError(
-            f"--corners-px: expected four corners such as 412,96.5, got {' '.join(words)}"
+            msg(
+                "--corners-px: expected four corners such as 412,96.5, got {raw}",
+                raw=" ".join(words),
+            )
         )
     return corners
 
 
-def _written(out: Path, kept: Path | None) -> str:
-    return f"{out}: written." + (f" The table before is {kept}." if kept else "")
+def _written(out: Path, kept: Path | None) -> Message:
+    return sentences(
+        msg("{path}: written.", path=out),
+        msg("The table before is {path}.", path=kept) if kept else "",
+    )
 
 
 @click.command()
@@ -381,14 +434,14 @@ def frame(photo: Path, draft_path: Path, out: Path, **wanted: Any) -> None:
     try:
         first = first_lens(image, draft.fiducials, draft.board)
     except InputError as error:
-        raise InputError(f"{photo}: {error}") from error
+        raise InputError(msg("{photo}: {text}", photo=photo, text=error.message)) from error
     setup = msgspec.structs.replace(draft, camera=first.lens)
     camera = locate(image, setup)
     if not isinstance(camera, Camera):
-        raise InputError(f"{photo}: {camera.reason}")
+        raise InputError(msg("{photo}: {text}", photo=photo, text=camera.reason))
     kept = replace_table(setup, out)
     _say_first(first, setup, camera)
-    say(_written(out, kept))
+    say(in_language(_written(out, kept)))
 
 
 def read_draft(path: Path, lens: Lens, wanted: Wanted, scale: float = 1.0) -> Setup:
@@ -399,8 +452,11 @@ def read_draft(path: Path, lens: Lens, wanted: Wanted, scale: float = 1.0) -> Se
     raw = read_json(path)
     if not isinstance(raw, dict) or not {"fiducials", "board"} <= raw.keys():
         raise InputError(
-            f"{path}: expected a table with fiducials and board, as table.json and rinkside print"
-            " --json have them"
+            msg(
+                "{path}: expected a table with fiducials and board, as table.json and"
+                " rinkside print --json have them",
+                path=path,
+            )
         )
     document = {
         "format": FORMAT,
@@ -468,8 +524,12 @@ def printed(
     """
     if not 0.95 * BAR_MM <= bar_mm <= 1.05 * BAR_MM:
         raise InputError(
-            f"--bar-mm: expected {0.95 * BAR_MM:g} to {1.05 * BAR_MM:g} mm, got {bar_mm:g}; print"
-            " at 100 % (actual size)"
+            msg(
+                "--bar-mm: expected {mm} to {mm2} mm, got {mm3}; print at 100 % (actual size)",
+                mm=f"{0.95 * BAR_MM:g}",
+                mm2=f"{1.05 * BAR_MM:g}",
+                mm3=f"{bar_mm:g}",
+            )
         )
     check_output(out, board_path, Path(lens_said))
     setup = read_draft(board_path, lens_for(lens_said, size), Wanted(**wanted), bar_mm / BAR_MM)
@@ -479,7 +539,7 @@ def printed(
             f"All that is printed is taken to be {100 * (bar_mm / BAR_MM - 1):+.1f} % as long as it"
             " was drawn."
         )
-    say(_written(out, kept))
+    say(in_language(_written(out, kept)))
 
 
 def _say_first(first: FirstLens, setup: Setup, camera: Camera) -> None:
@@ -538,13 +598,15 @@ def recheck(ctx: click.Context, photo: Path, table_path: Path, before: Path | No
         read_image(photo, setup).image, setup, there if isinstance(there, Camera) else None
     ).message
     for sentence in told:
-        say(sentence)
+        say(in_language(sentence))
     if told:
         ctx.exit(1)
     say(
-        "Cards and board are where table.json says."
-        if before is None
-        else "Cards, board and camera are where they were."
+        in_language(
+            msg("Cards and board are where table.json says.")
+            if before is None
+            else msg("Cards, board and camera are where they were.")
+        )
     )
 
 
@@ -559,7 +621,9 @@ def restore(path: Path) -> None:
     else:
         load_lens(kept)
     now = (
-        read_bytes(path, "a file that can be replaced", MOST_TEXT_BYTES) if path.exists() else None
+        read_bytes(path, phrase("a file that can be replaced"), MOST_TEXT_BYTES)
+        if path.exists()
+        else None
     )
     aside = path.with_name(f".{path.name}.restored")
     os.replace(kept, aside)

@@ -285,7 +285,7 @@ def _readable(text: str, key: str) -> Move:
     try:
         return parse_move(text)
     except InvalidNotation as error:
-        raise InputError(f"input: {key}: {error}") from error
+        raise InputError(msg("input: {field}: {text}", field=key, text=error.message)) from error
 
 
 def _heard(state: State, as_it_lies: H, move: Callable[[Ranking], H]) -> H | Verdict:

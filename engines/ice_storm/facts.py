@@ -13,6 +13,7 @@ from engines.ice_storm.statistics import hits, squares
 from engines.ice_storm.touches import check_setup
 from table.errors import InputError
 from table.game_facts import TableFacts
+from table.messages import in_a_row, msg
 from table.table_config import Setup
 
 
@@ -48,8 +49,12 @@ def check_pieces(rulings: Mapping[str, str], setup: Setup) -> None:
         sizes = tuple(size for size in setup.sizes if size.name == named)
         if not sizes:
             raise InputError(
-                f"rulings.size: expected a size of table.json ({', '.join(setup.game.sizes)}), or"
-                f" {SAME_SIZE}, got {named!r}"
+                msg(
+                    "rulings.size: expected a size of table.json ({text}), or {raw}, got {raw2}",
+                    text=in_a_row(setup.game.sizes, "size"),
+                    raw=SAME_SIZE,
+                    raw2=repr(named),
+                )
             )
     fitting = (
         max(sizes, key=lambda size: size.base_mm)

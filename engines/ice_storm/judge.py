@@ -153,7 +153,7 @@ def _on_the_board(state: State, heard: OnSaid) -> Verdict:
         try:
             lies = Throw(player, Place.parse(heard.on))
         except InvalidNotation as error:
-            raise InputError(f"input: on: {error}") from error
+            raise InputError(msg("input: on: {text}", text=error.message)) from error
     if wrong := violation(state, lies):
         return refusal(wrong, player, (str(lies),), {}, stands(state, lies, wrong))
     if heard.on is not True:

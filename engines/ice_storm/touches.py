@@ -20,7 +20,7 @@ from engines.ice_storm.place import Place, shapes
 from engines.ice_storm.squares import SIDE, Square
 from table.boards import Board, Chessboard
 from table.errors import InputError
-from table.messages import phrase
+from table.messages import msg, phrase
 from table.observation import SeenPiece
 from table.pieces import PieceSize
 from table.solids import Array, convex_hull
@@ -117,12 +117,16 @@ def check_board(board: Board) -> Chessboard:
     """The board, if Ice Storm can be played on it; raises InputError."""
     if not isinstance(board, Chessboard) or (board.files, board.ranks) != (SIDE, SIDE):
         got = (
-            f"a chessboard of {board.files} x {board.ranks}"
+            phrase("a chessboard of {n} x {n2}", n=board.files, n2=board.ranks)
             if isinstance(board, Chessboard)
-            else "another board"
+            else phrase("another board")
         )
         raise InputError(
-            f"board: expected a chessboard of {SIDE} x {SIDE} squares for Ice Storm, got {got}"
+            msg(
+                "board: expected a chessboard of {n} x {n} squares for Ice Storm, got {text}",
+                n=SIDE,
+                text=got,
+            )
         )
     return board
 
@@ -136,8 +140,15 @@ def check_setup(board: Board, size: PieceSize) -> None:
     board = check_board(board)
     longest_mm = max(math.hypot(size.slant_mm, size.base_mm / 2), size.base_mm * math.sqrt(2))
     if board.square_mm <= longest_mm:
-        least = f"more than {longest_mm:.1f} mm, the length of a {size} piece (ruling ice_storm.6)"
-        raise InputError(f"board.square_mm: expected {least}, got {board.square_mm:.1f} mm")
+        raise InputError(
+            msg(
+                "board.square_mm: expected more than {mm} mm, the length of a {size} piece (ruling"
+                " ice_storm.6), got {mm2} mm",
+                mm=f"{longest_mm:.1f}",
+                size=size,
+                mm2=f"{board.square_mm:.1f}",
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

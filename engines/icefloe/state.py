@@ -14,6 +14,7 @@ from engines.icefloe.moves import ANSWERS, COINS
 from engines.resigned import RESIGNED, next_left, read_resigned, write_resigned
 from engines.state_notation import NONE, read_counts, read_line, read_state, write_line
 from table.errors import InputError
+from table.messages import in_a_row, msg
 
 HIDDEN = "?"
 PLAYS = {"red": "S", "black": "M", "yellow": "C", "green": "C", "blue": "A"}
@@ -367,14 +368,22 @@ def fresh(players: Sequence[str], rulings: Chosen) -> State:
     for player in players:
         if player not in PLAYS:
             raise InputError(
-                f"players: expected colours of the suits ({', '.join(PLAYS)}), got {player!r}"
+                msg(
+                    "players: expected colours of the suits ({text}), got {raw}",
+                    text=in_a_row(PLAYS, "colour"),
+                    raw=repr(player),
+                )
             )
     for player in players:
         sharing = [other for other in players if PLAYS[other] == PLAYS[player]]
         if len(sharing) > 1:
             raise InputError(
-                f"players: expected each suit once, got {SUITS[PLAYS[player]]} {len(sharing)} times"
-                f" ({', '.join(sharing)})"
+                msg(
+                    "players: expected each suit once, got {raw} {n} times ({text})",
+                    raw=SUITS[PLAYS[player]],
+                    n=len(sharing),
+                    text=in_a_row(sharing, "colour"),
+                )
             )
     seats = len(players)
     return State(

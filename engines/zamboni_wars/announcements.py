@@ -69,7 +69,13 @@ def hear(state: State, heard: Mapping[str, Any], in_doubt: bool = False, /) -> V
     form = read_heard(heard, DieSaid, FireSaid, HoldSaid, StaysSaid)
     player = heard["player"]
     if player not in state.players:
-        raise InputError(f"input: player: expected {', '.join(state.players)}, got {player!r}")
+        raise InputError(
+            msg(
+                "input: player: expected {raw}, got {raw2}",
+                raw=", ".join(state.players),
+                raw2=repr(player),
+            )
+        )
     match form:
         case DieSaid():
             return _die(state, player, form.die, in_doubt)

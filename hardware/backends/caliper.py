@@ -18,6 +18,7 @@ from time import monotonic
 from hardware.backends.serial_port import Port
 from hardware.interfaces import Reading
 from hardware.lamp_thread import LEAVE_S, RETRY_S, why_lost
+from table.messages import msg
 
 POLL_S = 0.05
 LONGEST_MM = 1000.0
@@ -25,7 +26,6 @@ LONGEST_MM = 1000.0
 _MITUTOYO = re.compile(r"\d\dA([+-]\d{1,8}(?:\.(\d{1,5}))?)")
 _PLAIN = re.compile(r"([+-]?\d{1,6}(?:[.,]\d{1,6})?)\s*(mm|in|\")?")
 INCH_MM = 25.4
-NO_LENGTH = "it sends what is no length"
 AGAIN_S = 0.3
 """The same length within this time is one press of the button that was sent twice."""
 
@@ -55,6 +55,7 @@ class SerialCalliper:
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
         self.trouble = ""
+        self._unread = False
 
     def listen(self, tell: Callable[[Reading], None]) -> None:
         self._thread = threading.Thread(
@@ -82,18 +83,23 @@ class SerialCalliper:
             except (
                 Exception
             ) as error:  # whatever a driver raises, the calliper is lost and tried again
-                self.trouble, wait_s = why_lost(error), RETRY_S
+                self.trouble, self._unread, wait_s = why_lost(error), False, RETRY_S
                 if self._port is not None:
                     with suppress(Exception):
                         self._port.close()
                     self._port = None
                 continue
             readings = [(line, parse_reading(line)) for line in lines]
-            if lines or NO_LENGTH not in self.trouble:
+            if lines or not self._unread:
                 unread = next((line for line, reading in readings if reading is None), "")
+                self._unread = bool(unread)
                 self.trouble = (
-                    f"{self._port.name}: {NO_LENGTH}, such as {unread[:20]!r}: is its speed the one"
-                    " in the settings?"
+                    msg(
+                        "{name}: it sends what is no length, such as {raw}: is its speed the one in"
+                        " the settings?",
+                        name=self._port.name,
+                        raw=repr(unread[:20]),
+                    )
                     if unread
                     else ""
                 )

@@ -24,6 +24,7 @@ from hardware.lamp_levels import lanterns
 from hardware.press_reader import PressReader
 from hardware.settings import Library
 from table.errors import InputError
+from table.messages import Message, msg, phrase
 
 FRAMES_PER_S = 40
 """Fades look smooth from about 30 on."""
@@ -65,25 +66,38 @@ def open_pins(library: Library) -> Factory:
     except ImportError as error:
         package = {"lgpio": "'lgpio>=0.2.2'", "rpigpio": "rpi-lgpio", "mock": "gpiozero"}[library]
         raise InputError(
-            f"hardware.pins: expected {library} to be installed ({error}); run: pip install"
-            f" {package}"
+            msg(
+                "hardware.pins: expected {library} to be installed ({raw}); run: pip"
+                " install {package}",
+                library=library,
+                raw=error,
+                package=package,
+            )
         ) from error
     except (
         Exception
     ) as error:  # gpiozero's errors, OSError, and an Exception of lgpio's own class, `lgpio.error`
         raise InputError(
-            f"hardware.pins: expected pins that {library} can use, but it says: {error};"
-            f" {_remedy(library)}"
+            msg(
+                "hardware.pins: expected pins that {library} can use, but it says: {raw}; {text}",
+                library=library,
+                raw=error,
+                text=_remedy(library),
+            )
         ) from error
 
 
-def _remedy(library: Library) -> str:
+def _remedy(library: Library) -> Message:
     """What to do where pins cannot be opened."""
     if library == "lgpio" and LG_WD in os.environ and not os.access(os.environ[LG_WD], os.W_OK):
-        return f"set {LG_WD} to a folder that may be written to, it is {os.environ[LG_WD]!r}"
+        return phrase(
+            "set {raw} to a folder that may be written to, it is {raw2}",
+            raw=LG_WD,
+            raw2=repr(os.environ[LG_WD]),
+        )
     if any(not os.access(chip, os.R_OK | os.W_OK) for chip in sorted(DEV.glob("gpiochip*"))):
-        return "no permission; run: sudo usermod -aG gpio $USER, then log in again"
-    return "is this a Raspberry Pi?"
+        return phrase("no permission; run: sudo usermod -aG gpio $USER, then log in again")
+    return phrase("is this a Raspberry Pi?")
 
 
 def _claim(setting: str, device: Callable[..., Any], pin: int, pins: Factory, **how: Any) -> Any:
@@ -94,7 +108,11 @@ def _claim(setting: str, device: Callable[..., Any], pin: int, pins: Factory, **
         Exception
     ) as error:  # gpiozero's errors and, where another program holds the pin, `lgpio.error`
         raise InputError(
-            f"{setting}: expected a pin that is free, but the library says: {error}"
+            msg(
+                "{setting}: expected a pin that is free, but the library says: {raw}",
+                setting=setting,
+                raw=error,
+            )
         ) from error
 
 

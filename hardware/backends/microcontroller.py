@@ -31,6 +31,7 @@ from hardware.interfaces import DeviceLost, Faces, Press, check_faces
 from hardware.lamp_levels import lanterns
 from hardware.lamp_thread import LEAVE_S, RETRY_S, why_lost
 from hardware.press_reader import PressReader
+from table.messages import msg
 
 BAUD = 115200
 HELLO = "rinkside-board/1"
@@ -150,7 +151,9 @@ class Link:
         self._steps += 1
         if not self._known and self._steps == round(STARTS_S / POLL_S):
             with self._lock:
-                self._trouble = f"{self._port.name}: no board answers: is its program on it?"
+                self._trouble = msg(
+                    "{name}: no board answers: is its program on it?", name=self._port.name
+                )
         for line in self._port.lines():
             self._hear(line)
         if self._known:

@@ -17,6 +17,7 @@ from serial.tools import list_ports
 
 from hardware.interfaces import DeviceLost
 from table.errors import InputError
+from table.messages import Message, msg, phrase
 
 WRITE_S = 0.5
 """A device that takes nothing for so long is lost."""
@@ -48,16 +49,16 @@ class Port:
         try:
             self._port.write(data)
         except serial.SerialTimeoutException as error:
-            raise DeviceLost(f"{self.name}: it takes nothing any more") from error
+            raise DeviceLost(msg("{name}: it takes nothing any more", name=self.name)) from error
         except FAILURES as error:
-            raise DeviceLost(f"{self.name}: it is gone") from error
+            raise DeviceLost(msg("{name}: it is gone", name=self.name)) from error
 
     def read(self) -> bytes:
         """What has come, without waiting, at most KEPT_BYTES; raises DeviceLost."""
         try:
             data: bytes = self._port.read(KEPT_BYTES)
         except FAILURES as error:
-            raise DeviceLost(f"{self.name}: it is gone") from error
+            raise DeviceLost(msg("{name}: it is gone", name=self.name)) from error
         return data
 
     def lines(self) -> list[str]:
@@ -101,38 +102,50 @@ def open_port(device: str, baud: int, setting: str) -> Port:
             port.exclusive = True
         port.open()
     except (serial.SerialException, OSError, termios.error, ValueError) as error:
-        raise InputError(f"{setting}: {_why(device, baud, error)}") from error
+        raise InputError(
+            msg("{setting}: {text}", setting=setting, text=_why(device, baud, error))
+        ) from error
     return Port(port, device)
 
 
-def _why(device: str, baud: int, error: Exception) -> str:
+def _why(device: str, baud: int, error: Exception) -> Message:
     match getattr(error, "errno", None):
         case errno.ENOENT | errno.ENODEV | errno.ENXIO:
-            return (
-                f"expected a serial port of this machine, got {device!r}, which is not there"
-                f" ({_there()})"
+            return phrase(
+                "expected a serial port of this machine, got {raw}, which is not there ({text})",
+                raw=repr(device),
+                text=_there(),
             )
         case errno.EACCES | errno.EPERM:
-            return (
-                f"expected a port that may be used, got {device!r}: no permission; run: sudo"
-                " usermod -aG dialout $USER, then log in again"
+            return phrase(
+                "expected a port that may be used, got {raw}: no permission; run: sudo"
+                " usermod -aG dialout $USER, then log in again",
+                raw=repr(device),
             )
         case errno.EAGAIN | errno.EBUSY:
-            return f"expected a port that is free, got {device!r}, which another program uses"
+            return phrase(
+                "expected a port that is free, got {raw}, which another program uses",
+                raw=repr(device),
+            )
         case _ if isinstance(error, ValueError) and "baud" in str(error).lower():
-            return f"expected a speed that {device} can do, such as 115200, got {baud} baud"
+            return phrase(
+                "expected a speed that {device} can do, such as 115200, got {n} baud",
+                device=device,
+                n=baud,
+            )
         case _:
-            return (
-                f"expected a serial port ({_there()}), got {device!r}, which cannot be used as one"
-                f" ({error})"
+            return phrase(
+                "expected a serial port ({text}), got {raw}, which cannot be used as one ({raw2})",
+                text=_there(),
+                raw=repr(device),
+                raw2=error,
             )
 
 
-def _there() -> str:
-    return (
-        "there are:"
-        f" {', '.join(port.device for port in found_ports()) or 'none: is it plugged in?'}"
-    )
+def _there() -> Message:
+    if not (ports := found_ports()):
+        return phrase("there are: none: is it plugged in?")
+    return phrase("there are: {raw}", raw=", ".join(port.device for port in ports))
 
 
 class Found(NamedTuple):

@@ -9,6 +9,7 @@ from contextlib import suppress
 from hardware.step_player import StepPlayer
 from table.errors import InputError
 from table.languages import Language
+from table.messages import msg
 
 PROGRAM = "espeak-ng"
 LONGEST_MS = 15_000
@@ -29,8 +30,11 @@ class Espeak(StepPlayer[str]):
         """Raises InputError where espeak-ng is not installed."""
         if (path := shutil.which(PROGRAM)) is None:
             raise InputError(
-                f"hardware.voice.kind: expected {PROGRAM} on this machine, but it is not installed:"
-                f" sudo apt install {PROGRAM}"
+                msg(
+                    "hardware.voice.kind: expected {program} on this machine, but it is not"
+                    " installed: sudo apt install {program}",
+                    program=PROGRAM,
+                )
             )
         self._trouble = ""
         self.language = language
@@ -59,7 +63,9 @@ class Espeak(StepPlayer[str]):
             with suppress(BrokenPipeError), self._speaking.stdin as ear:
                 ear.write(words.encode())
         except OSError as error:
-            self._trouble = f"{PROGRAM} cannot be run ({error.strerror})"
+            self._trouble = msg(
+                "{program} cannot be run ({raw})", program=PROGRAM, raw=error.strerror
+            )
 
     def _hush(self) -> None:
         """End what is being said, and see whether what was said before could be."""
@@ -68,7 +74,11 @@ class Espeak(StepPlayer[str]):
             return
         if speaking.poll() is not None:
             self._trouble = (
-                f"{PROGRAM} ended with {speaking.returncode}: is there a loudspeaker?"
+                msg(
+                    "{program} ended with {n}: is there a loudspeaker?",
+                    program=PROGRAM,
+                    n=speaking.returncode,
+                )
                 if speaking.returncode
                 else ""
             )

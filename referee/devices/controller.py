@@ -29,6 +29,7 @@ from referee.sessions.state import SessionState
 from referee.sessions.status import RefereeStatus, Status
 from table.boards import Board
 from table.errors import InputError, said_of
+from table.messages import Word, in_a_row, msg
 
 logger = logging.getLogger(__name__)
 
@@ -174,7 +175,9 @@ class Companion:
         message = said_of(error)
         if message != self._failure:
             logger.info("a device failed", exc_info=error)
-            self._say(f"lamps, dice, buttons: {message}; this was left out, and they go on")
+            self._say(
+                msg("lamps, dice, buttons: {raw}; this was left out, and they go on", raw=message)
+            )
         self._failure = message
 
     def _complain(self) -> None:
@@ -185,12 +188,10 @@ class Companion:
             troubles.setdefault(why, []).append(part)
         for why, parts in troubles.items():
             if self._troubles.get(why) != parts:
-                self._say(f"{', '.join(parts)}: {why}")
+                self._say(msg("{text}: {text2}", text=in_a_row(map(Word, parts)), text2=why))
         if self._troubles and not troubles:
-            self._say(
-                f"{', '.join(sorted({part for parts in self._troubles.values() for part in parts}))}:"  # noqa: E501
-                " working again"
-            )
+            again = sorted({part for parts in self._troubles.values() for part in parts})
+            self._say(msg("{text}: working again", text=in_a_row(map(Word, again))))
         self._troubles = troubles
 
     def _document(self, ledger: SessionState, records: tuple[Record, ...]) -> dict[str, Any]:
@@ -278,7 +279,7 @@ class Companion:
                     self._read(message) if isinstance(message, Reading) else self._pressed(message)
                 )
             except LogFailed as error:
-                self._say(str(error))
+                self._say(error.message)
                 done = False
             except InputError:
                 done = False

@@ -19,7 +19,7 @@ from referee.sessions.misreadings import Kind, Misread, kind_of
 from referee.sessions.state import SessionState, followed_by
 from referee.sessions.verdict_events import told
 from table.errors import InputError
-from table.messages import NOTHING, Message, msg, phrase
+from table.messages import NOTHING, Message, in_a_row, msg, phrase
 from table.observation import Observation, SeenPiece
 from table.solids import lying, upright
 from table.table_config import Setup
@@ -151,8 +151,11 @@ def as_told(seen: Observation, pieces: Sequence[PieceCorrection], setup: Setup) 
     by_index = {piece.index: piece for piece in pieces if piece.index is not None}
     if not set(by_index) <= set(range(len(seen.pieces))):
         raise InputError(
-            f"expected pieces 0 to {len(seen.pieces) - 1}, got {max(by_index)}: the table is"
-            " another one now"
+            msg(
+                "expected pieces 0 to {n}, got {n2}: the table is another one now",
+                n=len(seen.pieces) - 1,
+                n2=max(by_index),
+            )
         )
     kept = [
         index for index in range(len(seen.pieces)) if index not in by_index or by_index[index].there
@@ -178,12 +181,19 @@ def _new(
 ) -> SeenPiece:
     if piece.colour not in (*setup.game.colours, setup.game.target):
         raise InputError(
-            f"expected a colour of this table ({', '.join(setup.game.colours)}), got"
-            f" {piece.colour!r}"
+            msg(
+                "expected a colour of this table ({text}), got {raw}",
+                text=in_a_row(setup.game.colours, "colour"),
+                raw=repr(piece.colour),
+            )
         )
     if piece.size not in setup.game.sizes:
         raise InputError(
-            f"expected a size of this table ({', '.join(setup.game.sizes)}), got {piece.size!r}"
+            msg(
+                "expected a size of this table ({text}), got {raw}",
+                text=in_a_row(setup.game.sizes, "size"),
+                raw=repr(piece.size),
+            )
         )
     if piece.pose not in ("upright", "lying"):
         raise InputError(

@@ -88,7 +88,9 @@ class Ruler:
 
     def _lose_camera(self, error: CameraLost, retry_s: float) -> None:
         message = msg(
-            "The camera is lost ({raw}); trying again in {mm} s.", raw=error, mm=f"{retry_s:g}"
+            "The camera is lost ({text}); trying again in {mm} s.",
+            text=error.message,
+            mm=f"{retry_s:g}",
         )
         self._tell("camera lost", message)
         self._pause(retry_s)

@@ -104,17 +104,20 @@ class PatientSession:
                 if self._stopping.is_set():
                     raise
                 message = sentences(
-                    msg("The log cannot be written ({raw}).", raw=error),
+                    msg("The log cannot be written ({text}).", text=error.message),
                     msg("The game waits, and goes on as soon as it can."),
                 )
                 self._live.tell("stopped", message)
                 if not waiting:
                     self._say(
-                        f"{error}; the game waits, and goes on as soon as the log can be written"
+                        msg(
+                            "{text}; the game waits, and goes on as soon as the log can be written",
+                            text=error.message,
+                        )
                     )
                 waiting = True
                 self._pause(RETRY_S)
             else:
                 if waiting:
-                    self._say("the log can be written again; the game goes on")
+                    self._say(msg("the log can be written again; the game goes on"))
                 return written

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from table.errors import InputError
 from table.files import convert, read_json_lines, shown
+from table.messages import msg, phrase
 from table.text import check_unicode
 
 
@@ -28,7 +29,8 @@ def read_inputs(path: Path) -> tuple[Input, ...]:
     Raises InputError with the line of the first mistake.
     """
     inputs = [
-        _input(message, where) for where, message in read_json_lines(path, "one JSON object a line")
+        _input(message, where)
+        for where, message in read_json_lines(path, phrase("one JSON object a line"))
     ]
     return tuple(sorted(inputs, key=lambda heard: heard.at_ms))
 
@@ -36,7 +38,11 @@ def read_inputs(path: Path) -> tuple[Input, ...]:
 def _input(message: Any, where: str) -> Input:
     if not isinstance(message, dict) or "t_ms" not in message:
         raise InputError(
-            f"{where}: expected a JSON object with its time as t_ms, got {shown(message)}"
+            msg(
+                "{where}: expected a JSON object with its time as t_ms, got {raw}",
+                where=where,
+                raw=shown(message),
+            )
         )
     check_unicode(message, where)
     return Input(convert(message.pop("t_ms"), int, where, "t_ms"), message, where)

@@ -204,7 +204,7 @@ class Referee:
                     self._hear(LAST_MS)
                     message = msg("There are no more pictures.")
         except (CannotGoOn, LogFailed) as error:
-            self._end(msg("The referee had to stop: {raw}", raw=error))
+            self._end(msg("The referee had to stop: {text}", text=error.message))
             raise
         self._end(message)
 
@@ -221,7 +221,7 @@ class Referee:
         self._live.tell(
             "camera lost",
             sentences(
-                msg("The camera is lost ({raw}).", raw=error),
+                msg("The camera is lost ({text}).", text=error.message),
                 msg("The game waits; trying again in {mm} s.", mm=f"{retry_s:g}"),
             ),
         )
@@ -240,7 +240,9 @@ class Referee:
             except LogFailed:
                 raise
             except InputError as error:
-                raise CannotGoOn(f"{heard.where}: {error}") from error
+                raise CannotGoOn(
+                    msg("{where}: {text}", where=heard.where, text=error.message)
+                ) from error
 
     def _hear_one(self, heard: Mapping[str, object]) -> None:
         record = self._session.hear(heard)

@@ -138,11 +138,14 @@ class Supervisor:
             )
             self._live.tell("ended", halted)
             raise Halted(
-                f"{halted} Start Rinkside again with --resume {self._session.id}"
+                sentences(halted, msg("Start Rinkside again with --resume {n}", n=self._session.id))
             ) from error
         self._say(
-            f"the referee failed ({message}, {Path(place.filename).name}:{place.lineno}) and begins"
-            " again from the log"
+            msg(
+                "the referee failed ({raw}, {where}) and begins again from the log",
+                raw=message,
+                where=f"{Path(place.filename).name}:{place.lineno}",
+            )
         )
         trouble = sentences(
             msg("The referee failed ({raw}) and began again from the log.", raw=message),

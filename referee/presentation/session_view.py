@@ -164,7 +164,7 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     players: tuple[str, ...]
     names: dict[str, str]
     rulings: dict[str, str]
-    camera: str
+    camera: Message
     simulated: bool
     phase: Phase
     next: str | None

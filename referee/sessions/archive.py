@@ -27,6 +27,7 @@ from referee.sessions.private_files import OWNER_FILE
 from referee.sessions.state import Games, SessionState, apply, begin, recorded
 from table.errors import InputError
 from table.files import whole_file
+from table.messages import msg
 
 RECORDS = "records.jsonl"
 MOST_BYTES = 1_000_000_000
@@ -124,7 +125,13 @@ def import_session(
             with closing(_records(archive, path)) as read:
                 first = next(read, None)
             if first is None or not isinstance(first.event, SessionStarted):
-                raise InputError(f"{path}: {RECORDS}: expected the start of a session first")
+                raise InputError(
+                    msg(
+                        "{path}: {name}: expected the start of a session first",
+                        path=path,
+                        name=RECORDS,
+                    )
+                )
             _refuse_twice(log, first.event, records, path)
             return log.take_in(
                 _followed(_records(archive, path), games, path),
@@ -134,13 +141,20 @@ def import_session(
         raise
     except OSError as error:
         raise InputError(
-            f"{path}: expected a session that was exported, but it cannot be read"
-            f" ({error.strerror})"
+            msg(
+                "{path}: expected a session that was exported, but it cannot be read ({raw})",
+                path=path,
+                raw=error.strerror,
+            )
         ) from error
     except DAMAGED as error:
         raise InputError(
-            f"{path}: expected a session that was exported (a zip file), but it is damaged or"
-            f" something else ({error})"
+            msg(
+                "{path}: expected a session that was exported (a zip file), but it is"
+                " damaged or something else ({raw})",
+                path=path,
+                raw=error,
+            )
         ) from error
 
 
@@ -159,8 +173,12 @@ class _Careful(io.BufferedReader):
         wanted = self._size - self.tell() if size is None or size < 0 else size
         if wanted > MOST_DIRECTORY:
             raise InputError(
-                f"{self._path}: expected a zip with a directory of {MOST_DIRECTORY >> 20} MB at"
-                f" most, got {wanted >> 20} MB"
+                msg(
+                    "{path}: expected a zip with a directory of {n} MB at most, got {n2} MB",
+                    path=self._path,
+                    n=MOST_DIRECTORY >> 20,
+                    n2=wanted >> 20,
+                )
             )
         return super().read(size)
 
@@ -170,7 +188,12 @@ def _check_directory(archive: zipfile.ZipFile, path: Path, most_bytes: int) -> N
     members = archive.infolist()
     if len(members) > MOST_RECORDS + 1:
         raise InputError(
-            f"{path}: expected {MOST_RECORDS + 1} files in it at most, got {len(members)}"
+            msg(
+                "{path}: expected {n} files in it at most, got {n2}",
+                path=path,
+                n=MOST_RECORDS + 1,
+                n2=len(members),
+            )
         )
     if wrong := next(
         (
@@ -181,20 +204,33 @@ def _check_directory(archive: zipfile.ZipFile, path: Path, most_bytes: int) -> N
         None,
     ):
         raise InputError(
-            f"{path}: {wrong.filename}: expected a file that is stored or deflated, got method"
-            f" {wrong.compress_type}"
+            msg(
+                "{path}: {name}: expected a file that is stored or deflated, got method {raw}",
+                path=path,
+                name=wrong.filename,
+                raw=wrong.compress_type,
+            )
         )
     unpacked = sum(one.file_size for one in members)
     if unpacked > most_bytes:
         raise InputError(
-            f"{path}: expected {most_bytes // 10**6} MB at most when it is unpacked, got"
-            f" {unpacked // 10**6} MB; see --max-mb"
+            msg(
+                "{path}: expected {n} MB at most when it is unpacked, got {n2} MB; see --max-mb",
+                path=path,
+                n=most_bytes // 10**6,
+                n2=unpacked // 10**6,
+            )
         )
     packed = max(1, path.stat().st_size)
     if unpacked > RATIO_FROM_BYTES and unpacked > MOST_RATIO * packed:
         raise InputError(
-            f"{path}: expected a session, which unpacks to {MOST_RATIO} times its size at most, got"
-            f" {unpacked // packed} times"
+            msg(
+                "{path}: expected a session, which unpacks to {n} times its size at"
+                " most, got {n2} times",
+                path=path,
+                n=MOST_RATIO,
+                n2=unpacked // packed,
+            )
         )
 
 
@@ -207,8 +243,12 @@ def _opened(archive: zipfile.ZipFile, name: str, path: Path) -> IO[bytes]:
         return archive.open(name)
     except KeyError:
         raise InputError(
-            f"{path}: expected {name} in it, but it is not there; was it exported by rinkside log"
-            " export?"
+            msg(
+                "{path}: expected {name} in it, but it is not there; was it exported by"
+                " rinkside log export?",
+                path=path,
+                name=name,
+            )
         ) from None
 
 
@@ -217,11 +257,19 @@ def _jpeg(archive: zipfile.ZipFile, seq: int, path: Path) -> bytes:
         data = file.read(MOST_PICTURE + 1)
     if len(data) > MOST_PICTURE:
         raise InputError(
-            f"{path}: {_picture(seq)}: expected a picture of {MOST_PICTURE >> 20} MB at most, got"
-            " more"
+            msg(
+                "{path}: {name}: expected a picture of {n} MB at most, got more",
+                path=path,
+                name=_picture(seq),
+                n=MOST_PICTURE >> 20,
+            )
         )
     if not data.startswith(b"\xff\xd8"):
-        raise InputError(f"{path}: {_picture(seq)}: expected a JPEG, got something else")
+        raise InputError(
+            msg(
+                "{path}: {name}: expected a JPEG, got something else", path=path, name=_picture(seq)
+            )
+        )
     return data
 
 
@@ -237,12 +285,21 @@ def _lines(archive: zipfile.ZipFile, path: Path) -> Iterator[tuple[str, bytes]]:
                 return
             if len(line) > MOST_LINE:
                 raise InputError(
-                    f"{where}: expected a record of {MOST_LINE >> 10} kB at most, got more"
+                    msg(
+                        "{where}: expected a record of {n} kB at most, got more",
+                        where=where,
+                        n=MOST_LINE >> 10,
+                    )
                 )
             if number > MOST_RECORDS or read > MOST_TEXT:
                 raise InputError(
-                    f"{path}: {RECORDS}: expected {MOST_RECORDS} records and {MOST_TEXT >> 20} MB"
-                    " at most, got more"
+                    msg(
+                        "{path}: {name}: expected {n} records and {n2} MB at most, got more",
+                        path=path,
+                        name=RECORDS,
+                        n=MOST_RECORDS,
+                        n2=MOST_TEXT >> 20,
+                    )
                 )
             yield where, line
 
@@ -253,18 +310,28 @@ def _records(archive: zipfile.ZipFile, path: Path) -> Generator[Record, None, No
             document: Any = json.loads(line.decode())
         except UnicodeDecodeError as error:
             raise InputError(
-                f"{path}: {RECORDS}: expected text in UTF-8 ({error.reason})"
+                msg(
+                    "{path}: {name}: expected text in UTF-8 ({raw})",
+                    path=path,
+                    name=RECORDS,
+                    raw=error.reason,
+                )
             ) from error
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{where}: expected a record as JSON ({error})") from error
+            raise InputError(
+                msg("{where}: expected a record as JSON ({raw})", where=where, raw=error)
+            ) from error
         place = (
             {name: document.pop(name, None) for name in PLACE} if isinstance(document, dict) else {}
         )
         numbers = [place.get(name) for name in ("seq", "session", "at_ms")]
         if not all(type(value) is int and abs(value) < 2**53 for value in numbers):
             raise InputError(
-                f"{where}: expected a record with numbers seq, session and at_ms, got"
-                f" {line[:60].decode(errors='replace')!r}"
+                msg(
+                    "{where}: expected a record with numbers seq, session and at_ms, got {raw}",
+                    where=where,
+                    raw=repr(line[:60].decode(errors="replace")),
+                )
             )
         event = decode_document(document, where)
         yield Record(
@@ -284,13 +351,20 @@ def _followed(records: Iterator[Record], games: Games, path: Path) -> Iterator[R
     before: Record | None = None
     for record in records:
         if before is not None and (record.seq <= before.seq or record.session != before.session):
-            raise InputError(f"{where}: expected the records of one session in the order of seq")
+            raise InputError(
+                msg("{where}: expected the records of one session in the order of seq", where=where)
+            )
         known[record.seq] = record.seq
         try:
             renumbered(record.event, known)
         except KeyError as error:
             raise InputError(
-                f"{where}: record {record.seq}: expected it to name a record before it, got {error}"
+                msg(
+                    "{where}: record {n}: expected it to name a record before it, got {n2}",
+                    where=where,
+                    n=record.seq,
+                    n2=error,
+                )
             ) from None
         with recorded(record, where):
             ledger = begin(record, games) if ledger is None else apply(ledger, record)
@@ -302,6 +376,10 @@ def _refuse_twice(log: LogReader, started: SessionStarted, records: int, path: P
     for summary in log.sessions():
         if summary.records == records and log.records(summary.session, most=1)[0].event == started:
             raise InputError(
-                f"{path}: expected a session that is not in the log yet, but session"
-                f" {summary.session} is this one"
+                msg(
+                    "{path}: expected a session that is not in the log yet, but session"
+                    " {n} is this one",
+                    path=path,
+                    n=summary.session,
+                )
             )

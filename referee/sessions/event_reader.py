@@ -23,6 +23,7 @@ from referee.sessions.event_tables import (
 )
 from referee.sessions.events import Record, SessionStarted, decode
 from table.errors import InputError
+from table.messages import NONE, msg, phrase
 
 Connect = Callable[..., sqlite3.Connection]
 """`sqlite3.connect`, or what stands in for it: a test hands in connections that fail."""
@@ -82,13 +83,16 @@ class LogReader:
         self._connect = connect
         self._lock = threading.RLock()
         if not path.is_file():
-            raise InputError(f"{path}: expected a log, but there is no such file")
+            raise InputError(msg("{path}: expected a log, but there is no such file", path=path))
         self._open(read_only_uri(path))
         if not self._version:
             self._db.close()
             raise InputError(
-                f"{path}: expected a log of Rinkside, but it is empty; was it copied without its"
-                " -wal file?"
+                msg(
+                    "{path}: expected a log of Rinkside, but it is empty; was it copied"
+                    " without its -wal file?",
+                    path=path,
+                )
             )
 
     def _open(self, uri: str) -> None:
@@ -96,7 +100,9 @@ class LogReader:
         try:
             self._db = self._connect(uri, uri=True, isolation_level=None, check_same_thread=False)
         except sqlite3.Error as error:
-            raise InputError(f"{self.path}: expected a log that can be opened ({error})") from error
+            raise InputError(
+                msg("{path}: expected a log that can be opened ({raw})", path=self.path, raw=error)
+            ) from error
         try:
             self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE)
             self._version = version_of(self._db, self.path)
@@ -157,8 +163,13 @@ class LogReader:
         sha256, jpeg = row
         if picture_checksum(jpeg) != sha256:
             raise InputError(
-                f"{self.path}: frame {seq}: expected a picture with SHA-256 {sha256[:12]}..., but"
-                " it was changed or damaged"
+                msg(
+                    "{path}: frame {n}: expected a picture with SHA-256 {raw}..., but it"
+                    " was changed or damaged",
+                    path=self.path,
+                    n=seq,
+                    raw=sha256[:12],
+                )
             )
         return bytes(jpeg)
 
@@ -230,14 +241,18 @@ class LogReader:
         if is_damage(error) and getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_NOTADB:
             return damaged(self.path, str(error))
         return InputError(
-            f"{self.path}: expected a log of Rinkside, but it cannot be used ({error})"
+            msg(
+                "{path}: expected a log of Rinkside, but it cannot be used ({raw})",
+                path=self.path,
+                raw=error,
+            )
         )
 
     def _record(
         self, seq: int, session: int, at_ms: int, text: str, frame: int, sha256: str | None
     ) -> Record:
         if sha256 is not None and record_checksum(seq, session, at_ms, text) != sha256:
-            raise damaged(self.path, f"the checksum of record {seq} is wrong")
+            raise damaged(self.path, phrase("the checksum of record {n} is wrong", n=seq))
         event = decode(text, f"{self.path}: record {seq}")
         return Record(seq=seq, session=session, at_ms=at_ms, event=event, frame=bool(frame))
 
@@ -261,9 +276,16 @@ class LogReader:
                 ]
         started = self._record(*row).event if row else None
         if not isinstance(started, SessionStarted):
-            listed = ", ".join(map(str, known[-10:])) or "none"
-            got = str(session) if abs(session) < INT64 else "a number that is too large"
-            raise InputError(f"{self.path}: expected the number of a session ({listed}), got {got}")
+            listed = ", ".join(map(str, known[-10:])) or NONE
+            got = str(session) if abs(session) < INT64 else phrase("a number that is too large")
+            raise InputError(
+                msg(
+                    "{path}: expected the number of a session ({text}), got {text2}",
+                    path=self.path,
+                    text=listed,
+                    text2=got,
+                )
+            )
         return started
 
     def _summary(

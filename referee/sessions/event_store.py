@@ -32,6 +32,7 @@ from referee.sessions.event_tables import (
 from referee.sessions.events import Event, Record, SessionStarted, encode, renumbered
 from referee.sessions.private_files import OWNER_FILE, claim, create_private, tighten
 from table.errors import InputError, LogFailed
+from table.messages import msg
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +90,11 @@ class Log(LogReader):
         logger.info("%s: opening to write", path)
         if not path.parent.is_dir():
             raise InputError(
-                f"{path}: expected a folder to keep the log in, but there is no {path.parent}"
+                msg(
+                    "{path}: expected a folder to keep the log in, but there is no {raw}",
+                    path=path,
+                    raw=path.parent,
+                )
             )
         try:
             self._open_to_write(first=True)
@@ -111,8 +116,10 @@ class Log(LogReader):
             raise ValueError("a session begins with SessionStarted, and with nothing else")
         if abs(at_ms) >= INT64:
             raise InputError(
-                f"{type(event).__name__}: expected a time of 64 bits in ms, got a number that is"
-                " too large"
+                msg(
+                    "{raw}: expected a time of 64 bits in ms, got a number that is too large",
+                    raw=type(event).__name__,
+                )
             )
         text = encode(event)
         with self._writing():
@@ -264,7 +271,11 @@ class Log(LogReader):
             return
         except OSError as error:
             raise InputError(
-                f"{self.path}: expected a log in a folder that can be written to ({error.strerror})"
+                msg(
+                    "{path}: expected a log in a folder that can be written to ({raw})",
+                    path=self.path,
+                    raw=error.strerror,
+                )
             ) from error
 
     @contextmanager
@@ -349,7 +360,11 @@ class Log(LogReader):
                 ):
                     raise self._failed(cause) from error
                 raise LogFailed(
-                    f"{self.path}: the disk failed, and the log cannot be opened again: {error}"
+                    msg(
+                        "{path}: the disk failed, and the log cannot be opened again: {text}",
+                        path=self.path,
+                        text=error.message,
+                    )
                 ) from error
 
     def _open_again(self, keep: bool) -> None:
@@ -375,18 +390,31 @@ class Log(LogReader):
             raise self._unusable(error) from error
         if last < self._last:
             raise InputError(
-                f"{self.path}: expected records up to {self._last} on disk, found {last}: start"
-                " Rinkside again"
+                msg(
+                    "{path}: expected records up to {n} on disk, found {n2}: start Rinkside again",
+                    path=self.path,
+                    n=self._last,
+                    n2=last,
+                )
             )
         self._last, self._in_doubt = last, False
 
     def _failed(self, error: sqlite3.Error) -> LogFailed:
         if _code(error) == sqlite3.SQLITE_FULL:
             return LogFailed(
-                f"{self.path}: the disk is full; nothing new was written and nothing is lost: make"
-                " room"
+                msg(
+                    "{path}: the disk is full; nothing new was written and nothing is lost:"
+                    " make room",
+                    path=self.path,
+                )
             )
-        return LogFailed(f"{self.path}: cannot be written ({error}); what was there is kept")
+        return LogFailed(
+            msg(
+                "{path}: cannot be written ({raw}); what was there is kept",
+                path=self.path,
+                raw=error,
+            )
+        )
 
 
 def _code(error: Exception) -> int:

@@ -13,6 +13,7 @@ import sqlite3
 from pathlib import Path
 
 from table.errors import InputError
+from table.messages import msg, phrase
 
 SCHEMA = 2
 """Version of the tables, kept in SQLite's `user_version`.  Version 1 had no `records.sha256`."""
@@ -83,11 +84,18 @@ def version_of(db: sqlite3.Connection, path: Path) -> int:
     if not tables:
         return 0
     if application != APPLICATION_ID or version < 1:
-        raise InputError(f"{path}: expected a log of Rinkside, got another program's database")
+        raise InputError(
+            msg("{path}: expected a log of Rinkside, got another program's database", path=path)
+        )
     if version > SCHEMA:
         raise InputError(
-            f"{path}: expected a log of version {SCHEMA} or older, got {version}; a newer Rinkside"
-            " wrote it, update this one"
+            msg(
+                "{path}: expected a log of version {n} or older, got {n2}; a newer"
+                " Rinkside wrote it, update this one",
+                path=path,
+                n=SCHEMA,
+                n2=version,
+            )
         )
     return int(version)
 
@@ -113,12 +121,13 @@ def damage(db: sqlite3.Connection, version: int, whole: bool) -> str:
         if is_damage(error):
             return str(error)
         raise
-    return (
-        f"the checksum of record {changed[0]} is"
-        f" wrong{f', and of {len(changed) - 1} more' if changed[1:] else ''}"
-        if changed
-        else ""
-    )
+    if changed[1:]:
+        return phrase(
+            "the checksum of record {n} is wrong, and of {n2} more",
+            n=changed[0],
+            n2=len(changed) - 1,
+        )
+    return phrase("the checksum of record {n} is wrong", n=changed[0]) if changed else ""
 
 
 def changed_records(db: sqlite3.Connection) -> list[int]:
@@ -148,6 +157,11 @@ def damaged(path: Path, what: str) -> InputError:
     """
     rescue = f"rinkside log rescue {shlex.quote(str(path))} NEW.sqlite"
     return InputError(
-        f"{path}: expected a log that is whole, but it is damaged ({what}); nothing is written to"
-        f" it: save what can be read with {rescue}"
+        msg(
+            "{path}: expected a log that is whole, but it is damaged ({text});"
+            " nothing is written to it: save what can be read with {raw}",
+            path=path,
+            text=what,
+            raw=rescue,
+        )
     )

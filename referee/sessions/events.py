@@ -17,7 +17,7 @@ from engines.game import How
 from referee.sessions.misreadings import Misread
 from table.errors import InputError
 from table.files import convert, parse_json, shown
-from table.messages import NOTHING, Listing, Message, Number, PieceName, Plain, Template, Word
+from table.messages import NOTHING, Listing, Message, Number, PieceName, Plain, Template, Word, msg
 from table.text import check_unicode
 
 SCHEMA = 9
@@ -57,7 +57,7 @@ class SessionStarted(Fact, frozen=True, kw_only=True, tag="session_started"):
     game: str
     players: tuple[str, ...]
     rulings: dict[str, str] = {}
-    camera: str = ""
+    camera: Message = UNSAID
     simulated: bool = False
     started_utc: str = ""
     table: dict[str, Any] = {}
@@ -77,7 +77,7 @@ class Reopened(Fact, frozen=True, kw_only=True, tag="reopened"):
     people go on with another lens; empty otherwise, and in logs of before 0.2.
     """
 
-    camera: str = ""
+    camera: Message = UNSAID
     reopened_utc: str = ""
     table: dict[str, Any] = {}
     version: str = ""
@@ -417,14 +417,32 @@ def decode_document(document: Any, where: str) -> Event:
     Raises InputError as `decode` does.
     """
     if not isinstance(document, dict):
-        raise InputError(f"{where}: expected an event as a JSON object, got {shown(document)}")
+        raise InputError(
+            msg(
+                "{where}: expected an event as a JSON object, got {raw}",
+                where=where,
+                raw=shown(document),
+            )
+        )
     schema = document.pop("schema", None)
     if not isinstance(schema, int) or schema < 1:
-        raise InputError(f"{where}: schema: expected 1 to {SCHEMA}, got {shown(schema)}")
+        raise InputError(
+            msg(
+                "{where}: schema: expected 1 to {n}, got {raw}",
+                where=where,
+                n=SCHEMA,
+                raw=shown(schema),
+            )
+        )
     if schema > SCHEMA:
         raise InputError(
-            f"{where}: schema: expected {SCHEMA} or older, got {schema}; a newer Rinkside wrote it,"
-            " update this one"
+            msg(
+                "{where}: schema: expected {n} or older, got {n2}; a newer Rinkside"
+                " wrote it, update this one",
+                where=where,
+                n=SCHEMA,
+                n2=schema,
+            )
         )
     if "evidence" in document:
         document["evidence"] = _with_messages(document["evidence"])

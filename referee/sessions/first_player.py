@@ -49,8 +49,12 @@ def decided(begins: str, game: str, players: Sequence[str], lot: Lot = draw_lot)
     """
     if begins in ("lot", "roll") and begins not in printed(game).ways:
         raise InputError(
-            f"--begins: expected the colour of who begins: the rules of {game} say who that is, got"
-            f" {begins!r}"
+            msg(
+                "--begins: expected the colour of who begins: the rules of {game} say"
+                " who that is, got {raw}",
+                game=game,
+                raw=repr(begins),
+            )
         )
     match begins:
         case "":
@@ -59,7 +63,7 @@ def decided(begins: str, game: str, players: Sequence[str], lot: Lot = draw_lot)
             return Decided("roll")
         case "lot":
             if not players:
-                raise InputError("players: expected somebody to draw lots, got nobody")
+                raise InputError(msg("players: expected somebody to draw lots, got nobody"))
             first = lot(players)
             message = sentences(
                 msg("A lot was drawn among {players}.", players=players),
@@ -70,7 +74,11 @@ def decided(begins: str, game: str, players: Sequence[str], lot: Lot = draw_lot)
             return Decided("hand", begins, msg("{player} begins: set by hand.", player=begins))
         case _:
             raise InputError(
-                f"--begins: expected lot, roll or a player ({', '.join(players)}), got {begins!r}"
+                msg(
+                    "--begins: expected lot, roll or a player ({raw}), got {raw2}",
+                    raw=", ".join(players),
+                    raw2=repr(begins),
+                )
             )
 
 
@@ -90,7 +98,13 @@ def hear(ledger: SessionState, heard: Mapping[str, Any]) -> Verdict:
         return ledger.engine.hear(ledger.state, heard, ledger.in_doubt)
     first = read_heard(heard, BeginsSaid).begins
     if first not in ledger.players:
-        raise InputError(f"input: begins: expected {', '.join(ledger.players)}, got {first!r}")
+        raise InputError(
+            msg(
+                "input: begins: expected {raw}, got {raw2}",
+                raw=", ".join(ledger.players),
+                raw2=repr(first),
+            )
+        )
     if first not in ledger.may_begin:
         may_begin = ledger.may_set_first and first in ledger.left
         refusal = msg(

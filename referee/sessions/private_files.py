@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from table.errors import InputError
+from table.messages import msg, phrase
 
 OWNER_FILE, OWNER_FOLDER = 0o600, 0o700
 
@@ -63,22 +64,38 @@ def claim(path: Path) -> int:
         handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_FILE)
     except OSError as error:
         raise InputError(
-            f"{path}: expected a log in a folder that can be written to ({error.strerror})"
+            msg(
+                "{path}: expected a log in a folder that can be written to ({raw})",
+                path=path,
+                raw=error.strerror,
+            )
         ) from error
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         pid = os.pread(handle, 20, 0).decode("ascii", "replace").strip()
         os.close(handle)
-        other = f"another Rinkside (process {pid})" if pid.isdecimal() else "another Rinkside"
+        other = (
+            phrase("another Rinkside (process {n})", n=pid)
+            if pid.isdecimal()
+            else phrase("another Rinkside")
+        )
         raise InputError(
-            f"{path}: {other} is writing this log; stop that one, or keep this log elsewhere:"
-            " --data FOLDER, or --log FILE"
+            msg(
+                "{path}: {text} is writing this log; stop that one, or keep this log"
+                " elsewhere: --data FOLDER, or --log FILE",
+                path=path,
+                text=other,
+            )
         ) from error
     except OSError as error:
         os.close(handle)
         raise InputError(
-            f"{path}.lock: expected a file that can be locked ({error.strerror})"
+            msg(
+                "{path}.lock: expected a file that can be locked ({raw})",
+                path=path,
+                raw=error.strerror,
+            )
         ) from error
     # Only for that message: on a full disk it does without the number.
     with suppress(OSError):

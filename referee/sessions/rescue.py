@@ -25,6 +25,7 @@ from referee.sessions.private_files import create_private
 from referee.sessions.sqlite_pages import rows
 from referee.sessions.state import Games, SessionState, apply, begin
 from table.errors import InputError
+from table.messages import msg
 
 LEAST_ROW = 32
 """Fewest bytes of a record: a bound on how many a file can hold."""
@@ -69,13 +70,17 @@ def rescue(bad: Path, good: Path, games: Games = GAMES) -> Rescued:
     can be read.
     """
     if not bad.is_file():
-        raise InputError(f"{bad}: expected a log, but there is no such file")
+        raise InputError(msg("{path}: expected a log, but there is no such file", path=bad))
     try:
         create_private(good)
     except OSError as error:
         raise InputError(
-            f"{good}: expected the name of a new file in a folder that can be written to"
-            f" ({error.strerror})"
+            msg(
+                "{path}: expected the name of a new file in a folder that can be written"
+                " to ({raw})",
+                path=good,
+                raw=error.strerror,
+            )
         ) from error
     try:
         with closing(_connect(bad)) as damaged:
@@ -83,7 +88,9 @@ def rescue(bad: Path, good: Path, games: Games = GAMES) -> Rescued:
     except BaseException as error:
         good.unlink(missing_ok=True)
         if isinstance(error, (*ERRORS, OSError)):
-            raise InputError(f"{bad}: could not be saved as {good} ({error})") from error
+            raise InputError(
+                msg("{path}: could not be saved as {out} ({raw})", path=bad, out=good, raw=error)
+            ) from error
         raise
 
 
@@ -100,7 +107,9 @@ def _connect(bad: Path) -> sqlite3.Connection:
 def _save(bad: Path, damaged: sqlite3.Connection, good: Path, games: Games) -> Rescued:
     found = _records_in(bad, damaged)
     if not found.rows:
-        raise InputError(f"{bad}: expected a log of Rinkside, but no record can be read in it")
+        raise InputError(
+            msg("{path}: expected a log of Rinkside, but no record can be read in it", path=bad)
+        )
     message = [f"records {_ranges(found.lost)} cannot be read"] if found.lost else []
     kept: dict[int, _Row] = {}
     sessions = 0

@@ -74,7 +74,7 @@ from referee.sessions.state import (
 )
 from referee.sessions.verdict_events import event_from_verdict
 from table.errors import InputError, message_of
-from table.messages import Message, msg, phrases, quoted, sentences
+from table.messages import Message, in_a_row, msg, phrases, quoted, sentences
 from table.text import check_unicode
 
 RECORDS_KEPT = 200
@@ -133,7 +133,9 @@ class Session:
         except InputError:
             raise
         except ValueError as error:
-            raise InputError(f"{started.game}: {error}") from error
+            raise InputError(
+                msg("{game}: {text}", game=started.game, text=message_of(error))
+            ) from error
         record = log.append(started, at_ms, frame_jpeg=empty_jpeg)
         return cls(log, (record,), begin(record, games), draw, lot)
 
@@ -327,8 +329,11 @@ class Session:
             return InputRecorded(code="dice.rolled", message=message, evidence={"dice": values})
         if roll.dice != 1:
             raise InputError(
-                f"roll: expected 1 die for the game, got {roll.dice}; leave the player out to roll"
-                " for nothing"
+                msg(
+                    "roll: expected 1 die for the game, got {n}; leave the player out to"
+                    " roll for nothing",
+                    n=roll.dice,
+                )
             )
         event = self._heard({"player": roll.player, "die": values[0]})
         return msgspec.structs.replace(event, evidence=event.evidence | {"dice": values})
@@ -411,8 +416,11 @@ class Session:
             )
         if command.player not in self._ledger.left:
             raise InputError(
-                f"expected a player who has not resigned ({', '.join(self._ledger.left)}), got"
-                f" {command.player!r}"
+                msg(
+                    "expected a player who has not resigned ({text}), got {raw}",
+                    text=in_a_row(self._ledger.left, "colour"),
+                    raw=repr(command.player),
+                )
             )
         if isinstance(command, Resign):
             if self._ledger.outcome is not None:
@@ -516,7 +524,9 @@ class Session:
             if choice.label == answer.label:
                 return choice
         labels = ", ".join(repr(choice.label) for choice in asked.choices)
-        raise InputError(f"answer: expected one of {labels}, got {answer.label!r}")
+        raise InputError(
+            msg("answer: expected one of {text}, got {raw}", text=labels, raw=repr(answer.label))
+        )
 
     def _last_standing(self) -> int:
         ledger = self._ledger

@@ -49,13 +49,17 @@ def opening(
     for colour in names or ():
         if colour not in players:
             raise InputError(
-                f"--names: expected names of players ({', '.join(players)}), got one of {colour!r}"
+                msg(
+                    "--names: expected names of players ({raw}), got one of {raw2}",
+                    raw=", ".join(players),
+                    raw2=repr(colour),
+                )
             )
     return SessionStarted(
         game=game,
         players=players,
         rulings=rulings,
-        camera=camera,
+        camera=as_message(camera),
         simulated=simulated,
         started_utc=started.isoformat(timespec="seconds"),
         table=table_document(as_played(game, setup, rulings)),
@@ -98,17 +102,31 @@ def _changes(session: Session, setup: Setup, new_lens: bool) -> str:
         wrong, lens = another_table(before, setup), another_lens(before, setup)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InputError(
-            f"--resume {session.id}: expected a session that tells its table, but what it tells"
-            f" cannot be read ({said_of(error)})"
+            msg(
+                "--resume {n}: expected a session that tells its table, but what it"
+                " tells cannot be read ({raw})",
+                n=session.id,
+                raw=said_of(error),
+            )
         ) from error
     if wrong:
-        raise InputError(f"--resume {session.id}: {wrong}; go on with the table.json of that table")
+        raise InputError(
+            msg(
+                "--resume {n}: {text}; go on with the table.json of that table",
+                n=session.id,
+                text=wrong,
+            )
+        )
     if not lens:
         return ""
     if not new_lens:
         raise InputError(
-            f"--resume {session.id}: expected the lens that it was played with, got another one"
-            f" ({lens}); to go on all the same: --new-lens"
+            msg(
+                "--resume {n}: expected the lens that it was played with, got another"
+                " one ({text}); to go on all the same: --new-lens",
+                n=session.id,
+                text=lens,
+            )
         )
     return msg("People went on with another lens: {raw}.", raw=lens)
 
@@ -120,7 +138,7 @@ def reopening(setup: Setup, camera: str, at: datetime, message: str = "") -> Reo
     """
     at_utc, version = at.isoformat(timespec="seconds"), metadata.version("rinkside")
     return Reopened(
-        camera=camera,
+        camera=as_message(camera),
         reopened_utc=at_utc,
         table=table_document(setup),
         version=version,
@@ -132,8 +150,11 @@ def _check_players(players: Sequence[str], setup: Setup) -> None:
     for player in players:
         if player not in setup.game.colours:
             raise InputError(
-                f"players: expected colours of table.json ({', '.join(setup.game.colours)}), got"
-                f" {player!r}"
+                msg(
+                    "players: expected colours of table.json ({raw}), got {raw2}",
+                    raw=", ".join(setup.game.colours),
+                    raw2=repr(player),
+                )
             )
 
 
@@ -144,8 +165,11 @@ def parse_rulings(words: Sequence[str]) -> dict[str, str]:
         name, equals, value = word.partition("=")
         if not equals or name in rulings:
             raise InputError(
-                "--rule: expected a name and a value, each name once, such as repeat=next, got"
-                f" {word!r}"
+                msg(
+                    "--rule: expected a name and a value, each name once, such as"
+                    " repeat=next, got {raw}",
+                    raw=repr(word),
+                )
             )
         rulings[name] = value
     return rulings

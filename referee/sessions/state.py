@@ -42,7 +42,7 @@ from referee.sessions.events import (
 )
 from referee.sessions.misreadings import KEY, Misread, read_misread
 from table.boards import Board
-from table.errors import InputError
+from table.errors import InputError, message_of
 from table.files import convert
 from table.messages import Message, as_message, msg, phrase
 
@@ -265,9 +265,17 @@ def begin(record: Record, games: Games) -> SessionState:
     """
     started = record.event
     if not isinstance(started, SessionStarted):
-        raise InputError(f"expected the start of a session, got {type(started).__name__}")
+        raise InputError(
+            msg("expected the start of a session, got {raw}", raw=type(started).__name__)
+        )
     if started.game not in games:
-        raise InputError(f"game: expected one of {', '.join(games)}, got {started.game!r}")
+        raise InputError(
+            msg(
+                "game: expected one of {raw}, got {raw2}",
+                raw=", ".join(games),
+                raw2=repr(started.game),
+            )
+        )
     engine = games[started.game]
     board: Board | None = None
     if "board" in started.table:
@@ -291,8 +299,11 @@ def _fresh(
     known = {"hand": ("", *game.players), "lot": game.players, "roll": ("",)}[game.begins]
     if game.first not in known:
         raise InputError(
-            f"first: expected {', '.join(filter(None, known)) or 'nobody before it is rolled'}, got"
-            f" {game.first!r}"
+            msg(
+                "first: expected {text}, got {raw}",
+                text=", ".join(filter(None, known)) or phrase("nobody before it is rolled"),
+                raw=repr(game.first),
+            )
         )
     rolled = RolledFirst(engine, board) if game.begins == "roll" else engine
     fresh = SessionState(
@@ -336,11 +347,18 @@ def recorded(record: Record, where: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(f"{where}: record {record.seq}: {error}") from error
+        raise InputError(
+            msg("{where}: record {n}: {text}", where=where, n=record.seq, text=error.message)
+        ) from error
     except ValueError as error:
         raise InputError(
-            f"{where}: record {record.seq}: expected moves that are legal by this version's rules:"
-            f" {error}"
+            msg(
+                "{where}: record {n}: expected moves that are legal by this version's"
+                " rules: {text}",
+                where=where,
+                n=record.seq,
+                text=message_of(error),
+            )
         ) from error
 
 
@@ -370,7 +388,7 @@ def apply(ledger: SessionState, record: Record) -> SessionState:
     event = record.event
     match event:
         case SessionStarted():
-            raise InputError(f"expected no second start of session {ledger.session}")
+            raise InputError(msg("expected no second start of session {n}", n=ledger.session))
         case GameStarted():
             engine = now.engine.game if isinstance(now.engine, RolledFirst) else now.engine
             fresh = _fresh(engine, now.started, now.session, record.seq, event, now.board)
@@ -517,7 +535,9 @@ def _begin_with(ledger: SessionState, first: str) -> Any:
             )
         )
     if first not in ledger.left:
-        raise InputError(f"begins: expected {', '.join(ledger.left)}, got {first!r}")
+        raise InputError(
+            msg("begins: expected {raw}, got {raw2}", raw=", ".join(ledger.left), raw2=repr(first))
+        )
     engine = ledger.engine.game if isinstance(ledger.engine, RolledFirst) else ledger.engine
     state = engine.set_up(turn_order(ledger.players, first), ledger.options, ledger.board)
     for entry in ledger.standing:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from referee.sessions.events import Record, Reopened, SessionStarted, TableChecked
+from table.messages import NONE, Number, Value, in_a_row, phrase
 from table.solids import signed_area
 from table.table_config import Setup, table_document
 
@@ -21,10 +22,10 @@ GROUND_SHARE = 0.1
 PLACES = {"origin_mm", "outline_mm"}
 """Fields that do not matter here: where a board lies is no part of which board it is."""
 PIECES = {
-    "pieces": "piece set",
-    "sizes": "sizes in play",
-    "target": "target",
-    "counters": "counters",
+    "pieces": phrase("the piece set"),
+    "sizes": phrase("the sizes in play"),
+    "target": phrase("the target"),
+    "counters": phrase("the counters"),
 }
 """What has to be the same of the game in `table.json`, and what people call it."""
 LENS = ("model", "width", "height", "matrix", "distortion")
@@ -60,15 +61,26 @@ def another_lens(before: Mapping[str, Any], setup: Setup) -> str:
     if all(_plain(old.get(name)) == _plain(new.get(name)) for name in LENS):
         return ""
     was, now = (
-        f"{lens['width']} x {lens['height']} px, focal length {lens['matrix'][0][0]:.1f} px"
+        phrase(
+            "{width} x {height} px, focal length {mm} px",
+            width=lens["width"],
+            height=lens["height"],
+            mm=f"{lens['matrix'][0][0]:.1f}",
+        )
         for lens in (old, new)
     )
-    return f"{was} before, {now} now" if was != now else f"{was}, but another middle or distortion"
+    if was != now:
+        return phrase("{text} before, {text2} now", text=was, text2=now)
+    return phrase("{text}, but another middle or distortion", text=was)
 
 
 def _another_board(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     if old["kind"] != new["kind"]:
-        return f"expected the board that it was played on ({old['kind']}), got {new['kind']}"
+        return phrase(
+            "expected the board that it was played on ({raw}), got {raw2}",
+            raw=old["kind"],
+            raw2=new["kind"],
+        )
     if old["kind"] == "open":
         was, now = (
             abs(signed_area(np.array(board["outline_mm"], float))) / 1e6 for board in (old, new)
@@ -77,13 +89,19 @@ def _another_board(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
         return (
             ""
             if same
-            else f"expected the ground that it was played on ({was:.2f} m²), got {now:.2f} m²"
+            else phrase(
+                "expected the ground that it was played on ({mm} m²), got {mm2} m²",
+                mm=f"{was:.2f}",
+                mm2=f"{now:.2f}",
+            )
         )
     for name in sorted((old.keys() | new.keys()) - PLACES):
         if not _alike(name, old.get(name), new.get(name)):
-            return (
-                f"expected the board that it was played on (board.{name} {_shown(old.get(name))}),"
-                f" got {_shown(new.get(name))}"
+            return phrase(
+                "expected the board that it was played on (board.{field} {text}), got {text2}",
+                field=name,
+                text=_shown(old.get(name)),
+                text2=_shown(new.get(name)),
             )
     return ""
 
@@ -95,8 +113,11 @@ def _other_pieces(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
             for game in (old, new)
         )
         if was != now:
-            return (
-                f"expected the {called} that it was played with ({_shown(was)}), got {_shown(now)}"
+            return phrase(
+                "expected {text} that it was played with ({text2}), got {text3}",
+                text=called,
+                text2=_shown(was),
+                text3=_shown(now),
             )
     return ""
 
@@ -112,7 +133,9 @@ def _plain(thing: object) -> object:
     return [_plain(part) for part in thing] if isinstance(thing, list | tuple) else thing
 
 
-def _shown(thing: object) -> str:
+def _shown(thing: object) -> Value:
     if isinstance(thing, list | tuple):
-        return ", ".join(map(_shown, thing))
-    return "none" if thing is None else f"{thing:g}" if isinstance(thing, float) else str(thing)
+        return in_a_row(map(_shown, thing))
+    if thing is None:
+        return NONE
+    return Number(f"{thing:g}") if isinstance(thing, float) else str(thing)

@@ -12,6 +12,7 @@ from referee.statistics.results import Played
 from table.errors import InputError
 from table.files import write_whole
 from table.measured_text import called, time_utc
+from table.messages import msg
 from table.pieces import COLOURS
 from table.text import printable
 
@@ -129,7 +130,13 @@ def _yes(value: bool) -> str:
 def _write(path: Path, headings: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
     """UTF-8 with the mark of byte order that spreadsheets go by, written whole or not at all."""
     if path.suffix.lower() != ".csv":
-        raise InputError(f"{path}: expected a name that ends in .csv, got {path.name!r}")
+        raise InputError(
+            msg(
+                "{path}: expected a name that ends in .csv, got {raw}",
+                path=path,
+                raw=repr(path.name),
+            )
+        )
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(headings)

@@ -22,7 +22,8 @@ from referee.sessions.events import (
 )
 from referee.sessions.state import Games, SessionState, apply, begin
 from referee.statistics.results import Played, games_in
-from table.errors import InputError
+from table.errors import InputError, message_of
+from table.messages import msg
 from table.table_config import Setup, parse_table
 
 REMEMBERED = 24
@@ -148,8 +149,12 @@ class HistoryCache:
                 raise
             except ValueError as error:
                 raise InputError(
-                    f"session {session}: expected moves that are legal by this version's rules:"
-                    f" {error}"
+                    msg(
+                        "session {n}: expected moves that are legal by this version's rules:"
+                        " {text}",
+                        n=session,
+                        text=message_of(error),
+                    )
                 ) from error
             self._known[session] = known
             if len(self._known) > REMEMBERED:

@@ -25,6 +25,7 @@ from table.boards import Tiles, within
 from table.clearance import clearance
 from table.errors import InputError
 from table.files import write_whole
+from table.messages import msg
 from table.observation import Camera
 from table.table_config import Setup, save_table
 from vision.cameras.frame import Image, swapped
@@ -80,7 +81,12 @@ def random_case(kind: Kind, seed: int) -> Case:
     """The case of a kind and seed, not drawn yet."""
     if kind not in KINDS:
         raise InputError(
-            f"case: kind: expected {', '.join(KINDS[:-1])} or {KINDS[-1]}, got {kind!r}"
+            msg(
+                "case: kind: expected {raw} or {raw2}, got {raw3}",
+                raw=", ".join(KINDS[:-1]),
+                raw2=KINDS[-1],
+                raw3=repr(kind),
+            )
         )
     rng = np.random.default_rng([seed, KINDS.index(kind)])
     setup = random_setup(kind, rng)

@@ -20,6 +20,7 @@ from table.boards import Coasters, Hex, Tiles
 from table.cells import FILES
 from table.clearance import is_free
 from table.errors import InputError
+from table.messages import msg, phrase
 from table.solids import Array, lying, upright
 from table.table_config import Setup
 
@@ -56,10 +57,16 @@ def random_layout(setup: Setup, rng: np.random.Generator) -> Layout:
             return lay_ships(setup, board, rng)
         case "icefloe" if isinstance(board, Tiles):
             return lay_tiles(setup, board, rng)
-    games = "ice_boule, ice_storm, zamboni_wars on coasters, icebreaker on hex or icefloe on tiles"
+    games = phrase(
+        "ice_boule, ice_storm, zamboni_wars on coasters, icebreaker on hex or icefloe on tiles"
+    )
     raise InputError(
-        f"scene: game.name: expected {games}, got {setup.game.name!r} on"
-        f" {type(board).__name__.lower()!r}"
+        msg(
+            "scene: game.name: expected {text}, got {raw} on {raw2}",
+            text=games,
+            raw=repr(setup.game.name),
+            raw2=repr(type(board).__name__.lower()),
+        )
     )
 
 

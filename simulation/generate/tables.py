@@ -14,6 +14,7 @@ from simulation.render.ground import CARD_MM
 from simulation.render.scene import Lamp, Rgb, Sensor, Stage, Surface, look_at
 from table.boards import Board, Chessboard, Coasters, Hex, Open, Tiles
 from table.errors import InputError
+from table.messages import msg
 from table.observation import Camera
 from table.pieces import load_piece_set
 from table.table_config import Counters, Fiducials, Game, Lens, Marker, Setup
@@ -228,7 +229,7 @@ def random_camera(setup: Setup, rng: np.random.Generator) -> Camera:
         ):
             return look_at(target + distance * float(rng.uniform(1.0, 1.15)) * back, target, roll)
     raise InputError(
-        "case: expected a lens that can see all fiducials from 3 m, got one that cannot"
+        msg("case: expected a lens that can see all fiducials from 3 m, got one that cannot")
     )
 
 

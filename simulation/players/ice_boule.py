@@ -29,6 +29,7 @@ from simulation.players.ice_boule_table import (
 )
 from simulation.render.scene import Scene, ScenePiece
 from table.errors import InputError
+from table.messages import msg
 from table.solids import Array, Solid, leaning, on_top, upright
 from table.table_config import Setup
 
@@ -84,8 +85,10 @@ class Players:
         """Raises InputError for a table on which Ice Boule is not played."""
         if setup.game.target is None:
             raise InputError(
-                "simulation: game.target: expected a colour for the target, got none; the simulated"
-                " players play Ice Boule"
+                msg(
+                    "simulation: game.target: expected a colour for the target, got none;"
+                    " the simulated players play Ice Boule"
+                )
             )
         self.setup, self._session = setup, session
         self.table = Tabletop(setup)

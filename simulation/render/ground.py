@@ -15,6 +15,7 @@ from simulation.render.shadows import irradiance, shadow_of, sheen
 from simulation.render.slabs import draw_slab
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from table.errors import InputError
+from table.messages import msg
 from table.solids import Array
 from table.table_config import Marker, Setup
 
@@ -222,8 +223,11 @@ def _marker_bits(dictionary: str, marker_id: int) -> NDArray[np.bool_]:
     name = getattr(cv2.aruco, dictionary, None)
     if name is None:
         raise InputError(
-            "scene: fiducials.dictionary: expected a dictionary of OpenCV such as DICT_4X4_50, got"
-            f" {dictionary!r}"
+            msg(
+                "scene: fiducials.dictionary: expected a dictionary of OpenCV such as"
+                " DICT_4X4_50, got {raw}",
+                raw=repr(dictionary),
+            )
         )
     found = cv2.aruco.getPredefinedDictionary(name)
     modules = found.markerSize + 2

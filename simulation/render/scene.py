@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from table.errors import InputError
+from table.messages import msg
 from table.observation import Camera
 from table.pieces import COLOURS
 from table.solids import Array, Solid
@@ -68,12 +69,19 @@ class ScenePiece:
     def __post_init__(self) -> None:
         if self.colour not in COLOURS:
             raise InputError(
-                f"scene: piece: expected a colour ({', '.join(COLOURS)}), got {self.colour!r}"
+                msg(
+                    "scene: piece: expected a colour ({raw}), got {raw2}",
+                    raw=", ".join(COLOURS),
+                    raw2=repr(self.colour),
+                )
             )
         if self.solid.vertices_mm.shape != (5, 3) or not np.isfinite(self.solid.vertices_mm).all():
             raise InputError(
-                f"scene: {self.colour} piece: expected five finite vertices in mm, got"
-                f" {self.solid.vertices_mm.tolist()}"
+                msg(
+                    "scene: {raw} piece: expected five finite vertices in mm, got {raw2}",
+                    raw=self.colour,
+                    raw2=self.solid.vertices_mm.tolist(),
+                )
             )
 
     @property
@@ -252,7 +260,10 @@ def look_at(eye_mm: Array, target_mm: Array, roll_deg: float = 0.0) -> Camera:
     eye, ahead = np.asarray(eye_mm, float), np.asarray(target_mm, float) - np.asarray(eye_mm, float)
     if not np.linalg.norm(ahead) > 1e-6:
         raise InputError(
-            f"camera: expected an eye away from its target, got {eye.tolist()} mm for both"
+            msg(
+                "camera: expected an eye away from its target, got {raw} mm for both",
+                raw=eye.tolist(),
+            )
         )
     ahead = ahead / np.linalg.norm(ahead)
     up = np.array([0.0, 1.0, 0.0]) if abs(ahead[1]) < 0.999 else np.array([0.0, 0.0, 1.0])

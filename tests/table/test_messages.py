@@ -9,6 +9,8 @@ import pickle
 import msgspec
 import pytest
 
+from table.errors import InputError, said_of
+from table.languages import translated
 from table.messages import (
     NOTHING,
     NUMBER,
@@ -22,6 +24,7 @@ from table.messages import (
     sentences,
     written,
 )
+from vision.cameras.base import CameraLost
 
 GERMAN = {
     ("", "{player} throws next."): "{player:who} wirft als Nächstes.",
@@ -131,3 +134,22 @@ def test_things_in_a_row_have_the_same_between_all_of_them():
     assert german(message) == "rot, grün wurde um 3 mm bewegt."
     spaced = msg("expected {text}", text=in_a_row(["red", "green"], "colour", " "))
     assert spaced == "expected red green"
+
+
+def test_an_error_keeps_its_message_and_shows_no_character_that_does_not_print():
+    error = InputError(msg("camera {path} is not there; plug it in", path="video\n0\x1b[2J"))
+    assert str(error) == "camera video 0 [2J is not there; plug it in"
+    assert error.message == str(error)
+    assert translated(error.message, "de") == "Kamera video 0 [2J ist nicht da; einstecken"
+    outer = InputError(msg("{spec}: {text}", spec="v4l2:0", text=error.message))
+    assert str(outer) == f"v4l2:0: {error}"
+    assert translated(outer.message, "de") == "v4l2:0: Kamera video 0 [2J ist nicht da; einstecken"
+    assert isinstance(outer, ValueError)
+
+
+def test_what_went_wrong_unexpectedly_is_named_with_its_kind():
+    lost = CameraLost(msg("it gives no more pictures"))
+    assert said_of(lost) == "CameraLost: it gives no more pictures"
+    assert translated(said_of(lost), "de") == "CameraLost: sie gibt keine Bilder mehr"
+    assert said_of(KeyError()) == "KeyError"
+    assert said_of(OSError("no\tdevice")) == "OSError: no device"

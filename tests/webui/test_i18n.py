@@ -189,7 +189,7 @@ def test_programs_are_answered_in_english_and_with_points(client):
 
 
 def test_only_numbers_get_a_decimal_comma(client, live):
-    lost = msg("The camera is lost ({raw}).", raw="no answer of 192.168.1.20")
+    lost = msg("The camera is lost ({text}).", text="no answer of 192.168.1.20")
     again = msg("The game waits; trying again in {mm} s.", mm="2.5")
     live.become(message=sentences(lost, again))
     german = client.get("/", headers={"Accept-Language": "de"}).text

@@ -30,6 +30,17 @@ AS_DATA = tuple(GAMES)
 """Games of which every sentence is made by `msg` or `phrase`."""
 MOVES, TRIES = 150, 4
 ROOMS = Path(engines.__file__).parents[1]
+ROOMS_WITH_MESSAGES = (
+    "calibration",
+    "cli",
+    "engines",
+    "hardware",
+    "referee",
+    "simulation",
+    "table",
+    "vision",
+    "webui",
+)
 SPEAKING = [
     *(path for path in sorted(ROOMS.glob("engines/*/*.py")) if path.stem != "default_table"),
     ROOMS / "calibration" / "wizard.py",
@@ -141,9 +152,10 @@ def message_calls(tree: ast.AST) -> list[ast.Call]:
     ]
 
 
-@pytest.mark.parametrize("room", ["calibration", "engines", "referee", "webui"])
+@pytest.mark.parametrize("room", ROOMS_WITH_MESSAGES)
 def test_messages_are_literal_templates_with_a_value_for_each_field(room):
-    for path in sorted((ROOMS / room).rglob("*.py")):
+    made = ROOMS / "table" / "messages.py"
+    for path in sorted({*(ROOMS / room).rglob("*.py")} - {made}):
         for call in message_calls(ast.parse(path.read_text(encoding="utf-8"))):
             where = f"{path.name}:{call.lineno}"
             texts = [
@@ -239,6 +251,42 @@ def test_what_the_panel_refuses_is_said_by_a_template(path):
     ]
     texts = (ast.Constant, ast.JoinedStr)
     assert [ast.unparse(message) for message in refused if isinstance(message, texts)] == []
+
+
+REASONS = ("InputError", "CannotGoOn", "LogFailed", "Halted", "CameraLost", "DeviceLost")
+"""Errors whose text people read; it is translated where it is shown."""
+GIVING_REASONS = [
+    path
+    for room in ROOMS_WITH_MESSAGES
+    for path in sorted((ROOMS / room).rglob("*.py"))
+    if any(f"{name}(" in path.read_text(encoding="utf-8") for name in REASONS)
+]
+"""Modules whose errors and troubles are made by `msg`."""
+
+
+def plain_texts(value: ast.expr) -> list[ast.expr]:
+    """The expressions of an argument or a value that are text without a template."""
+    match value:
+        case ast.IfExp(body=body, orelse=orelse):
+            return plain_texts(body) + plain_texts(orelse)
+        case ast.JoinedStr() | ast.Constant(value=str()) if ast.unparse(value) != "''":
+            return [value]
+        case _:
+            return []
+
+
+@pytest.mark.parametrize(
+    "path", GIVING_REASONS, ids=lambda path: str(path.relative_to(ROOMS).with_suffix(""))
+)
+def test_reasons_are_given_by_templates(path):
+    plain = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=[message, *_]) if name in REASONS:
+                plain += plain_texts(message)
+            case ast.Assign(targets=[ast.Attribute(attr="trouble" | "_trouble")], value=message):
+                plain += plain_texts(message)
+    assert [f"{text.lineno}: {ast.unparse(text)}" for text in plain] == []
 
 
 @pytest.mark.parametrize("count", range(1, 6))

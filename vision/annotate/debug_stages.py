@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 
 from table.errors import InputError
+from table.messages import msg
 from table.observation import Camera, Observation
 from table.solids import EDGES, Array
 from table.table_config import Setup
@@ -45,7 +46,11 @@ def write_stages(folder: Path, frame: Frame, setup: Setup, reference: Frame | No
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
-            f"{folder}: expected a folder to write pictures into: {error.strerror}"
+            msg(
+                "{folder}: expected a folder to write pictures into: {raw}",
+                folder=folder,
+                raw=error.strerror,
+            )
         ) from None
     for number, (name, picture) in enumerate(stages(frame, setup, reference), 1):
         write_picture(folder / f"{number}-{name}.png", picture)

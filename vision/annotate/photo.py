@@ -18,6 +18,7 @@ import numpy as np
 
 from table.errors import InputError
 from table.files import write_whole
+from table.messages import msg
 from table.observation import Camera, Observation, SeenPiece
 from table.solids import EDGES, FACES, Array
 from table.table_config import Lens
@@ -119,10 +120,21 @@ def check_picture_path(path: Path) -> None:
     """Raise InputError if no image could be written there, before any work is done for it."""
     if path.suffix.lower() not in SUFFIXES:
         raise InputError(
-            f"{path}: expected a name that ends in {', '.join(SUFFIXES)}, got {path.name!r}"
+            msg(
+                "{path}: expected a name that ends in {raw}, got {raw2}",
+                path=path,
+                raw=", ".join(SUFFIXES),
+                raw2=repr(path.name),
+            )
         )
     if not path.parent.is_dir():
-        raise InputError(f"{path}: expected a folder that exists, got {str(path.parent)!r}")
+        raise InputError(
+            msg(
+                "{path}: expected a folder that exists, got {raw}",
+                path=path,
+                raw=repr(str(path.parent)),
+            )
+        )
 
 
 def _canvas(image: Image) -> _Canvas:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Protocol, runtime_checkable
 
-from table.errors import InputError
+from table.errors import InputError, ToldError
+from table.messages import Message, msg, phrase
 from table.table_config import Setup
 from vision.cameras.frame import Frame
 
@@ -24,13 +25,17 @@ RECORDINGS = ("video", "folder")
 """Sources that give the same frames whenever they are read."""
 
 
-def other_size(width: int, height: int, setup: Setup) -> str:
-    """Complaint about images of another size than the table's; empty if the size is right."""
+def other_size(width: int, height: int, setup: Setup) -> Message | None:
+    """Complaint about images of another size than the table's; None if the size is right."""
     expected = setup.camera.width, setup.camera.height
     if (width, height) == expected:
-        return ""
-    return (
-        f"expected {expected[0]} x {expected[1]} px as table.json says, got {width} x {height} px"
+        return None
+    return phrase(
+        "expected {width} x {height} px as table.json says, got {width2} x {height2} px",
+        width=expected[0],
+        height=expected[1],
+        width2=width,
+        height2=height,
     )
 
 
@@ -46,7 +51,7 @@ def is_unicode(text: str) -> bool:
     return True
 
 
-class CameraLost(Exception):  # noqa: N818 - a fact about the world, not a mistake of the program
+class CameraLost(ToldError):  # noqa: N818 - a fact about the world, not a mistake of the program
     """The camera gives no frames for now; the text is the reason in one line.
 
     A later `read` tries to reach it again.
@@ -104,7 +109,9 @@ def open_camera(spec: str, setup: Setup | None) -> CameraPort:
     name, colon, argument = spec.partition(":")
     if name not in SOURCES or not colon:
         known = ", ".join(f"{source}:..." for source in SOURCES)
-        raise InputError(f"camera: expected one of {known}, got {spec!r}")
+        raise InputError(
+            msg("camera: expected one of {raw}, got {raw2}", raw=known, raw2=repr(spec))
+        )
     module, function = SOURCES[name].split(":")
     camera: CameraPort = getattr(import_module(module), function)(argument, setup)
     return camera

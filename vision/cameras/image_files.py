@@ -10,6 +10,7 @@ import cv2
 
 from table.errors import InputError
 from table.files import read_bytes
+from table.messages import msg, phrase
 from table.table_config import Orientation, Setup
 from vision.cameras.base import other_size
 from vision.cameras.frame import Frame, Image, swapped
@@ -41,7 +42,7 @@ def read_image(path: Path, setup: Setup | None = None) -> Frame:
     data = _read(path)
     width, height = _size(data, str(path))
     if setup is not None and (wrong := other_size(width, height, setup)):
-        raise InputError(f"{path}: {wrong}")
+        raise InputError(msg("{path}: {text}", path=path, text=wrong))
     orientation = setup.camera.orientation if setup is not None else "sensor"
     return Frame(0, 0, decode_image(data, str(path), orientation))
 
@@ -84,13 +85,17 @@ def most_pixels() -> int:
         megapixels = 0.0
     if not 1 <= megapixels <= 1000:
         raise InputError(
-            f"{MEGAPIXELS_NAME}: expected a number of megapixels from 1 to 1000, got {text!r}"
+            msg(
+                "{raw}: expected a number of megapixels from 1 to 1000, got {raw2}",
+                raw=MEGAPIXELS_NAME,
+                raw2=repr(text),
+            )
         )
     return round(megapixels * 1e6)
 
 
 def _read(path: Path) -> bytes:
-    return read_bytes(path, "a picture", 3 * most_pixels() + (1 << 20))
+    return read_bytes(path, phrase("a picture"), 3 * most_pixels() + (1 << 20))
 
 
 def _size(data: bytes, where: str) -> tuple[int, int]:
@@ -104,7 +109,13 @@ def _size(data: bytes, where: str) -> tuple[int, int]:
     }
     size_of = next((size for start, size in sizes.items() if data.startswith(start)), None)
     if size_of is None:
-        raise InputError(f"{where}: expected a picture (JPEG or PNG), got {_other_kind(data)}")
+        raise InputError(
+            msg(
+                "{where}: expected a picture (JPEG or PNG), got {text}",
+                where=where,
+                text=_other_kind(data),
+            )
+        )
     size = size_of(data)
     if size is None or 0 in size:
         raise damaged(where)
@@ -116,31 +127,38 @@ def check_pixels(width: int, height: int, where: str) -> None:
     """Raise InputError for more pixels than are decoded."""
     if width * height > (most := most_pixels()):
         raise InputError(
-            f"{where}: expected a picture of {most / 1e6:g} megapixels at most ({MEGAPIXELS_NAME}),"
-            f" got {width} x {height} px"
+            msg(
+                "{where}: expected a picture of {mm} megapixels at most ({raw}), got"
+                " {width} x {height} px",
+                where=where,
+                mm=f"{most / 1e6:g}",
+                raw=MEGAPIXELS_NAME,
+                width=width,
+                height=height,
+            )
         )
 
 
 def _other_kind(data: bytes) -> str:
     """What kind of file it is, if neither JPEG nor PNG, and what to do about it."""
     if not data:
-        return "an empty file"
+        return phrase("an empty file")
     if data[4:8] == b"ftyp":
         if any(brand in data[8:64] for brand in (b"heic", b"heix", b"mif1", b"avif")):
-            return (
-                "HEIC or AVIF; let the phone take JPEGs (iPhone: Settings, Camera, Formats, Most"
-                " Compatible)"
+            return phrase(
+                "HEIC or AVIF; let the phone take JPEGs (iPhone: Settings, Camera,"
+                " Formats, Most Compatible)"
             )
-        return "a film; give it as --camera video:FILE"
+        return phrase("a film; give it as --camera video:FILE")
     known = {
         b"GIF8": "GIF",
         b"BM": "BMP",
         b"II*\0": "TIFF",
         b"MM\0*": "TIFF",
-        b"RIFF": "WebP or another RIFF file",
+        b"RIFF": phrase("WebP or another RIFF file"),
     }
     kind = next((name for start, name in known.items() if data.startswith(start)), "")
-    return f"{kind}; save it as JPEG or PNG" if kind else "something else"
+    return phrase("{text}; save it as JPEG or PNG", text=kind) if kind else phrase("something else")
 
 
 def encode_jpeg(image: Image, quality: int) -> bytes:
@@ -170,8 +188,10 @@ class FolderCamera:
         Raises InputError if it does not exist, has no images, or one whose name is no unique time.
         """
         if not folder.is_dir():
-            raise InputError(f"camera: expected a folder of pictures, got {folder}")
-        self.name = f"folder {folder.name}"
+            raise InputError(
+                msg("camera: expected a folder of pictures, got {folder}", folder=folder)
+            )
+        self.name: str = phrase("folder {name}", name=folder.name)
         self._setup = setup
         self._closed = False
         self._seq = 0
@@ -185,16 +205,26 @@ class FolderCamera:
                 and len(path.stem.lstrip("0")) <= MOST_DIGITS
             ):
                 raise InputError(
-                    f"{path}: expected a file name of milliseconds such as 000010250.jpg, of"
-                    f" {MOST_DIGITS} digits at most"
+                    msg(
+                        "{path}: expected a file name of milliseconds such as 000010250.jpg, of"
+                        " {n} digits at most",
+                        path=path,
+                        n=MOST_DIGITS,
+                    )
                 )
             if (at_ms := int(path.stem)) in paths:
                 raise InputError(
-                    f"{path}: expected a time of its own, but {paths[at_ms].name} has the same"
+                    msg(
+                        "{path}: expected a time of its own, but {name} has the same",
+                        path=path,
+                        name=paths[at_ms].name,
+                    )
                 )
             paths[at_ms] = path
         if not paths:
-            raise InputError(f"{folder}: expected pictures such as 000010250.jpg, found none")
+            raise InputError(
+                msg("{folder}: expected pictures such as 000010250.jpg, found none", folder=folder)
+            )
         self._frames = sorted(paths.items())
 
     def read(self) -> Frame | None:

@@ -9,6 +9,7 @@ import numpy as np
 import simplejpeg
 
 from table.errors import InputError
+from table.messages import msg
 from vision.cameras.frame import Image
 
 JPEG = b"\xff\xd8\xff"
@@ -41,7 +42,10 @@ def decode_jpeg(data: bytes, where: str) -> Image:
         raise damaged(where) from error
     if colours in ("CMYK", "YCCK"):
         raise InputError(
-            f"{where}: expected a picture in RGB or grey, got one in CMYK; save it as RGB"
+            msg(
+                "{where}: expected a picture in RGB or grey, got one in CMYK; save it as RGB",
+                where=where,
+            )
         )
     return np.asarray(image, np.uint8)
 
@@ -49,7 +53,11 @@ def decode_jpeg(data: bytes, where: str) -> Image:
 def damaged(where: str) -> DamagedError:
     """The error for a picture that is cut short or damaged."""
     return DamagedError(
-        f"{where}: expected a whole picture, but it is cut short or damaged; take or copy it again"
+        msg(
+            "{where}: expected a whole picture, but it is cut short or damaged; take or copy it"
+            " again",
+            where=where,
+        )
     )
 
 

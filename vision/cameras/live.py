@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from table.errors import InputError, said_of
+from table.messages import msg
 from table.table_config import Setup
 from vision.cameras.base import CameraLost, other_size
 from vision.cameras.frame import Frame, Image
@@ -32,12 +33,22 @@ def wanted_size(
     device, at, text = argument.partition("@")
     size = tuple(int(part) for part in text.split("x") if part.isdecimal())
     if at and not (len(size) == 2 and min(size) >= 64):
-        raise InputError(f"camera: expected a size such as {device}@2304x1296, got {argument!r}")
+        raise InputError(
+            msg(
+                "camera: expected a size such as {device}@2304x1296, got {raw}",
+                device=device,
+                raw=repr(argument),
+            )
+        )
     table = (setup.camera.width, setup.camera.height) if setup is not None else None
     if at and table and size != table:
         raise InputError(
-            f"camera: expected {table[0]} x {table[1]} px as table.json says, or no size, got"
-            f" {argument!r}"
+            msg(
+                "camera: expected {width} x {height} px as table.json says, or no size, got {raw}",
+                width=table[0],
+                height=table[1],
+                raw=repr(argument),
+            )
         )
     width, height = table or size or usual
     return device, (width, height)
@@ -119,14 +130,16 @@ class LiveCamera:
             (image, focus_dpt), at_ms, utc_ms = self._pump.newest(self._patience_s)
         except CameraLost as error:
             self._drop()
-            raise CameraLost(f"{self.name}: {error}") from error
+            raise CameraLost(msg("{name}: {text}", name=self.name, text=error.message)) from error
         except InputError as error:
             self._drop()
-            raise InputError(f"{self.name}: {error}") from error
+            raise InputError(msg("{name}: {text}", name=self.name, text=error.message)) from error
         height, width = image.shape[:2]
         if self._setup is not None and (wrong := other_size(width, height, self._setup)):
             self._drop()
-            raise InputError(f"{self.name}: {wrong}; calibrate the lens at that size")
+            raise InputError(
+                msg("{name}: {text}; calibrate the lens at that size", name=self.name, text=wrong)
+            )
         frame = Frame(self._seq, at_ms, image, focus_dpt, utc_ms)
         self._seq += 1
         return frame
@@ -145,7 +158,7 @@ class LiveCamera:
             raise
         except Exception as error:
             logger.info("%s: its driver failed", self.name, exc_info=True)
-            raise CameraLost(f"{self.name}: {said_of(error)}") from error
+            raise CameraLost(msg("{name}: {raw}", name=self.name, raw=said_of(error))) from error
 
     def _drop(self) -> None:
         if self._pump is not None:
@@ -172,7 +185,7 @@ class _Pump:
             if self._newest is not None:
                 taken, self._newest = self._newest, None
                 return taken
-            raise self._error or CameraLost(f"no picture came for {patience_s:g} s")
+            raise self._error or CameraLost(msg("no picture came for {mm} s", mm=f"{patience_s:g}"))
 
     def stop(self) -> None:
         with self._changed:
@@ -180,7 +193,7 @@ class _Pump:
         self._thread.join(CLOSING_S)
 
     def _run(self) -> None:
-        error: CameraLost | InputError = CameraLost("it was closed")
+        error: CameraLost | InputError = CameraLost(msg("it was closed"))
         try:
             while not self._stopping:
                 newest = self._stamp(self._feed.picture())
@@ -198,7 +211,13 @@ class _Pump:
             try:
                 self._feed.close()
             except Exception as failed:
-                error = CameraLost(f"{error}; it could not be closed ({said_of(failed)})")
+                error = CameraLost(
+                    msg(
+                        "{text}; it could not be closed ({raw})",
+                        text=error.message,
+                        raw=said_of(failed),
+                    )
+                )
             with self._changed:
                 self._error = error
                 self._changed.notify_all()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
+from table.messages import msg, phrase
 from table.table_config import Orientation
 from vision.cameras.base import CameraLost
 from vision.cameras.frame import Image
@@ -38,7 +39,7 @@ class MjpegPictures:
             for _ in range(self._stream.broken - broken):
                 self._count(damaged=True)
             try:
-                image = decode_image(data, "its picture", self._orientation)
+                image = decode_image(data, phrase("its picture"), self._orientation)
             except DamagedError:
                 self._count(damaged=True)
                 continue
@@ -50,6 +51,10 @@ class MjpegPictures:
         count, of = sum(self._damaged), len(self._damaged)
         if of >= LEAST and count > MOST_DAMAGED * of:
             raise CameraLost(
-                f"{count} of its last {of} pictures were damaged; see to its cable or network, or"
-                " ask it for smaller pictures"
+                msg(
+                    "{n} of its last {n2} pictures were damaged; see to its cable or"
+                    " network, or ask it for smaller pictures",
+                    n=count,
+                    n2=of,
+                )
             )

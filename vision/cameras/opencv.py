@@ -9,6 +9,7 @@ from pathlib import Path
 import cv2
 
 from table.errors import InputError
+from table.messages import msg, phrase
 from table.table_config import Setup
 from vision.cameras.base import CameraLost
 from vision.cameras.frame import swapped
@@ -42,7 +43,7 @@ class CaptureFeed:
         """The next image; raises CameraLost if the device is gone or the stream has ended."""
         done, image = self._capture.read()
         if not done:
-            raise CameraLost("it gives no more pictures")
+            raise CameraLost(msg("it gives no more pictures"))
         self._taken += 1
         if self._lock is not None and self._taken == LOCKED_AFTER:
             self._lock(self._capture)
@@ -62,17 +63,23 @@ def open_v4l2(argument: str, setup: Setup | None) -> LiveCamera:
     path = Path(f"/dev/video{argument}" if argument.isdecimal() else argument)
     if not path.is_absolute():
         raise InputError(
-            "camera: v4l2: expected a number or a device, such as v4l2:0 or v4l2:/dev/video0, got"
-            f" {argument!r}"
+            msg(
+                "camera: v4l2: expected a number or a device, such as v4l2:0 or"
+                " v4l2:/dev/video0, got {raw}",
+                raw=repr(argument),
+            )
         )
 
     def connect() -> Feed:
         if not path.exists():
-            raise CameraLost(f"camera {path} is not there; plug it in")
+            raise CameraLost(msg("camera {path} is not there; plug it in", path=path))
         if not os.access(path, os.R_OK | os.W_OK):
             raise CameraLost(
-                f"camera {path} may not be used by you; join the group of the device (sudo usermod"
-                " -aG video $USER) and log in again"
+                msg(
+                    "camera {path} may not be used by you; join the group of the device"
+                    " (sudo usermod -aG video $USER) and log in again",
+                    path=path,
+                )
             )
         capture = cv2.VideoCapture(str(path), cv2.CAP_V4L2)
         # At these sizes USB 2 carries JPEG only; one buffer, as old pictures are of no use.
@@ -80,10 +87,10 @@ def open_v4l2(argument: str, setup: Setup | None) -> LiveCamera:
         capture.set(cv2.CAP_PROP_FRAME_WIDTH, width)
         capture.set(cv2.CAP_PROP_FRAME_HEIGHT, height)
         capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)
-        check_opened(capture, f"camera {path}")
+        check_opened(capture, phrase("camera {path}", path=path))
         return CaptureFeed(capture, _lock)
 
-    return LiveCamera(f"camera {path.name}", connect, setup)
+    return LiveCamera(phrase("camera {name}", name=path.name), connect, setup)
 
 
 def check_opened(capture: cv2.VideoCapture, name: str) -> None:
@@ -91,7 +98,10 @@ def check_opened(capture: cv2.VideoCapture, name: str) -> None:
     if not capture.isOpened():
         capture.release()
         raise CameraLost(
-            f"{name} does not answer; see that it is on, and that no other program uses it"
+            msg(
+                "{name} does not answer; see that it is on, and that no other program uses it",
+                name=name,
+            )
         )
 
 

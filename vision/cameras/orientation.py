@@ -14,6 +14,7 @@ import cv2
 import numpy as np
 
 from table.errors import InputError
+from table.messages import msg, phrase
 from table.table_config import Orientation
 from vision.cameras.frame import Image
 
@@ -36,14 +37,23 @@ def is_half_turned(
     clockwise_deg %= 360
     if clockwise_deg in (0, 180) and not mirrored:
         return clockwise_deg == 180 and orientation == "upright"
-    got = f"turned by {clockwise_deg}°" + (" and mirrored" if mirrored else "")
-    advice = (
+    got = (
+        phrase("turned by {n}° and mirrored", n=clockwise_deg)
+        if mirrored
+        else phrase("turned by {n}°", n=clockwise_deg)
+    )
+    advice = phrase(
         "hold the camera as it was held for table.json and lock its rotation, or remove the flag if"
         " it is wrong"
     )
     raise InputError(
-        f"{where}: expected a picture that is not turned, got one whose rotation flag says that it"
-        f" is {got}; {advice}"
+        msg(
+            "{where}: expected a picture that is not turned, got one whose rotation"
+            " flag says that it is {text}; {text2}",
+            where=where,
+            text=got,
+            text2=advice,
+        )
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from table.errors import InputError
+from table.messages import msg, phrase
 from table.table_config import Setup
 from vision.cameras.base import CameraLost
 from vision.cameras.live import Feed, LiveCamera, Picture, wanted_size
@@ -45,7 +46,7 @@ class PiFeed:
             finally:
                 request.release()
         except (RuntimeError, OSError) as error:
-            raise CameraLost(f"it gives no more pictures ({error})") from error
+            raise CameraLost(msg("it gives no more pictures ({raw})", raw=error)) from error
         self._taken += 1
         if self._taken == LOCKED_AFTER:
             self._camera.set_controls(_locked(told))
@@ -74,19 +75,24 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
     argument, size = wanted_size(argument, setup, USUAL_PX)
     if not argument.isdecimal():
         raise InputError(
-            "camera: picamera: expected the number of a camera, such as picamera:0, got"
-            f" {argument!r}"
+            msg(
+                "camera: picamera: expected the number of a camera, such as picamera:0, got {raw}",
+                raw=repr(argument),
+            )
         )
     try:
         from picamera2 import Picamera2  # type: ignore[import-not-found,unused-ignore]
     except ImportError as error:
-        install = (
+        install = phrase(
             "sudo apt install python3-picamera2, and an environment made with"
             " --system-site-packages"
         )
         raise InputError(
-            f"camera: picamera: expected the package picamera2, which is not here; {install}; or"
-            " use rpicam:"
+            msg(
+                "camera: picamera: expected the package picamera2, which is not here;"
+                " {text}; or use rpicam:",
+                text=install,
+            )
         ) from error
 
     def connect() -> Feed:
@@ -94,8 +100,12 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
             camera = Picamera2(int(argument))
         except (RuntimeError, IndexError, OSError) as error:
             raise CameraLost(
-                f"Raspberry Pi camera {argument} cannot be opened ({error}); check its cable, and"
-                " that no other program uses it"
+                msg(
+                    "Raspberry Pi camera {n} cannot be opened ({raw}); check its cable,"
+                    " and that no other program uses it",
+                    n=argument,
+                    raw=error,
+                )
             ) from error
         try:
             camera.configure(
@@ -104,7 +114,9 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
             camera.start()
         except (RuntimeError, OSError) as error:
             camera.close()
-            raise CameraLost(f"Raspberry Pi camera {argument} does not start ({error})") from error
+            raise CameraLost(
+                msg("Raspberry Pi camera {n} does not start ({raw})", n=argument, raw=error)
+            ) from error
         return PiFeed(camera)
 
-    return LiveCamera(f"Raspberry Pi camera {argument}", connect, setup)
+    return LiveCamera(phrase("Raspberry Pi camera {n}", n=argument), connect, setup)

@@ -13,6 +13,7 @@ import numpy as np
 from cv2.typing import MatLike
 
 from table.errors import InputError
+from table.messages import msg
 from vision.cameras.frame import Image, swapped
 from vision.cameras.jpeg import damaged
 
@@ -44,7 +45,11 @@ def decode_png(data: bytes, where: str) -> Image:
     chunks = list(_chunks(data))
     kinds = [kind for kind, _ in chunks]
     if b"acTL" in kinds:
-        raise InputError(f"{where}: expected one picture, got an animation; save one frame of it")
+        raise InputError(
+            msg(
+                "{where}: expected one picture, got an animation; save one frame of it", where=where
+            )
+        )
     if not _is_whole(chunks):
         raise damaged(where)
     image = _decoded(data, cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION, where)
@@ -52,8 +57,11 @@ def decode_png(data: bytes, where: str) -> Image:
         alpha = _decoded(data, cv2.IMREAD_UNCHANGED, where)[..., 3:]
         if alpha.size and alpha.min() < (255 if alpha.dtype == np.uint8 else 65535):
             raise InputError(
-                f"{where}: expected a picture without transparent parts, got one with them; save it"
-                " without transparency"
+                msg(
+                    "{where}: expected a picture without transparent parts, got one with"
+                    " them; save it without transparency",
+                    where=where,
+                )
             )
     return swapped(image)
 

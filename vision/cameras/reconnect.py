@@ -8,6 +8,7 @@ from contextlib import closing
 from threading import Event
 
 from table.errors import InputError, LogFailed
+from table.messages import msg
 from table.table_config import Setup
 from vision.cameras.base import CameraLost, CameraPort, missing_in, open_camera
 from vision.cameras.frame import Frame, Image
@@ -47,7 +48,7 @@ def frames(
         except LogFailed:
             raise  # of simulated players, who speak while they are looked at
         except InputError as error:
-            raise CannotGoOn(str(error)) from error
+            raise CannotGoOn(error.message) from error
         if frame is None:
             return
         if lost:
@@ -75,7 +76,7 @@ class AnnouncedCamera:
         try:
             frame = self._camera.read()
         except CameraLost as error:
-            self._say(f"the camera is lost ({error}); trying again")
+            self._say(msg("the camera is lost ({text}); trying again", text=error.message))
             raise
         self._say("" if frame is not None else self.missing)
         return frame
@@ -109,9 +110,9 @@ def take_pictures(
                 if wanted is None or wanted(frame.image):
                     images.append(frame.image)
         except CameraLost as lost:
-            raise InputError(f"{spec}: {lost}") from lost
+            raise InputError(msg("{spec}: {text}", spec=spec, text=lost.message)) from lost
     if not looked:
-        raise InputError(f"{spec}: expected a picture, but the camera has none")
+        raise InputError(msg("{spec}: expected a picture, but the camera has none", spec=spec))
     return images
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from table.errors import InputError
+from table.messages import Message, msg, phrase
 from table.table_config import Orientation, Setup
 from vision.cameras.base import CameraLost
 from vision.cameras.live import CLOSING_S, Feed, LiveCamera, Picture
@@ -59,13 +60,16 @@ class PipeFeed:
         self._program.stdout.close()
         self._said.close()
 
-    def _last_words(self) -> str:
+    def _last_words(self) -> Message:
         code = self._program.wait()
         self._said.seek(0)
         lines = [
             line for line in self._said.read().decode(errors="replace").splitlines() if line.strip()
         ]
-        return f"{self._name} ended with code {code}" + (f": {lines[-1].strip()}" if lines else "")
+        if not lines:
+            return msg("{name} ended with code {n}", name=self._name, n=code)
+        last = lines[-1].strip()
+        return msg("{name} ended with code {n}: {raw}", name=self._name, n=code, raw=last)
 
 
 def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
@@ -78,19 +82,27 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
         options = shlex.split(argument)
     except ValueError as error:
         raise InputError(
-            f"camera: rpicam: expected options of rpicam-vid, got {argument!r} ({error})"
+            msg(
+                "camera: rpicam: expected options of rpicam-vid, got {raw} ({raw2})",
+                raw=repr(argument),
+                raw2=error,
+            )
         ) from error
     if options and not options[0].startswith("-"):
         raise InputError(
-            "camera: rpicam: expected options of rpicam-vid such as --shutter 8000, got"
-            f" {options[0]!r}"
+            msg(
+                "camera: rpicam: expected options of rpicam-vid such as --shutter 8000, got {raw}",
+                raw=repr(options[0]),
+            )
         )
     orientation: Orientation = setup.camera.orientation if setup is not None else "sensor"
     program = next((path for name in PROGRAMS if (path := shutil.which(name))), None)
     if program is None:
         raise InputError(
-            "camera: rpicam: expected the program rpicam-vid, which is not installed; on Raspberry"
-            " Pi OS: sudo apt install rpicam-apps"
+            msg(
+                "camera: rpicam: expected the program rpicam-vid, which is not"
+                " installed; on Raspberry Pi OS: sudo apt install rpicam-apps"
+            )
         )
     width, height = (setup.camera.width, setup.camera.height) if setup is not None else USUAL_PX
     size = ["--width", str(width), "--height", str(height)]
@@ -112,4 +124,4 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
     def connect() -> Feed:
         return PipeFeed([program, *size, *fixed, *options], orientation)
 
-    return LiveCamera("Raspberry Pi camera", connect, setup)
+    return LiveCamera(phrase("Raspberry Pi camera"), connect, setup)

@@ -16,6 +16,7 @@ from urllib.parse import SplitResult, quote, unquote, urlsplit
 import cv2
 
 from table.errors import InputError
+from table.messages import Message, msg, phrase
 from table.table_config import Orientation, Setup
 from vision.cameras.base import CameraLost, is_unicode
 from vision.cameras.live import Feed, LiveCamera, Picture
@@ -37,7 +38,7 @@ MJPEG_TYPES = (
     "video/x-motion-jpeg",
 )
 TEXT_TYPES = re.compile(r"text/|application/(json|xml|xhtml\+xml|javascript)")
-USUAL = "the camera's app or manual says where its stream is, often /video or /stream"
+USUAL = phrase("the camera's app or manual says where its stream is, often /video or /stream")
 RTSP_PORT = 554
 
 
@@ -64,18 +65,27 @@ class HttpFeed:
             data = self._response.read1(CHUNK)
         except TimeoutError as error:
             raise CameraLost(
-                f"it sent nothing for {TIMEOUT_S:g} s; see that the camera is on and its app in"
-                " front"
+                msg(
+                    "it sent nothing for {mm} s; see that the camera is on and its app in front",
+                    mm=f"{TIMEOUT_S:g}",
+                )
             ) from error
         except (OSError, HTTPException) as error:
-            raise CameraLost(f"its connection broke ({error})") from error
+            raise CameraLost(msg("its connection broke ({raw})", raw=error)) from error
         if not data and self._taken == 1 and _content_type(self._response).startswith("image/"):
             raise CameraLost(
-                "it sent one picture and ended: this is the address of single pictures, not of a"
-                f" stream; {USUAL}"
+                msg(
+                    "it sent one picture and ended: this is the address of single pictures,"
+                    " not of a stream; {text}",
+                    text=USUAL,
+                )
             )
         if not data:
-            raise CameraLost("it ended" if self._taken else f"it ended without a picture; {USUAL}")
+            raise CameraLost(
+                msg("it ended")
+                if self._taken
+                else msg("it ended without a picture; {text}", text=USUAL)
+            )
         return data
 
 
@@ -85,7 +95,7 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
     Raises InputError for an invalid address.
     """
     url = _parsed(argument)
-    name = f"stream of {url.hostname}"
+    name = phrase("stream of {name}", name=url.hostname)
     orientation: Orientation = setup.camera.orientation if setup is not None else "sensor"
 
     def by_opencv() -> Feed:
@@ -98,7 +108,7 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
         capture = cv2.VideoCapture(argument, cv2.CAP_FFMPEG, patience)
         if not capture.isOpened() and url.scheme == "rtsp":
             capture.release()
-            raise CameraLost(f"{name}: {_why_no_rtsp(url)}")
+            raise CameraLost(msg("{name}: {text}", name=name, text=_why_no_rtsp(url)))
         check_opened(capture, name)
         return CaptureFeed(capture, turn=take_unturned(capture, False, orientation, name))
 
@@ -111,10 +121,15 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
             return HttpFeed(response, orientation)
         response.close()
         if TEXT_TYPES.match(kind):
-            got = "a web page" if "html" in kind else f"text ({kind})"
+            got = phrase("a web page") if "html" in kind else phrase("text ({kind})", kind=kind)
             raise CameraLost(
-                f"{name}: expected a stream of JPEGs (MJPEG) at {url.path or '/'}, got {got};"
-                f" {USUAL}"
+                msg(
+                    "{name}: expected a stream of JPEGs (MJPEG) at {path}, got {text}; {text2}",
+                    name=name,
+                    path=url.path or "/",
+                    text=got,
+                    text2=USUAL,
+                )
             )
         return by_opencv()
 
@@ -139,9 +154,12 @@ def _parsed(address: str) -> SplitResult:
     except ValueError:
         fits = False
     if not fits:
-        usual = "stream:http://192.168.1.20:8080/video or stream:rtsp://..."
         raise InputError(
-            f"camera: stream: expected an address such as {usual}, got {_public(address)!r}"
+            msg(
+                "camera: stream: expected an address such as stream:http://192.168.1.20:8080/video"
+                " or stream:rtsp://..., got {raw}",
+                raw=repr(_public(address)),
+            )
         )
     return url
 
@@ -164,9 +182,11 @@ def _answer(url: SplitResult, name: str) -> HTTPResponse:
         response = _opener(url, address).open(address, timeout=TIMEOUT_S)
     except HTTPError as error:
         error.close()
-        raise CameraLost(f"{name}: {_refusal(error.code, url)}") from error
+        raise CameraLost(
+            msg("{name}: {text}", name=name, text=_refusal(error.code, url))
+        ) from error
     except (URLError, HTTPException, OSError, ValueError) as error:
-        raise CameraLost(f"{name}: {_why(error, url)}") from error
+        raise CameraLost(msg("{name}: {text}", name=name, text=_why(error, url))) from error
     assert isinstance(response, HTTPResponse)
     return response
 
@@ -213,26 +233,41 @@ def _content_type(response: HTTPResponse) -> str:
     return str(response.headers.get("Content-Type", "")).partition(";")[0].strip().lower()
 
 
-def _refusal(code: int, url: SplitResult) -> str:
+def _refusal(code: int, url: SplitResult) -> Message:
     """What an HTTP or RTSP status means for a camera, and what to do."""
     path = url.path or "/"
     if code in (401, 407):
         if url.username is not None:
-            return f"the camera does not accept the name and password ({code}); check them"
-        return (
-            f"the camera wants a name and a password ({code}); put them before its address:"
-            f" stream:{url.scheme}://NAME:PASSWORD@{url.hostname}/..."
+            return phrase(
+                "the camera does not accept the name and password ({code}); check them", code=code
+            )
+        return phrase(
+            "the camera wants a name and a password ({code}); put them before its"
+            " address: stream:{raw}://NAME:PASSWORD@{raw2}/...",
+            code=code,
+            raw=url.scheme,
+            raw2=url.hostname,
         )
     if code in (404, 410):
-        return f"the camera has nothing at {path} ({code}); {USUAL}"
+        return phrase(
+            "the camera has nothing at {path} ({code}); {text}", path=path, code=code, text=USUAL
+        )
     if code == 403:
-        return f"the camera forbids {path} ({code}); see in its settings who may look"
+        return phrase(
+            "the camera forbids {path} ({code}); see in its settings who may look",
+            path=path,
+            code=code,
+        )
     if code >= 500:
-        return f"the camera has an error of its own ({code}); restart it or its app"
-    return f"expected a stream at {path}, got status {code}; {USUAL}"
+        return phrase(
+            "the camera has an error of its own ({code}); restart it or its app", code=code
+        )
+    return phrase(
+        "expected a stream at {path}, got status {code}; {text}", path=path, code=code, text=USUAL
+    )
 
 
-def _why(error: Exception, url: SplitResult) -> str:
+def _why(error: Exception, url: SplitResult) -> Message:
     """Why there is no answer, and what to do."""
     reason = (
         error.reason
@@ -242,44 +277,58 @@ def _why(error: Exception, url: SplitResult) -> str:
     port = url.port or {"http": 80, "https": 443}.get(url.scheme, RTSP_PORT)
     match reason:
         case ssl.SSLCertVerificationError():
-            advice = (
+            advice = phrase(
                 "put its certificate into a file that SSL_CERT_FILE names, or use http:// at home"
             )
-            return f"the camera's certificate is not trusted ({reason.verify_message}); {advice}"
+            return phrase(
+                "the camera's certificate is not trusted ({raw}); {text}",
+                raw=reason.verify_message,
+                text=advice,
+            )
         case ssl.SSLError():
-            return (
-                f"no TLS at port {port} ({reason.reason or 'it failed'}); try http:// instead of"
-                " https://"
+            return phrase(
+                "no TLS at port {port} ({text}); try http:// instead of https://",
+                port=port,
+                text=reason.reason or phrase("it failed"),
             )
         case socket.gaierror():
-            return (
-                f"no camera has the name {url.hostname}; check it, or use the camera's number such"
-                " as 192.168.1.20"
+            return phrase(
+                "no camera has the name {raw}; check it, or use the camera's number"
+                " such as 192.168.1.20",
+                raw=url.hostname,
             )
         case ConnectionRefusedError():
-            return f"nothing answers at port {port}; start the camera's app and check the port"
+            return phrase(
+                "nothing answers at port {port}; start the camera's app and check the port",
+                port=port,
+            )
         case TimeoutError():
-            return (
-                f"the camera does not answer within {TIMEOUT_S:g} s; see that it is on and in the"
-                " same network"
+            return phrase(
+                "the camera does not answer within {mm} s; see that it is on and in the"
+                " same network",
+                mm=f"{TIMEOUT_S:g}",
             )
         case ConnectionError() | HTTPException():
-            return f"what answers at port {port} speaks no {url.scheme.upper()}; check the port"
+            return phrase(
+                "what answers at port {port} speaks no {raw}; check the port",
+                port=port,
+                raw=url.scheme.upper(),
+            )
         case ValueError():
-            return (
-                "the camera wants a login of a kind that is not known here; allow Basic or Digest"
-                " in its settings"
+            return phrase(
+                "the camera wants a login of a kind that is not known here; allow Basic"
+                " or Digest in its settings"
             )
         case OSError():
-            return (
-                f"the camera cannot be reached ({reason.strerror or reason}); see that it is on and"
-                " in the same network"
+            return phrase(
+                "the camera cannot be reached ({raw}); see that it is on and in the same network",
+                raw=reason.strerror or reason,
             )
         case _:
-            return f"the camera cannot be reached ({reason})"
+            return phrase("the camera cannot be reached ({raw})", raw=reason)
 
 
-def _why_no_rtsp(url: SplitResult) -> str:
+def _why_no_rtsp(url: SplitResult) -> Message:
     """Why OpenCV got no frames by RTSP, found out by a plain request (RFC 2326, 10.2)."""
     host = f"[{url.hostname}]" if ":" in str(url.hostname) else url.hostname
     port = url.port or RTSP_PORT
@@ -295,9 +344,9 @@ def _why_no_rtsp(url: SplitResult) -> str:
         return _why(error, url)
     status = re.match(rb"RTSP/1\.\d (\d{3})", answer)
     if status is None:
-        return f"what answers at port {port} speaks no RTSP; check the port"
+        return phrase("what answers at port {port} speaks no RTSP; check the port", port=port)
     return (
-        "the camera answers, but sends no pictures that can be read"
+        phrase("the camera answers, but sends no pictures that can be read")
         if status[1] == b"200"
         else _refusal(int(status[1]), url)
     )

@@ -10,6 +10,7 @@ import cv2
 import numpy as np
 
 from table.errors import InputError
+from table.messages import msg, phrase
 from table.table_config import Orientation, Setup
 from vision.cameras.base import is_unicode, other_size
 from vision.cameras.frame import Frame, swapped
@@ -46,11 +47,14 @@ class VideoCamera:
         """
         if not is_unicode(str(path)):
             raise InputError(
-                f"camera: expected a video file whose name is UTF-8, got {str(path)!r}; rename it"
+                msg(
+                    "camera: expected a video file whose name is UTF-8, got {raw}; rename it",
+                    raw=repr(str(path)),
+                )
             )
         if not path.is_file():
-            raise InputError(f"camera: expected a video file, got {path}")
-        self.name = f"video {path.name}"
+            raise InputError(msg("camera: expected a video file, got {path}", path=path))
+        self.name: str = phrase("video {name}", name=path.name)
         self._path = path
         index = _index_of(path)
         # FFmpeg takes what stands before a colon for a protocol; a path from the root has nothing
@@ -59,7 +63,10 @@ class VideoCamera:
         try:
             if not self._capture.isOpened():
                 raise InputError(
-                    f"{path}: expected a video such as MP4, AVI or MKV, but it cannot be read"
+                    msg(
+                        "{path}: expected a video such as MP4, AVI or MKV, but it cannot be read",
+                        path=path,
+                    )
                 )
             orientation = setup.camera.orientation if setup is not None else "sensor"
             self._turn = take_unturned(self._capture, index.mirrored, orientation, str(path))
@@ -69,7 +76,7 @@ class VideoCamera:
             )
             check_pixels(width, height, str(path))
             if setup is not None and (wrong := other_size(width, height, setup)):
-                raise InputError(f"{path}: {wrong}")
+                raise InputError(msg("{path}: {text}", path=path, text=wrong))
         except InputError:
             self._capture.release()
             raise
@@ -92,25 +99,39 @@ class VideoCamera:
         if not self._ended:
             return ""
         frames, seconds = self._extent
-        advice = "it is cut short or damaged: copy it again"
+        advice = phrase("it is cut short or damaged: copy it again")
         if frames is not None:
             return (
-                f"{self._path}: expected {frames} pictures, as the film says, could read"
-                f" {self._seq}; {advice}"
+                phrase(
+                    "{path}: expected {n} pictures, as the film says, could read {n2}; {text}",
+                    path=self._path,
+                    n=frames,
+                    n2=self._seq,
+                    text=advice,
+                )
                 if self._seq < frames
                 else ""
             )
         slack_s = max(SLACK_S, SLACK_FRAMES * self._period_s)
         end_s = self._at_ms / 1000 + self._period_s
         if seconds is not None and seconds - end_s > slack_s:
-            return (
-                f"{self._path}: expected pictures for {seconds:.1f} s, as the film says, could read"
-                f" {end_s:.1f} s ({self._seq} pictures); {advice}"
+            return phrase(
+                "{path}: expected pictures for {mm} s, as the film says, could read"
+                " {mm2} s ({n} pictures); {text}",
+                path=self._path,
+                mm=f"{seconds:.1f}",
+                mm2=f"{end_s:.1f}",
+                n=self._seq,
+                text=advice,
             )
         if self._gap_ms > 1000 * slack_s:
-            return (
-                f"{self._path}: expected pictures all the time, got none for"
-                f" {self._gap_ms / 1000:.1f} s ({self._seq} pictures in all); {advice}"
+            return phrase(
+                "{path}: expected pictures all the time, got none for {mm} s ({n}"
+                " pictures in all); {text}",
+                path=self._path,
+                mm=f"{self._gap_ms / 1000:.1f}",
+                n=self._seq,
+                text=advice,
             )
         return ""
 
@@ -176,12 +197,19 @@ def _index_of(path: Path) -> FilmIndex:
         index = film_index(path) if is_mp4(start) else FilmIndex(complete=True)
     except OSError as error:
         raise InputError(
-            f"{path}: expected a video file, but it cannot be read ({error.strerror})"
+            msg(
+                "{path}: expected a video file, but it cannot be read ({raw})",
+                path=path,
+                raw=error.strerror,
+            )
         ) from error
     if not index.complete:
         raise InputError(
-            f"{path}: expected a whole film, but its index (moov) is missing: it is cut short or"
-            " was never finished; copy it again"
+            msg(
+                "{path}: expected a whole film, but its index (moov) is missing: it is"
+                " cut short or was never finished; copy it again",
+                path=path,
+            )
         )
     return index
 

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from table.errors import InputError
+from table.messages import msg
 from table.observation import Camera
 from table.solids import Array
 from table.table_config import Lens, Setup
@@ -80,8 +81,10 @@ def pose_of(points_mm: Array, pixels: Array, lens: Lens, method: int = cv2.SOLVE
         found = False
     if not found:
         raise InputError(
-            "camera: expected a lens with which the fiducials are seen from somewhere, got one that"
-            " does not fit the picture"
+            msg(
+                "camera: expected a lens with which the fiducials are seen from"
+                " somewhere, got one that does not fit the picture"
+            )
         )
     return np.asarray(rvec, float).reshape(3), np.asarray(tvec, float).reshape(3)
 

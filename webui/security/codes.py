@@ -14,6 +14,7 @@ import msgspec
 
 from table.errors import InputError, message_of
 from table.files import convert, read_json, write_whole
+from table.messages import msg
 from webui.security.requests import Refusal
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
@@ -93,8 +94,12 @@ def _read(path: Path) -> Kept:
         path.chmod(OWNER_ONLY)
     except OSError as error:
         raise InputError(
-            f"{path}: expected a file of this user's own, with its codes ({error.strerror}); remove"
-            " it for new ones"
+            msg(
+                "{path}: expected a file of this user's own, with its codes ({raw});"
+                " remove it for new ones",
+                path=path,
+                raw=error.strerror,
+            )
         ) from error
     return convert(document, Kept, str(path))
 

@@ -18,6 +18,7 @@ from werkzeug.routing import BaseConverter
 
 from table.errors import InputError
 from table.files import check_plain
+from table.messages import msg
 from table.text import printable
 from webui.security.host_names import read_authority
 
@@ -88,7 +89,12 @@ def number_of(text: str, name: str) -> int:
     """A number from a query or a header, 0 to LAST_NUMBER; raises InputError with its name."""
     if not re.fullmatch(SeqConverter.regex, text):
         raise InputError(
-            f"{name}: expected the number of a record, {DIGITS} digits at most, got {text[:40]!r}"
+            msg(
+                "{name}: expected the number of a record, {n} digits at most, got {raw}",
+                name=name,
+                n=DIGITS,
+                raw=repr(text[:40]),
+            )
         )
     return int(text)
 
@@ -104,10 +110,10 @@ def json_document(text: str | bytes) -> Any:
         raise
     except RecursionError as error:
         raise InputError(
-            f"expected JSON with at most {MOST_DEEP} brackets inside one another"
+            msg("expected JSON with at most {n} brackets inside one another", n=MOST_DEEP)
         ) from error
     except ValueError as error:
-        raise InputError("expected a document in JSON") from error
+        raise InputError(msg("expected a document in JSON")) from error
     check_plain(document, "JSON", MOST_DEEP)
     return _cleaned(document)
 
@@ -115,12 +121,12 @@ def json_document(text: str | bytes) -> Any:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) < len(pairs):
-        raise InputError("expected each name once in an object of JSON, got one twice")
+        raise InputError(msg("expected each name once in an object of JSON, got one twice"))
     return document
 
 
 def _no_number(text: str) -> float:
-    raise InputError(f"expected numbers in JSON, got {text}")
+    raise InputError(msg("expected numbers in JSON, got {raw}", raw=text))
 
 
 def _cleaned(node: Any) -> Any:
@@ -137,6 +143,10 @@ def _cleaned(node: Any) -> Any:
         case _:
             if not abs(node) <= LAST_NUMBER:  # nor is NaN
                 raise InputError(
-                    f"expected numbers of at most {DIGITS} digits in JSON, got {str(node)[:20]}..."
+                    msg(
+                        "expected numbers of at most {n} digits in JSON, got {raw}...",
+                        n=DIGITS,
+                        raw=str(node)[:20],
+                    )
                 )
             return node

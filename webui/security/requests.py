@@ -32,7 +32,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
-SAID = {
+ERRORS = {
     404: msg("There is nothing here; the panel is at /."),
     405: msg("This address does not take that kind of request."),
     413: msg(
@@ -109,7 +109,7 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
     def http_error(exception: HTTPException) -> Response:
         status = exception.code or 500
         code = exception.name.lower().replace(" ", "_")
-        response = error(status, code, SAID.get(status, exception.description or exception.name))
+        response = error(status, code, ERRORS.get(status, exception.description or exception.name))
         response.headers.extend(
             {
                 name: value
@@ -122,7 +122,7 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
     @app.errorhandler(Exception)
     def failed(exception: Exception) -> Response:
         logger.error("panel: %s %s", request.method, request.path, exc_info=exception)
-        return error(500, "internal_server_error", SAID[500])
+        return error(500, "internal_server_error", ERRORS[500])
 
 
 def error(status: int, code: str, message: str) -> Response:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import io
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import cv2
@@ -26,6 +26,7 @@ from calibration.lens.target import Charuco, ChessTarget, Found, NotFound
 from calibration.lens.views import Views
 from cli.main import main
 from table.errors import InputError
+from table.languages import translated
 from table.table_config import Lens, rows_of
 from vision.cameras.base import CameraLost
 from vision.cameras.frame import Frame
@@ -350,6 +351,28 @@ def test_a_camera_that_is_lost_is_asked_again_for_a_while() -> None:
         InputError, match="expected pictures of 640 x 480 px as the first one, got 1280 x 720 px"
     ):
         take_views(other, Charuco(), quiet, pause=other.waited.append)
+
+
+@pytest.mark.parametrize(
+    ("code", "wanted", "refused"),
+    [
+        ("en", "Still wanted: 14 more views", "not taken: it is blurred"),
+        ("de", "Nötig: noch 14 Aufnahmen", "nicht genommen: sie ist unscharf"),
+    ],
+)
+def test_guidance_in_a_terminal_is_in_its_language(code: str, wanted: str, refused: str) -> None:
+    rng = np.random.default_rng(3)
+    lens, written = random_lens(rng), io.StringIO()
+    guidance = begin(Charuco(), size(lens))
+    seen = shown(lens, random_pose(lens, rng), rng)
+    with Terminal(
+        Console(file=written, width=400), lambda text: translated(text, code) or text
+    ) as terminal:
+        terminal.show(Frame(0, 0, np.zeros((8, 8, 3), np.uint8)), seen, guidance)
+        blurred = held(guidance, replace(seen, blur_px=9.0), 1000)
+        terminal.show(Frame(1, 1, np.zeros((8, 8, 3), np.uint8)), seen, blurred)
+    assert wanted in written.getvalue()
+    assert refused in written.getvalue()
 
 
 def test_a_focus_that_changes_meanwhile_is_refused(live: Path) -> None:

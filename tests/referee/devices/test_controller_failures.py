@@ -8,10 +8,14 @@ import queue
 
 import pytest
 
+from cli import terminal
+from cli.options import complain
 from hardware.cues import Cue
+from hardware.interfaces import DeviceLost
 from referee.devices import controller
 from referee.devices.controller import NOT_NOW, Companion
 from referee.sessions.events import InputRecorded, Paused, VerdictReached
+from table.messages import msg
 from tests.support.beside_a_session import BOARD, PATIENCE_S, PLAYERS, put, turn
 
 LEFT_OUT = "this was left out, and they go on"
@@ -117,3 +121,27 @@ def test_a_press_that_fails_does_not_deafen(rig, session, message, monkeypatch):
     rig.buttons.press("rule", held_ms=1000.0)
     (paused,) = session.wait(session.id, PATIENCE_S)
     assert isinstance(paused.event, Paused)
+
+
+def test_what_does_not_work_is_told_in_the_language_of_the_terminal(
+    rig, session, eyes, message, monkeypatch, capfd
+):
+    monkeypatch.setattr(terminal, "_language", "es")
+    lost = DeviceLost(msg("{name}: it is gone", name="/dev/ttyACM0"))
+    troubles = {"lamps": lost.message, "dice": lost.message}
+    monkeypatch.setattr(type(rig), "troubles", property(lambda _: troubles))
+
+    def tell(text):
+        complain(text)
+        message.put(text)
+
+    beside = Companion(rig, session, eyes, BOARD, tell)
+    beside.start()
+    assert message.get(timeout=PATIENCE_S) == "lamps, dice: /dev/ttyACM0: it is gone"
+    troubles.clear()
+    assert message.get(timeout=PATIENCE_S) == "dice, lamps: working again"
+    beside.stop()
+    assert capfd.readouterr().err.splitlines() == [
+        "rinkside: lámparas, dados: /dev/ttyACM0: ya no está",
+        "rinkside: dados, lámparas: funciona de nuevo",
+    ]

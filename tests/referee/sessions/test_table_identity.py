@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import msgspec
 import pytest
 
 from referee.sessions.event_store import Log
-from referee.sessions.events import Reopened, SessionStarted, TableChecked
+from referee.sessions.events import Reopened, SessionStarted, TableChecked, decode
 from referee.sessions.session import Session
 from referee.sessions.start import opening, reopened
 from table.errors import InputError
+from table.messages import as_message
 from table.table_config import parse_table, table_document
 from tests.support.pictures import TABLE
 
@@ -178,8 +178,14 @@ def test_a_session_whose_table_cannot_be_read_is_refused_in_one_line(log):
 
 
 def test_logs_of_before_are_read():
-    old = (
-        b'{"fact":"reopened","camera":"v4l2'
-        b' 0","reopened_utc":"2026-11-21T14:00:00+00:00","table":{},"version":"0.1.0"}'
+    old = decode(
+        '{"schema":8,"fact":"reopened","camera":"v4l2'
+        ' 0","reopened_utc":"2026-11-21T14:00:00+00:00","table":{},"version":"0.1.0"}',
+        "a log",
     )
-    assert msgspec.json.decode(old, type=Reopened).message == ""
+    assert old == Reopened(
+        camera=as_message("v4l2 0"),
+        reopened_utc="2026-11-21T14:00:00+00:00",
+        version="0.1.0",
+        message=as_message(""),
+    )
