@@ -56,6 +56,7 @@ from engines.ice_storm.two_throws import (
 from engines.occlusion import NOT_SO
 from engines.verdict import Ambiguous, Choice, Refused, Verdict, Waiting, refusal
 from table.messages import NOTHING, Message, msg, phrases, sentences
+from table.motion import moved
 from table.observation import SURE, SeenPiece
 
 _Move = TypeVar("_Move", Moved, Void)
@@ -376,9 +377,7 @@ def _stranger(look: TableMatch, piece: SeenPiece, player: str) -> Verdict:
     if any(gone.colour == colour for gone in look.gone) and not look.came_out[colour]:
         return out_of_sync(look, msg("Put it right."))
     read = in_colour(look, piece, player, player) if len(look.new) == 1 else []
-    # The colour of a piece that leans is misread more often: light falls on it otherwise.
-    leans = piece.pose == "leaning" or piece.on is not None
-    if read and (leans or piece.colour_probability < SURELY_ANOTHERS):
+    if read and _colour_in_doubt(piece):
         choices = [Choice(text, counted(throw)) for text, throw in read]
         message = sentences(
             msg("Is the new piece {player} or {player2}?", player=player, player2=colour),
@@ -394,6 +393,9 @@ def _stranger(look: TableMatch, piece: SeenPiece, player: str) -> Verdict:
             choices=tuple(choices),
             evidence=evidence_of(look, piece),
         )
+    taken_back = Choice(msg("No: {player} threw, take it back", player=colour), ())
+    if (another := _looks_like_anothers(look, player, taken_back)) is not None:
+        return another
     throw = Throw(colour, look.touches(piece).place)
     wrong = violation(look.state, throw)
     assert wrong is not None, "it is somebody else's turn"
@@ -419,6 +421,46 @@ def _stranger(look: TableMatch, piece: SeenPiece, player: str) -> Verdict:
         colour,
         (str(throw),),
         evidence_of(look, piece) | {"may_be": {text: str(throw) for text, throw in read}},
+    )
+
+
+def _colour_in_doubt(piece: SeenPiece) -> bool:
+    """True if the colour may be misread; more often that of what leans, lit from another side."""
+    leans = piece.pose == "leaning" or piece.on is not None
+    return leans or piece.colour_probability < SURELY_ANOTHERS
+
+
+def _looks_like_anothers(
+    look: TableMatch, player: str, otherwise: Choice = NOT_SO
+) -> Ambiguous | None:
+    """The question whether a piece is the player's throw that is taken for a recorded one.
+
+    Its colour is misread, and the recorded one was moved elsewhere. `otherwise` is the last answer.
+    """
+    came = [
+        piece
+        for piece in look.there
+        if piece.colour != player
+        and _colour_in_doubt(piece)
+        and (look.before is None or all(moved(was, piece) for was in look.before.pieces))
+    ]
+    read = [
+        (piece, Choice(text, counted(throw)))
+        for piece in came
+        for text, throw in in_colour(look, piece, player, player)
+    ]
+    if not read:
+        return None
+    piece = read[0][0]
+    return Ambiguous(
+        code="storm.colour",
+        message=msg(
+            "Did {player} throw a piece that looks {colour}?", player=player, colour=piece.colour
+        ),
+        rests_on=DEPLOYMENT,
+        player=player,
+        choices=(*(choice for _, choice in read), otherwise),
+        evidence=evidence_of(look, piece),
     )
 
 
@@ -472,7 +514,11 @@ def _nothing_new(look: TableMatch, player: str) -> Verdict:
     if (other := _other_was_thrown(look, player)) is not None:
         return other
     if look.gone or look.elsewhere:
-        return unclear(look) or _by_a_throw_that_nobody_sees(look, player)
+        return (
+            unclear(look)
+            or _looks_like_anothers(look, player)
+            or _by_a_throw_that_nobody_sees(look, player)
+        )
     if len(look.out) == 1 and look.out[0].colour_probability < SURELY_ANOTHERS:
         return _stray(look, look.out[0].colour, player)
     if look.unread_mm or (look.hidden and not look.only_one_unseen):

@@ -405,6 +405,50 @@ def test_a_piece_that_was_moved_and_looks_like_the_throwers(table, lie, play):
     assert play(state, before, moved).code == "storm.throw.two", "green1 lies beside the board"
 
 
+def test_nobody_is_accused_where_another_piece_of_that_colour_may_be_the_throw(table, lie, play):
+    """Black's throw leans and looks green; one green piece was knocked elsewhere, one off."""
+    table.pieces = {
+        "green1": lie("green", 275, 262),
+        "green2": lie("green", 325, 312),
+        "red1": lie("red", 90, 280),
+    }
+    state, before = thrown("green1 f6, green2 g7, red1 b6", 4), table.seen()
+    table.pieces["green1"] = lie("green", 37, 162)
+    del table.pieces["green2"]
+    table.beside.append(lie("green", 296, 439))
+    leaning = replace(lie("green", 102, 296, pose="leaning").piece(colour_probability=0.53), on=0)
+    asked = play(state, before, leaning)
+    assert (type(asked), asked.code) == (Ambiguous, "storm.colour")
+    assert asked.message == "Did black throw a piece that looks green?"
+    assert [choice.moves for choice in asked.choices] == [
+        ("void black: green2 off, green1 a4",),
+        (),
+    ]
+    assert asked.choices[-1].label == "No: green threw, take it back"
+    sure = replace(leaning, colour_probability=1.0, pose="lying", on=None)
+    assert play(state, before, sure).code == "storm.throw.turn", "it is surely green"
+
+
+@pytest.mark.parametrize(
+    ("lay", "otherwise"),
+    [((165, 262), "Not so: put it right"), ((225, 62), "It is green: take it back")],
+    ids=["near, and seems to have moved", "far, and a green piece seems to be new"],
+)
+def test_a_throw_that_looks_like_the_piece_that_it_knocked_off_is_asked_about(
+    table, lie, play, lay, otherwise
+):
+    table.pieces = {"green1": lie("green", *lay), "red1": lie("red", 90, 280)}
+    square = "d6" if lay[0] == 165 else "e2"
+    state, before = thrown(f"green1 {square}, red1 b6", 4), table.seen()
+    del table.pieces["green1"]
+    table.beside.append(lie("green", 296, 439))
+    leaning = replace(lie("green", 102, 296, pose="leaning").piece(colour_probability=0.53), on=0)
+    asked = play(state, before, leaning)
+    assert (type(asked), asked.code) == (Ambiguous, "storm.colour")
+    assert [choice.moves for choice in asked.choices] == [("void black: green1 off",), ()]
+    assert asked.choices[-1].label == otherwise
+
+
 def test_two_throws_of_which_one_is_too_close_to_the_edge_are_asked_about(table, lie, play):
     table.pieces = {"green1": lie("green", 175, 60)}
     state, before = thrown("green1 d2", 1), table.seen()
