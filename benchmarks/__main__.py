@@ -15,7 +15,7 @@ import msgspec
 from benchmarks.harness.benchmark import DOCS, ROOT, Benchmark
 from benchmarks.harness.pages import Results, read_results, rendered, write_results
 from benchmarks.harness.provenance import Provenance, commit, fingerprint
-from benchmarks.harness.runner import Chosen, run_cases
+from benchmarks.harness.runner import CaseSelection, run_cases
 from table.files import write_whole
 
 SUITE = Path(__file__).parent / "suite"
@@ -40,7 +40,7 @@ def load(name: str) -> Benchmark:
 
 
 def measure(
-    benchmark: Benchmark, options: Any, chosen: Chosen, out: Path | None, processes: int
+    benchmark: Benchmark, options: Any, chosen: CaseSelection, out: Path | None, processes: int
 ) -> int:
     """Run cases, store the results and write the page; 1 if a case failed or a promise was broken.
 
@@ -106,7 +106,9 @@ def command(name: str) -> click.Command:
             write_page(benchmark, results, out)
             return
         sys.exit(
-            measure(benchmark, benchmark.options(**options), Chosen(count, only), out, processes)
+            measure(
+                benchmark, benchmark.options(**options), CaseSelection(count, only), out, processes
+            )
         )
 
     return click.Command(

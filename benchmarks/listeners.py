@@ -19,7 +19,7 @@ PICTURE_S = 0.4
 
 
 @dataclass
-class Heard:
+class ListenerResult:
     """What one connection has heard; pictures are asked for again and again."""
 
     path: str
@@ -61,7 +61,7 @@ class Heard:
             self.text, self.wanted, self.asked = b"", 0, False
 
 
-def connect(port: int, heard: Heard) -> socket.socket:
+def connect(port: int, heard: ListenerResult) -> socket.socket:
     connection = socket.create_connection(("127.0.0.1", port))
     ask(connection, heard.path)
     return connection
@@ -76,8 +76,8 @@ def listen_for(port: int, after: int, seconds: float) -> dict[str, object]:
 
     Prints on stdout when all have joined.
     """
-    streams = [Heard(f"/api/v1/stream?after={after}") for _ in range(STREAMS)]
-    pictures = [Heard("/api/v1/camera.jpg") for _ in range(PICTURES)]
+    streams = [ListenerResult(f"/api/v1/stream?after={after}") for _ in range(STREAMS)]
+    pictures = [ListenerResult("/api/v1/camera.jpg") for _ in range(PICTURES)]
     selector = selectors.DefaultSelector()
     for heard in streams + pictures:
         connection = connect(port, heard)

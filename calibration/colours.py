@@ -70,7 +70,7 @@ CLOSE_SHARE, SAME_SHARE = 0.01, 0.33
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shown:
+class MeasuredPiece:
     """A piece in an image, with its measured light.
 
     `place_mm` is (2,) from above.  `light` (n, 3) is that of some of its pixels, `ground` (2, 3)
@@ -88,7 +88,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Close:
+class SimilarColours:
     """Two colours and the share of their pieces that their light alone would confuse."""
 
     one: str
@@ -109,7 +109,7 @@ class Close:
         return str(self.message)
 
 
-def shown_pieces(image: Image, setup: Setup) -> list[Shown]:
+def shown_pieces(image: Image, setup: Setup) -> list[MeasuredPiece]:
     """The pieces on the board, from left to right.
 
     Raises InputError if the table cannot be seen well enough to learn from it.
@@ -137,11 +137,13 @@ def shown_pieces(image: Image, setup: Setup) -> list[Shown]:
             within(outline, spot.middle_mm)
             and (light := piece_light(spot, bare, sight, photo)) is not None
         ):
-            shown.append(Shown(spot.middle_mm, *light, spot.looked.colours))
+            shown.append(MeasuredPiece(spot.middle_mm, *light, spot.looked.colours))
     return sorted(shown, key=lambda one: float(one.place_mm[0]))
 
 
-def in_order(shown: Sequence[Shown], order: Sequence[str], setup: Setup) -> dict[str, Shown]:
+def in_order(
+    shown: Sequence[MeasuredPiece], order: Sequence[str], setup: Setup
+) -> dict[str, MeasuredPiece]:
     """Assign colours to pieces from left to right, in the order that the players give.
 
     Raises InputError if the pieces have no clear order from left to right, or one looks nothing
@@ -175,7 +177,7 @@ def in_order(shown: Sequence[Shown], order: Sequence[str], setup: Setup) -> dict
     return dict(zip(order, shown, strict=True))
 
 
-def by_palette(shown: Sequence[Shown], setup: Setup) -> dict[str, Shown]:
+def by_palette(shown: Sequence[MeasuredPiece], setup: Setup) -> dict[str, MeasuredPiece]:
     """Assign each colour to one piece by the palette.
 
     Raises InputError if the assignment is not certain.
@@ -216,7 +218,7 @@ def by_palette(shown: Sequence[Shown], setup: Setup) -> dict[str, Shown]:
     return {setup.colours[colour]: one for colour, one in zip(given, shown, strict=True)}
 
 
-def _palette_score(shown: Sequence[Shown], setup: Setup) -> Array:
+def _palette_score(shown: Sequence[MeasuredPiece], setup: Setup) -> Array:
     """Log-likelihoods (n, c) of the table's colours as they are sold."""
     bodies = tuple(palette_body(name) for name in setup.colours)
     return np.array(
@@ -232,7 +234,7 @@ def _assigned(score: Array) -> list[int]:
     return [int(column) for column in linear_sum_assignment(-score)[1]]
 
 
-def _check_count(shown: Sequence[Shown], colours: Sequence[str]) -> None:
+def _check_count(shown: Sequence[MeasuredPiece], colours: Sequence[str]) -> None:
     if len(shown) != len(colours):
         wanted: dict[str, object] = {"n": len(colours), "players": in_a_row(colours, "colour")}
         raise InputError(
@@ -251,7 +253,7 @@ def _check_count(shown: Sequence[Shown], colours: Sequence[str]) -> None:
         )
 
 
-def learn(name: str, looks: Sequence[Shown]) -> LearnedColour:
+def learn(name: str, looks: Sequence[MeasuredPiece]) -> LearnedColour:
     """Learn a colour from pieces of it: the most probable light, given what is sold as it."""
     palette = palette_body(name)
     sold = np.log(palette.light)
@@ -288,7 +290,7 @@ def learned_setup(setup: Setup, learned: Sequence[LearnedColour]) -> Setup:
     return msgspec.structs.replace(setup, learned_colours=(*kept, *learned))
 
 
-def close_pairs(setup: Setup, ground: Array) -> list[Close]:
+def close_pairs(setup: Setup, ground: Array) -> list[SimilarColours]:
     """The pairs of colours that may be confused over a ground (2, 3), the closest first.
 
     Raises InputError if two are the same by their light.
@@ -312,7 +314,7 @@ def close_pairs(setup: Setup, ground: Array) -> list[Close]:
                 )
             )
         if share >= CLOSE_SHARE:
-            pairs.append(Close(one, other, share))
+            pairs.append(SimilarColours(one, other, share))
     return sorted(pairs, key=lambda pair: -pair.share)
 
 

@@ -31,7 +31,7 @@ class Photographs(Mapping[str, Image]):
         return len(self._paths)
 
 
-class Chosen(Sequence[Image]):
+class ImageSubset(Sequence[Image]):
     """Some images of a mapping, in the order of `names`, fetched on access."""
 
     def __init__(self, frames: Mapping[str, Image], names: Sequence[str]) -> None:
@@ -40,10 +40,10 @@ class Chosen(Sequence[Image]):
     @overload
     def __getitem__(self, index: int) -> Image: ...
     @overload
-    def __getitem__(self, index: slice) -> Chosen: ...
-    def __getitem__(self, index: int | slice) -> Image | Chosen:
+    def __getitem__(self, index: slice) -> ImageSubset: ...
+    def __getitem__(self, index: int | slice) -> Image | ImageSubset:
         if isinstance(index, slice):
-            return Chosen(self._frames, self._names[index])
+            return ImageSubset(self._frames, self._names[index])
         return self._frames[self._names[index]]
 
     def __len__(self) -> int:

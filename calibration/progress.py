@@ -17,7 +17,7 @@ import numpy as np
 from calibration.lens.capture import where_next
 from calibration.lens.guidance import Guidance
 from calibration.lens.overlay import draw_guidance
-from calibration.lens.target import Found, NotFound
+from calibration.lens.target import DetectedCorners, NotFound
 from calibration.lens.views import LEAST_VIEWS
 from table.solids import Array
 from vision.cameras.frame import Frame, Image
@@ -98,7 +98,7 @@ class LensGuide(Guide):
     def __init__(self) -> None:
         super().__init__()
         self._now = LensNow("waiting")
-        self._shown: tuple[Frame, Found | NotFound, Guidance] | None = None
+        self._shown: tuple[Frame, DetectedCorners | NotFound, Guidance] | None = None
         self._drawn: tuple[int, bytes] | None = None
         self._ended = False
 
@@ -113,7 +113,7 @@ class LensGuide(Guide):
             self._ended = True
             self._stage = "calculating" if self._stage in ("waiting", "at work") else self._stage
 
-    def show(self, frame: Frame, seen: Found | NotFound, guidance: Guidance) -> None:
+    def show(self, frame: Frame, seen: DetectedCorners | NotFound, guidance: Guidance) -> None:
         """Keep a frame, its detection and the guidance for pages."""
         height, width = frame.image.shape[:2]
         with self._changed:
@@ -156,7 +156,7 @@ class LensGuide(Guide):
             frame, seen, guidance = self._shown
             if self._drawn is None or self._drawn[0] != frame.seq:
                 drawn = draw_guidance(
-                    frame.image, guidance, seen if isinstance(seen, Found) else None
+                    frame.image, guidance, seen if isinstance(seen, DetectedCorners) else None
                 )
                 self._drawn = frame.seq, encode_jpeg(_smaller(drawn), PICTURE_QUALITY)
             return self._drawn[1]

@@ -40,7 +40,7 @@ SQUARE_MM = np.array([[0.0, 0.0], [400.0, 0.0], [400.0, 400.0], [0.0, 400.0]])
 """A board to light a strip round where no table is known."""
 
 
-class Connected(NamedTuple):
+class PartState(NamedTuple):
     """State of one part.
 
     `says` is what it reports, "not in the settings" for a part without any; `wrong` is why it does
@@ -54,21 +54,21 @@ class Connected(NamedTuple):
     wrong: str = ""
 
 
-def connected(settings: HardwareSettings, pause: Callable[[float], object]) -> Iterator[Connected]:
+def connected(settings: HardwareSettings, pause: Callable[[float], object]) -> Iterator[PartState]:
     """Open every possible part by itself, report it, and close it again.
 
     `pause(seconds)` waits for answers.
     """
     for part in PARTS:
         if (held := getattr(settings, part)) is None:
-            yield Connected(part)
+            yield PartState(part)
             continue
         kind, where = held.__struct_config__.tag, _where(settings, part)
         try:
             open_rig(_only(settings, part), SQUARE_MM, lambda _text: None).close()
-            yield Connected(part, kind, where, *_answer(settings, part, pause))
+            yield PartState(part, kind, where, *_answer(settings, part, pause))
         except InputError as error:
-            yield Connected(part, kind, where, "", error.message)
+            yield PartState(part, kind, where, "", error.message)
 
 
 def _only(settings: HardwareSettings, part: str) -> HardwareSettings:

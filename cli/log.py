@@ -25,7 +25,7 @@ from referee.sessions.events import Record, record_document
 from referee.sessions.rescue import rescue as save_what_can_be_read
 from referee.statistics.csv_export import write_gaps, write_scores
 from referee.statistics.players import Tally, tallies
-from referee.statistics.results import Played, games_of
+from referee.statistics.results import PlayedGame, games_of
 from table.errors import InputError
 from table.files import check_output
 from table.games import measuring
@@ -285,12 +285,12 @@ def players(simulated: bool, path: Path | None, as_json: bool) -> None:
     console().print(table if rows else "Nothing was refereed yet.")
 
 
-def _played(path: Path | None) -> list[Played]:
+def _played(path: Path | None) -> list[PlayedGame]:
     """All games of a log.
 
     A session that this version's rules cannot read is reported and left out.
     """
-    games: list[Played] = []
+    games: list[PlayedGame] = []
     with LogReader(path or log_path()) as reader:
         for summary in reader.sessions():
             try:

@@ -18,7 +18,7 @@ from cli.options import empty_option, table_option
 from cli.terminal import console, in_language, say_json
 from table.errors import InputError
 from table.files import check_output
-from table.game_facts import Measured, Measuring
+from table.game_facts import Measuring, RankedGaps
 from table.games import measuring, table_facts
 from table.measured_text import with_margin
 from table.messages import msg
@@ -145,7 +145,7 @@ def _look(
     raise InputError(msg("{photo}: {text}", photo=photo, text=seen.reason))
 
 
-def _gap_notes(measured: Measured, seen: Observation) -> list[Note]:
+def _gap_notes(measured: RankedGaps, seen: Observation) -> list[Note]:
     """Notes for the picture: every gap, nearest first.
 
     Gaps that count, or may count, have a tone of their own.
@@ -180,7 +180,7 @@ def _gap_notes(measured: Measured, seen: Observation) -> list[Note]:
     return [*notes, Note(target, "target", "target")]
 
 
-def _print_ranking(measured: Measured, ruler: Measuring) -> None:
+def _print_ranking(measured: RankedGaps, ruler: Measuring) -> None:
     table = Table(box=SIMPLE_HEAD, caption="± holds 95 % of true gaps", caption_justify="left")
     for heading in ("", "piece", "pose", "gap, mm", "remarks"):
         table.add_column(heading, justify="right" if heading in ("", "gap, mm") else "left")

@@ -236,7 +236,7 @@ class OnBoard:
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class SimultaneousTexts:
     """What pages say while everybody acts at once: to all ("All vote"), and to one ("Vote")."""
 
     all: str
@@ -287,7 +287,7 @@ class Presentation:
     """
     declarations: Callable[[Document], tuple[Declaration, ...]] = _nothing_declared
     """What only people may have seen, for the host's page."""
-    together: Mapping[str, Together] = field(default_factory=dict)
+    together: Mapping[str, SimultaneousTexts] = field(default_factory=dict)
     """By the `phase` of a state in which everybody acts at once."""
     options_in_order: bool = False
     """Where several players are among a state's options, do they follow one another?"""

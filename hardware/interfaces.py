@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from hardware.cues import Cue
-from table.errors import ToldError
+from table.errors import MessageError
 from table.languages import Language
 
 Faces = tuple[int | None, ...]
@@ -18,7 +18,7 @@ Faces = tuple[int | None, ...]
 PressKind = Literal["down", "short", "double", "long"]
 
 
-class DeviceLost(ToldError):  # noqa: N818 - what happened
+class DeviceLost(MessageError):  # noqa: N818 - what happened
     """A device does not take or give anything any more; its text says why.
 
     Whoever owns it opens it again.

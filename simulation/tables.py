@@ -18,7 +18,7 @@ import numpy as np
 from simulation.camera import PERIOD_MS, Pace, SimulatedCamera, as_fast_as_asked
 from simulation.generate.cases import resized
 from simulation.generate.tables import random_camera, random_stage, square_marker
-from simulation.players.driver import MISTAKES, BoardPlayers, DemoTable, Players, Watched
+from simulation.players.driver import MISTAKES, BoardPlayers, DemoTable, ObservedSession, Players
 from simulation.render.board_art import SHEET_MARGIN_MM
 from simulation.render.renderer import PicturesOf, Renderer
 from simulation.render.scene import Scene, Sensor, Stage
@@ -97,7 +97,7 @@ class GameTable:
         """Options that the game is played with, where they are not the usual ones."""
         return board_players()[self.game].rulings(self.setup)
 
-    def camera(self, session: Watched, start_ms: int, pace: Pace) -> SimulatedCamera:
+    def camera(self, session: ObservedSession, start_ms: int, pace: Pace) -> SimulatedCamera:
         """A camera over it, and players who play for a session."""
         return camera_over(self, seat(session, self), start_ms=start_ms, pace=pace)
 
@@ -159,7 +159,7 @@ def _well_taken(stage: Stage) -> Stage:
     )
 
 
-def seat(session: Watched, table: GameTable, mistakes: float = MISTAKES) -> Players:
+def seat(session: ObservedSession, table: GameTable, mistakes: float = MISTAKES) -> Players:
     """Players at a table."""
     rng = np.random.default_rng([table.seed, 6])
     play = board_players()[table.game].play(table.setup, rng)

@@ -9,7 +9,7 @@ import msgspec
 from table.messages import Message, Value, as_message, msg
 
 
-class ToldError(Exception):
+class MessageError(Exception):
     """An error in one line for people; `message` is the line as a message, for other languages.
 
     The line often quotes what was found: line ends and other characters that do not print are
@@ -27,7 +27,7 @@ class ToldError(Exception):
         self.message = message
 
 
-class InputError(ToldError, ValueError):
+class InputError(MessageError, ValueError):
     """What was expected, what was found, where, and what to do.
 
     The command line exits with 2 on it.
@@ -46,7 +46,7 @@ def message_of(error: Exception) -> Message:
 def said_of(error: Exception) -> str:
     """An unexpected error in one line: its type and its text."""
     kind = type(error).__name__
-    if isinstance(error, ToldError):
+    if isinstance(error, MessageError):
         return msg("{kind}: {text}", kind=kind, text=error.message)
     text = _printable(str(error))
     return f"{kind}: {text}" if text else kind

@@ -131,7 +131,7 @@ class Gap(Protocol):
     def points_mm(self) -> tuple[Array, Array]: ...
 
 
-class Measured(Protocol):
+class RankedGaps(Protocol):
     """Every gap, nearest first, and who leads.
 
     `pairs` are places in `gaps` that are too close to call, `doubts` sentences on unsure readings.
@@ -156,7 +156,7 @@ class Measuring:
     Used to measure without a game, and to say how well that works on a table.
     """
 
-    measure: Callable[[Observation, str], Measured | str]
+    measure: Callable[[Observation, str], RankedGaps | str]
     """Measures an observation from the piece of this colour; a sentence says why it cannot."""
     sentence: Callable[[Any], str]
     """The measurement as a sentence for people."""

@@ -49,11 +49,11 @@ def find_games() -> FoundGames:
                 raise ValueError(f"expected this name, got {game.NAME!r}")
             games[entry.name] = game
         except (Exception, SystemExit) as error:
-            broken.append(told("the game", entry.name, package, error))
+            broken.append(unusable_message("the game", entry.name, package, error))
     return FoundGames(games, tuple(broken))
 
 
-def told(what: str, name: str, package: str, error: BaseException) -> str:
+def unusable_message(what: str, name: str, package: str, error: BaseException) -> str:
     """The sentence that a part of a package cannot be used, in one line."""
     why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return printable(" ".join(f"{what} {name!r} of {package} cannot be used: {why}".split()))
@@ -61,7 +61,7 @@ def told(what: str, name: str, package: str, error: BaseException) -> str:
 
 def log_broken(what: str, name: str, package: str, error: BaseException) -> None:
     """Log that a part of a package cannot be used; without a handler it goes to stderr."""
-    logging.getLogger(OWN).warning("rinkside: %s", told(what, name, package, error))
+    logging.getLogger(OWN).warning("rinkside: %s", unusable_message(what, name, package, error))
 
 
 def announced(
@@ -101,8 +101,8 @@ def found_games() -> FoundGames:
 def table_facts(game: str) -> TableFacts:
     """What the game of a name states about its table; defaults for one that is not installed."""
     facts = getattr(found_games().games.get(game), "FACTS", None)
-    told = getattr(facts, "table", None)
-    return told if isinstance(told, TableFacts) else NO_TABLE_FACTS
+    own = getattr(facts, "table", None)
+    return own if isinstance(own, TableFacts) else NO_TABLE_FACTS
 
 
 def all_table_facts() -> dict[str, TableFacts]:

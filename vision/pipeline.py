@@ -15,7 +15,7 @@ from table.pieces import PieceSize
 from table.solids import POSES, Array, Pose
 from table.table_config import Setup
 from vision.assignment.colour import bare_ground, coloured
-from vision.assignment.inventory import as_the_game_has_them, likeliest_of_one, with_one_target
+from vision.assignment.inventory import apply_piece_inventory, likeliest_of_one, with_one_target
 from vision.background.background_model import (
     EmptyTable,
     changed_patches,
@@ -65,7 +65,7 @@ from vision.pose.candidates import (
 )
 from vision.pose.pose_search import as_it_lies
 from vision.pose.priors import habit_of, has_dominant_pose, lie_as_a_rule
-from vision.results import Reading, TableRead
+from vision.results import Reading, TableReading
 
 AROUND_BOARD = 1.05
 """Size, relative to the board's, of the area in which a die at its edge is visible."""
@@ -85,10 +85,10 @@ class TableReader:
 
     def __init__(self) -> None:
         self.camera = StillCamera()
-        self._last: _Last | None = None
+        self._last: _PreviousFrame | None = None
         self._empty: tuple[Frame, Setup, EmptyTable | None] | None = None
 
-    def __call__(self, photo: Photo, reference: Frame | None = None) -> TableRead:
+    def __call__(self, photo: Photo, reference: Frame | None = None) -> TableReading:
         """Everything on the table in a photograph."""
         setup = photo.setup
         last = self._last if self._last is not None and self._last.is_where(photo) else None
@@ -115,8 +115,10 @@ class TableReader:
                 for company, spot in measured.items()
             }
         discs = counters(sight, photo, last.counters if last else ())
-        self._last = _Last(last.photo if last else photo, seen, laid, measured, dice, discs)
-        spots, beyond = as_the_game_has_them(list(measured.values()), photo)
+        self._last = _PreviousFrame(
+            last.photo if last else photo, seen, laid, measured, dice, discs
+        )
+        spots, beyond = apply_piece_inventory(list(measured.values()), photo)
         if setup.game.target is not None:
             spots = with_one_target(spots, photo)
         pieces = [spot.best for spot in spots]
@@ -128,7 +130,7 @@ class TableReader:
         readings = [_reading(spot) for spot in spots]
         lie = [one.guess.solid for one in readings if one.probability >= SURE]
         told = None if dice is None else tuple(map(told_die, beside_pieces(dice, lie)))
-        return TableRead(readings, discs, hand_over(sight, setup), left, tiles, told)
+        return TableReading(readings, discs, hand_over(sight, setup), left, tiles, told)
 
     def _empty_table(self, reference: Frame | None, photo: Photo) -> EmptyTable | None:
         """The empty table, computed once: its image stays the same during a game."""
@@ -140,7 +142,7 @@ class TableReader:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Last:
+class _PreviousFrame:
     """Detections and measurements of the last photograph."""
 
     photo: Photo

@@ -31,7 +31,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TableRead:
+class TableReading:
     """Everything on a table, pieces beside the board included.
 
     `hand` is true if a hand is over the board; `unread_mm` are places (2,) of unread objects;

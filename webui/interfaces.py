@@ -10,7 +10,7 @@ from typing import Protocol
 
 from calibration.progress import CornersNow, LensNow
 from calibration.wizard import Job, Step
-from referee.live.correction import PieceCorrection, Reread
+from referee.live.correction import CorrectedVerdict, PieceCorrection
 from referee.live.game_setup import Choice
 from referee.live.live_measurement import RulerNow
 from referee.live.table_monitor import TableRequest
@@ -18,7 +18,7 @@ from referee.presentation.session_view import SessionView
 from referee.sessions.commands import Command
 from referee.sessions.events import Choice as Alternative
 from referee.sessions.events import Record, SeatFreed, SeatTaken
-from referee.sessions.secret_votes import Touched
+from referee.sessions.secret_votes import AffectedVotes
 from referee.sessions.status import RefereeStatus
 from table.observation import Observation
 from table.table_config import Setup
@@ -55,7 +55,7 @@ class SessionPort(Protocol):
     ) -> Record:
         """As `Session.command`."""
 
-    def touched(self, command: Command) -> Touched:
+    def touched(self, command: Command) -> AffectedVotes:
         """What a command would do to votes that nobody has seen yet."""
 
     def seat(self, event: SeatTaken | SeatFreed) -> None:
@@ -85,7 +85,7 @@ class LivePort(Protocol):
     def last_table(self) -> tuple[int, Observation]:
         """As `Referee.last_table`."""
 
-    def reread(self, pieces: Sequence[PieceCorrection]) -> Reread:
+    def reread(self, pieces: Sequence[PieceCorrection]) -> CorrectedVerdict:
         """As `Referee.reread`."""
 
 

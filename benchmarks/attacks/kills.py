@@ -79,7 +79,7 @@ def _show(session: Session) -> None:
         print(json.dumps([record.seq, getattr(record.event, "state", None)]), flush=True)
 
 
-class Life(msgspec.Struct, frozen=True):
+class KilledProcess(msgspec.Struct, frozen=True):
     """One process that was killed.
 
     How many records it had shown, and the seconds it took to open its session again.
@@ -89,7 +89,7 @@ class Life(msgspec.Struct, frozen=True):
     reopened_s: float
 
 
-def live_and_die(path: Path, seed: int, moment_s: float) -> Life:
+def live_and_die(path: Path, seed: int, moment_s: float) -> KilledProcess:
     """Let a process play on a log, kill it, and compare.
 
     Raises AssertionError where something that was shown is not on the log.
@@ -117,7 +117,7 @@ def live_and_die(path: Path, seed: int, moment_s: float) -> Life:
         session = Session.reopen(log, log.sessions()[-1].session)
         reopened_s = time.perf_counter() - begun
         compare(log, session, shown)
-    return Life(len(shown), reopened_s)
+    return KilledProcess(len(shown), reopened_s)
 
 
 def compare(log: Log, session: Session, shown: dict[int, dict[str, Any] | None]) -> None:

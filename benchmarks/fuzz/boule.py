@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.fuzz.fuzzer import NOTHING, Deed, Truth, as_told, do_deed
+from benchmarks.fuzz.fuzzer import NOTHING, FuzzedAct, Truth, as_told, do_deed
 from benchmarks.fuzz.table import OnTable, Table, Thing, camera_over, solid_of
 from engines import ice_boule as engine
 from engines.ice_boule.layout import Layout, Lie
@@ -41,7 +41,7 @@ NESTS_MM = 8.0
 """What was pushed over and is still in the piece that it stood on sticks out of that by so much."""
 COLOURS = ("red", "blue", "green", "black")
 TARGETS = ("yellow", "white")
-Effects = dict[str, Callable[[State, Table, Random], Deed | None]]
+Effects = dict[str, Callable[[State, Table, Random], FuzzedAct | None]]
 
 
 class FuzzedBoule(OnTable):
@@ -78,13 +78,13 @@ class FuzzedBoule(OnTable):
             state, table = after, self.settled(after, deed.table)
         return state, table
 
-    def _likely(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _likely(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """The next lawful act, and rather a stack than chance would bring."""
         if state.next is None:
             return self._target(state, table, chance)
         if state.undeclared:
             player = state.undeclared[0]
-            return Deed("", table, Truth("lawful", (str(Size(player, self._chosen[player])),)))
+            return FuzzedAct("", table, Truth("lawful", (str(Size(player, self._chosen[player])),)))
         on_it = self._on_target(state, table, chance) if chance.random() < 0.15 else None
         return on_it or self._throw(state, table, chance)
 
@@ -115,7 +115,7 @@ class FuzzedBoule(OnTable):
 
         return told(state) == told(other)
 
-    def deed(self, state: State, table: Table, chance: Random) -> Deed:
+    def deed(self, state: State, table: Table, chance: Random) -> FuzzedAct:
         """A word, or one of those below."""
         if chance.random() < (0.7 if state.undeclared else 0.1):
             return self._word(state, table, chance)
@@ -145,7 +145,7 @@ class FuzzedBoule(OnTable):
             "swapped": self._swapped,
             "another colour": self._recoloured,
             "extra piece": self._extra,
-            "nothing": lambda _state, table, _chance: Deed("", table, NOTHING),
+            "nothing": lambda _state, table, _chance: FuzzedAct("", table, NOTHING),
         }
 
     def _between(self) -> Effects:
@@ -155,10 +155,10 @@ class FuzzedBoule(OnTable):
             "board not cleared": self._not_cleared,
             "two targets": self._two_targets,
             "target in a player's colour": self._own_target,
-            "nothing": lambda _state, table, _chance: Deed("", table, NOTHING, compared=True),
+            "nothing": lambda _state, table, _chance: FuzzedAct("", table, NOTHING, compared=True),
         }
 
-    def _word(self, state: State, table: Table, chance: Random) -> Deed:
+    def _word(self, state: State, table: Table, chance: Random) -> FuzzedAct:
         player = (
             state.next if state.next and chance.random() < 0.6 else chance.choice(state.players)
         )
@@ -169,7 +169,7 @@ class FuzzedBoule(OnTable):
             size = self._chosen[player] if chance.random() < 0.8 else chance.choice(SIZES)
             word, heard = "size", {"player": player, "size": size}
         if word in ("stop", "out"):  # what hangs on distances is asked about
-            return Deed("told at any time", table, Truth("said"), heard)
+            return FuzzedAct("told at any time", table, Truth("said"), heard)
         if word == "line" and chance.random() < 0.7:
             player = state.starter
             points = [[chance.uniform(0, WIDTH_MM), 0.0], [chance.uniform(0, WIDTH_MM), DEPTH_MM]]
@@ -183,8 +183,8 @@ class FuzzedBoule(OnTable):
         wrong = engine.violation(state, move)
         if wrong or (word == "line" and player != state.starter):
             codes = frozenset({wrong.code if wrong else "boule.line"})
-            return Deed("told at another time", table, Truth("forbidden", codes=codes), heard)
-        return Deed("told", table, Truth("lawful", (str(move),)), heard)
+            return FuzzedAct("told at another time", table, Truth("forbidden", codes=codes), heard)
+        return FuzzedAct("told", table, Truth("lawful", (str(move),)), heard)
 
     # What truly happened.
 
@@ -253,15 +253,15 @@ class FuzzedBoule(OnTable):
             return Lie(one.colour, 0.0, on_target=self._stands(state, table, one))
         return Lie(one.colour, clearance(solid_of(one, self._sizes), target).mm)
 
-    def _told(self, state: State, table: Table, thrown: str | None, player: str) -> Deed:
+    def _told(self, state: State, table: Table, thrown: str | None, player: str) -> FuzzedAct:
         """A throw by its result, lawful or what the rules say of it."""
         layout = self._layout(state, table)
         lie = self._lie(state, table, thrown) if thrown else None
         size = table.things[thrown].size if thrown else None
         move = Throw(player, size, lie, layout)
         if wrong := engine.violation(state, move):
-            return Deed("", table, Truth("forbidden", codes=frozenset({wrong.code})))
-        return Deed("", table, Truth("lawful", (str(move),)))
+            return FuzzedAct("", table, Truth("forbidden", codes=frozenset({wrong.code})))
+        return FuzzedAct("", table, Truth("lawful", (str(move),)))
 
     # Throws.
 
@@ -269,7 +269,7 @@ class FuzzedBoule(OnTable):
         self._thrown += 1
         return f"{colour} {self._thrown}"
 
-    def _throw(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _throw(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         return self._lands(state, table, self._next(state, table, chance))
 
     def _size(self, state: State, player: str) -> str:
@@ -285,14 +285,14 @@ class FuzzedBoule(OnTable):
 
     def _lands(
         self, state: State, table: Table, piece: Thing | None, size: str = ""
-    ) -> Deed | None:
+    ) -> FuzzedAct | None:
         if piece is None:
             return None
         name = self._new(piece.colour)
         piece = replace(piece, size=size or piece.size)
         return self._told(state, table.with_thing(name, piece), name, piece.colour)
 
-    def _level(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _level(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """A piece lands nearly as far from the target as another player's."""
         others = [
             name
@@ -320,7 +320,7 @@ class FuzzedBoule(OnTable):
                 return self._lands(state, table, piece)
         return None
 
-    def _touching(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _touching(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """A piece slides against the target."""
         target = solid_of(table.things[TARGET], self._sizes)
         piece = self._next(state, table, chance, table.things[TARGET].at_mm)
@@ -335,7 +335,7 @@ class FuzzedBoule(OnTable):
         gone = table.without(TARGET)
         return self._lands(state, table, piece) if self._free(gone, piece) else None
 
-    def _on_target(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _on_target(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """A piece comes to stand on the target, which stands, or on top of what stands there."""
         top, below = TARGET, table.things[TARGET]
         while over := [name for name, one in table.things.items() if one.on == top]:
@@ -347,7 +347,7 @@ class FuzzedBoule(OnTable):
         one = Thing(str(state.next), size, "upright", below.x_mm, below.y_mm, heading, on=top)
         return self._lands(state, table, one)
 
-    def _pushed_over(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _pushed_over(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """A stack is pushed over by the throw.
 
         Pieces come free of the target, or stay nested.
@@ -380,29 +380,29 @@ class FuzzedBoule(OnTable):
             moved = moved.with_thing(name, free)
         return self._throw(state, moved, chance)
 
-    def _throw_that_knocks(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _throw_that_knocks(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         moved = self._knocks(table, chance)
         return moved and self._throw(state, moved, chance)
 
-    def _throw_at_the_target(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _throw_at_the_target(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """The target is pushed, or knocked over; what stood on it falls beside it."""
         if any(one.on for one in table.things.values()):
             return None
         moved = self._pushed(table, TARGET, chance)
         return moved and self._throw(state, moved, chance)
 
-    def _target_out(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _target_out(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         if any(one.on for one in table.things.values()):
             return None
         out = table.knocked_off(TARGET, self._beside(0, chance))
         piece = self._next(state, out, chance)
         if piece is None:
             return None
-        return Deed(
+        return FuzzedAct(
             "", out.with_thing(self._new(piece.colour), piece), Truth("lawful", (str(Void()),))
         )
 
-    def _out(self, state: State, table: Table, chance: Random, moved: bool = False) -> Deed:
+    def _out(self, state: State, table: Table, chance: Random, moved: bool = False) -> FuzzedAct:
         out = {
             **table.off,
             "thrown": Thing(
@@ -415,11 +415,11 @@ class FuzzedBoule(OnTable):
         told = self._told(state, replace(table, off=out), None, str(state.next))
         return replace(told, typed=None if moved else {"player": state.next, "out": True})
 
-    def _out_that_knocks(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _out_that_knocks(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         moved = self._knocks(table, chance)
         return moved and self._out(state, moved, chance, moved=True)
 
-    def _out_of_turn(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _out_of_turn(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         others = [player for player in state.players if player != state.next]
         return (
             self._lands(state, table, self._of(state, chance.choice(others), table, chance))
@@ -431,14 +431,14 @@ class FuzzedBoule(OnTable):
         """A piece that a player throws, at rest."""
         return self._rest(player, table, chance, None, self._size(state, player))
 
-    def _two_at_once(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _two_at_once(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         return self._two(state, table, chance, str(state.next))
 
-    def _two_players(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _two_players(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         others = [player for player in state.players if player != state.next]
         return self._two(state, table, chance, chance.choice(others)) if others else None
 
-    def _two(self, state: State, table: Table, chance: Random, then: str) -> Deed | None:
+    def _two(self, state: State, table: Table, chance: Random, then: str) -> FuzzedAct | None:
         """Two throws in one look.
 
         They are lawful where the rules let the second follow the first, whichever that was.
@@ -460,10 +460,10 @@ class FuzzedBoule(OnTable):
                     if other.truth.kind == "lawful":
                         ways.append((*one.truth.moves, *other.truth.moves))
         if ways:
-            return Deed("", table, Truth("lawful", ways[0], tuple(ways[1:])))
-        return Deed("", table, Truth("forbidden", codes=frozenset({"boule.throw.two"})))
+            return FuzzedAct("", table, Truth("lawful", ways[0], tuple(ways[1:])))
+        return FuzzedAct("", table, Truth("forbidden", codes=frozenset({"boule.throw.two"})))
 
-    def _another_size(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _another_size(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """Beside it, an own piece may be knocked anywhere, or out."""
         if chance.random() < 0.5:
             table = self._knocks(table, chance) or table
@@ -472,28 +472,28 @@ class FuzzedBoule(OnTable):
 
     # What hands do.
 
-    def _carried(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _carried(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         moved = self._pushed(table, chance.choice(list(table.things)), chance)
-        return moved and Deed("", moved, self.truth(state, moved), compared=True)
+        return moved and FuzzedAct("", moved, self.truth(state, moved), compared=True)
 
-    def _knocked_off(self, _state: State, table: Table, chance: Random) -> Deed | None:
+    def _knocked_off(self, _state: State, table: Table, chance: Random) -> FuzzedAct | None:
         below = {one.on for one in table.things.values()}
         names = [name for name in table.things if name not in (TARGET, *below)]
         if not names:
             return None
-        return Deed(
+        return FuzzedAct(
             "", table.knocked_off(chance.choice(names), self._beside(0, chance)), Truth("amiss")
         )
 
-    def _stolen(self, _state: State, table: Table, chance: Random) -> Deed | None:
+    def _stolen(self, _state: State, table: Table, chance: Random) -> FuzzedAct | None:
         names = [
             name
             for name in table.things
             if not any(one.on == name for one in table.things.values())
         ]
-        return Deed("", table.without(chance.choice(names)), Truth("amiss"))
+        return FuzzedAct("", table.without(chance.choice(names)), Truth("amiss"))
 
-    def _swapped(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _swapped(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         names = [name for name, one in table.things.items() if name != TARGET and one.on is None]
         if len(names) < 2:
             return None
@@ -501,9 +501,9 @@ class FuzzedBoule(OnTable):
         a, b = table.things[one], table.things[other]
         swapped = table.with_thing(one, replace(b, colour=a.colour, size=a.size))
         swapped = swapped.with_thing(other, replace(a, colour=b.colour, size=b.size))
-        return Deed("", swapped, self.truth(state, swapped))
+        return FuzzedAct("", swapped, self.truth(state, swapped))
 
-    def _recoloured(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _recoloured(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         names = [name for name in table.things if name != TARGET]
         if not names or len(state.players) < 2:
             return None
@@ -512,17 +512,17 @@ class FuzzedBoule(OnTable):
             [player for player in state.players if player != table.things[name].colour]
         )
         codes = frozenset({"boule.throw.turn", "boule.throw.spent", "boule.throw.size"})
-        return Deed(
+        return FuzzedAct(
             "",
             table.with_thing(name, replace(table.things[name], colour=colour)),
             Truth("amiss", codes=codes),
         )
 
-    def _extra(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _extra(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """A piece in a colour that nobody plays."""
         colour = chance.choice([one for one in COLOURS if one not in state.players])
         piece = self._rest(colour, table, chance)
-        return piece and Deed(
+        return piece and FuzzedAct(
             "",
             table.with_thing("extra", piece),
             Truth("forbidden", codes=frozenset({"boule.throw.colour"})),
@@ -530,39 +530,39 @@ class FuzzedBoule(OnTable):
 
     # Between ends.
 
-    def _target(self, _state: State, _table: Table, chance: Random) -> Deed | None:
+    def _target(self, _state: State, _table: Table, chance: Random) -> FuzzedAct | None:
         piece = self._rest(chance.choice(TARGETS), Table(), chance)
         stands = replace(piece, pose="upright")
-        return Deed(
+        return FuzzedAct(
             "", Table(things={TARGET: stands}), Truth("lawful", (str(Target(stands.colour)),))
         )
 
-    def _target_toppled(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _target_toppled(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         deed = self._target(state, table, chance)
         (one,) = deed.table.things.values()
-        return Deed(
+        return FuzzedAct(
             "", Table(things={"new target": replace(one, pose="lying")}), Truth("half"), then=deed
         )
 
-    def _not_cleared(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _not_cleared(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         if not any(one.colour in state.players for one in table.things.values()):
             return None
         piece = self._rest(chance.choice(TARGETS), table, chance)
-        return piece and Deed(
+        return piece and FuzzedAct(
             "", table.with_thing("new target", replace(piece, pose="upright")), Truth("half")
         )
 
-    def _two_targets(self, _state: State, _table: Table, chance: Random) -> Deed | None:
+    def _two_targets(self, _state: State, _table: Table, chance: Random) -> FuzzedAct | None:
         table = Table()
         for name in ("new target", "another"):
             table = table.with_thing(
                 name, replace(self._rest(chance.choice(TARGETS), table, chance), pose="upright")
             )
-        return Deed("", table, Truth("half"))
+        return FuzzedAct("", table, Truth("half"))
 
-    def _own_target(self, state: State, _table: Table, chance: Random) -> Deed | None:
+    def _own_target(self, state: State, _table: Table, chance: Random) -> FuzzedAct | None:
         piece = replace(self._rest(chance.choice(state.players), Table(), chance), pose="upright")
-        return Deed(
+        return FuzzedAct(
             "",
             Table(things={"new target": piece}),
             Truth("half", codes=frozenset({"boule.target.colour"})),

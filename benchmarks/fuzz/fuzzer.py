@@ -61,7 +61,7 @@ NOTHING = Truth("nothing")
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class FuzzedAct:
     """Something done, or `message`: the table after it, and what it truly was.
 
     `then` is the whole of an act that is half done.
@@ -71,7 +71,7 @@ class Deed:
     table: Table
     truth: Truth
     heard: Mapping[str, Any] | None = None
-    then: Deed | None = None
+    then: FuzzedAct | None = None
     typed: Mapping[str, Any] | None = None
     """How people say it where the camera may not tell."""
     compared: bool = False
@@ -79,12 +79,12 @@ class Deed:
 
 
 def do_deed(
-    effects: Mapping[str, Callable[[Any, Table, Random], Deed | None]],
+    effects: Mapping[str, Callable[[Any, Table, Random], FuzzedAct | None]],
     weights: Sequence[int],
     state: Any,
     table: Table,
     chance: Random,
-) -> Deed:
+) -> FuzzedAct:
     """An effect that can be done, now and then with a hand over the table."""
     effect, deed = choose(effects, weights, state, table, chance)
     if chance.random() < HAND_IN_BETWEEN:
@@ -114,7 +114,7 @@ class Fuzzed(Protocol):
     def begin(self, chance: Random) -> tuple[Any, Table]:
         """Somewhere in a game."""
 
-    def deed(self, state: Any, table: Table, chance: Random) -> Deed:
+    def deed(self, state: Any, table: Table, chance: Random) -> FuzzedAct:
         """Any act."""
 
     def observed(self, table: Table) -> Observation:
@@ -189,15 +189,15 @@ class Fuzzer:
         lawful = deed.truth.kind == "lawful"
         return self._result(deed, told, None if lawful else True, _words(verdict)), after
 
-    def _result(self, deed: Deed, told: Told, followed: bool | None, message: str) -> Result:
+    def _result(self, deed: FuzzedAct, told: Told, followed: bool | None, message: str) -> Result:
         faults, lawful = tuple(self.faults), deed.truth.kind == "lawful"
         if any(fault.startswith("dead end") for fault in faults):
             followed = False
         return Result(deed.effect, lawful, told, followed, faults, message)
 
     def _hand(
-        self, at: Position, deed: Deed, verdict: Verdict
-    ) -> tuple[Verdict, Observation, Deed]:
+        self, at: Position, deed: FuzzedAct, verdict: Verdict
+    ) -> tuple[Verdict, Observation, FuzzedAct]:
         """A hand is in between: nothing is ruled until it is gone."""
         if not isinstance(verdict, Waiting):
             self.faults.append(f"wrong: ruled under a hand: {_words(verdict)}")
@@ -266,7 +266,9 @@ class Fuzzer:
         true = (one for one in choices if one.moves and self._same(state, one.moves, truth))
         return next(true, None)
 
-    def _lead_on(self, at: Position, deed: Deed, verdict: Verdict, seen: Observation) -> Position:
+    def _lead_on(
+        self, at: Position, deed: FuzzedAct, verdict: Verdict, seen: Observation
+    ) -> Position:
         if deed.truth.kind == "lawful":
             return self._counts(at, deed, verdict, seen)
         if deed.truth.kind == "nothing":
@@ -280,7 +282,9 @@ class Fuzzer:
             return self._counts(at, deed.then, whole, seen)
         return self._put_right(at, deed, verdict)
 
-    def _counts(self, at: Position, deed: Deed, verdict: Verdict, seen: Observation) -> Position:
+    def _counts(
+        self, at: Position, deed: FuzzedAct, verdict: Verdict, seen: Observation
+    ) -> Position:
         """The state goes on as it truly did: by the verdict, an answer, or people's own word."""
         after = played(self.game.engine, at.state, deed.truth.moves)
         right = isinstance(verdict, Accepted | Refused) and not self.faults
@@ -298,7 +302,7 @@ class Fuzzer:
             )
         return replace(then, before=self.game.observed(table))
 
-    def _put_right(self, at: Position, deed: Deed, verdict: Verdict) -> Position:
+    def _put_right(self, at: Position, deed: FuzzedAct, verdict: Verdict) -> Position:
         """People do what they are told until the table is as it was, or what they do is lawful."""
         table = deed.table
         old = replace(at, before=self.game.observed(at.table))
@@ -327,7 +331,7 @@ class Fuzzer:
         self.faults.append(f"dead end: told to put it right again and again: {_words(verdict)}")
         return old
 
-    def _word(self, at: Position, deed: Deed) -> tuple[Result, Position]:
+    def _word(self, at: Position, deed: FuzzedAct) -> tuple[Result, Position]:
         """Something said; what does not count changes nothing."""
         assert deed.heard is not None, "it is a word"
         try:

@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 
-from benchmarks.fuzz.fuzzer import NOTHING, Deed, Truth, as_told
+from benchmarks.fuzz.fuzzer import NOTHING, FuzzedAct, Truth, as_told
 from benchmarks.fuzz.table import Effect, OnTable, Table, Thing, camera_over, do_something
 from engines import icebreaker as engine
 from engines.icebreaker.board import ROW, label, members, parse_cell, union
@@ -62,7 +62,7 @@ class FuzzedIcebreaker(OnTable):
         ice = {f"ice {self._cell(np.array(at))}": at for at in table.counters.values()}
         return Table(things=things, counters=ice)
 
-    def deed(self, state: State, table: Table, chance: Random) -> Deed:
+    def deed(self, state: State, table: Table, chance: Random) -> FuzzedAct:
         """One of those below, if it can be done; what it truly was is told by the table alone."""
         effects: dict[str, Effect] = {
             "lawful": self._move,
@@ -92,8 +92,8 @@ class FuzzedIcebreaker(OnTable):
         if effect == "act half done" and truth.kind != "lawful":
             truth = replace(truth, kind="half" if truth.kind == "amiss" else truth.kind)
         if truth.kind == "half" and (whole := self._whole(state, after)) is not None:
-            then = Deed("finished", whole, self.truth(state, whole))
-        return Deed(effect, after, truth, then=then)
+            then = FuzzedAct("finished", whole, self.truth(state, whole))
+        return FuzzedAct(effect, after, truth, then=then)
 
     # What truly happened.
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.fuzz.fuzzer import NOTHING, Deed, Truth, as_told
+from benchmarks.fuzz.fuzzer import NOTHING, FuzzedAct, Truth, as_told
 from benchmarks.fuzz.table import Effect, OnTable, Table, Thing, camera_over, do_something, solid_of
 from engines import icefloe as engine
 from engines.icefloe.announcements import saying
@@ -98,7 +98,7 @@ class FuzzedIcefloe(OnTable):
         }
         return Table(things=things, tiles=_tiles(state))
 
-    def deed(self, state: State, table: Table, chance: Random) -> Deed:
+    def deed(self, state: State, table: Table, chance: Random) -> FuzzedAct:
         """A word, or one of those below; what it truly was is told by the table alone."""
         seen = state.phase in ("place", "move", "remove", "extra", "torch")
         if chance.random() < (0.12 if seen else 0.7):
@@ -128,9 +128,9 @@ class FuzzedIcefloe(OnTable):
         }
         effect, after = do_something(effects, state, table, chance, lawful=8)
         compared = effect.partition(",")[0] in ("another size", "another colour")
-        return Deed(effect, after, self.truth(state, after), compared=compared)
+        return FuzzedAct(effect, after, self.truth(state, after), compared=compared)
 
-    def _word(self, state: State, table: Table, chance: Random) -> Deed:
+    def _word(self, state: State, table: Table, chance: Random) -> FuzzedAct:
         """What is waited for, or anything."""
         every = [
             (move, heard) for move in engine.legal_moves(state) if (heard := saying(state, move)[1])
@@ -141,7 +141,7 @@ class FuzzedIcefloe(OnTable):
             after = engine.play(state, move)
             passes = (f"torch {after.after(after.torch)}",)
             passes = passes if isinstance(move, Removal) and after.phase == "torch" else ()
-            return Deed("told", table, Truth("lawful", (str(move), *passes)), heard)
+            return FuzzedAct("told", table, Truth("lawful", (str(move), *passes)), heard)
         if chance.random() < 0.4:
             return self._aside(state, table, chance)
         player = chance.choice(state.players)
@@ -157,9 +157,9 @@ class FuzzedIcefloe(OnTable):
                 {"torch": True},
             ]
         )
-        return Deed("told at any time", table, Truth("said"), {"player": player, **more})
+        return FuzzedAct("told at any time", table, Truth("said"), {"player": player, **more})
 
-    def _aside(self, state: State, table: Table, chance: Random) -> Deed:
+    def _aside(self, state: State, table: Table, chance: Random) -> FuzzedAct:
         """What the game does not wait for.
 
         Somebody broke a rule, a pyramid came back, or a tile is off.
@@ -193,10 +193,12 @@ class FuzzedIcefloe(OnTable):
             codes = frozenset({wrong.code} if wrong else _ANOTHERS)
             codes |= {"icefloe.move"} if isinstance(move, Movement) else set()
             truth = Truth("forbidden", codes=codes)
-            return Deed("told at another time", table, truth, {"player": player, **more})
+            return FuzzedAct("told at another time", table, truth, {"player": player, **more})
         if isinstance(move, Removal):
             table = self._sunk(table, gone.place, gone.pyramids)
-        return Deed("told aside", table, Truth("lawful", (str(move),)), {"player": player, **more})
+        return FuzzedAct(
+            "told aside", table, Truth("lawful", (str(move),)), {"player": player, **more}
+        )
 
     # What truly happened.
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.fuzz.fuzzer import NOTHING, Deed, Truth, as_told, do_deed
+from benchmarks.fuzz.fuzzer import NOTHING, FuzzedAct, Truth, as_told, do_deed
 from benchmarks.fuzz.table import OnTable, Table, Thing, camera_over, solid_of
 from benchmarks.games.misreading import SIGMAS
 from engines import ice_storm as engine
@@ -123,7 +123,7 @@ class FuzzedStorm(OnTable):
             left.remove(min(alike, key=lambda one: one.place != piece.place))
         return not left
 
-    def deed(self, state: State, table: Table, chance: Random) -> Deed:
+    def deed(self, state: State, table: Table, chance: Random) -> FuzzedAct:
         """A word, or one of those below."""
         if chance.random() < 0.08:
             return self._word(state, table, chance)
@@ -147,7 +147,7 @@ class FuzzedStorm(OnTable):
             }
         return do_deed(effects, [6, *[1] * (len(effects) - 1)], state, table, chance)
 
-    def _throws(self) -> dict[str, Callable[[State, Table, Random], Deed | None]]:
+    def _throws(self) -> dict[str, Callable[[State, Table, Random], FuzzedAct | None]]:
         return {
             "lawful": self._throw,
             "throw that knocks": self._throw_that_knocks,
@@ -165,14 +165,14 @@ class FuzzedStorm(OnTable):
             **self._amiss(),
         }
 
-    def _void(self) -> dict[str, Callable[[State, Table, Random], Deed | None]]:
+    def _void(self) -> dict[str, Callable[[State, Table, Random], FuzzedAct | None]]:
         """A hand was too low, before its throw was ruled."""
         return {
             "throw with a low hand": self._low_throw,
-            "nothing": lambda _state, table, _chance: Deed("", table, NOTHING),
+            "nothing": lambda _state, table, _chance: FuzzedAct("", table, NOTHING),
         }
 
-    def _attacks(self) -> dict[str, Callable[[State, Table, Random], Deed | None]]:
+    def _attacks(self) -> dict[str, Callable[[State, Table, Random], FuzzedAct | None]]:
         return {
             "lawful": self._shot,
             "wrong piece taken": self._wrong_shot,
@@ -181,7 +181,7 @@ class FuzzedStorm(OnTable):
             **self._amiss(),
         }
 
-    def _amiss(self) -> dict[str, Callable[[State, Table, Random], Deed | None]]:
+    def _amiss(self) -> dict[str, Callable[[State, Table, Random], FuzzedAct | None]]:
         return {
             "piece carried": self._carried,
             "knocked off": self._knocked_off,
@@ -189,10 +189,10 @@ class FuzzedStorm(OnTable):
             "swapped": self._swapped,
             "another colour": self._recoloured,
             "extra piece": self._extra,
-            "nothing": lambda _state, table, _chance: Deed("", table, NOTHING),
+            "nothing": lambda _state, table, _chance: FuzzedAct("", table, NOTHING),
         }
 
-    def _word(self, state: State, table: Table, chance: Random) -> Deed:
+    def _word(self, state: State, table: Table, chance: Random) -> FuzzedAct:
         player = chance.choice(state.players)
         word = chance.choice(["off", "low", "passes"])
         if word == "passes" and state.attacker and chance.random() < 0.7:
@@ -200,12 +200,12 @@ class FuzzedStorm(OnTable):
         heard = {"player": player, word: True}
         move = {"off": Throw(player, None), "low": Low(player), "passes": Pass(player)}[word]
         if wrong := engine.violation(state, move):
-            return Deed(
+            return FuzzedAct(
                 "told at any time", table, Truth("forbidden", codes=frozenset({wrong.code})), heard
             )
         if "low" in heard:  # what lies there afterwards is another matter
-            return Deed("low hand", table, Truth("said"), heard)
-        return Deed("told", table, Truth("lawful", (str(move),)), heard)
+            return FuzzedAct("low hand", table, Truth("said"), heard)
+        return FuzzedAct("told", table, Truth("lawful", (str(move),)), heard)
 
     # What truly happened.
 
@@ -243,14 +243,14 @@ class FuzzedStorm(OnTable):
 
     # Throws.
 
-    def _throw(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _throw(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """The next player's piece comes to rest on the board, and moves nothing."""
         table = Table() if state.thrown == 0 or state.round_over else table
         return self._thrown(state, table, (), chance)
 
     def _thrown(
         self, state: State, table: Table, changes: tuple[Change, ...], chance: Random
-    ) -> Deed | None:
+    ) -> FuzzedAct | None:
         player = str(state.next)
         piece = self._rest(player, table, chance)
         if piece is None:
@@ -259,19 +259,19 @@ class FuzzedStorm(OnTable):
         return self._told(state, table.with_thing("thrown", piece), move)
 
     @staticmethod
-    def _told(state: State, table: Table, *moves: Any) -> Deed:
+    def _told(state: State, table: Table, *moves: Any) -> FuzzedAct:
         """Lawful, or what the rules say of it."""
         for move in moves:
             if wrong := engine.violation(state, move):
-                return Deed("", table, Truth("forbidden", codes=frozenset({wrong.code})))
+                return FuzzedAct("", table, Truth("forbidden", codes=frozenset({wrong.code})))
             state = engine.play(state, move)
-        return Deed("", table, Truth("lawful", tuple(map(str, moves))))
+        return FuzzedAct("", table, Truth("lawful", tuple(map(str, moves))))
 
-    def _throw_that_knocks(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _throw_that_knocks(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         table, changes = self._knocks(table, chance)
         return self._thrown(state, table, changes, chance) if changes else None
 
-    def _near_a_line(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _near_a_line(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """A throw that ends where it is, or nearly is, too close to call what it touches."""
         player, square_mm = str(state.next), self.board.square_mm
         for _ in range(TRIES):
@@ -289,17 +289,19 @@ class FuzzedStorm(OnTable):
                 return self._told(state, table.with_thing("thrown", piece), Throw(player, place))
         return None
 
-    def _another_size(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _another_size(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """A piece of another size than those that lie there."""
         piece = self._rest(str(state.next), table, chance) if table.things else None
         codes = frozenset({"storm.throw.size"})
-        return piece and Deed(
+        return piece and FuzzedAct(
             "",
             table.with_thing("thrown", replace(piece, size=OTHER_SIZE)),
             Truth("forbidden", codes=codes),
         )
 
-    def _another_size_that_knocks(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _another_size_that_knocks(
+        self, state: State, table: Table, chance: Random
+    ) -> FuzzedAct | None:
         """What it moved stays."""
         moved, changes = self._knocks(table, chance)
         other = self._another_size(state, moved, chance) if changes and moved.things else None
@@ -308,31 +310,35 @@ class FuzzedStorm(OnTable):
     def _solids(self, table: Table) -> list[Solid]:
         return [solid_of(one, self._sizes) for one in table.things.values()]
 
-    def _wasted(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _wasted(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         table = Table() if state.thrown == 0 or state.round_over else table
         return self._off(state, table, (), chance)
 
-    def _off(self, state: State, table: Table, changes: tuple[Change, ...], chance: Random) -> Deed:
+    def _off(
+        self, state: State, table: Table, changes: tuple[Change, ...], chance: Random
+    ) -> FuzzedAct:
         player = str(state.next)
         off = {**table.off, "thrown": self._beside(player, len(table.off), chance)}
         told = self._told(state, replace(table, off=off), Throw(player, None, changes))
         return replace(told, typed=None if changes else {"player": player, "off": True})
 
-    def _wasted_that_knocks(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _wasted_that_knocks(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         table, changes = self._knocks(table, chance)
         return self._off(state, table, changes, chance) if changes else None
 
-    def _leaning_throw(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _leaning_throw(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         leaning = self._leant(str(state.next), table, chance)
         if leaning is None:
             return None
-        return Deed(
+        return FuzzedAct(
             "",
             table.with_thing("thrown", leaning),
             Truth("forbidden", codes=frozenset({"storm.throw.leaning"})),
         )
 
-    def _leaning_throw_that_knocks(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _leaning_throw_that_knocks(
+        self, state: State, table: Table, chance: Random
+    ) -> FuzzedAct | None:
         table, changes = self._knocks(table, chance)
         leaning = self._leant(str(state.next), table, chance) if changes else None
         if leaning is None:
@@ -340,7 +346,7 @@ class FuzzedStorm(OnTable):
         void = Void(str(state.next), changes)
         return self._told(state, table.with_thing("thrown", leaning), void)
 
-    def _low_throw(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _low_throw(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """A throw that is void; what it moved stays."""
         changes: tuple[Change, ...] = ()
         if table.things and chance.random() < 0.5:
@@ -351,10 +357,10 @@ class FuzzedStorm(OnTable):
         lies, void = table.with_thing("thrown", piece), Void(str(state.next), changes)
         if any(change.name.startswith(void.player) for change in changes):
             # Which of the player's pieces was thrown shows once it is picked up.
-            return Deed("", lies, Truth("half"), then=self._told(state, table, void))
+            return FuzzedAct("", lies, Truth("half"), then=self._told(state, table, void))
         return self._told(state, lies, void)
 
-    def _out_of_turn(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _out_of_turn(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """Another player throws, and perhaps moves something."""
         changes: tuple[Change, ...] = ()
         if state.thrown == 0 or state.round_over:
@@ -366,21 +372,21 @@ class FuzzedStorm(OnTable):
         if piece is None:
             return None
         codes = frozenset({"storm.throw.turn"})
-        return Deed(
+        return FuzzedAct(
             "",
             table.with_thing("thrown", piece),
             Truth("amiss" if changes else "forbidden", codes=codes),
         )
 
-    def _two_at_once(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _two_at_once(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         for number in range(2):
             piece = self._rest(str(state.next), table, chance)
             if piece is None:
                 return None
             table = table.with_thing(f"thrown {number}", piece)
-        return Deed("", table, Truth("forbidden", codes=frozenset({"storm.throw.two"})))
+        return FuzzedAct("", table, Truth("forbidden", codes=frozenset({"storm.throw.two"})))
 
-    def _two_players(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _two_players(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """Two throws, one after the other."""
         first = self._throw(state, table, chance)
         if first is None:
@@ -400,28 +406,28 @@ class FuzzedStorm(OnTable):
             second, truth=replace(second.truth, moves=(*first.truth.moves, *second.truth.moves))
         )
 
-    def _not_cleared(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _not_cleared(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """The first throw of a round beside what was left lying."""
         if not (state.round_over or state.thrown == 0) or not table.things:
             return None
         piece = self._rest(str(state.next), table, chance)
-        return piece and Deed("", table.with_thing("thrown", piece), Truth("half"))
+        return piece and FuzzedAct("", table.with_thing("thrown", piece), Truth("half"))
 
     # Shots.
 
-    def _shot(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _shot(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         can = [move for move in engine.legal_moves(state) if isinstance(move, Capture)]
         if not can:
             return None
         move = chance.choice(can)
         return self._told(state, table.without(f"{move.colour}{move.number}"), move)
 
-    def _wrong_shot(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _wrong_shot(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """Any piece is taken, an own one too."""
         piece = chance.choice(state.pieces)
         return self._told(state, table.without(piece.name), Capture(piece.colour, piece.number))
 
-    def _two_taken(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _two_taken(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """Two lawful shots, or any two pieces."""
         first = self._shot(state, table, chance)
         if first is not None and chance.random() < 0.5:
@@ -429,7 +435,7 @@ class FuzzedStorm(OnTable):
             second = self._shot(after, first.table, chance)
             if second is not None:
                 codes = frozenset({"storm.attack"})
-                return Deed(
+                return FuzzedAct(
                     "",
                     second.table,
                     Truth("lawful", (*first.truth.moves, *second.truth.moves), codes=codes),
@@ -437,28 +443,30 @@ class FuzzedStorm(OnTable):
         if len(state.pieces) < 2:
             return None
         names = [piece.name for piece in chance.sample(state.pieces, 2)]
-        return Deed(
+        return FuzzedAct(
             "", table.without(*names), Truth("forbidden", codes=frozenset({"storm.attack"}))
         )
 
-    def _shot_that_knocks(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _shot_that_knocks(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         shot = self._shot(state, table, chance)
         if shot is None:
             return None
         moved, changes = self._knocks(shot.table, chance)
         return (
-            Deed("", moved, Truth("amiss", codes=frozenset({"storm.attack"}))) if changes else None
+            FuzzedAct("", moved, Truth("amiss", codes=frozenset({"storm.attack"})))
+            if changes
+            else None
         )
 
     # What hands do.
 
-    def _carried(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _carried(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """A piece is carried elsewhere."""
         names = list(table.things)
         moved = self._pushed(table, chance.choice(names), chance) if names else None
-        return moved and Deed("", moved, self.truth(state, moved))
+        return moved and FuzzedAct("", moved, self.truth(state, moved))
 
-    def _knocked_off(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _knocked_off(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         gone = self._stolen(state, table, chance)
         if gone is None:
             return None
@@ -466,7 +474,7 @@ class FuzzedStorm(OnTable):
         beside = self._beside(table.things[name].colour, 0, chance)
         return replace(gone, table=replace(gone.table, off={name: beside}))
 
-    def _stolen(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _stolen(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """A piece is taken; while players fire that is a shot."""
         if state.next is None:
             return self._wrong_shot(state, table, chance)
@@ -475,9 +483,9 @@ class FuzzedStorm(OnTable):
             return None
         taken = table.without(chance.choice(names))
         # The only piece there is: without the table before it may lie there unseen.
-        return Deed("", taken, Truth("amiss"), compared=len(names) == 1)
+        return FuzzedAct("", taken, Truth("amiss"), compared=len(names) == 1)
 
-    def _swapped(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _swapped(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         if len(table.things) < 2:
             return None
         one, other = chance.sample(list(table.things), 2)
@@ -485,28 +493,28 @@ class FuzzedStorm(OnTable):
         swapped = table.with_thing(one, replace(b, colour=a.colour)).with_thing(
             other, replace(a, colour=b.colour)
         )
-        return Deed("", swapped, self.truth(state, swapped))
+        return FuzzedAct("", swapped, self.truth(state, swapped))
 
-    def _recoloured(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _recoloured(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         if not table.things:
             return None
         name = chance.choice(list(table.things))
         colour = chance.choice(
             [player for player in state.players if player != table.things[name].colour]
         )
-        return Deed(
+        return FuzzedAct(
             "",
             table.with_thing(name, replace(table.things[name], colour=colour)),
             Truth("amiss", codes=frozenset({"storm.throw.turn"})),
         )
 
-    def _extra(self, state: State, table: Table, chance: Random) -> Deed | None:
+    def _extra(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """A piece nobody threw; of who throws next it would be a throw."""
         colour = chance.choice([player for player in state.players if player != state.next])
         piece = self._rest(colour, table, chance)
         if piece is None:
             return None
-        return Deed(
+        return FuzzedAct(
             "",
             table.with_thing("one too many", piece),
             Truth("amiss", codes=frozenset({"storm.throw.turn"})),

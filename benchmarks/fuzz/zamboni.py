@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.fuzz.fuzzer import NOTHING, Deed, Truth, as_told
+from benchmarks.fuzz.fuzzer import NOTHING, FuzzedAct, Truth, as_told
 from benchmarks.fuzz.table import Effect, OnTable, Table, Thing, camera_over, do_something, solid_of
 from engines import zamboni_wars as engine
 from engines.verdict import Verdict
@@ -84,7 +84,7 @@ class FuzzedZamboni(OnTable):
             return Table(things=things, dice=table.dice)
         return Table(things=things, dice=self._dice(state, Random(str(state))))
 
-    def deed(self, state: State, table: Table, chance: Random) -> Deed:
+    def deed(self, state: State, table: Table, chance: Random) -> FuzzedAct:
         """A word, or one of those below; what it truly was is told by the table alone."""
         waits = isinstance(state.phase, RollOff | Rolling | Shooting | Aiming)
         if chance.random() < (0.6 if waits else 0.08):
@@ -113,9 +113,9 @@ class FuzzedZamboni(OnTable):
             "straightened": self._straightened,
         }
         effect, after = do_something(effects, state, table, chance, lawful=8)
-        return Deed(effect, after, self.truth(state, after))
+        return FuzzedAct(effect, after, self.truth(state, after))
 
-    def _word(self, state: State, table: Table, chance: Random) -> Deed:
+    def _word(self, state: State, table: Table, chance: Random) -> FuzzedAct:
         """A die, a shot or none, at its time or not."""
         player = state.to_move if chance.random() < 0.75 else chance.choice(state.players)
         pips, target = chance.randint(1, 6), chance.choice(state.players)
@@ -145,12 +145,12 @@ class FuzzedZamboni(OnTable):
                 other = {"player": player, **chance.choice([{"fire": target}, {"hold": True}])}
                 heard = chance.choice([heard, other])
         if moves:
-            return Deed("told", table, Truth("lawful", moves), heard)
+            return FuzzedAct("told", table, Truth("lawful", moves), heard)
         kind = "said" if "die" in heard else "forbidden"
-        return Deed("told at another time", table, Truth(kind, codes=_ANY_WORD), heard)
+        return FuzzedAct("told at another time", table, Truth(kind, codes=_ANY_WORD), heard)
 
     @staticmethod
-    def _told_to_stay(state: State, table: Table, player: str) -> Deed:
+    def _told_to_stay(state: State, table: Table, player: str) -> FuzzedAct:
         """A move that ends where it began: nobody can see that."""
         heard, drive = (
             {"player": player, "stays": True},
@@ -158,8 +158,8 @@ class FuzzedZamboni(OnTable):
         )
         if player != state.to_move or engine.violation(state, drive):
             truth = Truth("forbidden", codes=frozenset({"zamboni.move"}))
-            return Deed("told at another time", table, truth, heard)
-        return Deed("told that it stays", table, Truth("lawful", (str(drive),)), heard)
+            return FuzzedAct("told at another time", table, truth, heard)
+        return FuzzedAct("told that it stays", table, Truth("lawful", (str(drive),)), heard)
 
     # What truly happened.
 

@@ -29,7 +29,7 @@ from referee.sessions.events import Answered, Declared, QuestionAsked, VerdictRe
 from referee.sessions.session import Session
 from referee.sessions.start import opening
 from simulation.camera import SimulatedCamera
-from simulation.players.driver import MISTAKES, Done, Players
+from simulation.players.driver import MISTAKES, JudgedAct, Players
 from simulation.players.ice_boule import Players as BoulePlayers
 from simulation.players.ice_boule import true_layout
 from simulation.players.ice_boule_table import demo_place, demo_setup
@@ -60,11 +60,11 @@ the table or the light first.
 """
 
 
-class Deed(msgspec.Struct, frozen=True):
+class RefereedAct(msgspec.Struct, frozen=True):
     """An act, and what the referee made of it.
 
-    `verdict` is as in `Done`, `message` what was put on record. `panel` is what the panel said when
-    the players gave up waiting, empty if no more than whose turn it is. `needed`: whether the
+    `verdict` is as in `JudgedAct`, `message` what was put on record. `panel` is what the panel said
+    when the players gave up waiting, empty if no more than whose turn it is. `needed`: whether the
     answers of a question would have had different consequences.
     """
 
@@ -86,7 +86,7 @@ class Game(msgspec.Struct, frozen=True):
     game: str
     seed: int
     width_px: int
-    deeds: tuple[Deed, ...]
+    deeds: tuple[RefereedAct, ...]
     scores: tuple[float, ...] = ()
     recorded: tuple[float, ...] = ()
     over: bool = False
@@ -229,7 +229,7 @@ class _Acts:
         self.name, self.simulated, self.frames = camera.name, True, 0
         self.panel: Callable[[], str] = str
         """What the panel says now that is more than whose turn it is."""
-        self.deeds: list[Deed] = []
+        self.deeds: list[RefereedAct] = []
         self._game, self._camera, self._players, self._acts, self._acted = (
             game,
             camera,
@@ -285,7 +285,7 @@ class _Throws:
     ) -> None:
         self.name, self.simulated, self.frames = camera.name, True, 0
         self.panel: Callable[[], str] = str
-        self.deeds: list[Deed] = []
+        self.deeds: list[RefereedAct] = []
         self._scores = [0] * len(session.ledger.players)
         self._camera, self._players, self._session, self._throws = camera, players, session, throws
         self._seq, self._taken_back, self._acted = session.ledger.seq, 0, 0
@@ -331,7 +331,7 @@ class _Throws:
             elif isinstance(event, VerdictReached | Answered | Declared):
                 self._told(event)
         for _ in range(self._players.taken_back - self._taken_back):
-            self.deeds.append(Deed("throw", True, (), "nothing", ()))
+            self.deeds.append(RefereedAct("throw", True, (), "nothing", ()))
         self._taken_back = self._players.taken_back
         self._acted = self.frames if len(self.deeds) > known else self._acted
 
@@ -341,7 +341,7 @@ class _Throws:
             return
         if isinstance(event, VerdictReached) and event.verdict != "accepted":
             self.deeds.append(
-                Deed(
+                RefereedAct(
                     "throw",
                     True,
                     event.moves,
@@ -365,7 +365,7 @@ class _Throws:
         )
         verdict = ("asked" if self._asked else "right") if right else "wrong"
         self.deeds.append(
-            Deed(
+            RefereedAct(
                 name, True, event.moves, verdict, message, needed=_useful("ice_boule", self._asked)
             )
         )
@@ -420,10 +420,10 @@ def _useful(game: str, asked: Sequence[QuestionAsked]) -> bool:
     return not asked or any(needed(game, event) for event in asked)
 
 
-def _deed(game: str, done: Done, panel: str) -> Deed:
+def _deed(game: str, done: JudgedAct, panel: str) -> RefereedAct:
     message = tuple(getattr(event, "message", "") for event in done.events)
     useful = _useful(game, [event for event in done.events if isinstance(event, QuestionAsked)])
-    return Deed(
+    return RefereedAct(
         done.act.name,
         done.act.lawful,
         done.act.moves,

@@ -26,7 +26,7 @@ from table.files import write_whole
 Say = Callable[[str], None]
 
 
-class Kept(msgspec.Struct, frozen=True):
+class StoredResult(msgspec.Struct, frozen=True):
     """What is kept of a case."""
 
     commit: str
@@ -52,7 +52,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class CaseSelection:
     """A choice of cases: those with a text in their names, and `count` of these.
 
     They are drawn at random, but always the same; all without a count.
@@ -94,11 +94,13 @@ def run_cases(
             say(f"{number} of {len(due)}: {name} failed: {result.error}")
             continue
         encoded, took_s = result
-        whole = Kept(commit, took_s, msgspec.Raw(encoded))
+        whole = StoredResult(commit, took_s, msgspec.Raw(encoded))
         write_whole(paths[name], msgspec.json.encode(whole))
         say(f"{number} of {len(due)}: {name}, {took_s:.1f} s")
     found = [(case, paths[name_of(case)]) for case in cases if paths[name_of(case)].exists()]
-    stored = [(case, msgspec.json.decode(path.read_bytes(), type=Kept)) for case, path in found]
+    stored = [
+        (case, msgspec.json.decode(path.read_bytes(), type=StoredResult)) for case, path in found
+    ]
     pairs = tuple(
         (case, msgspec.json.decode(one.result, type=benchmark.result_type)) for case, one in stored
     )

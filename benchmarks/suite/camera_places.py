@@ -32,7 +32,7 @@ INSIDE_95 = 5.991
 """Squared distance in sigmas that 95 of 100 points of a plane are within."""
 
 
-class Told(msgspec.Struct, frozen=True):
+class PictureResult(msgspec.Struct, frozen=True):
     """Result for one picture.
 
     How far the camera's place is off, and its reported standard deviation, mm; None where it was
@@ -72,18 +72,18 @@ def drawn(index: int) -> Taken:
     )
 
 
-def told(taken: Taken) -> Told:
+def told(taken: Taken) -> PictureResult:
     """What is said of a picture, held against the truth."""
     camera = locate(taken.image, taken.setup)
     if not isinstance(camera, Camera):
-        return Told()
+        return PictureResult()
     outline = taken.setup.outline_mm()
     places = np.column_stack([outline, np.zeros(len(outline))])
     there = project(places, taken.camera, taken.setup.camera)
     away = on_plane(there, camera, taken.setup.camera) - outline
     covariances = place_covariances(places, camera, taken.setup.camera)
     squares = np.einsum("ni,nij,nj->n", away, np.linalg.inv(covariances), away)
-    return Told(
+    return PictureResult(
         off_mm(camera, taken), camera.sigma_mm, int((squares < INSIDE_95).sum()), len(outline)
     )
 
@@ -124,11 +124,11 @@ def cases(_options: NoOptions) -> Iterator[str]:
     yield from map(str, range(len(GAMES)))
 
 
-def run(source: str) -> dict[str, list[Told]]:
+def run(source: str) -> dict[str, list[PictureResult]]:
     """What is said of one table, made worse in all ways, by kind."""
     taken = drawn(int(source)) if source.isdigit() else photograph(BENCH / source)
     name = source.rpartition("/")[2]
-    by_kind: dict[str, list[Told]] = {}
+    by_kind: dict[str, list[PictureResult]] = {}
     for kind, strengths in KINDS.items():
         for strength, change in strengths.items():
             rng = np.random.default_rng(zlib.crc32(f"{name} {kind} {strength}".encode()))
@@ -144,7 +144,7 @@ def summarise(_options: NoOptions, pairs: Pairs) -> Summary:
     return Summary(len(pairs), DRAWN_SEED, changes, SURE_MM, MOST_MM, (*rows, every))
 
 
-def row(kind: str, strengths: tuple[str, ...], readings: Sequence[Told]) -> Row:
+def row(kind: str, strengths: tuple[str, ...], readings: Sequence[PictureResult]) -> Row:
     sure = [one.off_mm for one in readings if one.sure and one.off_mm is not None]
     wide = [one.off_mm for one in readings if one.off_mm is not None and not one.sure]
     corners = sum(one.corners for one in readings)

@@ -24,7 +24,7 @@ class Options(msgspec.Struct, frozen=True):
     tables: Annotated[int, "How many tables."] = 40
 
 
-class Found(msgspec.Struct, frozen=True):
+class TableErrors(msgspec.Struct, frozen=True):
     """Errors and predictions for a table.
 
     For each piece, in mm: its error, the radius predicted with the edge errors reported there, and
@@ -56,7 +56,7 @@ def cases(options: Options) -> range:
     return range(FIRST_SEED, FIRST_SEED + options.tables)
 
 
-def run(seed: int) -> Found:
+def run(seed: int) -> TableErrors:
     """Every piece of a table that lies flat or stands is looked for."""
     drawn = random_case("boule", seed)
     picture = Renderer(drawn.setup, drawn.camera).picture(
@@ -65,7 +65,7 @@ def run(seed: int) -> Found:
     try:
         still = look(f"table {seed}", picture, drawn.setup)
     except InputError:
-        return Found()
+        return TableErrors()
     told = edge_px([(still.seen, picture)], drawn.setup)
     plain = Errors(still.seen.camera, drawn.setup, EDGE_PX)
     own = Errors(still.seen.camera, drawn.setup, told or EDGE_PX)
@@ -90,7 +90,7 @@ def run(seed: int) -> Found:
                     *(radius_95(errors.place_covariance(guess)[:2, :2]) for errors in (own, plain)),
                 )
             )
-    return Found(tuple(found), larger)
+    return TableErrors(tuple(found), larger)
 
 
 def summarise(_options: Options, pairs: Pairs) -> Summary:

@@ -71,7 +71,7 @@ class Options(msgspec.Struct, frozen=True):
     tables: Annotated[int, "How many tables of each kind."] = 32
 
 
-class Learned(msgspec.Struct):
+class ColourResult(msgspec.Struct):
     """Result of a table, or of all with dyes of one kind.
 
     Pieces are counted `without` and `with` learned colours.
@@ -158,7 +158,7 @@ def cases(options: Options) -> Iterator[tuple[str, int]]:
     return ((dyes, seed) for dyes in OFF for seed in seeds)
 
 
-def run(case: tuple[str, int]) -> Learned:
+def run(case: tuple[str, int]) -> ColourResult:
     """Learn the colours of a table, read its game with and without them."""
     dyes, seed = case
     table = make_table(seed, OFF[dyes])
@@ -167,7 +167,7 @@ def run(case: tuple[str, int]) -> Learned:
         renderer.picture(Scene(table.stage, pieces), rng)
         for pieces in (table.one_of_each, table.game)
     )
-    counts = Learned(1)
+    counts = ColourResult(1)
     try:
         shown = shown_pieces(one_of_each, table.setup)
         given = in_order(shown, table.order, table.setup)
@@ -216,13 +216,13 @@ def read(image: Image, setup: Setup, truth: tuple[ScenePiece, ...]) -> list[tupl
     ]
 
 
-def summarise(_options: Options, pairs: Pairs) -> dict[str, Learned]:
+def summarise(_options: Options, pairs: Pairs) -> dict[str, ColourResult]:
     """By dyes."""
     names = dict.fromkeys(dyes for (dyes, _), _ in pairs)
     return {name: together([one for (dyes, _), one in pairs if dyes == name]) for name in names}
 
 
-def together(found: list[Learned]) -> Learned:
+def together(found: list[ColourResult]) -> ColourResult:
     """Several tables as one."""
     numbers = {
         name: sum(getattr(one, name) for one in found)
@@ -232,7 +232,7 @@ def together(found: list[Learned]) -> Learned:
         name: dict(sum((Counter(getattr(one, name)) for one in found), Counter()))
         for name in ("refused", "right", "sure", "sure_wrong")
     }
-    return Learned(**numbers, **counts)
+    return ColourResult(**numbers, **counts)
 
 
 BENCHMARK = Benchmark("CALIBRATION.md", cases, run, summarise, Options, section=True)

@@ -93,12 +93,12 @@ class Evening:
         ]
         self._session, self._path, self._until_ms = session, path, until_ms
         self._seq = 0
-        self.held: list[Held] = []
+        self.held: list[MemoryUse] = []
 
     def read(self) -> Frame | None:
         at_ms = self._seq * PERIOD_MS
         if at_ms and at_ms % HOUR_MS == 0:
-            self.held.append(Held.now(self._path, self._session))
+            self.held.append(MemoryUse.now(self._path, self._session))
         if at_ms >= self._until_ms:
             return None
         number, since_ms = divmod(at_ms, TABLE_MS)
@@ -125,7 +125,7 @@ class Evening:
         """There is nothing to let go of."""
 
 
-class Held(msgspec.Struct, frozen=True):
+class MemoryUse(msgspec.Struct, frozen=True):
     """Bytes that the process holds in memory and on disk, and the number of its records.
 
     `disk` is the log's file with what SQLite keeps beside it, `pictures` the pictures in it.
@@ -137,7 +137,7 @@ class Held(msgspec.Struct, frozen=True):
     records: int
 
     @classmethod
-    def now(cls, path: Path, session: Session) -> Held:
+    def now(cls, path: Path, session: Session) -> MemoryUse:
         memory = (
             int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
             * resource.getpagesize()
@@ -193,7 +193,7 @@ class Options(msgspec.Struct, frozen=True):
 class Result(msgspec.Struct, frozen=True):
     """What was held at the end of every hour, and the bytes of the drawn pictures."""
 
-    held: tuple[Held, ...]
+    held: tuple[MemoryUse, ...]
     drawn: int
 
 
@@ -205,7 +205,7 @@ class Summary(msgspec.Struct, frozen=True):
     room_mb: int
     """For pictures in the log."""
     drawn_mb: int
-    held: tuple[Held, ...]
+    held: tuple[MemoryUse, ...]
     """After each hour, in bytes."""
     record_kb: float
     """Of the log, beside pictures."""

@@ -14,7 +14,7 @@ from typing import Annotated
 import msgspec
 
 from benchmarks.games.misreading import ALL
-from benchmarks.games.playing import GAMES, PERIOD_MS, STUCK, Deed, Game, play, seeing_faults
+from benchmarks.games.playing import GAMES, PERIOD_MS, STUCK, Game, RefereedAct, play, seeing_faults
 from benchmarks.harness import Benchmark, Pairs
 from simulation.players.driver import MISTAKES
 
@@ -111,7 +111,7 @@ def otherwise(played: Sequence[Game]) -> Iterator[str]:
     Only games without misreadings count. What is asked in Ice Boule, and dice that are typed, are
     in the table instead.
     """
-    asked: dict[tuple[str, str], list[Deed]] = defaultdict(list)
+    asked: dict[tuple[str, str], list[RefereedAct]] = defaultdict(list)
     for one in played:
         if one.failed:
             yield f"{one.game} {one.seed}: ended with {one.failed}"

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import msgspec
 
-from benchmarks.attacks.kills import MOMENT_S, OPENING, PICTURE_BYTES, Life, live_and_die
+from benchmarks.attacks.kills import MOMENT_S, OPENING, PICTURE_BYTES, KilledProcess, live_and_die
 from benchmarks.harness import Benchmark, Pairs, percentiles
 from referee.sessions.event_store import Log
 
@@ -18,7 +18,7 @@ class Options(msgspec.Struct, frozen=True):
 
 
 class Lived(msgspec.Struct, frozen=True):
-    lives: tuple[Life, ...]
+    lives: tuple[KilledProcess, ...]
     records: int
     """Of the longest session."""
 

@@ -94,7 +94,7 @@ class Film:
     heard: tuple[tuple[int, Command], ...]
 
 
-class _Overheard:
+class _ObservedSession:
     """The session as the players know it; what they tell it is noted with the time."""
 
     def __init__(self, session: Session) -> None:
@@ -123,7 +123,9 @@ class _Filming:
 
     name, simulated = "simulated camera", True
 
-    def __init__(self, renderer: Renderer, players: Any, heard: _Overheard, count: int) -> None:
+    def __init__(
+        self, renderer: Renderer, players: Any, heard: _ObservedSession, count: int
+    ) -> None:
         self._renderer, self._players, self._heard, self._count = renderer, players, heard, count
         self._rng = np.random.default_rng(1)
         self._scene: Scene | None = None
@@ -175,7 +177,7 @@ def shoot(game: str, film_ms: int) -> Film:
     setup = resized(demo_setup(), WIDTH_PX) if table is None else table.setup
     empty = table.empty if table else None
     with _session(game, setup) as session:
-        heard = _Overheard(session)
+        heard = _ObservedSession(session)
         players = (
             BoulePlayers(heard, setup, seed) if table is None else seat(heard, table, mistakes=0.0)
         )
@@ -275,7 +277,7 @@ class Page:
             thread.join()
 
 
-class Measured(msgspec.Struct, frozen=True):
+class LatencyResult(msgspec.Struct, frozen=True):
     """Latency and cost of one game.
 
     `waits_ms`: from the last movement to each verdict on the page. While the table lay still, with
@@ -289,7 +291,7 @@ class Measured(msgspec.Struct, frozen=True):
     core: float
 
 
-def measure(film: Film, idle_s: float) -> Measured:
+def measure(film: Film, idle_s: float) -> LatencyResult:
     """Show a film to the referee, and then the table as it lies in the end."""
     with _session(film.game, film.setup) as session, closing(listen("127.0.0.1", 0)) as listening:
         projector = Projector(film, session)
@@ -318,7 +320,7 @@ def measure(film: Film, idle_s: float) -> Measured:
             worker.join()
             session.close()
         waits = tuple(_waits_ms(film, projector.taken_ms, session.records(), page.came_ms))
-    return Measured(film.game, waits, frames, core)
+    return LatencyResult(film.game, waits, frames, core)
 
 
 def _waits_ms(
@@ -380,7 +382,7 @@ def cases(options: Options) -> Iterator[tuple[str, int, float]]:
     return ((game, options.seconds, options.idle) for game in SEEDS)
 
 
-def run(case: tuple[str, int, float]) -> Measured:
+def run(case: tuple[str, int, float]) -> LatencyResult:
     game, film_s, idle_s = case
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(allowed)[:CORES])

@@ -35,7 +35,7 @@ class Options(msgspec.Struct, frozen=True):
     runs: Annotated[int, "How many lenses."] = 100
 
 
-class Found(msgspec.Struct, frozen=True):
+class LensErrors(msgspec.Struct, frozen=True):
     """How far off a lens was found; all but `refused` is empty where it was refused."""
 
     refused: str = ""
@@ -83,7 +83,7 @@ def cases(options: Options) -> Iterator[tuple[int, int]]:
     return ((seed, BENT * (seed % 2)) for seed in range(options.runs))
 
 
-def run(case: tuple[int, int]) -> Found:
+def run(case: tuple[int, int]) -> LensErrors:
     seed, bent = case
     rng = np.random.default_rng([17, seed])
     lens, noise = random_lens(rng), float(rng.uniform(*NOISE_PX))
@@ -92,11 +92,11 @@ def run(case: tuple[int, int]) -> Found:
     try:
         found = calibrate_lens(views, (lens.width, lens.height))
     except InputError as error:
-        return Found(str(error))
+        return LensErrors(str(error))
     true, got = parameters_of(lens), parameters_of(found.lens)
     sigmas = found.sigma.items() if found.model != "rational" else ()
     left_out = [view.name.startswith("bent") for view in found.left_out]
-    return Found(
+    return LensErrors(
         "",
         found.model,
         100 * abs(got["fx"] / true["fx"] - 1),

@@ -290,7 +290,7 @@ def _key(piece: SeenPiece) -> tuple[object, ...]:
     return piece.colour, piece.size, piece.pose, *map(float, piece.base_mm), piece.heading_deg
 
 
-class Told(msgspec.Struct):
+class MisreadResult(msgspec.Struct):
     """What one kind of misreading at the start of a game came to."""
 
     pieces: int
@@ -330,7 +330,7 @@ MOST = {"icefloe": 4}
 class Summary(msgspec.Struct, frozen=True):
     rest_s: float
     """People wait so long at every table."""
-    told: dict[str, dict[str, Told]]
+    told: dict[str, dict[str, MisreadResult]]
     """By fault and game."""
 
 
@@ -338,12 +338,12 @@ def cases(_options: NoOptions) -> Iterator[tuple[str, str]]:
     return ((game, fault) for game in GAMES for fault in MISREAD)
 
 
-def run(case: tuple[str, str]) -> Told:
+def run(case: tuple[str, str]) -> MisreadResult:
     """Every piece of the start, or the first of them, misread in one way."""
     game, fault = case
     slow, whole = _truly_read(game)
     last, pieces = max(whole.played), _start(slow.film)
-    told = Told(len(pieces), len(pieces[: MOST.get(game)]))
+    told = MisreadResult(len(pieces), len(pieces[: MOST.get(game)]))
     for piece in pieces[: told.misread]:
         readings = hurt(slow, piece, fault)
         if all(
@@ -361,7 +361,7 @@ def run(case: tuple[str, str]) -> Told:
 
 
 def summarise(_options: NoOptions, pairs: Pairs) -> Summary:
-    by_fault: dict[str, dict[str, Told]] = {}
+    by_fault: dict[str, dict[str, MisreadResult]] = {}
     for (game, fault), told in pairs:
         by_fault.setdefault(fault, {})[game] = told
     return Summary(REST_MS / 1000, by_fault)

@@ -210,7 +210,7 @@ class Case(msgspec.Struct, frozen=True):
     limit_s: int
 
 
-class Tried(msgspec.Struct, frozen=True):
+class MutantResult(msgspec.Struct, frozen=True):
     mutant: str
     noticed: bool
 
@@ -251,12 +251,12 @@ def _tests_pass(part: str, limit_s: int) -> bool:
     return not noticed(None, tests_of(part, ROOT), limit_s)
 
 
-def run(case: Case) -> Tried:
+def run(case: Case) -> MutantResult:
     if not _tests_pass(case.part, case.limit_s):
         raise RuntimeError(f"{case.part}: expected tests that pass before anything is changed")
     path = ROOT / case.path
     mutant = next(itertools.islice(mutants(path, case.part in ROOMS), case.number, None))
-    return Tried(str(mutant), noticed(mutant, tests_of(case.part, path), case.limit_s))
+    return MutantResult(str(mutant), noticed(mutant, tests_of(case.part, path), case.limit_s))
 
 
 def summarise(_options: Options, pairs: Pairs) -> Summary:

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from calibration.lens.guidance import Guidance, begin
-from calibration.lens.target import Found, NotFound, Target
+from calibration.lens.target import DetectedCorners, NotFound, Target
 from calibration.lens.views import Views, check_views
 from table.errors import InputError
 from table.messages import Message, msg, phrase, phrases
@@ -39,7 +39,7 @@ class Screen(Protocol):
     def ended(self) -> bool:
         """True if people want no more views."""
 
-    def show(self, frame: Frame, seen: Found | NotFound, guidance: Guidance) -> None:
+    def show(self, frame: Frame, seen: DetectedCorners | NotFound, guidance: Guidance) -> None:
         """Show a frame, what was detected in it, and the guidance after it."""
 
 
@@ -72,7 +72,7 @@ class Terminal:
     ) -> None:
         self._status.stop()
 
-    def show(self, frame: Frame, seen: Found | NotFound, guidance: Guidance) -> None:  # noqa: ARG002 - a terminal has no pictures
+    def show(self, frame: Frame, seen: DetectedCorners | NotFound, guidance: Guidance) -> None:  # noqa: ARG002 - a terminal has no pictures
         """Show this frame's sentence; views taken and refusals stay."""
         if not self._begun:
             self._begun = True

@@ -24,7 +24,7 @@ from calibration.lens.next_view import (
     parts_without,
     places,
 )
-from calibration.lens.target import Found, NotFound, Target
+from calibration.lens.target import DetectedCorners, NotFound, Target
 from calibration.lens.views import (
     LEAST_TILTED,
     LEAST_VIEWS,
@@ -99,7 +99,7 @@ class Guidance:
     held: tuple[int, View] | None = None
     """Since when (camera's clock, ms) the target has been still, and the view of it."""
 
-    def after(self, seen: Found | NotFound, at_ms: int) -> Guidance:
+    def after(self, seen: DetectedCorners | NotFound, at_ms: int) -> Guidance:
         """The guidance after a frame, given its detection and its time on the camera's clock."""
         if isinstance(seen, NotFound):
             return replace(

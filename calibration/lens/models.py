@@ -142,12 +142,12 @@ def information(views: tuple[View, ...], solved: Solved) -> Array:
     """
     count = len(MODELS[solved.model].parameters)
     return sum(
-        (told(by_pose, by_lens) for by_pose, by_lens, _ in _linear(views, solved)),
+        (lens_information(by_pose, by_lens) for by_pose, by_lens, _ in _linear(views, solved)),
         np.zeros((count, count)),
     )
 
 
-def told(by_pose: Array, by_lens: Array) -> Array:
+def lens_information(by_pose: Array, by_lens: Array) -> Array:
     """Fisher information (p, p) that one view gives about the lens, its pose marginalized.
 
     From derivatives (2 n, 6) by the pose and (2 n, p) by the lens.

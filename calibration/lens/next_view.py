@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.lens.models import told
+from calibration.lens.models import lens_information
 from calibration.lens.target import Target
 from table.messages import Message, phrase, phrases
 from table.solids import Array
@@ -117,7 +117,7 @@ def places(target: Target, lens: Lens, free: int) -> list[Place]:
         if (outline_px < MARGIN * size).any() or (outline_px > (1 - MARGIN) * size).any():
             continue
         pixels, derivatives = project_posed(points, pose, lens)
-        tells = more * told(derivatives[:, :6], derivatives[:, 6 : 6 + free])
+        tells = more * lens_information(derivatives[:, :6], derivatives[:, 6 : 6 + free])
         found.append(
             Place(
                 outline_px,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from calibration.lens.fit import Calibrated
 from calibration.lens.guidance import Guidance, outline_in
 from calibration.lens.next_view import CELLS, cells_of
-from calibration.lens.target import Found
+from calibration.lens.target import DetectedCorners
 from table.solids import Array
 from vision.annotate.text import letter_mask
 from vision.cameras.frame import Image
@@ -29,7 +29,7 @@ LINE_SHARE = 1 / 400
 SUBPIXEL_BITS = 4
 
 
-def draw_guidance(image: Image, guidance: Guidance, seen: Found | None = None) -> Image:
+def draw_guidance(image: Image, guidance: Guidance, seen: DetectedCorners | None = None) -> Image:
     """A copy of a frame (h, w, 3) with covered cells, the next place as an outline, and the target.
 
     The thick side with a ball at its end is the target's own first row and corner: markers 0, 1, 2

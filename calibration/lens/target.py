@@ -29,7 +29,7 @@ LEAST_CONTRAST = 40
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class DetectedCorners:
     """Corners on the target (n, 2) mm and in the photograph (n, 2) px.
 
     `blur_px` is the width of its edges, 1 sigma.
@@ -86,7 +86,7 @@ class Charuco:
             (0.0, 0.0), (self.square_mm * TARGET_COLUMNS, self.square_mm * TARGET_ROWS)
         )
 
-    def find(self, grey: Image) -> Found | NotFound:
+    def find(self, grey: Image) -> DetectedCorners | NotFound:
         """The target's corners in a grey picture (h, w)."""
         with one_thread(grey.size):
             corners, numbers, quads, ids = _detector().detectBoard(grey)
@@ -123,7 +123,7 @@ class Charuco:
             )
         places = self.corners_mm[np.asarray(numbers).reshape(-1)]
         pixels = np.asarray(corners, float).reshape(-1, 2)
-        return Found(places, pixels, blur_px(grey, places / self.square_mm, pixels))
+        return DetectedCorners(places, pixels, blur_px(grey, places / self.square_mm, pixels))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class ChessTarget:
             (self.square_mm * self.columns, self.square_mm * self.rows),
         )
 
-    def find(self, grey: Image) -> Found | NotFound:
+    def find(self, grey: Image) -> DetectedCorners | NotFound:
         """All corners of the chessboard in a grey picture (h, w)."""
         flags = cv2.CALIB_CB_ACCURACY | cv2.CALIB_CB_NORMALIZE_IMAGE
         found, corners = cv2.findChessboardCornersSB(grey, (self.columns, self.rows), flags=flags)
@@ -165,7 +165,7 @@ class ChessTarget:
                 else NotFound(phrase("no {text} is seen whole", text=self.description))
             )
         pixels = np.asarray(corners, float).reshape(-1, 2)
-        return Found(
+        return DetectedCorners(
             self.corners_mm, pixels, blur_px(grey, self.corners_mm / self.square_mm, pixels)
         )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from calibration.lens.target import MOST_BLUR_PX, Found, NotFound, Target
+from calibration.lens.target import MOST_BLUR_PX, DetectedCorners, NotFound, Target
 from table.errors import InputError
 from table.formatting import beside
 from table.messages import Message, as_message, in_a_row, msg, phrase, phrases
@@ -162,11 +162,13 @@ def _view(
     match target.find(grey):
         case NotFound(reason, detail):
             return LeftOut(name, reason, detail)
-        case Found() as found:
+        case DetectedCorners() as found:
             return usable_view(name, found, others, SAME_SHARE * size[0])
 
 
-def usable_view(name: str, found: Found, others: Sequence[View], same_px: float) -> View | LeftOut:
+def usable_view(
+    name: str, found: DetectedCorners, others: Sequence[View], same_px: float
+) -> View | LeftOut:
     """A detected target as a view, unless it is blurred or repeats another view.
 
     It repeats one if its corners are less than `same_px` from that view's in the mean.

@@ -37,7 +37,7 @@ NEAR_MM = 15.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Still:
+class StillImage:
     """One image of the still table, and its observation."""
 
     name: str
@@ -97,7 +97,7 @@ class Spread:
     pictures: int
 
 
-def look(name: str, image: Image, setup: Setup) -> Still:
+def look(name: str, image: Image, setup: Setup) -> StillImage:
     """Read an image; raises InputError if it is not good enough for a check."""
     seen = observe(Frame(0, 0, image), setup)
     if not isinstance(seen, Observation):
@@ -114,10 +114,10 @@ def look(name: str, image: Image, setup: Setup) -> Still:
                 name=name,
             )
         )
-    return Still(name, image, seen)
+    return StillImage(name, image, seen)
 
 
-def fiducial_residuals(stills: Sequence[Still], errors: Errors) -> list[Residual]:
+def fiducial_residuals(stills: Sequence[StillImage], errors: Errors) -> list[Residual]:
     """Error of each fiducial when the camera is located by the others, mean over all images.
 
     The truth is table.json.  Empty if there are fewer than three fiducials.
@@ -155,7 +155,7 @@ def fiducial_residuals(stills: Sequence[Still], errors: Errors) -> list[Residual
 
 
 def card_distance(
-    stills: Sequence[Still], cards: tuple[int, int], given_mm: float, errors: Errors
+    stills: Sequence[StillImage], cards: tuple[int, int], given_mm: float, errors: Errors
 ) -> Distance:
     """The distance between the middles of two cards on the table, mean over all images.
 
@@ -225,7 +225,7 @@ def _middles(
 
 
 def piece_residuals(
-    stills: Sequence[Still], places_mm: Sequence[tuple[float, float]]
+    stills: Sequence[StillImage], places_mm: Sequence[tuple[float, float]]
 ) -> list[Residual]:
     """Distance of pieces from where they were placed, mean over all images.
 
@@ -268,7 +268,7 @@ def piece_residuals(
     return residuals
 
 
-def spread(stills: Sequence[Still], setup: Setup) -> Spread | None:
+def spread(stills: Sequence[StillImage], setup: Setup) -> Spread | None:
     """Repeatability of piece positions between images of the same still table.
 
     None for fewer than two images, or if no piece is in all of them.
@@ -287,7 +287,7 @@ def spread(stills: Sequence[Still], setup: Setup) -> Spread | None:
     return Spread(float(np.sqrt((away**2).sum() / freedom)), len(places), len(stills))
 
 
-def _followed(piece: SeenPiece, stills: Sequence[Still], setup: Setup) -> list[Array] | None:
+def _followed(piece: SeenPiece, stills: Sequence[StillImage], setup: Setup) -> list[Array] | None:
     """The piece's places in all images; None if one lacks it."""
     places = []
     for still in stills:

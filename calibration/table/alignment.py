@@ -18,7 +18,7 @@ MOVED_MM = 0.7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kept:
+class TableAlignment:
     """Pose of the table's frame, and the cards that agree on it.
 
     `place` is [x, y, heading in rad] by the `cards` that lie as they did; by all cards if no two
@@ -29,7 +29,7 @@ class Kept:
     cards: tuple[int, ...]
 
 
-def kept(before_mm: Array, now_mm: Array) -> Kept:
+def kept(before_mm: Array, now_mm: Array) -> TableAlignment:
     """Find the largest set of cards whose mutual arrangement is unchanged.
 
     Both are (4, 4, 2): the earlier cards in the table's frame, the present ones in another frame.
@@ -41,8 +41,8 @@ def kept(before_mm: Array, now_mm: Array) -> Kept:
         ]
         off_mm, place, cards = min(fits, key=lambda fit: fit[0])
         if off_mm < MOVED_MM:
-            return Kept(place, cards)
-    return Kept(_laid_over(before_mm, now_mm)[1], ())
+            return TableAlignment(place, cards)
+    return TableAlignment(_laid_over(before_mm, now_mm)[1], ())
 
 
 def _laid_over(before_mm: Array, now_mm: Array) -> tuple[float, Array]:

@@ -67,7 +67,7 @@ def find_board(face: Face, board: Board, lines: BoardEdges, near: Array | None =
         reach = reach_deg or (
             NEAR_DEG if near is not None else 30.0 if isinstance(board, Hex) else 45.0
         )
-        around = None if near is None else _Around(near, NEAR_CELLS * _cell_mm(board))
+        around = None if near is None else _SearchArea(near, NEAR_CELLS * _cell_mm(board))
         tried = [
             (*_match(view, low, lines, angle, step_mm, around), angle)
             for angle in place[2] + np.radians(np.arange(-reach, reach + 0.01, step_deg))
@@ -112,7 +112,7 @@ def _from_above(face: Face, step_mm: float) -> tuple[NDArray[np.float32], Array]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Around:
+class _SearchArea:
     """A place, and the allowed distance, mm, of the lines' middle from there."""
 
     place: Array
@@ -155,7 +155,7 @@ def _match(
     lines: BoardEdges,
     angle: float,
     step_mm: float,
-    around: _Around | None,
+    around: _SearchArea | None,
 ) -> tuple[float, Array]:
     """Best correlation of the lines at a heading, and the board's origin (2,) mm there."""
     c, s = np.cos(angle), np.sin(angle)

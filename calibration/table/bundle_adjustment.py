@@ -39,7 +39,7 @@ reduced accordingly.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Known:
+class PriorKnowledge:
     """What is known beforehand: the lens, the cards' edges and the board's printed lines.
 
     `samples` are points and normals by card, in sides of a card.  `height_mm` is the height of the
@@ -80,7 +80,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measured:
+class MeasuredPhotograph:
     """One photograph: its cards, and its board if there is one."""
 
     cards: Seen
@@ -119,7 +119,7 @@ def project_plane(
     )
 
 
-def measure(image: Image, state: Array, frame: int, known: Known) -> Measured:
+def measure(image: Image, state: Array, frame: int, known: PriorKnowledge) -> MeasuredPhotograph:
     """Measure edges of a photograph near their predicted places."""
     edges, normals = _card_edges(state, frame, known)
     corners = project_plane(
@@ -133,12 +133,14 @@ def measure(image: Image, state: Array, frame: int, known: Known) -> Measured:
     )
     cards = _seen(edges, normals, offset, good)
     if known.lines is None:
-        return Measured(cards)
+        return MeasuredPhotograph(cards)
     edges, normals = _board_edges(state, frame, known)
-    return Measured(cards, _seen(edges, normals, *known.lines.measure(image, edges, normals)))
+    return MeasuredPhotograph(
+        cards, _seen(edges, normals, *known.lines.measure(image, edges, normals))
+    )
 
 
-def residuals(state: Array, measured: list[Measured], known: Known) -> Array:
+def residuals(state: Array, measured: list[MeasuredPhotograph], known: PriorKnowledge) -> Array:
     """Residuals in px of measured edges along their normals: cards, boards, then priors.
 
     The priors are on spread and rim.
@@ -170,7 +172,7 @@ def _spread(state: Array, frame: int) -> float:
     return float(state[PLACES + FRAME * frame + SPREAD])
 
 
-def _card_edges(state: Array, frame: int, known: Known) -> tuple[Array, Array]:
+def _card_edges(state: Array, frame: int, known: PriorKnowledge) -> tuple[Array, Array]:
     """Predicted edges of all cards (n, 2) px in a photograph, and unit normals to their white."""
     on, beside = (
         np.concatenate(
@@ -184,7 +186,7 @@ def _card_edges(state: Array, frame: int, known: Known) -> tuple[Array, Array]:
     return _pictured(on, beside, state, frame, known.lens, 0.0)
 
 
-def _board_edges(state: Array, frame: int, known: Known) -> tuple[Array, Array]:
+def _board_edges(state: Array, frame: int, known: PriorKnowledge) -> tuple[Array, Array]:
     """As `_card_edges`, for the print on the board."""
     assert known.lines is not None
     out = state[-1] if known.lines.look == "rim" else 0.0

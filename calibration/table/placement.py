@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult, least_squares
 
 from calibration.lens.views import SUFFIXES
-from calibration.photographs import Chosen, Photographs
+from calibration.photographs import ImageSubset, Photographs
 from calibration.sheets.sheet import DICTIONARY
 from calibration.table.alignment import kept
 from calibration.table.board_edges import board_edges
@@ -29,8 +29,8 @@ from calibration.table.bundle_adjustment import (
     PLACES,
     ROBUST_PX,
     SPREAD,
-    Known,
-    Measured,
+    MeasuredPhotograph,
+    PriorKnowledge,
     card_corners,
     laid,
     measure,
@@ -159,8 +159,8 @@ def place_cards(
     photograph shows all four cards, something does not fit, or the board is not seen.
     """
     seen = detect_cards(frames)
-    known = Known(lens, side_mm, [edge_samples(card, DICTIONARY) for card in CARDS])
-    images = Chosen(frames, [name for name, _ in seen])
+    known = PriorKnowledge(lens, side_mm, [edge_samples(card, DICTIONARY) for card in CARDS])
+    images = ImageSubset(frames, [name for name, _ in seen])
     state, measured, fit = _fit(_start([quads for _, quads in seen], lens, side_mm), images, known)
     rms = _rms_by_card(state, measured, known)
     _check_fit(state, measured, known)
@@ -208,8 +208,8 @@ def place_cards(
 
 
 def _fit(
-    state: Array, images: Sequence[Image], known: Known
-) -> tuple[Array, list[Measured], OptimizeResult]:
+    state: Array, images: Sequence[Image], known: PriorKnowledge
+) -> tuple[Array, list[MeasuredPhotograph], OptimizeResult]:
     """The state that fits the edges best; they are measured anew in each round."""
     for _ in range(ROUNDS):
         measured = [measure(image, state, frame, known) for frame, image in enumerate(images)]
@@ -226,7 +226,7 @@ def _fit(
     return state, measured, fit
 
 
-def _shows(image: Image, state: Array, known: Known) -> bool:
+def _shows(image: Image, state: Array, known: PriorKnowledge) -> bool:
     """True if the board's lines are seen in the first photograph at their predicted place."""
     board = measure(image, state, 0, known).board
     return (
@@ -236,7 +236,7 @@ def _shows(image: Image, state: Array, known: Known) -> bool:
     )
 
 
-def _check_edges(state: Array, seen: list[tuple[str, Array]], known: Known) -> None:
+def _check_edges(state: Array, seen: list[tuple[str, Array]], known: PriorKnowledge) -> None:
     """Raise InputError if blur led a card's edges astray: the detected corners are elsewhere."""
     corners = card_corners(state, known.side_mm).reshape(-1, 2)
     for frame, (name, quads) in enumerate(seen):
@@ -254,7 +254,7 @@ def _check_edges(state: Array, seen: list[tuple[str, Array]], known: Known) -> N
             )
 
 
-def _check_fit(state: Array, measured: list[Measured], known: Known) -> None:
+def _check_fit(state: Array, measured: list[MeasuredPhotograph], known: PriorKnowledge) -> None:
     """Raise InputError if a card does not fit in some photograph.
 
     It names the card without which the others fit best.
@@ -277,7 +277,10 @@ def _check_fit(state: Array, measured: list[Measured], known: Known) -> None:
         return
     costs = []
     for card in CARDS:
-        rest = [Measured(photo.cards.only(owner[photo.cards.which] != card)) for photo in measured]
+        rest = [
+            MeasuredPhotograph(photo.cards.only(owner[photo.cards.which] != card))
+            for photo in measured
+        ]
         costs.append(
             float(
                 least_squares(residuals, state, args=(rest, known), x_scale="jac", max_nfev=15).cost
@@ -296,7 +299,7 @@ def _check_fit(state: Array, measured: list[Measured], known: Known) -> None:
     )
 
 
-def _check_board(state: Array, measured: list[Measured], known: Known) -> float:
+def _check_board(state: Array, measured: list[MeasuredPhotograph], known: PriorKnowledge) -> float:
     """The share of the board's lines that is seen.
 
     Raises InputError if they are not where they should be.
@@ -519,14 +522,14 @@ def _seen_from(place: Array, points: Array) -> Array:
     return np.asarray((points - place[:2]) @ np.array([[c, -s], [s, c]]))
 
 
-def _on_table(state: Array, known: Known, place: Array) -> Array:
+def _on_table(state: Array, known: PriorKnowledge, place: Array) -> Array:
     """Places (4, 3) of the cards [x, y, heading] in the frame of the board, or of a fixed place."""
     there = state[BOARD] if known.lines else place
     cards = np.vstack([np.zeros(3), state[:PLACES].reshape(3, 3)])
     return np.column_stack([_seen_from(there, cards[:, :2]), cards[:, 2] - there[2]])
 
 
-def _by_state(state: Array, known: Known, place: Array) -> Array:
+def _by_state(state: Array, known: PriorKnowledge, place: Array) -> Array:
     """Jacobian (12, n) of the cards' places on the table by the state."""
     still, columns = _on_table(state, known, place).ravel(), []
     for index in range(len(state)):
@@ -536,13 +539,15 @@ def _by_state(state: Array, known: Known, place: Array) -> Array:
     return np.stack(columns, axis=1)
 
 
-def _rms_by_card(state: Array, measured: list[Measured], known: Known) -> list[float]:
+def _rms_by_card(
+    state: Array, measured: list[MeasuredPhotograph], known: PriorKnowledge
+) -> list[float]:
     cards = np.concatenate([known.owner[photo.cards.which] for photo in measured])
     off = residuals(state, measured, known)[: len(cards)]
     return [float(np.sqrt(np.mean(off[cards == card] ** 2))) for card in CARDS]
 
 
-def _covariance(jacobian: Array, rms: list[float], measured: list[Measured]) -> Array:
+def _covariance(jacobian: Array, rms: list[float], measured: list[MeasuredPhotograph]) -> Array:
     """Covariance (n, n) of the state; edges of one card share an error of FLOOR_PX."""
     each = np.mean([len(photo.cards.which) for photo in measured]) / len(CARDS)
     variance = float(np.mean(np.square(rms))) + FLOOR_PX**2 * float(each)

@@ -108,7 +108,7 @@ class _Edges:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Measured:
+class _MeasuredEdges:
     """Edges that can be trusted, their measured places (n, 2) px, and the normals there."""
 
     edges: _Edges
@@ -287,7 +287,7 @@ def _places(state: Array, edges: _Edges) -> Array:
 
 def _measure_marks(
     image: Image, state: Array, marks: _Edges, module_px: float
-) -> tuple[_Measured, Array]:
+) -> tuple[_MeasuredEdges, Array]:
     """Measured edges of the fiducials, and the prior sigma of the blooms (b,)."""
     edges, normals = _in_picture(state, marks, np.array(image.shape[1::-1]))
     offset, paper, good = edge_offsets(
@@ -303,7 +303,7 @@ def _measure_marks(
     return _kept(marks, edges + offset[:, None] * normals, normals, good), sigma
 
 
-def _measure_lines(image: Image, state: Array, lines: BoardEdges) -> _Measured:
+def _measure_lines(image: Image, state: Array, lines: BoardEdges) -> _MeasuredEdges:
     """Edges of what is printed on the board."""
     blooms = np.zeros((len(lines.points_mm), len(state) - BLOOMS.start))
     blooms[:, -1] = lines.look == "step"
@@ -318,28 +318,28 @@ def _measure_lines(image: Image, state: Array, lines: BoardEdges) -> _Measured:
     return _kept(edges, there + offset[:, None] * normals, normals, good)
 
 
-def _kept(edges: _Edges, places: Array, normals: Array, good: NDArray[np.bool_]) -> _Measured:
+def _kept(edges: _Edges, places: Array, normals: Array, good: NDArray[np.bool_]) -> _MeasuredEdges:
     kept = _Edges(
         edges.points_mm[good], edges.normals[good], edges.blooms[good], edges.printed[good]
     )
-    return _Measured(kept, places[good], normals[good])
+    return _MeasuredEdges(kept, places[good], normals[good])
 
 
-def _joined(one: _Measured, other: _Measured) -> _Measured:
+def _joined(one: _MeasuredEdges, other: _MeasuredEdges) -> _MeasuredEdges:
     a, b = one.edges, other.edges
     points, normals, blooms = (
         np.concatenate(pair)
         for pair in ((a.points_mm, b.points_mm), (a.normals, b.normals), (a.blooms, b.blooms))
     )
     edges = _Edges(points, normals, blooms, np.concatenate([a.printed, b.printed]))
-    return _Measured(
+    return _MeasuredEdges(
         edges,
         np.concatenate([one.places_px, other.places_px]),
         np.concatenate([one.normals_px, other.normals_px]),
     )
 
 
-def _off(state: Array, measured: _Measured, size: NDArray[np.intp]) -> Array:
+def _off(state: Array, measured: _MeasuredEdges, size: NDArray[np.intp]) -> Array:
     """Residuals (n,) of edges along their normals, px."""
     away = measured.places_px - _project(state, _places(state, measured.edges), size)
     return np.asarray(
@@ -348,7 +348,7 @@ def _off(state: Array, measured: _Measured, size: NDArray[np.intp]) -> Array:
 
 
 def _solve(
-    state: Array, measured: _Measured, bloom_sigma: Array, noise: float, size: NDArray[np.intp]
+    state: Array, measured: _MeasuredEdges, bloom_sigma: Array, noise: float, size: NDArray[np.intp]
 ) -> tuple[Array, float, Array]:
     """One robust least-squares step: state, noise of an edge in px, and Jacobian in sigmas."""
     weight = 1 / np.sqrt(1 + (_off(state, measured, size) / (STRAYS * noise)) ** 2)
@@ -376,7 +376,7 @@ def _solve(
 
 def _check(
     state: Array,
-    own: _Measured,
+    own: _MeasuredEdges,
     marks: _Edges,
     fiducials: Fiducials,
     corners_px: Array,

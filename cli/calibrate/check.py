@@ -21,7 +21,7 @@ from calibration.quality.check import (
     Distance,
     Residual,
     Spread,
-    Still,
+    StillImage,
     card_distance,
     fiducial_residuals,
     larger_than_predicted,
@@ -64,7 +64,7 @@ are left to the players.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class CheckResult:
     """All that was measured and predicted."""
 
     errors: Errors
@@ -253,11 +253,11 @@ def _images(folder: Path | None, spec: str | None, setup: Setup) -> Mapping[str,
 
 
 def _check(
-    stills: list[Still],
+    stills: list[StillImage],
     setup: Setup,
     measured: tuple[tuple[int, int], float] | None,
     known: list[tuple[float, float]],
-) -> Found:
+) -> CheckResult:
     """All figures of the pictures, which show the same still table."""
     told = edge_px([(still.seen, still.image) for still in stills], setup)
     errors = Errors(stills[0].seen.camera, setup, EDGE_PX if told is None else told)
@@ -266,7 +266,7 @@ def _check(
     places = piece_residuals(stills, known)
     larger = larger_than_predicted([*fiducials, *([distance.residual] if distance else [])])
     errors = replace(errors, larger=max(1.0, larger or 1.0))
-    return Found(
+    return CheckResult(
         errors,
         error_map(errors),
         gaps_here(errors),
@@ -280,13 +280,13 @@ def _check(
     )
 
 
-def _report(found: Found, setup: Setup, table_path: Path) -> Report:
+def _report(found: CheckResult, setup: Setup, table_path: Path) -> Report:
     verdict, tone = _verdict(found)
     rows = [*_measured_rows(found), *_predicted_rows(found, setup)]
     return Report(f"Check of {table_path.name}", verdict, tone, tuple(rows))
 
 
-def _verdict(found: Found) -> tuple[str, Tone]:
+def _verdict(found: CheckResult) -> tuple[str, Tone]:
     """Say whether calls can be trusted here."""
     far_off = [one for one in found.places if one.off_mm > RADIUS_95 * one.sigma_mm]
     if (distance := found.distance) and distance.residual.squared > OFF_TOO_FAR**2 * Z_95**2:
@@ -352,7 +352,7 @@ def _verdict(found: Found) -> tuple[str, Tone]:
     )
 
 
-def _measured_rows(found: Found) -> list[Row]:
+def _measured_rows(found: CheckResult) -> list[Row]:
     rows = []
     if distance := found.distance:
         name = f"distance of fiducials {distance.cards[0]} and {distance.cards[1]}"
@@ -401,7 +401,7 @@ def _measured_rows(found: Found) -> list[Row]:
     return rows
 
 
-def _predicted_rows(found: Found, setup: Setup) -> list[Row]:
+def _predicted_rows(found: CheckResult, setup: Setup) -> list[Row]:
     size = min(setup.sizes, key=lambda one: one.base_mm)
     edges = (
         "as told here"
@@ -462,7 +462,7 @@ def _predicted_rows(found: Found, setup: Setup) -> list[Row]:
     return rows
 
 
-def _below(found: Found) -> str:
+def _below(found: CheckResult) -> str:
     edges = "measured here" if found.edges_measured else "as on drawn tables"
     lens = "with" if found.errors.setup.camera.covariance else "without"
     return (

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from calibration.colours import (
-    Close,
-    Shown,
+    MeasuredPiece,
+    SimilarColours,
     by_palette,
     close_pairs,
     in_order,
@@ -67,7 +67,7 @@ def colours(
     setup, out = load_table(table_path), out or table_path
     check_output(out, *pictures)
     names = None if order is None else _order(order, setup)
-    looks: dict[str, list[Shown]] = {}
+    looks: dict[str, list[MeasuredPiece]] = {}
     for where, image in _images(pictures, spec, setup):
         try:
             shown = shown_pieces(image, setup)
@@ -123,8 +123,8 @@ def _images(pictures: tuple[Path, ...], spec: str | None, setup: Setup) -> list[
 
 def _print(
     learned: dict[str, LearnedColour],
-    looks: dict[str, list[Shown]],
-    pairs: list[Close],
+    looks: dict[str, list[MeasuredPiece]],
+    pairs: list[SimilarColours],
     by_itself: bool,
 ) -> None:
     output = console()

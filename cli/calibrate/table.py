@@ -59,7 +59,7 @@ HIGH_MM = 30.0
 Options = Callable[..., Any]
 
 
-class Wanted(NamedTuple):
+class GameChoice(NamedTuple):
     """The game to be played on the table, as the options of `_game_options` give it."""
 
     colours: str
@@ -93,7 +93,7 @@ def _game_options(command: Options) -> Options:
     return command
 
 
-def _game(board: Board, wanted: Wanted) -> Game:
+def _game(board: Board, wanted: GameChoice) -> Game:
     """What is played on a board, with its usual pieces; raises InputError where no game is."""
     name, usual = _played_on(str(board.__struct_config__.tag), wanted.game)
     return Game(
@@ -215,7 +215,7 @@ def table(
         )
     folder: Path | None = words["folder"]
     check_output(out, Path(lens_said), *(folder.iterdir() if folder and folder.is_dir() else ()))
-    wanted = Wanted(words["colours"], words["target"], words["sizes"], words["game"])
+    wanted = GameChoice(words["colours"], words["target"], words["sizes"], words["game"])
     board = _board(words["kind"], words["cell_mm"], words["game"])
     corners = _corners_px(words["corners_px"]) if words["corners_px"] else None
     if corners is not None and words["panel"]:
@@ -430,7 +430,7 @@ def frame(photo: Path, draft_path: Path, out: Path, **wanted: Any) -> None:
         (0.0, 0.0, 1.0),
     )
     unknown = Lens(width=width, height=height, matrix=matrix, distortion=(0.0,) * 5)
-    draft = read_draft(draft_path, unknown, Wanted(**wanted))
+    draft = read_draft(draft_path, unknown, GameChoice(**wanted))
     try:
         first = first_lens(image, draft.fiducials, draft.board)
     except InputError as error:
@@ -444,7 +444,7 @@ def frame(photo: Path, draft_path: Path, out: Path, **wanted: Any) -> None:
     say(in_language(_written(out, kept)))
 
 
-def read_draft(path: Path, lens: Lens, wanted: Wanted, scale: float = 1.0) -> Setup:
+def read_draft(path: Path, lens: Lens, wanted: GameChoice, scale: float = 1.0) -> Setup:
     """Read the table of a file that may lack camera and game, and give it this lens.
 
     Everything that is printed is `scale` times as long as the file says.
@@ -532,7 +532,7 @@ def printed(
             )
         )
     check_output(out, board_path, Path(lens_said))
-    setup = read_draft(board_path, lens_for(lens_said, size), Wanted(**wanted), bar_mm / BAR_MM)
+    setup = read_draft(board_path, lens_for(lens_said, size), GameChoice(**wanted), bar_mm / BAR_MM)
     kept = replace_table(setup, out)
     if bar_mm != BAR_MM:
         say(

@@ -27,7 +27,7 @@ from engines.ice_boule.moves import (
     Void,
     parse_move,
 )
-from engines.ice_boule.state import PROJECTILES, RULINGS, End, Last, State, fresh, touching
+from engines.ice_boule.state import PROJECTILES, RULINGS, End, LastThrow, State, fresh, touching
 from engines.legal_moves import Legal
 from engines.resigned import in_order, next_left
 from table.boards import Board
@@ -244,7 +244,7 @@ def _throw(state: State, move: Throw) -> State:
         state,
         thrown=thrown,
         sizes=sizes,
-        last=Last(move.player, move.lie),
+        last=LastThrow(move.player, move.lie),
         leading=leading,
         layout=move.layout,
     )

@@ -121,7 +121,7 @@ class End:
 
 
 @dataclass(frozen=True, slots=True)
-class Last:
+class LastThrow:
     """The last throw: who, and where it came to rest then (None: out of the play area)."""
 
     player: str
@@ -150,7 +150,7 @@ class State:
     rulings: Chosen
     line: Line | LineMarked | None = None
     target: str | None = None
-    last: Last | None = None
+    last: LastThrow | None = None
     leading: str | None = None
     layout: Layout = Layout()  # noqa: RUF009 - frozen
     end: End | None = None
@@ -313,9 +313,9 @@ def _line(text: str) -> Line | LineMarked:
     return LineMarked() if text == MARKED else parse_line(text)
 
 
-def _last(text: str) -> Last:
+def _last(text: str) -> LastThrow:
     player, _, distance = text.partition(" ")
-    return Last(player, None if distance == OUT else Lie.parse(text))
+    return LastThrow(player, None if distance == OUT else Lie.parse(text))
 
 
 def _end(text: str) -> End:

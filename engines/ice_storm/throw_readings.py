@@ -25,7 +25,7 @@ Reading = tuple[Message, Throw]
 """A possible throw, and what people are told of it."""
 
 
-class _Rest(NamedTuple):
+class _RestingPlace(NamedTuple):
     """One way in which a piece may have come to rest.
 
     `place` None: off the board; `leans`: on another piece.
@@ -82,7 +82,9 @@ def _told_apart(read: list[Reading]) -> Iterator[Reading]:
     alike = Counter(text for text, _ in read)
     for text, throw in dict.fromkeys(read):
         lie = [
-            _Rest(change.place).of_moved(change.name) for change in throw.changes if change.place
+            _RestingPlace(change.place).of_moved(change.name)
+            for change in throw.changes
+            if change.place
         ]
         yield phrases(text, *lie) if alike[text] > 1 else text, throw
 
@@ -144,21 +146,21 @@ def readings_of(look: TableMatch, player: str, piece: SeenPiece) -> list[Reading
     return found
 
 
-def _rests(look: TableMatch, piece: SeenPiece) -> list[_Rest]:
+def _rests(look: TableMatch, piece: SeenPiece) -> list[_RestingPlace]:
     """How the thrown piece may have come to rest."""
     leans = leans_on_another(look, piece)
-    rests = [] if leans is False else [_Rest(None, leans=True)]
+    rests = [] if leans is False else [_RestingPlace(None, leans=True)]
     if leans is not True:
         rests += resting_places(look.touches(piece).place)
     return rests
 
 
-def resting_places(place: Place | None) -> Iterator[_Rest]:
+def resting_places(place: Place | None) -> Iterator[_RestingPlace]:
     """On the board, off it or, where that is too close to call, both."""
     if place:
-        yield _Rest(replace(place, off_doubtful=False))
+        yield _RestingPlace(replace(place, off_doubtful=False))
     if place is None or place.off_doubtful:
-        yield _Rest(None)
+        yield _RestingPlace(None)
 
 
 def changes_of(look: TableMatch) -> Iterator[tuple[Message, tuple[Change, ...]]]:

@@ -36,84 +36,84 @@ from engines.verdict import Accepted, Noted, Refused, Verdict, Waiting
 from table.messages import NOTHING, Message, all_of, msg, phrase, sentences
 
 
-class _Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _Announcement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     player: str
 
 
-class VoteValue(_Said, frozen=True):
+class VoteValue(_Announcement, frozen=True):
     """A secret vote on a value."""
 
     vote_value: Literal["n", "a", "2", "3", "4", "5"]
 
 
-class VoteSuit(_Said, frozen=True):
+class VoteSuit(_Announcement, frozen=True):
     """A secret vote on a suit."""
 
     vote_suit: Literal["S", "M", "C", "A"]
 
 
-class CoinLaid(_Said, frozen=True):
+class CoinLaid(_Announcement, frozen=True):
     """A coin, 1 for the ace, laid on the vote of a player."""
 
     coin: Literal[1, 2, "a", "2"]
     to: str
 
 
-class DoneSaid(_Said, frozen=True):
+class DoneSaid(_Announcement, frozen=True):
     """A player lays no more coins."""
 
     done: Literal[True]
 
 
-class Decided(_Said, frozen=True):
+class Decided(_Announcement, frozen=True):
     """The torch bearer's choice in a tie: a value, a suit, a winner, or `shared`."""
 
     decides: str
 
 
-class ExtraTile(_Said, frozen=True):
+class ExtraTile(_Announcement, frozen=True):
     """The torch bearer removes no empty tile; a removed one is seen."""
 
     extra_tile: str | None
 
 
-class Removed(_Said, frozen=True):
+class Removed(_Announcement, frozen=True):
     """The torch bearer removed a tile, and the camera does not see it."""
 
     removed: str
 
 
-class Scores(_Said, frozen=True):
+class Scores(_Announcement, frozen=True):
     """A player scores on a tile."""
 
     score: str
 
 
-class TorchHanded(_Said, frozen=True):
+class TorchHanded(_Announcement, frozen=True):
     """The player takes the torch: a new round."""
 
     torch: Literal[True]
 
 
-class PenaltySaid(_Said, frozen=True):
+class PenaltySaid(_Announcement, frozen=True):
     """A player broke the commentary rules, and nobody doubts it."""
 
     penalty: Literal[True]
 
 
-class Objects(_Said, frozen=True):
+class Objects(_Announcement, frozen=True):
     """A player says that another one broke the commentary rules."""
 
     objects_to: str
 
 
-class Breach(_Said, frozen=True):
+class Breach(_Announcement, frozen=True):
     """A player's word on an objection: was there a breach?"""
 
     breach: bool
 
 
-class Stays(_Said, frozen=True):
+class Stays(_Announcement, frozen=True):
     """A pyramid made two actions and stands where it stood, which nobody can see."""
 
     stays: str

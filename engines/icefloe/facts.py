@@ -12,8 +12,8 @@ from engines.game import (
     OnBoard,
     Presentation,
     Printed,
+    SimultaneousTexts,
     Sound,
-    Together,
 )
 from engines.icefloe.board import WEIGHT_MOST
 from engines.icefloe.default_table import TABLE
@@ -68,7 +68,7 @@ FACTS = GameFacts(
             "torch": phrase("hands on the torch"),
             "name": phrase("names the winner"),
         },
-        together={"vote": Together(phrase("All vote"), phrase("Vote"))},
+        together={"vote": SimultaneousTexts(phrase("All vote"), phrase("Vote"))},
         marks=_marks,
         sound=_sound,
         on_board=_on_board,

@@ -42,7 +42,7 @@ nor excluded: people say what is true.
 """
 
 
-class _Story(NamedTuple):
+class _Explanation(NamedTuple):
     """A possible explanation: moves, the last of which is seen, and the state after them.
 
     No moves: nothing happened.
@@ -101,23 +101,23 @@ def judge(
     return _ask(look, whole) if len(whole) > 1 else _tell(look, (whole or rivals)[0])
 
 
-def _stories(state: State) -> Iterator[_Story]:
+def _stories(state: State) -> Iterator[_Explanation]:
     """The explanations: nothing happened, or any legal move that can be seen.
 
     The torch is handed on implicitly when the next round begins. A move that ends where it began
     cannot be seen: people have to declare it.
     """
-    yield _Story((), state)
+    yield _Explanation((), state)
     if state.phase == "remove":
         move = Removal(state.tile)
-        yield _Story((move,), after := play(state, move))
+        yield _Explanation((move,), after := play(state, move))
         if after.phase == "extra":  # both tiles may be taken off in one go
             empty = (Removal(floe.tile) for floe in after.board.empty)
-            yield from (_Story((move, other), play(after, other)) for other in empty)
+            yield from (_Explanation((move, other), play(after, other)) for other in empty)
         return
     if state.phase == "extra":
         yield from (
-            _Story((move,), play(state, move))
+            _Explanation((move,), play(state, move))
             for floe in state.board.empty
             if (move := Removal(floe.tile))
         )
@@ -128,7 +128,7 @@ def _stories(state: State) -> Iterator[_Story]:
             for move in legal_moves(moving)
             if isinstance(move, Movement | Slide) and move.origin != move.target
         )
-        yield from (_Story((*opening, move), play(moving, move)) for move in seen)
+        yield from (_Explanation((*opening, move), play(moving, move)) for move in seen)
 
 
 def _next_to_move(state: State) -> tuple[tuple[Move, ...], State]:
@@ -146,7 +146,7 @@ def _next_to_move(state: State) -> tuple[tuple[Move, ...], State]:
     return tuple(opening), state
 
 
-def _tell(look: TableMatch, story: _Story) -> Verdict:
+def _tell(look: TableMatch, story: _Explanation) -> Verdict:
     """The verdict where a single story explains the picture, if it explains all of it."""
     state, after = look.state, story.after
     differences = look.differences(after.board)
@@ -241,7 +241,7 @@ def _kind(state: State, move: Move) -> tuple[str, str | None, str]:
     return "icefloe.move", _next_to_move(state)[1].mover, MOVING
 
 
-def _told(state: State, story: _Story) -> list[Message]:
+def _told(state: State, story: _Explanation) -> list[Message]:
     """What happened, in words.
 
     The last move, and the removal before it where two tiles were removed at once.
@@ -250,7 +250,7 @@ def _told(state: State, story: _Story) -> list[Message]:
     return [_what(state, move, story.after) for move in told]
 
 
-def _as_told(state: State, story: _Story) -> Choice:
+def _as_told(state: State, story: _Explanation) -> Choice:
     """The choice that this is what happened."""
     *before, last = _told(state, story)
     label = sentences(*(msg("{text}.", text=what) for what in before), last)
@@ -306,7 +306,7 @@ def _what(state: State, move: Move, after: State) -> Message:
             raise AssertionError("not seen")
 
 
-def _ask_unread(look: TableMatch, story: _Story, move: Movement) -> Ambiguous:
+def _ask_unread(look: TableMatch, story: _Explanation, move: Movement) -> Ambiguous:
     """The question about a pyramid that is gone from its place and cannot be read elsewhere.
 
     All that is seen of it is something unreadable, or nothing.
@@ -341,7 +341,7 @@ def _ask_unread(look: TableMatch, story: _Story, move: Movement) -> Ambiguous:
     )
 
 
-def _ask(look: TableMatch, rivals: list[_Story]) -> Verdict:
+def _ask(look: TableMatch, rivals: list[_Explanation]) -> Verdict:
     """The question where several stories explain the picture."""
     state = look.state
     choices = [_as_told(state, story) for story in rivals if story.moves]

@@ -9,7 +9,7 @@ from engines.alternatives import instead
 from engines.verdict import Choice
 from engines.zamboni_wars import rules
 from engines.zamboni_wars.board import FACINGS
-from engines.zamboni_wars.moves import Die, Drive, Early, Fire, Hold, Move, Roll
+from engines.zamboni_wars.moves import Die, Drive, EarlyRoll, Fire, Hold, Move, Roll
 from engines.zamboni_wars.phases import Aiming
 from engines.zamboni_wars.rules import ended_on
 from engines.zamboni_wars.state import State
@@ -31,7 +31,7 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[Message, Move]]:
             ]
             for move in sorted(legal, key=lambda move: _apart(move, ruled)):
                 yield ended_on(state.to_move, move), move
-        case Roll() | Die() | Early():
+        case Roll() | Die() | EarlyRoll():
             for pips in sorted(rules.PIPS, key=lambda pips: abs(pips - ruled.pips)):
                 yield msg("The die showed {n}", n=pips), replace(ruled, pips=pips)
         case Hold() if isinstance(state.phase, Aiming):

@@ -13,7 +13,7 @@ import msgspec
 from engines.announcements import read_heard
 from engines.errors import Violation
 from engines.verdict import Accepted, Ambiguous, Choice, Noted, Verdict, Waiting, refusal
-from engines.zamboni_wars.moves import Drive, Early, Fire, Hold, Move, Roll, Take
+from engines.zamboni_wars.moves import Drive, EarlyRoll, Fire, Hold, Move, Roll, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over, Rolling, RollOff, Shooting
 from engines.zamboni_wars.refusals import FIRING, MOVEMENT
 from engines.zamboni_wars.rules import (
@@ -160,7 +160,7 @@ def _may_roll(state: State, player: str) -> bool:
     """
     pips = PIPS[-1]
     return stands_for(state, player, pips) is not None or (
-        isinstance(state.phase, Moving) and violation(state, Early(player, pips)) is None
+        isinstance(state.phase, Moving) and violation(state, EarlyRoll(player, pips)) is None
     )
 
 
@@ -198,7 +198,7 @@ def _die(state: State, player: str, pips: int, in_doubt: bool) -> Verdict:
     began.
     """
     showed = msg("{player}'s die shows {n}.", player=player, n=pips)
-    if isinstance(state.phase, Moving) and not violation(state, early := Early(player, pips)):
+    if isinstance(state.phase, Moving) and not violation(state, early := EarlyRoll(player, pips)):
         if player == state.to_move or in_doubt:
             counts = msg(
                 "It counts as soon as {player}'s Zamboni is seen to have moved.",

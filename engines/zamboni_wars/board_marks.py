@@ -9,7 +9,7 @@ from typing import assert_never
 from engines.board_marks import Mark, Option, mark
 from engines.zamboni_wars.board import FACINGS, Space
 from engines.zamboni_wars.driving import reachable
-from engines.zamboni_wars.moves import Die, Drive, Early, Fire, Hold, Move, Roll, Take
+from engines.zamboni_wars.moves import Die, Drive, EarlyRoll, Fire, Hold, Move, Roll, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over, Rolling, RollOff, Shooting
 from engines.zamboni_wars.rules import HIT_FROM
 from engines.zamboni_wars.state import LAYER_SIZES, RANGE, State
@@ -81,7 +81,7 @@ def trace(state: State, move: Move) -> tuple[Mark, ...]:
             return mark("take", [state.left[colour].space]) if colour in state.left else ()
         case Die():
             return _shot(state, state.phase.target) if isinstance(state.phase, Shooting) else ()
-        case Roll() | Hold() | Early():
+        case Roll() | Hold() | EarlyRoll():
             return ()
         case _:
             assert_never(move)

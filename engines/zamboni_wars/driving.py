@@ -22,7 +22,7 @@ Way = tuple[Space | str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Laws:
+class MovementRules:
     """The rules of movement that hold.
 
     Those of the game are `in_force`; a refusal varies them to find the rule that it depends on.
@@ -58,16 +58,16 @@ class Ground:
     arrows: Mapping[Space, frozenset[str]]
     others: frozenset[Space]
     warps: tuple[Space, ...]
-    laws: Laws
+    laws: MovementRules
 
 
 Layer = dict[Stand, Way]
 """Everything that one number of points leads to, each with one way to it."""
 
 
-def in_force(state: State) -> Laws:
+def in_force(state: State) -> MovementRules:
     """The rules of movement that the players chose (rulings zamboni_wars.3 and .7)."""
-    return Laws(
+    return MovementRules(
         no_two_turns=state.ruling("turns") == "apart",
         warp_between=state.ruling("warp_between") == "may",
     )
@@ -94,7 +94,7 @@ def reachable(state: State, roll: int) -> Mapping[Drive, Way]:
     return MappingProxyType(ends)
 
 
-def layers(state: State, laws: Laws) -> Iterator[Layer]:
+def layers(state: State, laws: MovementRules) -> Iterator[Layer]:
     """Everything reachable with 1, 2, 3, ... points, a layer each.
 
     Ends when nothing can be done any more; endless where something always can.
@@ -112,7 +112,7 @@ def layers(state: State, laws: Laws) -> Iterator[Layer]:
         near = far
 
 
-def breach(state: State, way: Way, laws: Laws) -> tuple[Stand, Space | str]:
+def breach(state: State, way: Way, laws: MovementRules) -> tuple[Stand, Space | str]:
     """The first point of a way that the rules in force forbid: the situation, and what was done.
 
     The way is possible under `laws`.
@@ -125,7 +125,7 @@ def breach(state: State, way: Way, laws: Laws) -> tuple[Stand, Space | str]:
     raise ValueError(f"expected a way that breaks a rule, got {' '.join(map(str, way))}")
 
 
-def _ground(state: State, laws: Laws) -> Ground:
+def _ground(state: State, laws: MovementRules) -> Ground:
     warps = tuple(PLACES.values()) if state.ruling("warp") == "on" else ()
     return Ground(state.board.arrows, frozenset(state.others), warps, laws)
 

@@ -9,12 +9,12 @@ from engines.occlusion import NOT_SO, mostly_seen, what_is_true
 from engines.verdict import Ambiguous, Choice
 from engines.zamboni_wars.driving import reachable
 from engines.zamboni_wars.matching import Nest, TableMatch
-from engines.zamboni_wars.moves import Drive, Early, Fire, Move, Roll, Take
+from engines.zamboni_wars.moves import Drive, EarlyRoll, Fire, Move, Roll, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over
 from engines.zamboni_wars.refusals import FIRING, MOVEMENT
 from engines.zamboni_wars.rules import PIPS, after, ended_on, play, violation
 from engines.zamboni_wars.state import LAYER_SIZES, State
-from engines.zamboni_wars.undisturbed import AsTheyLay, Doubted
+from engines.zamboni_wars.undisturbed import DoubtfulNest, UndisturbedTable
 from table.messages import NOTHING, Listing, Message, all_of, msg, sentences
 
 
@@ -82,10 +82,10 @@ def follower_has_driven(state: State, found: TableMatch) -> bool:
     if (
         not isinstance(state.phase, Moving)
         or state.phase.early
-        or violation(state, Early(state.follower, PIPS[-1]))
+        or violation(state, EarlyRoll(state.follower, PIPS[-1]))
     ):
         return False
-    trials = (play(state, Early(state.follower, pips)) for pips in PIPS)
+    trials = (play(state, EarlyRoll(state.follower, pips)) for pips in PIPS)
     return any(
         found.shows(after(trial, way)) for trial in trials for way in seen_ways(trial, found)
     )
@@ -99,7 +99,7 @@ def who_has_not_told(state: State, found: TableMatch) -> str | None:
     """
     trials: list[tuple[str, State]] = []
     match state.phase:
-        case Moving(_, ()) if not violation(state, early := Early(state.to_move, PIPS[-1])):
+        case Moving(_, ()) if not violation(state, early := EarlyRoll(state.to_move, PIPS[-1])):
             trials = [(state.to_move, play(state, early))]
         case Hit(target) if (
             not isinstance((then := play(state, Take(target))).phase, Over)
@@ -249,7 +249,7 @@ def _happened(state: State, move: Drive | Take, first: bool) -> Message:
     return msg("the {size} {player} piece was taken off the board", size=size, player=move.colour)
 
 
-def ask_doubted(found: AsTheyLay) -> Ambiguous:
+def ask_doubted(found: UndisturbedTable) -> Ambiguous:
     """The question whether doubtful nests are as they were, though they seem to differ.
 
     Nobody had a reason to touch them.
@@ -268,7 +268,7 @@ def ask_doubted(found: AsTheyLay) -> Ambiguous:
     )
 
 
-def _seems(one: Doubted) -> Message:
+def _seems(one: DoubtfulNest) -> Message:
     colour, size = one.now.colour, one.now.size
     if size == one.size:
         return msg(

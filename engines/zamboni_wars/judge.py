@@ -53,7 +53,7 @@ from engines.zamboni_wars.rules import (
     violation,
 )
 from engines.zamboni_wars.state import LAYER_SIZES, State, fresh
-from engines.zamboni_wars.undisturbed import AsTheyLay, as_they_lay, roller, touched
+from engines.zamboni_wars.undisturbed import UndisturbedTable, as_they_lay, roller, touched
 from table.boards import Board, Coasters, kind_in_words
 from table.errors import InputError
 from table.messages import NOTHING, Message, any_of, msg, quoted, sentences
@@ -101,7 +101,9 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
     return verdict if held.table is seen else replace(verdict, table=held.table)
 
 
-def _judge(state: State, held: AsTheyLay, before: Observation | None, board: Coasters) -> Verdict:
+def _judge(
+    state: State, held: UndisturbedTable, before: Observation | None, board: Coasters
+) -> Verdict:
     seen = held.table
     if ended := outcome(state):
         return Waiting(
@@ -147,7 +149,7 @@ def _may_have_ended(state: State) -> bool:
     )
 
 
-def _wait(state: State, found: TableMatch, lie: AsTheyLay) -> Waiting | Accepted:
+def _wait(state: State, found: TableMatch, lie: UndisturbedTable) -> Waiting | Accepted:
     """The verdict where nothing that counts has happened.
 
     Once a nest that lay unseen is seen again, people's word on it is dropped.

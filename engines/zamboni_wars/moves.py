@@ -104,7 +104,7 @@ class Take:
 
 
 @dataclass(frozen=True, slots=True)
-class Early:
+class EarlyRoll:
     """A player's die that was announced before the end of the current move was seen.
 
     It counts as soon as that end is seen.
@@ -117,7 +117,7 @@ class Early:
         return f"early {self.colour} {self.pips}"
 
 
-Move = Roll | Drive | Fire | Hold | Die | Take | Early
+Move = Roll | Drive | Fire | Hold | Die | Take | EarlyRoll
 
 
 def parse_move(text: str) -> Move:
@@ -159,7 +159,7 @@ _NOTATION: Notation[Move] = Notation(
         "hold": Hold,
         "die {pips}": Die,
         "take {colour}": Take,
-        "early {colour} {pips}": Early,
+        "early {colour} {pips}": EarlyRoll,
     },
     {
         "pips": parse_pips,

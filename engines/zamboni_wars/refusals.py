@@ -11,7 +11,15 @@ from itertools import islice
 
 from engines.errors import Violation
 from engines.zamboni_wars.board import SIDE, Space
-from engines.zamboni_wars.driving import Laws, Stand, Way, breach, in_force, layers, reachable
+from engines.zamboni_wars.driving import (
+    MovementRules,
+    Stand,
+    Way,
+    breach,
+    in_force,
+    layers,
+    reachable,
+)
 from engines.zamboni_wars.moves import Drive
 from engines.zamboni_wars.state import RANGE, State
 from table.messages import Message, any_of, msg, sentences
@@ -170,7 +178,7 @@ def _cost(state: State, move: Drive, points: Iterable[int]) -> int | None:
     return None
 
 
-def _way(state: State, points: Collection[int], move: Drive, laws: Laws) -> Way | None:
+def _way(state: State, points: Collection[int], move: Drive, laws: MovementRules) -> Way | None:
     """A way with one of these numbers of points to the same space and facing, under `laws`."""
     for cost, layer in enumerate(islice(layers(state, laws), max(points)), 1):
         ways = [

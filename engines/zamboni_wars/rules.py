@@ -16,7 +16,17 @@ from engines.legal_moves import Legal
 from engines.resigned import in_order
 from engines.zamboni_wars.board import PLACES, USUAL, Board
 from engines.zamboni_wars.driving import reachable
-from engines.zamboni_wars.moves import Die, Drive, Early, Fire, Hold, Move, Roll, Take, parse_move
+from engines.zamboni_wars.moves import (
+    Die,
+    Drive,
+    EarlyRoll,
+    Fire,
+    Hold,
+    Move,
+    Roll,
+    Take,
+    parse_move,
+)
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over, Rolling, RollOff, Shooting
 from engines.zamboni_wars.refusals import FIRING, drive_violation, fire_violation, firing
 from engines.zamboni_wars.state import LAYER_SIZES, RULINGS, State, Zamboni, fresh
@@ -133,7 +143,7 @@ def play(state: State, move: Move) -> State:
             return _roll_off(state, state.phase, pips)
         case _, Roll(pips):
             return replace(state, phase=Moving(pips))
-        case Moving(points, early), Early(player, pips):
+        case Moving(points, early), EarlyRoll(player, pips):
             return replace(state, phase=Moving(points, (*early, (player, pips))))
         case Moving(), Drive():
             return after_early(state, move)[0]
@@ -261,7 +271,7 @@ def violation(state: State, move: Move) -> Violation | None:
             return None
         case Moving(points), Drive():
             return drive_violation(state, points, move)
-        case Moving(points), Early(player, pips) if any(
+        case Moving(points), EarlyRoll(player, pips) if any(
             stands_for(after_early(state, end)[0], player, pips) for end in reachable(state, points)
         ):
             return None
@@ -366,7 +376,7 @@ _OUT_OF_TIME = {
     Hold: "zamboni.hold.time",
     Die: "zamboni.die.time",
     Take: "zamboni.take.time",
-    Early: "zamboni.die.time",
+    EarlyRoll: "zamboni.die.time",
 }
 
 

@@ -47,7 +47,7 @@ def roller(state: State) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubted:
+class DoubtfulNest:
     """A nest that is not surely read, and seems to differ from before.
 
     `size` is the size that it shows by the record.
@@ -59,7 +59,7 @@ class Doubted:
 
 
 @dataclass(frozen=True, slots=True)
-class AsTheyLay:
+class UndisturbedTable:
     """A table in which untouched nests that are not surely read are as they were read before.
 
     Nobody had a reason to touch them, and they lie where they lay. `doubted` are those that seem to
@@ -67,7 +67,7 @@ class AsTheyLay:
     """
 
     table: Observation
-    doubted: tuple[Doubted, ...] = ()
+    doubted: tuple[DoubtfulNest, ...] = ()
 
     def as_said(self) -> Observation:
         """The table once people have said so: there was something that could not be read."""
@@ -77,10 +77,10 @@ class AsTheyLay:
         )
 
 
-def as_they_lay(seen: Observation, before: Observation | None, state: State) -> AsTheyLay:
+def as_they_lay(seen: Observation, before: Observation | None, state: State) -> UndisturbedTable:
     """The table as it must be if only those with a reason have touched nests."""
     if before is None:
-        return AsTheyLay(seen)
+        return UndisturbedTable(seen)
     pieces, doubted, message = [], [], []
     for piece in seen.pieces:
         was = _lay_there(piece, before) if piece.colour in state.left else None
@@ -92,9 +92,9 @@ def as_they_lay(seen: Observation, before: Observation | None, state: State) -> 
         if known and was_unread(was.base_mm, before):
             message.append(was.base_mm)
         elif _seems_otherwise(piece, was, state, known):
-            doubted.append(Doubted(piece, was, LAYER_SIZES[state.left[piece.colour].layers]))
+            doubted.append(DoubtfulNest(piece, was, LAYER_SIZES[state.left[piece.colour].layers]))
     left = tuple(pieces)
-    return AsTheyLay(
+    return UndisturbedTable(
         (
             seen
             if left == seen.pieces

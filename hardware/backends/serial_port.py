@@ -148,7 +148,7 @@ def _there() -> Message:
     return phrase("there are: {raw}", raw=", ".join(port.device for port in ports))
 
 
-class Found(NamedTuple):
+class PortInfo(NamedTuple):
     """A serial port of this machine.
 
     Its device, a name under BY_ID that stays the same (empty: none), and what it says that it is.
@@ -159,12 +159,12 @@ class Found(NamedTuple):
     description: str
 
 
-def found_ports() -> list[Found]:
+def found_ports() -> list[PortInfo]:
     """Serial ports of this machine that have a device behind them, by device."""
     names = {str(name.resolve()): str(name) for name in sorted(BY_ID.glob("*"))}
     ports = sorted(list_ports.comports(), key=lambda port: port.device)
     return [
-        Found(
+        PortInfo(
             port.device,
             names.get(port.device, ""),
             "" if port.description in (None, "n/a") else port.description,

@@ -175,14 +175,14 @@ def _info(line: str) -> dict[str, Any]:
     return info if isinstance(info, dict) and isinstance(info.get("uptime", 0), int) else {}
 
 
-class Found(NamedTuple):
+class StripInfo(NamedTuple):
     """A strip that answered: what WLED it runs, and how many lamps it has."""
 
     version: str
     lamps: int
 
 
-def identify(port: Port, pause: Callable[[float], object]) -> Found | None:
+def identify(port: Port, pause: Callable[[float], object]) -> StripInfo | None:
     """What answers on an open port; None where nothing does.  Takes two seconds at most."""
     port.write(bytes(len(_head(1))) + b'{"v":true}\n')
     for _ in range(20):
@@ -190,5 +190,5 @@ def identify(port: Port, pause: Callable[[float], object]) -> Found | None:
         for info in filter(None, map(_info, port.lines())):
             match info:
                 case {"ver": version, "leds": {"count": int(lamps)}}:
-                    return Found(str(version), lamps)
+                    return StripInfo(str(version), lamps)
     return None

@@ -12,7 +12,7 @@ from referee.sessions.verdict_events import HOST_DECIDES, LIKELIEST
 
 
 @dataclass(frozen=True, slots=True)
-class Choosing:
+class AnswerSelection:
     """The state of choosing while a question is open.
 
     `count` is the place of the answer that is pointed at, 1 for the first; 0 for none yet, or none
@@ -26,7 +26,7 @@ class Choosing:
     likeliest: bool = False
 
     @classmethod
-    def begin(cls, question: Record | None) -> Choosing | None:
+    def begin(cls, question: Record | None) -> AnswerSelection | None:
         """The state at the start of an open question.
 
         None where there is no question, nothing to choose from, or the host decides.
@@ -49,7 +49,7 @@ class Choosing:
         """True if this is still the open question."""
         return question is not None and question.seq == self.question
 
-    def step(self) -> Choosing:
+    def step(self) -> AnswerSelection:
         """The state that points at the next answer; after the last one, at none."""
         return replace(self, count=(self.count + 1) % (len(self.labels) + 1))
 

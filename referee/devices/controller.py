@@ -16,7 +16,7 @@ from hardware.cues import Cue
 from hardware.dice_display import Tumbler
 from hardware.factory import Devices
 from hardware.interfaces import Press, Reading
-from referee.devices.answer_picker import Choosing
+from referee.devices.answer_picker import AnswerSelection
 from referee.devices.buttons import DECIDED_BY, commands_of
 from referee.presentation.announcements import call_in
 from referee.presentation.lamp_cues import scene_of
@@ -39,7 +39,7 @@ NOT_NOW = Cue("refused")
 """What the buzzer plays for a press that means nothing now."""
 
 
-class Watched(Protocol):
+class ObservedSession(Protocol):
     """A session: `referee.sessions.session.Session`."""
 
     @property
@@ -57,7 +57,7 @@ class Watched(Protocol):
         """As `Session.command`."""
 
 
-class Looking(Protocol):
+class ObservedReferee(Protocol):
     """A referee at work: `referee.live.referee.Referee`."""
 
     @property
@@ -74,8 +74,8 @@ class Companion:
     def __init__(
         self,
         rig: Devices,
-        session: Watched,
-        referee: Looking,
+        session: ObservedSession,
+        referee: ObservedReferee,
         board: Board,
         say: Callable[[str], object] = lambda _text: None,
     ) -> None:
@@ -88,12 +88,12 @@ class Companion:
         self._stopping = threading.Event()
         self._inbox: queue.SimpleQueue[Press | Reading | None] = queue.SimpleQueue()
         self._measuring: Measuring | None = None
-        self._choosing: Choosing | None = None
+        self._choosing: AnswerSelection | None = None
         self._kept_of: object = None
         self._kept: dict[str, Any] = {}
         self._news: Record | None = None
         self._told: tuple[object, ...] = ()
-        self._chosen_before: Choosing | None = None
+        self._chosen_before: AnswerSelection | None = None
         self._failure = ""
         self._used_ms = -1.0
         """When the press began that was acted on already: its later events mean nothing more."""
@@ -320,7 +320,7 @@ class Companion:
         choosing = (
             self._choosing
             if self._choosing and self._choosing.asks(question)
-            else Choosing.begin(question)
+            else AnswerSelection.begin(question)
         )
         if choosing is None or (take and not choosing.may_take):
             return False

@@ -17,7 +17,7 @@ from referee.sessions.events import Undone
 from referee.sessions.judged_tables import JudgedTables
 from referee.sessions.misreadings import Kind, Misread, kind_of
 from referee.sessions.state import SessionState, followed_by
-from referee.sessions.verdict_events import told
+from referee.sessions.verdict_events import full_message
 from table.errors import InputError
 from table.messages import NOTHING, Message, in_a_row, msg, phrase
 from table.observation import Observation, SeenPiece
@@ -51,7 +51,7 @@ class PieceCorrection:
 
 
 @dataclass(frozen=True, slots=True)
-class Reread:
+class CorrectedVerdict:
     """The verdict on the corrected table.
 
     `choices`, a label and its moves each, may take the place of record `record`.
@@ -116,7 +116,7 @@ def reread(
     ruled_on: JudgedTables[Observation],
     setup: Setup,
     pieces: Sequence[PieceCorrection],
-) -> Reread:
+) -> CorrectedVerdict:
     """Judge the last table again with some pieces corrected; all others stay as they were read.
 
     Raises InputError where nothing is corrected, or there is no table to correct.
@@ -135,14 +135,18 @@ def reread(
     misread = tuple(one for piece in pieces if (one := _misread(table, piece)))
     verdict = before.engine.judge(
         before.state,
-        as_told(table, pieces, setup),
+        apply_piece_corrections(table, pieces, setup),
         table_before(ruled_on, before, setup),
         setup.board,
     )
-    return Reread(record, told(verdict), _choices(verdict, stood, bool(misread)), changes, misread)
+    return CorrectedVerdict(
+        record, full_message(verdict), _choices(verdict, stood, bool(misread)), changes, misread
+    )
 
 
-def as_told(seen: Observation, pieces: Sequence[PieceCorrection], setup: Setup) -> Observation:
+def apply_piece_corrections(
+    seen: Observation, pieces: Sequence[PieceCorrection], setup: Setup
+) -> Observation:
     """The observation with some of its pieces corrected, and without unreadable places.
 
     Raises InputError for an index that the observation lacks, or a piece that this table cannot

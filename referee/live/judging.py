@@ -27,7 +27,7 @@ from referee.live.patient_session import RefereedSession
 from referee.live.retrospective import REFEREE, Retrospective
 from referee.live.stability import StabilityMonitor, is_same_reading, same_positions
 from referee.live.standstill import STALL_CODES
-from referee.sessions.corrected_tables import AsSaid, table_before
+from referee.sessions.corrected_tables import PieceCorrections, table_before
 from referee.sessions.events import (
     Answered,
     InputRecorded,
@@ -37,16 +37,23 @@ from referee.sessions.events import (
     VerdictReached,
 )
 from referee.sessions.judged_tables import JudgedTables
-from referee.sessions.misreadings import EXPLAINS, Explained, amiss, follow, half_done, rank
+from referee.sessions.misreadings import (
+    EXPLAINS,
+    MisreadingExplanation,
+    amiss,
+    follow,
+    half_done,
+    rank,
+)
 from referee.sessions.state import SessionState
 from referee.sessions.status import LiveState, status_after
 from referee.sessions.verdict_events import (
     document,
     event_from_verdict,
+    full_message,
     noticed,
     on_this_table,
     recorded_already,
-    told,
     with_misread,
 )
 from table.messages import msg, sentences
@@ -127,7 +134,7 @@ class TableJudge:
     mismatch: Mismatch = field(default_factory=Mismatch)
     retrospective: Retrospective = field(default_factory=Retrospective)
     judged_tables: JudgedTables[Observation] = field(default_factory=JudgedTables)
-    corrections: AsSaid = field(default_factory=AsSaid)
+    corrections: PieceCorrections = field(default_factory=PieceCorrections)
     deferred: DeferredQuestion = field(init=False)
 
     def __post_init__(self) -> None:
@@ -224,7 +231,7 @@ class TableJudge:
 
         followed = follow(
             judge,
-            Explained(self.corrections.there, seen, judge(seen)),
+            MisreadingExplanation(self.corrections.there, seen, judge(seen)),
             self.corrections.lost,
             before,
             setup,
@@ -290,7 +297,7 @@ class TableJudge:
         self,
         verdict: Verdict,
         table: SettledTable,
-        found: Explained | None = None,
+        found: MisreadingExplanation | None = None,
         near: MisreadingQuestion | None = None,
     ) -> None:
         """Put a verdict on record where it belongs there, and tell it.
@@ -320,7 +327,7 @@ class TableJudge:
         self,
         verdict: Verdict,
         observation: dict[str, Any],
-        found: Explained | None,
+        found: MisreadingExplanation | None,
         near: MisreadingQuestion | None,
     ) -> VerdictReached | QuestionAsked | InputRecorded | None:
         """The event of a verdict, with the pieces that are misread on its table."""
@@ -337,7 +344,7 @@ class TableJudge:
     def _remember(self, verdict: Verdict, table: SettledTable) -> None:
         """Remember what was told of the table, and what later tables are compared with."""
         now, last = self.session.ledger, self.last
-        last.message, last.message_seq = told(verdict), now.seq
+        last.message, last.message_seq = full_message(verdict), now.seq
         self.deferred.follow(verdict)
         does_not_fit = amiss(verdict, table.seen, self.judged_tables.before(now), now.colours)
         self.mismatch.pending = verdict if does_not_fit else None

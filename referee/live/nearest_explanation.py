@@ -11,17 +11,17 @@ from engines.occlusion import NONE_OF_THESE
 from engines.verdict import Accepted, Ambiguous, Choice, Unsettled, Verdict, Waiting
 from referee.sessions.misreadings import (
     EXPLAINS,
-    Explained,
     Followed,
     Judge,
     Misread,
+    MisreadingExplanation,
     came,
     explanations,
     likest,
     rank,
 )
 from referee.sessions.state import SessionState
-from referee.sessions.verdict_events import HOST_DECIDES, LIKELIEST, told
+from referee.sessions.verdict_events import HOST_DECIDES, LIKELIEST, full_message
 from table.cells import cell_at
 from table.messages import Message, all_of, first_sentence, msg, phrase, phrases, sentences
 from table.observation import Observation
@@ -120,7 +120,9 @@ def ask_as_start(
     choice = Choice(msg("Take it as the start all the same"), (), holds=True)
     question = Ambiguous(
         code=verdict.code,
-        message=sentences(told(verdict), msg("What is true?"), msg("You may also put it right.")),
+        message=sentences(
+            full_message(verdict), msg("What is true?"), msg("You may also put it right.")
+        ),
         rests_on=verdict.rests_on,
         evidence=verdict.evidence | {HOST_DECIDES: True},
         choices=(choice, NONE_OF_THESE),
@@ -160,14 +162,14 @@ def _asked(
     ledger: SessionState,
     verdict: Verdict,
     seen: Observation,
-    found: Sequence[Explained],
+    found: Sequence[MisreadingExplanation],
     setup: Setup,
 ) -> MisreadingQuestion | None:
     """The question which of these readings is true, with the game's own choices too.
 
     None without readings.
     """
-    by_label: dict[str, Explained] = {}
+    by_label: dict[str, MisreadingExplanation] = {}
     for one in _likely(found):
         by_label.setdefault(_label(ledger, one, seen, setup), one)
     offered = dict(list(by_label.items())[:CHOICES])
@@ -194,7 +196,9 @@ def _asked(
     likeliest = {LIKELIEST: True} if len(offered) == 1 and not others else {}
     question = Ambiguous(
         code=verdict.code,
-        message=sentences(told(verdict), msg("What is true?"), msg("You may also put it right.")),
+        message=sentences(
+            full_message(verdict), msg("What is true?"), msg("You may also put it right.")
+        ),
         rests_on=verdict.rests_on,
         player=verdict.player,
         evidence=verdict.evidence | likeliest,
@@ -205,7 +209,7 @@ def _asked(
     return MisreadingQuestion(question, {label: one.misread for label, one in offered.items()})
 
 
-def _likely(found: Sequence[Explained]) -> list[Explained]:
+def _likely(found: Sequence[MisreadingExplanation]) -> list[MisreadingExplanation]:
     """Drop readings with another pose where another colour or size explains the table, too."""
     in_kind = [
         one
@@ -222,7 +226,9 @@ def _likely(found: Sequence[Explained]) -> list[Explained]:
     )
 
 
-def _label(ledger: SessionState, one: Explained, seen: Observation, setup: Setup) -> Message:
+def _label(
+    ledger: SessionState, one: MisreadingExplanation, seen: Observation, setup: Setup
+) -> Message:
     """The label of a choice: what the table is then, and which pieces are misread."""
     changes = phrases(*_changes(one.misread, seen, setup))
     if one.moves and ledger.begun:

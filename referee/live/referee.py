@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from referee.live.correction import PieceCorrection, Reread, last_table, reread
+from referee.live.correction import CorrectedVerdict, PieceCorrection, last_table, reread
 from referee.live.dice_monitor import DiceMonitor
 from referee.live.judging import STILL_HAND, SettledTable, TableJudge, WatchedTable
 from referee.live.patient_session import RefereedSession
@@ -72,7 +72,7 @@ class Observe(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class ReadFrame:
     """One frame as it was read; `settled` if the table is at rest, `ledger` is the session then."""
 
     frame: Frame
@@ -156,7 +156,7 @@ class Referee:
         """
         return last_table(self._session.ledger, self._judge.judged_tables)
 
-    def reread(self, pieces: Sequence[PieceCorrection]) -> Reread:
+    def reread(self, pieces: Sequence[PieceCorrection]) -> CorrectedVerdict:
         """That table judged again, with pieces as people say; raises InputError."""
         return reread(self._session.ledger, self._judge.judged_tables, self._table.setup, pieces)
 
@@ -264,7 +264,7 @@ class Referee:
         if settled is not None and self._check_table(frame, settled):
             settled = None  # it was read by the table as it was
         ledger = self._session.ledger
-        moment = Moment(
+        moment = ReadFrame(
             frame,
             seen,
             ledger,
@@ -276,7 +276,7 @@ class Referee:
         if isinstance(seen, Observation):
             self._look_at_dice(frame, seen, settled)
 
-    def _facts(self, moment: Moment, stability: Stability) -> FrameFacts:
+    def _facts(self, moment: ReadFrame, stability: Stability) -> FrameFacts:
         ledger, settled = moment.ledger, moment.settled
         repeated = settled is not None and self._judge.cannot_see_again(settled)
         return FrameFacts(
@@ -294,7 +294,7 @@ class Referee:
             still_hand=repeated and self._judge.last.message == STILL_HAND,
         )
 
-    def _on_no_view(self, moment: Moment) -> None:
+    def _on_no_view(self, moment: ReadFrame) -> None:
         """Tell why; where fiducials do not fit, check the table."""
         seen = moment.seen
         assert isinstance(seen, Unusable)
@@ -304,31 +304,31 @@ class Referee:
         message = msg("The table cannot be read: {text}.", text=seen.reason)
         self._stall_at(moment.frame, Stall("cannot see", "table.unread", message))
 
-    def _on_paused(self, _moment: Moment) -> None:
+    def _on_paused(self, _moment: ReadFrame) -> None:
         """Forget the judged table: the next one is judged afresh."""
         self._stability.judged = None
         self._live.tell("paused", msg("The referee looks away until somebody says to go on."))
 
-    def _on_over(self, moment: Moment) -> None:
+    def _on_over(self, moment: ReadFrame) -> None:
         """Forget the judged table, and tell the outcome."""
         self._stability.judged = None
         self._live.tell("waiting", msg("The game is over: {text}.", text=moment.ledger.outcome))
 
-    def _on_hand(self, moment: Moment) -> None:
+    def _on_hand(self, moment: ReadFrame) -> None:
         """Wait until it is gone; a table that people put right meanwhile is judged again."""
         self._judge.disturb()
         self._stall_at(moment.frame, STALLS[LoopState.HAND])
 
-    def _on_moving(self, moment: Moment) -> None:
+    def _on_moving(self, moment: ReadFrame) -> None:
         """Wait until it rests; a table that people put right meanwhile is judged again."""
         self._judge.disturb()
         self._stall_at(moment.frame, STALLS[LoopState.MOVING])
 
-    def _on_table_moved(self, _moment: Moment) -> None:
+    def _on_table_moved(self, _moment: ReadFrame) -> None:
         """Judge nothing: lengths cannot be trusted."""
         self._live.tell("cannot see", HOLDS)
 
-    def _on_asking(self, moment: Moment) -> None:
+    def _on_asking(self, moment: ReadFrame) -> None:
         """Wait for an answer; take the question back where the table answers it."""
         assert moment.ledger.question is not None
         asked = moment.ledger.question.event
@@ -337,15 +337,15 @@ class Referee:
         if moment.settled is not None:
             self._judge.check_question(moment.settled)
 
-    def _on_restless(self, moment: Moment) -> None:
+    def _on_restless(self, moment: ReadFrame) -> None:
         """Ask people to move the pieces in doubt apart."""
         self._stall_at(moment.frame, STALLS[LoopState.RESTLESS])
 
-    def _on_settling(self, _moment: Moment) -> None:
+    def _on_settling(self, _moment: ReadFrame) -> None:
         """Wait for the end of the hold."""
         self._live.tell("settling", msg("The pieces are coming to rest."))
 
-    def _on_unchanged(self, moment: Moment) -> None:
+    def _on_unchanged(self, moment: ReadFrame) -> None:
         """Tell the last verdict, or wait; ask in time what it leaves open."""
         assert moment.settled is not None
         self._judge.keep_if_unread(moment.settled)
@@ -358,19 +358,19 @@ class Referee:
         self._live.tell(status_after(last.open), message)
         self._judge.ask_in_time(moment.settled)
 
-    def _on_still_hand(self, moment: Moment) -> None:
+    def _on_still_hand(self, moment: ReadFrame) -> None:
         """Wait; only a move that explains all of the table counted."""
         assert moment.settled is not None
         self._stall_at(moment.frame, STALLS[LoopState.STILL_HAND])
         self._judge.ask_in_time(moment.settled)
 
-    def _on_cannot_see(self, moment: Moment) -> None:
+    def _on_cannot_see(self, moment: ReadFrame) -> None:
         """Tell the verdict again; ask in time what it asks."""
         assert moment.settled is not None
         self._live.tell("cannot see", self._judge.last.message)
         self._judge.ask_in_time(moment.settled)
 
-    def _on_judging(self, moment: Moment) -> None:
+    def _on_judging(self, moment: ReadFrame) -> None:
         """Judge the table, put the verdict on record, and ask what it asks."""
         settled = moment.settled
         assert settled is not None
@@ -441,7 +441,7 @@ class Referee:
         self._live.move(monitor.message, monitor.holds)
 
 
-HANDLERS: Mapping[LoopState, Callable[[Referee, Moment], None]] = {
+HANDLERS: Mapping[LoopState, Callable[[Referee, ReadFrame], None]] = {
     LoopState.NO_VIEW: Referee._on_no_view,
     LoopState.PAUSED: Referee._on_paused,
     LoopState.OVER: Referee._on_over,

@@ -30,9 +30,9 @@ from referee.sessions.events import (
     VerdictReached,
 )
 from referee.sessions.judged_tables import JudgedTables
-from referee.sessions.misreadings import KEY, as_told, read_misread
+from referee.sessions.misreadings import KEY, apply_corrections, read_misread
 from referee.sessions.state import Games, SessionState, apply, begin, recorded
-from referee.sessions.verdict_events import event_from_verdict, noticed, told
+from referee.sessions.verdict_events import event_from_verdict, full_message, noticed
 from table.errors import InputError
 from table.motion import STILL_MM
 from table.observation import Observation
@@ -149,10 +149,10 @@ class _Replay:
             )
         as_ruled = was.evidence.get(KEY)
         misread = read_misread(as_ruled) if isinstance(as_ruled, list) else ledger.misread
-        seen = as_told(seen, misread, ledger.colours_misread, self._setup).table
+        seen = apply_corrections(seen, misread, ledger.colours_misread, self._setup).table
         before = self._ruled_on.before(ledger)
         if isinstance(before, Observation):
-            before = as_told(before, ledger.misread, {}, self._setup).table
+            before = apply_corrections(before, ledger.misread, {}, self._setup).table
         if isinstance(was, QuestionAsked) and isinstance(as_ruled, dict) and any(as_ruled.values()):
             self._ruled_on.keep(record.seq, seen)
             return Rejudged(record, not_judged=MISREAD)
@@ -174,7 +174,7 @@ class _Replay:
             else event_from_verdict(verdict)
         )
         changes = differences(was, now, facts(ledger.engine).comparable)
-        return Rejudged(record, now, told(verdict), changes)
+        return Rejudged(record, now, full_message(verdict), changes)
 
     def leave_out(
         self,

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Event
 from time import monotonic
 
-from referee.live.correction import PieceCorrection, Reread
+from referee.live.correction import CorrectedVerdict, PieceCorrection
 from referee.live.referee import Referee
 from referee.live.table_monitor import TableRequest
 from referee.sessions.event_store import LogFailed
@@ -32,7 +32,7 @@ Renew = Callable[[Referee, str], Referee]
 """
 
 
-class Halted(InputError):  # noqa: N818 - told to people in one line, like all that ends a command
+class RefereeHalted(InputError):  # noqa: N818 - told to people in one line, like all that ends a command
     """The referee failed too often; every verdict is in the log."""
 
 
@@ -91,7 +91,7 @@ class Supervisor:
         """As `Referee.last_table`."""
         return self._referee.last_table()
 
-    def reread(self, pieces: Sequence[PieceCorrection]) -> Reread:
+    def reread(self, pieces: Sequence[PieceCorrection]) -> CorrectedVerdict:
         """As `Referee.reread`."""
         return self._referee.reread(pieces)
 
@@ -137,7 +137,7 @@ class Supervisor:
                 msg("Everything that was ruled is in the log."),
             )
             self._live.tell("ended", halted)
-            raise Halted(
+            raise RefereeHalted(
                 sentences(halted, msg("Start Rinkside again with --resume {n}", n=self._session.id))
             ) from error
         self._say(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engines import facts_of
-from engines.game import Declaration, NamedPiece, OnBoard, Rules, Together, facts
+from engines.game import Declaration, NamedPiece, OnBoard, Rules, SimultaneousTexts, facts
 from table.messages import phrase
 
 __all__ = [
@@ -39,7 +39,7 @@ def verb(game: str, phase: str | None) -> str:
     return (BEGINS | dict(facts_of(game).presentation.verbs)).get(phase or "", MOVES)
 
 
-def together(game: str, phase: str | None) -> Together | None:
+def together(game: str, phase: str | None) -> SimultaneousTexts | None:
     """What is said where everybody acts at once; None in other phases."""
     return facts_of(game).presentation.together.get(phase or "")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from engines import GAMES
-from referee.sessions.event_store import Log, LogReader, TakenIn
+from referee.sessions.event_store import ImportedSession, Log, LogReader
 from referee.sessions.events import (
     InputRecorded,
     Record,
@@ -109,7 +109,7 @@ def _read_in_parts(log: LogReader, session: int) -> Iterator[Record]:
 
 def import_session(
     log: Log, path: Path, games: Games = GAMES, most_bytes: int = MOST_BYTES
-) -> TakenIn:
+) -> ImportedSession:
     """Import an exported session into a log, all of it or nothing.
 
     Pictures for which the log has no room are left out. The sizes that the zip's directory states
@@ -119,7 +119,7 @@ def import_session(
     follow from one another, and for a session that the log has already.
     """
     try:
-        with _Careful(path) as file, zipfile.ZipFile(file) as archive:
+        with _BoundedFile(path) as file, zipfile.ZipFile(file) as archive:
             _check_directory(archive, path, most_bytes)
             records = sum(1 for _ in _lines(archive, path))
             with closing(_records(archive, path)) as read:
@@ -158,7 +158,7 @@ def import_session(
         ) from error
 
 
-class _Careful(io.BufferedReader):
+class _BoundedFile(io.BufferedReader):
     """A file for `zipfile` that refuses to read a directory of more than 2 MB.
 
     `zipfile` reads a zip's directory at once, however large it says it is; 2 MB hold 20,000 members

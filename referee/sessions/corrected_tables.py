@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from referee.sessions.judged_tables import JudgedTables
-from referee.sessions.misreadings import Misread, as_told
+from referee.sessions.misreadings import Misread, apply_corrections
 from referee.sessions.state import SessionState
 from table.observation import Observation, SeenPiece
 from table.table_config import Setup
@@ -23,11 +23,11 @@ def table_before(
     return (
         before
         if before is None or not ledger.misread
-        else as_told(before, ledger.misread, {}, setup).table
+        else apply_corrections(before, ledger.misread, {}, setup).table
     )
 
 
-class AsSaid:
+class PieceCorrections:
     """Applies people's corrections to every observation.
 
     A reading that the change gate repeats comes back as the same reading, too.
@@ -62,7 +62,7 @@ class AsSaid:
             self.there = self.lost = ()
             return seen
         if seen.pieces is not self._read:
-            found = as_told(seen, self._misread, self._colours, setup)
+            found = apply_corrections(seen, self._misread, self._colours, setup)
             self._read, self._pieces, self.there, self.lost = (
                 seen.pieces,
                 found.table.pieces,

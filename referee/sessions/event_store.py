@@ -36,7 +36,7 @@ from table.messages import msg
 
 logger = logging.getLogger(__name__)
 
-__all__ = ["FRAMES_BYTES", "Log", "LogFailed", "LogReader", "SessionSummary", "TakenIn"]
+__all__ = ["FRAMES_BYTES", "ImportedSession", "Log", "LogFailed", "LogReader", "SessionSummary"]
 
 FRAMES_BYTES = 2_000_000_000
 """Room for pictures in bytes. Beyond it the oldest are deleted, those of the current session last.
@@ -54,7 +54,7 @@ _HARMLESS = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 @dataclass(frozen=True, slots=True)
-class TakenIn:
+class ImportedSession:
     """An imported session: its number here, and its pictures.
 
     `frames` counts the pictures that were kept, `left_out` those for which there was no room.
@@ -133,7 +133,9 @@ class Log(LogReader):
         logger.debug("record %d: %s", record.seq, type(event).__name__)
         return record
 
-    def take_in(self, records: Iterable[Record], picture: Callable[[int], bytes]) -> TakenIn:
+    def take_in(
+        self, records: Iterable[Record], picture: Callable[[int], bytes]
+    ) -> ImportedSession:
         """Add a session from elsewhere, all of it or nothing.
 
         `records` in order, the start of the session first, with the numbers that they had there;
@@ -156,7 +158,7 @@ class Log(LogReader):
                 self._keep(seq, jpeg)
                 room -= len(jpeg)
                 frames += 1
-        return TakenIn(first, frames, left_out)
+        return ImportedSession(first, frames, left_out)
 
     def _insert(self, seq: int, session: int, at_ms: int, text: str) -> None:
         values = (seq, session, at_ms, text, record_checksum(seq, session, at_ms, text))

@@ -26,7 +26,7 @@ Lot = Callable[[Sequence[str]], str]
 _system = SystemRandom()
 
 
-class Decided(NamedTuple):
+class FirstPlayerDecision(NamedTuple):
     """The fields of that name of `SessionStarted` and `GameStarted`."""
 
     begins: How = "hand"
@@ -40,7 +40,9 @@ def draw_lot(players: Sequence[str]) -> str:
     return _system.choice(players)
 
 
-def decided(begins: str, game: str, players: Sequence[str], lot: Lot = draw_lot) -> Decided:
+def decided(
+    begins: str, game: str, players: Sequence[str], lot: Lot = draw_lot
+) -> FirstPlayerDecision:
     """How it is decided who begins, and who that is.
 
     `begins` is `lot`, `roll`, a player, or empty for the first of `players`. `first` of the result
@@ -58,9 +60,9 @@ def decided(begins: str, game: str, players: Sequence[str], lot: Lot = draw_lot)
         )
     match begins:
         case "":
-            return Decided()
+            return FirstPlayerDecision()
         case "roll":
-            return Decided("roll")
+            return FirstPlayerDecision("roll")
         case "lot":
             if not players:
                 raise InputError(msg("players: expected somebody to draw lots, got nobody"))
@@ -69,9 +71,11 @@ def decided(begins: str, game: str, players: Sequence[str], lot: Lot = draw_lot)
                 msg("A lot was drawn among {players}.", players=players),
                 msg("{player} begins.", player=first),
             )
-            return Decided("lot", first, message, printed(game).rests_on("lot"))
+            return FirstPlayerDecision("lot", first, message, printed(game).rests_on("lot"))
         case _ if begins in players:
-            return Decided("hand", begins, msg("{player} begins: set by hand.", player=begins))
+            return FirstPlayerDecision(
+                "hand", begins, msg("{player} begins: set by hand.", player=begins)
+            )
         case _:
             raise InputError(
                 msg(

@@ -53,7 +53,7 @@ class Misread(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     turned_deg: float = 0.0
 
 
-class Explained(NamedTuple):
+class MisreadingExplanation(NamedTuple):
     """A table with some pieces read differently, and the verdict on it."""
 
     misread: tuple[Misread, ...]
@@ -84,7 +84,7 @@ def read_misread(document: object) -> tuple[Misread, ...]:
         return ()
 
 
-class AsTold(NamedTuple):
+class CorrectedTable(NamedTuple):
     """A table as people corrected it.
 
     `there` are the misread pieces that are on it, where they lie now; `lost` those that have left
@@ -96,9 +96,9 @@ class AsTold(NamedTuple):
     lost: tuple[Misread, ...]
 
 
-def as_told(
+def apply_corrections(
     seen: Observation, misread: Sequence[Misread], colours: Mapping[str, str], setup: Setup
-) -> AsTold:
+) -> CorrectedTable:
     """The table with people's corrections of the pieces that still lie where they spoke of them.
 
     `colours` maps colours that nobody plays to what they are.
@@ -127,7 +127,7 @@ def as_told(
         replace(piece, colour=colours.get(piece.colour, piece.colour)) for piece in table.pieces
     )
     table = replace(table, pieces=pieces) if colours else table
-    return AsTold(table, tuple(there.values()), tuple(lost))
+    return CorrectedTable(table, tuple(there.values()), tuple(lost))
 
 
 def as_it_is(piece: SeenPiece, misread: Misread, setup: Setup) -> SeenPiece | None:
@@ -255,14 +255,14 @@ def explanations(
     before: Observation | None,
     colours: Sequence[str],
     setup: Setup,
-) -> list[Explained]:
+) -> list[MisreadingExplanation]:
     """The nearest readings that explain a table: with as few pieces as possible read differently.
 
     A greedy search: pieces that lie as before keep their readings, and of the others one after the
     other is read so that the fewest differences are left. Empty where that leads to no table that
     is explained.
     """
-    found = Explained((), seen, verdict)
+    found = MisreadingExplanation((), seen, verdict)
     as_read = {id(seen.pieces[k]) for k in came(seen, before) if seen.pieces[k].pose != "leaning"}
     while len(found.misread) < MOST_MISREAD:
         open_to_doubt = [k for k, piece in enumerate(found.table.pieces) if id(piece) in as_read]
@@ -282,12 +282,12 @@ def explanations(
 
 def likest(
     judge: Judge, verdict: Verdict, seen: Observation, colours: Sequence[str], setup: Setup
-) -> Explained:
+) -> MisreadingExplanation:
     """The reading with the fewest differences, however many pieces have to be misread for it.
 
     Every piece is tried once, as it is or in the way that leaves the fewest differences.
     """
-    found = Explained((), seen, verdict)
+    found = MisreadingExplanation((), seen, verdict)
     for piece in seen.pieces:
         k = next((k for k, one in enumerate(found.table.pieces) if one is piece), None)
         if k is not None and piece.pose != "leaning" and rank(found.verdict) < EXPLAINS:
@@ -315,14 +315,18 @@ def _likely(misread: Sequence[Misread]) -> bool:
 
 
 def _with_one_more(
-    found: Explained, pieces: Iterable[int], judge: Judge, colours: Sequence[str], setup: Setup
-) -> Iterator[Explained]:
+    found: MisreadingExplanation,
+    pieces: Iterable[int],
+    judge: Judge,
+    colours: Sequence[str],
+    setup: Setup,
+) -> Iterator[MisreadingExplanation]:
     """The table with one more of these pieces read differently, in every way."""
     for k in pieces:
         piece = found.table.pieces[k]
         for one in _otherwise(piece, colours, setup):
             table = _with(found.table, {k: as_it_is(piece, one, setup)})
-            yield Explained((*found.misread, one), table, judge(table))
+            yield MisreadingExplanation((*found.misread, one), table, judge(table))
 
 
 def _otherwise(piece: SeenPiece, colours: Sequence[str], setup: Setup) -> Iterator[Misread]:
@@ -356,13 +360,13 @@ class Followed(NamedTuple):
     `rival` explains the table as well, if one of these pieces is read rightly by now.
     """
 
-    best: Explained
-    rival: Explained | None = None
+    best: MisreadingExplanation
+    rival: MisreadingExplanation | None = None
 
 
 def follow(
     judge: Judge,
-    plainly: Explained,
+    plainly: MisreadingExplanation,
     lost: Iterable[Misread],
     before: Observation | None,
     setup: Setup,
@@ -384,7 +388,7 @@ def follow(
             x_mm, y_mm = map(float, table.pieces[k].base_mm)
             moved_there = msgspec.structs.replace(one, x_mm=x_mm, y_mm=y_mm)
             then = _with(table, {k: as_it_is(table.pieces[k], moved_there, setup)})
-            ways.append(Explained((*best.misread, moved_there), then, judge(then)))
+            ways.append(MisreadingExplanation((*best.misread, moved_there), then, judge(then)))
         most = max(rank(way.verdict) for way in ways)
         likeliest = [way for way in ways if rank(way.verdict) == most]
         if len(likeliest) != 1 or most < rank(best.verdict):
@@ -398,8 +402,8 @@ def follow(
 
 
 def _read_rightly(
-    found: Explained, lost: Iterable[Misread], before: Observation | None
-) -> Explained:
+    found: MisreadingExplanation, lost: Iterable[Misread], before: Observation | None
+) -> MisreadingExplanation:
     """Add the corrections whose pieces have moved and are read rightly now.
 
     They may be misread again. A piece has moved there if it is the only new one of its kind.

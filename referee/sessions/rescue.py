@@ -32,7 +32,7 @@ LEAST_ROW = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Rescued:
+class RescueResult:
     """How many sessions, records and pictures were saved; `lost` says in sentences what was not."""
 
     sessions: int
@@ -52,7 +52,7 @@ class _Row:
 
 
 @dataclass(slots=True)
-class _Found:
+class _FoundRecords:
     """Records by number, and the numbers of those that cannot be read."""
 
     rows: dict[int, _Row] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class _Found:
     """True if SQLite could say how many there are."""
 
 
-def rescue(bad: Path, good: Path, games: Games = GAMES) -> Rescued:
+def rescue(bad: Path, good: Path, games: Games = GAMES) -> RescueResult:
     """Save what can be read of the log `bad` as the new log `good`; records keep their numbers.
 
     `bad` stays as it is. A record is saved if its checksum is right, a picture likewise, and a
@@ -104,7 +104,7 @@ def _connect(bad: Path) -> sqlite3.Connection:
     return db
 
 
-def _save(bad: Path, damaged: sqlite3.Connection, good: Path, games: Games) -> Rescued:
+def _save(bad: Path, damaged: sqlite3.Connection, good: Path, games: Games) -> RescueResult:
     found = _records_in(bad, damaged)
     if not found.rows:
         raise InputError(
@@ -129,11 +129,11 @@ def _save(bad: Path, damaged: sqlite3.Connection, good: Path, games: Games) -> R
         message.append(
             f"the pictures of records {_ranges(lost_frames)} cannot be read, where there were any"
         )
-    return Rescued(sessions, len(kept), frames, tuple(message))
+    return RescueResult(sessions, len(kept), frames, tuple(message))
 
 
-def _records_in(bad: Path, damaged: sqlite3.Connection) -> _Found:
-    found, top, most = _Found(), 0, bad.stat().st_size // LEAST_ROW
+def _records_in(bad: Path, damaged: sqlite3.Connection) -> _FoundRecords:
+    found, top, most = _FoundRecords(), 0, bad.stat().st_size // LEAST_ROW
     for question in ("records", "records INDEXED BY records_by_session", "frames"):
         try:
             top = max(
@@ -178,7 +178,12 @@ def _has_checksums(damaged: sqlite3.Connection) -> bool:
 
 
 def _take(
-    found: _Found, seq: int, session: object, at_ms: object, text: object, sha256: object = None
+    found: _FoundRecords,
+    seq: int,
+    session: object,
+    at_ms: object,
+    text: object,
+    sha256: object = None,
 ) -> bool:
     """Keep a row if it is a record.
 

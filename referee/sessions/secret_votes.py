@@ -17,7 +17,7 @@ from referee.sessions.state import SessionState
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class AffectedVotes:
     """What a command would do to votes that are not revealed.
 
     It casts, changes or takes back those of `voters`.  It is `aloud` where it would write a hidden
@@ -43,16 +43,16 @@ def hidden_votes(ledger: SessionState) -> dict[str, int]:
     }
 
 
-def touched(ledger: SessionState, command: Command) -> Touched:
+def touched(ledger: SessionState, command: Command) -> AffectedVotes:
     """What a command would do to hidden votes, were it obeyed now."""
     hidden = hidden_votes(ledger)
     match command:
         case Hear():
             voter = ledger.engine.secret_voter(command.heard)
-            return Touched(frozenset([voter] if voter is not None else []))
+            return AffectedVotes(frozenset([voter] if voter is not None else []))
         case Declare():
             cast = _voters(ledger.engine, command.moves)
-            return Touched(frozenset(cast), bool(cast) or _goes_on(hidden, command.moves))
+            return AffectedVotes(frozenset(cast), bool(cast) or _goes_on(hidden, command.moves))
         case Correct():
             cast = _voters(ledger.engine, command.moves)
             # A vote that was revealed may be corrected; any other one is cast by this.
@@ -65,20 +65,20 @@ def touched(ledger: SessionState, command: Command) -> Touched:
                 else cast
             )
             voters = {*new, *_cast_in(hidden, command.record)}
-            return Touched(frozenset(voters), bool(new) or _goes_on(hidden, command.moves))
+            return AffectedVotes(frozenset(voters), bool(new) or _goes_on(hidden, command.moves))
         case Undo():
             question = ledger.question
             if command.record is not None:
                 record = command.record
             elif question is not None or not ledger.standing:
-                return Touched()
+                return AffectedVotes()
             else:
                 record = ledger.standing[-1].seq
-            return Touched(frozenset(_cast_in(hidden, record)))
+            return AffectedVotes(frozenset(_cast_in(hidden, record)))
         case Answer():
-            return Touched(frozenset(_voters(ledger.engine, _answers(ledger))))
+            return AffectedVotes(frozenset(_voters(ledger.engine, _answers(ledger))))
         case _:
-            return Touched()
+            return AffectedVotes()
 
 
 def _goes_on(hidden: dict[str, int], moves: tuple[str, ...]) -> bool:

@@ -61,7 +61,7 @@ from referee.sessions.events import (
     shows_table,
 )
 from referee.sessions.first_player import Lot, decided, draw_lot, hear
-from referee.sessions.secret_votes import Touched, touched
+from referee.sessions.secret_votes import AffectedVotes, touched
 from referee.sessions.state import (
     Games,
     SessionState,
@@ -250,7 +250,7 @@ class Session:
                     )
                 ) from error
 
-    def touched(self, command: Command) -> Touched:
+    def touched(self, command: Command) -> AffectedVotes:
         """What a command would do to votes that nobody has seen yet."""
         return touched(self.ledger, command)
 

@@ -41,7 +41,7 @@ def _kept(value: Any) -> Any:
             return plain_text(value)
 
 
-def told(verdict: Verdict) -> Message:
+def full_message(verdict: Verdict) -> Message:
     """The sentences of a verdict for people, with each difference between table and record."""
     differences = verdict.differences if isinstance(verdict, OutOfSync) else ()
     return sentences(verdict.message, *differences)
@@ -56,7 +56,7 @@ def event_from_verdict(
     """
     common: dict[str, Any] = {
         name: getattr(verdict, name) for name in ("code", "rests_on", "player")
-    } | {"message": told(verdict), "evidence": _kept(verdict.evidence)}
+    } | {"message": full_message(verdict), "evidence": _kept(verdict.evidence)}
     match verdict:
         case Accepted():
             return VerdictReached(
@@ -125,13 +125,13 @@ def with_misread(
     `answers` are the pieces that are also misread if a choice is true, by the label of the choice.
     """
     if isinstance(event, VerdictReached):
-        told: Any = plain(misread)
+        corrections: Any = plain(misread)
     else:
-        told = {
+        corrections = {
             str(choice.label): plain((*misread, *(answers or {}).get(choice.label, ())))
             for choice in event.choices
         }
-    return msgspec.structs.replace(event, evidence=event.evidence | {KEY: told})
+    return msgspec.structs.replace(event, evidence=event.evidence | {KEY: corrections})
 
 
 def document(seen: Observation, ledger: SessionState) -> dict[str, Any]:

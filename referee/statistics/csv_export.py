@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from referee.sessions.private_files import OWNER_FILE
-from referee.statistics.results import Played
+from referee.statistics.results import PlayedGame
 from table.errors import InputError
 from table.files import write_whole
 from table.measured_text import called, time_utc
@@ -47,7 +47,7 @@ THROWS = (
 )
 
 
-def write_scores(path: Path, games: Sequence[Played]) -> None:
+def write_scores(path: Path, games: Sequence[PlayedGame]) -> None:
     """Write one row a game, with a column of points for every colour that plays in any.
 
     Raises InputError.
@@ -57,7 +57,7 @@ def write_scores(path: Path, games: Sequence[Played]) -> None:
     _write(path, (*GAMES, *points), (_game(played, colours) for played in games))
 
 
-def write_gaps(path: Path, games: Sequence[Played]) -> int:
+def write_gaps(path: Path, games: Sequence[PlayedGame]) -> int:
     """Write one row a throw whose distance counts; returns how many.
 
     sigma_mm is one standard deviation. Raises InputError.
@@ -67,7 +67,7 @@ def write_gaps(path: Path, games: Sequence[Played]) -> int:
     return len(rows)
 
 
-def _game(played: Played, colours: Iterable[str]) -> list[Cell]:
+def _game(played: PlayedGame, colours: Iterable[str]) -> list[Cell]:
     players, winners = (
         ", ".join(called(colour, played.names) for colour in group)
         for group in (played.players, played.winners)
@@ -88,7 +88,7 @@ def _game(played: Played, colours: Iterable[str]) -> list[Cell]:
     ]
 
 
-def _throws(played: Played) -> Iterable[list[Cell]]:
+def _throws(played: PlayedGame) -> Iterable[list[Cell]]:
     for thrown in played.throws:
         lie = thrown.lie
         rest = (

@@ -21,7 +21,7 @@ from referee.sessions.events import (
     shows_table,
 )
 from referee.sessions.state import Games, SessionState, apply, begin
-from referee.statistics.results import Played, games_in
+from referee.statistics.results import PlayedGame, games_in
 from table.errors import InputError, message_of
 from table.messages import msg
 from table.table_config import Setup, parse_table
@@ -73,7 +73,7 @@ class SessionHistory:
         )
 
     @cached_property
-    def games(self) -> tuple[Played, ...]:
+    def games(self) -> tuple[PlayedGame, ...]:
         """Its games as they stand."""
         return games_in(self.ledgers[-1], self.records)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from engines.statistics import Thrown
-from referee.statistics.results import Played
+from referee.statistics.results import PlayedGame
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ class Tally:
         return min(known, key=lambda thrown: thrown.lie.rank if thrown.lie else (), default=None)
 
 
-def tallies(games: Iterable[Played]) -> tuple[Tally, ...]:
+def tallies(games: Iterable[PlayedGame]) -> tuple[Tally, ...]:
     """One a player and game, by game, then by how often they won."""
-    seats: dict[tuple[str, str], list[tuple[str, Played]]] = defaultdict(list)
+    seats: dict[tuple[str, str], list[tuple[str, PlayedGame]]] = defaultdict(list)
     for played in games:
         for colour in played.players:
             seats[played.game, played.names.get(colour, colour)].append((colour, played))
@@ -54,7 +54,7 @@ def tallies(games: Iterable[Played]) -> tuple[Tally, ...]:
     return tuple(sorted(rows, key=lambda row: (row.game, -row.won, -row.drawn, row.player)))
 
 
-def _tally(game: str, player: str, sat: list[tuple[str, Played]]) -> Tally:
+def _tally(game: str, player: str, sat: list[tuple[str, PlayedGame]]) -> Tally:
     over = [(colour, played) for colour, played in sat if played.over]
     scored = sum(played.scores[colour] for colour, played in over)
     return Tally(

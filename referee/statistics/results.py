@@ -15,7 +15,7 @@ from table.measured_text import time_utc
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class PlayedGame:
     """A game of a session; `number` counts from 1.
 
     `players` are colours in turn order, `names` people's by colour; `winners` of a game that is
@@ -35,7 +35,7 @@ class Played:
     throws: tuple[Thrown, ...]
 
 
-def games_of(log: LogReader, session: int, games: Games) -> tuple[Played, ...]:
+def games_of(log: LogReader, session: int, games: Games) -> tuple[PlayedGame, ...]:
     """The games of a session as they stand, oldest first; one that was taken back is none.
 
     Raises InputError for no such session, or one whose moves are not legal by these engines.
@@ -44,7 +44,7 @@ def games_of(log: LogReader, session: int, games: Games) -> tuple[Played, ...]:
     return games_in(fold(records, games, f"{log.path}: session {session}"), records)
 
 
-def games_in(ledger: SessionState, records: Iterable[Record]) -> tuple[Played, ...]:
+def games_in(ledger: SessionState, records: Iterable[Record]) -> tuple[PlayedGame, ...]:
     """The games of a session whose fold is known, as they stand, oldest first."""
     by_seq = {record.seq: record for record in records}
     played = []
@@ -55,10 +55,10 @@ def games_in(ledger: SessionState, records: Iterable[Record]) -> tuple[Played, .
     return tuple(reversed(played))
 
 
-def _game(ledger: SessionState, records: Mapping[int, Record]) -> Played:
+def _game(ledger: SessionState, records: Mapping[int, Record]) -> PlayedGame:
     started, begun_ms = ledger.started, records[ledger.game_seq].at_ms
     document = ledger.engine.state_document(ledger.state)
-    return Played(
+    return PlayedGame(
         session=ledger.session,
         game=started.game,
         number=ledger.game_number,

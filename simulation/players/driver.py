@@ -27,7 +27,7 @@ from referee.sessions.events import (
 )
 from referee.sessions.state import SessionState
 from simulation.camera import Pace
-from simulation.players.hands import WHO, People, Steps
+from simulation.players.hands import WHO, PlayerHands, Steps
 from simulation.render.scene import Body, Scene, SceneDie, ScenePiece, Slab, Stage
 from table.solids import Array
 from table.table_config import Setup
@@ -80,7 +80,7 @@ class Act:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class JudgedAct:
     """An act with what the referee said about it, and whether that was right.
 
     `verdict` is "asked" where people were asked, "not seen" where the act could not be seen.
@@ -155,7 +155,7 @@ class DemoTable(Protocol):
         """A camera over it; players play for `session`, and send their commands there."""
 
 
-class Watched(Protocol):
+class ObservedSession(Protocol):
     """What the players know of the game: a `referee.sessions.session.Session`."""
 
     @property
@@ -178,7 +178,7 @@ class Players:
 
     def __init__(
         self,
-        session: Watched,
+        session: ObservedSession,
         setup: Setup,
         stage: Stage,
         play: Play,
@@ -186,7 +186,7 @@ class Players:
         mistakes: float = MISTAKES,
     ) -> None:
         self.state: Any = session.ledger.state
-        self.done: list[Done] = []
+        self.done: list[JudgedAct] = []
         self._session, self._stage, self._play, self._rng, self._mistakes = (
             session,
             stage,
@@ -196,7 +196,7 @@ class Players:
         )
         self._bodies: Bodies = {}
         self._lay_at: dict[str, Bodies] = {}
-        self._people = People(session, setup)
+        self._people = PlayerHands(session, setup)
         self._script = self._evening()
 
     def scene_at(self, at_ms: int) -> Scene:
@@ -297,7 +297,9 @@ class Players:
         stands = self._play.same(self._session.ledger.state, after)
         verdict = _verdict(act, events, stands)
         self.done.append(
-            Done(act, str(self.state), events, "asked" if typed and verdict == "right" else verdict)
+            JudgedAct(
+                act, str(self.state), events, "asked" if typed and verdict == "right" else verdict
+            )
         )
         if act.lawful and stands:
             self.state = self._session.ledger.state

@@ -25,20 +25,20 @@ WHO = "simulated players"
 Steps = Iterator[None]
 
 
-class Told(Protocol):
+class SessionInput(Protocol):
     """Receives what the camera cannot see: a `referee.sessions.session.Session`."""
 
     def command(self, command: Command) -> Any:
         """Say something to the referee; raises InputError."""
 
 
-class People:
+class PlayerHands:
     """The players' arms and their clock, which is the camera's.
 
     What they do is an iterator that is advanced once a frame, after `look_up`.
     """
 
-    def __init__(self, told: Told, setup: Setup) -> None:
+    def __init__(self, told: SessionInput, setup: Setup) -> None:
         self.setup, self._told = setup, told
         self.limbs: tuple[Limb, ...] = ()
         self.now_ms = 0

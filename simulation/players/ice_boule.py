@@ -18,7 +18,7 @@ from referee.presentation.session_view import SessionView
 from referee.sessions.commands import Answer, Command, Hear
 from simulation.camera import PERIOD_MS, Pace, SimulatedCamera, as_fast_as_asked
 from simulation.generate.rest_poses import flush_deg
-from simulation.players.hands import WHO, People, Steps
+from simulation.players.hands import WHO, PlayerHands, Steps
 from simulation.players.ice_boule_table import (
     Tabletop,
     Throw,
@@ -51,7 +51,7 @@ LINE_MM = 8.0
 """Distance of the catapults from the near edge."""
 
 
-class Watched(Protocol):
+class ObservedSession(Protocol):
     """What the players know of the game: a `referee.sessions.session.Session`."""
 
     def view(self) -> SessionView:
@@ -62,7 +62,7 @@ class Watched(Protocol):
 
 
 def simulated_table(
-    session: Watched,
+    session: ObservedSession,
     seed: int,
     period_ms: int = PERIOD_MS,
     start_ms: int = 0,
@@ -81,7 +81,7 @@ class Players:
     The camera calls `scene_at` in order of time. `taken_back` counts throws without a right ruling.
     """
 
-    def __init__(self, session: Watched, setup: Setup, seed: int) -> None:
+    def __init__(self, session: ObservedSession, setup: Setup, seed: int) -> None:
         """Raises InputError for a table on which Ice Boule is not played."""
         if setup.game.target is None:
             raise InputError(
@@ -99,7 +99,7 @@ class Players:
         self._before = self.table
         """The table before the last throw."""
         self._loose: tuple[ScenePiece, ...] = ()
-        self._people = People(session, setup)
+        self._people = PlayerHands(session, setup)
         self._script = self._play()
 
     def scene_at(self, at_ms: int) -> Scene:
@@ -322,7 +322,7 @@ class OpenTable:
         self.rulings: dict[str, str] = {}
         self.empty = None
 
-    def camera(self, session: Watched, start_ms: int, pace: Pace) -> SimulatedCamera:
+    def camera(self, session: ObservedSession, start_ms: int, pace: Pace) -> SimulatedCamera:
         """A camera over it, and players who play for a session."""
         return simulated_table(session, self._seed, start_ms=start_ms, pace=pace)
 

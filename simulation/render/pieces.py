@@ -56,7 +56,7 @@ def tint(piece: ScenePiece) -> Array:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Around:
+class Surroundings:
     """Surroundings of a piece.
 
     `ground` is the light (h, w, 3) of the whole ground without pieces, `grid` the rays that see it,
@@ -94,7 +94,9 @@ class Around:
         return light
 
 
-def draw_piece(out: Colours, piece: ScenePiece, stage: Stage, grid: Grid, around: Around) -> None:
+def draw_piece(
+    out: Colours, piece: ScenePiece, stage: Stage, grid: Grid, around: Surroundings
+) -> None:
     """Paint a piece over what `out` (h, w, 3) shows."""
     box = grid.around(piece.solid.vertices_mm, 3.0)
     if box is None:
@@ -111,7 +113,7 @@ def draw_piece(out: Colours, piece: ScenePiece, stage: Stage, grid: Grid, around
 class _Shell:
     """One piece before one camera: its corners, faces and edges, ready to be layered."""
 
-    def __init__(self, piece: ScenePiece, stage: Stage, part: Grid, around: Around) -> None:
+    def __init__(self, piece: ScenePiece, stage: Stage, part: Grid, around: Surroundings) -> None:
         self.piece, self.stage, self.part, self.around = piece, stage, part, around
         self.world = piece.solid.vertices_mm
         self.corners = part.to_camera(self.world)

@@ -19,7 +19,7 @@ from simulation.render.arms import draw_limbs, limb_points
 from simulation.render.dice import draw_die
 from simulation.render.ground import Colours, draw_ground, table_z_mm
 from simulation.render.painter_order import draw_order
-from simulation.render.pieces import Around, draw_piece, grain, passes
+from simulation.render.pieces import Surroundings, draw_piece, grain, passes
 from simulation.render.rays import Box, Grid, make_grid
 from simulation.render.scene import Body, Limb, Scene, SceneDie, Sensor, Slab, Stage
 from simulation.render.shadows import Shadow, cast_limb_shadow, limb_shadow_mm, shadow_of
@@ -207,7 +207,7 @@ class Renderer:
         out, part = self._ground[box].copy(), self._grid.crop(box)
         for body in bodies:
             self._ground_shadow(body).cast(out, passes(body), part, grain(body))
-        around = Around(self._ground, self._grid, 0.0, self._table_rgb)
+        around = Surroundings(self._ground, self._grid, 0.0, self._table_rgb)
         near = [body for body in bodies if part.around(body.vertices_mm, 3.0) is not None]
         for body in draw_order(near, self.camera.eye_mm):
             if isinstance(body, Slab):

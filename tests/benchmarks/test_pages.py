@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks.__main__ import RESULTS, load, main, names
-from benchmarks.attacks.kills import Life
+from benchmarks.attacks.kills import KilledProcess
 from benchmarks.harness import DOCS, Provenance
 from benchmarks.harness.pages import (
     BY_HAND,
@@ -143,7 +143,7 @@ def kill(lives: int) -> Lived:
     """Stands in for the killing: one life fails."""
     if lives == 1:
         raise ValueError("it lived on")
-    return Lived((Life(3, 0.1),) * lives, 30)
+    return Lived((KilledProcess(3, 0.1),) * lives, 30)
 
 
 def invoke_kill(monkeypatch, out, *words):

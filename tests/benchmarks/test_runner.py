@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.harness import Benchmark
 from benchmarks.harness.benchmark import Pairs, name_of
-from benchmarks.harness.runner import Chosen, run_cases
+from benchmarks.harness.runner import CaseSelection, run_cases
 from table.messages import msg
 
 LEDGER = "BENCHMARK_LEDGER"
@@ -140,15 +140,15 @@ def test_long_cases_that_begin_alike_have_names_of_their_own():
 
 
 def test_a_few_cases_are_always_the_same_and_in_order():
-    few = Chosen(20).of(range(1000))
-    assert few == Chosen(20).of(range(1000))
+    few = CaseSelection(20).of(range(1000))
+    assert few == CaseSelection(20).of(range(1000))
     assert few == sorted(set(few))
     assert len(few) == 20
     assert few[0] < 500 < few[-1]
-    assert Chosen(10).of(range(3)) == Chosen().of(range(3)) == [0, 1, 2]
+    assert CaseSelection(10).of(range(3)) == CaseSelection().of(range(3)) == [0, 1, 2]
 
 
 def test_cases_are_chosen_by_a_text_in_their_names():
     cases = [("icefloe", 1), ("icefloe", 2), ("ice_boule", 1)]
-    assert Chosen(only="icefloe").of(cases) == cases[:2]
-    assert Chosen(1, "boule-1").of(cases) == cases[2:]
+    assert CaseSelection(only="icefloe").of(cases) == cases[:2]
+    assert CaseSelection(1, "boule-1").of(cases) == cases[2:]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardware.backends.led_strip import Strip
-from hardware.backends.wled import COMMANDS, Found, WledPresets, WledStrip, adalight, identify
+from hardware.backends.wled import COMMANDS, StripInfo, WledPresets, WledStrip, adalight, identify
 from hardware.cues import LAMP_RGB, Cue
 from hardware.interfaces import DeviceLost
 from hardware.testing.fake_serial import WledFirmware
@@ -209,5 +209,5 @@ def test_half_an_answer_is_no_answer(wled, presets):
 
 def test_what_answers_is_told(wled, opened):
     port = opened(wled)
-    assert identify(port, lambda _: wled.pump()) == Found("0.15.0", 100)
+    assert identify(port, lambda _: wled.pump()) == StripInfo("0.15.0", 100)
     assert identify(port, lambda _: None) is None

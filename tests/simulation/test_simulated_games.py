@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from benchmarks.games.playing import STUCK, Deed, Game, needed, play
+from benchmarks.games.playing import STUCK, Game, RefereedAct, needed, play
 from benchmarks.harness import Provenance
 from benchmarks.harness.pages import BY_HAND, Results, rendered
 from benchmarks.suite.games import BENCHMARK, Options
@@ -169,8 +169,8 @@ def page(played, before):
 
 def test_nearly_all_is_not_said_to_be_all():
     good, bad = (
-        Deed("move", True, ("a1-a2",), "right", ("Fine.",)),
-        Deed("move", True, ("a1-a2",), "asked", ("Was it?",)),
+        RefereedAct("move", True, ("a1-a2",), "right", ("Fine.",)),
+        RefereedAct("move", True, ("a1-a2",), "asked", ("Was it?",)),
     )
     assert "| 3000 | 2999 (99.97%) | 1 |" in page(
         [Game("icefloe", 1, 1640, (*[good] * 2999, bad), (1,), (1,), True)], ""
@@ -179,8 +179,8 @@ def test_nearly_all_is_not_said_to_be_all():
 
 def test_the_page_tells_what_was_played_and_what_went_otherwise():
     good, bad = (
-        Deed("move", True, ("a1-a2",), "right", ("Fine.",)),
-        Deed("stolen ice", False, (), "nothing", (), "Show it better."),
+        RefereedAct("move", True, ("a1-a2",), "right", ("Fine.",)),
+        RefereedAct("stolen ice", False, (), "nothing", (), "Show it better."),
     )
     played = [
         Game("icebreaker", 7, 1640, (good, bad, *[bad] * (STUCK - 1)), (1,), (2,)),

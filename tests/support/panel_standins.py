@@ -16,7 +16,7 @@ import numpy as np
 from calibration.progress import LensGuide
 from calibration.wizard import Job, Step
 from engines import GAMES
-from referee.live.correction import PieceCorrection, Reread
+from referee.live.correction import CorrectedVerdict, PieceCorrection
 from referee.live.table_monitor import TableRequest
 from referee.presentation.session_view import SessionView
 from referee.sessions.commands import Command, Hear, Undo
@@ -31,7 +31,7 @@ from referee.sessions.events import (
     SessionStarted,
     VerdictReached,
 )
-from referee.sessions.secret_votes import Touched
+from referee.sessions.secret_votes import AffectedVotes
 from referee.sessions.session import Session
 from referee.sessions.status import Pointed, RefereeStatus
 from table.clearance import clearance
@@ -482,18 +482,18 @@ class FakeSession:
             Choice(label="Nothing happened that counts"),
         )
 
-    def touched(self, command: Command) -> Touched:
+    def touched(self, command: Command) -> AffectedVotes:
         """Votes as IceFloe hears them; those of the view's `hidden` are there to be taken back."""
         if isinstance(command, Hear):
             voter = GAMES["icefloe"].secret_voter(command.heard)
-            return Touched(frozenset([voter] if voter else []))
+            return AffectedVotes(frozenset([voter] if voter else []))
         if isinstance(command, Undo):
-            return Touched(
+            return AffectedVotes(
                 frozenset(
                     player for player, seq in self.shown["hidden"].items() if seq == command.record
                 )
             )
-        return Touched()
+        return AffectedVotes()
 
     def command(
         self, command: Command, allow: Callable[[Command], Command] | None = None
@@ -577,9 +577,9 @@ class FakeLive:
             raise self.no_table
         return 16, seen_end()
 
-    def reread(self, pieces: Sequence[PieceCorrection]) -> Reread:
+    def reread(self, pieces: Sequence[PieceCorrection]) -> CorrectedVerdict:
         self.told = list(pieces)
-        return Reread(
+        return CorrectedVerdict(
             16,
             "Blue's piece lies nearer.",
             (("so it was", ("throw blue large 9.00", "void")),),

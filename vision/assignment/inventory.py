@@ -114,7 +114,7 @@ def _in_one_place(one: Hypothesis, other: Hypothesis) -> bool:
     )
 
 
-def as_the_game_has_them(
+def apply_piece_inventory(
     spots: list[PieceEstimate], photo: Photo
 ) -> tuple[list[PieceEstimate], list[PieceEstimate]]:
     """Spots, the most certain first, with colours and sizes that the game allows together.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Protocol, runtime_checkable
 
-from table.errors import InputError, ToldError
+from table.errors import InputError, MessageError
 from table.messages import Message, msg, phrase
 from table.table_config import Setup
 from vision.cameras.frame import Frame
@@ -51,7 +51,7 @@ def is_unicode(text: str) -> bool:
     return True
 
 
-class CameraLost(ToldError):  # noqa: N818 - a fact about the world, not a mistake of the program
+class CameraLost(MessageError):  # noqa: N818 - a fact about the world, not a mistake of the program
     """The camera gives no frames for now; the text is the reason in one line.
 
     A later `read` tries to reach it again.

@@ -81,7 +81,7 @@ def epoch_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-class Stamped(NamedTuple):
+class TimestampedPicture(NamedTuple):
     """A picture and when it came, on both clocks."""
 
     picture: Picture
@@ -114,7 +114,7 @@ class LiveCamera:
         """
         self.name = name
         self._connect, self._patience_s = connect, patience_s
-        self._stamp = lambda picture: Stamped(picture, clock(), wall_clock())
+        self._stamp = lambda picture: TimestampedPicture(picture, clock(), wall_clock())
         self._setup = setup
         self._pump: _Pump | None = None
         self._closed = False
@@ -169,16 +169,16 @@ class LiveCamera:
 class _Pump:
     """Reads every image of a feed in its own thread and keeps the newest."""
 
-    def __init__(self, feed: Feed, stamp: Callable[[Picture], Stamped]) -> None:
+    def __init__(self, feed: Feed, stamp: Callable[[Picture], TimestampedPicture]) -> None:
         self._feed, self._stamp = feed, stamp
         self._changed = threading.Condition()
-        self._newest: Stamped | None = None
+        self._newest: TimestampedPicture | None = None
         self._error: CameraLost | InputError | None = None
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
         self._thread.start()
 
-    def newest(self, patience_s: float) -> Stamped:
+    def newest(self, patience_s: float) -> TimestampedPicture:
         """Wait for an image that was not returned before; raises CameraLost."""
         with self._changed:
             self._changed.wait_for(lambda: self._newest or self._error, patience_s)

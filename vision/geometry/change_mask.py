@@ -73,7 +73,7 @@ def shaded(now: Image, before: Image) -> NDArray[np.bool_]:
     return np.asarray((left > SHADED) & (left < BRIGHTER) & (hue < HUE_LEVELS))
 
 
-class _Apart(NamedTuple):
+class _Difference(NamedTuple):
     """Differences in `levels` (h, w) after a global change of light.
 
     `middle` and `noise` are the median and noise of the unchanged pixels.
@@ -84,7 +84,7 @@ class _Apart(NamedTuple):
     noise: float
 
 
-def _apart(now: Image, before: Image) -> _Apart:
+def _apart(now: Image, before: Image) -> _Difference:
     apart = np.asarray(cv2.blur(cv2.subtract(now, before, dtype=cv2.CV_32F), (3, 3)), np.float32)
     by_block = np.median(_blocks(apart[::EVERY_PX, ::EVERY_PX]), axis=1)
     least_changed = np.argsort(np.abs(by_block).max(axis=1), kind="stable")
@@ -96,7 +96,7 @@ def _apart(now: Image, before: Image) -> _Apart:
     middles = np.median(blocks, axis=1)
     noises = SIGMAS_A_MEDIAN * np.median(np.abs(blocks - middles[:, None]), axis=1)
     middle, noise = (float(np.quantile(some, STILL_SHARE)) for some in (middles, noises))
-    return _Apart(most, middle, noise)
+    return _Difference(most, middle, noise)
 
 
 def _blocks(picture: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -46,7 +46,7 @@ class StillCamera:
     """
 
     def __init__(self) -> None:
-        self._known: _Known | None = None
+        self._known: _TrackedCamera | None = None
         self._before: tuple[Camera, Setup] | None = None
         """The last place that was sure; of copies of fiducials in view, those seen from there are
         the table's.
@@ -66,7 +66,7 @@ class StillCamera:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Known:
+class _TrackedCamera:
     """A located camera, and its image in the windows of the cards."""
 
     camera: Camera
@@ -82,7 +82,7 @@ class _Known:
         )
 
 
-def _known(image: Image, camera: Camera, setup: Setup) -> _Known:
+def _known(image: Image, camera: Camera, setup: Setup) -> _TrackedCamera:
     """Store the cards' windows, even of covered cards.
 
     When those show again, the pose can be improved.
@@ -99,7 +99,7 @@ def _known(image: Image, camera: Camera, setup: Setup) -> _Known:
         high = np.minimum(np.ceil(corners.max(axis=0)) + 1, image.shape[1::-1]).astype(int)
         if (high - low > 4).all():
             windows.append((slice(low[1], high[1]), slice(low[0], high[0])))
-    return _Known(
+    return _TrackedCamera(
         camera, setup, image.shape, [(window, _grey(image, window)) for window in windows]
     )
 

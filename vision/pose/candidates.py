@@ -26,7 +26,7 @@ from vision.pose.contact import Support, rested
 from vision.pose.edge_alignment import align_to_edges
 from vision.pose.initial_poses import (
     MOST_AGAINST,
-    Guess,
+    InitialPose,
     doubtful_guesses,
     guesses,
     lying_on_its_side,
@@ -83,7 +83,7 @@ class Candidate:
     """A place with a piece: sizes and poses fitted to its keypoints, the most probable first."""
 
     looked: KeypointEstimate
-    rivals: list[Guess]
+    rivals: list[InitialPose]
     chance: float
 
     @property
@@ -92,9 +92,9 @@ class Candidate:
         return self.rivals[0].guess
 
 
-Asked = tuple[list[Guess], list[Array]]
+Asked = tuple[list[InitialPose], list[Array]]
 """Candidates at a place, the most probable first, and outlines (n, 2) px of what may hide it."""
-Leaning = TypeVar("Leaning", Guess, "PoseHypothesis")
+Leaning = TypeVar("Leaning", InitialPose, "PoseHypothesis")
 Company = tuple[Candidate, ...]
 """A piece, and those near enough to hide part of it."""
 
@@ -285,7 +285,9 @@ def _at_rest(spot: PieceEstimate, near: list[PieceEstimate]) -> PieceEstimate:
     )
 
 
-def _supported(rivals: list[Guess], near: list[Hypothesis], lean_anywhere: bool) -> list[Guess]:
+def _supported(
+    rivals: list[InitialPose], near: list[Hypothesis], lean_anywhere: bool
+) -> list[InitialPose]:
     """The rivals, the most probable first, with leaning pieces resting on a near one.
 
     A leaning piece without support is dropped if other readings remain, or penalized in games in
@@ -398,7 +400,7 @@ def _also_otherwise(
         ways = []
         if best.guess.pose == "lying" and best.fit is not None:
             ways += [
-                Guess(guess, known, rivals[0].evidence - LARGER)
+                InitialPose(guess, known, rivals[0].evidence - LARGER)
                 for guess, known in larger_alternatives(best.guess, best.fit, photo)
             ]
         if best.fit is not None and best.fit < MISFIT:
@@ -414,7 +416,7 @@ def _also_otherwise(
                 else []
             )
             ways += [
-                Guess(guess, known, _for_size(guess.size, rivals) - MOST_AGAINST)
+                InitialPose(guess, known, _for_size(guess.size, rivals) - MOST_AGAINST)
                 for guess, known in looks
             ]
         if ways:
@@ -427,7 +429,7 @@ def _also_otherwise(
     return asked, tried
 
 
-def _for_size(size: PieceSize, rivals: list[Guess]) -> float:
+def _for_size(size: PieceSize, rivals: list[InitialPose]) -> float:
     """Evidence for a size of a lying piece.
 
     It is that of the keypoints, unless the piece seemed to stand, which may be a printed square.
@@ -463,7 +465,7 @@ def _verified(
 def _settled(
     best: PoseHypothesis,
     look: Look | None,
-    rivals: list[Guess],
+    rivals: list[InitialPose],
     photo: Photo,
     hidden_by: list[Array],
 ) -> PoseHypothesis:
@@ -497,7 +499,7 @@ def _settled(
 def _agreed(
     best: PoseHypothesis,
     look: Look | None,
-    vertices: Guess,
+    vertices: InitialPose,
     photo: Photo,
     hidden_by: list[Array],
     around: Area | None,
@@ -531,7 +533,7 @@ def _together(
 
 
 def on_edges(
-    rivals: list[Guess], photo: Photo, hidden_by: list[Array], around: Area | None
+    rivals: list[InitialPose], photo: Photo, hidden_by: list[Array], around: Area | None
 ) -> tuple[PoseHypothesis, ...]:
     """The rivals aligned with the edges of the photograph, the most probable first.
 
@@ -554,7 +556,7 @@ def on_edges(
     return tuple(sorted(tried, key=_against))
 
 
-def _against(one: Guess | PoseHypothesis) -> float:
+def _against(one: InitialPose | PoseHypothesis) -> float:
     return -one.evidence
 
 

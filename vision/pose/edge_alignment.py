@@ -130,7 +130,7 @@ def _shares(count: int) -> Array:
     return np.linspace(END_SHARE, 1 - END_SHARE, count)
 
 
-def votes(points: Samples, photo: Photo) -> Array:
+def edge_log_likelihood(points: Samples, photo: Photo) -> Array:
     """Log-likelihood ratios (n, s) of the edge at each of s places, PLACE_PX apart, to no edge."""
     search, count = _search(), len(points.at_px)
     at = points.at_px[:, None] + points.normal_px[:, None] * search.t[:, None]
@@ -189,7 +189,7 @@ def align_to_edges(
         if points is None:
             return placed
         before = np.linalg.solve(root, guess.parameters - here.parameters)
-        scores, inside = votes(points, photo) / POOL, 0.0
+        scores, inside = edge_log_likelihood(points, photo) / POOL, 0.0
         if area is not None:
             outline = photo.silhouette(here.solid)
             scores += region_log_likelihood(points, area, outline) / PIXELS_TOGETHER
@@ -238,7 +238,7 @@ def _search() -> _Search:
 
 
 def _density(
-    jacobian: Array, votes: Array, before: Array, room: tuple[float, Array] | None
+    jacobian: Array, scores: Array, before: Array, room: tuple[float, Array] | None
 ) -> tuple[Array, Array, float]:
     """Mean (p,) and covariance (p, p) of a move in sigmas, and the log evidence.
 
@@ -256,8 +256,8 @@ def _density(
     proposal = np.log(0.75 * near + 0.25 * far)
     mean, settled = before.copy(), False
     root: Array = np.eye(p)
-    table, at_place = votes.astype(np.float32), (jacobian / PLACE_PX).astype(np.float32)
-    row = np.repeat(np.arange(len(votes), dtype=np.float32)[:, None], len(draws), axis=1)
+    table, at_place = (scores.astype(np.float32), (jacobian / PLACE_PX).astype(np.float32))
+    row = np.repeat(np.arange(len(scores), dtype=np.float32)[:, None], len(draws), axis=1)
     for _ in range(ROUNDS):
         moves = mean + spread @ root.T
         place = at_place @ moves.T.astype(np.float32) + np.float32(REACH_PX / PLACE_PX)

@@ -51,7 +51,7 @@ largest number of candidates.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Guess:
+class InitialPose:
     """A size and pose fitted to the vertices, the covariance (p, p), and the log evidence."""
 
     guess: Hypothesis
@@ -65,7 +65,7 @@ def guesses(
     habit: Array,
     eye_mm: Array,
     z_mm: Sequence[float],
-) -> list[list[Guess]]:
+) -> list[list[InitialPose]]:
     """All probable sizes and poses of each place, the most probable first.
 
     `habit` (3,) is the prior of the game for the poses, `z_mm` the height of what each stands on.
@@ -75,7 +75,7 @@ def guesses(
 
 def doubtful_guesses(
     looked: KeypointEstimate, sizes: Sequence[PieceSize], habit: Array, eye_mm: Array, z_mm: float
-) -> list[Guess]:
+) -> list[InitialPose]:
     """The most probable of all sizes and poses, however improbable, for uncertain keypoints.
 
     Also one that lies the other way round.
@@ -89,7 +89,7 @@ def doubtful_guesses(
     ]
 
 
-def lying_on_its_side(one: Guess) -> list[Guess]:
+def lying_on_its_side(one: InitialPose) -> list[InitialPose]:
     """The four ways in which a piece that seems to stand may lie with its base to the camera."""
     corners, ways = one.guess.solid.vertices_mm[:4, :2], []
     for edge in (corners + np.roll(corners, 1, axis=0)) / 2:
@@ -102,17 +102,17 @@ def lying_on_its_side(one: Guess) -> list[Guess]:
             y_mm=float(edge[1]),
             heading_deg=heading_deg,
         )
-        ways.append(Guess(lies, np.diag(LYING_SLACK**2), one.evidence - MOST_AGAINST))
+        ways.append(InitialPose(lies, np.diag(LYING_SLACK**2), one.evidence - MOST_AGAINST))
     return ways
 
 
-def _turned_round(one: Guess) -> Guess:
+def _turned_round(one: InitialPose) -> InitialPose:
     """The same piece with its tip where its base was, with the lowest evidence."""
     tip = one.guess.solid.vertices_mm[4]
     turned = replace(
         one.guess, x_mm=float(tip[0]), y_mm=float(tip[1]), heading_deg=one.guess.heading_deg + 180
     )
-    return Guess(turned, one.covariance, -np.inf)
+    return InitialPose(turned, one.covariance, -np.inf)
 
 
 def _laid_out(
@@ -123,7 +123,7 @@ def _laid_out(
     z_mm: Sequence[float],
     asked_above: float,
     at_least: float,
-) -> list[list[Guess]]:
+) -> list[list[InitialPose]]:
     """Fit sizes and poses above a prior probability, which is raised to a lower bound."""
     asked: list[tuple[Hypothesis, KeypointEstimate]] = []
     told: list[tuple[int, float]] = []
@@ -132,13 +132,15 @@ def _laid_out(
         for i, j in np.argwhere(weights >= asked_above):
             asked.append((_start(one, sizes[i], POSES[j], height_mm), one))
             told.append((k, float(np.log(max(weights[i, j], at_least)))))
-    out: list[list[Guess]] = [[] for _ in looked]
+    out: list[list[InitialPose]] = [[] for _ in looked]
     for (k, before), guess in zip(told, _standing_clear(asked, eye_mm), strict=True):
         out[k].append(replace(guess, evidence=before + guess.evidence))
     return [sorted(some, key=lambda guess: -guess.evidence) for some in out]
 
 
-def _standing_clear(asked: list[tuple[Hypothesis, KeypointEstimate]], eye_mm: Array) -> list[Guess]:
+def _standing_clear(
+    asked: list[tuple[Hypothesis, KeypointEstimate]], eye_mm: Array
+) -> list[InitialPose]:
     """Each hypothesis fitted to its keypoints.
 
     A leaning one that would reach into the table is also fitted inside out.
@@ -194,7 +196,7 @@ def _start(looked: KeypointEstimate, size: PieceSize, pose: Pose, z_mm: float) -
     )
 
 
-def _laid(asked: list[tuple[Hypothesis, KeypointEstimate]], eye_mm: Array) -> list[Guess]:
+def _laid(asked: list[tuple[Hypothesis, KeypointEstimate]], eye_mm: Array) -> list[InitialPose]:
     """Least-squares fit of each hypothesis to the seen vertices, all at once.
 
     Gauss-Newton with Huber weights; only a leaning one has a free tilt.
@@ -244,7 +246,7 @@ def _laid(asked: list[tuple[Hypothesis, KeypointEstimate]], eye_mm: Array) -> li
         known = covariance[:count, :count]
         # Laplace's approximation: one that has more to choose from must be better for it.
         room = 0.5 * float(np.linalg.slogdet(known)[1]) - float(np.log(SLACK[:count]).sum())
-        laid.append(Guess(start.at(place[:count]), known, room - float(against)))
+        laid.append(InitialPose(start.at(place[:count]), known, room - float(against)))
     return laid
 
 

@@ -27,7 +27,7 @@ AGAIN_S = 0.02
 """Time until a listener that has not been sent everything is sent more."""
 
 
-class Carried:
+class CarriedConnection:
     """A listener's own connection."""
 
     def __init__(
@@ -119,7 +119,7 @@ class Fanout:
 
         Its place among the streams is given back when it ends.
         """
-        one = Carried(connection, head, self._streams.bulletin.hello, chunked, listener)
+        one = CarriedConnection(connection, head, self._streams.bulletin.hello, chunked, listener)
         one.tell(listener.after, self._streams.bulletin.moment(), 0.0)
         listener.carried = True
         with self._lock:
@@ -136,7 +136,7 @@ class Fanout:
             newest = self._streams.bulletin.wait(newest, AGAIN_S if busy else POLL_S)
             passed_s, last = time.monotonic() - last, time.monotonic()
             with self._lock:
-                spoke: list[Carried] = [key.data for key, _ in self._selector.select(0)]
+                spoke: list[CarriedConnection] = [key.data for key, _ in self._selector.select(0)]
             gone = [one for one in spoke if one.gone()]
             moment = self._streams.bulletin.moment()
             gone += [
@@ -150,11 +150,11 @@ class Fanout:
             self._drop(one)
         self._selector.close()
 
-    def _all(self) -> list[Carried]:
+    def _all(self) -> list[CarriedConnection]:
         with self._lock:
             return [key.data for key in self._selector.get_map().values()]
 
-    def _drop(self, one: Carried) -> None:
+    def _drop(self, one: CarriedConnection) -> None:
         with self._lock:
             self._selector.unregister(one.connection)
         one.end()

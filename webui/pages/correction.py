@@ -13,7 +13,7 @@ import numpy as np
 from flask import Blueprint, Response, current_app, make_response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from referee.live.correction import PieceCorrection, Reread
+from referee.live.correction import CorrectedVerdict, PieceCorrection
 from referee.sessions.misreadings import plain
 from table.errors import InputError, message_of
 from table.messages import msg, sentences
@@ -85,7 +85,7 @@ def fix(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
         record: int,
         pieces: Sequence[PieceCorrection],
         notice: str,
-        again: Reread | None,
+        again: CorrectedVerdict | None,
         status: int = 200,
     ) -> Response:
         table = live.last_table()[1] if pieces else None

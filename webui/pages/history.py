@@ -16,7 +16,7 @@ from referee.sessions.event_store import LogReader
 from referee.sessions.state import SessionState
 from referee.statistics.history import HistoryCache, SessionHistory, Step
 from referee.statistics.players import Tally, tallies
-from referee.statistics.results import Played
+from referee.statistics.results import PlayedGame
 from referee.statistics.throws import Hit, Landing, hits, landings, squares_hit
 from table.errors import InputError, message_of
 from table.messages import msg
@@ -32,7 +32,7 @@ SHOWN_SESSIONS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class SessionCounts:
     """What can be counted in some sessions: tables, and the drawings of games that have them."""
 
     tallies: tuple[Tally, ...]
@@ -150,7 +150,7 @@ def _story(stories: HistoryCache, session: int) -> SessionHistory:
         raise Refusal(404, "no_session", message_of(error)) from error
 
 
-def count(told: Sequence[SessionHistory]) -> Counted:
+def count(told: Sequence[SessionHistory]) -> SessionCounts:
     """Statistics of sessions, by people's names where they were told."""
     played = [(story, each) for story in told for each in story.games]
     gaps: dict[str, list[float]] = {}
@@ -172,7 +172,7 @@ def count(told: Sequence[SessionHistory]) -> Counted:
                 squares.setdefault(ledger.started.names.get(player, player), []).append(counts)
     maps = ((player, around_target(found)) for player, found in landed.items())
     boards = ((player, on_squares(counts)) for player, counts in squares.items())
-    return Counted(
+    return SessionCounts(
         tallies(each for _, each in played),
         strips(gaps),
         tuple((player, heat) for player, heat in maps if heat),
@@ -189,7 +189,7 @@ def _last_ledgers(story: SessionHistory) -> Iterable[SessionState]:
         ledger = ledger.earlier
 
 
-def _name(played: Played, player: str) -> str:
+def _name(played: PlayedGame, player: str) -> str:
     return played.names.get(player, player)
 
 

@@ -26,7 +26,7 @@ dash in the middle. docs/PANEL.md ("Guessing codes") says how far guessing gets.
 OWNER_ONLY = 0o600
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class StoredCodes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What must last: `seats` are visitors' ids by colour, in session `session`."""
 
     format: Literal["rinkside-access/1"] = "rinkside-access/1"
@@ -52,13 +52,13 @@ class Codes:
         if path is not None and path.exists():
             self._now = _read(path)
         else:
-            self._now = Kept(
+            self._now = StoredCodes(
                 key=secrets.token_hex(32), host=new_code(HOST_LENGTH), table=new_code(TABLE_LENGTH)
             )
             self._write()
 
     @property
-    def now(self) -> Kept:
+    def now(self) -> StoredCodes:
         """The document as it is."""
         return self._now
 
@@ -88,7 +88,7 @@ class Codes:
             )
 
 
-def _read(path: Path) -> Kept:
+def _read(path: Path) -> StoredCodes:
     document = read_json(path)  # first: it refuses what is no file of its own
     try:
         path.chmod(OWNER_ONLY)
@@ -101,7 +101,7 @@ def _read(path: Path) -> Kept:
                 raw=error.strerror,
             )
         ) from error
-    return convert(document, Kept, str(path))
+    return convert(document, StoredCodes, str(path))
 
 
 def new_code(length: int) -> str:

@@ -30,7 +30,7 @@ from referee.sessions.commands import (
     Undo,
     Uphold,
 )
-from referee.sessions.secret_votes import Touched
+from referee.sessions.secret_votes import AffectedVotes
 from referee.sessions.verdict_events import HOST_DECIDES
 from table.messages import msg, sentences
 from webui.interfaces import SessionPort
@@ -204,7 +204,7 @@ def allowed(
     return command
 
 
-def refuse_others_votes(visitor: Visitor, touched: Touched, held: Collection[str]) -> None:
+def refuse_others_votes(visitor: Visitor, touched: AffectedVotes, held: Collection[str]) -> None:
     """Raise Refusal where a command would touch somebody else's hidden vote, or show any.
 
     Votes of a seat that nobody else holds may be touched.

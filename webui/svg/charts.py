@@ -46,7 +46,7 @@ class Strips:
 
 
 @dataclass(frozen=True, slots=True)
-class Heat:
+class HeatCell:
     """One cell of a map, of side 1: how many there, and the share of the fullest one."""
 
     x: float
@@ -62,7 +62,7 @@ class HeatMap:
     `half` is the number of cells from the middle to the edge; `rings` are (radius, mm).
     """
 
-    cells: tuple[Heat, ...]
+    cells: tuple[HeatCell, ...]
     half: float
     side_mm: int
     rings: tuple[tuple[float, int], ...]
@@ -119,7 +119,9 @@ def around_target(landings: Sequence[Landing]) -> HeatMap | None:
     )
     inside = {at: count for at, count in bins.items() if all(-BINS <= k < BINS for k in at)}
     most = max(inside.values(), default=1)
-    cells = tuple(Heat(x, -y - 1, count, count / most) for (x, y), count in sorted(inside.items()))
+    cells = tuple(
+        HeatCell(x, -y - 1, count, count / most) for (x, y), count in sorted(inside.items())
+    )
     rings = tuple((k, k * side_mm) for k in range(2, BINS + 1, 2))
     return HeatMap(cells, BINS, side_mm, rings, len(landings) - sum(inside.values()))
 
@@ -133,7 +135,9 @@ def on_squares(counts: Iterable[Mapping[str, int]]) -> HeatMap | None:
         return None
     most = max(total.values())
     cells = (
-        Heat(ord(square[0]) - ord("a") - SIDE / 2, SIDE / 2 - int(square[1]), count, count / most)
+        HeatCell(
+            ord(square[0]) - ord("a") - SIDE / 2, SIDE / 2 - int(square[1]), count, count / most
+        )
         for square, count in sorted(total.items())
     )
     return HeatMap(tuple(cells), SIDE / 2, 0, (), 0)

@@ -22,7 +22,7 @@ from calibration.lens.fit import calibrate_lens
 from calibration.lens.guidance import Guidance, begin
 from calibration.lens.overlay import coverage_picture, draw_guidance
 from calibration.lens.synthetic_views import random_lens, random_pose, simulated_view, wide_lens
-from calibration.lens.target import Charuco, ChessTarget, Found, NotFound
+from calibration.lens.target import Charuco, ChessTarget, DetectedCorners, NotFound
 from calibration.lens.views import Views
 from cli.main import main
 from table.errors import InputError
@@ -36,7 +36,7 @@ from vision.geometry.camera_model import pose_of
 pytestmark = pytest.mark.slow
 
 
-def shown(lens: Lens, pose, rng: np.random.Generator) -> Found:
+def shown(lens: Lens, pose, rng: np.random.Generator) -> DetectedCorners:
     """What a camera with this lens sees of the target in a pose: corners inside the picture, with
     noise.
     """
@@ -44,15 +44,15 @@ def shown(lens: Lens, pose, rng: np.random.Generator) -> Found:
     inside = ((view.pixels > 2) & (view.pixels < np.array([lens.width, lens.height]) - 3)).all(
         axis=1
     )
-    return Found(view.target_mm[inside], view.pixels[inside], 1.0)
+    return DetectedCorners(view.target_mm[inside], view.pixels[inside], 1.0)
 
 
-def held(guidance: Guidance, found: Found, at_ms: int) -> Guidance:
+def held(guidance: Guidance, found: DetectedCorners, at_ms: int) -> Guidance:
     """The target held still for a second."""
     return guidance.after(found, at_ms).after(found, at_ms + 1000)
 
 
-def asked_for(guidance: Guidance, lens: Lens, rng: np.random.Generator) -> Found:
+def asked_for(guidance: Guidance, lens: Lens, rng: np.random.Generator) -> DetectedCorners:
     """The target as a player holds it who follows: about where it is asked for."""
     outline = np.column_stack([guidance.target.outline_mm, np.zeros(4)])
     turn, shift = pose_of(outline, guidance.next_place.outline_px, lens)
@@ -127,7 +127,7 @@ def test_places_are_in_the_picture_and_not_where_the_target_was(target) -> None:
         )[0].reshape(-1, 2)
         guidance = held(
             guidance,
-            Found(target.corners_mm, pixels + rng.normal(0, 0.1, pixels.shape), 1.0),
+            DetectedCorners(target.corners_mm, pixels + rng.normal(0, 0.1, pixels.shape), 1.0),
             2000 * step,
         )
         assert guidance.doing == "taken", guidance.message
@@ -143,11 +143,13 @@ def test_what_is_of_no_use_is_refused_with_its_reason() -> None:
         "the target is mirrored: turn mirroring off",
     )
     first = shown(lens, random_pose(lens, rng, most_tilt_deg=2.0), rng)
-    soft = held(guidance, Found(first.target_mm, first.pixels, 3.1), 0)
+    soft = held(guidance, DetectedCorners(first.target_mm, first.pixels, 3.1), 0)
     assert (soft.doing, soft.taken) == ("refused", ())
     assert soft.message.startswith("it is blurred: edges are 3.1 px wide")
     once = held(guidance, first, 0)
-    again = held(once, Found(first.target_mm, first.pixels + 0.02 * lens.width, 1.0), 2000)
+    again = held(
+        once, DetectedCorners(first.target_mm, first.pixels + 0.02 * lens.width, 1.0), 2000
+    )
     assert (again.doing, again.message) == (
         "refused",
         "it shows the same as another: as view-01; move or tilt the target between photographs",
@@ -167,7 +169,7 @@ def test_a_view_is_taken_only_when_the_target_is_held_still() -> None:
     guidance = begin(Charuco(), size(lens))
     found = shown(lens, random_pose(lens, rng), rng)
     for step in range(30):
-        moved = Found(found.target_mm, found.pixels + step * 0.003 * lens.width, 1.0)
+        moved = DetectedCorners(found.target_mm, found.pixels + step * 0.003 * lens.width, 1.0)
         guidance = guidance.after(moved, 100 * step)
         assert (guidance.doing, guidance.message) == ("holding", "hold still")
     still = guidance.after(moved, 3400)

@@ -25,7 +25,7 @@ SPOKEN = {
         ice.Objection,
         ice.Finding,
     ),
-    "zamboni_wars": (zamboni.Roll, zamboni.Die, zamboni.Fire, zamboni.Hold, zamboni.Early),
+    "zamboni_wars": (zamboni.Roll, zamboni.Die, zamboni.Fire, zamboni.Hold, zamboni.EarlyRoll),
 }
 """Moves that leave the table as it is, whatever they say."""
 
@@ -49,7 +49,7 @@ def asked_for(game, name, state):
     """
     players = state.players
     if name == "zamboni_wars":
-        more = [zamboni.Early(player, 6) for player in (state.to_move, state.follower)]
+        more = [zamboni.EarlyRoll(player, 6) for player in (state.to_move, state.follower)]
     else:
         more = [
             ice.Penalty(player)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from engines import GAMES
 from hardware.interfaces import Press
-from referee.devices.answer_picker import Choosing
+from referee.devices.answer_picker import AnswerSelection
 from referee.devices.buttons import DECIDED_BY, commands_of, roller
 from referee.sessions.caliper_answers import Measuring, in_question
 from referee.sessions.commands import Answer, Hear, NextGame, Pause, Resume, Roll, Undo
@@ -143,7 +143,7 @@ def offered(*labels):
     asked = QuestionAsked(
         code="boule.too_close", message="", choices=tuple(Choice(label=label) for label in labels)
     )
-    return Choosing.begin(Record(seq=9, session=1, at_ms=0, event=asked))
+    return AnswerSelection.begin(Record(seq=9, session=1, at_ms=0, event=asked))
 
 
 def test_answers_are_pointed_at_one_after_the_other_and_then_none():
@@ -165,7 +165,7 @@ def test_answers_are_pointed_at_one_after_the_other_and_then_none():
 
 
 def test_there_is_nothing_to_point_at_without_a_question():
-    assert Choosing.begin(None) is None
+    assert AnswerSelection.begin(None) is None
     assert offered() is None
 
 

@@ -15,7 +15,7 @@ import pytest
 from benchmarks.games.misreading import read_truly
 from benchmarks.games.piece_faults import FAULTS
 from cli.referee import verdict_document
-from referee.devices.answer_picker import Choosing
+from referee.devices.answer_picker import AnswerSelection
 from referee.live.correction import PieceCorrection
 from referee.live.referee import Referee
 from referee.sessions.commands import Answer, Correct, Hear, Pause, Resume, Undo
@@ -427,7 +427,7 @@ def test_what_nothing_near_explains_is_the_start_all_the_same_if_the_host_says_s
     ]
     _, question, answer = (record.event for record in records)
     assert question.evidence["host_decides"]
-    assert Choosing.begin(records[1]) is None, "no button answers it"
+    assert AnswerSelection.begin(records[1]) is None, "no button answers it"
     assert (answer.holds, answer.message) == (
         True,
         "Take it as the start all the same: decided by players.",
@@ -650,11 +650,11 @@ def test_rule_now_takes_the_only_explanation(film_in):
     film = film_in("icebreaker")
     film.show(misread(film, film.start(), COLOUR))
     film.run()
-    choosing = Choosing.begin(film.session.ledger.question)
+    choosing = AnswerSelection.begin(film.session.ledger.question)
     assert choosing.may_take
     film.session.command(choosing.answer("a button"))
     assert film.session.ledger.standing
-    assert not Choosing(1, ("red", "blue")).may_take
+    assert not AnswerSelection(1, ("red", "blue")).may_take
 
 
 def test_rule_now_asks_about_a_refusal_that_may_be_a_misreading(film_in):

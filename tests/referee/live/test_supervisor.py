@@ -10,7 +10,7 @@ import pytest
 from referee.live.patient_session import RETRY_S, PatientSession
 from referee.live.recorded_inputs import Input
 from referee.live.referee import Referee
-from referee.live.supervisor import MOST_FAILURES, WITHIN_S, Halted, Supervisor
+from referee.live.supervisor import MOST_FAILURES, WITHIN_S, RefereeHalted, Supervisor
 from referee.sessions.commands import Pause, Roll, Undo
 from referee.sessions.event_store import Log, LogFailed
 from referee.sessions.events import Reopened, SessionStarted, VerdictReached
@@ -142,7 +142,7 @@ def test_one_that_fails_at_once_again_and_again_is_halted_with_the_reason(
         *hold(3000, red, blue),
     )
     with pytest.raises(
-        Halted,
+        RefereeHalted,
         match=(
             r"failed 3 times within a minute \(ValueError: mistake 2 of mine\) and was halted.*"
             r" --resume 1$"
@@ -175,7 +175,7 @@ def test_a_referee_that_cannot_be_made_anew_has_failed_too(stage, hold, red):
         raise InputError("the log cannot be read")
 
     table.renew = renew
-    with pytest.raises(Halted, match="InputError: the log cannot be read"):
+    with pytest.raises(RefereeHalted, match="InputError: the log cannot be read"):
         table.run()
 
 

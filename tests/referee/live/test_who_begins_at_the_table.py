@@ -16,7 +16,7 @@ from referee.live.referee import Referee
 from referee.sessions.session import Session
 from referee.sessions.start import opening
 from simulation.camera import PERIOD_MS, SimulatedCamera
-from simulation.players.hands import People
+from simulation.players.hands import PlayerHands
 from simulation.players.zamboni_wars import ZamboniPlay
 from simulation.render.dice import die_at
 from simulation.render.ground import table_z_mm
@@ -39,7 +39,7 @@ class Script:
     """
 
     def __init__(self, session, deeds):
-        self.session, self.people, self.over = session, People(session, TABLE.setup), False
+        self.session, self.people, self.over = session, PlayerHands(session, TABLE.setup), False
         self.pieces, self.dice, self.rolled = (), (), 0
         self.steps = self.evening(deeds)
 

@@ -16,8 +16,8 @@ from table.observation import SURE
 from table.pieces import load_piece_set
 from table.solids import Solid
 from vision.assignment.inventory import (
+    apply_piece_inventory,
     as_many_as_there_are,
-    as_the_game_has_them,
     likeliest_of_one,
     one_of_each_colour,
     one_of_each_colour_and_size,
@@ -41,7 +41,7 @@ from vision.pose.candidates import (
     each_once,
     on_their_edges,
 )
-from vision.pose.initial_poses import Guess
+from vision.pose.initial_poses import InitialPose
 
 pytestmark = pytest.mark.slow
 
@@ -209,7 +209,7 @@ def test_a_zamboni_of_a_doubtful_colour_is_of_the_one_that_no_other_has(zambonis
         replace(spot(x_mm, 0, {"A": 0.0}), colours=np.array(its))
         for x_mm, its in ((40.0, (0.96, 0.04, 0.0)), (80.0, (1.0, 0.0, 0.0)))
     )
-    (told, other), beyond = as_the_game_has_them([doubtful, sure], photo)
+    (told, other), beyond = apply_piece_inventory([doubtful, sure], photo)
     assert (other.colours.argmax(), beyond) == (0, [])
     assert 0.8 < told.colours[1] < 0.9, "it may still be one too many"
     told, _ = one_of_each_colour([doubtful, replace(sure, chance=0.5)], photo.setup)
@@ -219,7 +219,7 @@ def test_a_zamboni_of_a_doubtful_colour_is_of_the_one_that_no_other_has(zambonis
 def test_two_zambonis_that_are_surely_of_one_colour_keep_it(zambonis):
     photo, _ = zambonis
     both = [replace(spot(x_mm, 0, {"A": 0.0}), colours=np.eye(3)[0]) for x_mm in (40.0, 80.0)]
-    kept, beyond = as_the_game_has_them(both, photo)
+    kept, beyond = apply_piece_inventory(both, photo)
     assert [one.colours.argmax() for one in (*kept, *beyond)] == [0, 0]
     assert len(kept) == 1
 
@@ -284,7 +284,9 @@ def laid(size, pose, x_mm, y_mm, heading_deg, chance):
         1.0, np.ones(3) / 3, np.ones(2) / 2, 3.0, 0.1, np.zeros((5, 2)), np.ones(5)
     )
     return Candidate(
-        looked, [Guess(Hypothesis(size, pose, x_mm, y_mm, heading_deg), np.eye(3), 0.0)], chance
+        looked,
+        [InitialPose(Hypothesis(size, pose, x_mm, y_mm, heading_deg), np.eye(3), 0.0)],
+        chance,
     )
 
 

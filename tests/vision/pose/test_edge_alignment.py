@@ -7,7 +7,14 @@ import pytest
 
 from table.pieces import load_piece_set
 from vision.geometry.piece_pose import Hypothesis
-from vision.pose.edge_alignment import PLACE_PX, POOL, REACH_PX, align_to_edges, samples, votes
+from vision.pose.edge_alignment import (
+    PLACE_PX,
+    POOL,
+    REACH_PX,
+    align_to_edges,
+    edge_log_likelihood,
+    samples,
+)
 
 PIECES = load_piece_set("looney")
 SIGMA = np.array([1.0, 1.0, 4.0, 6.0])
@@ -81,7 +88,7 @@ def test_the_draws_agree_with_every_place_of_a_grid(pose, photo_of):
     photo, start = photo_of(truth), truth.at(truth.parameters + np.array([0.4, -0.3, 1.0]))
     placed = align_to_edges(start, KNOWN, photo, [], None)
     points = samples(start, photo, [])
-    table = votes(points, photo) / POOL
+    table = edge_log_likelihood(points, photo) / POOL
     spread = np.sqrt(np.diag(placed.covariance))
     steps = (
         np.stack(np.meshgrid(*[np.linspace(-4, 4, 33)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)

@@ -13,7 +13,7 @@ import pytest
 
 from calibration.lens.guidance import begin
 from calibration.lens.synthetic_views import random_lens, random_pose, simulated_view
-from calibration.lens.target import Charuco, Found, NotFound
+from calibration.lens.target import Charuco, DetectedCorners, NotFound
 from calibration.progress import CornersGuide, LensGuide
 from vision.cameras.frame import Frame
 from vision.cameras.image_files import decode_image
@@ -63,7 +63,7 @@ def test_the_lens_page_shows_the_guidance_that_the_terminal_has(lens, lens_page)
     rng = np.random.default_rng(3)
     true = random_lens(rng)
     view = simulated_view("", true, random_pose(true, rng), 0.1, rng)
-    found = Found(view.target_mm, view.pixels, 1.0)
+    found = DetectedCorners(view.target_mm, view.pixels, 1.0)
     frame = Frame(7, 0, np.full((true.height, true.width, 3), 90, np.uint8))
     guidance = begin(Charuco(), (true.width, true.height))
     for at_ms in (0, 1000):
