@@ -113,6 +113,29 @@ def lost_or_there(read: list[Reading], lost: list[Piece]) -> list[Reading]:
     ] + there
 
 
+def half_seen_elsewhere(look: TableMatch, player: str, lost: list[Piece]) -> Iterator[Reading]:
+    """The interpretations in which a lost piece was moved to where it is hardly read."""
+    colours = {piece.colour for piece in lost}
+    there = set(map(id, look.there))
+    for piece in look.seen:
+        if id(piece) in there or piece.colour not in colours or piece.colour_probability < SURE:
+            continue
+        pieces = tuple(
+            replace(each, pose_probability=1.0) if each is piece else each for each in look.seen
+        )
+        other = TableMatch(look.state, replace(look.now, pieces=pieces), look.before, look.board)
+        found = {one.name for one in lost} - {one.name for one in other.gone}
+        if not found or [new.colour for new in other.new] != [player]:
+            continue
+        for text, throw in readings_of(other, player, other.new[0]):
+            where = [
+                _RestingPlace(change.place).of_moved(change.name)
+                for change in throw.changes
+                if change.name in found
+            ]
+            yield phrases(text, *where), throw
+
+
 def _still_there(throw: Throw, lost: list[Piece]) -> Throw:
     names = {piece.name for piece in lost}
     return replace(

@@ -6,7 +6,7 @@ A throw is legal or to be repeated, decided or to be asked about.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -32,6 +32,7 @@ from engines.ice_storm.throw_readings import (
     as_lying,
     changes_of,
     counted,
+    half_seen_elsewhere,
     in_colour,
     lost_or_there,
     readings_of,
@@ -216,7 +217,9 @@ def _thrown(look: TableMatch, player: str, piece: SeenPiece) -> Verdict:
     evidence = evidence_of(look, piece)
     if read[0][1].again:
         evidence["may_be"] = {text: str(throw) for text, throw in as_lying(look, player, piece)}
-    return _decide(look, player, read, not_seen_outside(look, Counter()), evidence)
+    lost = not_seen_outside(look, Counter())
+    elsewhere = list(half_seen_elsewhere(look, player, lost))
+    return _decide(look, player, read, lost, evidence, elsewhere)
 
 
 def _of_another_size(look: TableMatch, player: str, piece: SeenPiece, wanted: str) -> Verdict:
@@ -303,11 +306,16 @@ def _left_lying(look: TableMatch) -> Refused | None:
 
 
 def _decide(
-    look: TableMatch, player: str, read: list[Reading], lost: list[Piece], evidence: dict[str, Any]
+    look: TableMatch,
+    player: str,
+    read: list[Reading],
+    lost: list[Piece],
+    evidence: dict[str, Any],
+    elsewhere: Sequence[Reading] = (),
 ) -> Verdict:
     """Rule on the throw where it has one interpretation; else ask which is right.
 
-    `lost` are pieces whose whereabouts are unknown.
+    `lost` are pieces whose whereabouts are unknown; `elsewhere` says where they may lie.
     """
     if len(read) == 1 and not lost:
         return rule(look, read[0][1], evidence)
@@ -327,7 +335,8 @@ def _decide(
             ),
             "Deployment; ruling ice_storm.7",
         )
-    choices = [Choice(text, counted(throw)) for text, throw in lost_or_there(read, lost)]
+    every = (*elsewhere, *lost_or_there(read, lost))
+    choices = [Choice(text, counted(throw)) for text, throw in every]
     choices += _nobody_threw(look) if any(piece.colour == player for piece in lost) else ()
     choices.append(NOT_SO)
     return Ambiguous(

@@ -229,6 +229,27 @@ def test_a_second_piece_of_who_throws_that_is_hardly_read_is_asked_about(table, 
     assert play(state, before, white).moves == ("throw red b7",), "white did not throw"
 
 
+def test_a_piece_that_was_knocked_to_where_it_is_hardly_read_may_lie_there(table, lie, play):
+    """The question whether it was knocked off offers the place, the likeliest answer, first."""
+    table.pieces = {"green1": lie("green", 275, 262), "black1": lie("black", 320, 320)}
+    state, before = thrown("green1 f6, black1 g7", 2), table.seen()
+    table.pieces["green1"] = lie("green", 125, 60)
+    rough = replace(
+        table.pieces.pop("green1").piece(pose_probability=0.95), covariance=np.diag([9.0, 9.0, 0.5])
+    )
+    table.pieces["red1"] = lie("red", 75, 320)
+    asked = play(state, before, rough)
+    assert (type(asked), asked.code) == (Ambiguous, "storm.vanished")
+    moves = [choice.moves for choice in asked.choices]
+    assert moves == [
+        ("throw red b7: green1 c2",),
+        ("throw red b7: green1 off",),
+        ("throw red b7",),
+        (),
+    ]
+    assert asked.choices[0].label.endswith("green1 lies on the board, within c2")
+
+
 def test_a_ghost_that_was_ruled_on_is_not_asked_about_again(table, lie, play):
     """Who threw it knows that it lies there: it was read badly then, and is now."""
     table.pieces = {"black1": lie("black", 320, 320), "red1": lie("red", 75, 320)}
