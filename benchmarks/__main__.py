@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -88,64 +89,73 @@ def command(name: str) -> click.Command:
     benchmark = load(name)
     hints = get_type_hints(benchmark.options, include_extras=True)
     fields = msgspec.structs.fields(benchmark.options)
-
-    def callback(
-        count: int | None, only: str, out: Path | None, processes: int, render: bool, **options: Any
-    ) -> None:
-        if (only or count is not None) and out is None:
-            raise click.UsageError(
-                "--cases and --only need --out: a page of a few cases is none for docs/"
-            )
-        if out:
-            out.mkdir(parents=True, exist_ok=True)
-        if render:
-            stored = RESULTS / f"{benchmark.name}.json"
-            if not stored.exists():
-                raise click.ClickException(f"expected results in {stored}: measure first")
-            results = read_results(stored, benchmark)
-            write_page(benchmark, results, out)
-            return
-        sys.exit(
-            measure(
-                benchmark, benchmark.options(**options), CaseSelection(count, only), out, processes
-            )
-        )
-
+    own = [option_of(field, hints[field.name]) for field in fields]
     return click.Command(
         name,
-        callback=callback,
+        callback=partial(_measure_or_render, benchmark),
         help=f"{about(name)}\n\nWrites docs/{benchmark.page}.",
-        params=[
-            *(option_of(field, hints[field.name]) for field in fields),
-            click.Option(
-                ["--cases", "count"],
-                type=click.IntRange(1),
-                help="Only so many cases, drawn by chance, the same every time.",
-            ),
-            click.Option(
-                ["--only"],
-                default="",
-                help="Only cases whose names, as progress tells them, have this text in them.",
-            ),
-            click.Option(
-                ["--out"],
-                type=click.Path(path_type=Path),
-                help="A folder for page and results, instead of docs/ and benchmarks/results/.",
-            ),
-            click.Option(
-                ["--processes"],
-                default=benchmark.processes,
-                show_default=True,
-                type=click.IntRange(1),
-                help="Cases that run at once.",
-            ),
-            click.Option(
-                ["--render"],
-                is_flag=True,
-                help="Measure nothing: write the page from the stored results.",
-            ),
-        ],
+        params=[*own, *_common_options(benchmark.processes)],
     )
+
+
+def _measure_or_render(
+    benchmark: Benchmark,
+    count: int | None,
+    only: str,
+    out: Path | None,
+    processes: int,
+    render: bool,
+    **options: Any,
+) -> None:
+    """Measure as the command line says, or write the page from stored results."""
+    if (only or count is not None) and out is None:
+        raise click.UsageError(
+            "--cases and --only need --out: a page of a few cases is none for docs/"
+        )
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+    if render:
+        stored = RESULTS / f"{benchmark.name}.json"
+        if not stored.exists():
+            raise click.ClickException(f"expected results in {stored}: measure first")
+        write_page(benchmark, read_results(stored, benchmark), out)
+        return
+    sys.exit(
+        measure(benchmark, benchmark.options(**options), CaseSelection(count, only), out, processes)
+    )
+
+
+def _common_options(processes: int) -> list[click.Option]:
+    """The options that every benchmark has; `processes` is the default of --processes."""
+    return [
+        click.Option(
+            ["--cases", "count"],
+            type=click.IntRange(1),
+            help="Only so many cases, drawn by chance, the same every time.",
+        ),
+        click.Option(
+            ["--only"],
+            default="",
+            help="Only cases whose names, as progress tells them, have this text in them.",
+        ),
+        click.Option(
+            ["--out"],
+            type=click.Path(path_type=Path),
+            help="A folder for page and results, instead of docs/ and benchmarks/results/.",
+        ),
+        click.Option(
+            ["--processes"],
+            default=processes,
+            show_default=True,
+            type=click.IntRange(1),
+            help="Cases that run at once.",
+        ),
+        click.Option(
+            ["--render"],
+            is_flag=True,
+            help="Measure nothing: write the page from the stored results.",
+        ),
+    ]
 
 
 class Suite(click.Group):

@@ -12,13 +12,16 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import Any
 
 import click
+from flask import Flask
 
 import engines
 from calibration.table.drift import recheck
@@ -53,6 +56,7 @@ from table.messages import msg, phrase
 from table.table_config import Setup, load_table
 from table.table_file import TableFile
 from vision.cameras.base import CameraPort, open_camera
+from vision.cameras.frame import Frame
 from vision.cameras.image_files import read_image
 from vision.cameras.reconnect import AnnouncedCamera, kept_jpeg
 from webui import create_app, create_set_up_app
@@ -131,17 +135,8 @@ def demo(
         patient, pace = PatientSession(session, live, stopping, complain), real_time(start_ms)
         camera = stack.enter_context(closing(table.camera(patient, start_ms, pace)))
         maker = RefereeFactory(camera, patient, live, stopping)
-        _referee(
-            session,
-            maker,
-            maker.referee(setup, table.empty),
-            listening,
-            rig,
-            access,
-            log.path,
-            ending,
-            public_names,
-        )
+        panel = _Panel(listening, access, rig, log.path, ending, public_names)
+        _referee(session, maker, maker.referee(setup, table.empty), panel)
 
 
 def _kept_in(stack: ExitStack, data: Path | None, throw_away: bool) -> tuple[Log, Access]:
@@ -227,71 +222,58 @@ def play(
     setup = load_table(table_path)
     reference = read_image(empty, setup) if empty else None
     colours = tuple(players.split(",")) if players else setup.game.colours
+    throw_away = data is None and resume is None and spec.startswith("simulated:")
     with ExitStack() as stack:
         ending = stack.enter_context(stopped_by_one_signal())
         listening = stack.enter_context(closing(listen(host, port)))
         rig = stack.enter_context(closing(rig_of(settings, setup)))
-        camera = (
-            None
-            if set_up
-            else stack.enter_context(closing(AnnouncedCamera(open_camera(spec, setup), complain)))
-        )  # before anything is written
+        camera = None if set_up else _opened(stack, spec, setup)  # before anything is written
         choice = Choice(
             game, colours, parse_rulings(rulings), parse_names(names) if names else {}, begins
         )
         started = _opening(choice, setup, camera) if camera is not None and resume is None else None
-        log, access = _kept_in(
-            stack,
-            data,
-            throw_away=data is None and resume is None and spec.startswith("simulated:"),
-        )
+        log, access = _kept_in(stack, data, throw_away)
         if camera is None:
-            table = TableWizard(
-                TableFile(table_path, setup), lambda setup: open_camera(spec, setup)
-            )
+            table = TableWizard(TableFile(table_path, setup), partial(open_camera, spec))
             started = _chosen(listening, table, access, public_names)
             reference = reference if table.setup is setup else None  # it has cards where they were
             setup = table.setup
-            camera = stack.enter_context(
-                closing(AnnouncedCamera(open_camera(spec, setup), complain))
-            )
-        if started is not None:
-            session = Session.begin(
-                log, started, empty_jpeg=kept_jpeg(reference) if reference else None
-            )
-        else:
-            assert resume is not None, "what is not gone on with was begun"
-            session = reopened(
-                log,
-                resume,
-                setup,
-                camera.name,
-                datetime.now(UTC),
-                kept_jpeg(reference) if reference else None,
-                new_lens,
-            )
+            camera = _opened(stack, spec, setup)
+        session = _session(log, started, resume, setup, camera.name, reference, new_lens)
         stack.enter_context(closing(session))
         setup = as_played(session.ledger.started.game, setup, session.ledger.started.rulings)
         live, stopping = LiveState(), Event()
         patient = PatientSession(session, live, stopping, complain)
-        maker = RefereeFactory(
-            camera,
-            patient,
-            live,
-            stopping,
-            lambda table: TableMonitor(TableFile(table_path, table), recheck, redo),
-        )
-        _referee(
-            session,
-            maker,
-            maker.referee(setup, reference),
-            listening,
-            rig,
-            access,
-            log.path,
-            ending,
-            public_names,
-        )
+        maker = RefereeFactory(camera, patient, live, stopping, partial(_monitor, table_path))
+        panel = _Panel(listening, access, rig, log.path, ending, public_names)
+        _referee(session, maker, maker.referee(setup, reference), panel)
+
+
+def _opened(stack: ExitStack, spec: str, setup: Setup) -> AnnouncedCamera:
+    """The camera, which goes with the stack."""
+    return stack.enter_context(closing(AnnouncedCamera(open_camera(spec, setup), complain)))
+
+
+def _session(
+    log: Log,
+    started: SessionStarted | None,
+    resume: int | None,
+    setup: Setup,
+    camera: str,
+    reference: Frame | None,
+    new_lens: bool,
+) -> Session:
+    """The session that begins with `started`, or the one of the log that is resumed."""
+    empty_jpeg = kept_jpeg(reference) if reference else None
+    if started is not None:
+        return Session.begin(log, started, empty_jpeg=empty_jpeg)
+    assert resume is not None, "what is not gone on with was begun"
+    return reopened(log, resume, setup, camera, datetime.now(UTC), empty_jpeg, new_lens)
+
+
+def _monitor(table_path: Path, setup: Setup) -> TableMonitor:
+    """What watches whether the table is still where its file has it."""
+    return TableMonitor(TableFile(table_path, setup), recheck, redo)
 
 
 def _check_together(set_up: bool, resume: int | None, new_lens: bool, begins: str) -> None:
@@ -368,18 +350,35 @@ def _devices(rig: Devices) -> dict[str, str]:
     return {name: rig.troubles.get(name, "") for name in connected}
 
 
-def _referee(
-    session: Session,
-    maker: RefereeFactory,
-    referee: Referee,
-    listening: socket.socket,
-    rig: Devices,
-    access: Access,
-    log: Path,
-    ending: Event,
-    public_names: tuple[str, ...],
-) -> None:
-    """Referee in a thread and serve the panel until Ctrl-C or SIGTERM, which set `ending`.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Panel:
+    """What the panel is served with, beside the session: its socket, codes, devices and log.
+
+    `ending` is set by Ctrl-C or SIGTERM.
+    """
+
+    listening: socket.socket
+    access: Access
+    rig: Devices
+    log: Path
+    ending: Event
+    public_names: tuple[str, ...]
+
+    def app(self, session: Session, supervisor: Supervisor) -> Flask:
+        hosts = (socket.gethostname(), *self.public_names)
+        return create_app(
+            session,
+            supervisor,
+            hosts,
+            self.access,
+            address_for_others(self.listening),
+            lambda: _devices(self.rig),
+            HistoryCache(self.log),
+        )
+
+
+def _referee(session: Session, maker: RefereeFactory, referee: Referee, panel: _Panel) -> None:
+    """Referee in a thread and serve the panel until Ctrl-C or SIGTERM.
 
     A mistake that ends the refereeing is reported at once; the panel stays, so that the players see
     where they were.
@@ -396,18 +395,16 @@ def _referee(
             complain(msg("the referee had to stop: {text}", text=message_of(error)))
 
     worker = Thread(target=work, name="referee", daemon=True)
-    companion = Companion(rig, session, supervisor, supervisor.setup.board, complain)
+    companion = Companion(panel.rig, session, supervisor, supervisor.setup.board, complain)
     with short_collections():
         worker.start()
         companion.start()
         # Ctrl-C may come before the panel is ready to take it.
         with suppress(KeyboardInterrupt):
-            hosts, others = (socket.gethostname(), *public_names), address_for_others(listening)
-            app = create_app(
-                session, supervisor, hosts, access, others, lambda: _devices(rig), HistoryCache(log)
-            )
-            tell_codes("The panel is", listening, access)
-            serve(app, listening, stopping=ending, behind_proxy=bool(public_names))
+            app = panel.app(session, supervisor)
+            tell_codes("The panel is", panel.listening, panel.access)
+            behind_proxy = bool(panel.public_names)
+            serve(app, panel.listening, stopping=panel.ending, behind_proxy=behind_proxy)
         companion.stop()
         supervisor.stop()
         worker.join(STOP_S)

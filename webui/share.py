@@ -13,7 +13,7 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
-from referee.presentation.session_view import SessionView
+from referee.presentation.session_view import SessionView, Verdict
 from referee.presentation.shown_games import title
 from table.messages import msg
 from webui.filters import clauses_in_words, shown_at, shown_gap, shown_verdict
@@ -43,72 +43,78 @@ def verdict_png(
     `jpeg` is the picture that it rests on, if one is kept.
     """
     ruled = view.verdicts[0] if view.verdicts else None
-    message = _wrapped(
-        say(ruled.message if ruled else msg("Nothing has been ruled yet.")),
-        "Helvetica-Bold",
-        SAID,
-        WIDTH - 2 * EDGE,
-    )
+    message = say(ruled.message if ruled else msg("Nothing has been ruled yet."))
+    lines = _wrapped(message, "Helvetica-Bold", SAID, WIDTH - 2 * EDGE)
     rows = _measured(view, say)
-    height = (
-        EDGE
-        + 44
-        + PICTURES
-        + GAP
-        + SMALL * 2
-        + len(message) * SAID * 1.25
-        + (len(rows) + 2) * SMALL * 1.45
-        + EDGE
-    )
+    height = _height(len(lines), len(rows))
     packed = io.BytesIO()
     canvas = Canvas(packed, pagesize=(WIDTH, height), pageCompression=0)
     y = height - EDGE - 22
+    _heading(canvas, y, view, say)
+    y -= 22 + PICTURES
+    _pictures(canvas, y, drawing, jpeg, say)
+    y -= GAP + SMALL
+    if ruled:
+        _kind_and_time(canvas, y, ruled, say)
+    y = _message(canvas, y, lines)
+    y = _distances(canvas, y - SMALL * 0.6, rows)
+    if ruled and ruled.rests_on:
+        _basis(canvas, y - SMALL * 1.6, ruled.rests_on, say)
+    canvas.save()
+    return _png(packed.getvalue())
+
+
+def _height(lines: int, rows: int) -> float:
+    """Height of a picture with so many lines of the message, and of distances."""
+    heading, below = EDGE + 44, SMALL * 2 + lines * SAID * 1.25 + (rows + 2) * SMALL * 1.45
+    return heading + PICTURES + GAP + below + EDGE
+
+
+def _heading(canvas: Canvas, y: float, view: SessionView, say: Callable[[str], str]) -> None:
+    """The program's name on the left, game and session on the right."""
     _text(canvas, EDGE, y, "Rinkside", "Helvetica-Bold", 24)
-    simulated = view.simulated
-    begun = msg(
+    played = msg(
         "{raw}, game {n}, session {n2} - simulated table"
-        if simulated
+        if view.simulated
         else "{raw}, game {n}, session {n2}",
         raw=title(view.game),
         n=view.game_number,
         n2=view.session,
     )
     canvas.setFillColor(QUIET)
-    _text(canvas, WIDTH - EDGE, y, say(begun), "Helvetica", SMALL, right=True)
-    y -= 22 + PICTURES
-    _pictures(canvas, y, drawing, jpeg, say)
-    y -= GAP + SMALL
-    if ruled:
-        _text(
-            canvas,
-            EDGE,
-            y,
-            f"{say(shown_verdict(ruled)).upper()}   {say(shown_at(ruled.at_ms))}",
-            "Helvetica-Bold",
-            SMALL * 0.85,
-        )
+    _text(canvas, WIDTH - EDGE, y, say(played), "Helvetica", SMALL, right=True)
+
+
+def _kind_and_time(canvas: Canvas, y: float, ruled: Verdict, say: Callable[[str], str]) -> None:
+    text = f"{say(shown_verdict(ruled)).upper()}   {say(shown_at(ruled.at_ms))}"
+    canvas.setFillColor(QUIET)
+    _text(canvas, EDGE, y, text, "Helvetica-Bold", SMALL * 0.85)
+
+
+def _message(canvas: Canvas, y: float, lines: list[str]) -> float:
+    """Lines below y; returns where the last one is."""
     canvas.setFillColor(INK)
-    for line in message:
+    for line in lines:
         y -= SAID * 1.25
         _text(canvas, EDGE, y, line, "Helvetica-Bold", SAID)
-    y -= SMALL * 0.6
+    return y
+
+
+def _distances(canvas: Canvas, y: float, rows: list[tuple[str, str]]) -> float:
+    """Rows below y, each a colour and words; returns where the last one is."""
     for colour, words in rows:
         y -= SMALL * 1.45
         _chip(canvas, EDGE, y - 5, colour)
         canvas.setFillColor(INK)
         _text(canvas, EDGE + 34, y, words, "Helvetica", SMALL)
-    if ruled and ruled.rests_on:
-        canvas.setFillColor(QUIET)
-        _text(
-            canvas,
-            EDGE,
-            y - SMALL * 1.6,
-            say(msg("Rests on: {text}", text=clauses_in_words(ruled.rests_on))),
-            "Helvetica",
-            SMALL,
-        )
-    canvas.save()
-    return _png(packed.getvalue())
+    return y
+
+
+def _basis(canvas: Canvas, y: float, rests_on: str, say: Callable[[str], str]) -> None:
+    """The rules that the verdict rests on."""
+    text = say(msg("Rests on: {text}", text=clauses_in_words(rests_on)))
+    canvas.setFillColor(QUIET)
+    _text(canvas, EDGE, y, text, "Helvetica", SMALL)
 
 
 def _measured(view: SessionView, say: Callable[[str], str]) -> list[tuple[str, str]]:

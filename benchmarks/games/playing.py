@@ -25,7 +25,13 @@ from engines.ice_boule.layout import Layout
 from referee.live.dice_monitor import DiceMonitor, monitor_dice
 from referee.live.referee import Observe, Referee
 from referee.sessions.event_store import Log
-from referee.sessions.events import Answered, Declared, QuestionAsked, VerdictReached
+from referee.sessions.events import (
+    Answered,
+    Declared,
+    QuestionAsked,
+    SessionStarted,
+    VerdictReached,
+)
 from referee.sessions.session import Session
 from referee.sessions.start import opening
 from simulation.camera import SimulatedCamera
@@ -168,17 +174,8 @@ def play(
     began_s = time.perf_counter()
     table = None if game == "ice_boule" else game_table(game, seed, width_px, before)
     setup, place = (demo_setup(), demo_place()) if table is None else (table.setup, table.place)
-    rulings = {} if table is None else table.rulings
     with tempfile.TemporaryDirectory() as folder, Log(Path(folder) / "log.sqlite") as log:
-        started = opening(
-            game,
-            setup.game.colours,
-            rulings,
-            setup,
-            "simulated",
-            datetime.datetime.now(datetime.UTC),
-            simulated=True,
-        )
+        started = _started(game, setup, {} if table is None else table.rulings)
         with closing(Session.begin(log, started)) as session:
             players = (
                 BoulePlayers(session, setup, seed)
@@ -193,33 +190,41 @@ def play(
                 if isinstance(players, BoulePlayers)
                 else _Acts(game, eyes.camera, players, acts)
             )
-            referee = Referee(
-                beside, setup, eyes.observe, session, table and table.empty, dice=eyes.dice
-            )
-            beside.panel = lambda: _more_than_the_turn(referee.latest.message, session)
-            failed = ""
-            try:
-                referee.run()
-            except Exception as error:
-                failed = f"{type(error).__name__}: {error}"
+            failed = _referee(beside, eyes, setup, session, table and table.empty)
             state: Any = session.ledger.state
         with closing(Session.reopen(log, session.id)) as again:
             if again.ledger.state != state:
                 failed = failed or "a log that tells of another state than the referee had"
-    took_s = time.perf_counter() - began_s
-    width_px = setup.camera.width
     return Game(
         game,
         seed,
-        width_px,
+        setup.camera.width,
         tuple(beside.deeds),
         beside.scores,
         state.scores,
         beside.over,
         beside.frames,
-        took_s,
+        time.perf_counter() - began_s,
         failed,
     )
+
+
+def _started(game: str, setup: Setup, rulings: dict[str, str]) -> SessionStarted:
+    now = datetime.datetime.now(datetime.UTC)
+    return opening(game, setup.game.colours, rulings, setup, "simulated", now, simulated=True)
+
+
+def _referee(
+    beside: _Throws | _Acts, eyes: Eyes, setup: Setup, session: Session, empty: Frame | None
+) -> str:
+    """Referee the game to its end; returns the error that ended it, empty if none did."""
+    referee = Referee(beside, setup, eyes.observe, session, empty, dice=eyes.dice)
+    beside.panel = lambda: _more_than_the_turn(referee.latest.message, session)
+    try:
+        referee.run()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
 
 
 class _Acts:

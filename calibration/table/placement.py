@@ -165,37 +165,23 @@ def place_cards(
     rms = _rms_by_card(state, measured, known)
     _check_fit(state, measured, known)
     _check_edges(state, seen, known)
-    lines, lines_seen = board_edges(board) if board else None, 0.0
+    cards, lines_seen = card_corners(state, side_mm), 0.0
     if corners_px is not None:
         corners_px = _on_face(corners_px, state, lens, height_mm)
-    near = kept(before_mm, card_corners(state, side_mm)).place if before_mm is not None else None
-    if board is not None and lines is not None:
+    near = kept(before_mm, cards).place if before_mm is not None else None
+    if board is not None and (lines := board_edges(board)) is not None:
         known = replace(known, lines=lines, height_mm=height_mm)
-        if near is not None and _shows(images[0], np.concatenate([state, near, [0.0]]), known):
-            place = near
-        elif corners_px is None:
-            face = Face(
-                images[0],
-                lambda points: project_plane(points, state, 0, lens, height_mm),
-                card_corners(state, side_mm),
-            )
-            place = find_board(face, board, lines, near)
-        else:
-            place = _fitted(board.outline(), corners_px)
+        place = _board_place(board, images[0], state, known, corners_px, near)
         state, measured, fit = _fit(np.concatenate([state, place, [0.0]]), images, known)
         lines_seen = _check_board(state, measured, known)
     else:
-        board, place = _ground(card_corners(state, side_mm) if corners_px is None else corners_px)
+        board, place = _ground(cards if corners_px is None else corners_px)
         place = place if near is None else near
     covariance = _covariance(np.asarray(fit.jac), rms, measured)
     by_state = _by_state(state, known, place)
-    middles = np.vstack([np.zeros(2), state[:PLACES].reshape(3, 3)[:, :2]])
-    pairs = list(combinations(CARDS, 2))
-    sigma = {pair: _apart_sigma(middles, covariance[:PLACES, :PLACES], pair) for pair in pairs}
-    apart = {(a, b): float(np.hypot(*(middles[a] - middles[b]))) for a, b in pairs}
-    corners = np.array([laid(card, square(side_mm)) for card in _on_table(state, known, place)])
+    apart, sigma = _distances(state, covariance)
     return Placed(
-        corners,
+        np.array([laid(card, square(side_mm)) for card in _on_table(state, known, place)]),
         by_state @ covariance @ by_state.T,
         board,
         height_mm,
@@ -205,6 +191,32 @@ def place_cards(
         len(images),
         lines_seen,
     )
+
+
+def _board_place(
+    board: Board,
+    image: Image,
+    state: Array,
+    known: PriorKnowledge,
+    corners: Array | None,
+    near: Array | None,
+) -> Array:
+    """Where a board roughly is on the plane of the cards: [x, y, heading].
+
+    It is `near` if its lines are seen there, between its `corners` (4, 2) on that plane if those
+    are given, and searched for otherwise.
+    """
+    assert known.lines is not None, "the board has lines"
+    if near is not None and _shows(image, np.concatenate([state, near, [0.0]]), known):
+        return near
+    if corners is not None:
+        return _fitted(board.outline(), corners)
+    face = Face(
+        image,
+        lambda points: project_plane(points, state, 0, known.lens, known.height_mm),
+        card_corners(state, known.side_mm),
+    )
+    return find_board(face, board, known.lines, near)
 
 
 def _fit(
@@ -552,6 +564,17 @@ def _covariance(jacobian: Array, rms: list[float], measured: list[MeasuredPhotog
     each = np.mean([len(photo.cards.which) for photo in measured]) / len(CARDS)
     variance = float(np.mean(np.square(rms))) + FLOOR_PX**2 * float(each)
     return np.asarray(variance * np.linalg.pinv(jacobian.T @ jacobian, hermitian=True))
+
+
+def _distances(
+    state: Array, covariance: Array
+) -> tuple[dict[tuple[int, int], float], dict[tuple[int, int], float]]:
+    """Distances between the middles of any two cards, and their standard deviations, in mm."""
+    middles = np.vstack([np.zeros(2), state[:PLACES].reshape(3, 3)[:, :2]])
+    pairs = list(combinations(CARDS, 2))
+    apart = {(a, b): float(np.hypot(*(middles[a] - middles[b]))) for a, b in pairs}
+    sigma = {pair: _apart_sigma(middles, covariance[:PLACES, :PLACES], pair) for pair in pairs}
+    return apart, sigma
 
 
 def _apart_sigma(middles: Array, covariance: Array, pair: tuple[int, int]) -> float:

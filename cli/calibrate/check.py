@@ -288,68 +288,61 @@ def _report(found: CheckResult, setup: Setup, table_path: Path) -> Report:
 
 def _verdict(found: CheckResult) -> tuple[str, Tone]:
     """Say whether calls can be trusted here."""
-    far_off = [one for one in found.places if one.off_mm > RADIUS_95 * one.sigma_mm]
-    if (distance := found.distance) and distance.residual.squared > OFF_TOO_FAR**2 * Z_95**2:
-        longer = 100 * (distance.seen_mm / distance.given_mm - 1)
-        why = f"lengths are read {abs(longer):.2f} % too {'long' if longer > 0 else 'short'}"
-        return (
-            (
-                f"Calls cannot be trusted here: {why}. Measure the printed fiducials and the"
-                " distance again, and calibrate the table anew."
-            ),
-            "bad",
-        )
-    if found.larger is not None and found.larger > OFF_TOO_FAR:
-        worst = max(found.fiducials, key=lambda one: one.off_mm)
-        why = (
-            f"{worst.name} is seen {worst.off_mm:.2f} mm from its place in table.json,"
-            f" {found.larger:.1f} times farther than can be expected"
-        )
-        return (
-            (
-                f"Calls cannot be trusted here: {why}. Has a card or the camera's lens been moved?"
-                " Calibrate the table anew."
-            ),
-            "bad",
-        )
-    if 2 * len(far_off) > len(found.places):
-        why = (
-            f"{len(far_off)} of {len(found.places)} pieces at known places are read farther off"
-            " than can be expected"
-        )
-        return (
-            (
-                f"Calls cannot be trusted here: {why}. Were they just there? Then calibrate the"
-                " table anew."
-            ),
-            "bad",
-        )
+    if fault := _wrong_lengths(found) or _moved_cards(found) or _pieces_far_off(found):
+        return f"Calls cannot be trusted here: {fault}", "bad"
     if found.gaps is None:
         return (
-            (
-                "Places can be trusted as far as the map says; the board has no room for throws, so"
-                " nothing is said of gaps."
-            ),
-            "good",
+            "Places can be trusted as far as the map says; the board has no room for throws, so"
+            " nothing is said of gaps."
+        ), "good"
+    return _verdict_on_gaps(found.gaps)
+
+
+def _wrong_lengths(found: CheckResult) -> str:
+    """How wrong lengths are read, and what to do; empty where they are as expected or not known."""
+    distance = found.distance
+    if distance and distance.residual.squared > OFF_TOO_FAR**2 * Z_95**2:
+        longer = 100 * (distance.seen_mm / distance.given_mm - 1)
+        return (
+            f"lengths are read {abs(longer):.2f} % too {'long' if longer > 0 else 'short'}. Measure"
+            " the printed fiducials and the distance again, and calibrate the table anew."
         )
+    return ""
+
+
+def _moved_cards(found: CheckResult) -> str:
+    """How far off the worst fiducial is, and what to do; empty where it is as expected."""
+    if found.larger is not None and found.larger > OFF_TOO_FAR:
+        worst = max(found.fiducials, key=lambda one: one.off_mm)
+        return (
+            f"{worst.name} is seen {worst.off_mm:.2f} mm from its place in table.json,"
+            f" {found.larger:.1f} times farther than can be expected. Has a card or the camera's"
+            " lens been moved? Calibrate the table anew."
+        )
+    return ""
+
+
+def _pieces_far_off(found: CheckResult) -> str:
+    """How many pieces are far from their known places, and what to do; empty if half or fewer."""
+    far_off = [one for one in found.places if one.off_mm > RADIUS_95 * one.sigma_mm]
+    if 2 * len(far_off) > len(found.places):
+        return (
+            f"{len(far_off)} of {len(found.places)} pieces at known places are read farther off"
+            " than can be expected. Were they just there? Then calibrate the table anew."
+        )
+    return ""
+
+
+def _verdict_on_gaps(gaps: GapsHere) -> tuple[str, Tone]:
     game, _ = measuring()
     told = (
-        f"two gaps that differ by more than {found.gaps.apart_mm:.1f} mm are told apart here in 95"
-        " of 100"
+        f"two gaps that differ by more than {gaps.apart_mm:.1f} mm are told apart here in 95 of"
+        f" 100 ({gaps.apart_95_mm:.1f} mm where pieces lie worst); closer ones are left to the"
+        " players."
     )
-    wide = f" ({found.gaps.apart_95_mm:.1f} mm where pieces lie worst)"
-    if found.gaps.apart_mm > COARSE_MM:
-        return (
-            (
-                f"{game} calls are honest here, but coarse: {told}{wide}; closer ones are left"
-                f" to the players. {NEARER}"
-            ),
-            "doubtful",
-        )
-    return (
-        f"{game} calls can be trusted here: {told}{wide}; closer ones are left to the players.",
-        "good",
-    )
+    if gaps.apart_mm > COARSE_MM:
+        return f"{game} calls are honest here, but coarse: {told} {NEARER}", "doubtful"
+    return f"{game} calls can be trusted here: {told}", "good"
 
 
 def _measured_rows(found: CheckResult) -> list[Row]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, assert_never, cast
+from typing import Any, Literal, assert_never, get_args
 
 import msgspec
 
@@ -134,6 +134,7 @@ Said = (
     | Removed
     | Stays
 )
+FORMS: tuple[type[Said], ...] = get_args(Said)
 RULE = "Commentary; ruling icefloe.6"
 
 
@@ -152,33 +153,14 @@ def hear(state: State, heard: Mapping[str, Any], _in_doubt: bool = False, /) -> 
 
     Raises InputError for anything else.
     """
-    forms = (
-        VoteValue,
-        VoteSuit,
-        CoinLaid,
-        DoneSaid,
-        Decided,
-        ExtraTile,
-        Scores,
-        TorchHanded,
-        PenaltySaid,
-        Objects,
-        Breach,
-        Removed,
-        Stays,
-    )
-    form = cast(Said, read_heard(heard, *forms))
+    form = read_heard(heard, *FORMS)
     match form:
         case VoteValue():
             return _vote(state, Vote(form.player, form.vote_value), VALUES)
         case VoteSuit():
             return _vote(state, Vote(form.player, form.vote_suit), SUITS)
         case CoinLaid():
-            return _noted(
-                state,
-                Coin(form.player, "a" if form.coin == 1 else str(form.coin), form.to),
-                "icefloe.coin",
-            )
+            return _coin(state, form)
         case DoneSaid():
             return _done(state, Done(form.player))
         case Decided():
@@ -398,6 +380,11 @@ def _vote(state: State, move: Vote, choices: Mapping[str, str]) -> Verdict:
         moves=(str(move),),
         secret=True,
     )
+
+
+def _coin(state: State, heard: CoinLaid) -> Verdict:
+    coin = "a" if heard.coin == 1 else str(heard.coin)
+    return _noted(state, Coin(heard.player, coin, heard.to), "icefloe.coin")
 
 
 def _noted(state: State, move: Coin | Done, code: str) -> Verdict:

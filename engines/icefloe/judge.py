@@ -148,65 +148,79 @@ def _next_to_move(state: State) -> tuple[tuple[Move, ...], State]:
 
 def _tell(look: TableMatch, story: _Explanation) -> Verdict:
     """The verdict where a single story explains the picture, if it explains all of it."""
-    state, after = look.state, story.after
-    differences = look.differences(after.board)
-    if differences:
-        what = (
-            msg("{cell} is seen, and more is not as it was.", cell=story.moves[-1])
-            if story.moves
-            else msg("The pond is not as it was left.")
-        )
-        return OutOfSync(
-            code="icefloe.out_of_sync",
-            message=sentences(what, msg("Put it right.")),
+    if differences := look.differences(story.after.board):
+        return _out_of_sync(look.state, story, differences)
+    return _tell_move(look, story) if story.moves else _tell_unchanged(look)
+
+
+def _out_of_sync(state: State, story: _Explanation, differences: tuple[Message, ...]) -> OutOfSync:
+    """The verdict where something is left that the story does not explain."""
+    what = (
+        msg("{cell} is seen, and more is not as it was.", cell=story.moves[-1])
+        if story.moves
+        else msg("The pond is not as it was left.")
+    )
+    return OutOfSync(
+        code="icefloe.out_of_sync",
+        message=sentences(what, msg("Put it right.")),
+        player=state.next,
+        differences=differences,
+    )
+
+
+def _tell_unchanged(look: TableMatch) -> Verdict:
+    """The verdict where nothing happened: whose turn it is, and what is not seen or too much."""
+    state, matched = look.state, set(look.matched(look.state.board).values())
+    if hidden := look.hidden(state.board):
+        unseen = [name for name in state.board.pyramids if name not in matched | look.held]
+        return CannotSee(
+            code="icefloe.unread",
+            message=cannot_be_read(hidden[0]),
             player=state.next,
-            differences=differences,
+            asks=_ask_unseen(look, unseen),
         )
-    if not story.moves:
-        matched = set(look.matched(state.board).values())
-        if hidden := look.hidden(state.board):
-            asks = _ask_unseen(
-                look, [name for name in state.board.pyramids if name not in matched | look.held]
-            )
-            return CannotSee(
-                code="icefloe.unread",
-                message=cannot_be_read(hidden[0]),
-                player=state.next,
-                asks=asks,
-            )
-        if look.held & matched:
-            return Accepted(
-                code=f"icefloe.{state.phase}", message=turn(state), player=state.next, moves=()
-            )
-        extra = sorted(look.tiles - {floe.place for floe in state.board.floes} - look.misread)
-        tiles = (
-            msg(
-                "A tile seems to lie on {cells}, where none belongs: take it off, if it does.",
-                cells=extra,
-            )
-            if extra
-            else NOTHING
+    if look.held & matched:
+        return Accepted(
+            code=f"icefloe.{state.phase}", message=turn(state), player=state.next, moves=()
         )
-        there = (
-            msg("Not seen, and there on the players' word: {text}.", text=_stand(state, look.held))
-            if look.held
-            else NOTHING
-        )
-        moving = _next_to_move(state)[1]
-        mine = [
-            name
-            for name in look.held
-            if moving.owner(name) == (moving.mover if moving.phase == "move" else state.next)
-        ]
-        asks = _ask_unseen(look, mine)
-        return Waiting(
-            code=f"icefloe.{state.phase}",
-            message=sentences(turn(state), tiles, there),
-            player=state.next,
-            asks=asks,
-            as_recorded=True,
-        )
-    move = story.moves[-1]
+    return Waiting(
+        code=f"icefloe.{state.phase}",
+        message=sentences(turn(state), _extra_tiles(look), _taken_as_there(look)),
+        player=state.next,
+        asks=_ask_unseen(look, _held_of_next(look)),
+        as_recorded=True,
+    )
+
+
+def _extra_tiles(look: TableMatch) -> Message:
+    """The tiles that are seen where none belongs, in a sentence; NOTHING where there are none."""
+    extra = sorted(look.tiles - {floe.place for floe in look.state.board.floes} - look.misread)
+    if not extra:
+        return NOTHING
+    return msg(
+        "A tile seems to lie on {cells}, where none belongs: take it off, if it does.", cells=extra
+    )
+
+
+def _taken_as_there(look: TableMatch) -> Message:
+    """The pyramids that nobody sees and people vouch for; NOTHING where there are none."""
+    if not look.held:
+        return NOTHING
+    return msg(
+        "Not seen, and there on the players' word: {text}.", text=_stand(look.state, look.held)
+    )
+
+
+def _held_of_next(look: TableMatch) -> list[str]:
+    """The pyramids that are held to be there, of the player who is to act next."""
+    moving = _next_to_move(look.state)[1]
+    player = moving.mover if moving.phase == "move" else look.state.next
+    return [name for name in look.held if moving.owner(name) == player]
+
+
+def _tell_move(look: TableMatch, story: _Explanation) -> Verdict:
+    """The verdict where a move was made; a question where its pyramid is not read at its end."""
+    state, after, move = look.state, story.after, story.moves[-1]
     if (
         isinstance(move, Movement)
         and after.board.under(move.pyramid)

@@ -488,27 +488,51 @@ def _people(blank: State, words: dict[str, str], key: str) -> tuple[str, ...]:
 
 
 def _check(state: State) -> None:
-    """Refuse a state that no game can reach by counting its parts."""
-    seats, phase = len(state.players), state.phase
-    spent = seats * sum(COINS.values()) - sum(COINS.get(coin, 0) for coin in "".join(state.coins))
+    """Refuse a state that no game can reach, by counting its parts."""
+    seats = len(state.players)
     if not len(state.coins) == len(state.votes) == seats:
         raise InvalidNotation(f"expected coins and votes of {seats} players")
-    voting = phase in ("vote", "coins", "decide")
-    ballots = SUITS if state.value else VALUES
-    voted = [vote is not None for vote in state.votes]
-    stood = [bool(state.pyramids(player)) for player in state.left]
-    tiles = {floe.tile for floe in laid_out(seats).floes}
-    afloat = {floe.tile for floe in state.board.floes}
-    wrong = {
-        f"tiles of a game for {seats}": not afloat <= tiles,
-        "a round from 1": state.round < 1 or (phase == "place" and state.round > 1),
+    for faults in (
+        _faults_in_parts,
+        _faults_in_turns,
+        _faults_in_votes,
+        _faults_in_coins,
+        _faults_in_phases,
+    ):
+        for expected, fault in faults(state).items():
+            if fault:
+                raise InvalidNotation(f"expected {expected}")
+
+
+def _faults_in_parts(state: State) -> dict[str, bool]:
+    """What is expected of tiles, pyramids, coins and rounds; True where it is not so."""
+    seats, floes = len(state.players), state.board.floes
+    return {
+        f"tiles of a game for {seats}": not _afloat(state) <= _tiles(state),
+        "a round from 1": state.round < 1 or (state.phase == "place" and state.round > 1),
         "pyramids of the players' suits": any(
             state.owner(pyramid) is None for pyramid in state.board.pyramids
         ),
-        f"{WEIGHT_MOST} at most on a tile": any(
-            floe.weight > WEIGHT_MOST for floe in state.board.floes
-        ),
+        f"{WEIGHT_MOST} at most on a tile": any(floe.weight > WEIGHT_MOST for floe in floes),
         "coins 'a2', 'a', '2' or '-'": not set(state.coins) <= {"a2", "a", "2", ""},
+    }
+
+
+def _tiles(state: State) -> set[str]:
+    """The tiles that the game was laid out with."""
+    return {floe.tile for floe in laid_out(len(state.players)).floes}
+
+
+def _afloat(state: State) -> set[str]:
+    """The tiles that are still in the game."""
+    return {floe.tile for floe in state.board.floes}
+
+
+def _faults_in_turns(state: State) -> dict[str, bool]:
+    """What is expected of who is next, and of what players have; True where it is not so."""
+    phase = state.phase
+    stood = [bool(state.pyramids(player)) for player in state.left]
+    return {
         "somebody to place, move or score next, and only then": (
             (state.mover in state.left) != (phase in ("place", "move", "score"))
             or (state.mover is not None and state.mover not in state.left)
@@ -519,19 +543,25 @@ def _check(state: State) -> None:
         "a pyramid of every player while the game runs": (
             phase not in ("place", "name", "over") and not all(stood)
         ),
+    }
+
+
+def _faults_in_votes(state: State) -> dict[str, bool]:
+    """What is expected of votes and of an objection; True where it is not so."""
+    phase = state.phase
+    voting = phase in ("vote", "coins", "decide")
+    ballots = SUITS if state.value else VALUES
+    votes = {*state.votes} - {None}
+    return {
         "a value in play while its suit is voted on": (
             state.value is not None and not (voting and state.open_choices)
         ),
         f"votes among {' '.join(ballots)}, and only while they are cast or counted": (
-            any(voted)
-            and not ((voting or state.last_to_move) and {*state.votes} - {None} <= {*ballots})
+            bool(votes) and not ((voting or state.last_to_move) and votes <= {*ballots})
         ),
         "no vote of a player who lost it": (
             not (state.value is None and phase in ("coins", "decide"))
-            and any(
-                cast and player in state.muted
-                for cast, player in zip(voted, state.players, strict=True)
-            )
+            and any(player in state.muted for player in state.cast)
         ),
         "votes awaited while they are cast, and only then, or an objection open": (
             voting
@@ -540,23 +570,41 @@ def _check(state: State) -> None:
         "an objection that is open, to a player with a vote to come, by another one": (
             not _can_be_open(state)
         ),
+    }
+
+
+def _faults_in_coins(state: State) -> dict[str, bool]:
+    """What is expected of coins that are laid on votes, and of ties; True where it is not so."""
+    phase = state.phase
+    left = sum(COINS.get(coin, 0) for coin in "".join(state.coins))
+    spent = len(state.players) * sum(COINS.values()) - left
+    return {
         "coins laid on votes, while they are counted": (
             any(state.laid) and phase not in ("coins", "decide")
         ),
         "no more laid than was spent, where votes are": (
             sum(state.laid) > spent
-            or any(count and not cast for count, cast in zip(state.laid, voted, strict=True))
+            or any(
+                count and vote is None for count, vote in zip(state.laid, state.votes, strict=True)
+            )
         ),
         "not everybody done, and nobody while no coins are laid": (
             bool(state.done) and (phase != "coins" or {*state.left} <= {*state.done})
         ),
-        "votes to lay coins on": phase == "coins" and not any(voted),
+        "votes to lay coins on": phase == "coins" and not state.cast,
         "a tie, or no vote that counts, where the torch bearer decides": (
             phase == "decide" and bool(state.tally) and len(state.leading_choices) == 1
         ),
+    }
+
+
+def _faults_in_phases(state: State) -> dict[str, bool]:
+    """What is expected of the phases after the votes; True where it is not so."""
+    phase, tile = state.phase, state.tile
+    return {
         "a tile in play to remove, and only then": (
-            (state.board.of(state.tile) is not None) != (phase == "remove")
-            or (state.tile is None) != (phase != "remove")
+            (state.board.of(tile) is not None) != (phase == "remove")
+            or (tile is None) != (phase != "remove")
         ),
         "players who score once everybody has borne the torch": (
             phase == "score" and not state.scoring
@@ -565,16 +613,13 @@ def _check(state: State) -> None:
             phase == "extra" and len(state.board.empty) < 2
         ),
         "a tile that sank among those out of the game": (
-            state.sunk is not None and state.sunk not in tiles - afloat
+            state.sunk is not None and state.sunk not in _tiles(state) - _afloat(state)
         ),
         "a tie where the torch bearer names the winner": phase == "name" and len(state.best) == 1,
         "winners with the highest score at the end, and only there": (
             bool(state.winners) != (phase == "over") or not {*state.winners} <= {*state.best}
         ),
     }
-    for expected, refused in wrong.items():
-        if refused:
-            raise InvalidNotation(f"expected {expected}")
 
 
 def _can_be_open(state: State) -> bool:

@@ -345,26 +345,7 @@ class Session:
             case Answer():
                 return self._answered(command)
             case Correct():
-                moves, who = ", ".join(command.moves), command.decided_by
-                common_fields = {"who": who, "n": command.record}
-                message = (
-                    msg(
-                        "{who} replaced what record {n} ruled: {raw} happened.",
-                        raw=moves,
-                        **common_fields,
-                    )
-                    if moves
-                    else msg(
-                        "{who} replaced what record {n} ruled: nothing happened.", **common_fields
-                    )
-                )
-                common: dict[str, Any] = {
-                    "moves": command.moves,
-                    "decided_by": who,
-                    "reason": command.reason,
-                    "misread": command.misread,
-                }
-                return Corrected(corrects=command.record, message=message, **common)
+                return self._corrected(command)
             case Undo():
                 undoes = self._last_standing() if command.record is None else command.record
                 return Undone(
@@ -393,6 +374,27 @@ class Session:
                 return self._next_game(command)
             case _:
                 assert_never(command)
+
+    def _corrected(self, correct: Correct) -> Corrected:
+        moves, who, corrects = ", ".join(correct.moves), correct.decided_by, correct.record
+        message = (
+            msg(
+                "{who} replaced what record {n} ruled: {raw} happened.",
+                who=who,
+                n=corrects,
+                raw=moves,
+            )
+            if moves
+            else msg("{who} replaced what record {n} ruled: nothing happened.", who=who, n=corrects)
+        )
+        return Corrected(
+            corrects=corrects,
+            message=message,
+            moves=correct.moves,
+            decided_by=who,
+            reason=correct.reason,
+            misread=correct.misread,
+        )
 
     def _next_game(self, command: NextGame) -> GameStarted:
         ledger = self._ledger

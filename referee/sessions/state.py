@@ -384,86 +384,52 @@ def apply(ledger: SessionState, record: Record) -> SessionState:
     Raises InputError where people want something that does not fit (an answer to no question), and
     ValueError of the engine where the moves are not legal.
     """
-    now = replace(ledger, seq=record.seq)
+    now = replace(ledger, seq=record.seq)  # the number of the record, in all that follows
     event = record.event
     match event:
         case SessionStarted():
             raise InputError(msg("expected no second start of session {n}", n=ledger.session))
         case GameStarted():
-            engine = now.engine.game if isinstance(now.engine, RolledFirst) else now.engine
-            fresh = _fresh(engine, now.started, now.session, record.seq, event, now.board)
-            return replace(fresh, paused=now.paused, earlier=_put_away(ledger))
+            return replace(_next_game(now, event), earlier=_put_away(ledger))
         case VerdictReached():
-            ruled = replace(
-                now,
-                rulings=now.rulings | {record.seq},
-                in_doubt=event.verdict in ("cannot_see", "out_of_sync"),
-            )
-            counts = event.verdict == "accepted" or event.stands
-            misread = read_misread(event.evidence[KEY]) if KEY in event.evidence else None
-            return (
-                _count(ruled, CountedRuling(record.seq, record.seq, event.counted, misread=misread))
-                if counts
-                else ruled
-            )
+            return _rule(now, event)
         case InputRecorded():
-            noted = replace(now, rulings=now.rulings | {record.seq})
-            return (
-                _count(
-                    noted, CountedRuling(record.seq, record.seq, event.moves, secret=event.secret)
-                )
-                if event.moves
-                else noted
-            )
+            return _note(now, event)
         case QuestionAsked():
-            return replace(
-                now,
-                question=msgspec.structs.replace(
-                    record, event=msgspec.structs.replace(event, observation=None)
-                ),
-            )
+            return _ask(now, record, event)
         case Answered():
-            return _answer(now, record, event)
+            return _answer(now, event)
         case Corrected():
-            return _correct(now, record, event)
+            return _correct(now, event)
         case Undone():
             return _undo(now, event)
         case Declared():
-            return _declare(now, record, event)
+            return _declare(now, event)
         case Appealed():
-            if event.appeals not in now.rulings:
-                raise InputError(
-                    msg(
-                        "record {n} is no ruling of this game, so nobody can appeal against it",
-                        n=event.appeals,
-                    )
-                )
-            return replace(now, appeals=(*now.appeals, record))
+            return _appeal(now, record, event)
         case Upheld():
-            if event.upholds not in (appeal.seq for appeal in now.appeals):
-                raise InputError(msg("record {n} is no appeal that is open", n=event.upholds))
-            return replace(
-                now, appeals=tuple(appeal for appeal in now.appeals if appeal.seq != event.upholds)
-            )
+            return _uphold(now, event)
         case Resigned():
-            return _count(
-                now,
-                CountedRuling(
-                    record.seq, record.seq, (), resigned=event.player, passed_over=event.passed_over
-                ),
-            )
+            return _resign(now, event)
         case Paused():
             return replace(now, paused=True)
         case Resumed():
             return replace(now, paused=False)
+        case SessionEnded():
+            return replace(now, ended=True)
         case Reopened():
             return replace(now, ended=False)
         case TableChecked() | SeatTaken() | SeatFreed():
             return now
-        case SessionEnded():
-            return replace(now, ended=True)
         case _:
             assert_never(event)
+
+
+def _next_game(ledger: SessionState, started: GameStarted) -> SessionState:
+    """The ledger of another game of the session; the referee looks away as before."""
+    engine = ledger.engine.game if isinstance(ledger.engine, RolledFirst) else ledger.engine
+    fresh = _fresh(engine, ledger.started, ledger.session, ledger.seq, started, ledger.board)
+    return replace(fresh, paused=ledger.paused)
 
 
 def _put_away(ledger: SessionState) -> SessionState:
@@ -601,7 +567,33 @@ def state_before(ledger: SessionState, seq: int) -> Any:
     return _recount(ledger, (entry for entry in ledger.standing if entry.seq < seq)).state
 
 
-def _answer(ledger: SessionState, record: Record, answered: Answered) -> SessionState:
+def _rule(ledger: SessionState, verdict: VerdictReached) -> SessionState:
+    seq = ledger.seq
+    ruled = replace(
+        ledger,
+        rulings=ledger.rulings | {seq},
+        in_doubt=verdict.verdict in ("cannot_see", "out_of_sync"),
+    )
+    misread = read_misread(verdict.evidence[KEY]) if KEY in verdict.evidence else None
+    if verdict.verdict != "accepted" and not verdict.stands:
+        return ruled
+    return _count(ruled, CountedRuling(seq, seq, verdict.counted, misread=misread))
+
+
+def _note(ledger: SessionState, recorded: InputRecorded) -> SessionState:
+    seq = ledger.seq
+    noted = replace(ledger, rulings=ledger.rulings | {seq})
+    if not recorded.moves:
+        return noted
+    return _count(noted, CountedRuling(seq, seq, recorded.moves, secret=recorded.secret))
+
+
+def _ask(ledger: SessionState, record: Record, asked: QuestionAsked) -> SessionState:
+    without_table = msgspec.structs.replace(asked, observation=None)
+    return replace(ledger, question=msgspec.structs.replace(record, event=without_table))
+
+
+def _answer(ledger: SessionState, answered: Answered) -> SessionState:
     if ledger.question is None or ledger.question.seq != answered.question:
         raise InputError(
             msg(
@@ -614,8 +606,8 @@ def _answer(ledger: SessionState, record: Record, answered: Answered) -> Session
     misread = (
         read_misread(of_answers.get(answered.label, ())) if isinstance(of_answers, dict) else None
     )
-    new = CountedRuling(record.seq, record.seq, answered.moves, ledger.question, misread=misread)
-    settled = replace(ledger, question=None, rulings=ledger.rulings | {record.seq})
+    new = CountedRuling(ledger.seq, ledger.seq, answered.moves, ledger.question, misread=misread)
+    settled = replace(ledger, question=None, rulings=ledger.rulings | {ledger.seq})
     return _count(settled, new) if new.moves or answered.holds else settled
 
 
@@ -631,7 +623,7 @@ def check_ruling(ledger: SessionState, seq: int) -> None:
         )
 
 
-def _correct(ledger: SessionState, record: Record, corrected: Corrected) -> SessionState:
+def _correct(ledger: SessionState, corrected: Corrected) -> SessionState:
     check_ruling(ledger, corrected.corrects)
     others = [entry for entry in ledger.standing if entry.seq != corrected.corrects]
     replaced = next((entry for entry in ledger.standing if entry.seq == corrected.corrects), None)
@@ -639,21 +631,21 @@ def _correct(ledger: SessionState, record: Record, corrected: Corrected) -> Sess
     misread = corrected.misread or (replaced.misread if replaced else None)
     counts = corrected.moves or corrected.misread
     new = (
-        [CountedRuling(corrected.corrects, record.seq, corrected.moves, question, misread=misread)]
+        [CountedRuling(corrected.corrects, ledger.seq, corrected.moves, question, misread=misread)]
         if counts
         else []
     )
     return replace(_recount(ledger, others + new), appeals=_heard(ledger, corrected.corrects))
 
 
-def _declare(ledger: SessionState, record: Record, declared: Declared) -> SessionState:
+def _declare(ledger: SessionState, declared: Declared) -> SessionState:
     if ledger.question is not None:
         raise InputError(
             msg("question {n} is open: answer it or take it back first", n=ledger.question.seq)
         )
     return _count(
-        replace(ledger, rulings=ledger.rulings | {record.seq}),
-        CountedRuling(record.seq, record.seq, declared.moves),
+        replace(ledger, rulings=ledger.rulings | {ledger.seq}),
+        CountedRuling(ledger.seq, ledger.seq, declared.moves),
     )
 
 
@@ -682,3 +674,27 @@ def _undo(ledger: SessionState, undone: Undone) -> SessionState:
     reopened = taken.question if taken is ledger.standing[-1] else None
     left = (entry for entry in ledger.standing if entry is not taken)
     return replace(_recount(ledger, left), question=reopened, appeals=_heard(ledger, undone.undoes))
+
+
+def _appeal(ledger: SessionState, record: Record, appealed: Appealed) -> SessionState:
+    if appealed.appeals not in ledger.rulings:
+        raise InputError(
+            msg(
+                "record {n} is no ruling of this game, so nobody can appeal against it",
+                n=appealed.appeals,
+            )
+        )
+    return replace(ledger, appeals=(*ledger.appeals, record))
+
+
+def _uphold(ledger: SessionState, upheld: Upheld) -> SessionState:
+    """The ledger without the appeal that was decided: the ruling stays."""
+    left = tuple(appeal for appeal in ledger.appeals if appeal.seq != upheld.upholds)
+    if len(left) == len(ledger.appeals):
+        raise InputError(msg("record {n} is no appeal that is open", n=upheld.upholds))
+    return replace(ledger, appeals=left)
+
+
+def _resign(ledger: SessionState, resigned: Resigned) -> SessionState:
+    seq, player, passed_over = ledger.seq, resigned.player, resigned.passed_over
+    return _count(ledger, CountedRuling(seq, seq, (), resigned=player, passed_over=passed_over))

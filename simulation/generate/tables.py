@@ -235,14 +235,38 @@ def random_camera(setup: Setup, rng: np.random.Generator) -> Camera:
 
 def random_stage(setup: Setup, rng: np.random.Generator) -> Stage:
     """Random table, mat, one to three lamps and a sensor."""
-    table = replace(
+    table = _random_table(rng)
+    lamps = _random_lamps(setup, rng)
+    ambient = float(rng.uniform(0.2, 0.5))
+    sensor = _random_sensor(ambient + sum(lamp.power for lamp in lamps), rng)
+    mat = _random_mat(rng)
+    table_mm = _random_extent(setup, rng)
+    return Stage(
+        table=table,
+        lamps=lamps,
+        sensor=sensor,
+        ambient=ambient,
+        mat=mat,
+        squares=_random_squares(rng),
+        frame_rgb=_times((0.05, 0.04, 0.035), float(np.exp(rng.uniform(-1.0, 2.3)))),
+        frame_mm=float(rng.uniform(6, 18)),
+        table_mm=table_mm,
+        seed=int(rng.integers(1 << 30)),
+    )
+
+
+def _random_table(rng: np.random.Generator) -> Surface:
+    return replace(
         _redyed(TABLES[int(rng.integers(len(TABLES)))], rng),
         contrast=float(rng.uniform(0.05, 0.35)),
         grain_deg=float(rng.uniform(0, 180)),
         gloss=float(rng.choice([0.0, 0.03, 0.12])),
     )
+
+
+def _random_lamps(setup: Setup, rng: np.random.Generator) -> tuple[Lamp, ...]:
     middle = setup.outline_mm().mean(axis=0)
-    lamps = tuple(
+    return tuple(
         Lamp(
             (
                 float(middle[0] + rng.normal(0, 450)),
@@ -255,11 +279,13 @@ def random_stage(setup: Setup, rng: np.random.Generator) -> Stage:
         )
         for _ in range(int(rng.integers(1, 4)))
     )
-    ambient = float(rng.uniform(0.2, 0.5))
-    light = ambient + sum(lamp.power for lamp in lamps)
+
+
+def _random_sensor(light: float, rng: np.random.Generator) -> Sensor:
+    """A sensor that is exposed for so much light; one of eight is over-exposed."""
     over_exposed = rng.random() < 0.12
     exposure = float(rng.uniform(1.4, 2.2) if over_exposed else rng.uniform(0.75, 1.25)) / light
-    sensor = Sensor(
+    return Sensor(
         blur_px=float(rng.uniform(0.9, 1.4) if rng.random() < 0.12 else rng.uniform(0.5, 0.9)),
         exposure=(
             exposure * float(rng.uniform(0.94, 1.06)),
@@ -272,37 +298,22 @@ def random_stage(setup: Setup, rng: np.random.Generator) -> Stage:
         ),
         read_noise=float(rng.uniform(0.002, 0.006)),
     )
-    mat = (
-        replace(
-            _redyed(MATS[int(rng.integers(len(MATS)))], rng), contrast=float(rng.uniform(0.08, 0.3))
-        )
-        if rng.random() < 0.75
-        else None
-    )
-    bounds = cv2.boundingRect(
-        np.array([marker.corners_mm for marker in setup.fiducials.markers], np.float32).reshape(
-            -1, 1, 2
-        )
-    )
-    x, y, width, depth = (float(value) for value in bounds)
-    edge = rng.uniform(200, 800, 4)
-    return Stage(
-        table=table,
-        lamps=lamps,
-        sensor=sensor,
-        ambient=ambient,
-        mat=mat,
-        squares=_random_squares(rng),
-        frame_rgb=_times((0.05, 0.04, 0.035), float(np.exp(rng.uniform(-1.0, 2.3)))),
-        frame_mm=float(rng.uniform(6, 18)),
-        table_mm=(
-            x - float(edge[0]),
-            y - float(edge[1]),
-            x + width + float(edge[2]),
-            y + depth + float(edge[3]),
-        ),
-        seed=int(rng.integers(1 << 30)),
-    )
+
+
+def _random_mat(rng: np.random.Generator) -> Surface | None:
+    """A mat on the table, on three tables of four."""
+    if rng.random() >= 0.75:
+        return None
+    mat = _redyed(MATS[int(rng.integers(len(MATS)))], rng)
+    return replace(mat, contrast=float(rng.uniform(0.08, 0.3)))
+
+
+def _random_extent(setup: Setup, rng: np.random.Generator) -> tuple[float, float, float, float]:
+    """Where the table ends, beyond all fiducials: least x and y, largest x and y, in mm."""
+    corners = np.array([marker.corners_mm for marker in setup.fiducials.markers], np.float32)
+    x, y, width, depth = (float(value) for value in cv2.boundingRect(corners.reshape(-1, 1, 2)))
+    left, near, right, far = (float(edge) for edge in rng.uniform(200, 800, 4))
+    return x - left, y - near, x + width + right, y + depth + far
 
 
 def _redyed(surface: Surface, rng: np.random.Generator) -> Surface:

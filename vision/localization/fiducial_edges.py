@@ -82,21 +82,85 @@ class EdgeFit(PoseFit):
     scatter_px: float
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Adjustment:
+    """The last step of an adjustment, by n good edges, of u unknowns: 6 of the pose, the blooms.
+
+    `design` is (n, u), `left` (n,) px the residuals after the step, `weight` (n,) their weights,
+    and `normal` (u, u) the normal matrix with the prior of the blooms.
+    """
+
+    pose: Pose
+    edges: _Edges
+    design: Array
+    left: Array
+    weight: Array
+    normal: Array
+
+    @property
+    def rms_px(self) -> float:
+        """Weighted root mean square of the residuals."""
+        return float(np.sqrt(np.average(self.left**2, weights=self.weight)))
+
+    @property
+    def follows(self) -> Array:
+        """Derivative (u, n) of the unknowns by each edge's offset."""
+        return np.asarray(np.linalg.solve(self.normal, (self.design * self.weight[:, None]).T))
+
+
 def fit_edges(image: Image, setup: Setup, pose: Pose, markers: list[Marker]) -> EdgeFit | NoPose:
     """Fit the pose to the border edges of the detected markers.
 
-    Gauss-Newton with Huber weights, measured anew at each step.  Visible sides of a half-covered
-    marker are not used: an arm's edge beside them would pull more than they add.
+    Visible sides of a half-covered marker are not used: an arm's edge beside them would pull more
+    than they add.
     """
-    edge_mm, normal_mm, module_mm = _border_samples(markers, setup.fiducials.z_mm)
+    samples = _border_samples(markers, setup.fiducials.z_mm)
     owner = np.repeat(np.arange(len(markers)), 4 * SAMPLES_PER_SIDE)
+    fit = _adjust(image, setup, pose, samples, owner)
+    if isinstance(fit, NoPose):
+        return fit
+    edges, good = fit.edges, fit.edges.good
+    follows = fit.follows
+    side = np.flatnonzero(good) // SAMPLES_PER_SIDE
+    squares = _off_together(fit.left, fit.weight, side)
+    freedom = max(int((np.bincount(side, fit.weight) >= LEAST_OF_SIDE).sum()) - FREE, 1)
+    by_all = follows[:6] @ edges.normal_px[good]
+    covariance = (
+        _noise_covariance(fit, squares, freedom)
+        + _displaced_covariance(fit, follows, side, owner[good])
+        + _blur_shift_px(edges) ** 2 * by_all @ by_all.T
+    )
+    by_places = edges.derivatives.reshape(len(owner), 2, -1)
+    return EdgeFit(
+        fit.pose,
+        covariance,
+        follows[:6],
+        np.einsum("nk,nkp->np", edges.normal_px, by_places)[good],
+        samples[0][good],
+        owner[good],
+        fit.rms_px,
+        float(np.sqrt(squares / freedom)),
+    )
+
+
+def _adjust(
+    image: Image,
+    setup: Setup,
+    pose: Pose,
+    samples: tuple[Array, Array, float],
+    owner: NDArray[np.intp],
+) -> _Adjustment | NoPose:
+    """Gauss-Newton with Huber weights; edges are measured anew at each step.
+
+    `owner` (n,) is the marker that each edge belongs to.
+    """
     rvec, tvec = pose
+    markers = np.arange(owner[-1] + 1)
     bloom = np.zeros(1 + len(markers))
     for _ in range(STEPS):
         shift = bloom[0] + bloom[1 + owner]
-        edges = _measure(image, setup, (rvec, tvec), (edge_mm, normal_mm, module_mm), shift)
-        good = edges.good
-        if good.sum() < LEAST_EDGES:
+        edges = _measure(image, setup, (rvec, tvec), samples, shift)
+        if edges.good.sum() < LEAST_EDGES:
             return NoPose(
                 phrase(
                     "the fiducials are too blurred or too dark to be measured; focus the camera or"
@@ -106,13 +170,10 @@ def fit_edges(image: Image, setup: Setup, pose: Pose, markers: list[Marker]) -> 
         by_pose = np.einsum(
             "nk,nkp->np", edges.normal_px, edges.derivatives[:, :6].reshape(-1, 2, 6)
         )
-        design = np.column_stack(
-            [by_pose, np.ones(len(owner)), owner[:, None] == np.arange(len(markers))]
-        )[good]
-        residual = (edges.offset - shift)[good]
-        left = residual - np.median(residual)
-        spread = max(SIGMAS_A_MEDIAN * float(np.median(np.abs(left))), 0.02)
-        weight = np.minimum(1.0, 1.5 * spread / np.maximum(np.abs(left), 1e-9))
+        design = np.column_stack([by_pose, np.ones(len(owner)), owner[:, None] == markers])
+        design = design[edges.good]
+        residual = (edges.offset - shift)[edges.good]
+        weight, spread = _huber_weights(residual)
         tie = (spread / _bloom_sigmas(edges, owner)) ** 2
         normal = design.T @ (design * weight[:, None])
         normal[6:, 6:] += np.diag(tie)
@@ -122,45 +183,48 @@ def fit_edges(image: Image, setup: Setup, pose: Pose, markers: list[Marker]) -> 
         rvec, tvec, bloom = rvec + change[:3], tvec + change[3:6], bloom + change[6:]
         if np.abs(design @ change).max() < SETTLED_PX:
             break
-    left = residual - design @ change
-    rms = float(np.sqrt(np.average(left**2, weights=weight)))
-    follows = np.linalg.solve(normal, (design * weight[:, None]).T)
-    side = np.flatnonzero(good) // SAMPLES_PER_SIDE
-    freedom = max(int((np.bincount(side, weight) >= LEAST_OF_SIDE).sum()) - FREE, 1)
-    squares = _off_together(left, weight, side)
-    floor = (FLOOR_SIDES * FLOOR_PX**2 + squares) / (
-        FLOOR_SIDES + freedom - 2
-    )  # variance of Student's t: few sides tell little
-    covariance = np.linalg.inv(normal)[:6, :6] * (rms**2 + floor * SAMPLES_PER_SIDE)
-    displaced = np.zeros((len(side), len(markers), 2))
-    displaced[np.arange(len(side)), owner[good]] = edges.normal_px[good]
-    every = np.ones(
-        len(side)
-    )  # sides of a displaced marker have little weight in the fit, and tell the most
-    off = max(
-        0.0, _off_together(left, every, side) - 2 * FLOOR_PX**2 * len(np.unique(side))
-    )  # by chance up to twice what lens and print leave
-    covariance += by_displaced(
-        off,
+    return _Adjustment((rvec, tvec), edges, design, residual - design @ change, weight, normal)
+
+
+def _huber_weights(residual: Array) -> tuple[Array, float]:
+    """Weights (n,) of residuals in px, and the spread, 1 sigma, that they are relative to."""
+    left = residual - np.median(residual)
+    spread = max(SIGMAS_A_MEDIAN * float(np.median(np.abs(left))), 0.02)
+    return np.minimum(1.0, 1.5 * spread / np.maximum(np.abs(left), 1e-9)), spread
+
+
+def _noise_covariance(fit: _Adjustment, squares: float, freedom: int) -> Array:
+    """Covariance (6, 6) of the pose by the noise of edges and of whole sides.
+
+    `squares` px^2 is what `freedom` sides are off.  It is the variance of Student's t: few sides
+    tell little.
+    """
+    floor = (FLOOR_SIDES * FLOOR_PX**2 + squares) / (FLOOR_SIDES + freedom - 2)
+    noise = fit.rms_px**2 + floor * SAMPLES_PER_SIDE
+    return np.asarray(np.linalg.inv(fit.normal)[:6, :6] * noise)
+
+
+def _displaced_covariance(
+    fit: _Adjustment, follows: Array, side: NDArray[np.intp], owner: NDArray[np.intp]
+) -> Array:
+    """Covariance (6, 6) of the pose by a marker that may be displaced; see `by_displaced`.
+
+    `side` and `owner` (n,) are what each good edge belongs to.
+    """
+    rows = np.arange(len(side))
+    markers = fit.design.shape[1] - 7  # beside the pose and the bloom that is common to all
+    displaced = np.zeros((len(side), markers, 2))
+    displaced[rows, owner] = fit.edges.normal_px[fit.edges.good]
+    # Sides of a displaced marker have little weight in the fit, and tell the most.
+    every = np.ones(len(side))
+    # By chance it is up to twice what lens and print leave.
+    left_by_chance = 2 * FLOOR_PX**2 * len(np.unique(side))
+    return by_displaced(
+        max(0.0, _off_together(fit.left, every, side) - left_by_chance),
         follows,
-        design,
+        fit.design,
         displaced.reshape(len(side), -1),
         lambda column: _off_together(column, every, side),
-    )
-    by_all = follows[:6] @ edges.normal_px[good]
-    covariance += _blur_shift_px(edges) ** 2 * by_all @ by_all.T
-    rows = np.einsum("nk,nkp->np", edges.normal_px, edges.derivatives.reshape(len(owner), 2, -1))[
-        good
-    ]
-    return EdgeFit(
-        (rvec, tvec),
-        covariance,
-        follows[:6],
-        rows,
-        edge_mm[good],
-        owner[good],
-        rms,
-        float(np.sqrt(squares / freedom)),
     )
 
 

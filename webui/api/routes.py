@@ -74,27 +74,32 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
 
     @routes.get("/stream")
     def stream() -> Response:
-        after = number(
-            request.headers.get("Last-Event-ID") or request.args.get("after", "0"), "Last-Event-ID"
-        )
-        if after > session.seq:
-            after = 0
-        address = request.remote_addr or ""
-        if not streams.enter(address):
-            full = msg(
-                "All {n} live connections are taken; close a page that shows this panel, or try"
-                " again later.",
-                n=streams.limit,
-            )
-            raise Refusal(503, "too_many_streams", full)
-        listener = Subscriber(streams.bulletin, after, address)
-        carry = request.environ.get(CARRY)
-        body = carry(listener) if carry else follow(listener, streams)
-        response = Response(body, mimetype="text/event-stream", headers={"X-Accel-Buffering": "no"})
-        response.call_on_close(lambda: None if listener.carried else streams.leave(address))
-        return response
+        return _follow(session, streams)
 
     return routes
+
+
+def _follow(session: SessionPort, streams: Streams) -> Response:
+    """The events after the last one that the client has; raises Refusal if too many listen."""
+    after = number(
+        request.headers.get("Last-Event-ID") or request.args.get("after", "0"), "Last-Event-ID"
+    )
+    if after > session.seq:
+        after = 0
+    address = request.remote_addr or ""
+    if not streams.enter(address):
+        full = msg(
+            "All {n} live connections are taken; close a page that shows this panel, or try"
+            " again later.",
+            n=streams.limit,
+        )
+        raise Refusal(503, "too_many_streams", full)
+    listener = Subscriber(streams.bulletin, after, address)
+    carry = request.environ.get(CARRY)
+    body = carry(listener) if carry else follow(listener, streams)
+    response = Response(body, mimetype="text/event-stream", headers={"X-Accel-Buffering": "no"})
+    response.call_on_close(lambda: None if listener.carried else streams.leave(address))
+    return response
 
 
 def obey(session: SessionPort, document: object) -> Record:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from flask import Blueprint, Response, current_app, make_response, render_template, request
-from werkzeug.wrappers import Response as AnyResponse
 
 from referee.live.correction import CorrectedVerdict, PieceCorrection
 from referee.sessions.misreadings import plain
@@ -33,97 +33,114 @@ there.
 
 def fix(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
     """The routes of the page, for hosts only."""
+    page = _CorrectionPage(session, live, instance)
     routes = Blueprint("fix", __name__, url_prefix="/host/fix")
+    routes.add_url_rule("", "page", page.show)
+    routes.add_url_rule("", "judge", page.judge, methods=["POST"])
+    return routes
 
-    @routes.get("")
-    def page() -> AnyResponse:
-        try:
-            record, table = live.last_table()
-        except InputError as error:
-            return _page(0, (), message_of(error), None, 409)
-        return _page(record, as_read(table, live.setup), "", None)
 
-    @routes.post("")
-    def judge() -> AnyResponse:
+@dataclass(frozen=True, slots=True)
+class _CorrectionPage:
+    """What the page is made of; its public methods answer requests."""
+
+    session: SessionPort
+    live: LivePort
+    instance: str
+
+    def show(self) -> Response:
+        """The pieces as they were read on the table that was ruled on last."""
         try:
-            record, table = live.last_table()
-            if request.form.get("table") != f"{record} {table.frame_seq}":
-                raise Refusal(
-                    409,
-                    "moved_on",
-                    sentences(
-                        msg(
-                            "Another table was ruled on since this page was drawn; nothing was"
-                            " done."
-                        ),
-                        msg("This is the new one."),
-                    ),
-                )
-            if session.view().hidden:
-                raise Refusal(
-                    409,
-                    "secret",
-                    msg(
-                        "Votes are secret now, and a verdict may show them: judge it again once"
-                        " all have voted."
-                    ),
-                )
-            pieces = [
-                _told(request.form, number, read)
-                for number, read in enumerate(as_read(table, live.setup))
-            ]
+            record, table = self.live.last_table()
         except InputError as error:
-            return _page(0, (), message_of(error), None, 409)
+            return self._without_table(error)
+        return self._page(record, table, as_read(table, self.live.setup))
+
+    def judge(self) -> Response:
+        """The verdict on the table with the pieces where people put them; nothing is recorded."""
+        try:
+            record, table = self.live.last_table()
+        except InputError as error:
+            return self._without_table(error)
+        read = as_read(table, self.live.setup)
+        try:
+            self._refuse_unless_current(record, table)
+            pieces = [_told(request.form, number, piece) for number, piece in enumerate(read)]
+            again = self.live.reread(pieces)
         except Refusal as refusal:
-            return _page(record, as_read(table, live.setup), refusal.message, None, refusal.status)
-        try:
-            return _page(record, pieces, "", live.reread(pieces))
+            return self._page(record, table, read, refusal.message, status=refusal.status)
         except InputError as error:
-            return _page(record, as_read(table, live.setup), message_of(error), None, 409)
+            return self._page(record, table, read, message_of(error), status=409)
+        return self._page(record, table, pieces, again=again)
+
+    def _refuse_unless_current(self, record: int, table: Observation) -> None:
+        """Raise Refusal if the form is of another table, or a verdict may show secret votes."""
+        if request.form.get("table") != _table_key(record, table):
+            raise Refusal(
+                409,
+                "moved_on",
+                sentences(
+                    msg("Another table was ruled on since this page was drawn; nothing was done."),
+                    msg("This is the new one."),
+                ),
+            )
+        if self.session.view().hidden:
+            raise Refusal(
+                409,
+                "secret",
+                msg(
+                    "Votes are secret now, and a verdict may show them: judge it again once all"
+                    " have voted."
+                ),
+            )
+
+    def _without_table(self, error: InputError) -> Response:
+        """The page where no table can be corrected, with the reason."""
+        return self._page(0, None, (), message_of(error), status=409)
 
     def _page(
+        self,
         record: int,
+        table: Observation | None,
         pieces: Sequence[PieceCorrection],
-        notice: str,
-        again: CorrectedVerdict | None,
+        notice: str = "",
+        again: CorrectedVerdict | None = None,
         status: int = 200,
     ) -> Response:
-        table = live.last_table()[1] if pieces else None
-        response: Response = make_response(
-            render_template(
-                "fix.html",
-                view=session.view(),
-                setup=live.setup,
-                drawing=draw(live.setup, None),
-                box=view_box(pieces, live.setup),
-                record=record,
-                table=f"{record} {table.frame_seq}" if table else "",
-                pieces=pieces,
-                drawn=(
-                    [
-                        (n, piece, outline(piece, table, live.setup))
-                        for n, piece in below_first(pieces)
-                    ]
-                    if table
-                    else []
-                ),
-                colours=tuple(
-                    dict.fromkeys(
-                        (*live.setup.game.colours, *filter(None, (live.setup.game.target,)))
-                    )
-                ),
-                poses=POSES,
-                notice=notice,
-                again=again,
-                misread=json.dumps(plain(again.misread)) if again and again.misread else "",
-                instance=instance,
-                token=current_app.config["FORM_TOKEN"],
-            )
+        setup = self.live.setup
+        page = render_template(
+            "fix.html",
+            view=self.session.view(),
+            setup=setup,
+            drawing=draw(setup, None),
+            box=view_box(pieces, setup),
+            record=record,
+            table=_table_key(record, table) if table else "",
+            pieces=pieces,
+            drawn=(
+                [(n, piece, outline(piece, table, setup)) for n, piece in below_first(pieces)]
+                if table
+                else []
+            ),
+            colours=_colours_in_play(setup),
+            poses=POSES,
+            notice=notice,
+            again=again,
+            misread=json.dumps(plain(again.misread)) if again and again.misread else "",
+            instance=self.instance,
+            token=current_app.config["FORM_TOKEN"],
         )
-        response.status_code = status
-        return response
+        return make_response(page, status)
 
-    return routes
+
+def _table_key(record: int, table: Observation) -> str:
+    """What the form sends back to say which table it is about."""
+    return f"{record} {table.frame_seq}"
+
+
+def _colours_in_play(setup: Setup) -> tuple[str, ...]:
+    """The players' colours and, where there is one, the target's; each once."""
+    return tuple(dict.fromkeys((*setup.game.colours, *filter(None, (setup.game.target,)))))
 
 
 def as_read(table: Observation, setup: Setup) -> list[PieceCorrection]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import segno
 from flask import (
@@ -53,59 +54,76 @@ def host(
 
     `address` is where other machines find the panel, empty where they do not.
     """
+    page = _HostPage(session, live, access, seats, address, devices)
     routes = Blueprint("host", __name__, url_prefix="/host")
+    routes.add_url_rule("", "page", page.show)
+    routes.add_url_rule("/free", "free", page.free_seat, methods=["POST"])
+    routes.add_url_rule("/code", "code", page.renew_code, methods=["POST"])
+    return routes
 
-    @routes.get("")
-    def page() -> str:
-        return _page()
 
-    @routes.post("/free")
-    def free() -> AnyResponse:
-        seats.free(request.form.get("seat", ""), by="the host")
+@dataclass(frozen=True, slots=True)
+class _HostPage:
+    """What the page is made of; its public methods answer requests."""
+
+    session: SessionPort
+    live: LivePort
+    access: Access
+    seats: Seats
+    address: str
+    devices: Devices
+
+    def show(self) -> str:
+        return self._page()
+
+    def free_seat(self) -> AnyResponse:
+        self.seats.free(request.form.get("seat", ""), by="the host")
         return redirect(url_for("host.page"), 303)
 
-    @routes.post("/code")
-    def code() -> AnyResponse:
+    def renew_code(self) -> AnyResponse:
         """Make a new code; all who had the old one are logged out, but for the host who asks."""
-        which = request.form.get("which", "")
-        if which == "table":
-            access.codes.renew("table")
-            seats.free(
-                *(colour for colour in seats.held() if colour != visitor().seat), by="the host"
-            )
-            return redirect(url_for("host.page"), 303)
-        if which != "host":
-            raise Refusal(
-                400,
-                "bad_code",
-                msg(
-                    "Expected the code of the host or the table, got '{raw}'; nothing was done.",
-                    raw=which[:40],
-                ),
-            )
-        fresh = access.codes.renew("host")
-        response: Response = make_response(_page(fresh))
-        return keep(response, access.renewed(request.cookies.get(COOKIE, "")))
+        match request.form.get("which", ""):
+            case "table":
+                return self._renew_table_code()
+            case "host":
+                return self._renew_host_code()
+            case other:
+                raise Refusal(
+                    400,
+                    "bad_code",
+                    msg(
+                        "Expected the code of the host or the table, got '{raw}'; nothing was"
+                        " done.",
+                        raw=other[:40],
+                    ),
+                )
 
-    def _page(fresh: str = "") -> str:
-        view = session.view()
-        base = _base(address)
-        link = f"{base}{url_for('join.page')}#{access.codes.now.table}" if base else ""
+    def _renew_table_code(self) -> AnyResponse:
+        self.access.codes.renew("table")
+        others = (colour for colour in self.seats.held() if colour != visitor().seat)
+        self.seats.free(*others, by="the host")
+        return redirect(url_for("host.page"), 303)
+
+    def _renew_host_code(self) -> AnyResponse:
+        """The page with the new code, which is shown only this once."""
+        response: Response = make_response(self._page(self.access.codes.renew("host")))
+        return keep(response, self.access.renewed(request.cookies.get(COOKIE, "")))
+
+    def _page(self, new_host_code: str = "") -> str:
+        base, table_code = _base(self.address), self.access.codes.now.table
         return render_template(
             "host.html",
-            view=view,
-            held=seats.held(),
-            table_code=access.codes.now.table,
-            fresh=fresh,
+            view=self.session.view(),
+            held=self.seats.held(),
+            table_code=table_code,
+            fresh=new_host_code,
             base=base,
-            qr=qr(link) if link else "",
-            live=live.latest,
-            devices=devices(),
-            facts=table_facts(live.setup),
+            qr=qr(f"{base}{url_for('join.page')}#{table_code}") if base else "",
+            live=self.live.latest,
+            devices=self.devices(),
+            facts=table_facts(self.live.setup),
             token=current_app.config["FORM_TOKEN"],
         )
-
-    return routes
 
 
 def table_facts(setup: Setup) -> list[tuple[str, Message]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from flask import (
@@ -36,67 +37,83 @@ OBJECTED_TO = ("ruled", "noted", "answered", "declared")
 
 def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> Blueprint:
     """The routes of players."""
-    routes, kept = Blueprint("seats", __name__), PageCache()
+    page = _PhonePage(session, live, seats, instance)
+    routes = Blueprint("seats", __name__)
+    routes.add_url_rule("/play", "page", page.show)
+    routes.add_url_rule("/play", "command", page.command, methods=["POST"])
+    routes.add_url_rule("/seat", "take", page.take_seat, methods=["POST"])
+    routes.add_url_rule("/seat/back", "give_back", page.give_seat_back, methods=["POST"])
+    routes.add_url_rule("/api/v1/seat", "take_program", page.take_seat_by_api, methods=["POST"])
+    return routes
 
-    @routes.get("/play")
-    def page() -> AnyResponse:
-        view, now = session.view(), live.latest
-        return kept.page(view, now, live.setup, "", lambda: _page(view, now))
 
-    @routes.post("/play")
-    def command() -> AnyResponse:
+@dataclass(frozen=True, slots=True)
+class _PhonePage:
+    """What the page is made of; its public methods answer requests."""
+
+    session: SessionPort
+    live: LivePort
+    seats: Seats
+    instance: str
+    cache: PageCache = field(default_factory=PageCache)
+
+    def show(self) -> AnyResponse:
+        view, now = self.session.view(), self.live.latest
+        return self.cache.page(view, now, self.live.setup, "", lambda: self._page(view, now))
+
+    def command(self) -> AnyResponse:
         try:
-            obey(session, command_document(request.form))
+            obey(self.session, command_document(request.form))
         except Refusal as refusal:
-            return _refused(refusal)
+            return self._refused(refusal)
         return redirect(url_for("seats.page"), 303)
 
-    @routes.post("/seat")
-    def take() -> AnyResponse:
+    def take_seat(self) -> AnyResponse:
         try:
-            seats.take(visitor(), seat_of(request.form.get("seat"), session.view().players))
+            self._take(request.form.get("seat"))
         except Refusal as refusal:
-            return _refused(refusal)
+            return self._refused(refusal)
         return redirect(url_for("seats.page"), 303)
 
-    @routes.post("/seat/back")
-    def give_back() -> AnyResponse:
+    def give_seat_back(self) -> AnyResponse:
         if (seat := visitor().seat) is not None:
-            seats.free(seat)
+            self.seats.free(seat)
         return redirect(url_for("seats.page"), 303)
 
-    @routes.post("/api/v1/seat")
-    def take_program() -> tuple[Response, int]:
+    def take_seat_by_api(self) -> tuple[Response, int]:
         document = json_body()
-        colour = seat_of(
-            document.get("seat") if isinstance(document, dict) else None, session.view().players
-        )
-        seats.take(visitor(), colour)
-        return jsonify(seat=colour), 201
+        seat = self._take(document.get("seat") if isinstance(document, dict) else None)
+        return jsonify(seat=seat), 201
 
-    def _refused(refusal: Refusal) -> Response:
-        response: Response = make_response(_page(session.view(), live.latest, refusal.message))
-        response.status_code = refusal.status
-        return response
+    def _take(self, asked: object) -> str:
+        """Give the visitor the seat that they asked for; raises Refusal where they cannot have it.
 
-    def _page(view: SessionView, now: RefereeStatus, notice: str = "") -> str:
-        seat = visitor().seat
+        Returns its colour.
+        """
+        colour = seat_of(asked, self.session.view().players)
+        self.seats.take(visitor(), colour)
+        return colour
+
+    def _refused(self, refusal: Refusal) -> Response:
+        page = self._page(self.session.view(), self.live.latest, refusal.message)
+        return make_response(page, refusal.status)
+
+    def _page(self, view: SessionView, now: RefereeStatus, notice: str = "") -> str:
+        seat, held = visitor().seat, self.seats.held()
         return render_template(
             "phone.html",
             view=view,
             live=now,
-            held=seats.held(),
+            held=held,
             notice=notice,
             mine=(
-                own(view, seat, sayings(visitor(), session, view, seats.held()))
+                own(view, seat, sayings(visitor(), self.session, view, held))
                 if seat is not None and seat in view.players
                 else None
             ),
-            instance=instance,
+            instance=self.instance,
             token=current_app.config["FORM_TOKEN"],
         )
-
-    return routes
 
 
 def seat_of(colour: object, players: Sequence[str]) -> str:

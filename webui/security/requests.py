@@ -71,58 +71,67 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
 
     @app.before_request
     def check() -> None:
-        asked = incoming()
-        if asked.named is None or not at_home(asked.named.name, ours):
-            name = asked.named.name if asked.named else asked.host_as_sent[:80]
-            message = msg(
-                "This panel does not answer to the name '{raw}'; use its IP address, or name it at"
-                " the start (--public-name).",
-                raw=name,
-            )
-            raise Refusal(421, "unknown_host", message)
+        _refuse_unknown_host(ours)
         if request.method not in ("GET", "HEAD", "OPTIONS"):
             refuse_cross_site()
 
-    @app.after_request
-    def add_headers(response: Response) -> Response:
-        for name, value in HEADERS.items():
-            response.headers.setdefault(name, value)
-        response.headers.setdefault("Cache-Control", "no-store")
-        return response
+    app.after_request(_add_headers)
+    app.register_error_handler(Refusal, _answer_refusal)
+    app.register_error_handler(LogFailed, _answer_failed_log)
+    app.register_error_handler(InputError, _answer_input_error)
+    app.register_error_handler(HTTPException, _answer_http_error)
+    app.register_error_handler(Exception, _answer_mistake)
 
-    @app.errorhandler(Refusal)
-    def refused(refusal: Refusal) -> Response:
-        response = error(refusal.status, refusal.code, refusal.message)
-        if refusal.retry_s is not None:
-            response.headers["Retry-After"] = str(refusal.retry_s)
-        return response
 
-    @app.errorhandler(LogFailed)
-    def not_kept(failed: LogFailed) -> Response:
-        return error(507, "not_kept", message_of(failed))
-
-    @app.errorhandler(InputError)
-    def not_now(wrong: InputError) -> Response:
-        return error(409, "not_now", message_of(wrong))
-
-    @app.errorhandler(HTTPException)
-    def http_error(exception: HTTPException) -> Response:
-        status = exception.code or 500
-        code = exception.name.lower().replace(" ", "_")
-        response = error(status, code, ERRORS.get(status, exception.description or exception.name))
-        response.headers.extend(
-            {
-                name: value
-                for name, value in exception.get_headers()
-                if name in ("Allow", "Retry-After")
-            }
+def _refuse_unknown_host(ours: Collection[str]) -> None:
+    """Raise Refusal if the request names another host than this machine and `ours`."""
+    asked = incoming()
+    if asked.named is None or not at_home(asked.named.name, ours):
+        name = asked.named.name if asked.named else asked.host_as_sent[:80]
+        message = msg(
+            "This panel does not answer to the name '{raw}'; use its IP address, or name it at"
+            " the start (--public-name).",
+            raw=name,
         )
-        return response
+        raise Refusal(421, "unknown_host", message)
 
-    @app.errorhandler(Exception)
-    def failed(exception: Exception) -> Response:
-        logger.error("panel: %s %s", request.method, request.path, exc_info=exception)
-        return error(500, "internal_server_error", ERRORS[500])
+
+def _add_headers(response: Response) -> Response:
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    response.headers.setdefault("Cache-Control", "no-store")
+    return response
+
+
+def _answer_refusal(refusal: Refusal) -> Response:
+    response = error(refusal.status, refusal.code, refusal.message)
+    if refusal.retry_s is not None:
+        response.headers["Retry-After"] = str(refusal.retry_s)
+    return response
+
+
+def _answer_failed_log(failed: LogFailed) -> Response:
+    return error(507, "not_kept", message_of(failed))
+
+
+def _answer_input_error(wrong: InputError) -> Response:
+    return error(409, "not_now", message_of(wrong))
+
+
+def _answer_http_error(exception: HTTPException) -> Response:
+    status = exception.code or 500
+    code = exception.name.lower().replace(" ", "_")
+    response = error(status, code, ERRORS.get(status, exception.description or exception.name))
+    kept = ("Allow", "Retry-After")
+    response.headers.extend(
+        {name: value for name, value in exception.get_headers() if name in kept}
+    )
+    return response
+
+
+def _answer_mistake(exception: Exception) -> Response:
+    logger.error("panel: %s %s", request.method, request.path, exc_info=exception)
+    return error(500, "internal_server_error", ERRORS[500])
 
 
 def error(status: int, code: str, message: str) -> Response:
