@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 import msgspec
@@ -29,6 +28,7 @@ from referee.statistics.results import PlayedGame, games_of
 from table.errors import InputError
 from table.files import check_output
 from table.games import measuring
+from table.json_data import JsonObject
 from table.measured_text import called, shown_date, shown_mm, shown_time
 from table.messages import NOTHING, msg, phrase
 
@@ -309,9 +309,9 @@ def _nearest(thrown: Thrown | None) -> str:
     return f"{shown_mm(thrown.lie.gap_mm, thrown.sigma_mm)} mm"
 
 
-def _tally_document(row: Tally) -> dict[str, Any]:
+def _tally_document(row: Tally) -> JsonObject:
     """A player's statistics as plain data; `sigma_mm` is one standard deviation."""
-    document: dict[str, Any] = {
+    document: JsonObject = {
         name: getattr(row, name)
         for name in ("game", "player", "games", "won", "drawn", "points_for", "points_against")
     }
@@ -338,7 +338,7 @@ def latest(reader: LogReader) -> int:
     return sessions[-1].session
 
 
-def _sentence(record: Record, document: dict[str, Any]) -> str:
+def _sentence(record: Record, document: JsonObject) -> str:
     """What a record says, in words; who decided it where people did."""
     told = in_language(getattr(record.event, "message", NOTHING))
     match document["fact"]:

@@ -20,6 +20,7 @@ from table.errors import InputError
 from table.files import check_output
 from table.game_facts import Measuring, RankedGaps
 from table.games import measuring, table_facts
+from table.json_data import JsonObject
 from table.measured_text import with_margin
 from table.messages import msg
 from table.observation import SURE, Observation, SeenPiece, observation_document
@@ -224,7 +225,7 @@ def observe(
         _print_pieces(seen)
 
 
-def _document(seen: Observation, setup: Setup) -> dict[str, Any]:
+def _document(seen: Observation, setup: Setup) -> JsonObject:
     """`rinkside-observation/1`, with gaps and call where the table's game measures."""
     document = observation_document(seen)
     ruler = table_facts(setup.game.name).measuring

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -31,6 +30,7 @@ from referee.sessions.session import Session
 from referee.sessions.start import as_played, opening, parse_names, parse_rulings
 from referee.sessions.status import LiveState
 from table.games import usual_game
+from table.json_data import JsonObject
 from table.table_config import load_table
 from vision.cameras.base import RECORDINGS, open_camera
 from vision.cameras.image_files import read_image
@@ -188,7 +188,7 @@ def _print(record: Record, as_json: bool) -> None:
     say(f"{document['t_ms'] / 1000:9.2f} s  {document['verdict']}: {message}{rests_on}")
 
 
-def verdict_document(record: Record) -> dict[str, Any]:
+def verdict_document(record: Record) -> JsonObject:
     """A verdict as plain data.
 
     It has `t_ms`, `verdict`, `code`, `player`, `played` or `tried` where there is a move, `state`
@@ -202,7 +202,7 @@ def verdict_document(record: Record) -> dict[str, Any]:
         )
     if not isinstance(event, VerdictReached | QuestionAsked):
         return {}
-    document: dict[str, Any] = {
+    document: JsonObject = {
         "t_ms": record.at_ms,
         "verdict": event.verdict if isinstance(event, VerdictReached) else "ambiguous",
     }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -15,6 +14,7 @@ from cli.terminal import in_language, say, say_json
 from engines import GAMES
 from referee.live.replay import Rejudged, rejudge
 from referee.sessions.event_store import LogReader
+from table.json_data import JsonObject
 from table.measured_text import shown_time
 
 
@@ -57,7 +57,7 @@ def replay(session: int | None, path: Path | None, as_json: bool) -> None:
         say(f"{count:6} {reason}")
 
 
-def _document(again: Rejudged) -> dict[str, Any]:
+def _document(again: Rejudged) -> JsonObject:
     """A verdict that changed, as plain data."""
     record, changes = (
         again.record,

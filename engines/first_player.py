@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -19,6 +19,7 @@ from engines.announcements import read_heard
 from engines.board_marks import Mark, Option
 from engines.errors import InvalidNotation, Violation
 from engines.game import Game, GameFacts, Printed, facts, shown_state
+from engines.game_document import Announcement, GameDocument
 from engines.house_rules import HouseRule
 from engines.move_notation import Notation, parse_colour
 from engines.resigned import RESIGNED, in_order, read_resigned, write_resigned
@@ -26,8 +27,10 @@ from engines.state_notation import NONE, read_line, read_state, write_line
 from engines.verdict import PLAYERS, Accepted, Ambiguous, Choice, Noted, Verdict, Waiting, refusal
 from table.boards import Board
 from table.errors import InputError
+from table.json_data import Evidence
 from table.messages import NOTHING, Message, msg, phrase, plain, sentences
 from table.observation import Observation
+from table.observation_document import MeasurementDocument
 
 NULL = 0
 """The empty face of a piecepack's die, whose other faces are 1 (the ace) to 5."""
@@ -354,39 +357,36 @@ class RolledFirst:
         """As `Rules.outcome`."""
         return None if isinstance(state, Rolling) else self.game.outcome(state)
 
-    def state_document(self, state: Any) -> dict[str, Any]:
+    def state_document(self, state: Any) -> GameDocument:
         """As the game's own.
 
         Before its first move it is that of a game which the first named begins, with `phase`
         `begins`, `to_roll` (who is yet to), `rolls` (of this round), and nothing else to do.
         """
-        document: dict[str, Any] = plain(self.shown_state(state))
+        document: GameDocument = plain(self.shown_state(state))
         return document
 
-    def shown_state(self, state: Any) -> dict[str, Any]:
+    def shown_state(self, state: Any) -> GameDocument:
         """As `state_document`, with its sentences as messages, for pages."""
         if not isinstance(state, Rolling):
             return shown_state(self.game, state)
-        document = shown_state(self.game, self.begun(state, ""))
-        nobody = dict.fromkeys(("next", "attacker", "starter", "leading"))
-        has_null = facts(self.game).first_player.has_null
-        return (
-            document
-            | {key: value for key, value in nobody.items() if key in document}
-            | {
-                "to_move": state.due[0],
-                "to_roll": list(state.due),
-                "phase": "begins",
-                "rolls": dict(state.rounds[-1]),
-                "turn": turn(state),
-                "may_say": [
-                    _button(player, pips)
-                    for player in state.due
-                    for pips in range(NULL if has_null else 1, SIX + 1)
-                ],
-                "state": str(state),
-            }
-        )
+        document = shown_state(self.game, self.begun(state, "")).copy()
+        nobody: tuple[Literal["next", "attacker", "starter", "leading"], ...]
+        nobody = ("next", "attacker", "starter", "leading")
+        for key in nobody:
+            if key in document:
+                document[key] = None
+        least = NULL if facts(self.game).first_player.has_null else 1
+        document["to_move"] = state.due[0]
+        document["to_roll"] = list(state.due)
+        document["phase"] = "begins"
+        document["rolls"] = dict(state.rounds[-1])
+        document["turn"] = turn(state)
+        document["may_say"] = [
+            _button(player, pips) for player in state.due for pips in range(least, SIX + 1)
+        ]
+        document["state"] = str(state)
+        return document
 
     def options(self, state: Any) -> tuple[Option, ...]:
         """As `Rules.options`: those who are yet to roll."""
@@ -456,18 +456,27 @@ class RolledFirst:
             if roll.pips
             else msg("{player} rolled a null.", player=roll.player)
         )
-        common: dict[str, Any] = {
-            "code": "begins.roll",
-            "rests_on": rests_on,
-            "moves": (str(roll),),
-            "evidence": {"round": rounds},
-        }
+        evidence: Evidence = {"round": rounds}
         if not isinstance(after, Rolling):
             first: str = after.players[0]
             begins = msg("{player} begins.", player=first)
-            return Accepted(message=sentences(showed, begins), player=first, **common)
+            return Accepted(
+                code="begins.roll",
+                message=sentences(showed, begins),
+                rests_on=rests_on,
+                player=first,
+                moves=(str(roll),),
+                evidence=evidence,
+            )
         tie = NOTHING if rolled.due else msg("{players} tie and roll again.", players=after.due)
-        return Noted(message=sentences(showed, tie, turn(after)), player=roll.player, **common)
+        return Noted(
+            code="begins.roll",
+            message=sentences(showed, tie, turn(after)),
+            rests_on=rests_on,
+            player=roll.player,
+            moves=(str(roll),),
+            evidence=evidence,
+        )
 
     def judge_answer(
         self, asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = PLAYERS
@@ -507,7 +516,7 @@ class RolledFirst:
         )
         return tuple(choice for choice in choices if list(choice.moves) != list(moves))
 
-    def measurement(self, state: Any, seen: Observation) -> dict[str, Any]:
+    def measurement(self, state: Any, seen: Observation) -> MeasurementDocument:
         """As `Game.measurement`."""
         return {} if isinstance(state, Rolling) else self.game.measurement(state, seen)
 
@@ -570,7 +579,7 @@ def _mixed(shown: Collection[int | None]) -> bool:
     return NULL in shown and SIX in shown
 
 
-def _button(player: str, pips: int) -> dict[str, Any]:
+def _button(player: str, pips: int) -> Announcement:
     return {
         "label": (
             phrase("{player}: {text}", player=player, text=msg("die {n}", n=pips))

@@ -13,12 +13,14 @@ from typing import Any, Literal, Protocol, get_args
 
 from engines.board_marks import Mark, Option
 from engines.errors import Violation
+from engines.game_document import GameDocument
 from engines.house_rules import HouseRule
 from engines.statistics import Hit, Step, Thrown
 from engines.verdict import Accepted, Ambiguous, Choice, Verdict
 from table.boards import Board
 from table.game_facts import NO_TABLE_FACTS, TableFacts
 from table.observation import Observation
+from table.observation_document import MeasurementDocument
 from table.table_config import Setup
 
 INTERFACE = 1
@@ -80,17 +82,8 @@ class Rules(Protocol):
     def outcome(self, state: Any) -> Any:
         """None while the game runs, then something that prints as a sentence."""
 
-    def state_document(self, state: Any) -> dict[str, Any]:
-        """The state as plain data.
-
-        Every game has the keys `next`, `scores`, `turn`, `rulings`, `state` and `outcome`.  Others
-        mean the same in every game that has them: `phase` (a word, as in `Presentation.verbs`);
-        `to_move`, `attacker`, `starter` (a player who acts where nobody chooses); `leading` (a
-        player); `end` (the part of the game just over, `{"winner": ..., "points": ...}` or None);
-        `points` and `rolls` (dice to show: pips, or pips by player); `may_say` (what `hear` waits
-        for: rows of `label`, `meaning`, and `anybody` or `aside` where that is so); `comments`
-        (what is said aloud now, or None).
-        """
+    def state_document(self, state: Any) -> GameDocument:
+        """The state as plain data, with keys of the game's own beside those of all games."""
 
     def options(self, state: Any) -> tuple[Option, ...]:
         """What may be done now or comes next, in words and on the board.
@@ -168,7 +161,7 @@ class Game(Rules, Protocol):
         All of it is legal; the nearest comes first.
         """
 
-    def measurement(self, state: Any, seen: Observation) -> dict[str, Any]:
+    def measurement(self, state: Any, seen: Observation) -> MeasurementDocument:
         """What the game measures on a table: `gaps` and `call` of `rinkside-observation/1`.
 
         It is kept with the observation; empty where nothing is measured.
@@ -205,7 +198,9 @@ class Printed:
 
 
 Document = Mapping[str, Any]
-"""What `state_document` gives, or the same from a log."""
+"""What `state_document` gives, or the same from a log, whatever version of the game wrote that: who
+reads a key allows for its absence.
+"""
 Sound = Literal["turn", "hit", "sink", "refused", "ask", "doubt", "over", ""]
 
 
@@ -339,6 +334,8 @@ class GameFacts:
 
     title: str
     """Its name as people write it."""
+    document: type[GameDocument] = GameDocument
+    """The type of its `state_document`."""
     table: TableFacts = NO_TABLE_FACTS
     """Its pieces, its table and its printed sheet, and what it measures."""
     first_player: Printed = Printed()
@@ -371,9 +368,9 @@ def facts(game: Rules) -> GameFacts:
     return plain_facts(str(getattr(game, "NAME", ""))) if told is None else told
 
 
-def shown_state(game: Rules, state: Any) -> dict[str, Any]:
+def shown_state(game: Rules, state: Any) -> GameDocument:
     """A game's `state_document`, with messages where the game has them in `shown_state`."""
-    document: dict[str, Any] = getattr(game, "shown_state", game.state_document)(state)
+    document: GameDocument = getattr(game, "shown_state", game.state_document)(state)
     return document
 
 

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from engines.errors import InvalidNotation, Violation
+from table.json_data import Evidence
 from table.messages import msg, phrase
 from table.observation import Observation
+from table.observation_document import MeasurementDocument
 
 PLAYERS = phrase("the players")
 """Who decides where nobody is named."""
@@ -25,7 +27,7 @@ class _Verdict:
     message: str
     rests_on: str = ""
     player: str | None = None
-    evidence: dict[str, Any] = field(default_factory=dict)
+    evidence: Evidence = field(default_factory=dict)
     table: Observation | None = None
     """What was seen with what is known of the table besides, such as a piece that another one
     hides; None: as it was seen.
@@ -158,11 +160,11 @@ def answer_by_label(
         rests_on=asked.rests_on,
         player=asked.player,
         moves=chosen[0].moves,
-        evidence=asked.evidence | {"decided_by": decided_by},
+        evidence={**asked.evidence, "decided_by": decided_by},
     )
 
 
-def nothing_measured(_state: Any, _seen: Observation) -> dict[str, Any]:
+def nothing_measured(_state: Any, _seen: Observation) -> MeasurementDocument:
     """The measurement of a game in which nothing is measured but what its verdicts tell."""
     return {}
 
@@ -171,13 +173,16 @@ def refusal(
     violation: Violation,
     player: str | None,
     tried: tuple[str, ...],
-    evidence: dict[str, Any],
+    evidence: Evidence,
     stands: tuple[str, ...] = (),
 ) -> Refused:
     """The verdict for a move that the rules forbid."""
-    common: dict[str, Any] = {
-        "code": violation.code,
-        "message": violation.message,
-        "rests_on": violation.clause,
-    }
-    return Refused(player=player, tried=tried, stands=stands, evidence=evidence, **common)
+    return Refused(
+        code=violation.code,
+        message=violation.message,
+        rests_on=violation.clause,
+        player=player,
+        tried=tried,
+        stands=stands,
+        evidence=evidence,
+    )

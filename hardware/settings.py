@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import msgspec
 
@@ -18,6 +18,7 @@ from hardware.backends.led_strip import Corner
 from hardware.cues import SIGNALS
 from table.errors import InputError
 from table.files import convert, quoted, read_toml, shown
+from table.json_data import JsonObject
 from table.languages import Language
 from table.messages import NONE, msg
 
@@ -178,7 +179,7 @@ def load_settings(path: Path) -> HardwareSettings:
     return parse_settings(read_toml(path), path.name)
 
 
-def parse_settings(raw: dict[str, Any], where: str) -> HardwareSettings:
+def parse_settings(raw: JsonObject, where: str) -> HardwareSettings:
     """The table `hardware` of a document that was read already.
 
     Raises InputError that begins with `where` and names the setting.
@@ -217,7 +218,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
 """Settings that are words; asked first, so that the message can list them."""
 
 
-def _check_words(table: dict[str, Any], where: str) -> None:
+def _check_words(table: JsonObject, where: str) -> None:
     for setting, words in _WORDS.items():
         part, _, field = setting.rpartition(".")
         holder = table.get(part, {}) if part else table

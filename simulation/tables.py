@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -46,7 +45,7 @@ def found_players() -> Mapping[str, BoardPlayers | Callable[[int], DemoTable]]:
     For games on a board: how they are played; for others: a function from a seed to its table.
     Those that cannot be loaded are logged and left out.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, BoardPlayers | Callable[[int], DemoTable]] = {}
     for entry, package in announced(PLAYERS_GROUP, _own_players):
         try:
             found.setdefault(entry.name, entry.load())

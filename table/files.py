@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, TypeVar
 import msgspec
 
 from table.errors import InputError
+from table.json_data import JsonObject
 from table.messages import NONE, Message, as_message, msg, phrase
 from table.text import check_unicode
 
@@ -164,7 +165,7 @@ def read_json_lines(path: Path, expected: str) -> Iterator[tuple[str, Any]]:
             yield where, parse_json(line, where)
 
 
-def read_toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> JsonObject:
     """The document in a TOML file; raises InputError where there is none."""
     text = read_text(path, phrase("a TOML file"), MOST_TOML_BYTES)
     return parse_toml(text, str(path), path.name)
@@ -192,7 +193,7 @@ def parse_json(text: str | bytes, where: str, place: str = "") -> Any:
     return document
 
 
-def parse_toml(text: str, where: str, place: str = "") -> dict[str, Any]:
+def parse_toml(text: str, where: str, place: str = "") -> JsonObject:
     """The document in TOML, checked as `check_plain` does.
 
     `where` names the text in messages, `place` what is inside it.

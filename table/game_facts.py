@@ -14,6 +14,7 @@ import numpy as np
 
 from table.boards import Board
 from table.observation import Observation, SeenPiece
+from table.observation_document import MeasurementDocument
 from table.solids import POSES, Array
 from table.table_config import Counters
 
@@ -160,7 +161,7 @@ class Measuring:
     """Measures an observation from the piece of this colour; a sentence says why it cannot."""
     sentence: Callable[[Any], str]
     """The measurement as a sentence for people."""
-    document: Callable[[Any], dict[str, Any]]
+    document: Callable[[Any], MeasurementDocument]
     """The measurement, or why there is none, as `gaps` and `call` of `rinkside-observation/1`."""
     difference_sigma_mm: Callable[[Any, int, int], float]
     """Standard deviation of the difference of two gaps, given by their places in the measurement.

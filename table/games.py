@@ -38,7 +38,7 @@ class FoundGames:
 
 def find_games() -> FoundGames:
     """Load every installed game. One that cannot be loaded does not stop the others."""
-    games: dict[str, Any] = {}
+    games = {}
     broken: list[str] = []
     for entry, package in announced(GROUP, _in_the_folder):
         try:

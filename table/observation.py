@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from table.json_data import JsonObject
 from table.messages import Message, phrase
 from table.solids import REPEATS_DEG, Array, Pose, Solid
 
@@ -188,9 +189,9 @@ class Unusable:
         return False
 
 
-def observation_document(seen: Observation) -> dict[str, Any]:
+def observation_document(seen: Observation) -> JsonObject:
     """`rinkside-observation/1` as plain data, ready for JSON; lengths in mm to the micron."""
-    document: dict[str, Any] = {
+    document: JsonObject = {
         "format": FORMAT,
         "pieces": [_piece_document(piece) for piece in seen.pieces],
         "off_board": [_piece_document(piece) for piece in seen.off_board],
@@ -214,7 +215,7 @@ def observation_document(seen: Observation) -> dict[str, Any]:
     return document
 
 
-def _piece_document(piece: SeenPiece) -> dict[str, Any]:
+def _piece_document(piece: SeenPiece) -> JsonObject:
     document = {
         "colour": piece.colour,
         "size": piece.size,

@@ -5,7 +5,7 @@ Lengths are in mm in the table's frame: x right, y away from the players, z up.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypedDict
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -103,6 +103,37 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
 
     gaps: tuple[Gap, ...] = ()
     call: Call | None = None
+
+
+class GapDocument(TypedDict):
+    """A `Gap` as it is written, with all that is measured."""
+
+    piece: int
+    colour: str
+    size: str
+    base_mm: list[float]
+    gap_mm: float
+    sigma_mm: float
+    on_target: bool
+    touching: bool
+    points_mm: list[list[float]]
+
+
+class CallDocument(TypedDict):
+    """A `Call` as it is written."""
+
+    leading: str | None
+    points: int
+    too_close: bool
+    pairs: list[list[int]]
+    doubts: list[str]
+
+
+class MeasurementDocument(TypedDict, total=False):
+    """A `Measurement` as it is written: nothing where a game measures nothing."""
+
+    gaps: list[GapDocument]
+    call: CallDocument
 
 
 class ObservationDocument(msgspec.Struct, frozen=True, kw_only=True):

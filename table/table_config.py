@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from table.boards import MOST_CORNERS, WORDS, Board, Open, Point
 from table.errors import InputError
 from table.files import convert, quoted, read_json, short, shown, write_whole
+from table.json_data import JsonObject
 from table.messages import in_a_row, msg, phrase
 from table.pieces import COLOURS, PieceSet, PieceSize, Word, load_piece_set
 from table.solids import Array, signed_area
@@ -256,17 +257,17 @@ def save_table(setup: Setup, path: Path) -> None:
     write_whole(path, msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")
 
 
-def table_document(setup: Setup) -> dict[str, Any]:
+def table_document(setup: Setup) -> JsonObject:
     """A table as plain data, which `parse_table` reads back."""
-    document: dict[str, Any] = msgspec.to_builtins(TableFields(**_fields(setup)))
+    document: JsonObject = msgspec.to_builtins(TableFields(**_fields(setup)))
     return {"format": FORMAT} | document
 
 
-def _fields(table: TableFields) -> dict[str, Any]:
+def _fields(table: TableFields) -> JsonObject:
     return {name: getattr(table, name) for name in TableFields.__struct_fields__}
 
 
-def _check_words(raw: dict[str, Any], where: str) -> None:
+def _check_words(raw: JsonObject, where: str) -> None:
     """Check the text fields that determine the rest.
 
     They are checked first, so that messages can list the choices.

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from wsgiref.types import WSGIEnvironment
 
 from flask import Flask
 from waitress import wasyncore  # type: ignore[import-untyped]
@@ -86,9 +87,9 @@ class Task(WSGITask):  # type: ignore[misc]  # waitress has no types
 
     carried = False
 
-    def get_environment(self) -> dict[str, Any]:
+    def get_environment(self) -> WSGIEnvironment:
         """As `WSGITask.get_environment`, with `carry` for streams."""
-        environ: dict[str, Any] = super().get_environment()
+        environ: WSGIEnvironment = super().get_environment()
         return environ | {CARRY: self.carry}
 
     def carry(self, listener: Subscriber) -> Iterator[bytes]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from engines.ice_boule.announcements import ask_unseen_target, unseen_targets
 from engines.ice_boule.changes import compare
 from engines.ice_boule.moves import Target
@@ -11,6 +9,7 @@ from engines.ice_boule.rules import SETUP, play, turn, violation
 from engines.ice_boule.state import State
 from engines.occlusion import NONE_OF_THESE
 from engines.verdict import Accepted, Ambiguous, Choice, Verdict, Waiting
+from table.json_data import Evidence
 from table.messages import Message, msg, sentences
 from table.observation import SURE, Observation, SeenPiece
 
@@ -65,12 +64,12 @@ def judge_target(state: State, seen: Observation, before: Observation | None) ->
 
 def _thrown_target(state: State, target: SeenPiece) -> Verdict:
     """The verdict on the one target that appeared: does it stand upright?"""
-    common: dict[str, Any] = {"code": "boule.target", "rests_on": SETUP, "player": state.starter}
+    player = state.starter
     if target.pose != "upright" and target.pose_probability >= SURE:
         message = msg("Stand the {colour} target upright where it lies.", colour=target.colour)
-        return Waiting(message=message, **common)
+        return Waiting(code="boule.target", message=message, rests_on=SETUP, player=player)
     move = str(Target(target.colour))
-    common["evidence"] = {"target": str(target), "base_mm": target.base_mm.round(3).tolist()}
+    evidence: Evidence = {"target": str(target), "base_mm": target.base_mm.round(3).tolist()}
     if min(target.colour_probability, target.pose_probability) < SURE:
         message = msg(
             "Does a {colour} target stand upright on the table? The camera is not sure.",
@@ -80,12 +79,26 @@ def _thrown_target(state: State, target: SeenPiece) -> Verdict:
             Choice(msg("A {colour} target stands upright", colour=target.colour), (move,)),
             Choice(msg("Not yet"), ()),
         )
-        return Ambiguous(message=message, choices=choices, **common)
+        return Ambiguous(
+            code="boule.target",
+            message=message,
+            rests_on=SETUP,
+            player=player,
+            choices=choices,
+            evidence=evidence,
+        )
     message = sentences(
         msg("The {colour} target stands.", colour=target.colour),
         turn(play(state, Target(target.colour))),
     )
-    return Accepted(message=message, moves=(move,), **common)
+    return Accepted(
+        code="boule.target",
+        message=message,
+        rests_on=SETUP,
+        player=player,
+        moves=(move,),
+        evidence=evidence,
+    )
 
 
 def _clear(state: State) -> Message:
@@ -106,12 +119,13 @@ def _own_target(state: State, seen: Observation, before: Observation | None) -> 
     if wrong is None or wrong.code != "boule.target.colour" or piece.colour_probability < SURE:
         return None
     message = sentences(wrong.message, _clear(state))
-    common: dict[str, Any] = {"code": wrong.code, "rests_on": wrong.clause, "player": state.starter}
     return Waiting(
         message=message,
         differences=_came(seen, before),
         asks=_stands_unseen(state, before),
-        **common,
+        code=wrong.code,
+        rests_on=wrong.clause,
+        player=state.starter,
     )
 
 

@@ -23,11 +23,13 @@ from engines.ice_boule.measure import (
     measure,
     measurement_document,
 )
+from engines.ice_boule.serialization import IceBouleDocument
 from engines.ice_boule.statistics import throws
 from engines.verdict import CannotSee
 from table.game_facts import Measuring, TableFacts
 from table.messages import msg
 from table.observation import Observation
+from table.observation_document import MeasurementDocument
 
 
 def _on_board(document: Document) -> OnBoard:
@@ -62,7 +64,7 @@ def _measure(seen: Observation, target: str) -> Measurement | str:
     return measured.message if isinstance(measured, CannotSee) else measured
 
 
-def _document(measured: Measurement | str) -> dict[str, Any]:
+def _document(measured: Measurement | str) -> MeasurementDocument:
     """The measurement as plain data.
 
     For an unseen target it has no call, and the reason is a doubt.
@@ -78,6 +80,7 @@ def _difference_sigma_mm(measured: Measurement, i: int, j: int) -> float:
 
 FACTS = GameFacts(
     title="Ice Boule",
+    document=IceBouleDocument,
     table=TableFacts(
         default=TABLE, measuring=Measuring(_measure, sentence, _document, _difference_sigma_mm, Z95)
     ),

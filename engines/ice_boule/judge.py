@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
 from engines.ice_boule.announcements import target_left
 from engines.ice_boule.between_ends import judge_target
@@ -146,18 +146,23 @@ def _target_gone(
     )
     if before and outside > were:
         return target_left(state)
-    common: dict[str, Any] = {"code": "boule.target.gone", "rests_on": "ruling ice_boule.4"}
-    common |= {"message": _unseen(state), "player": state.next}
+    asked = partial(
+        Ambiguous,
+        code="boule.target.gone",
+        message=_unseen(state),
+        rests_on="ruling ice_boule.4",
+        player=state.next,
+    )
     back = Choice(msg("It is still in play, or is put back"), ())
     whole = guessed(state, seen, known)
     if whole is None:
-        return _never_seen(state, seen, known, Ambiguous(**common, choices=(LEFT, back)))
+        return _never_seen(state, seen, known, asked(choices=(LEFT, back)))
     verdict = judge_throw(look(state, as_toppled(state, whole, known)[0], known))
     targets = [piece for piece in (known.pieces if known else ()) if piece.colour == state.target]
     if isinstance(verdict, Waiting) and any(piece.place_sigma_mm > GUESSED_MM for piece in targets):
         return verdict  # that nobody sees it was asked already
     still = tuple(_in_play(state, verdict))
-    return Ambiguous(**common, choices=(LEFT, *still, back), table=whole if still else None)
+    return asked(choices=(LEFT, *still, back), table=whole if still else None)
 
 
 def _never_seen(

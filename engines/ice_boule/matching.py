@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -17,6 +16,7 @@ from engines.ice_boule.ranking import Ranking, rank_measurement
 from engines.ice_boule.stack import hold
 from engines.ice_boule.state import State
 from engines.verdict import CannotSee
+from table.json_data import Evidence, JsonValue
 from table.motion import CARRIED_MM, STILL_MM, moved
 from table.observation import SURE, Observation, SeenPiece
 
@@ -106,17 +106,18 @@ class TableMatch:
             for row, column in zip(*linear_sum_assignment(apart), strict=True)
         }
 
-    def evidence(self, thrown: int | None = None) -> dict[str, Any]:
+    def evidence(self, thrown: int | None = None) -> Evidence:
         """The evidence of a verdict as plain data: gaps, call, new and moved pieces."""
-        document = measurement_document(self.measured)
+        measured = measurement_document(self.measured)
+        evidence: dict[str, JsonValue] = {"gaps": measured["gaps"], "call": measured["call"]}
         if thrown is not None:
             gap = self.measured.gaps[thrown]
-            document |= {
+            evidence |= {
                 "thrown": thrown,
                 "gap_mm": round(gap.mm, 3),
                 "sigma_mm": round(gap.sigma_mm, 3),
             }
-        return document | {"moved": sorted(self.moved)}
+        return evidence | {"moved": sorted(self.moved)}
 
 
 def look(state: State, seen: Observation, before: Observation | None) -> TableMatch | CannotSee:

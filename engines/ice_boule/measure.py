@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from engines.verdict import CannotSee
 from table.clearance import Clearance, clearance, distance_slope, is_free
 from table.messages import Message, msg, phrase
 from table.observation import LEANED_ON_MM, SURE, Observation, SeenPiece
+from table.observation_document import CallDocument, GapDocument, MeasurementDocument
 from table.solids import Array, Solid
 
 Z95 = 1.96
@@ -144,7 +144,7 @@ def clearly_nearer(a: Gap, b: Gap, target: SeenPiece) -> bool:
     )
 
 
-def measurement_document(measured: Measurement | CannotSee) -> dict[str, Any]:
+def measurement_document(measured: Measurement | CannotSee) -> MeasurementDocument:
     """`gaps` (nearest first) and `call` of `rinkside-observation/1` as plain data.
 
     Lengths are in mm, to the micron. Where nothing could be measured there are no gaps, and the
@@ -161,7 +161,7 @@ def measurement_document(measured: Measurement | CannotSee) -> dict[str, Any]:
                 "doubts": [str(measured.message)],
             },
         }
-    call = {
+    call: CallDocument = {
         "leading": measured.leading,
         "points": measured.points,
         "too_close": measured.too_close,
@@ -171,7 +171,7 @@ def measurement_document(measured: Measurement | CannotSee) -> dict[str, Any]:
     return {"gaps": [_gap_document(gap) for gap in measured.gaps], "call": call}
 
 
-def _gap_document(gap: Gap) -> dict[str, Any]:
+def _gap_document(gap: Gap) -> GapDocument:
     return {
         "piece": gap.index,
         "colour": gap.piece.colour,

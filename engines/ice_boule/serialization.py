@@ -2,17 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from engines.game_document import Announcement, GameDocument
 from engines.ice_boule.measure import measure, measurement_document
 from engines.ice_boule.moves import Line
 from engines.ice_boule.rules import SIZES, outcome, turn
 from engines.ice_boule.state import State
 from table.messages import msg, phrase, plain
 from table.observation import Observation
+from table.observation_document import MeasurementDocument
+
+PointMm = tuple[float, float]
 
 
-def measurement(state: State, seen: Observation) -> dict[str, Any]:
+class IceBouleDocument(GameDocument):
+    """The state of a game of Ice Boule; lengths in mm.
+
+    `phase` is `target`, `throw` or `over`; `next` is who throws a projectile next, None between
+    ends; `starter` throws, or threw, the target of this end; `leading` leads this end, or led the
+    one just over, None: nobody. The `kind` of an `end` is `won`, `tied` or `void`.
+    """
+
+    points_if_over: int
+    """Points of the leader if the end stopped now, or of the end just over; 0 for a tie."""
+    points_too_close: bool
+    """Those points hang on a distance too close to call."""
+    gap_mm: float | None
+    """Of the last throw when it had come to rest; None: out of play, not measured, or nothing was
+    thrown.
+    """
+    target: str | None
+    """Its colour; None between ends."""
+    may_stop: bool
+    """The next player may stop instead (ruling ice_boule.7)."""
+    left: dict[str, int]
+    """Projectiles that each may still throw in this end."""
+    sizes: dict[str, str | None]
+    """`large`, or None where it is not declared."""
+    pieces: str
+    """The layout in the notation of moves: `blue 57.52`."""
+    line: tuple[PointMm, PointMm] | None
+    """The starting line: ((0.0, 80.0), (600.0, 80.0))."""
+    line_marked: bool
+    """True also where nobody told where the line is."""
+
+
+def measurement(state: State, seen: Observation) -> MeasurementDocument:
     """The gaps and the call of `rinkside-observation/1`; empty between ends, without a target."""
     return (
         measurement_document(measure(seen, state.target, state.ruling("on_target") == "lowest"))
@@ -21,46 +55,17 @@ def measurement(state: State, seen: Observation) -> dict[str, Any]:
     )
 
 
-def state_document(state: State) -> dict[str, Any]:
+def state_document(state: State) -> IceBouleDocument:
     """The state as plain data for logs and programs, its messages in English: see `shown_state`."""
     document = shown_state(state)
-    messages = {name: plain(document[name]) for name in ("turn", "may_say", "outcome")}
-    return document | messages
+    document["turn"] = plain(document["turn"])
+    document["may_say"] = plain(document["may_say"])
+    document["outcome"] = plain(document["outcome"])
+    return document
 
 
-def shown_state(state: State) -> dict[str, Any]:
-    """The state as data for pages, every key always there; lengths in mm.
-
-    ::
-
-        {"leading": "blue",              # who leads this end, or led the one just over; None:
-        nobody
-         "next": "yellow",               # who throws a projectile next; None between ends
-         "points_if_over": 1,            # points of the leader if the end stopped now, or of the
-         end just over; 0 for a tie
-         "points_too_close": False,      # those points hang on a distance too close to call
-         "gap_mm": 57.52,                # of the last throw when it had come to rest; None: out of
-         play, not measured, or nothing thrown
-         "end": None,                    # the end just over: {"kind": "won" | "tied" | "void",
-         "winner": "blue" or None, "points": 2}
-         "phase": "throw",               # target | throw | over
-         "starter": "blue",              # who throws, or threw, the target of this end
-         "target": "green",              # its colour, None between ends
-         "turn": "Yellow throws next.",  # in a sentence
-         "may_stop": False,              # the next player may stop instead (ruling ice_boule.7)
-         "may_say": [{"label": "yellow's throw left the play area", "said": {"player": "yellow",
-         "out": True}}],  # what `hear` waits for;
-                                         # with "anybody": True where any player may say it
-         "scores": {"blue": 0, "yellow": 0},
-         "left": {"blue": 3, "yellow": 4},          # projectiles each may still throw in this end
-         "sizes": {"blue": "large", "yellow": None},
-         "pieces": "blue 57.52",         # the layout, in the notation of moves
-         "line": ((0.0, 80.0), (600.0, 80.0)) or None,
-         "line_marked": True,            # also where nobody told where it is
-         "rulings": {"stop": "may"},
-         "state": "players blue yellow; ...",       # the line that State.parse reads
-         "outcome": None}                # a sentence when the game is over
-    """
+def shown_state(state: State) -> IceBouleDocument:
+    """The state as data for pages, its sentences as messages: every key of the type is there."""
     ended = outcome(state)
     leaders = state.layout.leaders
     points = state.layout.points(next(iter(leaders))) if len(leaders) == 1 else 0
@@ -94,7 +99,7 @@ def shown_state(state: State) -> dict[str, Any]:
     }
 
 
-def _may_say(state: State) -> list[dict[str, Any]]:
+def _may_say(state: State) -> list[Announcement]:
     """What players may say because no camera sees it.
 
     The starting line, a target, sizes before play, what left the play area, the leader's stop.
@@ -102,17 +107,17 @@ def _may_say(state: State) -> list[dict[str, Any]]:
     if state.winner:
         return []
     if state.next is None:
-        marked = {
+        marked: Announcement = {
             "label": phrase("{player} has marked the starting line", player=state.starter),
             "said": {"player": state.starter, "line": True},
         }
-        unseen = {
+        unseen: Announcement = {
             "label": msg("the target stands there, and the camera does not see it"),
             "said": {"player": state.starter, "target": True},
         }
         return [unseen] if state.line else [marked, unseen]
     player = state.next
-    sizes = [
+    sizes: list[Announcement] = [
         {
             "label": phrase("{player} throws {size} pieces", player=chooser, size=size),
             "said": {"player": chooser, "size": size},
@@ -120,15 +125,15 @@ def _may_say(state: State) -> list[dict[str, Any]]:
         for chooser in state.undeclared
         for size in SIZES
     ]
-    out = {
+    out: Announcement = {
         "label": phrase("{player}'s throw left the play area", player=player),
         "said": {"player": player, "out": True},
     }
-    stop = {
+    stop: Announcement = {
         "label": phrase("{player} throws no more", player=player),
         "said": {"player": player, "stop": True},
     }
-    void = {
+    void: Announcement = {
         "label": msg("the target left the play area"),
         "said": {"player": player, "void": True},
         "anybody": True,

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from engines.board_marks import Mark, mark
 from engines.game import Document, GameFacts, NamedPiece, OnBoard, Presentation, Sound, Statistics
 from engines.ice_storm.default_table import TABLE
+from engines.ice_storm.serialization import IceStormDocument
 from engines.ice_storm.state import ANY_SIZE, SAME_SIZE
 from engines.ice_storm.statistics import hits, squares
 from engines.ice_storm.touches import check_setup
@@ -66,6 +67,7 @@ def check_pieces(rulings: Mapping[str, str], setup: Setup) -> None:
 
 FACTS = GameFacts(
     title="Ice Storm",
+    document=IceStormDocument,
     table=TableFacts(default=TABLE),
     presentation=Presentation(
         verbs={"throw": "throws", "attack": "fires"},

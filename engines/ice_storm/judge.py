@@ -53,6 +53,7 @@ from engines.verdict import (
 )
 from table.boards import Board, Chessboard
 from table.errors import InputError
+from table.json_data import Evidence
 from table.messages import Message, msg, phrases, sentences
 from table.observation import Observation, SeenPiece
 
@@ -374,7 +375,7 @@ def _follow(after: State) -> Message:
     return sentences(brought, turn(after))
 
 
-def _evidence(state: State, target: Piece) -> dict[str, Any]:
+def _evidence(state: State, target: Piece) -> Evidence:
     """All shots at a piece by those who may fire now, as plain data."""
     return {
         "move": target.colour,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
+from engines.game_document import Announcement, GameDocument
 from engines.ice_storm.fire import Shot
 from engines.ice_storm.moves import Low, Pass, Throw
 from engines.ice_storm.rules import outcome, shots, targets, turn, violation
@@ -11,46 +12,52 @@ from engines.ice_storm.state import State
 from table.messages import msg, plain
 
 
-def state_document(state: State) -> dict[str, Any]:
+class ShotDocument(TypedDict):
+    """A shot that is possible: the squares from the shooter's on, and what it depends on."""
+
+    shooter: str
+    target: str
+    way: str
+    squares: list[str]
+    certain: bool
+    hangs_on: list[str]
+
+
+class IceStormDocument(GameDocument):
+    """The state of a game of Ice Storm.
+
+    `phase` is `throw`, `attack` or `over`; `next` is who throws next, None while players fire;
+    `starter` throws and fires first in this round; `attacker` fires now, None while pieces are
+    thrown and when nobody can; `scores` are the points of all rounds, as if this one ended now.
+    """
+
+    on_board: dict[str, int]
+    score: dict[str, int]
+    """Enemy pieces that each has taken in this round."""
+    too_close: bool
+    """All that the attacker may hit is too close to call: the players decide."""
+    round_over: dict[str, int] | None
+    """Points of the round, once nobody can fire."""
+    passed: list[str]
+    """Who could have fired since the last piece was taken and passed, if that may be."""
+    round: int
+    thrown: dict[str, int]
+    """Pieces that each has thrown in this round, wasted ones too."""
+    totals: dict[str, int]
+    """Points of earlier rounds."""
+    pieces: dict[str, str]
+    """In the notation of places: {"green1": "b3-b4>b4"}."""
+    shots: list[ShotDocument]
+
+
+def state_document(state: State) -> IceStormDocument:
     """The state as plain data for logs and programs, its messages in English: see `shown_state`."""
-    document: dict[str, Any] = plain(shown_state(state))
+    document: IceStormDocument = plain(shown_state(state))
     return document
 
 
-def shown_state(state: State) -> dict[str, Any]:
-    """The state as data for pages, every key always there.
-
-    ::
-
-        {"next": "green",                # who throws next; None while players fire, and when the
-        game is over
-         "on_board": {"green": 1, ...},
-         "score": {"green": 0, ...},     # enemy pieces that each has taken in this round
-         "attacker": None,               # who fires now, None while pieces are thrown and when
-         nobody can
-         "too_close": False,             # all that the attacker may hit is too close to call: the
-         players decide
-         "round_over": None,             # points of the round, {"green": 5, ...}, once nobody can
-         fire
-         "passed": [],                   # who could have fired since the last piece was taken and
-         passed, if that may be
-         "phase": "throw",               # throw | attack | over
-         "round": 1,
-         "starter": "green",             # who throws and fires first in this round
-         "thrown": {"green": 1, ...},    # pieces that each has thrown in this round, wasted ones
-         too
-         "totals": {"green": 0, ...},    # points of earlier rounds
-         "scores": {"green": 1, ...},    # points of all rounds, as if this one ended now
-         "turn": "Black throws next.",   # in a sentence
-         "may_say": [{"label": "red's throw is off the board", "said": {"player": "red", "off":
-         True}}],  # what `hear` waits for, for buttons
-         "pieces": {"green1": "b3-b4>b4", ...},  # in the notation of places
-         "shots": [{"shooter": "green1", "target": "black2", "way": "north", "squares": ["b4", ...],
-         "certain": True, "hangs_on": []}],
-         "rulings": {"touching": "contact", ...},
-         "state": "players green ...",   # the line that State.parse reads
-         "outcome": None}                # a sentence when the game is over
-    """
+def shown_state(state: State) -> IceStormDocument:
+    """The state as data for pages, its sentences as messages: every key of the type is there."""
     ended = outcome(state)
     can = targets(state)
     return {
@@ -79,7 +86,7 @@ def shown_state(state: State) -> dict[str, Any]:
     }
 
 
-def _may_say(state: State) -> list[dict[str, Any]]:
+def _may_say(state: State) -> list[Announcement]:
     """What players may say of a throw that the camera does not see, and that nobody fires.
 
     Anybody may say that a hand was too low (ruling ice_storm.12).
@@ -91,44 +98,43 @@ def _may_say(state: State) -> list[dict[str, Any]]:
         for player in dict.fromkeys((state.last.player if state.last else None, state.next))
         if player
     ]
-    return [
-        *(
-            {
-                "label": msg("{player}'s throw is off the board", player=move.player),
-                "said": {"player": move.player, "off": True},
-            }
-            for move in off
-        ),
-        *(
-            {
-                "label": msg(
-                    "{player}'s throw lies on the board, and the camera does not see it",
-                    player=move.player,
-                ),
-                "said": {"player": move.player, "on": True},
-            }
-            for move in off
-        ),
-        *(
-            {
-                "label": msg("{player} does not fire", player=move.player),
-                "said": {"player": move.player, "passes": True},
-            }
-            for move in passes
-        ),
-        *(
-            {
-                "label": msg("{player}'s hand was too low", player=move.player),
-                "said": {"player": move.player, "low": True},
-                "anybody": True,
-            }
-            for move in low
-            if violation(state, move) is None
-        ),
+    rows: list[Announcement] = [
+        {
+            "label": msg("{player}'s throw is off the board", player=move.player),
+            "said": {"player": move.player, "off": True},
+        }
+        for move in off
     ]
+    rows += [
+        {
+            "label": msg(
+                "{player}'s throw lies on the board, and the camera does not see it",
+                player=move.player,
+            ),
+            "said": {"player": move.player, "on": True},
+        }
+        for move in off
+    ]
+    rows += [
+        {
+            "label": msg("{player} does not fire", player=move.player),
+            "said": {"player": move.player, "passes": True},
+        }
+        for move in passes
+    ]
+    rows += [
+        {
+            "label": msg("{player}'s hand was too low", player=move.player),
+            "said": {"player": move.player, "low": True},
+            "anybody": True,
+        }
+        for move in low
+        if violation(state, move) is None
+    ]
+    return rows
 
 
-def _shot_document(shot: Shot) -> dict[str, Any]:
+def _shot_document(shot: Shot) -> ShotDocument:
     return {
         "shooter": shot.shooter,
         "target": shot.target,

@@ -6,8 +6,8 @@ All pieces of a game are of one size (ruling ice_storm.13).
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from engines.ice_storm.matching import TableMatch
 from engines.ice_storm.state import ANY_SIZE, SAME_SIZE
@@ -104,7 +104,6 @@ def exchanged(look: TableMatch) -> OutOfSync | None:
             odd[name] = piece
     if not odd:
         return None
-    names = all_of(odd, "piece")
     player = look.state.next or look.state.attacker
     differences = tuple(
         msg(
@@ -122,16 +121,34 @@ def exchanged(look: TableMatch) -> OutOfSync | None:
         )
         for name, piece in odd.items()
     )
+    message = sentences(
+        msg("All pieces of a game are of one size."),
+        msg("Take away what is of another, and put the right piece there."),
+    )
+    return OutOfSync(
+        code=CODE,
+        message=message,
+        rests_on=ONE_SIZE,
+        player=player,
+        differences=differences,
+        asks=_ask_size(odd, wanted, player),
+    )
+
+
+def _ask_size(odd: Iterable[str], wanted: str, player: str | None) -> Ambiguous:
+    """The question whether pieces that look to be of another size are of that of the game."""
+    names = all_of(odd, "piece")
     right = Choice(
         msg("{pieces} is {size}: all lies as it is recorded", pieces=names, size=wanted),
         (),
         holds=True,
     )
     asked = msg("Is {pieces} of the size of this game, {size}?", pieces=names, size=wanted)
-    common: dict[str, Any] = {"code": CODE, "rests_on": ONE_SIZE, "player": player}
-    asks = Ambiguous(message=asked, choices=(right, NOT_SO), until_moved=True, **common)
-    message = sentences(
-        msg("All pieces of a game are of one size."),
-        msg("Take away what is of another, and put the right piece there."),
+    return Ambiguous(
+        code=CODE,
+        message=asked,
+        rests_on=ONE_SIZE,
+        player=player,
+        choices=(right, NOT_SO),
+        until_moved=True,
     )
-    return OutOfSync(message=message, differences=differences, asks=asks, **common)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from engines.ice_storm.sizes import new_of_another_size
 from engines.ice_storm.state import State
 from engines.ice_storm.throw_readings import counted
 from engines.verdict import Accepted, CannotSee, OutOfSync, Verdict, refusal
+from table.json_data import Evidence, JsonValue
 from table.listing import cannot_be_read
 from table.messages import msg, sentences
 from table.observation import SeenPiece
@@ -25,7 +25,7 @@ UNREAD_MM = 40.0
 """Something unread this near to where a piece lay may be that piece."""
 
 
-def rule(look: TableMatch, throw: Throw, evidence: dict[str, Any]) -> Verdict:
+def rule(look: TableMatch, throw: Throw, evidence: Evidence) -> Verdict:
     """The verdict on a throw with only one interpretation."""
     state = look.state
     if wrong := violation(state, throw):
@@ -58,9 +58,7 @@ def stands(state: State, throw: Throw, wrong: Violation) -> tuple[str, ...]:
     return counted(throw) if throw.again else ()
 
 
-def out_of_sync(
-    look: TableMatch, what_to_do: str, evidence: dict[str, Any] | None = None
-) -> OutOfSync:
+def out_of_sync(look: TableMatch, what_to_do: str, evidence: Evidence | None = None) -> OutOfSync:
     """The verdict that table and record disagree."""
     message = sentences(msg("The board is not as it was left."), what_to_do)
     player = look.state.next or look.state.attacker
@@ -105,9 +103,9 @@ def cannot_read(look: TableMatch) -> CannotSee:
     )
 
 
-def evidence_of(look: TableMatch, piece: SeenPiece | None = None) -> dict[str, Any]:
+def evidence_of(look: TableMatch, piece: SeenPiece | None = None) -> dict[str, JsonValue]:
     """What a verdict rests on, as plain data."""
-    document: dict[str, Any] = {
+    document: dict[str, JsonValue] = {
         "moved": {name: str(place) for name, place in look.places.items()},
         "gone": [piece.name for piece in look.gone],
     }

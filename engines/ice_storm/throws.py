@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from engines.errors import Violation
 from engines.ice_storm import messages
@@ -55,7 +55,8 @@ from engines.ice_storm.two_throws import (
     two_in_turn,
 )
 from engines.occlusion import NOT_SO
-from engines.verdict import Ambiguous, Choice, Refused, Verdict, Waiting, refusal
+from engines.verdict import Ambiguous, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
+from table.json_data import Evidence
 from table.messages import NOTHING, Message, msg, phrases, sentences
 from table.motion import moved
 from table.observation import SURE, SeenPiece
@@ -108,11 +109,10 @@ def _judge_void(look: TableMatch, player: str) -> Verdict:
     if (unread := unclear(look)) is not None:
         return unread
     message = msg("{player}'s throw is void: pick the piece up and throw again.", player=player)
-    common: dict[str, Any] = {"code": "storm.throw.low", "rests_on": LOW_HAND, "player": player}
     if any(piece.colour == player for piece in look.new) and any(
         piece.colour == player for piece in (*look.moved, *look.gone)
     ):
-        return _one_of_them(look, common | {"message": message})
+        return _one_of_them(look, player, message)
     if look.new or look.gone or look.elsewhere or look.came_out[player]:
         throw = Throw(player, None, next(changes_of(look))[1])
         return rule(look, throw, evidence_of(look, *look.new[:1]))
@@ -122,24 +122,30 @@ def _judge_void(look: TableMatch, player: str) -> Verdict:
         Choice(msg("No: it is not thrown yet"), ()),
     )
     return Waiting(
+        code="storm.throw.low",
         message=message,
-        asks=Ambiguous(message=asked, choices=choices, until_moved=True, **common),
-        **common,
+        rests_on=LOW_HAND,
+        player=player,
+        asks=Ambiguous(
+            code="storm.throw.low",
+            message=asked,
+            rests_on=LOW_HAND,
+            player=player,
+            choices=choices,
+            until_moved=True,
+        ),
     )
 
 
-def _one_of_them(look: TableMatch, common: dict[str, Any]) -> Waiting | Ambiguous:
+def _one_of_them(look: TableMatch, player: str, waiting: Message) -> Waiting | Ambiguous:
     """The question where one of several pieces of one colour was thrown with a low hand.
 
     Which it was shows once it is picked up. As many as recorded: one was moved far, or knocked off.
     """
     settled = replace(look, nobody_threw=True)
     if settled.new:
-        return Waiting(**common)
-    player, lost = (
-        common["player"],
-        messages.named(piece for piece in look.gone if piece.colour == common["player"]),
-    )
+        return Waiting(code="storm.throw.low", message=waiting, rests_on=LOW_HAND, player=player)
+    lost = messages.named(piece for piece in look.gone if piece.colour == player)
     choices = [Choice(msg("The thrown piece still lies there: it is picked up"), ())]
     for doubt, changes in changes_of(settled):
         moved = msg("{pieces} was moved", pieces=lost)
@@ -151,7 +157,10 @@ def _one_of_them(look: TableMatch, common: dict[str, Any]) -> Waiting | Ambiguou
         pieces=lost,
     )
     return Ambiguous(
-        **common | {"message": message},
+        code="storm.throw.low",
+        message=message,
+        rests_on=LOW_HAND,
+        player=player,
         choices=tuple(choices),
         evidence=evidence_of(look),
         until_moved=True,
@@ -168,16 +177,13 @@ def _before_the_round(look: TableMatch, player: str) -> Verdict:
         clear = msg("Clear the board.") if look.leftover or look.new else NOTHING
         differences = tuple(map(partial(_lies_there, look), look.new))
         message = sentences(clear, *differences, turn(look.state))
-        common: dict[str, Any] = {
-            "rests_on": DEPLOYMENT,
-            "player": player,
-            "differences": differences,
-        }
         return Waiting(
             code="storm.throw",
             message=message,
             as_recorded=not (look.leftover or look.new),
-            **common,
+            rests_on=DEPLOYMENT,
+            player=player,
+            differences=differences,
         )
     message = sentences(
         msg("A {colour} piece lies beside the empty board.", colour=player), msg("Was it thrown?")
@@ -270,7 +276,7 @@ def _of_another_size(look: TableMatch, player: str, piece: SeenPiece, wanted: st
 
 
 def _surely_of_another_size(
-    look: TableMatch, piece: SeenPiece, wanted: str, throw: Throw, evidence: dict[str, Any]
+    look: TableMatch, piece: SeenPiece, wanted: str, throw: Throw, evidence: Evidence
 ) -> Refused:
     wrong = violation(look.state, throw)
     assert wrong is not None, "it is always made again"
@@ -310,7 +316,7 @@ def _decide(
     player: str,
     read: list[Reading],
     lost: list[Piece],
-    evidence: dict[str, Any],
+    evidence: Evidence,
     elsewhere: Sequence[Reading] = (),
 ) -> Verdict:
     """Rule on the throw where it has one interpretation; else ask which is right.
@@ -364,16 +370,13 @@ def _one_or_two(look: TableMatch, player: str, another: Message) -> Verdict:
     ]
     choices = [Choice(text, counted(throw)) for text, throw in read]
     message = sentences(msg("Did {player} throw one piece, or two?", player=player), another)
-    common: dict[str, Any] = {
-        "rests_on": DEPLOYMENT,
-        "player": player,
-        "evidence": evidence_of(look, piece),
-    }
     return Ambiguous(
         code="storm.throw.two",
         message=message,
         choices=(*choices, Choice(msg("Two: take them back"), ())),
-        **common,
+        rests_on=DEPLOYMENT,
+        player=player,
+        evidence=evidence_of(look, piece),
     )
 
 
@@ -600,13 +603,14 @@ def _other_was_thrown(look: TableMatch, player: str) -> Ambiguous | None:
         )
         choices.append(Choice(text, (str(Void(player, lies)),)))
     message = msg("Was the piece that is picked up {player}'s void throw?", player=player)
-    common: dict[str, Any] = {"rests_on": LOW_HAND, "player": player, "evidence": evidence_of(look)}
     return Ambiguous(
         code="storm.throw.low",
         message=message,
+        rests_on=LOW_HAND,
+        player=player,
         choices=(*choices, NOT_SO),
         until_moved=True,
-        **common,
+        evidence=evidence_of(look),
     )
 
 
@@ -621,28 +625,8 @@ def _by_a_throw_that_nobody_sees(look: TableMatch, player: str) -> Verdict:
         (phrases(out, message), Throw(player, None, changes))
         for message, changes in changes_of(look)
     ]
-    earlier = by_the_last_throw(look)
     if not look.gone or Counter(piece.colour for piece in look.gone) - look.came_out:
-        leaning = another_was_thrown(look, player)
-        choices = [
-            *(
-                Choice(message, counted(throw))
-                for message, throw in [*throws, *leaning]
-                if counted(throw)
-            ),
-            *(Choice(message, (str(void),)) for message, void in _picked_up(look, player)),
-            *earlier,
-        ]
-        evidence = {"may_be": {choice.label: choice.moves[0] for choice in choices}}
-        told_so = out_of_sync(
-            look,
-            msg(
-                "Put it right; or correct this, if {player}'s throw did it and is off the board.",
-                player=player,
-            ),
-            evidence,
-        )
-        return replace(told_so, asks=whose_throw(look, choices))
+        return _moved_by_hand(look, player, throws)
     gone = messages.named(look.gone)
     choices = [
         Choice(msg("{text}; {pieces} was knocked off", text=message, pieces=gone), (str(throw),))
@@ -655,20 +639,45 @@ def _by_a_throw_that_nobody_sees(look: TableMatch, player: str) -> Verdict:
         Choice(msg("{text}; {pieces} was knocked off", text=message, pieces=gone), (str(void),))
         for message, void in _picked_up(look, player)
     ]
-    choices += [*earlier, NOT_SO]
+    choices += [*by_the_last_throw(look), NOT_SO]
     message = msg(
         "Was {pieces} knocked off the board by a throw of {player}'s that is off the board too?",
         pieces=gone,
         player=player,
     )
-    common: dict[str, Any] = {
-        "rests_on": "Deployment; ruling ice_storm.7",
-        "player": player,
-        "evidence": evidence_of(look),
-    }
     return Ambiguous(
-        code="storm.unseen", message=message, choices=tuple(choices), until_moved=True, **common
+        code="storm.unseen",
+        message=message,
+        rests_on="Deployment; ruling ice_storm.7",
+        player=player,
+        choices=tuple(choices),
+        until_moved=True,
+        evidence=evidence_of(look),
     )
+
+
+def _moved_by_hand(look: TableMatch, player: str, throws: list[tuple[Message, Throw]]) -> OutOfSync:
+    """The verdict that somebody moved pieces; one of `throws` may have done it all the same."""
+    leaning = another_was_thrown(look, player)
+    choices = [
+        *(
+            Choice(message, counted(throw))
+            for message, throw in [*throws, *leaning]
+            if counted(throw)
+        ),
+        *(Choice(message, (str(void),)) for message, void in _picked_up(look, player)),
+        *by_the_last_throw(look),
+    ]
+    evidence = {"may_be": {choice.label: choice.moves[0] for choice in choices}}
+    told_so = out_of_sync(
+        look,
+        msg(
+            "Put it right; or correct this, if {player}'s throw did it and is off the board.",
+            player=player,
+        ),
+        evidence,
+    )
+    return replace(told_so, asks=whose_throw(look, choices))
 
 
 def _picked_up(look: TableMatch, player: str) -> list[tuple[Message, Void]]:
@@ -711,15 +720,12 @@ def whose_throw(look: TableMatch, choices: list[Choice]) -> Ambiguous | None:
     """The question that is asked where the change of the board persists."""
     if not choices:
         return None
-    common: dict[str, Any] = {
-        "code": "storm.unseen",
-        "rests_on": DEPLOYMENT,
-        "player": look.state.next or look.state.attacker,
-    }
     every = (*choices, NOT_SO)
     return Ambiguous(
+        code="storm.unseen",
         message=msg("Did a throw do that which is off the board?"),
+        rests_on=DEPLOYMENT,
+        player=look.state.next or look.state.attacker,
         choices=every,
         until_moved=True,
-        **common,
     )

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 from engines.errors import Violation
 from engines.ice_storm.matching import TableMatch
@@ -60,7 +59,7 @@ def two_in_turn(look: TableMatch, player: str) -> Verdict:
             moves.append(str(throw))
         choices.append(Choice(phrases(*message), tuple(moves)))
     names = {"player": first.colour, "player2": second.colour}
-    common: dict[str, Any] = {"player": player, "evidence": evidence_of(look, second)}
+    evidence = evidence_of(look, second)
     if len(choices) > 1:
         return Ambiguous(
             code="storm.too_close",
@@ -68,13 +67,19 @@ def two_in_turn(look: TableMatch, player: str) -> Verdict:
                 "How {player}'s and {player2}'s throws came to rest is too close to call.", **names
             ),
             rests_on=f"{DEPLOYMENT}; {DOUBT}",
+            player=player,
             choices=(*choices, NOT_SO),
-            **common,
+            evidence=evidence,
         )
     both = sentences(msg("{player} and then {player2} threw.", **names), turn(state))
     (threw,) = choices
     return Accepted(
-        code="storm.throw", message=both, rests_on=DEPLOYMENT, moves=threw.moves, **common
+        code="storm.throw",
+        message=both,
+        rests_on=DEPLOYMENT,
+        player=player,
+        moves=threw.moves,
+        evidence=evidence,
     )
 
 

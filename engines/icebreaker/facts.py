@@ -6,6 +6,7 @@ import numpy as np
 
 from engines.game import GameFacts, Printed
 from engines.icebreaker.default_table import TABLE
+from engines.icebreaker.serialization import IcebreakerDocument
 from table.game_facts import PiecePrior, TableFacts
 
 PIECES = PiecePrior(np.array([0.99, 0.008, 0.002]), 3, apart=True)
@@ -13,6 +14,7 @@ PIECES = PiecePrior(np.array([0.99, 0.008, 0.002]), 3, apart=True)
 
 FACTS = GameFacts(
     title="Icebreaker",
+    document=IcebreakerDocument,
     table=TableFacts(pieces=PIECES, default=TABLE),
     first_player=Printed("hand", "Rules", ways=("hand",), rests_on_it=("hand",)),
 )

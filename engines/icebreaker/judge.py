@@ -44,6 +44,7 @@ from engines.verdict import (
 from table.boards import Board, Hex, kind_in_words
 from table.errors import InputError
 from table.files import shown
+from table.json_data import Evidence
 from table.messages import NOTHING, Listing, Message, all_of, any_of, msg, phrase, sentences
 from table.observation import Observation
 
@@ -248,7 +249,7 @@ def _accept(state: State, move: Move, moved: Shift) -> Accepted:
         msg("{player} can move no ship, so the turn passes.", player=stuck) if stuck else NOTHING
     )
     message = sentences(_goes(state, move, after), passed, turn(after))
-    evidence = {
+    evidence: Evidence = {
         "ship": str(moved.ship.piece),
         "base_mm": [round(float(x_mm), 3), round(float(y_mm), 3)],
     }
@@ -454,12 +455,13 @@ def _exchanged(state: State, found: TableMatch, wrong: Difference) -> OutOfSync 
         text=_and_on(*map(label, unread)),
         text2=ships(wrong.gone),
     )
-    told: dict[str, Any] = {
-        "evidence": {"differences": _sentences(wrong, unread)},
-        "asks": ask_unseen(state, found, wrong.gone),
-    }
     return CannotSee(
-        code="icebreaker.doubt", message=message, rests_on=RULES, player=state.next, **told
+        code="icebreaker.doubt",
+        message=message,
+        rests_on=RULES,
+        player=state.next,
+        evidence={"differences": _sentences(wrong, unread)},
+        asks=ask_unseen(state, found, wrong.gone),
     )
 
 

@@ -2,41 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from engines.game_document import GameDocument
 from engines.icebreaker.board import label, members
 from engines.icebreaker.rules import legal_moves, outcome, turn
 from engines.icebreaker.state import State
 from table.messages import plain
 
 
-def state_document(state: State) -> dict[str, Any]:
+class IcebreakerDocument(GameDocument):
+    """The state of a game of Icebreaker.
+
+    `next` and `to_move` are who moves next; `scores` are icebergs captured.
+    """
+
+    score: dict[str, int | float]
+    """The same as `scores`."""
+    ships: dict[str, list[str]]
+    """Their cells: {"red": ["A1", "I5", "E9"]}."""
+    ice: list[str]
+    """Cells with icebergs."""
+    left: int
+    """How many icebergs they are."""
+    majority: int
+    """Captures that win."""
+    moves: list[str]
+    """Legal now: ["A1-B1", "A1-A2"]."""
+
+
+def state_document(state: State) -> IcebreakerDocument:
     """The state as plain data for logs and programs, its messages in English: see `shown_state`."""
-    document: dict[str, Any] = plain(shown_state(state))
+    document: IcebreakerDocument = plain(shown_state(state))
     return document
 
 
-def shown_state(state: State) -> dict[str, Any]:
-    """The state as data for pages, every key always there.
-
-    ::
-
-        {"next": "red",                  # who moves next; None once the game is over
-         "to_move": "red",               # the same
-         "turn": "Red moves next.",      # in a sentence
-         "scores": {"red": 0, "black": 0},          # icebergs captured
-         "score": {"red": 0, "black": 0},           # the same
-         "ships": {"red": ["A1", "I5", "E9"], "black": ["E1", "A5", "I9"]},
-         "ice": ["B1", "C1", "D1"],      # cells with icebergs
-         "left": 55,                     # how many they are
-         "majority": 28,                 # captures that win
-         "moves": ["A1-B1", "A1-A2"],    # legal now
-         "rulings": {"size": "5"},
-         "state": "players red black; ...",         # the line that State.parse reads
-         "outcome": None}                # a sentence when the game is over
-    """
+def shown_state(state: State) -> IcebreakerDocument:
+    """The state as data for pages, its sentences as messages: every key of the type is there."""
     ended = outcome(state)
-    scores = dict(zip(state.players, state.scores, strict=True))
+    scores: dict[str, int | float] = dict(zip(state.players, state.scores, strict=True))
     return {
         "next": state.next,
         "to_move": state.next,

@@ -10,6 +10,7 @@ import msgspec
 
 from engines.announcements import read_heard
 from engines.errors import Violation
+from engines.game_document import Announced, Announcement
 from engines.icefloe.ballots import TORCH, VOTING
 from engines.icefloe.board import PLACES, SUITS, VALUES
 from engines.icefloe.checks import EMPTYING, REMOVING, ROUND, SCORING
@@ -33,6 +34,7 @@ from engines.icefloe.moves import (
 from engines.icefloe.rules import legal_moves, outcome, play, violation, violation_called
 from engines.icefloe.state import State
 from engines.verdict import Accepted, Noted, Refused, Verdict, Waiting
+from table.json_data import Evidence
 from table.messages import NOTHING, Message, all_of, msg, phrase, sentences
 
 
@@ -187,18 +189,20 @@ def hear(state: State, heard: Mapping[str, Any], _in_doubt: bool = False, /) -> 
             assert_never(form)
 
 
-def may_say(state: State) -> list[dict[str, Any]]:
+def may_say(state: State) -> list[Announcement]:
     """The announcements that `hear` waits for now, each with the label of a button.
 
     Those marked `aside` come last: what the camera should have seen, and that somebody broke the
     commentary rules.
     """
     every = (saying(state, move) for move in legal_moves(state))
-    waited_for = [{"label": label, "said": message} for label, message in every if message]
+    waited_for: list[Announcement] = [
+        {"label": label, "said": message} for label, message in every if message
+    ]
     return [*waited_for, *_admitting(state), *_removing(state), *_objecting(state)]
 
 
-def _admitting(state: State) -> list[dict[str, Any]]:
+def _admitting(state: State) -> list[Announcement]:
     """Announcements by the accused, who need not wait for the others' word."""
     if state.objection is None:
         return []
@@ -211,7 +215,7 @@ def _admitting(state: State) -> list[dict[str, Any]]:
     ]
 
 
-def _removing(state: State) -> list[dict[str, Any]]:
+def _removing(state: State) -> list[Announcement]:
     """Announcements of a tile that was removed, unseen by the camera."""
     gone = [move.tile for move in legal_moves(state) if isinstance(move, Removal) and move.tile]
     return [
@@ -224,12 +228,12 @@ def _removing(state: State) -> list[dict[str, Any]]:
     ]
 
 
-def _objecting(state: State) -> list[dict[str, Any]]:
+def _objecting(state: State) -> list[Announcement]:
     if state.objection:
         return []
     accusing = [Objection(by, to) for by in state.players for to in state.players]
     legal = [move for move in accusing if violation(state, move) is None]
-    rows: list[tuple[Message, dict[str, Any]]]
+    rows: list[tuple[Message, Announced]]
     rows = [
         (
             phrase(
@@ -252,7 +256,7 @@ def _objecting(state: State) -> list[dict[str, Any]]:
     return [{"label": label, "said": message, "aside": True} for label, message in rows]
 
 
-def saying(state: State, move: Move) -> tuple[Message, dict[str, Any]]:
+def saying(state: State, move: Move) -> tuple[Message, Announced]:
     """The label and the announcement of a move; empty for a move that is seen."""
     match move:
         case Vote(player, name):
@@ -457,7 +461,10 @@ def _counted(state: State, move: Done | Decision) -> Accepted:
         if after.value
         else msg("By the votes, {cell} goes ({text}).", cell=after.tile, text=tally)
     )
-    evidence = {"votes": dict(zip(state.players, state.votes, strict=True)), "tally": state.tally}
+    evidence: Evidence = {
+        "votes": dict(zip(state.players, state.votes, strict=True)),
+        "tally": state.tally,
+    }
     return Accepted(
         code=code,
         message=sentences(result, _opened(after)),

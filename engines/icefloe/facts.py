@@ -17,6 +17,7 @@ from engines.game import (
 )
 from engines.icefloe.board import WEIGHT_MOST
 from engines.icefloe.default_table import TABLE
+from engines.icefloe.serialization import IceFloeDocument
 from table.game_facts import PiecePrior, TableFacts
 from table.messages import phrase
 
@@ -56,6 +57,7 @@ def _on_board(document: Document) -> OnBoard:
 
 FACTS = GameFacts(
     title="IceFloe",
+    document=IceFloeDocument,
     table=TableFacts(pieces=PIECES, default=TABLE),
     first_player=Printed("roll", "Roll The Die", rests_on_it=("roll",), has_null=True),
     presentation=Presentation(

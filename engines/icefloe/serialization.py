@@ -5,8 +5,9 @@ It holds what all players may see: no vote before all votes are shown.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
+from engines.game_document import GameDocument
 from engines.icefloe.announcements import may_say
 from engines.icefloe.messages import comments, turn
 from engines.icefloe.rules import outcome
@@ -14,49 +15,73 @@ from engines.icefloe.state import State, hidden
 from table.messages import plain
 
 
-def state_document(state: State) -> dict[str, Any]:
+class ObjectionDocument(TypedDict):
+    """An objection that is open, all of it public: `asked` are those who are yet to say."""
+
+    to: str
+    by: str
+    said: dict[str, bool]
+    asked: list[str]
+
+
+class FloeDocument(TypedDict):
+    """A tile with the pyramids on it."""
+
+    tile: str
+    pyramids: list[str]
+    weight: int
+
+
+class IceFloeDocument(GameDocument):
+    """The state of a game of IceFloe, as all players may see it.
+
+    `phase` is `place`, `move`, `vote`, `coins`, `decide`, `remove`, `extra`, `score`, `torch`,
+    `name` or `over`; `to_move` places or moves next, None in other phases; `next` chooses what
+    happens next, None while players vote or lay coins; `comments` is what the torch bearer should
+    say while votes may be cast. `state` is read back once no vote is hidden in it.
+    """
+
+    round: int
+    torch: str
+    """Who bears it."""
+    sunk: str | None
+    """The tile that sank under the last move."""
+    value: str | None
+    """Voted on, while its suit is voted on."""
+    tile: str | None
+    """To be removed."""
+    tiles: int
+    """How many are in play."""
+    votes: dict[str, str | None]
+    """`?` until they are shown; the first may be set while the last player moves."""
+    laid: dict[str, int]
+    """What coins add to each vote."""
+    tally: dict[str, int]
+    """Votes and coins counted, once all are shown: {"4": 3}."""
+    choices: list[str]
+    """Between which the torch bearer decides, else empty."""
+    done: list[str]
+    """Who lays no more coins on these votes."""
+    muted: list[str]
+    """Who lost the vote of this round by commentary."""
+    objection: ObjectionDocument | None
+    """The open one."""
+    coins: dict[str, str]
+    """Left to each: {"red": "a2"}."""
+    left: dict[str, list[str]]
+    """Pyramids of each: {"red": ["AS", "ES"]}."""
+    board: dict[str, FloeDocument]
+    """By place: {"b3": {"tile": "S4", "pyramids": ["ES"], "weight": 3}}."""
+
+
+def state_document(state: State) -> IceFloeDocument:
     """The state as plain data for logs and programs, its messages in English: see `shown_state`."""
-    document: dict[str, Any] = plain(shown_state(state))
+    document: IceFloeDocument = plain(shown_state(state))
     return document
 
 
-def shown_state(state: State) -> dict[str, Any]:
-    """The state as data for pages, every key always there.
-
-    ::
-
-        {"round": 2, "torch": "red",
-         "phase": "move",                 # place | move | vote | coins | decide | remove | extra |
-         score | torch | name | over
-         "to_move": "yellow",             # who places or moves next; None in other phases
-         "next": "yellow",                # who chooses what happens next; None while players vote
-         or lay coins
-         "turn": "Yellow moves a pyramid or slides a tile next.",
-         "may_say": [{"label": "red: 4", "said": {"player": "red", "vote_value": "4"}}],  # what
-         `hear` waits for, and `aside` what it does not
-         "sunk": "Ma",                    # the tile that sank under the last move, or None
-         "value": "4",                    # voted on, while its suit is voted on, or None
-         "tile": "A4", "tiles": 22,       # to be removed, or None; how many are in play
-         "votes": {"red": "4", "blue": None},       # "?" until they are shown; the first may be set
-         while the last player moves
-         "laid": {"red": 2, "blue": 0},             # what coins add to each vote
-         "tally": {"4": 3},               # votes and coins counted, once all are shown
-         "choices": ["4", "n"],           # between which the torch bearer decides, else empty
-         "done": ["red"], "muted": ["blue"],        # who lays no more coins on these votes; who
-         lost the vote of this round by commentary
-         "objection": {"to": "blue", "by": "red", "said": {"yellow": True}, "asked": ["red"]},    #
-         open, all of it public; or None
-         "comments": "Before the vote: ...",        # what the torch bearer should say while votes
-         may be cast, else None
-         "coins": {"red": "a2", "blue": ""},        # left to each
-         "scores": {"red": 0, "blue": 3},
-         "left": {"red": ["AS", "ES"], "blue": ["AA"]},
-         "board": {"b3": {"tile": "S4", "pyramids": ["ES"], "weight": 3}},
-         "rulings": {"done": "stands"},
-         "state": "players red blue; ...",          # the line that State.parse reads once no vote
-         is hidden in it
-         "outcome": None}                 # a sentence when the game is over
-    """
+def shown_state(state: State) -> IceFloeDocument:
+    """The state as data for pages, its sentences as messages: every key of the type is there."""
     ended, seen, players = outcome(state), hidden(state), state.players
     deciding = (
         state.best
@@ -98,7 +123,7 @@ def shown_state(state: State) -> dict[str, Any]:
     }
 
 
-def _objection(state: State) -> dict[str, Any] | None:
+def _objection(state: State) -> ObjectionDocument | None:
     open_one = state.objection
     return (
         {

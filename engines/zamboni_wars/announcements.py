@@ -12,6 +12,7 @@ import msgspec
 
 from engines.announcements import read_heard
 from engines.errors import Violation
+from engines.game_document import Announcement
 from engines.verdict import Accepted, Ambiguous, Choice, Noted, Verdict, Waiting, refusal
 from engines.zamboni_wars.moves import Drive, EarlyRoll, Fire, Hold, Move, Roll, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over, Rolling, RollOff, Shooting
@@ -103,14 +104,15 @@ def hear(state: State, heard: Mapping[str, Any], in_doubt: bool = False, /) -> V
             )
 
 
-def may_say(state: State) -> list[dict[str, Any]]:
+def may_say(state: State) -> list[Announcement]:
     """The announcements that are waited for now, each with the label of a button.
 
     Those marked `aside` come last: dice that may be told early, or for what nobody announced.
     """
     if isinstance(state.phase, Over):
         return []
-    who, rows = state.to_move, []
+    who = state.to_move
+    rows: list[Announcement] = []
     match state.phase:
         case Aiming(target):
             rows = _dice(who) if state.left[target].layers > 1 else []
@@ -147,7 +149,7 @@ def may_say(state: State) -> list[dict[str, Any]]:
     ]
 
 
-def _dice(player: str) -> list[dict[str, Any]]:
+def _dice(player: str) -> list[Announcement]:
     return [
         {"label": msg("die {n}", n=pips), "said": {"player": player, "die": pips}} for pips in PIPS
     ]

@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from engines.errors import InvalidNotation
+from table.json_data import JsonObject
 from table.messages import msg
 from table.pieces import COLOURS
 
@@ -175,7 +176,7 @@ def _turned(dot: str) -> list[list[str]]:
     return ways
 
 
-_PRINTED: dict[str, Any] = tomllib.loads(
+_PRINTED: JsonObject = tomllib.loads(
     (resources.files(__package__) / "coasters.toml").read_text(encoding="utf-8")
 )
 USUAL = Board.usual(_PRINTED["usual"]["colours"])

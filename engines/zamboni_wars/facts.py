@@ -11,6 +11,7 @@ import numpy as np
 from engines.board_marks import Mark, mark
 from engines.game import Document, GameFacts, OnBoard, Presentation, Sound
 from engines.zamboni_wars.default_table import TABLE
+from engines.zamboni_wars.serialization import ZamboniWarsDocument
 from table.game_facts import PiecePrior, TableFacts
 from table.messages import phrase
 from table.table_config import CoverDice, Setup
@@ -52,6 +53,7 @@ def _next_button(document: Document) -> Mapping[str, Any] | None:
 
 FACTS = GameFacts(
     title="Zamboni Wars",
+    document=ZamboniWarsDocument,
     table=TableFacts(pieces=PIECES, default=TABLE),
     presentation=Presentation(
         verbs={

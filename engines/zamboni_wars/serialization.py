@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
+from engines.game_document import GameDocument
 from engines.zamboni_wars.announcements import may_say
 from engines.zamboni_wars.phases import Aiming, Moving, RollOff
 from engines.zamboni_wars.rules import outcome, turn
@@ -11,39 +12,43 @@ from engines.zamboni_wars.state import State, Zamboni
 from table.messages import plain
 
 
-def state_document(state: State) -> dict[str, Any]:
+class ZamboniDocument(TypedDict):
+    """A Zamboni on the board: {"space": "a6", "facing": "E", "layers": 3}."""
+
+    space: str
+    facing: str
+    layers: int
+
+
+class ZamboniWarsDocument(GameDocument):
+    """The state of a game of Zamboni Wars.
+
+    `phase` is `roll-off`, `roll`, `move`, `fire`, `shot`, `hit` or `over`; `next` chooses next,
+    None while dice are rolled; `to_move` is whose turn it is, the winner when the game is over;
+    `scores` are layers left; `points` are to be spent in the phase `move`, else None; `rolls` are
+    of the roll-off, and empty in every other phase.
+    """
+
+    early: dict[str, int]
+    """Dice that were heard before the end of the move was seen; empty in every other phase."""
+    may_shoot: list[str]
+    """Whom the player to move may fire at now; empty in every other phase."""
+    zambonis: dict[str, ZamboniDocument | None]
+    """None: destroyed."""
+    dice: list[str]
+    """Spaces of the cover dice."""
+    board: str
+    """`yellow=SE red=SW green=NE blue=NW`."""
+
+
+def state_document(state: State) -> ZamboniWarsDocument:
     """The state as plain data for logs and programs, its messages in English: see `shown_state`."""
-    document: dict[str, Any] = plain(shown_state(state))
+    document: ZamboniWarsDocument = plain(shown_state(state))
     return document
 
 
-def shown_state(state: State) -> dict[str, Any]:
-    """The state as data for pages, every key always there.
-
-    ::
-
-        {"next": "yellow",               # who chooses next; None while dice are rolled, and when
-        the game is over
-         "scores": {"yellow": 3, "red": 0},         # layers left
-         "to_move": "yellow",            # whose turn it is; the winner when the game is over
-         "phase": "move",                # roll-off | roll | move | fire | shot | hit | over
-         "points": 5,                    # to be spent in the phase move, else None
-         "early": {"yellow": 6},         # dice that were heard before the end of the move was seen;
-         empty in every other phase
-         "may_shoot": ["red"],           # whom the player to move may fire at now; empty in every
-         other phase
-         "zambonis": {"yellow": {"space": "a6", "facing": "E", "layers": 3}, "red": None},       #
-         None: destroyed
-         "dice": ["b5"],                 # spaces of the cover dice
-         "rolls": {"yellow": 5, "red": None},       # of the roll-off; empty in every other phase
-         "turn": "Yellow moves and spends 5 points.",
-         "may_say": [{"label": "die 5", "said": {"player": "yellow", "die": 5}}],  # what `hear`
-         waits for, and `aside` what it does not
-         "board": "yellow=SE red=SW green=NE blue=NW",
-         "rulings": {"warp": "off", "cover": "on", "fire": "may"},
-         "state": "players yellow red; ...",        # the line that State.parse reads
-         "outcome": None}                # a sentence when the game is over
-    """
+def shown_state(state: State) -> ZamboniWarsDocument:
+    """The state as data for pages, its sentences as messages: every key of the type is there."""
     ended = outcome(state)
     return {
         "next": state.next,
@@ -67,7 +72,7 @@ def shown_state(state: State) -> dict[str, Any]:
     }
 
 
-def _nest(nest: Zamboni | None) -> dict[str, Any] | None:
+def _nest(nest: Zamboni | None) -> ZamboniDocument | None:
     return (
         {"space": str(nest.space), "facing": nest.facing, "layers": nest.layers} if nest else None
     )

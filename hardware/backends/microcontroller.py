@@ -20,7 +20,6 @@ import json
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 import msgspec
 
@@ -31,6 +30,7 @@ from hardware.interfaces import DeviceLost, Faces, Press, check_faces
 from hardware.lamp_levels import lanterns
 from hardware.lamp_thread import LEAVE_S, RETRY_S, why_lost
 from hardware.press_reader import PressReader
+from table.json_data import JsonValue
 from table.messages import msg
 
 BAUD = 115200
@@ -84,8 +84,8 @@ class Link:
         self._open = open_port
         self._port: Port | None = open_port()
         self._lock = threading.Lock()
-        self._wanted: dict[str, Any] = {}
-        self._due: dict[str, Any] = {}
+        self._wanted: dict[str, JsonValue] = {}
+        self._due: dict[str, JsonValue] = {}
         self._edge: Callable[[str, bool], None] = lambda _button, _down: None
         self._trouble = ""
         self._steps = 0
@@ -106,7 +106,7 @@ class Link:
         """Is there a board that has said what it is since the port was opened?"""
         return self._known
 
-    def send(self, key: str, value: Any, lasting: bool = True) -> None:
+    def send(self, key: str, value: JsonValue, lasting: bool = True) -> None:
         """Send this next; returns at once, and the latest counts.
 
         It is sent again to a board that has started anew where it is `lasting`.

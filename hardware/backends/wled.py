@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from hardware.backends.serial_port import Port
 from hardware.cues import DARK, Cue
 from hardware.dice_display import PIPS
 from hardware.interfaces import Faces
+from table.json_data import JsonObject
 
 FRAMES_PER_S = 30
 BITS_A_BYTE = 10
@@ -162,7 +163,7 @@ class WledPresets:
         self._port.close()
 
 
-def _info(line: str) -> dict[str, Any]:
+def _info(line: str) -> JsonObject:
     """What the strip tells of itself in an answer to `{"v":true}`.
 
     Empty for any other line, or a broken one.

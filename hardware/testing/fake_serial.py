@@ -17,7 +17,9 @@ import select
 import termios
 import tty
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
+
+from table.json_data import JsonObject
 
 Rgb = tuple[int, int, int]
 
@@ -53,7 +55,7 @@ class WledFirmware:
         self.baud = self._start_baud
         self.shown = 0
         """Frames that were shown."""
-        self.states: list[dict[str, Any]] = []
+        self.states: list[JsonObject] = []
         """JSON that was obeyed."""
         self.streaming = False
         self.uptime_s = 1

@@ -52,7 +52,5 @@ def roller(ledger: SessionState) -> str | None:
     if ledger.paused or ledger.question is not None:
         return None
     sayings = ledger.engine.state_document(ledger.state).get("may_say", ())
-    return next(
-        (one["said"]["player"] for one in sayings if "die" in one["said"] and not one.get("aside")),
-        None,
-    )
+    rolling = (one for one in sayings if "die" in one["said"] and not one.get("aside"))
+    return next((str(one["said"]["player"]) for one in rolling), None)

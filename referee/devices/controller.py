@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from hardware.cues import Cue
@@ -90,7 +90,7 @@ class Companion:
         self._measuring: Measuring | None = None
         self._choosing: AnswerSelection | None = None
         self._kept_of: object = None
-        self._kept: dict[str, Any] = {}
+        self._kept: Mapping[str, Any] = {}
         self._news: Record | None = None
         self._told: tuple[object, ...] = ()
         self._chosen_before: AnswerSelection | None = None
@@ -194,7 +194,7 @@ class Companion:
             self._say(msg("{text}: working again", text=in_a_row(map(Word, again))))
         self._troubles = troubles
 
-    def _document(self, ledger: SessionState, records: tuple[Record, ...]) -> dict[str, Any]:
+    def _document(self, ledger: SessionState, records: tuple[Record, ...]) -> Mapping[str, Any]:
         """The engine's document of the state, cached until the state changes.
 
         A record that brings the document is used as it is. Computing one takes up to 1 or 2 ms in
@@ -214,7 +214,7 @@ class Companion:
         return self._kept
 
     def _scene(
-        self, ledger: SessionState, status: Status, news: Record | None, document: dict[str, Any]
+        self, ledger: SessionState, status: Status, news: Record | None, document: Mapping[str, Any]
     ) -> Cue:
         """The scene to show now.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from engines.verdict import (
     Accepted,
@@ -56,6 +55,7 @@ from referee.sessions.verdict_events import (
     recorded_already,
     with_misread,
 )
+from table.json_data import JsonObject
 from table.messages import msg, sentences
 from table.observation import Observation
 from table.table_config import Setup
@@ -326,7 +326,7 @@ class TableJudge:
     def _event(
         self,
         verdict: Verdict,
-        observation: dict[str, Any],
+        observation: JsonObject,
         found: MisreadingExplanation | None,
         near: MisreadingQuestion | None,
     ) -> VerdictReached | QuestionAsked | InputRecorded | None:

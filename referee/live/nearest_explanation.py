@@ -124,7 +124,7 @@ def ask_as_start(
             full_message(verdict), msg("What is true?"), msg("You may also put it right.")
         ),
         rests_on=verdict.rests_on,
-        evidence=verdict.evidence | {HOST_DECIDES: True},
+        evidence={**verdict.evidence, HOST_DECIDES: True},
         choices=(choice, NONE_OF_THESE),
         until_moved=True,
     )
@@ -201,7 +201,7 @@ def _asked(
         ),
         rests_on=verdict.rests_on,
         player=verdict.player,
-        evidence=verdict.evidence | likeliest,
+        evidence={**verdict.evidence, **likeliest},
         choices=(*choices, *others, NONE_OF_THESE),
         until_moved=True,
         table=asks.table if asks else None,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from table.errors import InputError
 from table.files import convert, read_json_lines, shown
+from table.json_data import JsonObject
 from table.messages import msg, phrase
 from table.text import check_unicode
 
@@ -19,7 +20,7 @@ class Input(NamedTuple):
     """An input at a time of the camera's clock; `where` names its line in messages."""
 
     at_ms: int
-    heard: dict[str, Any]
+    heard: JsonObject
     where: str
 
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import vision.observe
 from engines.game import facts
@@ -34,6 +33,7 @@ from referee.sessions.misreadings import KEY, apply_corrections, read_misread
 from referee.sessions.state import Games, SessionState, apply, begin, recorded
 from referee.sessions.verdict_events import event_from_verdict, full_message, noticed
 from table.errors import InputError
+from table.json_data import JsonObject
 from table.motion import STILL_MM
 from table.observation import Observation
 from table.table_config import Setup, parse_table
@@ -119,7 +119,7 @@ class _Replay:
         if set_up is not None:
             self._ruled_on.keep(ledger.standing[-1].seq, set_up)
 
-    def read_by(self, table: dict[str, Any], record: Record) -> None:
+    def read_by(self, table: JsonObject, record: Record) -> None:
         """Read by this table from here on; there is no picture of it empty."""
         self._setup: Setup = parse_table(table, f"{self._log.path}: record {record.seq}: table")
         self._empty = None

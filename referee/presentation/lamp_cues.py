@@ -7,10 +7,10 @@ already: computing it takes longer than all else here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, assert_never
+from typing import assert_never
 
 from engines.board_marks import Mark as BoardMark
-from engines.game import Rules, facts
+from engines.game import Document, Rules, facts
 from hardware.cues import DARK, Cue, Mark, Signal
 from referee.sessions.caliper_answers import in_question
 from referee.sessions.events import (
@@ -39,8 +39,6 @@ from referee.sessions.state import SessionState
 from referee.sessions.status import Status
 from table.boards import Board
 from table.cells import cell_middle_mm
-
-Document = dict[str, Any]
 
 _LASTING: dict[Status, Signal] = {
     "hand over the board": "hand",

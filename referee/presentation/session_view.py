@@ -7,19 +7,18 @@ are in mm, `sigma_mm` is one standard deviation, `seq` the number of a record in
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from engines.board_marks import Mark, Option
+from engines.game_document import Announcement, EndDocument, GameDocument
 from hardware.cues import Signal
+from table.json_data import JsonObject
 from table.messages import Message
 from table.observation_document import Gap, ObservationDocument
 
-__all__ = ["Mark", "Option", "SessionView"]
-
-JsonObject = dict[str, Any]
-"""An object whose fields its game chooses."""
+__all__ = ["Announcement", "GameDocument", "Mark", "Option", "SessionView"]
 
 Phase = Literal["playing", "asking", "paused", "over", "ended"]
 """`over`: this game is; `ended`: the session is."""
@@ -169,14 +168,14 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     phase: Phase
     next: str | None
     scores: dict[str, int | float]
-    ends: tuple[JsonObject, ...]
+    ends: tuple[EndDocument, ...]
     outcome: str | None
     resigned: tuple[str, ...]
     may_begin: tuple[str, ...]
     hidden: dict[str, int]
     appeals: tuple[OpenAppeal, ...]
     earlier_games: tuple[str, ...]
-    state: JsonObject
+    state: GameDocument
     options: tuple[Option, ...]
     trace: tuple[Mark, ...]
     lamps: Lamps

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engines import facts_of
+from engines import GAMES, facts_of
 from engines.game import Declaration, NamedPiece, OnBoard, Rules, SimultaneousTexts, facts
+from engines.game_document import GameDocument
+from table.json_data import JsonObject
 from table.messages import phrase
 
 __all__ = [
     "NamedPiece",
     "OnBoard",
     "declarations",
+    "documents",
     "on_board",
     "options_in_order",
     "said_by_next",
@@ -29,6 +32,11 @@ BEGINS = {"begins": phrase("rolls")}
 def title(game: str) -> str:
     """A game's name as people write it."""
     return facts_of(game).title
+
+
+def documents() -> tuple[type[GameDocument], ...]:
+    """The types of the documents that games have of their states, each once."""
+    return tuple(dict.fromkeys(facts(game).document for game in GAMES.values()))
 
 
 def verb(game: str, phase: str | None) -> str:
@@ -59,7 +67,7 @@ def options_in_order(game: str) -> bool:
     return facts_of(game).presentation.options_in_order
 
 
-def said_by_next(engine: Rules, state: Any) -> dict[str, Any] | None:
+def said_by_next(engine: Rules, state: Any) -> JsonObject | None:
     """What is said to a game by the button `next`, in a state that is not its last."""
     heard = facts(engine).next_button(engine.state_document(state))
     return None if heard is None else dict(heard)

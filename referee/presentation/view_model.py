@@ -66,7 +66,7 @@ def view(ledger: SessionState, records: Sequence[Record], seen: Record | None) -
         state["may_say"] = [
             one
             for one in state["may_say"]
-            if ledger.has_sizes(filter(None, [one["said"].get("size")]))
+            if ledger.has_sizes([str(size)] if (size := one["said"].get("size")) else ())
         ]
     outcome = ledger.outcome
     last = records[-1]

@@ -27,6 +27,7 @@ from referee.sessions.private_files import OWNER_FILE
 from referee.sessions.state import Games, SessionState, apply, begin, recorded
 from table.errors import InputError
 from table.files import whole_file
+from table.json_data import JsonObject
 from table.messages import msg
 
 RECORDS = "records.jsonl"
@@ -91,7 +92,7 @@ def _pack(log: LogReader, session: int, file: BinaryIO) -> None:
                 lines.write(f"{json.dumps(_line(record), ensure_ascii=False)}\n".encode())
 
 
-def _line(record: Record) -> dict[str, Any]:
+def _line(record: Record) -> JsonObject:
     document = record_document(record)
     if isinstance(record.event, InputRecorded):
         document["moves"] = list(

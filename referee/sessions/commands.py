@@ -5,12 +5,13 @@ The panel, the buttons and the command line send these and nothing else.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from referee.sessions.misreadings import Misread
 from table.files import convert
+from table.json_data import JsonObject
 
 
 class _Command(
@@ -72,7 +73,7 @@ class Hear(_Command, frozen=True, kw_only=True, tag="hear", rename={"heard": "sa
     Example: `{"player": "red", "die": 5}`. The game understands it.
     """
 
-    heard: dict[str, Any]
+    heard: JsonObject
 
 
 class Roll(_Command, frozen=True, kw_only=True, tag="roll"):

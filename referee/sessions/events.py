@@ -17,6 +17,7 @@ from engines.game import How
 from referee.sessions.misreadings import Misread
 from table.errors import InputError
 from table.files import convert, parse_json, shown
+from table.json_data import JsonObject
 from table.messages import NOTHING, Listing, Message, Number, PieceName, Plain, Template, Word, msg
 from table.text import check_unicode
 
@@ -60,7 +61,7 @@ class SessionStarted(Fact, frozen=True, kw_only=True, tag="session_started"):
     camera: Message = UNSAID
     simulated: bool = False
     started_utc: str = ""
-    table: dict[str, Any] = {}
+    table: JsonObject = {}
     version: str = ""
     names: dict[str, str] = {}
     begins: How = "hand"
@@ -79,7 +80,7 @@ class Reopened(Fact, frozen=True, kw_only=True, tag="reopened"):
 
     camera: Message = UNSAID
     reopened_utc: str = ""
-    table: dict[str, Any] = {}
+    table: JsonObject = {}
     version: str = ""
     message: Message = UNSAID
 
@@ -115,9 +116,9 @@ class VerdictReached(Fact, frozen=True, kw_only=True, tag="ruled"):
     player: str | None = None
     moves: tuple[str, ...] = ()
     stands: tuple[str, ...] = ()
-    evidence: dict[str, Any] = {}
-    state: dict[str, Any] = {}
-    observation: dict[str, Any] | None = None
+    evidence: JsonObject = {}
+    state: JsonObject = {}
+    observation: JsonObject | None = None
 
     @property
     def counted(self) -> tuple[str, ...]:
@@ -138,8 +139,8 @@ class InputRecorded(Fact, frozen=True, kw_only=True, tag="noted"):
     player: str | None = None
     moves: tuple[str, ...] = ()
     secret: bool = False
-    evidence: dict[str, Any] = {}
-    state: dict[str, Any] = {}
+    evidence: JsonObject = {}
+    state: JsonObject = {}
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -166,9 +167,9 @@ class QuestionAsked(Fact, frozen=True, kw_only=True, tag="asked"):
     until_moved: bool = False
     rests_on: str = ""
     player: str | None = None
-    evidence: dict[str, Any] = {}
-    state: dict[str, Any] = {}
-    observation: dict[str, Any] | None = None
+    evidence: JsonObject = {}
+    state: JsonObject = {}
+    observation: JsonObject | None = None
 
 
 class Answered(Fact, frozen=True, kw_only=True, tag="answered"):
@@ -191,7 +192,7 @@ class Answered(Fact, frozen=True, kw_only=True, tag="answered"):
     message: Message = UNSAID
     rests_on: str = ""
     player: str | None = None
-    state: dict[str, Any] = {}
+    state: JsonObject = {}
 
 
 class Corrected(Fact, frozen=True, kw_only=True, tag="corrected"):
@@ -207,7 +208,7 @@ class Corrected(Fact, frozen=True, kw_only=True, tag="corrected"):
     reason: str = ""
     misread: tuple[Misread, ...] = ()
     message: Message = UNSAID
-    state: dict[str, Any] = {}
+    state: JsonObject = {}
 
 
 class Undone(Fact, frozen=True, kw_only=True, tag="undone"):
@@ -216,7 +217,7 @@ class Undone(Fact, frozen=True, kw_only=True, tag="undone"):
     undoes: int
     decided_by: str
     message: Message = UNSAID
-    state: dict[str, Any] = {}
+    state: JsonObject = {}
 
 
 class Declared(Fact, frozen=True, kw_only=True, tag="declared"):
@@ -228,7 +229,7 @@ class Declared(Fact, frozen=True, kw_only=True, tag="declared"):
     moves: tuple[str, ...]
     decided_by: str
     message: Message = UNSAID
-    state: dict[str, Any] = {}
+    state: JsonObject = {}
 
 
 class Appealed(Fact, frozen=True, kw_only=True, tag="appealed"):
@@ -263,7 +264,7 @@ class Resigned(Fact, frozen=True, kw_only=True, tag="resigned"):
     decided_by: str
     message: Message = UNSAID
     passed_over: bool = False
-    state: dict[str, Any] = {}
+    state: JsonObject = {}
 
 
 class Paused(Fact, frozen=True, kw_only=True, tag="paused"):
@@ -287,7 +288,7 @@ class TableChecked(Fact, frozen=True, kw_only=True, tag="table_checked"):
     """
 
     message: Message
-    table: dict[str, Any] = {}
+    table: JsonObject = {}
     decided_by: str = ""
 
 
@@ -390,7 +391,7 @@ def encode(event: Event) -> str:
     return text
 
 
-def stored(event: Event) -> dict[str, Any]:
+def stored(event: Event) -> JsonObject:
     """The event as plain data as the log keeps it: messages as what they were made from."""
 
     def kept(value: Any) -> Any:
@@ -476,7 +477,7 @@ def _restored(kind: type, value: Any) -> Any:
     return Message.restored(value)
 
 
-def record_document(record: Record) -> dict[str, Any]:
+def record_document(record: Record) -> JsonObject:
     """A record as plain data for people to read, with messages in English.
 
     It has seq, session, at_ms, frame, schema, fact and the fact's own fields. The moves of what was

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from engines.verdict import Accepted, Ambiguous, OutOfSync, Refused, Unsettled, Verdict, Waiting
 from table.errors import InputError
 from table.files import convert
+from table.json_data import JsonObject
 from table.motion import CARRIED_MM, moved
 from table.observation import Observation, SeenPiece
 from table.solids import REPEATS_DEG, Pose, lying, upright
@@ -71,7 +72,7 @@ def kind_of(piece: SeenPiece) -> Kind:
     return Kind(piece.colour, piece.size, piece.pose)
 
 
-def plain(misread: Iterable[Misread]) -> list[dict[str, Any]]:
+def plain(misread: Iterable[Misread]) -> list[JsonObject]:
     """Misreadings as plain data for a record's evidence."""
     return [msgspec.to_builtins(one) for one in misread]
 

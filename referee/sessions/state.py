@@ -17,6 +17,7 @@ import msgspec
 from engines import Game
 from engines.first_player import RolledFirst, Rolling, begins, decides_first, printed, turn_order
 from engines.game import How
+from engines.game_document import EndDocument
 from referee.sessions.events import (
     Answered,
     Appealed,
@@ -66,7 +67,7 @@ class CountedRuling:
     """The engine's state after them, and the ends that are over then, so that what came before a
     change is not played again. None in a game that was left.
     """
-    ends: tuple[dict[str, Any], ...] = ()
+    ends: tuple[EndDocument, ...] = ()
     secret: bool = False
     """True for moves said in secret: an error message does not reveal them."""
     resigned: str | None = None
@@ -113,7 +114,7 @@ class SessionState:
     question: Record | None = None
     paused: bool = False
     ended: bool = False
-    ends: tuple[dict[str, Any], ...] = ()
+    ends: tuple[EndDocument, ...] = ()
     appeals: tuple[Record, ...] = ()
     earlier: SessionState | None = None
     in_doubt: bool = False

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from referee.sessions.events import Record, Reopened, SessionStarted, TableChecked
+from table.json_data import JsonObject
 from table.messages import NONE, Number, Value, in_a_row, phrase
 from table.solids import signed_area
 from table.table_config import Setup, table_document
@@ -31,7 +32,7 @@ PIECES = {
 LENS = ("model", "width", "height", "matrix", "distortion")
 
 
-def last_table(records: tuple[Record, ...]) -> dict[str, Any]:
+def last_table(records: tuple[Record, ...]) -> JsonObject:
     """The table that a session was read by last, as it is recorded.
 
     Empty where none is (old logs).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, assert_never
 
 import msgspec
@@ -12,6 +13,7 @@ from engines.verdict import Noted as Heard
 from referee.sessions.events import Choice, InputRecorded, QuestionAsked, VerdictReached
 from referee.sessions.misreadings import KEY, Misread, plain
 from referee.sessions.state import SessionState
+from table.json_data import JsonObject
 from table.messages import Message, as_message, sentences
 from table.messages import plain as plain_text
 from table.observation import Observation, observation_document
@@ -48,43 +50,59 @@ def full_message(verdict: Verdict) -> Message:
 
 
 def event_from_verdict(
-    verdict: Verdict, observation: dict[str, Any] | None = None
+    verdict: Verdict, observation: JsonObject | None = None
 ) -> VerdictReached | QuestionAsked | InputRecorded | None:
     """The fact that a verdict becomes; None where there is nothing to tell.
 
     `observation` is what it rests on, None for what was heard.
     """
-    common: dict[str, Any] = {
-        name: getattr(verdict, name) for name in ("code", "rests_on", "player")
-    } | {"message": full_message(verdict), "evidence": _kept(verdict.evidence)}
+    code, rests_on, player = verdict.code, verdict.rests_on, verdict.player
+    message, evidence = full_message(verdict), _kept(verdict.evidence)
+    if isinstance(verdict, OutOfSync):
+        evidence |= {"differences": _kept(verdict.differences)}
+    reached = partial(
+        VerdictReached,
+        code=code,
+        message=message,
+        rests_on=rests_on,
+        player=player,
+        evidence=evidence,
+        observation=observation,
+    )
     match verdict:
         case Accepted():
-            return VerdictReached(
-                verdict="accepted", moves=verdict.moves, observation=observation, **common
-            )
+            return reached(verdict="accepted", moves=verdict.moves)
         case Refused():
-            return VerdictReached(
-                verdict="refused",
-                moves=verdict.tried,
-                stands=verdict.stands,
-                observation=observation,
-                **common,
-            )
+            return reached(verdict="refused", moves=verdict.tried, stands=verdict.stands)
         case CannotSee():
-            return VerdictReached(verdict="cannot_see", observation=observation, **common)
+            return reached(verdict="cannot_see")
         case OutOfSync():
-            common["evidence"] |= {"differences": _kept(verdict.differences)}
-            return VerdictReached(verdict="out_of_sync", observation=observation, **common)
+            return reached(verdict="out_of_sync")
         case Ambiguous():
             choices = tuple(
                 Choice(label=as_message(label), moves=moves, holds=holds)
                 for label, moves, holds in verdict.choices
             )
             return QuestionAsked(
-                choices=choices, until_moved=verdict.until_moved, observation=observation, **common
+                code=code,
+                message=message,
+                choices=choices,
+                until_moved=verdict.until_moved,
+                rests_on=rests_on,
+                player=player,
+                evidence=evidence,
+                observation=observation,
             )
         case Heard():
-            return InputRecorded(moves=verdict.moves, secret=verdict.secret, **common)
+            return InputRecorded(
+                code=code,
+                message=message,
+                rests_on=rests_on,
+                player=player,
+                moves=verdict.moves,
+                secret=verdict.secret,
+                evidence=evidence,
+            )
         case Waiting():
             return None
         case _:
@@ -105,14 +123,17 @@ def on_this_table(event: QuestionAsked, ledger: SessionState) -> QuestionAsked:
     )
 
 
-def noticed(verdict: Waiting, observation: dict[str, Any] | None = None) -> VerdictReached:
+def noticed(verdict: Waiting, observation: JsonObject | None = None) -> VerdictReached:
     """The fact that something lies there that the game does not wait for."""
-    evidence = _kept(verdict.evidence) | {"differences": _kept(verdict.differences)}
-    common: dict[str, Any] = {
-        name: getattr(verdict, name) for name in ("code", "rests_on", "player")
-    }
-    common["message"] = as_message(verdict.message)
-    return VerdictReached(verdict="waiting", evidence=evidence, observation=observation, **common)
+    return VerdictReached(
+        verdict="waiting",
+        code=verdict.code,
+        message=as_message(verdict.message),
+        rests_on=verdict.rests_on,
+        player=verdict.player,
+        evidence=_kept(verdict.evidence) | {"differences": _kept(verdict.differences)},
+        observation=observation,
+    )
 
 
 def with_misread(
@@ -134,9 +155,9 @@ def with_misread(
     return msgspec.structs.replace(event, evidence=event.evidence | {KEY: corrections})
 
 
-def document(seen: Observation, ledger: SessionState) -> dict[str, Any]:
+def document(seen: Observation, ledger: SessionState) -> JsonObject:
     """`rinkside-observation/1` with what the game measures in it."""
-    return observation_document(seen) | ledger.engine.measurement(ledger.state, seen)
+    return {**observation_document(seen), **ledger.engine.measurement(ledger.state, seen)}
 
 
 def recorded_already(verdict: Verdict, ledger: SessionState) -> bool:

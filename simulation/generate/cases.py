@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import cv2
 import msgspec
@@ -25,6 +24,7 @@ from table.boards import Tiles, within
 from table.clearance import clearance
 from table.errors import InputError
 from table.files import write_whole
+from table.json_data import JsonObject
 from table.messages import msg
 from table.observation import Camera
 from table.table_config import Setup, save_table
@@ -125,7 +125,7 @@ def resized(setup: Setup, width_px: int) -> Setup:
     return msgspec.structs.replace(setup, camera=small)
 
 
-def truth_document(case: Case) -> dict[str, Any]:
+def truth_document(case: Case) -> JsonObject:
     """The answer as plain data: pieces on and off the board, with gaps to the target.
 
     A gap of -1 means that the piece stands on the target.
@@ -134,7 +134,7 @@ def truth_document(case: Case) -> dict[str, Any]:
     inside = [
         within(outline, place.piece.solid.vertices_mm[:, :2].mean(axis=0)) for place in case.placed
     ]
-    document: dict[str, Any] = {
+    document: JsonObject = {
         "camera_pose": {"R": case.camera.rotation.tolist(), "eye_mm": case.camera.eye_mm.tolist()},
         "pieces": [
             _truth(place) for place, is_in in zip(case.placed, inside, strict=True) if is_in
@@ -163,7 +163,7 @@ def truth_document(case: Case) -> dict[str, Any]:
     return document
 
 
-def _truth(place: Placed) -> dict[str, Any]:
+def _truth(place: Placed) -> JsonObject:
     vertices = place.piece.solid.vertices_mm
     contact = vertices[:4, :2] if place.pose == "upright" else vertices[[1, 2, 4], :2]
     document = {

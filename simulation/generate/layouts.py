@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from table.boards import Coasters, Hex, Tiles
 from table.cells import FILES
 from table.clearance import is_free
 from table.errors import InputError
+from table.json_data import JsonObject
 from table.messages import msg, phrase
 from table.solids import Array, lying, upright
 from table.table_config import Setup
@@ -37,7 +37,7 @@ class Layout:
 
     placed: tuple[Placed, ...]
     slabs: tuple[Slab, ...] = ()
-    truth: dict[str, Any] = field(default_factory=dict)
+    truth: JsonObject = field(default_factory=dict)
 
 
 def random_layout(setup: Setup, rng: np.random.Generator) -> Layout:
@@ -76,7 +76,7 @@ def lay_nests(setup: Setup, board: Coasters, rng: np.random.Generator) -> Layout
     Layers that were shot off lie beside the board.
     """
     thrower = Thrower(setup, rng)
-    zambonis: dict[str, Any] = {}
+    zambonis: dict[str, JsonObject] = {}
     for colour in setup.game.colours:
         for _ in range(60):
             column, row = int(rng.integers(board.cols)), int(rng.integers(board.rows))
@@ -201,7 +201,7 @@ class Ice:
                 beside.append(self.counter(spot, table_z_mm(self.setup)))
         return beside
 
-    def truth(self, slab: Slab) -> dict[str, Any]:
+    def truth(self, slab: Slab) -> JsonObject:
         """Truth entry of a counter: colour, place and diameter."""
         x, y = _middle(slab)
         return {

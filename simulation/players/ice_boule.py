@@ -170,6 +170,7 @@ class Players:
     def _throw_target(self, view: SessionView) -> Steps:
         """The starting player throws the target and stands it up where it lies."""
         player, colour = view.state["starter"], self.setup.game.target
+        assert player is not None, "somebody throws every target"
         assert colour is not None, "checked when they sat down"
         low, high = self.setup.outline_mm().min(axis=0), self.setup.outline_mm().max(axis=0)
         aim = low + (high - low) * self._rng.uniform([0.3, 0.45], [0.7, 0.72])
@@ -231,6 +232,7 @@ class Players:
     def _clear(self, view: SessionView) -> Steps:
         """Who starts the next end gathers all pieces, a handful at a time."""
         player = view.state["starter"]
+        assert player is not None, "somebody throws every target"
         hand = np.array([self._people.seat_mm(player)[0], 0.0])
         while self.table.pieces:
             nearest = min(

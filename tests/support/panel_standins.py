@@ -265,6 +265,11 @@ def sample_view() -> dict[str, Any]:
             "points_if_over": 2,
             "gap_mm": rows[0]["gap_mm"],
             "pieces": "yellow 21.60",
+            "scores": {"blue": 3, "yellow": 5},
+            "turn": "Blue throws next.",
+            "rulings": {},
+            "state": "players blue yellow; ...",
+            "outcome": None,
         },
         "observation": observation_document(seen),
         "ranking": rows,
@@ -316,9 +321,11 @@ def sample_view() -> dict[str, Any]:
 
 def view_of(document: dict[str, Any]) -> SessionView:
     """A view from its document."""
-    return msgspec.convert(
+    view = msgspec.convert(
         document, SessionView, dec_hook=lambda _kind, message: as_message(message)
     )
+    # what a game says beside the keys of all games is left out by `convert`
+    return msgspec.structs.replace(view, state=document["state"])
 
 
 def records(first: int, last: int) -> list[Record]:

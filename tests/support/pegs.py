@@ -5,12 +5,14 @@ A move is a colour.  A piece that leans makes the referee ask, one whose colour 
 seen.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 from engines.board_marks import Option
 from engines.errors import InvalidNotation
+from engines.game_document import GameDocument
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Noted, Refused, Waiting
 
 PEGS_TO_WIN = 5
@@ -24,6 +26,14 @@ class State:
     @property
     def next(self) -> str:
         return self.players[len(self.pegs) % len(self.players)]
+
+    def __str__(self) -> str:
+        return f"players {' '.join(self.players)}; pegs {' '.join(self.pegs)}"
+
+    @classmethod
+    def parse(cls, text: str) -> State:
+        players, pegs = text.removeprefix("players ").split("; pegs")
+        return cls(tuple(players.split()), tuple(pegs.split()))
 
 
 def start(players, rulings):
@@ -57,7 +67,7 @@ def outcome(state):
     return None if winner is None else f"{winner} won."
 
 
-def state_document(state) -> dict[str, Any]:
+def state_document(state) -> GameDocument:
     """Every pair of pegs is an end, so that there are some."""
     pairs, odd = divmod(len(state.pegs), 2)
     end = {"winner": state.pegs[-1], "points": pairs} if pairs and not odd else None
@@ -67,6 +77,9 @@ def state_document(state) -> dict[str, Any]:
         "scores": scores,
         "end": end,
         "turn": f"{state.next.capitalize()} is to put one down.",
+        "rulings": {},
+        "state": str(state),
+        "outcome": outcome(state),
     }
 
 

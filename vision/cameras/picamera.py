@@ -6,6 +6,7 @@ It is imported nowhere else.  A virtual environment sees it if it was made with
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -57,9 +58,9 @@ class PiFeed:
         self._camera.close()
 
 
-def _locked(told: dict[str, Any]) -> dict[str, Any]:
+def _locked(told: Mapping[str, object]) -> dict[str, object]:
     """Settings that lock exposure, white balance and focus at the camera's present values."""
-    controls: dict[str, Any] = {"AeEnable": False, "AwbEnable": False} | {
+    controls: dict[str, object] = {"AeEnable": False, "AwbEnable": False} | {
         name: told[name] for name in KEPT if name in told
     }
     if "LensPosition" in told:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from flask import Flask, Response, jsonify
 
+from table.json_data import JsonObject
 from webui.api.schemas import (
     ANY_OBJECT,
     COLOUR,
@@ -43,7 +43,7 @@ OF_ANY = (403, 421, 429, 500)
 OF_SENT = (400, 413, 415)
 """What anything that is sent may be answered with beside that."""
 
-Operation = dict[str, Any]
+Operation = JsonObject
 
 
 def _operation(
@@ -190,9 +190,9 @@ def describe(app: Flask) -> None:
         return jsonify(document(app))
 
 
-def document(app: Flask) -> dict[str, Any]:
+def document(app: Flask) -> JsonObject:
     """OpenAPI 3.1 of everything under `BASE`."""
-    paths: dict[str, dict[str, Any]] = {}
+    paths: dict[str, JsonObject] = {}
     for path, method in sorted(routes(app)):
         paths.setdefault(BASE + path, {})[method] = OPERATIONS[path, method]
     return {

@@ -9,12 +9,15 @@ from typing import Any
 import msgspec
 
 from calibration.progress import CornersNow, LensNow
+from referee.presentation.session_view import GameDocument
+from referee.presentation.shown_games import documents
 from referee.sessions.commands import Command
 from referee.sessions.events import SCHEMA, Event
+from table.json_data import JsonObject
 from table.messages import Message
 from webui.api.answers import Alternatives, Error, MeasurementNow, State
 
-Schema = dict[str, Any]
+Schema = JsonObject
 
 REFERENCE = "#/components/schemas/{name}"
 TEXT: Schema = {"type": "string"}
@@ -109,13 +112,25 @@ def _commands() -> dict[str, Schema]:
     return written | {"Command": whole}
 
 
+def _state_documents() -> dict[str, Schema]:
+    """Schemas of what games say of their states, and of the parts of that.
+
+    They may have more keys: a game that is installed later has no type here.
+    """
+    _, written = _written(GameDocument, *documents())
+    return written
+
+
+STATE_DOCUMENTS = _state_documents()
+
+
 def _answers(*kinds: type) -> dict[str, Schema]:
     """Schemas of structs that are sent as answers.
 
     They have all their fields, but for those that may be unset, and no others.
     """
     _, written = _written(*kinds)
-    for schema in written.values():
+    for schema in (written[name] for name in written if name not in STATE_DOCUMENTS):
         properties = schema.get("properties", {})
         always = [
             name
@@ -125,6 +140,16 @@ def _answers(*kinds: type) -> dict[str, Schema]:
         for field in properties.values():
             field.pop("default", None)
         schema |= {"required": always, "additionalProperties": False}
+    return written
+
+
+def _state() -> dict[str, Schema]:
+    """As `_answers`; the state is the document of one of the games."""
+    written = _answers(State)
+    state = written["State"]["properties"]["state"]
+    assert state == known(GameDocument.__name__), "it is looked up by this name"
+    names = dict.fromkeys(kind.__name__ for kind in (*documents(), GameDocument))
+    written["State"]["properties"]["state"] = {"anyOf": [known(name) for name in names]}
     return written
 
 
@@ -139,5 +164,10 @@ def _together(*groups: dict[str, Schema]) -> dict[str, Schema]:
 
 
 SCHEMAS = _together(
-    _answers(State, Alternatives, MeasurementNow, Error), _guides(), _commands(), _records()
+    STATE_DOCUMENTS,
+    _state(),
+    _answers(Alternatives, MeasurementNow, Error),
+    _guides(),
+    _commands(),
+    _records(),
 )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 import msgspec
 from flask import Blueprint, Response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from referee.presentation.session_view import SessionView
 from referee.sessions.archive import packed_session
 from referee.sessions.event_store import LogReader
 from referee.sessions.state import SessionState
@@ -24,7 +25,7 @@ from webui.api.routes import picture
 from webui.i18n import word
 from webui.security.requests import Refusal, number
 from webui.share import verdict_png
-from webui.svg.board import draw
+from webui.svg.board import Drawing, draw
 from webui.svg.charts import HeatMap, Strips, around_target, on_squares, strips
 
 SHOWN_SESSIONS = 200
@@ -40,6 +41,26 @@ class SessionCounts:
     landings: tuple[tuple[str, HeatMap], ...]
     squares: tuple[tuple[str, HeatMap], ...]
     hits: tuple[tuple[int, Hit], ...]
+
+
+class Moment(TypedDict):
+    """What the page of a moment shows, and the picture of one.
+
+    `index` is that of the last step, -1 before the first; `frame` is the record of the newest
+    picture; `secret` says that something is not to be told yet.
+    """
+
+    view: SessionView
+    steps: Sequence[Step]
+    index: int
+    drawing: Drawing | None
+    target: str | None
+    near: bool
+    frame: int | None
+    running: bool
+    secret: bool
+    frame_url: Callable[[int], str]
+    live: None
 
 
 def later(stories: HistoryCache) -> Blueprint:
@@ -198,7 +219,7 @@ def _index(steps: Sequence[Step], at: int | None) -> int:
     return len(steps) - 1 if at is None else sum(step.seq <= at for step in steps) - 1
 
 
-def _shown(story: SessionHistory, index: int, near: bool) -> dict[str, Any]:
+def _shown(story: SessionHistory, index: int, near: bool) -> Moment:
     """Everything that a page or a picture shows of a moment.
 
     Before the first step that is the table as it was set up.

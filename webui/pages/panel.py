@@ -23,6 +23,7 @@ from referee.live.table_monitor import TABLE_REQUESTS
 from referee.presentation.session_view import Ranked, SessionView
 from referee.sessions.status import RefereeStatus
 from table.errors import InputError
+from table.json_data import JsonObject
 from table.messages import msg
 from table.observation_document import documented
 from webui.api.page_cache import PageCache
@@ -113,7 +114,7 @@ def _shown() -> str:
     return shown if shown in SHOWN else ""
 
 
-def command_document(form: Mapping[str, str]) -> dict[str, Any]:
+def command_document(form: Mapping[str, str]) -> JsonObject:
     """The command in a form, as `referee.sessions.commands.parse_command` reads it.
 
     Empty fields are left out.
@@ -128,7 +129,7 @@ def command_document(form: Mapping[str, str]) -> dict[str, Any]:
         for name in list(filled)
         if name.startswith(READING)
     }
-    document: dict[str, Any] = dict(filled)
+    document: JsonObject = dict(filled)
     for name in ("said", "misread"):
         if name in filled:
             document[name] = _said(filled[name])
@@ -161,7 +162,7 @@ def contested(view: SessionView) -> list[tuple[str, Ranked]]:
     return [entry for place, entry in enumerate(named) if place in places] or named[:4]
 
 
-def _commands(form: Mapping[str, str], session: SessionPort) -> list[dict[str, Any]]:
+def _commands(form: Mapping[str, str], session: SessionPort) -> list[JsonObject]:
     """The commands that a form asks for.
 
     That is one, or for `rule` those that the button of that name sends, to have the table judged

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from flask import (
     Blueprint,
@@ -19,7 +18,7 @@ from flask import (
 )
 from werkzeug.wrappers import Response as AnyResponse
 
-from referee.presentation.session_view import SessionView
+from referee.presentation.session_view import Announcement, SessionView
 from referee.sessions.status import RefereeStatus
 from table.messages import Message, Template, Word, in_a_row, msg
 from webui.api.page_cache import PageCache
@@ -141,7 +140,7 @@ def _without_seat(label: str, seat: str) -> str:
     return label
 
 
-def own(view: SessionView, seat: str, may_say: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def own(view: SessionView, seat: str, may_say: Sequence[Announcement]) -> dict[str, object]:
     """What is on the phone of the player in this seat.
 
     `say` is what they may say of what the game waits for, `aside` what is seldom said and never
@@ -158,7 +157,7 @@ def own(view: SessionView, seat: str, may_say: Sequence[dict[str, Any]]) -> dict
         if playing and (one["said"].get("player") == seat or one.get("anybody"))
     ]
     rulings = (row for row in view.verdicts if row.kind in OBJECTED_TO and not row.overturned_by)
-    named = [one | {"label": _without_seat(one["label"], seat)} for one in say]
+    named: list[Announcement] = [{**one, "label": _without_seat(one["label"], seat)} for one in say]
     waited_for = [one for one in named if not one.get("aside")]
     return {
         "say": waited_for,

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
+from wsgiref.types import WSGIEnvironment
 
 from flask import Request
 from werkzeug.datastructures import ImmutableMultiDict
@@ -18,6 +19,7 @@ from werkzeug.routing import BaseConverter
 
 from table.errors import InputError
 from table.files import check_plain
+from table.json_data import JsonObject
 from table.messages import msg
 from table.text import printable
 from webui.security.host_names import read_authority
@@ -57,7 +59,7 @@ class Incoming(Request):
     dict_storage_class = Texts
 
     def __init__(
-        self, environ: dict[str, Any], populate_request: bool = True, shallow: bool = False
+        self, environ: WSGIEnvironment, populate_request: bool = True, shallow: bool = False
     ) -> None:
         self.host_as_sent = environ.get("HTTP_HOST", "")
         self.named = read_authority(self.host_as_sent, environ["wsgi.url_scheme"])
@@ -118,7 +120,7 @@ def json_document(text: str | bytes) -> Any:
     return _cleaned(document)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, Any]]) -> JsonObject:
     document = dict(pairs)
     if len(document) < len(pairs):
         raise InputError(msg("expected each name once in an object of JSON, got one twice"))

@@ -14,7 +14,7 @@ from typing import Any, Literal, assert_never
 import msgspec
 from itsdangerous import BadSignature, URLSafeSerializer
 
-from referee.presentation.session_view import Question, SessionView
+from referee.presentation.session_view import Announcement, Question, SessionView
 from referee.sessions.commands import (
     Answer,
     Appeal,
@@ -228,7 +228,7 @@ def refuse_others_votes(visitor: Visitor, touched: AffectedVotes, held: Collecti
 
 def sayings(
     visitor: Visitor, session: SessionPort, view: SessionView, held: Collection[str]
-) -> list[dict[str, Any]]:
+) -> list[Announcement]:
     """The entries of a view's `may_say` that this visitor may say now."""
     waits = view.phase == "playing"
     return [

@@ -9,6 +9,7 @@ import pytest
 
 from engines import GAMES, facts_of
 from engines.game import INTERFACE, facts
+from engines.game_document import GameDocument
 from engines.statistics import Step
 from simulation.players.policies import RandomPlayer, playout
 from simulation.tables import found_players
@@ -43,6 +44,23 @@ def documents(name: str) -> list[dict]:
         msgspec.json.decode(msgspec.json.encode(GAMES[name].state_document(state)))
         for state in states
     ]
+
+
+@games
+def test_the_type_of_a_games_document_names_all_that_is_in_it(name):
+    kind = facts_of(name).document
+    assert kind is not GameDocument
+    for document in documents(name):
+        typed = msgspec.convert(document, kind)
+        assert msgspec.json.decode(msgspec.json.encode(typed)) == document, "a key has no type"
+
+
+@games
+def test_a_document_of_another_shape_does_not_fit_its_type(name):
+    kind, document = facts_of(name).document, documents(name)[0]
+    for wrong in (document | {"turn": None}, document | {"rulings": []}, {"next": None}):
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.convert(wrong, kind)
 
 
 @games

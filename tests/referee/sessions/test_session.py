@@ -92,6 +92,9 @@ def test_the_state_after_it_is_written_with_every_ruling(session):
         "scores": {"red": 1, "blue": 0},
         "end": None,
         "turn": "Blue is to put one down.",
+        "rulings": {},
+        "state": "players red blue; pegs red",
+        "outcome": None,
     }
 
 

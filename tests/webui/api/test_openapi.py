@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
 
 import hypothesis
@@ -49,6 +50,10 @@ EXAMPLES = 8
 """Of each kind of request; `--hypothesis-profile=explore` tries 2000."""
 
 
+PLAYERS = {"icebreaker": ("red", "black"), "zamboni_wars": ("yellow", "red", "blue", "green")}
+USUAL = ("red", "black", "blue")
+
+
 def examples() -> hypothesis.settings:
     explored = hypothesis.settings().max_examples
     return hypothesis.settings(
@@ -79,13 +84,24 @@ def test_the_document_is_one_and_every_name_in_it_is_known(client):
         Draft202012Validator(schema | {"components": {"schemas": SCHEMAS}})
 
 
+@pytest.mark.parametrize("game", engines.GAMES)
+def test_the_state_of_every_game_is_described_by_its_own_schema(game):
+    start = engines.GAMES[game].start(PLAYERS.get(game, USUAL), {})
+    document = json.loads(json.dumps(engines.GAMES[game].state_document(start)))
+    name = engines.facts_of(game).document.__name__
+    shown = SCHEMAS["State"]["properties"]["state"]["anyOf"]
+    assert {"$ref": f"#/components/schemas/{name}"} in shown
+    assert document.keys() <= SCHEMAS[name]["properties"].keys()
+    schema = Draft202012Validator(SCHEMAS[name] | {"components": {"schemas": SCHEMAS}})
+    assert schema.is_valid(document)
+    for key in SCHEMAS[name]["required"]:
+        assert not schema.is_valid(document | {key: {"": [[]]}}), key
+
+
 @contextmanager
 def panel_of(game, folder, live):
     """A panel of a real session on a real log, and the host's token for it."""
-    players = {
-        "icebreaker": ("red", "black"),
-        "zamboni_wars": ("yellow", "red", "blue", "green"),
-    }.get(game, ("red", "black", "blue"))
+    players = PLAYERS.get(game, USUAL)
     with Log(folder / f"{game}.log") as log:
         session = Session.begin(log, SessionStarted(game=game, players=players))
         app = create_app(session, live)

@@ -82,7 +82,14 @@ def test_before_the_first_picture_the_empty_table_is_drawn(client, session, live
         "observation": None,
         "ranking": [],
         "verdicts": [],
-        "state": {},
+        "state": {
+            "next": None,
+            "scores": {},
+            "turn": "",
+            "rulings": {},
+            "state": "",
+            "outcome": None,
+        },
         "scores": {},
         "next": None,
     }
