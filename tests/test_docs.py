@@ -91,3 +91,19 @@ def test_examples_of_files_are_good(tmp_path: Path) -> None:
 def test_the_changelog_knows_this_version() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     assert f"## [{version}]" in TEXTS["CHANGELOG.md"]
+
+
+MODULE = re.compile(r"`([\w/]+\.py)`")
+BESIDE = {"score.py"}
+"""Beside the checkout, with the benchmark's photographs."""
+
+
+@pytest.mark.parametrize("page", [page for page in TEXTS if page != "CHANGELOG.md"])
+def test_modules_that_a_page_names_exist(page: str) -> None:
+    """By their paths, or by the ends of them."""
+    rooms = [room for room in ROOT.iterdir() if room.is_dir() and room.name[0] != "."]
+    known = {
+        f"/{path.relative_to(ROOT).as_posix()}" for room in rooms for path in room.rglob("*.py")
+    }
+    named = {name for name in MODULE.findall(TEXTS[page]) if "NAME" not in name} - BESIDE
+    assert {name for name in named if not any(path.endswith(f"/{name}") for path in known)} == set()
