@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 from itertools import combinations, permutations
 from random import Random
@@ -15,7 +14,7 @@ import numpy as np
 
 from engines import ice_storm as engine
 from engines.ice_storm.moves import LEANING, OTHER_SIZE, Capture, Change, Throw, Void
-from engines.ice_storm.place import Piece, Place, readings
+from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import targets
 from engines.ice_storm.state import State
 from engines.ice_storm.touches import touches
@@ -152,10 +151,9 @@ class StormPlay:
         return self._chance.choice(throws if state.next else shots)(state, bodies)
 
     def same(self, state: State, other: State) -> bool:
-        """Whether `state`, as the referee has it, agrees with `other`, the truth.
+        """Whether states agree, but for the numbers of pieces of one colour.
 
-        It may leave open what is too close to call, if the truth is one of its readings; numbers of
-        pieces of one colour do not count, as a hand may exchange them.
+        A hand may exchange those.
         """
 
         def told(one: State) -> tuple[Any, ...]:
@@ -173,7 +171,7 @@ class StormPlay:
                 )
             )
 
-        return told(_settled(state, other)) == told(other)
+        return told(state) == told(other)
 
     def _out_of_turn(self, state: State, bodies: Bodies) -> Act:
         """Somebody else throws."""
@@ -459,23 +457,3 @@ def _seen(solid: Solid, sigma_mm: float, sigma_deg: float) -> SeenPiece:
 
 
 PLAYERS = BoardPlayers(random_setup=partial(random_setup, "storm"), play=StormPlay)
-
-
-def _settled(state: State, truth: State) -> State:
-    """The state with every place that is too close to call decided as it truly is.
-
-    A place stays as it is if no piece of that colour truly lies so.
-    """
-    lie = Counter((piece.colour, piece.place) for piece in truth.pieces)
-    lie -= Counter((piece.colour, piece.place) for piece in state.pieces)
-    settled = []
-    for piece in state.pieces:
-        may_be = readings(piece.place) if piece.place.in_doubt else ()
-        for colour, place in lie:
-            if colour == piece.colour and {*readings(place)} <= {*may_be}:
-                lie -= Counter([(colour, place)])
-                settled.append(replace(piece, place=place))
-                break
-        else:
-            settled.append(piece)
-    return replace(state, pieces=tuple(settled))

@@ -230,25 +230,3 @@ def test_a_question_is_needed_where_two_answers_differ_in_what_follows():
         "icebreaker",
         QuestionAsked(code="ice.move", message="", choices=(), state={"state": "a secret"}),
     ), "nobody knows"
-
-
-@pytest.mark.parametrize(
-    ("recorded", "agrees"),
-    [
-        ("red1 d5-d6>d6", True),
-        ("red1 d5-d6?>d6?/d5", True),
-        ("red1 d5", False),
-        ("red1 d5-e5?>e5?/d5", False),
-    ],
-)
-def test_a_record_that_leaves_open_what_is_too_close_to_call_agrees_with_the_truth(
-    recorded, agrees
-):
-    line = "players green black red; round 1; totals 0 0 0; stacks 0 0 0; thrown 3; turn -; pieces "
-    read = GAMES["ice_storm"].State.parse
-    truth = read(f"{line}black1 g7, red1 d5-d6>d6; rulings fits=told.")
-    state = read(f"{line}black1 g7, {recorded}; rulings fits=told.")
-    play = board_players()["ice_storm"].play(
-        game_table("ice_storm", 1, 320).setup, np.random.default_rng(1)
-    )
-    assert play.same(state, truth) is agrees
