@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import asdict
+
 from referee.presentation.session_view import Decision, SessionView
 from referee.presentation.shown_games import verb
 from referee.sessions.misreadings import KEY
@@ -43,13 +45,17 @@ def shown_verb(view: SessionView) -> str:
     return verb(view.game, view.state.get("phase"))
 
 
-def shown_gap(row: Gap) -> Message:
-    """A row of the ranking in words: standing on the target, touching it, or so far from it."""
-    if row.on_target:
+def shown_gap(row: Gap | Mapping[str, Any]) -> Message:
+    """A row of the ranking in words: standing on the target, touching it, or so far from it.
+
+    Rows of a verdict's evidence are plain data.
+    """
+    told = row if isinstance(row, Mapping) else asdict(row)
+    if told.get("on_target"):
         return phrase("on the target")
-    if row.touching:
+    if told.get("touching"):
         return phrase("touching")
-    return Message(Number(f"{shown_mm(row.gap_mm, row.sigma_mm)} mm"))
+    return Message(Number(f"{shown_mm(told['gap_mm'], told['sigma_mm'])} mm"))
 
 
 def shown_at(at_ms: int) -> Message:

@@ -412,3 +412,16 @@ def test_what_has_moved_is_said_with_a_tap_to_measure_the_table_anew(client, liv
     assert live.wishes == ["redo", "play on"]
     live.become(moved=("The camera has moved 3.2 mm.",), held=False)
     assert 'id="play-on"' not in client.get("/").text
+
+
+def test_gaps_in_the_evidence_of_a_verdict_are_on_the_page(client, session):
+    """They are plain data, as the log has them."""
+    gaps = [
+        {"colour": "blue", "size": "large", "gap_mm": 12.5, "sigma_mm": 0.3},
+        {"colour": "red", "size": "large", "gap_mm": 0.0, "sigma_mm": 0.0, "on_target": True},
+    ]
+    session.shown["verdicts"][0]["evidence"] = {"gaps": gaps}
+    page = client.get("/")
+    assert page.status_code == 200
+    assert "12.5" in page.text
+    assert "on the target" in page.text
