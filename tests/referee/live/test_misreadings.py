@@ -4,54 +4,34 @@ ruled on as what it was.
 
 from __future__ import annotations
 
-import datetime
 from contextlib import closing
 from itertools import pairwise
 
 import msgspec
 import pytest
 
-from benchmarks.games.misreading import FAULTS_AT_ONCE, BadEyes
-from referee.live.referee import Referee
-from referee.sessions.event_store import Log
+from benchmarks.games.misreading import FAULTS_AT_ONCE
 from referee.sessions.events import VerdictReached
 from referee.sessions.session import Session
-from referee.sessions.start import opening
 from simulation.players.driver import Players as Seated
-from simulation.players.ice_boule import Players
-from simulation.players.ice_boule_table import demo_place, demo_setup
-from simulation.tables import board_players, game_table, seat
+from simulation.tables import board_players
+from tests.support.misread_games import misread_game
 
 pytestmark = pytest.mark.slow
 
-WIDTH_PX, FRAMES = 320, 300
+FRAMES = 300
 
 
 def refereed(game, seed, folder, frames=FRAMES, faults=FAULTS_AT_ONCE):
     """The players of a simulated game after so many pictures, its records, and its state as it is,
     and as the log has it.
     """
-    now = datetime.datetime.now(datetime.UTC)
-    table = None if game == "ice_boule" else game_table(game, seed, WIDTH_PX)
-    setup = demo_setup() if table is None else table.setup
-    with Log(folder / "log.sqlite") as log:
-        started = opening(
-            game,
-            setup.game.colours,
-            {} if table is None else table.rulings,
-            setup,
-            "bad eyes",
-            now,
-            simulated=True,
-        )
-        with closing(Session.begin(log, started)) as session:
-            players = Players(session, setup, seed) if table is None else seat(session, table)
-            place = demo_place() if table is None else table.place
-            eyes = BadEyes(players.scene_at, setup, place, seed, frames, faults, session.view)
-            Referee(eyes, setup, eyes, session).run()
-            records, state = session.records(), session.ledger.state
-        with closing(Session.reopen(log, 1)) as again:
-            return players, records, state, again.ledger.state
+    with misread_game(game, seed, folder / "log.sqlite", frames, faults) as played:
+        played.referee.run()
+        records, state = played.session.records(), played.session.ledger.state
+        played.session.close()
+        with closing(Session.reopen(played.log, 1)) as again:
+            return played.players, records, state, again.ledger.state
 
 
 @pytest.mark.parametrize("seed", range(2))
