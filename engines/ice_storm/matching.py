@@ -219,9 +219,20 @@ class TableMatch:
             piece for piece in self._on_board if id(piece) not in known and not self._lingers(piece)
         )
 
+    def with_reading(
+        self, piece: SeenPiece, reading: SeenPiece, assumed_new: SeenPiece | None = None
+    ) -> TableMatch:
+        """The comparison with `reading` in place of a piece that was seen."""
+        pieces = tuple(reading if each is piece else each for each in self.seen)
+        now = replace(self.now, pieces=pieces)
+        return TableMatch(self.state, now, self.before, self.board, assumed_new)
+
     @property
     def half_seen(self) -> tuple[SeenPiece, ...]:
-        """Pieces of who throws next that came to uncertain places, beside all that is recorded."""
+        """New pieces of the colour that throws next whose position is uncertain.
+
+        None where a recorded piece is missing, which such a piece may be.
+        """
         if self.before is None or self.gone or self.hidden:
             return ()
         return tuple(

@@ -120,10 +120,7 @@ def half_seen_elsewhere(look: TableMatch, player: str, lost: list[Piece]) -> Ite
     for piece in look.seen:
         if id(piece) in there or piece.colour not in colours or piece.colour_probability < SURE:
             continue
-        pieces = tuple(
-            replace(each, pose_probability=1.0) if each is piece else each for each in look.seen
-        )
-        other = TableMatch(look.state, replace(look.now, pieces=pieces), look.before, look.board)
+        other = look.with_reading(piece, replace(piece, pose_probability=1.0))
         found = {one.name for one in lost} - {one.name for one in other.gone}
         if not found or [new.colour for new in other.new] != [player]:
             continue
@@ -219,10 +216,7 @@ def in_colour(look: TableMatch, piece: SeenPiece, colour: str, player: str) -> l
     One of the player's own colour is the thrown one.
     """
     misread = replace(piece, colour=colour)
-    pieces = tuple(misread if each is piece else each for each in look.seen)
-    thrown = misread if colour == player else None
-    now = replace(look.now, pieces=pieces)
-    other = TableMatch(look.state, now, look.before, look.board, assumed_new=thrown)
+    other = look.with_reading(piece, misread, misread if colour == player else None)
     read = (
         readings_of(other, player, other.new[0])
         if [new.colour for new in other.new] == [player]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from engines.ice_storm.rules import DEPLOYMENT, play, turn, violation
 from engines.ice_storm.sizes import new_of_another_size
 from engines.ice_storm.state import State
 from engines.ice_storm.throw_readings import counted
-from engines.verdict import Accepted, CannotSee, OutOfSync, Verdict, refusal
+from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Verdict, refusal
 from table.json_data import Evidence, JsonValue
 from table.listing import cannot_be_read
 from table.messages import msg, sentences
@@ -116,6 +117,24 @@ def evidence_of(look: TableMatch, piece: SeenPiece | None = None) -> dict[str, J
             "touches": [*map(str, look.touches(piece).squares)],
         }
     return document
+
+
+def ask_colour(
+    look: TableMatch,
+    player: str,
+    message: str,
+    choices: Iterable[Choice],
+    piece: SeenPiece | None = None,
+) -> Ambiguous:
+    """The question which colour a piece has, where the thrown piece may be misread."""
+    return Ambiguous(
+        code="storm.colour",
+        message=message,
+        rests_on=DEPLOYMENT,
+        player=player,
+        choices=tuple(choices),
+        evidence=evidence_of(look, piece),
+    )
 
 
 def not_seen_outside(look: TableMatch, thrown: Counter[str]) -> list[Piece]:

@@ -39,6 +39,7 @@ from engines.ice_storm.throw_readings import (
     resting_places,
 )
 from engines.ice_storm.throw_verdicts import (
+    ask_colour,
     cannot_read,
     evidence_of,
     not_seen_outside,
@@ -77,7 +78,7 @@ def judge_throw(look: TableMatch) -> Verdict:
         )
         return _one_or_two(once, player, touching)
     if [piece.colour for piece in look.new] == [player] and look.half_seen:
-        another = msg("Something else came that may be a piece, and it is not read surely.")
+        another = msg("Something else has appeared that may be a piece; the camera is not sure.")
         return _one_or_two(look, player, another)
     strangers = [piece for piece in look.new if piece.colour != player]
     if len(look.new) == 2 and len(strangers) == 1:
@@ -89,7 +90,6 @@ def judge_throw(look: TableMatch) -> Verdict:
     if len(look.new) > 1:
         return moved_and_misread(look, look.new, player) or taken_back(
             look,
-            "storm.throw.two",
             msg(
                 "{n} new {colour} pieces lie on the board, and one is thrown at a time.",
                 n=len(look.new),
@@ -239,8 +239,7 @@ def _of_another_size(look: TableMatch, player: str, piece: SeenPiece, wanted: st
     ]
     lost = not_seen_outside(look, Counter())
     right = as_of_size(piece, wanted)
-    pieces = tuple(right if each is piece else each for each in look.seen)
-    other = TableMatch(look.state, replace(look.now, pieces=pieces), look.before, look.board)
+    other = look.with_reading(piece, right)
     read = [
         (msg("It is {size}: {text}", size=wanted, text=text), throw)
         for text, throw in readings_of(other, player, right)
@@ -397,14 +396,7 @@ def _stranger(look: TableMatch, piece: SeenPiece, player: str) -> Verdict:
         )
         choices += _thrown_after(look, piece, player)
         choices.append(Choice(msg("It is {player}: take it back", player=colour), ()))
-        return Ambiguous(
-            code="storm.colour",
-            message=message,
-            rests_on=DEPLOYMENT,
-            player=player,
-            choices=tuple(choices),
-            evidence=evidence_of(look, piece),
-        )
+        return ask_colour(look, player, message, choices, piece)
     taken_back = Choice(msg("No: {player} threw, take it back", player=colour), ())
     if (another := _looks_like_anothers(look, player, taken_back)) is not None:
         return another
@@ -445,9 +437,9 @@ def _colour_in_doubt(piece: SeenPiece) -> bool:
 def _looks_like_anothers(
     look: TableMatch, player: str, otherwise: Choice = NOT_SO
 ) -> Ambiguous | None:
-    """The question whether a piece is the player's throw that is taken for a recorded one.
+    """The question whether a piece of another colour is the player's throw, its colour misread.
 
-    Its colour is misread, and the recorded one was moved elsewhere. `otherwise` is the last answer.
+    The recorded piece that it is taken for was moved elsewhere. `otherwise` is the last answer.
     """
     came = [
         piece
@@ -464,16 +456,10 @@ def _looks_like_anothers(
     if not read:
         return None
     piece = read[0][0]
-    return Ambiguous(
-        code="storm.colour",
-        message=msg(
-            "Did {player} throw a piece that looks {colour}?", player=player, colour=piece.colour
-        ),
-        rests_on=DEPLOYMENT,
-        player=player,
-        choices=(*(choice for _, choice in read), otherwise),
-        evidence=evidence_of(look, piece),
+    message = msg(
+        "Did {player} throw a piece that looks {colour}?", player=player, colour=piece.colour
     )
+    return ask_colour(look, player, message, (*(choice for _, choice in read), otherwise), piece)
 
 
 def _thrown_after(look: TableMatch, piece: SeenPiece, player: str) -> list[Choice]:
@@ -573,14 +559,7 @@ def _stray(look: TableMatch, colour: str, player: str) -> Ambiguous:
         ),
         Choice(msg("It is {player}: nobody threw it", player=colour), ()),
     )
-    return Ambiguous(
-        code="storm.colour",
-        message=message,
-        rests_on=DEPLOYMENT,
-        player=player,
-        choices=choices,
-        evidence=evidence_of(look),
-    )
+    return ask_colour(look, player, message, choices)
 
 
 def _other_was_thrown(look: TableMatch, player: str) -> Ambiguous | None:

@@ -24,7 +24,7 @@ from engines.ice_storm.throw_readings import (
     leans_on_another,
     resting_places,
 )
-from engines.ice_storm.throw_verdicts import evidence_of, not_seen_outside, unclear
+from engines.ice_storm.throw_verdicts import ask_colour, evidence_of, not_seen_outside, unclear
 from engines.occlusion import NOT_SO
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, refusal
 from table.clearance import clearance
@@ -99,7 +99,7 @@ def _two_at_once(look: TableMatch, first: SeenPiece, second: SeenPiece) -> Refus
         colour=first.colour,
         colour2=second.colour,
     )
-    return taken_back(look, "storm.throw.two", message)
+    return taken_back(look, message)
 
 
 def moved_and_misread(
@@ -107,8 +107,8 @@ def moved_and_misread(
 ) -> Ambiguous | CannotSee | None:
     """The question whether one of the new pieces is a recorded one, moved, with its colour misread.
 
-    Asked where two pieces are new, and one of another colour than these `pieces` is gone; not where
-    the colour is sure and what is gone lies beside the board.
+    Asked where two pieces are new and a recorded one of another colour is gone, unless the colour
+    of `pieces` is sure and the missing piece lies beside the board.
     """
     colour = pieces[0].colour
     lost = [gone for gone in look.gone if gone.colour != colour]
@@ -137,14 +137,7 @@ def moved_and_misread(
         if colour == player
         else Choice(msg("It is {player}: take both back", player=colour), ())
     )
-    return Ambiguous(
-        code="storm.colour",
-        message=message,
-        rests_on=DEPLOYMENT,
-        player=player,
-        choices=tuple(choices),
-        evidence=evidence_of(look, pieces[0]),
-    )
+    return ask_colour(look, player, message, choices, pieces[0])
 
 
 def seen_twice(look: TableMatch, player: str) -> TableMatch | None:
@@ -169,11 +162,11 @@ def seen_twice(look: TableMatch, player: str) -> TableMatch | None:
     return TableMatch(look.state, replace(look.now, pieces=pieces), look.before, look.board)
 
 
-def taken_back(look: TableMatch, code: str, message: str) -> Refused:
+def taken_back(look: TableMatch, message: str) -> Refused:
     """The refusal of all new pieces; `message` says why they are taken back."""
     tried = tuple(str(Throw(piece.colour, look.touches(piece).place)) for piece in look.new)
     return refusal(
-        Violation(code, DEPLOYMENT, sentences(message, msg("Take them back."))),
+        Violation("storm.throw.two", DEPLOYMENT, sentences(message, msg("Take them back."))),
         look.state.next,
         tried,
         evidence_of(look),
