@@ -24,7 +24,7 @@ from calibration.quality.error_model import EDGE_PX, Errors
 from calibration.quality.gap_error import gaps_here
 from calibration.table.drift import Checked, recheck
 from calibration.table.remeasure import redo
-from table.errors import InputError, message_of, said_of
+from table.errors import InputError, error_summary, message_of
 from table.games import table_facts
 from table.measured_text import Z_95, fine_margin
 from table.messages import as_sentence, msg, sentences
@@ -198,7 +198,9 @@ class TableWizard:
                 self._check(frame)
             except Exception as error:
                 logger.info("a picture of %s cannot be looked at", self.name, exc_info=True)
-                self._lost = msg("Its picture cannot be looked at ({raw}).", raw=said_of(error))
+                self._lost = msg(
+                    "Its picture cannot be looked at ({raw}).", raw=error_summary(error)
+                )
         self._work()
 
     def _check(self, frame: Frame) -> None:
@@ -242,7 +244,7 @@ class TableWizard:
             self._end(message_of(error))
         except Exception as error:
             logger.info("%s went wrong", job, exc_info=True)
-            self._end(msg("that went wrong: {raw}", raw=said_of(error)))
+            self._end(msg("that went wrong: {raw}", raw=error_summary(error)))
         else:
             self._end("")
 

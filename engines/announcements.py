@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -26,3 +26,15 @@ def read_heard(heard: Mapping[str, Any], *forms: type[T]) -> T:
     raise InputError(
         msg("input: expected the keys {raw}, got {raw2}", raw=known, raw2=shown(dict(heard)))
     )
+
+
+def check_player(player: str, players: Sequence[str]) -> None:
+    """Raise InputError where somebody speaks who does not play."""
+    if player not in players:
+        raise InputError(
+            msg(
+                "input: player: expected {raw}, got {raw2}",
+                raw=", ".join(players),
+                raw2=repr(player),
+            )
+        )

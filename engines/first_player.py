@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from engines import facts_of
-from engines.announcements import read_heard
+from engines.announcements import check_player, read_heard
 from engines.board_marks import Mark, Option
 from engines.errors import InvalidNotation, Violation
 from engines.game import Game, GameFacts, Printed, facts, shown_state
@@ -26,7 +26,6 @@ from engines.resigned import RESIGNED, in_order, read_resigned, write_resigned
 from engines.state_notation import NONE, read_line, read_state, write_line
 from engines.verdict import PLAYERS, Accepted, Ambiguous, Choice, Noted, Verdict, Waiting, refusal
 from table.boards import Board
-from table.errors import InputError
 from table.json_data import Evidence
 from table.messages import NOTHING, Message, msg, phrase, plain, sentences
 from table.observation import Observation
@@ -430,14 +429,7 @@ class RolledFirst:
                 rests_on=rests_on,
             )
         form = read_heard(heard, DieSaid)
-        if form.player not in state.players:
-            raise InputError(
-                msg(
-                    "input: player: expected {raw}, got {raw2}",
-                    raw=", ".join(state.players),
-                    raw2=repr(form.player),
-                )
-            )
+        check_player(form.player, state.players)
         roll = BeginRoll(len(state.rounds), form.player, form.die)
         if wrong := self.violation(state, roll):
             return refusal(

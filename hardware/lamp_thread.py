@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Protocol
 
 from hardware.cues import DARK, Cue
-from table.errors import MessageError, said_of
+from table.errors import MessageError, error_summary
 from table.messages import Message, as_message
 
 logger = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ def why_lost(error: Exception) -> Message:
 
     Its own words where it has some, else what a driver raised.
     """
-    return error.message if isinstance(error, MessageError) else as_message(said_of(error))
+    return error.message if isinstance(error, MessageError) else as_message(error_summary(error))
 
 
 class Device(Protocol):

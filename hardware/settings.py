@@ -222,23 +222,17 @@ def _check_words(table: JsonObject, where: str) -> None:
     for setting, words in _WORDS.items():
         part, _, field = setting.rpartition(".")
         holder = table.get(part, {}) if part else table
-        if isinstance(holder, dict) and field in holder and holder[field] not in words:
+        if not isinstance(holder, dict):
+            continue
+        needed = field == "kind" and part in table
+        if (field in holder and holder[field] not in words) or (needed and field not in holder):
             raise InputError(
                 msg(
-                    "{where}: hardware.{setting}: expected {raw}, got {raw2}",
+                    "{where}: hardware.{setting}: expected {raw}, got {text}",
                     where=where,
                     setting=setting,
                     raw=", ".join(words),
-                    raw2=shown(holder[field]),
-                )
-            )
-        if field == "kind" and part in table and isinstance(holder, dict) and field not in holder:
-            raise InputError(
-                msg(
-                    "{where}: hardware.{setting}: expected {raw}, got none",
-                    where=where,
-                    setting=setting,
-                    raw=", ".join(words),
+                    text=shown(holder[field]) if field in holder else NONE,
                 )
             )
 

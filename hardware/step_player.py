@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from table.errors import said_of
+from table.errors import error_summary
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ class StepPlayer(Generic[Step]):
             act(*what)
         except Exception as error:
             logger.info("a device failed", exc_info=True)
-            self.failed = said_of(error)
+            self.failed = error_summary(error)
             return False
         return True
 

@@ -43,7 +43,7 @@ def message_of(error: Exception) -> Message:
     return as_message(getattr(error, "message", str(error)))
 
 
-def said_of(error: Exception) -> str:
+def error_summary(error: Exception) -> str:
     """An unexpected error in one line: its type and its text."""
     kind = type(error).__name__
     if isinstance(error, MessageError):

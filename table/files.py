@@ -69,14 +69,7 @@ def read_bytes(path: Path, expected: str, most_bytes: int) -> bytes:
             path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
         )  # a pipe without a writer would block
     except OSError as error:
-        raise InputError(
-            msg(
-                "{path}: expected {text}, but it cannot be read ({raw})",
-                path=path,
-                text=expected,
-                raw=error.strerror,
-            )
-        ) from error
+        raise _unreadable(path, expected, error) from error
     except ValueError as error:  # a null byte or half a character in the name
         raise InputError(
             msg("{path}: expected the name of a file ({raw})", path=path, raw=error)
@@ -95,14 +88,7 @@ def read_bytes(path: Path, expected: str, most_bytes: int) -> bytes:
         with open(handle, "rb", closefd=False) as file:
             data = file.read(about.st_size + 1) if about.st_size <= most_bytes else b""
     except OSError as error:
-        raise InputError(
-            msg(
-                "{path}: expected {text}, but it cannot be read ({raw})",
-                path=path,
-                text=expected,
-                raw=error.strerror,
-            )
-        ) from error
+        raise _unreadable(path, expected, error) from error
     finally:
         os.close(handle)
     if max(about.st_size, len(data)) > most_bytes:
@@ -115,6 +101,17 @@ def read_bytes(path: Path, expected: str, most_bytes: int) -> bytes:
             )
         )
     return data
+
+
+def _unreadable(path: Path, expected: str, error: OSError) -> InputError:
+    return InputError(
+        msg(
+            "{path}: expected {text}, but it cannot be read ({raw})",
+            path=path,
+            text=expected,
+            raw=error.strerror,
+        )
+    )
 
 
 def _kind(mode: int) -> Message:
@@ -235,14 +232,7 @@ def check_plain(document: Any, where: str, most_depth: int = MOST_DEPTH) -> None
                 )
             )
         if isinstance(node, float) and not math.isfinite(node):
-            raise InputError(
-                msg(
-                    "{where}: {raw}: expected a finite number, got {raw2}",
-                    where=where,
-                    raw=_place(path),
-                    raw2=node,
-                )
-            )
+            raise _not_finite(where, path, node)
         if isinstance(node, int) and abs(node) > MOST_NUMBER:
             raise InputError(
                 msg(
@@ -254,6 +244,17 @@ def check_plain(document: Any, where: str, most_depth: int = MOST_DEPTH) -> None
                 )
             )
     check_unicode(document, where)
+
+
+def _not_finite(where: str, path: Sequence[str | int], number: float) -> InputError:
+    return InputError(
+        msg(
+            "{where}: {raw}: expected a finite number, got {raw2}",
+            where=where,
+            raw=_place(path),
+            raw2=number,
+        )
+    )
 
 
 def _walk(document: Any) -> Iterator[tuple[list[str | int], Any]]:
@@ -408,14 +409,7 @@ def convert(
         check_unicode(raw, where)
         for steps, value in _walk(raw):
             if isinstance(value, float) and not math.isfinite(value):
-                raise InputError(
-                    msg(
-                        "{where}: {raw}: expected a finite number, got {raw2}",
-                        where=where,
-                        raw=_place([*([at] if at else []), *steps]),
-                        raw2=value,
-                    )
-                )
+                raise _not_finite(where, [*([at] if at else []), *steps], value)
     try:
         return msgspec.convert(raw, kind, dec_hook=restored)
     except msgspec.ValidationError as error:

@@ -496,6 +496,19 @@ def _check_board(board: Board, where: str) -> None:
         )
 
 
+def _check_colour(colour: str, where: str, place: str) -> None:
+    if colour not in COLOURS:
+        raise InputError(
+            msg(
+                "{where}: {place}: expected a colour ({raw}), got {raw2}",
+                where=where,
+                place=place,
+                raw=", ".join(COLOURS),
+                raw2=quoted(colour),
+            )
+        )
+
+
 def _check_game(game: Game, where: str) -> None:
     named = [(f"colours[{index}]", colour) for index, colour in enumerate(game.colours)]
     if game.target is not None:
@@ -503,16 +516,7 @@ def _check_game(game: Game, where: str) -> None:
     if game.counters is not None:
         named.append(("counters.colour", game.counters.colour))
     for place, colour in named:
-        if colour not in COLOURS:
-            raise InputError(
-                msg(
-                    "{where}: game.{place}: expected a colour ({raw}), got {raw2}",
-                    where=where,
-                    place=place,
-                    raw=", ".join(COLOURS),
-                    raw2=quoted(colour),
-                )
-            )
+        _check_colour(colour, where, f"game.{place}")
     for field, names in (("colours", game.colours), ("sizes", game.sizes)):
         for index, name in enumerate(names):
             if name in names[:index]:
@@ -539,16 +543,7 @@ def _check_game(game: Game, where: str) -> None:
 def _check_learned(learned: tuple[LearnedColour, ...], where: str) -> None:
     names = [one.colour for one in learned]
     for index, name in enumerate(names):
-        if name not in COLOURS:
-            raise InputError(
-                msg(
-                    "{where}: learned_colours[{n}].colour: expected a colour ({raw}), got {raw2}",
-                    where=where,
-                    n=index,
-                    raw=", ".join(COLOURS),
-                    raw2=quoted(name),
-                )
-            )
+        _check_colour(name, where, f"learned_colours[{index}].colour")
         if name in names[:index]:
             raise InputError(
                 msg(

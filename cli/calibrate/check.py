@@ -200,13 +200,8 @@ def _cards(cards: str | None, distance_mm: float | None) -> tuple[tuple[int, int
 def _place(text: str) -> tuple[float, float]:
     try:
         x, y = (float(part) for part in text.split(","))
-    except ValueError as error:
-        raise InputError(
-            msg(
-                "--at: expected a place in mm of the table, such as 120,85.5, got {raw}",
-                raw=repr(text),
-            )
-        ) from error
+    except ValueError:
+        x = y = np.nan
     if not np.isfinite([x, y]).all():
         raise InputError(
             msg(

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from engines.announcements import read_heard
+from engines.announcements import check_player, read_heard
 from engines.errors import Violation
 from engines.game_document import Announcement
 from engines.verdict import Accepted, Ambiguous, Choice, Noted, Verdict, Waiting, refusal
@@ -29,7 +29,6 @@ from engines.zamboni_wars.rules import (
     violation,
 )
 from engines.zamboni_wars.state import LAYER_SIZES, State
-from table.errors import InputError
 from table.messages import Message, msg, phrase, sentences
 
 
@@ -69,14 +68,7 @@ def hear(state: State, heard: Mapping[str, Any], in_doubt: bool = False, /) -> V
     """
     form = read_heard(heard, DieSaid, FireSaid, HoldSaid, StaysSaid)
     player = heard["player"]
-    if player not in state.players:
-        raise InputError(
-            msg(
-                "input: player: expected {raw}, got {raw2}",
-                raw=", ".join(state.players),
-                raw2=repr(player),
-            )
-        )
+    check_player(player, state.players)
     match form:
         case DieSaid():
             return _die(state, player, form.die, in_doubt)

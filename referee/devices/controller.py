@@ -28,7 +28,7 @@ from referee.sessions.events import InputRecorded, Record
 from referee.sessions.state import SessionState
 from referee.sessions.status import RefereeStatus, Status
 from table.boards import Board
-from table.errors import InputError, said_of
+from table.errors import InputError, error_summary
 from table.messages import Word, in_a_row, msg
 
 logger = logging.getLogger(__name__)
@@ -172,7 +172,7 @@ class Companion:
 
         Later events are still handled and shown.
         """
-        message = said_of(error)
+        message = error_summary(error)
         if message != self._failure:
             logger.info("a device failed", exc_info=error)
             self._say(

@@ -15,7 +15,7 @@ from referee.live.table_monitor import TableRequest
 from referee.sessions.event_store import LogFailed
 from referee.sessions.session import Session
 from referee.sessions.status import LiveState, RefereeStatus
-from table.errors import InputError, said_of
+from table.errors import InputError, error_summary
 from table.messages import msg, sentences
 from table.observation import Observation
 from table.table_config import Setup
@@ -125,7 +125,7 @@ class Supervisor:
             now_s,
         ]
         logger.info("the referee failed", exc_info=error)
-        message = said_of(error)
+        message = error_summary(error)
         place = traceback.extract_tb(error.__traceback__)[-1]
         if len(self._failed_s) >= MOST_FAILURES:
             halted = sentences(

@@ -67,6 +67,7 @@ from referee.sessions.state import (
     SessionState,
     apply,
     begin,
+    check_no_question,
     check_ruling,
     fold,
     followed_by,
@@ -281,13 +282,8 @@ class Session:
         verdict = self._verdict_on(heard)
         if (event := event_from_verdict(verdict)) is None:
             raise InputError(msg("not now: {text}", text=quoted(verdict.message)))
-        if self._ledger.question is not None and self._waits_for_an_answer(event):
-            raise InputError(
-                msg(
-                    "question {n} is open: answer it or take it back first",
-                    n=self._ledger.question.seq,
-                )
-            )
+        if self._waits_for_an_answer(event):
+            check_no_question(self._ledger)
         return event
 
     def _waits_for_an_answer(
@@ -460,10 +456,8 @@ class Session:
             message=message,
             passed_over=others,
         )
-        if (question := self._ledger.question) is not None and self._waits_for_an_answer(event):
-            raise InputError(
-                msg("question {n} is open: answer it or take it back first", n=question.seq)
-            )
+        if self._waits_for_an_answer(event):
+            check_no_question(self._ledger)
         if not others:
             return event
         after = followed_by(self._ledger, event)

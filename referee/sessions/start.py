@@ -13,7 +13,7 @@ from referee.sessions.first_player import Lot, decided, draw_lot
 from referee.sessions.piece_fit import check_pieces
 from referee.sessions.session import Session
 from referee.sessions.table_identity import another_lens, another_table, last_table
-from table.errors import InputError, said_of
+from table.errors import InputError, error_summary
 from table.messages import as_message, msg
 from table.table_config import Setup, table_document
 
@@ -106,7 +106,7 @@ def _changes(session: Session, setup: Setup, new_lens: bool) -> str:
                 "--resume {n}: expected a session that tells its table, but what it"
                 " tells cannot be read ({raw})",
                 n=session.id,
-                raw=said_of(error),
+                raw=error_summary(error),
             )
         ) from error
     if wrong:

@@ -612,16 +612,21 @@ def _answer(ledger: SessionState, answered: Answered) -> SessionState:
     return _count(settled, new) if new.moves or answered.holds else settled
 
 
+def check_no_question(ledger: SessionState) -> None:
+    """Raise InputError, for people, where a question is open that has to be answered first."""
+    if ledger.question is not None:
+        raise InputError(
+            msg("question {n} is open: answer it or take it back first", n=ledger.question.seq)
+        )
+
+
 def check_ruling(ledger: SessionState, seq: int) -> None:
     """Raise InputError, for people, where a record cannot be corrected now."""
     if seq not in ledger.rulings:
         raise InputError(
             msg("record {n} is no ruling of this game, so it cannot be corrected", n=seq)
         )
-    if ledger.question is not None:
-        raise InputError(
-            msg("question {n} is open: answer it or take it back first", n=ledger.question.seq)
-        )
+    check_no_question(ledger)
 
 
 def _correct(ledger: SessionState, corrected: Corrected) -> SessionState:
@@ -640,10 +645,7 @@ def _correct(ledger: SessionState, corrected: Corrected) -> SessionState:
 
 
 def _declare(ledger: SessionState, declared: Declared) -> SessionState:
-    if ledger.question is not None:
-        raise InputError(
-            msg("question {n} is open: answer it or take it back first", n=ledger.question.seq)
-        )
+    check_no_question(ledger)
     return _count(
         replace(ledger, rulings=ledger.rulings | {ledger.seq}),
         CountedRuling(ledger.seq, ledger.seq, declared.moves),
@@ -668,10 +670,7 @@ def _undo(ledger: SessionState, undone: Undone) -> SessionState:
                 n=undone.undoes,
             )
         )
-    if ledger.question is not None:
-        raise InputError(
-            msg("question {n} is open: answer it or take it back first", n=ledger.question.seq)
-        )
+    check_no_question(ledger)
     reopened = taken.question if taken is ledger.standing[-1] else None
     left = (entry for entry in ledger.standing if entry is not taken)
     return replace(_recount(ledger, left), question=reopened, appeals=_heard(ledger, undone.undoes))

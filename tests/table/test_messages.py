@@ -9,7 +9,7 @@ import pickle
 import msgspec
 import pytest
 
-from table.errors import InputError, said_of
+from table.errors import InputError, error_summary
 from table.languages import translated
 from table.messages import (
     NOTHING,
@@ -149,7 +149,7 @@ def test_an_error_keeps_its_message_and_shows_no_character_that_does_not_print()
 
 def test_what_went_wrong_unexpectedly_is_named_with_its_kind():
     lost = CameraLost(msg("it gives no more pictures"))
-    assert said_of(lost) == "CameraLost: it gives no more pictures"
-    assert translated(said_of(lost), "de") == "CameraLost: sie gibt keine Bilder mehr"
-    assert said_of(KeyError()) == "KeyError"
-    assert said_of(OSError("no\tdevice")) == "OSError: no device"
+    assert error_summary(lost) == "CameraLost: it gives no more pictures"
+    assert translated(error_summary(lost), "de") == "CameraLost: sie gibt keine Bilder mehr"
+    assert error_summary(KeyError()) == "KeyError"
+    assert error_summary(OSError("no\tdevice")) == "OSError: no device"

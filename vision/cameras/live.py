@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from table.errors import InputError, said_of
+from table.errors import InputError, error_summary
 from table.messages import msg
 from table.table_config import Setup
 from vision.cameras.base import CameraLost, other_size
@@ -158,7 +158,9 @@ class LiveCamera:
             raise
         except Exception as error:
             logger.info("%s: its driver failed", self.name, exc_info=True)
-            raise CameraLost(msg("{name}: {raw}", name=self.name, raw=said_of(error))) from error
+            raise CameraLost(
+                msg("{name}: {raw}", name=self.name, raw=error_summary(error))
+            ) from error
 
     def _drop(self) -> None:
         if self._pump is not None:
@@ -204,7 +206,7 @@ class _Pump:
             error = lost
         except Exception as failed:  # of a driver: this thread must not end without a word
             logger.info("a camera's driver failed", exc_info=True)
-            error = CameraLost(said_of(failed))
+            error = CameraLost(error_summary(failed))
         finally:
             # Where the device is used is where it is let go: some drivers crash when another thread
             # does.
@@ -215,7 +217,7 @@ class _Pump:
                     msg(
                         "{text}; it could not be closed ({raw})",
                         text=error.message,
-                        raw=said_of(failed),
+                        raw=error_summary(failed),
                     )
                 )
             with self._changed:
