@@ -1,4 +1,4 @@
-"""Write docs/LOOP.md from the table of the loop's states (`make loop`); a test holds them equal."""
+"""Write docs/LOOP.md from the table of the loop's states (`make loop`); a test compares them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from referee.live.states import OUTSIDE, RULES, TRANSITIONS, LoopState
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "LOOP.md"
 GROUPS = {
-    "nothing is seen of the table": (
+    "no view of the table": (
         LoopState.CAMERA_LOST,
         LoopState.NO_VIEW,
         LoopState.HAND,
@@ -24,12 +24,16 @@ GROUPS = {
 }
 TEXT = """# The referee's loop
 
-Written by `make loop` from `referee/live/states.py`; a test holds this page and the code equal.
+This page is for developers. `make loop` writes it from `referee/live/states.py`; a test compares
+page and code.
 
-Every frame of the camera puts the loop in one state, and each state has one handler in
-`referee/live/referee.py`. What decides is a `FrameFacts`: what the frame shows
-(`referee/live/stability.py` says whether the table is at rest, since when, and whether it is the
-table that was judged last), and how the session stands. `classify` is a pure function of it.
+Every camera frame puts the loop in one state, and each state has one handler in
+`referee/live/referee.py`. The state is chosen in two steps:
+
+1. The facts are collected in a `FrameFacts`: what the frame shows, and the status of the session.
+   `referee/live/stability.py` says whether the table is at rest, since when, and whether it is the
+   table that was judged last.
+2. `classify`, a pure function, returns the state for these facts.
 
 ```mermaid
 {diagram}
@@ -37,9 +41,9 @@ table that was judged last), and how the session stands. `classify` is a pure fu
 
 ## Which state a frame puts the loop in
 
-The first line that applies decides.
+The first row that applies decides.
 
-| | state | when | what is done |
+| | state | when | what the referee does |
 |---|---|---|---|
 {rules}
 
@@ -51,7 +55,8 @@ No frame leads to these:
 
 ## Which state may follow which
 
-A row is the state before, a column the one after it. An empty cell never happens; why stands below.
+Rows are the states before, columns the states after; `x` is possible. Empty cells never happen, for
+the reasons below.
 
 | from \\ to | {states} |
 |---|{rule}|
@@ -59,15 +64,15 @@ A row is the state before, a column the one after it. An empty cell never happen
 
 {never}
 
-The tests watch every referee that they run and fail at a transition that is not in this table.
+The tests watch every referee that they run. They fail on a transition that is not in this table.
 """
 
 
 def diagram() -> str:
     """States and transitions as a Mermaid diagram.
 
-    An arrow joins two groups where every state of one may be followed by every state of the other;
-    otherwise an arrow leads to each state that may follow.
+    One arrow joins two groups if every state of one may follow every state of the other. Otherwise
+    an arrow leads to each state that may follow.
     """
     lines = ["stateDiagram-v2", "  [*] --> starting"]
     names = {name: f"g{number}" for number, name in enumerate(GROUPS)}
@@ -114,7 +119,7 @@ def _never() -> Iterator[str]:
     for rule in RULES:
         if rule.never_after:
             before = ", ".join(state.value for state in LoopState if state in rule.never_after)
-            yield f"- *{rule.state.value}* never follows directly on {before}: {rule.because}."
+            yield f"- *{rule.state.value}* never directly follows {before}: {rule.because}."
 
 
 def page() -> str:

@@ -295,7 +295,7 @@ class Referee:
         )
 
     def _on_no_view(self, moment: ReadFrame) -> None:
-        """Tell why; where fiducials do not fit, check the table."""
+        """Show the reason. Check the table if the fiducials do not fit."""
         seen = moment.seen
         assert isinstance(seen, Unusable)
         self._judge.disturb()
@@ -305,31 +305,31 @@ class Referee:
         self._stall_at(moment.frame, Stall("cannot see", "table.unread", message))
 
     def _on_paused(self, _moment: ReadFrame) -> None:
-        """Forget the judged table: the next one is judged afresh."""
+        """Forget the judged table. The next table is judged as new."""
         self._stability.judged = None
         self._live.tell("paused", msg("The referee looks away until somebody says to go on."))
 
     def _on_over(self, moment: ReadFrame) -> None:
-        """Forget the judged table, and tell the outcome."""
+        """Forget the judged table and show the result."""
         self._stability.judged = None
         self._live.tell("waiting", msg("The game is over: {text}.", text=moment.ledger.outcome))
 
     def _on_hand(self, moment: ReadFrame) -> None:
-        """Wait until it is gone; a table that people put right meanwhile is judged again."""
+        """Wait until the hand is gone. After an answer that nothing counts, judge again."""
         self._judge.disturb()
         self._stall_at(moment.frame, STALLS[LoopState.HAND])
 
     def _on_moving(self, moment: ReadFrame) -> None:
-        """Wait until it rests; a table that people put right meanwhile is judged again."""
+        """Wait until nothing moves. After an answer that nothing counts, judge again."""
         self._judge.disturb()
         self._stall_at(moment.frame, STALLS[LoopState.MOVING])
 
     def _on_table_moved(self, _moment: ReadFrame) -> None:
-        """Judge nothing: lengths cannot be trusted."""
+        """Judge nothing, because lengths cannot be trusted."""
         self._live.tell("cannot see", HOLDS)
 
     def _on_asking(self, moment: ReadFrame) -> None:
-        """Wait for an answer; take the question back where the table answers it."""
+        """Wait for an answer. Withdraw the question if the table answers it."""
         assert moment.ledger.question is not None
         asked = moment.ledger.question.event
         assert isinstance(asked, QuestionAsked)
@@ -338,15 +338,15 @@ class Referee:
             self._judge.check_question(moment.settled)
 
     def _on_restless(self, moment: ReadFrame) -> None:
-        """Ask people to move the pieces in doubt apart."""
+        """Ask people to move the doubtful pieces apart."""
         self._stall_at(moment.frame, STALLS[LoopState.RESTLESS])
 
     def _on_settling(self, _moment: ReadFrame) -> None:
-        """Wait for the end of the hold."""
+        """Wait until nothing has moved for the hold time."""
         self._live.tell("settling", msg("The pieces are coming to rest."))
 
     def _on_unchanged(self, moment: ReadFrame) -> None:
-        """Tell the last verdict, or wait; ask in time what it leaves open."""
+        """Show the last verdict, or wait. Ask later what it leaves open."""
         assert moment.settled is not None
         self._judge.keep_if_unread(moment.settled)
         last = self._judge.last
@@ -359,19 +359,19 @@ class Referee:
         self._judge.ask_in_time(moment.settled)
 
     def _on_still_hand(self, moment: ReadFrame) -> None:
-        """Wait; only a move that explains all of the table counted."""
+        """Wait. Only a move that explains the whole table has counted."""
         assert moment.settled is not None
         self._stall_at(moment.frame, STALLS[LoopState.STILL_HAND])
         self._judge.ask_in_time(moment.settled)
 
     def _on_cannot_see(self, moment: ReadFrame) -> None:
-        """Tell the verdict again; ask in time what it asks."""
+        """Show the verdict again. Ask its question later."""
         assert moment.settled is not None
         self._live.tell("cannot see", self._judge.last.message)
         self._judge.ask_in_time(moment.settled)
 
     def _on_judging(self, moment: ReadFrame) -> None:
-        """Judge the table, put the verdict on record, and ask what it asks."""
+        """Judge the table, record the verdict, and ask its question."""
         settled = moment.settled
         assert settled is not None
         self._judge.judge(settled)

@@ -1,4 +1,4 @@
-"""States of the referee's loop: which one a frame puts it in, and which may follow which.
+"""States of the referee's loop: the state after each frame, and the allowed transitions.
 
 `RULES` is the only list. `classify`, the transition table and docs/LOOP.md all come from it.
 """
@@ -37,56 +37,56 @@ class FrameFacts:
     """All that decides which state a frame puts the loop in."""
 
     readable: bool = True
-    """The frame gave an observation; without one only this fact counts."""
+    """The frame gave an observation. Without one, no other fact counts."""
     paused: bool = False
     resigned: bool = False
-    """The game is over because somebody gave it up; one that is over by its own rules is judged
-    on, as pieces may still be put right.
+    """The game is over because somebody resigned. A game that is over by its rules is still judged,
+    as people may put pieces right.
     """
     hand: bool = False
-    """A hand is over the board, and not one that has kept still for `HAND_STILL_MS`."""
+    """A hand is over the board, and it has not kept still for `HAND_STILL_MS`."""
     moving: bool = False
     """The picture changes."""
     table_moved: bool = False
-    """A card or the board lies elsewhere, and people have not accepted that."""
+    """A card or the board has moved, and people have not accepted that."""
     question_open: bool = False
     restless: bool = False
     """The table has not come to rest for `RESTLESS_MS`."""
     settled: bool = False
     """The table is at rest."""
     unchanged: bool = False
-    """It is the table that was judged last, and nothing was heard since."""
+    """It is the table that was judged last, and no input came since."""
     cannot_see: bool = False
-    """It is the reading of which the judge said last that it cannot be judged."""
+    """The reading is the same, and the judge said that it cannot be judged."""
     still_hand: bool = False
-    """The same, because something like a hand lies still over it."""
+    """As `cannot_see`, because something like a hand lies still over the table."""
 
 
 class StateRule(NamedTuple):
-    """When a frame puts the loop in `state`, where no rule before this one applies."""
+    """When a frame puts the loop in `state`, if no earlier rule applies."""
 
     state: LoopState
     when: str
     applies: Callable[[FrameFacts], bool]
     never_after: frozenset[LoopState] = frozenset()
     because: str = ""
-    """Why `state` never follows directly on those of `never_after`."""
+    """Why `state` never directly follows one of `never_after`."""
 
 
 _S = LoopState
 _LOOKED_AWAY = frozenset({_S.STARTING, _S.PAUSED, _S.OVER})
 _NO_REPEAT = _LOOKED_AWAY | {_S.TABLE_MOVED}
 _REPEATS = (
-    "a table that moved, a pause and the end of a game are left by a record, after which every"
-    " table is judged afresh; at the start none was judged"
+    "a moved table, a pause and the end of a game end with a record, after which every table is"
+    " judged as new; at the start no table was judged"
 )
 
 RULES = (
     StateRule(_S.NO_VIEW, "the frame cannot be read", lambda facts: not facts.readable),
-    StateRule(_S.PAUSED, "people told the referee to look away", lambda facts: facts.paused),
-    StateRule(_S.OVER, "somebody gave the game up", lambda facts: facts.resigned),
+    StateRule(_S.PAUSED, "people paused the referee", lambda facts: facts.paused),
+    StateRule(_S.OVER, "somebody resigned, so the game is over", lambda facts: facts.resigned),
     StateRule(_S.HAND, "a hand is over the board", lambda facts: facts.hand),
-    StateRule(_S.MOVING, "the picture changes", lambda facts: facts.moving),
+    StateRule(_S.MOVING, "something moves in the picture", lambda facts: facts.moving),
     StateRule(
         _S.TABLE_MOVED,
         "a card or the board is not where `table.json` says",
@@ -103,33 +103,33 @@ RULES = (
     StateRule(_S.SETTLING, "the table is not at rest yet", lambda facts: not facts.settled),
     StateRule(
         _S.UNCHANGED,
-        "the table is the one that was judged last, and nothing was heard since",
+        "the table is the one judged last, and no input came since",
         lambda facts: facts.unchanged,
         _LOOKED_AWAY,
-        "after a pause and after the end of a game the table is judged afresh; at the start none"
-        " was judged",
+        "after a pause and after the end of a game the table is judged as new; at the start no"
+        " table was judged",
     ),
     StateRule(
         _S.STILL_HAND,
-        "something like a hand lies still over the same reading, which was judged",
+        "the same reading was judged, and something like a hand lies still over the board",
         lambda facts: facts.still_hand,
         _NO_REPEAT,
         _REPEATS,
     ),
     StateRule(
         _S.CANNOT_SEE,
-        "the judge said of the same reading that it cannot be judged",
+        "the same reading was judged, and the judge could not decide",
         lambda facts: facts.cannot_see,
         _NO_REPEAT,
         _REPEATS,
     ),
-    StateRule(_S.JUDGING, "the table is at rest, and another one", lambda _facts: True),
+    StateRule(_S.JUDGING, "the table is at rest, and no row above applies", lambda _facts: True),
 )
-"""In order of precedence: the first rule that applies decides.  The last one always does."""
+"""In order of precedence: the first rule that applies decides. The last one always applies."""
 
 OUTSIDE = {
-    _S.STARTING: "no frame was seen yet",
-    _S.CAMERA_LOST: "the camera gives no frames; it is tried again",
+    _S.STARTING: "there was no frame yet",
+    _S.CAMERA_LOST: "the camera gives no frames; Rinkside keeps trying",
     _S.ENDED: "the camera or the session has ended, or the referee was stopped",
 }
 """States that no frame puts the loop in."""
@@ -149,7 +149,7 @@ def _transitions() -> Iterator[tuple[LoopState, LoopState]]:
 
 
 TRANSITIONS = frozenset(_transitions())
-"""Pairs of states of which the second may follow directly on the first."""
+"""Pairs of states: the second may directly follow the first."""
 
 
 class StateMachine:
@@ -159,9 +159,9 @@ class StateMachine:
         self.state = LoopState.STARTING
 
     def enter(self, state: LoopState) -> None:
-        """Go on to a state.
+        """Go to a state.
 
-        Transitions are not checked here, so that a referee at work goes on in any case; the tests
-        check every one.
+        Transitions are not checked here, so that a referee in use never stops; the tests check
+        every one.
         """
         self.state = state
