@@ -61,27 +61,34 @@ UNITS = {
 ABOUT = """\
 # Tuned constants, and how they were chosen
 
-Numbers in the code are of three kinds. **Physical facts** stand in the code with their source: the
-sizes of pieces, the printed rules, a quantile of the normal distribution. **Formats and limits**
-stand there with their reason: the layout of a file or of a network's output, the memory that a
-picture may take, the steps of a numerical method, how a page looks. **Tuned values** decide what is
-seen and what is ruled, and could be others: thresholds, odds, tolerances, waiting times. Only these
-are on this page, with the measurement by which each was chosen. What the constant means, its unit
-and what it multiplies are in its docstring, which this page repeats.
+This page lists the constants that affect what Rinkside sees and decides, and how each was chosen.
+Numbers in the code are of three kinds:
 
-- *{judged}* No measurement is written down anywhere, and the value is round or follows from what it
-  means; the tests and the benchmarks pass with it.
-- *{not_recorded}* The value looks as if it had been found by trying or measuring; how is not
-  written down anywhere.
-- The commit is the one in which the constant, or the last of several, first has this value, as far
-  as it could be traced; `git show` tells what changed with it.
-- "Rendered" pictures are drawn by `simulation/`, "traced" ones path-traced by `training/`, the
+- **Physical facts** are in the code with their source: sizes of pieces, the printed rules, a
+  quantile of the normal distribution.
+- **Formats and limits** are in the code with their reason: the layout of a file or of a network's
+  output, the memory that a picture may take, the steps of a numerical method, how a page looks.
+- **Tuned values** could be different: thresholds, odds, tolerances, waiting times. Only these are
+  on this page.
+
+How to read the tables:
+
+- The meaning of a constant, its unit and what it multiplies come from its docstring.
+- *{judged}* No measurement is written down, and the value is round or follows from its meaning. The
+  tests and the benchmarks pass with it.
+- *{not_recorded}* The value looks measured or tried, but how is not written down.
+- The commit is the first one with this value (for several constants: of the last one), as far as it
+  could be traced. `git show` tells what changed with it.
+- "Rendered" pictures are drawn by `simulation/`, "traced" ones are path-traced by `training/`. The
   benchmark's photographs are those of [ACCURACY.md](ACCURACY.md). Seeds are those of their
   generators. [VISION.md](VISION.md) has the longer measurements.
 
-To change one: measure with the old value and the new one on pictures that nobody tunes to, change
-the code, write value and measurement into `docs/tuning.toml`, and run `make tuning`.
-`tests/test_tuning.py` fails where page and code differ.
+To change a constant:
+
+1. Measure with the old and the new value, on pictures that nobody tunes to.
+2. Change the code.
+3. Write value and measurement into `docs/tuning.toml`.
+4. Run `make tuning`. `tests/test_tuning.py` fails if page and code differ.
 
 | room | tuned | measured or derived | not recorded | by judgement | other numeric constants |
 |---|---|---|---|---|---|
