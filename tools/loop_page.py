@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -119,7 +120,8 @@ def _never() -> Iterator[str]:
     for rule in RULES:
         if rule.never_after:
             before = ", ".join(state.value for state in LoopState if state in rule.never_after)
-            yield f"- *{rule.state.value}* never directly follows {before}: {rule.because}."
+            line = f"- *{rule.state.value}* never directly follows {before}: {rule.because}."
+            yield textwrap.fill(line, 100, subsequent_indent="  ")
 
 
 def page() -> str:
