@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import resource
 import subprocess
 import sys
@@ -29,6 +30,20 @@ KINDS = {
     "icefloe": "IceFloe",
 }
 """Kinds of photographs, and the game that they show."""
+DIFFICULTIES = {
+    "room": "a room's light",
+    "sun": "hard low light",
+    "clutter": "clutter",
+    "low": "steep camera",
+    "dim": "dim, blurred",
+    "small": "small pictures",
+    "real": "smooth clear plastic",
+}
+"""Kinds of harder tables, and what makes them so."""
+SURE = 0.98
+"""A reading is confident if it, its colour, size and pose are at least this likely."""
+BESIDE_MM = 30.0
+"""Something unread this near to a mistake says that the reading is in doubt there."""
 RINKSIDE = str(Path(sys.executable).with_name("rinkside"))
 Spread = tuple[float, ...] | None
 """The median, the 95th percentile and the maximum; None where there is nothing to measure."""
@@ -43,6 +58,8 @@ class Scored(msgspec.Struct, frozen=True):
     score: dict[str, Any]
     wall_s: float = 0.0
     cpu_s: float = 0.0
+    confident_mistakes: int | None = None
+    """Mistakes at which nothing in the document expresses doubt."""
 
     @property
     def failed(self) -> bool:
@@ -72,6 +89,7 @@ class Scores(msgspec.Struct, frozen=True, omit_defaults=True):
     pose: float | None = None
     all_right: int | None = None
     """Photographs without a mistake."""
+    confident_mistakes: int | None = None
     base_mm: Spread = None
     tip_mm: Spread = None
     heading_deg: Spread = None
@@ -103,6 +121,11 @@ def folders(kind: str) -> list[Path]:
     return sorted(needs(BENCH / "cases").glob(f"{kind}-*"))
 
 
+def harder_folders(difficulty: str) -> list[Path]:
+    """The harder photographs of a difficulty, of all games."""
+    return sorted(needs(BENCH / "hard").glob(f"*-{difficulty}-*"))
+
+
 def observe(case: Path, with_empty: bool = False) -> tuple[dict[str, Any] | str, float, float]:
     """What the command prints of a case, or its complaint where it fails.
 
@@ -124,7 +147,31 @@ def observe(case: Path, with_empty: bool = False) -> tuple[dict[str, Any] | str,
 def read(case: Path, with_empty: bool = False) -> Scored:
     """A case, read by the command and scored."""
     answer, wall_s, cpu_s = observe(case, with_empty)
-    return Scored(score(case, answer), wall_s, cpu_s)
+    found = score(case, answer)
+    confident = None if isinstance(answer, str) else confident_mistakes(found, answer)
+    return Scored(found, wall_s, cpu_s, confident)
+
+
+def confident_mistakes(found: dict[str, Any], document: dict[str, Any]) -> int:
+    """How many mistakes of a score (of the scorer) the document tells without any doubt.
+
+    A missed piece counts if nothing unread is beside it, an invented or misread one if besides all
+    its probabilities are at least SURE.
+    """
+    return sum(_is_confident(wrong, document) for wrong in found["wrong"])
+
+
+def _is_confident(wrong: dict[str, Any], document: dict[str, Any]) -> bool:
+    missed, invented, at_mm = wrong.get("missed"), wrong.get("invented"), wrong.get("at")
+    if missed is None and invented is None and at_mm is None:
+        return False
+    place_mm = at_mm if at_mm is not None else (missed or invented)[3]
+    if any(math.dist(place_mm, other) <= BESIDE_MM for other in document.get("unread_mm", ())):
+        return False
+    if missed is not None:
+        return True
+    nearest = min(document["pieces"], key=lambda piece: math.dist(piece["base_mm"], place_mm))
+    return all(value >= SURE for value in nearest["probability"].values())
 
 
 def score(case: Path, heard: dict[str, Any] | str) -> dict[str, Any]:
@@ -147,6 +194,7 @@ def scores(title: str, read: Sequence[Scored]) -> Scores:
         pieces=told["pieces"],
         given_up=sum(one.failed for one in read),
         all_right=int(told["tables_all_right"].partition("/")[0]),
+        confident_mistakes=_sum(one.confident_mistakes for one in read),
         inside_95=told["inside_95_ellipse"],
         gap_inside_95=told.get("gap_inside_95"),
         counters=counters and (counters[2], counters[0]),
@@ -157,6 +205,12 @@ def scores(title: str, read: Sequence[Scored]) -> Scores:
         **{key: told[key] for key in ("recall", "precision", "colour", "size", "pose")},
         **{key: _spread(told.get(key)) for key in ("base_mm", "tip_mm", "heading_deg", "gap_mm")},
     )
+
+
+def _sum(values: Iterable[int | None]) -> int | None:
+    """None where none is known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
 
 
 def _spread(told: dict[str, float | None] | None) -> Spread:

@@ -7,12 +7,6 @@ from collections.abc import Iterable
 from table.messages import Message, msg, sentences
 
 
-def listed(things: Iterable[object], joint: str = "and", none: str = "nobody") -> str:
-    """`red`, `red and blue`, `red, yellow and blue`; `none` where there are none."""
-    *first, last = [*map(str, things)] or [none]
-    return f"{', '.join(first)} {joint} {last}" if first else last
-
-
 def cannot_be_read(place_mm: Iterable[float]) -> Message:
     """The sentence that something at a place (2,) cannot be read."""
     x, y = (f"{mm:.0f}" for mm in place_mm)

@@ -11,7 +11,17 @@ from collections.abc import Iterator
 import msgspec
 
 from benchmarks.harness import BENCH, Benchmark, NoOptions, Pairs
-from benchmarks.photographs import KINDS, Scored, Scores, folders, mistakes, read, scores
+from benchmarks.photographs import (
+    DIFFICULTIES,
+    KINDS,
+    Scored,
+    Scores,
+    folders,
+    harder_folders,
+    mistakes,
+    read,
+    scores,
+)
 
 EMPTY_HELPS = ("boule", "storm")
 """Kinds of which a picture of the empty table is used; boards with print on them are read without
@@ -24,10 +34,13 @@ class Photograph(msgspec.Struct, frozen=True):
 
     name: str
     with_empty: bool = False
+    harder: bool = False
 
     @property
     def title(self) -> str:
-        kind = self.name.partition("-")[0]
+        kind, second, *_ = self.name.split("-")
+        if self.harder:
+            return DIFFICULTIES[second]
         return f"{KINDS[kind]}{', empty table known' if self.with_empty else ''}"
 
 
@@ -36,19 +49,34 @@ class Summary(msgspec.Struct, frozen=True):
     mistakes: tuple[str, ...]
 
 
+class BothSummaries(msgspec.Struct, frozen=True):
+    """Of the first kinds of photographs, and of the harder ones by what makes them so."""
+
+    first: Summary
+    harder: Summary
+
+
 def cases(_options: NoOptions) -> Iterator[Photograph]:
     for kind in KINDS:
         for with_empty in (False, True) if kind in EMPTY_HELPS else (False,):
             for folder in folders(kind):
                 yield Photograph(folder.name, with_empty)
+    for difficulty in DIFFICULTIES:
+        for folder in harder_folders(difficulty):
+            yield Photograph(folder.name, harder=True)
 
 
 def run(case: Photograph) -> Scored:
-    return read(BENCH / "cases" / case.name, case.with_empty)
+    return read(BENCH / ("hard" if case.harder else "cases") / case.name, case.with_empty)
 
 
-def summarise(_options: NoOptions, pairs: Pairs) -> Summary:
-    return summary(pairs, [one for case, one in pairs if not case.with_empty])
+def summarise(_options: NoOptions, pairs: Pairs) -> BothSummaries:
+    first = [(case, one) for case, one in pairs if not case.harder]
+    harder = [(case, one) for case, one in pairs if case.harder]
+    return BothSummaries(
+        summary(first, [one for case, one in first if not case.with_empty]),
+        summary(harder, [one for _, one in harder]),
+    )
 
 
 def summary(pairs: Pairs, together: list[Scored]) -> Summary:

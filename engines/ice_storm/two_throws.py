@@ -28,8 +28,7 @@ from engines.ice_storm.throw_verdicts import ask_colour, evidence_of, not_seen_o
 from engines.occlusion import NOT_SO
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, refusal
 from table.clearance import clearance
-from table.listing import listed
-from table.messages import msg, phrases, sentences
+from table.messages import any_of, msg, phrases, sentences
 from table.observation import SURE, SeenPiece
 
 SURELY_ANOTHERS = 0.9999
@@ -129,7 +128,7 @@ def moved_and_misread(
     message = msg(
         "Is what looks like a new {colour} piece {pieces}, which was moved?",
         colour=colour,
-        pieces=listed((gone.name for gone in lost), "or"),
+        pieces=any_of((gone.name for gone in lost), "piece"),
     )
     choices = [Choice(text, counted(throw)) for text, throw in read]
     choices.append(
