@@ -99,7 +99,8 @@ class SimilarColours:
     def message(self) -> Message:
         """How close they are, as a part of a sentence."""
         return phrase(
-            "{colour} and {colour2} are close here: {n} of 100 pieces would be taken for the other",
+            "{colour} and {colour2} look alike here: {n} of 100 pyramids would be mistaken"
+            " for the other",
             colour=self.one,
             colour2=self.other,
             n=f"{100 * self.share:.0f}",
@@ -123,7 +124,7 @@ def shown_pieces(image: Image, setup: Setup) -> list[MeasuredPiece]:
     if hand_over(sight, setup):
         raise InputError(
             msg(
-                "expected pieces and nothing else, but a hand or an arm is over the board; take"
+                "expected only pyramids, but a hand or an arm is over the board; take"
                 " another picture"
             )
         )
@@ -153,11 +154,11 @@ def in_order(
     for left, right in pairwise(shown):
         if right.place_mm[0] - left.place_mm[0] < APART_MM:
             behind = phrase(
-                "the pieces at {raw} and {raw2} lie one behind the other", raw=left, raw2=right
+                "the pyramids at {raw} and {raw2} are one behind the other", raw=left, raw2=right
             )
             raise InputError(
                 msg(
-                    "expected pieces side by side, but {text}; move one to the side and"
+                    "expected pyramids side by side, but {text}; move one to the side and"
                     " take another picture",
                     text=behind,
                 )
@@ -167,8 +168,8 @@ def in_order(
         if score[looks] - score[setup.colours.index(colour)] > UNLIKE_MARGIN:
             raise InputError(
                 msg(
-                    "expected pieces in the order that --order says, but the piece at"
-                    " {raw}, {colour} by that, looks {colour2}",
+                    "expected pyramids in the order of --order, but the one at {raw} should"
+                    " be {colour} and looks {colour2}",
                     raw=one,
                     colour=colour,
                     colour2=setup.colours[looks],
@@ -191,9 +192,9 @@ def by_palette(shown: Sequence[MeasuredPiece], setup: Setup) -> dict[str, Measur
             other = shown[given.index(looks)]
             raise InputError(
                 msg(
-                    "expected one piece of each colour, but the pieces at {raw} and {raw2} both"
-                    " look {colour}, and none looks {colour2}; if there is one of each, say which:"
-                    " --order",
+                    "expected one pyramid of each colour, but those at {raw} and {raw2}"
+                    " both look {colour}, and none looks {colour2}; if there is one of"
+                    " each, give the order: --order",
                     raw=shown[k],
                     raw2=other,
                     colour=setup.colours[looks],
@@ -208,8 +209,8 @@ def by_palette(shown: Sequence[MeasuredPiece], setup: Setup) -> dict[str, Measur
         if total - others[range(len(rival)), rival].sum() < SURE_MARGIN:
             raise InputError(
                 msg(
-                    "expected colours that can be told apart, but the piece at {raw} may be"
-                    " {colour} or {colour2}; say which piece is which, from left to right: --order",
+                    "expected colours that can be told apart, but the pyramid at {raw} may"
+                    " be {colour} or {colour2}; give the order from left to right: --order",
                     raw=shown[k],
                     colour=setup.colours[colour],
                     colour2=setup.colours[rival[k]],
@@ -239,15 +240,15 @@ def _check_count(shown: Sequence[MeasuredPiece], colours: Sequence[str]) -> None
         wanted: dict[str, object] = {"n": len(colours), "players": in_a_row(colours, "colour")}
         raise InputError(
             msg(
-                "expected one piece of each of {n} colours ({players}) on the board, saw {n2}: at"
-                " {raw}",
+                "expected one pyramid of each of {n} colours ({players}) on the board,"
+                " found {n2}: at {raw}",
                 n2=len(shown),
                 raw=", ".join(map(str, shown)),
                 **wanted,
             )
             if shown
             else msg(
-                "expected one piece of each of {n} colours ({players}) on the board, saw none",
+                "expected one pyramid of each of {n} colours ({players}) on the board, found none",
                 **wanted,
             )
         )
@@ -305,9 +306,9 @@ def close_pairs(setup: Setup, ground: Array) -> list[SimilarColours]:
         if share > SAME_SHARE:
             raise InputError(
                 msg(
-                    "expected one piece of each colour, but {colour} and {colour2} cannot be told"
-                    " apart by what was shown ({n} of 100 pieces would be taken for the other); is"
-                    " one of the pieces of the other's colour?",
+                    "expected one pyramid of each colour, but {colour} and {colour2} cannot"
+                    " be told apart ({n} of 100 pyramids would be mistaken for the other);"
+                    " do two pyramids have the same colour?",
                     colour=one,
                     colour2=other,
                     n=f"{100 * share:.0f}",

@@ -134,9 +134,7 @@ class TableWizard:
         """
         with self._changed:
             if self._job is not None:
-                raise InputError(
-                    msg("one thing after the other: wait until what is at work is done")
-                )
+                raise InputError(msg("another job is running: wait until it is done"))
             self._job = job
             self._refusals.pop(job, None)
             self._lens = LensGuide() if job == "lens" else self._lens
@@ -157,14 +155,14 @@ class TableWizard:
         as the refusal of the job; the page goes on.
         """
         with closing(self._camera):
-            no_more = msg("It has no more pictures.")
+            no_more = msg("No more pictures.")
             try:
                 for frame in frames(self._camera, self._stopping, self._lose):
                     self._lost = ""
                     self._see(frame)
                     self._stopping.wait(LOOK_S)
             except CannotGoOn as error:
-                no_more = msg("It cannot be used: {text}", text=error.message)
+                no_more = msg("The camera cannot be used: {text}", text=error.message)
             while not self._stopping.is_set():
                 self._lost = no_more
                 with self._changed:
@@ -185,9 +183,9 @@ class TableWizard:
 
     def _lose(self, error: CameraLost, retry_s: float) -> None:
         self._lost = msg(
-            "It is lost ({text}); trying again in {mm} s.", text=error.message, mm=f"{retry_s:g}"
+            "Connection lost ({text}); retrying in {mm} s.", text=error.message, mm=f"{retry_s:g}"
         )
-        self._end(msg("the camera is lost: try again when it is back"))
+        self._end(msg("camera lost: try again when it is back"))
         self._pause(retry_s)
 
     def _see(self, frame: Frame) -> None:
@@ -199,7 +197,7 @@ class TableWizard:
             except Exception as error:
                 logger.info("a picture of %s cannot be looked at", self.name, exc_info=True)
                 self._lost = msg(
-                    "Its picture cannot be looked at ({raw}).", raw=error_summary(error)
+                    "The picture could not be checked ({raw}).", raw=error_summary(error)
                 )
         self._work()
 
@@ -244,7 +242,7 @@ class TableWizard:
             self._end(message_of(error))
         except Exception as error:
             logger.info("%s went wrong", job, exc_info=True)
-            self._end(msg("that went wrong: {raw}", raw=error_summary(error)))
+            self._end(msg("something went wrong: {raw}", raw=error_summary(error)))
         else:
             self._end("")
 
@@ -279,7 +277,10 @@ class TableWizard:
             (
                 msg("{raw}: written.", raw=path.name),
                 *file.advice,
-                msg("Put the target away, go back, and measure cards and board anew."),
+                msg(
+                    "Put the target away, go back, and measure the corner cards and the board"
+                    " again."
+                ),
             )
         )
 
@@ -303,7 +304,8 @@ class TableWizard:
         pairs = close_pairs(setup, np.median([one.ground for one in shown], axis=0))
         self._file.replace(setup)
         self._close = sentences(*(as_sentence(pair.message) for pair in pairs)) or msg(
-            "No two of them are close here: fewer than 1 of 100 pieces would be taken for another."
+            "No two colours look alike here: fewer than 1 of 100 pyramids would be mistaken"
+            " for another."
         )
 
     def _camera_step(self) -> Step:
@@ -317,7 +319,7 @@ class TableWizard:
                 if self._lost
                 else (message,)
                 if self._frame
-                else (message, msg("Waiting for its first picture."))
+                else (message, msg("Waiting for the first picture."))
             ),
         )
 
@@ -334,7 +336,7 @@ class TableWizard:
                 good=True,
                 message=(
                     _lens_said(self._new_lens.camera),
-                    msg("It is used once cards and board are measured anew."),
+                    msg("It will be used once the corner cards and the board are measured again."),
                 ),
             )
         return step
@@ -345,18 +347,26 @@ class TableWizard:
             return self._step(
                 "table",
                 False,
-                (msg("Its cards were measured through the lens before: measure them anew."),),
+                (
+                    msg(
+                        "The corner cards were measured with the previous lens: measure them again."
+                    ),
+                ),
             )
         if checked is None:
-            return self._step("table", None, (msg("Not looked at yet."),))
+            return self._step("table", None, (msg("Not checked yet."),))
         if checked.message:
             return self._step("table", False, tuple(map(as_sentence, checked.message)))
         gap = (
-            (msg("A gap is read to ± {mm} mm here.", mm=f"{self._gap_mm:.1f}"),)
+            (msg("Gaps are accurate to ± {mm} mm here.", mm=f"{self._gap_mm:.1f}"),)
             if self._gap_mm
             else ()
         )
-        return self._step("table", True, (msg("Cards and board lie where the table says."), *gap))
+        return self._step(
+            "table",
+            True,
+            (msg("The corner cards and the board are where the table file says."), *gap),
+        )
 
     def _colours_step(self) -> Step:
         learned = [colour.colour for colour in self._file.setup.learned_colours]
@@ -364,7 +374,7 @@ class TableWizard:
             return self._step(
                 "colours",
                 None,
-                (msg("As they are sold: {players}.", players=self._file.setup.colours),),
+                (msg("Standard colours, as sold: {players}.", players=self._file.setup.colours),),
             )
         return self._step(
             "colours",
@@ -402,8 +412,8 @@ def _written(path: Path) -> str:
 def _lens_said(lens: Lens) -> str:
     """A sentence on what is known of a lens."""
     if lens.first_estimate:
-        return msg("A first estimate: lengths are coarse until it is calibrated.")
+        return msg("First estimate only: lengths are rough until the lens is calibrated.")
     if lens.covariance:
         focal_px, sigma_px = lens.matrix[0][0], float(np.sqrt(lens.covariance[0][0]))
-        return msg("Calibrated: its focal length is {mm} px.", mm=fine_margin(focal_px, sigma_px))
-    return msg("Taken as exact: the table does not tell its ±.")
+        return msg("Calibrated: focal length {mm} px.", mm=fine_margin(focal_px, sigma_px))
+    return msg("Lens not calibrated here (no ± given); results may be off.")

@@ -144,8 +144,8 @@ def _strip(
         return (
             "",
             msg(
-                "hardware.lamps.leds: expected {n} lamps or less, as WLED has, those of dice"
-                " included, got {n2}",
+                "hardware.lamps.leds: expected at most {n} lamps (WLED has that many, dice"
+                " included), got {n2}",
                 n=found.lamps,
                 n2=wanted,
             ),
@@ -170,8 +170,8 @@ def ask_board(settings: HardwareSettings, pause: Callable[[float], object]) -> H
     if found is None:
         raise InputError(
             msg(
-                "hardware.board: expected a board that answers, got none at {raw}: is"
-                " its program on it (docs/HARDWARE.md)?",
+                "hardware.board: expected an answer from the board at {raw}, got none; is"
+                " its program installed (docs/HARDWARE.md)?",
                 raw=repr(settings.board),
             )
         )
@@ -187,8 +187,8 @@ def _board(
             return (
                 "",
                 msg(
-                    "hardware.lamps.players: expected {n} or less, as the board has {n2} lamps,"
-                    " got {n3}",
+                    "hardware.lamps.players: expected at most {n}, because the board has"
+                    " {n2} lamps, got {n3}",
                     n=found.lamps - 1,
                     n2=found.lamps,
                     n3=players,
@@ -198,7 +198,8 @@ def _board(
             return (
                 "",
                 msg(
-                    "hardware.dice.count: expected {n} or less, as the board has, got {n2}",
+                    "hardware.dice.count: expected at most {n}, the number that the board"
+                    " has, got {n2}",
                     n=found.dice,
                     n2=count,
                 ),

@@ -143,7 +143,8 @@ def firmware(board: str, folder: Path) -> None:
     if path.exists():
         raise InputError(
             msg(
-                "{path}: a file of this name exists already; name another folder, or move it away",
+                "{path}: a file with this name already exists; give another folder, or move"
+                " the file away",
                 path=path,
             )
         )
@@ -179,7 +180,9 @@ def check(path: Path, table_path: Path | None) -> None:
             for part, why in rig.troubles.items()
         ]
     if not tried:
-        raise InputError(msg("{path}: hardware: expected something to try, got no part", path=path))
+        raise InputError(
+            msg("{path}: hardware: expected at least one part to test, got none", path=path)
+        )
     say(f"Not working: {'; '.join(failed)}" if failed else "Everything works.")
     if failed:
         raise SystemExit(1)

@@ -86,7 +86,7 @@ def list_sessions(path: Path | None, as_json: bool) -> None:
             remarks,
         )
         table.add_row(*map(escape, cells))
-    console().print(table if sessions else "Nothing was refereed yet.")
+    console().print(table if sessions else "No sessions yet.")
 
 
 @log.command()
@@ -106,7 +106,7 @@ def show(session: int | None, path: Path | None, as_json: bool) -> None:
     table.add_column("time", justify="right")
     table.add_column("what")
     table.add_column("said")
-    table.add_column("rests on")
+    table.add_column("based on")
     for record, document in zip(records, documents, strict=True):
         what = " ".join(
             filter(
@@ -282,7 +282,7 @@ def players(simulated: bool, path: Path | None, as_json: bool) -> None:
         gap = "" if row.median_gap_mm is None else f"{row.median_gap_mm:.1f} mm"
         cells = (row.game, row.player, *numbers, len(row.throws) or "", gap, _nearest(row.best))
         table.add_row(*(escape(str(cell)) for cell in cells))
-    console().print(table if rows else "Nothing was refereed yet.")
+    console().print(table if rows else "No sessions yet.")
 
 
 def _played(path: Path | None) -> list[PlayedGame]:
@@ -296,7 +296,7 @@ def _played(path: Path | None) -> list[PlayedGame]:
             try:
                 games += games_of(reader, summary.session, GAMES)
             except InputError as error:
-                complain(msg("left out: {text}", text=error.message))
+                complain(msg("skipped: {text}", text=error.message))
     return games
 
 
@@ -333,7 +333,7 @@ def latest(reader: LogReader) -> int:
     sessions = reader.sessions()
     if not sessions:
         raise InputError(
-            msg("{path}: expected a session, but nothing was refereed yet", path=reader.path)
+            msg("{path}: expected a session, but nothing has been refereed yet", path=reader.path)
         )
     return sessions[-1].session
 

@@ -54,7 +54,7 @@ def ready_folder(folder: Path | None = None) -> Path:
     except OSError as error:
         raise InputError(
             msg(
-                "{folder}: expected a folder that can be made and written to ({raw})",
+                "{folder}: expected a folder that can be created and written to ({raw})",
                 folder=folder,
                 raw=error.strerror,
             )

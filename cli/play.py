@@ -280,23 +280,20 @@ def _check_together(set_up: bool, resume: int | None, new_lens: bool, begins: st
     """Raises InputError for options that contradict each other."""
     if set_up and resume is not None:
         raise InputError(
-            msg(
-                "--set-up: expected a session that begins; one that is resumed is"
-                " played on as it was begun"
-            )
+            msg("--set-up: expected a new session; a resumed session continues as it began")
         )
     if new_lens and resume is None:
         raise InputError(
             msg(
-                "--new-lens: expected --resume SESSION with it; a session that begins"
-                " has no other lens"
+                "--new-lens: expected together with --resume SESSION; a new session has no"
+                " other lens"
             )
         )
     if begins and (set_up or resume is not None):
         raise InputError(
             msg(
-                "--begins: expected a session that begins, and is not set up on a page:"
-                " there people choose it"
+                "--begins: expected a new session that is not set up on a page; the page"
+                " itself asks for it"
             )
         )
 
@@ -327,7 +324,7 @@ def _chosen(
     def opened(choice: Choice) -> SessionStarted:
         if table.busy:
             raise InputError(
-                msg("the table is being made ready: wait until that is done, then begin")
+                msg("the table is still being prepared: wait until that is done, then begin")
             )
         return _opening(choice, table.setup, table)
 
@@ -414,7 +411,10 @@ def _referee(session: Session, maker: RefereeFactory, referee: Referee, panel: _
         # Python cannot end while a thread is inside a device or OpenCV; the log survives a process
         # that is cut off.
         complain(
-            msg("the camera does not answer and was left; everything that was shown is in the log")
+            msg(
+                "the camera does not answer, so Rinkside stopped without waiting for it;"
+                " everything that was shown is in the log"
+            )
         )
         os._exit(2)
     if failed:

@@ -81,7 +81,7 @@ def _round(text: str) -> int:
 def _pips(text: str) -> int:
     if text not in tuple("0123456"):
         raise InvalidNotation(
-            msg("expected a die of 1 to 6, or 0 for an empty face, got {raw}", raw=repr(text))
+            msg("expected a die roll of 1 to 6, or 0 for the empty face, got {raw}", raw=repr(text))
         )
     return int(text)
 
@@ -295,17 +295,17 @@ class RolledFirst:
             return Violation(
                 "begins.decided",
                 clause,
-                msg("Who begins is decided: {player}.", player=state.players[0]),
+                msg("{player} begins; that is already decided.", player=state.players[0]),
             )
         if not isinstance(move, BeginMove):
             return Violation(
-                "begins.first", clause, sentences(msg("Who begins is decided first."), turn(state))
+                "begins.first", clause, sentences(msg("First decide who begins."), turn(state))
             )
         if move.player not in state.players:
             return Violation(
                 "begins.player",
                 clause,
-                sentences(msg("{player} does not play.", player=move.player), turn(state)),
+                sentences(msg("{player} is not in this game.", player=move.player), turn(state)),
             )
         if move.player in state.resigned:
             return Violation(
@@ -391,7 +391,7 @@ class RolledFirst:
         """As `Rules.options`: those who are yet to roll."""
         if not isinstance(state, Rolling):
             return self.game.options(state)
-        return tuple(Option(player, msg("rolls for who begins")) for player in state.due)
+        return tuple(Option(player, msg("rolls to see who begins")) for player in state.due)
 
     def trace(self, state: Any, move: Any) -> tuple[Mark, ...]:
         """As `Rules.trace`."""
@@ -425,7 +425,7 @@ class RolledFirst:
             )  # raises where the game would never understand it
             return Waiting(
                 code="begins.first",
-                message=sentences(msg("Who begins is decided first."), turn(state)),
+                message=sentences(msg("First decide who begins."), turn(state)),
                 rests_on=rests_on,
             )
         form = read_heard(heard, DieSaid)
@@ -517,8 +517,8 @@ def turn(state: Rolling) -> Message:
     """Who rolls: the first of them where one die is passed on, and where a camera reads it."""
     first, *others = state.due
     if not others:
-        return msg("{player} rolls for who begins.", player=first)
-    return msg("{player} rolls for who begins, then {players}.", player=first, players=others)
+        return msg("{player} rolls to see who begins.", player=first)
+    return msg("{player} rolls to see who begins, then {players}.", player=first, players=others)
 
 
 def _cannot_roll(state: Rolling, move: BeginRoll, clause: str, has_null: bool) -> Violation | None:
@@ -529,7 +529,7 @@ def _cannot_roll(state: Rolling, move: BeginRoll, clause: str, has_null: bool) -
             "begins.round",
             clause,
             sentences(
-                msg("Round {n} is rolled, not {n2}.", n=len(state.rounds), n2=move.round),
+                msg("This is roll-off round {n}, not {n2}.", n=len(state.rounds), n2=move.round),
                 turn(state),
             ),
         )
@@ -539,7 +539,7 @@ def _cannot_roll(state: Rolling, move: BeginRoll, clause: str, has_null: bool) -
             clause,
             sentences(
                 msg(
-                    "{player} does not roll again: {players} tie.",
+                    "{player} does not roll again: {players} are tied.",
                     player=move.player,
                     players=list(shown),
                 ),
@@ -555,13 +555,16 @@ def _cannot_roll(state: Rolling, move: BeginRoll, clause: str, has_null: bool) -
         return Violation("begins.twice", clause, sentences(already, turn(state)))
     if not has_null and move.pips == NULL:
         return Violation(
-            "begins.die", clause, sentences(msg("A die shows 1 to 6 here."), turn(state))
+            "begins.die", clause, sentences(msg("In this game a die shows 1 to 6."), turn(state))
         )
     if _mixed({*(pips for one in state.rounds for _, pips in one), move.pips}):
         return Violation(
             "begins.die",
             clause,
-            sentences(msg("A die with a 6 has no null: all roll dice of one kind."), turn(state)),
+            sentences(
+                msg("A die with a 6 has no null: everyone must roll the same kind of die."),
+                turn(state),
+            ),
         )
     return None
 

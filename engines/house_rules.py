@@ -37,7 +37,7 @@ def choose(rulings: tuple[HouseRule, ...], given: Mapping[str, str]) -> Chosen:
         if name not in names:
             raise InputError(
                 msg(
-                    "rulings: expected names among {raw}, got {raw2}",
+                    "rulings: expected one of the names {raw}, got {raw2}",
                     raw=", ".join(names),
                     raw2=repr(name),
                 )

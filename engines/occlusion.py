@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable
 from engines.verdict import Choice
 from table.messages import msg
 
-NONE_OF_THESE = Choice(msg("None of these: put it right"), ())
-NOT_SO = Choice(msg("Not so: put it right"), ())
+NONE_OF_THESE = Choice(msg("None of these: fix the table"), ())
+NOT_SO = Choice(msg("No, something else: fix the table"), ())
 
 
 def mostly_seen(unseen: Collection[object], count: int) -> bool:

@@ -282,8 +282,8 @@ def _check_pins(settings: HardwareSettings, where: str) -> None:
         if pin not in HEADER:
             raise InputError(
                 msg(
-                    "{where}: {setting}: expected a GPIO of the header, 2 to 27 (not the"
-                    " place on the header), got {raw}",
+                    "{where}: {setting}: expected a GPIO number from 2 to 27 (not the pin"
+                    " position on the header), got {raw}",
                     where=where,
                     setting=setting,
                     raw=pin,
@@ -292,7 +292,8 @@ def _check_pins(settings: HardwareSettings, where: str) -> None:
         if first.get(pin) == setting:
             raise InputError(
                 msg(
-                    "{where}: {setting}: expected a pin for each part of it, got GPIO {raw} twice",
+                    "{where}: {setting}: expected a different pin for each part, got GPIO"
+                    " {raw} twice",
                     where=where,
                     setting=setting,
                     raw=pin,
@@ -302,7 +303,7 @@ def _check_pins(settings: HardwareSettings, where: str) -> None:
             raise InputError(
                 msg(
                     "{where}: {setting}: expected a pin of its own, got GPIO {raw}, which"
-                    " {raw2} uses already",
+                    " {raw2} already uses",
                     where=where,
                     setting=setting,
                     raw=pin,
@@ -336,7 +337,7 @@ def _check_ports(settings: HardwareSettings, where: str) -> None:
             raise InputError(
                 msg(
                     "{where}: hardware.board: expected the serial port of the board that"
-                    " hardware.{raw} is on, got none",
+                    " hardware.{raw} uses, got none",
                     where=where,
                     raw=part,
                 )
@@ -344,8 +345,8 @@ def _check_ports(settings: HardwareSettings, where: str) -> None:
     if isinstance(settings.dice, WledDiceSettings) and not isinstance(settings.lamps, WledSettings):
         raise InputError(
             msg(
-                "{where}: hardware.dice.kind: expected another kind: 'wled' dice end"
-                " the strip of hardware.lamps, and there is none",
+                "{where}: hardware.dice.kind: expected another kind: 'wled' dice are the"
+                " end of the strip of hardware.lamps, but there is no strip",
                 where=where,
             )
         )
@@ -356,8 +357,8 @@ def _claim(ports: dict[str, str], setting: str, device: str, where: str) -> None
     if real in ports:
         raise InputError(
             msg(
-                "{where}: {setting}: expected a port of its own, got {raw}, which"
-                " {raw2} uses already",
+                "{where}: {setting}: expected a port of its own, got {raw}, which {raw2}"
+                " already uses",
                 where=where,
                 setting=setting,
                 raw=quoted(device, MOST_DEVICE),
@@ -372,8 +373,8 @@ def _check_signals(settings: HardwareSettings, where: str) -> None:
         if not settings.lamps.presets:
             raise InputError(
                 msg(
-                    "{where}: hardware.lamps.presets: expected a preset for one signal or"
-                    " more ({raw}), got none",
+                    "{where}: hardware.lamps.presets: expected a preset for at least one"
+                    " signal ({raw}), got none",
                     where=where,
                     raw=", ".join(SIGNALS),
                 )

@@ -72,7 +72,9 @@ class SimulatedCamera:
         """
         if period_ms < 1:
             raise InputError(
-                msg("camera: simulated: expected a period of 1 ms or more, got {n} ms", n=period_ms)
+                msg(
+                    "camera: simulated: expected a period of at least 1 ms, got {n} ms", n=period_ms
+                )
             )
         self.name: str = phrase("simulated camera")
         self._pictures = before(setup, place)
@@ -105,14 +107,14 @@ def open_camera(argument: str, setup: Setup | None) -> SimulatedCamera:
     if setup is None:
         raise InputError(
             msg(
-                "camera: expected a camera that looks at a target, got simulated, which"
-                " shows tables only"
+                "camera: expected a camera that can look at a target, got simulated, which"
+                " only shows tables"
             )
         )
     if not (argument.isascii() and argument.isdigit()):
         raise InputError(
             msg(
-                "camera: simulated: expected a number to make the table from, such as"
+                "camera: simulated: expected a number to generate the table from, such as"
                 " simulated:7, got {raw}",
                 raw=repr(argument),
             )

@@ -158,11 +158,11 @@ WORDS = {
 }
 """The values that the text fields of a board may have."""
 _KINDS = {
-    Open: phrase("a board of kind open"),
-    Chessboard: phrase("a board of kind chessboard"),
-    Hex: phrase("a board of kind hex"),
-    Coasters: phrase("a board of kind coasters"),
-    Tiles: phrase("a board of kind tiles"),
+    Open: phrase("an open board"),
+    Chessboard: phrase("a chessboard"),
+    Hex: phrase("a hex board"),
+    Coasters: phrase("a board of coasters"),
+    Tiles: phrase("a board of tiles"),
 }
 
 

@@ -94,7 +94,7 @@ def read_bytes(path: Path, expected: str, most_bytes: int) -> bytes:
     if max(about.st_size, len(data)) > most_bytes:
         raise InputError(
             msg(
-                "{path}: expected {text}, {raw} at most, got a larger file",
+                "{path}: expected {text}, at most {raw}, got a larger file",
                 path=path,
                 text=expected,
                 raw=_size(most_bytes),
@@ -177,10 +177,7 @@ def parse_json(text: str | bytes, where: str, place: str = "") -> Any:
         document = json.loads(text)
     except RecursionError as error:
         raise InputError(
-            msg(
-                "{where}: expected JSON, got lists or objects inside each other without end",
-                where=where,
-            )
+            msg("{where}: expected JSON, got endlessly nested lists or objects", where=where)
         ) from error
     except ValueError as error:
         raise InputError(
@@ -197,16 +194,13 @@ def parse_toml(text: str, where: str, place: str = "") -> JsonObject:
     """
     if _LONG_KEY.search(text):
         raise InputError(
-            msg("{where}: expected TOML: a key has 15 parts at most (a.b.c has 3)", where=where)
+            msg("{where}: expected TOML: a key has at most 15 parts (a.b.c has 3)", where=where)
         )
     try:
         document = tomllib.loads(text)
     except RecursionError as error:
         raise InputError(
-            msg(
-                "{where}: expected TOML, got lists or tables inside each other without end",
-                where=where,
-            )
+            msg("{where}: expected TOML, got endlessly nested lists or tables", where=where)
         ) from error
     except ValueError as error:  # TOMLDecodeError, and numbers of too many digits
         raise InputError(
@@ -226,7 +220,7 @@ def check_plain(document: Any, where: str, most_depth: int = MOST_DEPTH) -> None
         if isinstance(node, dict | list) and len(path) >= most_depth:
             raise InputError(
                 msg(
-                    "{where}: expected {n} lists or objects inside each other at most, got more",
+                    "{where}: expected at most {n} levels of nested lists or objects, got more",
                     where=where,
                     n=most_depth,
                 )
@@ -236,7 +230,7 @@ def check_plain(document: Any, where: str, most_depth: int = MOST_DEPTH) -> None
         if isinstance(node, int) and abs(node) > MOST_NUMBER:
             raise InputError(
                 msg(
-                    "{where}: {raw}: expected a number up to {n}, got one of {n2} bits",
+                    "{where}: {raw}: expected a number up to {n}, got one with {n2} bits",
                     where=where,
                     raw=_place(path),
                     n=MOST_NUMBER,
@@ -306,7 +300,7 @@ def check_output(out: Path, *inputs: Path | None) -> None:
     It is refused too where it is one of the files that are read for it.
     """
     if out.is_dir() or not out.parent.is_dir():
-        raise InputError(msg("{out}: expected the name of a file in a folder that exists", out=out))
+        raise InputError(msg("{out}: expected the name of a file in an existing folder", out=out))
     _check_regular(out)
     for path in inputs:
         if path is not None and (
@@ -315,7 +309,7 @@ def check_output(out: Path, *inputs: Path | None) -> None:
         ):
             raise InputError(
                 msg(
-                    "{out}: expected another file to write than {path}, which is read for it",
+                    "{out}: expected an output file other than {path}, which is an input",
                     out=out,
                     path=path,
                 )
@@ -467,7 +461,7 @@ def _expected(what: str, unit: str) -> Message:
         for other in others:
             first = phrase("{text} or {text2}", text=first, text2=other)
         return first
-    return phrase("a value that is known")
+    return phrase("a known value")
 
 
 def _limited(sign: str, amount: str) -> Message:

@@ -143,4 +143,4 @@ def measuring() -> tuple[str, Measuring]:
     for name, facts in all_table_facts().items():
         if facts.measuring is not None:
             return _title(name), facts.measuring
-    raise InputError(msg("expected a game that measures from a target, none is installed"))
+    raise InputError(msg("expected a game that measures from a target, but none is installed"))

@@ -11,7 +11,7 @@ def cannot_be_read(place_mm: Iterable[float]) -> Message:
     """The sentence that something at a place (2,) cannot be read."""
     x, y = (f"{mm:.0f}" for mm in place_mm)
     return sentences(
-        msg("Something lies at ({n}, {n2}) mm that cannot be read.", n=x, n2=y),
+        msg("Rinkside cannot read what is at ({n}, {n2}) mm.", n=x, n2=y),
         msg("Show it more clearly."),
     )
 

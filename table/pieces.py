@@ -126,7 +126,7 @@ def load_piece_set(name: str, beside: Path | None = None) -> PieceSet:
     """
     if name.endswith(".toml"):
         path = (beside or Path()) / name
-        where, text = path.name, read_text(path, phrase("a file of piece sizes"), MOST_TOML_BYTES)
+        where, text = path.name, read_text(path, phrase("a file of pyramid sizes"), MOST_TOML_BYTES)
     else:
         built_in = sorted(
             entry.name[:-5]
@@ -136,7 +136,7 @@ def load_piece_set(name: str, beside: Path | None = None) -> PieceSet:
         if name not in built_in:
             raise InputError(
                 msg(
-                    "expected pieces of {raw}, or a .toml file of your own, got {raw2}",
+                    "expected pyramids of {raw}, or your own .toml file, got {raw2}",
                     raw=" or ".join(built_in),
                     raw2=quoted(name),
                 )

@@ -339,7 +339,8 @@ def _check_lens(lens: Lens, where: str) -> None:
     if (size := len(lens.covariance)) > 4 + count:
         raise InputError(
             msg(
-                "{where}: camera.covariance: expected {n} rows or fewer, one a parameter, got {n2}",
+                "{where}: camera.covariance: expected at most {n} rows, one per parameter,"
+                " got {n2}",
                 where=where,
                 n=4 + count,
                 n2=size,
@@ -405,7 +406,7 @@ def _check_fiducials(fiducials: Fiducials, where: str) -> None:
         if (size := len(fiducials.covariance)) != 3 * len(fiducials.markers):
             raise InputError(
                 msg(
-                    "{where}: fiducials.covariance: expected {n} rows, 3 a marker, got {n2}",
+                    "{where}: fiducials.covariance: expected {n} rows, 3 per marker, got {n2}",
                     where=where,
                     n=3 * len(fiducials.markers),
                     n2=size,
@@ -430,7 +431,7 @@ def _check_apart(fiducials: Fiducials, where: str) -> None:
         if ids[other] in ids[:other]:
             raise InputError(
                 msg(
-                    "{place}.id: expected an id of its own, got {n}, which marker [{n2}] has too",
+                    "{place}.id: expected a unique id, got {n}, which marker [{n2}] also has",
                     place=place,
                     n=ids[other],
                     n2=ids.index(ids[other]),
@@ -440,8 +441,8 @@ def _check_apart(fiducials: Fiducials, where: str) -> None:
         if len(near := np.flatnonzero(apart_mm < (sides_mm[:other] + sides_mm[other]) / 2)):
             raise InputError(
                 msg(
-                    "{place}.corners_mm: expected a place of its own, got one {mm} mm from"
-                    " marker [{n}]",
+                    "{place}.corners_mm: expected a position of its own, got one {mm} mm"
+                    " from marker [{n}]",
                     place=place,
                     mm=f"{apart_mm[near[0]]:.1f}",
                     n=near[0],
@@ -463,8 +464,8 @@ def _check_square(corners_mm: Array, place: str) -> None:
         )
         raise InputError(
             msg(
-                "{place}: expected the corners of a square of 5 mm or more, got sides of {text} and"
-                " diagonals of {text2} mm",
+                "{place}: expected the corners of a square of at least 5 mm, got sides of"
+                " {text} and diagonals of {text2} mm",
                 place=place,
                 text=got,
                 text2=across,
@@ -473,8 +474,8 @@ def _check_square(corners_mm: Array, place: str) -> None:
     if signed_area(corners_mm) > 0:
         raise InputError(
             msg(
-                "{place}: expected corners clockwise from the marker's own top left,"
-                " got them counter-clockwise",
+                "{place}: expected corners clockwise from the marker's own top left, got"
+                " counter-clockwise ones",
                 place=place,
             )
         )
@@ -487,8 +488,8 @@ def _check_board(board: Board, where: str) -> None:
     ):
         raise InputError(
             msg(
-                "{where}: board.outline_mm: expected an outline around {n} mm² or"
-                " more, got {n2} mm²",
+                "{where}: board.outline_mm: expected an outline around at least {n} mm²,"
+                " got {n2} mm²",
                 where=where,
                 n=SMALLEST_GROUND_MM2,
                 n2=f"{abs(area_mm2):.0f}",

@@ -119,7 +119,7 @@ def test_its_board_is_printed_and_becomes_a_table(site: Path, tmp_path: Path) ->
         *("--out", str(tmp_path / "no.json")),
     )
     assert told.returncode == 2
-    expected = "--game: expected one for this board (ice_storm, heap), got 'icefloe'"
+    expected = "--game: expected a game for this board (ice_storm, heap), got 'icefloe'"
     assert told.stderr == f"rinkside: {expected}\n"
 
 

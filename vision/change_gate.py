@@ -51,7 +51,7 @@ APART_SIGMAS = 4.0
 """Readings farther apart than this, in place and heading, are different pieces."""
 MOVED_PX = 2.0
 """A camera has moved if a corner of the board has shifted by this much."""
-NOT_AT_REST = phrase("the picture has not come to rest yet")
+NOT_AT_REST = phrase("the picture is not still yet")
 """Why an image that changes is not read."""
 CHANGED_PIXELS = 6
 """Least number of changed pixels in one spot for a change."""

@@ -36,7 +36,7 @@ def observe(
             frame.seq,
             frame.at_ms,
             phrase(
-                "expected a picture of {raw} pixels, as table.json says, got {raw2}",
+                "expected a picture of {raw} pixels, as in table.json, got {raw2}",
                 raw=f"{size[0]}x{size[1]}",
                 raw2=got,
             ),

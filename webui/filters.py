@@ -28,10 +28,10 @@ VERDICTS = {
     "cannot_see": phrase("Cannot see"),
     "out_of_sync": phrase("Out of sync"),
     "waiting": phrase("Waiting"),
-    "noted": phrase("Heard"),
+    "noted": phrase("Noted"),
     "ambiguous": phrase("Asked"),
     "table": phrase("The table"),
-    "by hand": phrase("Decided by people"),
+    "by hand": phrase("Decided by hand"),
 }
 
 

@@ -301,8 +301,8 @@ def _why(error: Exception, host: str, port: int) -> str:
     number = error.errno if isinstance(error, OSError) else None
     if number == errno.EADDRINUSE:
         return phrase(
-            "port {port} on {raw} is taken by another program: choose another one"
-            " with --port, such as --port {n}",
+            "port {port} on {raw} is used by another program: choose another one with"
+            " --port, such as --port {n}",
             port=port,
             raw=host,
             n=port + 1,

@@ -112,7 +112,7 @@ def _distances(canvas: Canvas, y: float, rows: list[tuple[str, str]]) -> float:
 
 def _basis(canvas: Canvas, y: float, rests_on: str, say: Callable[[str], str]) -> None:
     """The rules that the verdict rests on."""
-    text = say(msg("Rests on: {text}", text=clauses_in_words(rests_on)))
+    text = say(msg("Based on: {text}", text=clauses_in_words(rests_on)))
     canvas.setFillColor(QUIET)
     _text(canvas, EDGE, y, text, "Helvetica", SMALL)
 

@@ -552,7 +552,7 @@ class FuzzedIcefloe(OnTable):
             "too early",
             "Not seen on the pond",
             "is left to",
-            "Put it right",
+            "Make a correction",
         )
         return old if any(word in told for word in words) else table
 

@@ -436,7 +436,7 @@ class FuzzedZamboni(OnTable):
             yield partial(self._put_back, player=player.lower(), zamboni=zamboni)
         for player in re.findall(r"(\w+)'s Zamboni is missing\.", told):
             yield partial(self._put_back, player=player.lower(), zamboni=state.left[player.lower()])
-        for player, size in re.findall(r"(\w+)'s outermost piece is \w+, and was (\w+)\.", told):
+        for player, size in re.findall(r"(\w+)'s outermost piece is \w+, but was (\w+)\.", told):
             yield partial(
                 self._layered, player=player.lower(), layers=LAYERS[size], chance=Random(0)
             )

@@ -83,7 +83,7 @@ class Terminal:
             self._print(phrase("{text}. {text2}", text=guidance.message, text2=asks(guidance)))
         elif guidance.doing == "refused" and guidance.message != self._told:
             self._told = guidance.message
-            self._print(phrase("not taken: {text}", text=guidance.message))
+            self._print(phrase("view not taken: {text}", text=guidance.message))
 
     def _print(self, message: str) -> None:
         self._console.print(escape(self._in_language(message)), highlight=False)
@@ -135,7 +135,7 @@ def where_next(guidance: Guidance) -> Message:
         "Hold the target {text}.",
         text=guidance.next_place.description
         if guidance.next_place
-        else phrase("wherever it has not been yet"),
+        else phrase("somewhere it has not been yet"),
     )
 
 
@@ -144,7 +144,7 @@ def asks(guidance: Guidance) -> Message:
     if guidance.enough:
         return where_next(guidance)
     return msg(
-        "Still wanted: {text}.\n{text2}",
+        "Still needed: {text}.\n{text2}",
         text=phrases(*guidance.lacking),
         text2=where_next(guidance),
     )
@@ -176,8 +176,8 @@ def _same_focus(name: str, before_dpt: float | None, now_dpt: float | None) -> f
     if abs(now_dpt - before_dpt) > FOCUS_STEP_DPT:
         raise InputError(
             msg(
-                "{name}: expected a focus that stays at {mm} dioptres, got {mm2}; lock"
-                " the camera's focus",
+                "{name}: expected the focus to stay at {mm} dioptres, got {mm2}; lock the"
+                " camera's focus",
                 name=name,
                 mm=f"{before_dpt:.2f}",
                 mm2=f"{now_dpt:.2f}",
@@ -191,7 +191,7 @@ def _check_size(name: str, image: Image, lens: Lens) -> None:
     if (width, height) != (lens.width, lens.height):
         raise InputError(
             msg(
-                "{name}: expected pictures of {width} x {height} px as the first one, got"
+                "{name}: expected pictures of {width} x {height} px like the first one, got"
                 " {width2} x {height2} px; a lens is calibrated for one size",
                 name=name,
                 width=lens.width,

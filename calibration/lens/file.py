@@ -104,8 +104,7 @@ def advice(calibrated: Calibrated, covered: NDArray[np.bool_]) -> tuple[str, ...
     if covered.mean() < WELL_COVERED:
         message.append(
             msg(
-                "The corners of the target cover {share} of the picture; hold it also at the"
-                " {text}.",
+                "The target's corners cover {share} of the picture; also hold it at the {text}.",
                 share=f"{100 * covered.mean():.0f} %",
                 text=phrases(*parts_without(covered), joint=","),
             )
@@ -115,8 +114,8 @@ def advice(calibrated: Calibrated, covered: NDArray[np.bool_]) -> tuple[str, ...
     if strong < len(views) // 4:
         message.append(
             msg(
-                "Few views are tilted strongly; tilt the target by 30 to 45 degrees in more of"
-                " them."
+                "Few views are strongly tilted; tilt the target by 30 to 45 degrees in more"
+                " of them."
             )
         )
     upright = sum(
@@ -124,7 +123,7 @@ def advice(calibrated: Calibrated, covered: NDArray[np.bool_]) -> tuple[str, ...
     )
     if upright in (0, len(views)):
         message.append(
-            msg("All views hold the target the same way round; turn it by a quarter in some.")
+            msg("The target is the same way round in all views; give it a quarter turn in some.")
         )
     return tuple(message)
 

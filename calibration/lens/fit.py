@@ -97,13 +97,13 @@ def calibrate_lens(views: tuple[View, ...], size_px: tuple[int, int]) -> Calibra
     focal = solved.lens.matrix[0][0]
     if not (sigma := math.sqrt(covariance[0, 0])) < WORST_FOCAL_SHARE * focal:
         advice = phrase(
-            "tilt the target more, hold it nearer, and reach all corners of the picture"
+            "tilt the target more, hold it closer, and reach all corners of the picture"
         )
         told = beside(100 * sigma / focal, 100 * WORST_FOCAL_SHARE, 1)
         raise InputError(
             msg(
-                "expected views that tell the focal length to {mm} % (1 sigma), they"
-                " tell it to {mm2} %; {text}",
+                "expected views that give the focal length to {mm} % (1 sigma), they give"
+                " it to {mm2} %; {text}",
                 mm=f"{100 * WORST_FOCAL_SHARE:g}",
                 mm2=told,
                 text=advice,
@@ -157,8 +157,8 @@ def _agreeing(
             for bend in (bends[worst], usual)
         )
         detail = phrase(
-            "its corners are {mm} px off together, the others {mm2}; was the target bent, or did"
-            " it move?",
+            "its corners are {mm} px off as a group, those of the other views {mm2} px; was"
+            " the target bent, or did it move?",
             mm=f"{one:.2f}",
             mm2=f"{other:.2f}",
         )
@@ -167,8 +167,8 @@ def _agreeing(
             names = ", ".join(out.name for out in left_out[:4])
             raise InputError(
                 msg(
-                    "expected {n} views or more that fit one lens, got {n2}; {raw} do not"
-                    " fit; is the target flat, the focus locked?",
+                    "expected at least {n} views that fit one lens, got {n2}; {raw} do not"
+                    " fit; is the target flat and the focus locked?",
                     n=LEAST_VIEWS,
                     n2=len(kept),
                     raw=names,

@@ -117,7 +117,7 @@ class Guidance:
             and straight(self.taken) >= MOST_STRAIGHT
         ):
             view = LeftOut(
-                "", phrase("it is tilted too little"), phrase("tilt it by 20 to 45 degrees")
+                "", phrase("the target is not tilted enough"), phrase("tilt it by 20 to 45 degrees")
             )
         if isinstance(view, LeftOut):
             return replace(self, doing="refused", message=view.message, held=None)
@@ -146,15 +146,17 @@ class Guidance:
             bare = phrases(*parts_without(covered), joint=",")
             lacks.append(
                 phrase(
-                    "corners in {share} more of the picture ({text})", share=more_share, text=bare
+                    "target corners in another {share} of the picture ({text})",
+                    share=more_share,
+                    text=bare,
                 )
                 if covered.any()
-                else phrase("corners in {share} more of the picture", share=more_share)
+                else phrase("target corners in another {share} of the picture", share=more_share)
             )
         if len(self.taken) >= FIRST_SOLVED:
             for message, names in (
                 (phrase("focal length"), ("fx", "fy")),
-                (phrase("middle of the picture"), ("cx", "cy")),
+                (phrase("picture centre"), ("cx", "cy")),
             ):
                 if (
                     share := Z_95 * max(self.sigma[name] for name in names) / self.lens.matrix[0][0]
@@ -165,8 +167,8 @@ class Guidance:
                     )
                     lacks.append(
                         phrase(
-                            "the {text} better than ±{share} of the focal length, ±{share2} is"
-                            " enough",
+                            "a more exact {text} (now ±{share} of the focal length,"
+                            " ±{share2} is enough)",
                             text=message,
                             share=f"{now} %",
                             share2=f"{enough} %",

@@ -23,15 +23,15 @@ CELLS = (6, 4)
 WELL_COVERED = 0.75
 """Share of covered cells that is enough."""
 PARTS = (
-    (phrase("top left"), phrase("top middle"), phrase("top right")),
-    (phrase("middle left"), phrase("middle"), phrase("middle right")),
-    (phrase("bottom left"), phrase("bottom middle"), phrase("bottom right")),
+    (phrase("top left"), phrase("top centre"), phrase("top right")),
+    (phrase("centre left"), phrase("centre"), phrase("centre right")),
+    (phrase("bottom left"), phrase("bottom centre"), phrase("bottom right")),
 )
 """The parts of a picture, from its top."""
 AT_PARTS = (
-    (phrase("at the top left"), phrase("at the top middle"), phrase("at the top right")),
-    (phrase("at the middle left"), phrase("in the middle"), phrase("at the middle right")),
-    (phrase("at the bottom left"), phrase("at the bottom middle"), phrase("at the bottom right")),
+    (phrase("at the top left"), phrase("at the top centre"), phrase("at the top right")),
+    (phrase("at the centre left"), phrase("in the centre"), phrase("at the centre right")),
+    (phrase("at the bottom left"), phrase("at the bottom centre"), phrase("at the bottom right")),
 )
 SPOTS = (0.2, 0.35, 0.5, 0.65, 0.8)
 """Shares of the picture's width and height at which the target's middle may be."""
@@ -48,13 +48,13 @@ SIDES: dict[str, tuple[float, float]] = {
 in the image).
 """
 SIDES_NEARER = {
-    "left": phrase("the left side nearer to the camera"),
-    "right": phrase("the right side nearer to the camera"),
-    "upper": phrase("the upper side nearer to the camera"),
-    "lower": phrase("the lower side nearer to the camera"),
+    "left": phrase("with the left side closer to the camera"),
+    "right": phrase("with the right side closer to the camera"),
+    "upper": phrase("with the upper side closer to the camera"),
+    "lower": phrase("with the lower side closer to the camera"),
 }
-AWAY_SAID = {"near": phrase("near"), "far": phrase("farther away")}
-AWAY = {"near": 0.8, "far": 0.5}
+AWAY_SAID = {"close to the camera": phrase("close to the camera"), "far": phrase("farther away")}
+AWAY = {"close to the camera": 0.8, "far": 0.5}
 """Share of the image height that a target held straight fills."""
 MARGIN = 0.01
 """Margin that the target's outline keeps from the image's edges, as a share of its size."""
@@ -172,7 +172,11 @@ def _pose(
 
 def _words(outline_px: Array, size: Array, turned: bool, side: str, away: str) -> Message:
     down, across = _part(*(outline_px.mean(axis=0) / size))
-    tilt = (phrase("tilted"), SIDES_NEARER[side]) if side else (phrase("straight to the camera"),)
+    tilt = (
+        (phrase("tilted"), SIDES_NEARER[side])
+        if side
+        else (phrase("facing the camera straight on"),)
+    )
     turn = phrase("on its side") if turned else phrase("upright")
     return phrases(AWAY_SAID[away], AT_PARTS[down][across], turn, *tilt, joint=",")
 

@@ -102,13 +102,17 @@ def known_lens(name: str, size_px: tuple[int, int]) -> Lens:
     if (lens := known.lens(size_px)) is None:
         sizes = in_a_row(
             [
-                phrase("{raw} and the like", raw=f"{known.size_px[0]}x{known.size_px[1]}"),
+                phrase(
+                    "{raw} or smaller in the same proportions",
+                    raw=f"{known.size_px[0]}x{known.size_px[1]}",
+                ),
                 *known.modes,
             ]
         )
         raise InputError(
             msg(
-                "--size: expected a size of {raw} ({text}), got {raw2}; calibrate the lens for it",
+                "--size: expected a size of {raw} ({text}), got {raw2}; calibrate the lens"
+                " for that size",
                 raw=known.title,
                 text=sizes,
                 raw2=f"{size_px[0]}x{size_px[1]}",
@@ -127,7 +131,7 @@ def lens_for(lens: str, size: str | None) -> Lens:
         if size is not None:
             raise InputError(
                 msg(
-                    "--size: expected with the name of a camera only; {name} has its own",
+                    "--size: expected only with the name of a camera; {name} has its own size",
                     name=path.name,
                 )
             )

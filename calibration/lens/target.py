@@ -52,12 +52,12 @@ class NotFound:
 
 
 BLURRED = NotFound(
-    phrase("it is blurred"), phrase("no edge in it is sharp; hold still, focus, add light")
+    phrase("it is blurred"), phrase("no sharp edges; hold it still, focus, add light")
 )
 
 ANOTHER = NotFound(
-    phrase("it is a target of another layout"),
-    phrase("older, or with other counts; use the one that `rinkside print charuco` makes"),
+    phrase("this target has a different layout"),
+    phrase("it is older or has different counts; use the one from `rinkside print charuco`"),
 )
 
 
@@ -96,12 +96,12 @@ class Charuco:
             if mirrored is not None and len(mirrored) >= 4:
                 return NotFound(
                     phrase("the target is mirrored"),
-                    phrase("turn mirroring off in the camera, or print the target again"),
+                    phrase("turn off mirroring in the camera, or print the target again"),
                 )
             return (
                 BLURRED
                 if _is_blurred(grey)
-                else NotFound(phrase("no {text} is seen", text=self.description))
+                else NotFound(phrase("no {text} in view", text=self.description))
             )
         if _fitting_share(quads, ids) < ANOTHER_LAYOUT:
             return ANOTHER
@@ -113,7 +113,7 @@ class Charuco:
                 # markers lie as they should, but between them the squares are the other way round
                 return ANOTHER
             return NotFound(
-                phrase("too few corners are seen"),
+                phrase("too few corners in view"),
                 phrase(
                     "{n} of {n2}, at least {n3} are needed",
                     n=count,
@@ -162,7 +162,7 @@ class ChessTarget:
             return (
                 BLURRED
                 if _is_blurred(grey)
-                else NotFound(phrase("no {text} is seen whole", text=self.description))
+                else NotFound(phrase("no {text} fully in view", text=self.description))
             )
         pixels = np.asarray(corners, float).reshape(-1, 2)
         return DetectedCorners(

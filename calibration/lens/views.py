@@ -85,7 +85,7 @@ def read_views(folder: Path, target: Target) -> Views:
     if len(paths) < LEAST_VIEWS:
         raise InputError(
             msg(
-                "{folder}: expected {n} photographs of the target or more (JPEG or PNG), got {n2}",
+                "{folder}: expected at least {n} photographs of the target (JPEG or PNG), got {n2}",
                 folder=folder,
                 n=LEAST_VIEWS,
                 n2=len(paths),
@@ -120,9 +120,7 @@ def _unreadable(path: Path, error: InputError) -> LeftOut:
 def _usual_size(sizes: Collection[tuple[int, int]], folder: Path) -> tuple[int, int]:
     """The most frequent size of the photographs; raises InputError if too few have it."""
     if not sizes:
-        raise InputError(
-            msg("{folder}: expected photographs that can be read, got none", folder=folder)
-        )
+        raise InputError(msg("{folder}: expected readable photographs, got none", folder=folder))
     (size, count), *others = Counter(sizes).most_common()
     if others and count < LEAST_VIEWS:
         listed = in_a_row(
@@ -131,7 +129,7 @@ def _usual_size(sizes: Collection[tuple[int, int]], folder: Path) -> tuple[int, 
         )
         raise InputError(
             msg(
-                "{folder}: expected {n} photographs of one size or more, got {text}; a"
+                "{folder}: expected at least {n} photographs of one size, got {text}; a"
                 " lens is calibrated for one size",
                 folder=folder,
                 n=LEAST_VIEWS,
@@ -149,7 +147,7 @@ def _view(
     if own != size:
         return LeftOut(
             name,
-            phrase("it is of another size"),
+            phrase("it has a different size"),
             phrase(
                 "{n} x {n2} px, most are {n3} x {n4} px",
                 n=own[0],
@@ -175,7 +173,7 @@ def usable_view(
     """
     if found.blur_px > MOST_BLUR_PX:
         detail = phrase(
-            "edges are {mm} px wide, at most {mm2} are of use; hold still, focus, add light",
+            "edges are {mm} px wide, at most {mm2} px are usable; hold it still, focus, add light",
             mm=beside(found.blur_px, MOST_BLUR_PX, 1),
             mm2=f"{MOST_BLUR_PX:g}",
         )
@@ -185,8 +183,8 @@ def usable_view(
     return (
         LeftOut(
             name,
-            phrase("it shows the same as another"),
-            phrase("as {raw}; move or tilt the target between photographs", raw=same),
+            phrase("it looks the same as another view"),
+            phrase("same as {raw}; move or tilt the target between photographs", raw=same),
         )
         if same
         else view
@@ -216,7 +214,7 @@ def check_views(views: Sequence[View], left_out: Sequence[LeftOut], where: str) 
     if len(views) < LEAST_VIEWS:
         reasons = Counter(out.reason for out in left_out)
         message = msg(
-            "{where}: expected {n} views that can be used or more, got {n2}",
+            "{where}: expected at least {n} usable views, got {n2}",
             where=where,
             n=LEAST_VIEWS,
             n2=len(views),
@@ -235,13 +233,13 @@ def check_views(views: Sequence[View], left_out: Sequence[LeftOut], where: str) 
     tilted = sum(convergence(view) >= TILTED for view in views)
     if tilted < LEAST_TILTED:
         advice = phrase(
-            "tilt it by 20 to 45 degrees, to all four sides; only then can the focal length be told"
-            " from the distance"
+            "tilt it by 20 to 45 degrees to all four sides; without that, focal length and"
+            " distance cannot be told apart"
         )
         raise InputError(
             msg(
-                "{where}: expected {n} views or more in which the target is tilted, got"
-                " {n2} of {n3}; {text}",
+                "{where}: expected at least {n} views with a tilted target, got {n2} of"
+                " {n3}; {text}",
                 where=where,
                 n=LEAST_TILTED,
                 n2=tilted,

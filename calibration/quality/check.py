@@ -199,7 +199,7 @@ def _middles(
         if id_ in found.twice:
             raise InputError(
                 msg(
-                    "{name}: expected card {n} once, but it is seen twice; take one away",
+                    "{name}: expected marker {n} once, but it is seen twice; take one away",
                     name=name,
                     n=id_,
                 )
@@ -207,8 +207,8 @@ def _middles(
         if id_ not in found.corners_px:
             raise InputError(
                 msg(
-                    "{name}: expected to see card {n} ({raw}), but it is not in the"
-                    " picture, or covered or too dark",
+                    "{name}: expected to see marker {n} ({raw}), but it is not in the"
+                    " picture, or it is covered or too dark",
                     name=name,
                     n=id_,
                     raw=dictionary,
@@ -248,7 +248,7 @@ def piece_residuals(
                 )
                 raise InputError(
                     msg(
-                        "{name}: expected a piece with its base at ({mm}, {mm2}) mm, but {text}",
+                        "{name}: expected a pyramid with its base at ({mm}, {mm2}) mm, but {text}",
                         name=still.name,
                         mm=f"{x:g}",
                         mm2=f"{y:g}",

@@ -43,7 +43,7 @@ def sheet_pdf(name: str, paper_name: str) -> bytes:
     if paper_name not in PAPERS:
         raise InputError(
             msg(
-                "expected paper of a size that is known ({raw}), got {raw2}",
+                "expected a known paper size ({raw}), got {raw2}",
                 raw=", ".join(PAPERS),
                 raw2=repr(paper_name),
             )
@@ -66,7 +66,7 @@ def make_sheet(name: str, paper: Paper, cell_mm: float | None = None) -> Sheet:
     if name not in WITH_CELLS and cell_mm is not None:
         raise InputError(
             msg(
-                "--cell-mm: expected with {raw} only, got it with {name}, whose sizes are fixed",
+                "--cell-mm: expected only with {raw}, got it with {name}, which has fixed sizes",
                 raw=", ".join(WITH_CELLS),
                 name=name,
             )

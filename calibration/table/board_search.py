@@ -78,8 +78,8 @@ def find_board(face: Face, board: Board, lines: BoardEdges, near: Array | None =
         kind = str(board.__struct_config__.tag)
         raise InputError(
             msg(
-                "expected a board ({kind}) between the cards, but its lines are not"
-                " seen; check --board and --cell-mm, or give --corners-px",
+                "expected a board ({kind}) between the corner cards, but its lines are not"
+                " visible; check --board and --cell-mm, or give --corners-px",
                 kind=kind,
             )
         )

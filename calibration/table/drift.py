@@ -62,11 +62,11 @@ class Checked:
         Such as `card 2 lies 4.1 mm from where it was`.
         """
         cards = [
-            phrase("card {n} lies {mm} mm from where it was", n=card, mm=_length(by_mm))
+            phrase("corner card {n} is {mm} mm from where it was", n=card, mm=_length(by_mm))
             for card, by_mm in self.cards_mm.items()
         ]
         return (
-            (*cards, phrase("the board lies {mm} mm from where it was", mm=_length(self.board_mm)))
+            (*cards, phrase("the board is {mm} mm from where it was", mm=_length(self.board_mm)))
             if self.board_mm is not None
             else tuple(cards)
         )
@@ -121,7 +121,7 @@ class _Look:
             self.setup.fiducials, markers=markers, covariance=msgspec.UNSET
         )
         if not markers:
-            return NoPose(phrase("no fiducial is in view"))
+            return NoPose(phrase("no marker is in view"))
         return locate_by(
             self.detected, self.image, msgspec.structs.replace(self.setup, fiducials=fiducials)
         )

@@ -59,7 +59,5 @@ def refuse_mirrored(image: Image, fiducials: Fiducials) -> None:
         and detect_markers(np.ascontiguousarray(image[:, ::-1]), fiducials).corners_px
     ):
         raise InputError(
-            msg(
-                "expected a picture as the camera sees it, but it is mirrored; switch mirroring off"
-            )
+            msg("expected a picture that is not mirrored, got a mirrored one; turn off mirroring")
         )

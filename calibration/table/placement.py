@@ -115,7 +115,8 @@ def read_frames(folder: Path, lens: Lens) -> Photographs:
     if not paths:
         raise InputError(
             msg(
-                "{folder}: expected photographs of the cards (JPEG or PNG), got none", folder=folder
+                "{folder}: expected photographs of the corner cards (JPEG or PNG), got none",
+                folder=folder,
             )
         )
     for path in paths:
@@ -128,8 +129,8 @@ def check_size(where: str, size_px: tuple[int, int], lens: Lens) -> None:
     if size_px != (lens.width, lens.height):
         raise InputError(
             msg(
-                "{where}: expected {width} x {height} px, for which the lens is calibrated, got"
-                " {width2} x {height2} px",
+                "{where}: expected {width} x {height} px, the size that the lens is"
+                " calibrated for, got {width2} x {height2} px",
                 where=where,
                 width=lens.width,
                 height=lens.height,
@@ -258,8 +259,9 @@ def _check_edges(state: Array, seen: list[tuple[str, Array]], known: PriorKnowle
         if wrong.any():
             raise InputError(
                 msg(
-                    "{raw}: expected a sharp photograph, but the edges of card {n} are not where"
-                    " the card is; hold the camera still, focus it, and take another",
+                    "{raw}: expected a sharp photograph, but the edges of corner card {n}"
+                    " are not where the card is; hold the camera still, focus it, and take"
+                    " another",
                     raw=name,
                     n=int(np.argmax(wrong)),
                 )
@@ -301,9 +303,9 @@ def _check_fit(state: Array, measured: list[MeasuredPhotograph], known: PriorKno
     worst = int(np.argmin(costs))
     raise InputError(
         msg(
-            "expected four flat cards in one plane that lie still; they are seen up to {mm} px from"
-            " where they should be, and card {n} ({corner}) fits least; is it bent, does it lie"
-            " higher, was it moved between photographs?",
+            "expected four flat corner cards that lie still in one plane; they are up to"
+            " {mm} px off, and card {n} ({corner}) fits worst; is it bent, is it higher,"
+            " was it moved between photographs?",
             mm=f"{max(shifts):.2f}",
             n=worst,
             corner=NAMES[worst],
@@ -325,9 +327,9 @@ def _check_board(state: Array, measured: list[MeasuredPhotograph], known: PriorK
     if seen < LEAST_LINES:
         raise InputError(
             msg(
-                "expected the board's lines where its kind and sizes have them, but"
-                " only {n} % are seen there; check --cell-mm and --thickness-mm; a"
-                " chessboard's near left square is dark",
+                "expected the board's lines where its kind and sizes put them, but only {n}"
+                " % are visible there; check --cell-mm and --thickness-mm; the near left"
+                " square of a chessboard is dark",
                 n=f"{100 * seen:.0f}",
             )
         )
@@ -358,7 +360,8 @@ def detect_cards(frames: Mapping[str, Image]) -> list[tuple[str, Array]]:
         if detected.twice:
             raise InputError(
                 msg(
-                    "{raw}: expected each card once, but card {n} is seen twice; take one away",
+                    "{raw}: expected each corner card once, but card {n} is seen twice;"
+                    " take one away",
                     raw=name,
                     n=detected.twice[0],
                 )
@@ -379,8 +382,8 @@ def detect_cards(frames: Mapping[str, Image]) -> list[tuple[str, Array]]:
         ]
         raise InputError(
             msg(
-                "expected a photograph of all four cards, 0 to 3; none shows {text} with the"
-                " others",
+                "expected a photograph of all four corner cards, 0 to 3, but none shows"
+                " {text} with the others",
                 text=in_a_row(missing),
             )
         )
@@ -489,8 +492,8 @@ def _fitted(outline: Array, corners: Array) -> Array:
     if len(outline) != len(corners):
         raise InputError(
             msg(
-                "--corners-px: expected with boards of four corners; this one has {n}"
-                " and has to be found by itself",
+                "--corners-px: expected only for boards with four corners; this one has {n}"
+                " and must be found automatically",
                 n=len(outline),
             )
         )
@@ -510,8 +513,8 @@ def _ground(corners: Array) -> tuple[Open, Array]:
         if signed_area(corners.mean(axis=1)) >= 0:
             raise InputError(
                 msg(
-                    "expected cards 0 to 3 clockwise from the far left, seen from above;"
-                    " got another order: lay each where its words say"
+                    "expected corner cards 0 to 3 clockwise from the far left, seen from"
+                    " above, got another order; put each card where its text says"
                 )
             )
         corners = _inner(corners)

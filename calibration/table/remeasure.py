@@ -43,9 +43,12 @@ def redo(image: Image, setup: Setup) -> tuple[Setup, Checked]:
     left = recheck(image, renewed)
     if left.elsewhere or left.camera is None:
         raise InputError(
-            msg("expected cards and board that fit each other, but {text}", text=left.message)
+            msg(
+                "expected the corner cards and the board to fit together, but {text}",
+                text=left.message,
+            )
             if left.message
-            else msg("expected cards and board that fit each other, but they do not")
+            else msg("expected the corner cards and the board to fit together, but they do not")
         )
     stayed = kept(before_mm, placed.corners_mm)
     there = np.array([laid(stayed.place, card) for card in before_mm])
@@ -79,8 +82,8 @@ def _corner_cards(fiducials: Fiducials) -> tuple[Array, float]:
     ):
         raise InputError(
             msg(
-                "expected a table with four corner cards 0 to 3 ({raw}) of one size;"
-                " put back what was moved, or calibrate it anew",
+                "expected a table with four corner cards 0 to 3 ({raw}) of one size; put"
+                " back what was moved, or calibrate the table again",
                 raw=DICTIONARY,
             )
         )

@@ -74,7 +74,7 @@ OFF_PX, LEAST_SHARE = 0.5, 0.3
 """A fiducial does not fit if the median offset of its edges is larger than this, or a smaller share
 of its edges is found where they should be.
 """
-CHECK = phrase("check its place and size")
+CHECK = phrase("check its position and size")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,8 +133,8 @@ def first_lens(image: Image, fiducials: Fiducials, board: Board) -> FirstLens:
         if len(own.places_px) < LEAST_EDGES:
             raise InputError(
                 msg(
-                    "expected fiducials that are sharp and well lit, but theirs are too"
-                    " blurred or too dark to be measured"
+                    "expected sharp, well-lit markers, but they are too blurred or too dark"
+                    " to measure"
                 )
             )
         printed = _measure_lines(image, state, lines) if lines and turn >= ALONE_ROUNDS else None
@@ -157,7 +157,7 @@ def _corners(image: Image, fiducials: Fiducials) -> tuple[Array, Fiducials]:
     if detected.twice:
         raise InputError(
             msg(
-                "expected each fiducial once, but fiducial {n} is seen twice; take one away",
+                "expected each marker once, but marker {n} is seen twice; take one away",
                 n=detected.twice[0],
             )
         )
@@ -169,10 +169,10 @@ def _corners(image: Image, fiducials: Fiducials) -> tuple[Array, Fiducials]:
         )
         raise InputError(
             msg(
-                "expected {n} fiducials or more in the picture, got {n2}; {text} not found",
+                "expected at least {n} markers in the picture, got {n2}; not found: {text}",
                 n=LEAST_FIDUCIALS,
                 n2=len(seen),
-                text=missing or phrase("no other"),
+                text=missing or phrase("no others"),
             )
         )
     corners = np.concatenate([detected.corners_px[marker.id] for marker in seen])
@@ -234,8 +234,8 @@ def _start(corners: Array, fiducials: Fiducials, size: NDArray[np.intp]) -> Arra
         wrong = fiducials.markers[int((worst / side).argmax())].id
         raise InputError(
             msg(
-                "expected fiducials where table.json says they lie; they do not fit one"
-                " camera, fiducial {n} least; check places and sizes",
+                "expected markers where table.json puts them, but they do not fit one"
+                " camera; marker {n} fits worst; check positions and sizes",
                 n=wrong,
             )
         )
@@ -392,7 +392,7 @@ def _check(
     )
     if wrong.any():
         why = phrase(
-            "the edges of fiducial {n} are not where it is",
+            "the edges of marker {n} are not where the marker is",
             n=fiducials.markers[int(np.argmax(wrong))].id,
         )
         raise InputError(
@@ -408,8 +408,8 @@ def _check(
         if mine.sum() < LEAST_SHARE * np.count_nonzero(marks.blooms[:, index + 1]):
             raise InputError(
                 msg(
-                    "expected fiducials where table.json says they lie; fiducial {n} does"
-                    " not fit the others; {text}",
+                    "expected markers where table.json puts them, but marker {n} does not"
+                    " fit the others; {text}",
                     n=marker.id,
                     text=CHECK,
                 )
@@ -418,8 +418,8 @@ def _check(
         if off_px > OFF_PX:
             raise InputError(
                 msg(
-                    "expected fiducials where table.json says they lie; fiducial {n} is"
-                    " off by {mm} px; {text}",
+                    "expected markers where table.json puts them, but marker {n} is off by"
+                    " {mm} px; {text}",
                     n=marker.id,
                     mm=f"{off_px:.1f}",
                     text=CHECK,
@@ -434,8 +434,9 @@ def _check_usual(state: Array, size: NDArray[np.intp]) -> None:
         focal, k1 = float(np.exp(state[0])) * size[0], state[4]
         raise InputError(
             msg(
-                "expected fiducials that fit a usual lens, got a focal length of {n} px, k1 {mm};"
-                " check the fiducials' places and sizes; a fisheye lens has to be calibrated",
+                "expected markers that fit a normal lens, got a focal length of {n} px and"
+                " k1 {mm}; check the markers' positions and sizes; a fisheye lens must be"
+                " calibrated",
                 n=f"{focal:.0f}",
                 mm=f"{k1:.2f}",
             )

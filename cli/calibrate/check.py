@@ -131,7 +131,7 @@ def check(
     if out.suffix.lower() != ".html" or not out.parent.is_dir():
         raise InputError(
             msg(
-                "--out: expected the name of a page, OUT.html, in a folder that exists, got {out}",
+                "--out: expected the name of a page, OUT.html, in an existing folder, got {out}",
                 out=out,
             )
         )
@@ -172,8 +172,8 @@ def _cards(cards: str | None, distance_mm: float | None) -> tuple[tuple[int, int
     if (cards is None) != (distance_mm is None):
         raise InputError(
             msg(
-                "expected --cards N,M and --distance-mm together: two fiducials, and"
-                " how far apart their middles were measured to be"
+                "expected --cards N,M and --distance-mm together: two markers, and the"
+                " measured distance between their centres"
             )
         )
     if cards is None or distance_mm is None:
@@ -186,7 +186,7 @@ def _cards(cards: str | None, distance_mm: float | None) -> tuple[tuple[int, int
     ):
         raise InputError(
             msg(
-                "--cards: expected the numbers of two fiducials, such as 10,11, got {raw}",
+                "--cards: expected the numbers of two markers, such as 10,11, got {raw}",
                 raw=repr(cards),
             )
         )
@@ -205,7 +205,7 @@ def _place(text: str) -> tuple[float, float]:
     if not np.isfinite([x, y]).all():
         raise InputError(
             msg(
-                "--at: expected a place in mm of the table, such as 120,85.5, got {raw}",
+                "--at: expected a position on the table in mm, such as 120,85.5, got {raw}",
                 raw=repr(text),
             )
         )
@@ -219,10 +219,7 @@ def _images(folder: Path | None, spec: str | None, setup: Setup) -> Mapping[str,
     """
     if (folder is None) == (spec is None):
         raise InputError(
-            msg(
-                "expected pictures of the table at rest: --from FOLDER or --camera"
-                " SPEC, one of the two"
-            )
+            msg("expected pictures of the table at rest: either --from FOLDER or --camera SPEC")
         )
     if folder is not None:
         frames = read_frames(folder, setup.camera)
@@ -232,8 +229,7 @@ def _images(folder: Path | None, spec: str | None, setup: Setup) -> Mapping[str,
         if len(frames) > most:
             raise InputError(
                 msg(
-                    "{folder}: expected {n} pictures of this size at most, got {n2}; take"
-                    " some away",
+                    "{folder}: expected at most {n} pictures of this size, got {n2}; remove some",
                     folder=folder,
                     n=most,
                     n2=len(frames),

@@ -138,7 +138,7 @@ def lens(
         kept = save_lens(file, out)
         written = sentences(
             msg("{path}: written.", path=out),
-            msg("The lens before is {path}.", path=kept) if kept else "",
+            msg("The previous lens is in {path}.", path=kept) if kept else "",
         )
         if guide:
             guide.finish((_summary(file), *file.advice, written))
@@ -157,8 +157,8 @@ def _check_source(
     if (folder is not None and with_camera) or (folder is None and spec is None):
         raise InputError(
             msg(
-                "calibrate lens: expected --from FOLDER, or --camera, which --keep,"
-                " --lens and --panel go with"
+                "calibrate lens: expected either --from FOLDER or --camera; --keep, --lens"
+                " and --panel go only with --camera"
             )
         )
     if keep is not None and not keep.is_dir():
@@ -187,8 +187,8 @@ def _target(name: str, corners: str | None, square_mm: float | None) -> Target:
         if corners is not None:
             raise InputError(
                 msg(
-                    "--corners: expected with --target chessboard only; the ChArUco target"
-                    " has its own"
+                    "--corners: expected only with --target chessboard; the ChArUco target"
+                    " has its own corners"
                 )
             )
         return Charuco(side)
@@ -223,7 +223,7 @@ def _print(file: LensFile) -> None:
         rows.add_row(escape(view.name), str(view.corners), *numbers)
     output.print(rows)
     for out in file.left_out:
-        message = msg("left out {name}: {text}", name=out.name, text=out.reason)
+        message = msg("skipped {name}: {text}", name=out.name, text=out.reason)
         output.print(escape(in_language(message)), highlight=False)
     values = parameters_of(file.camera)
     rows = Table(box=SIMPLE_HEAD, caption="± holds 95 % of true values", caption_justify="left")
@@ -243,7 +243,7 @@ def _summary(file: LensFile) -> Message:
     """Summary of a lens's quality."""
     return sentences(
         msg(
-            "{n} views, model {kind}: RMS {mm} px, on views it had not seen {mm2} px.",
+            "{n} views, model {kind}: RMS {mm} px, on held-out views {mm2} px.",
             n=len(file.views),
             kind=file.model,
             mm=f"{file.rms_px:.3f}",

@@ -112,7 +112,7 @@ def _played_on(kind: str, game: str | None) -> tuple[str, DefaultTable]:
         played = played_on(kind)
         if played is None:
             raise InputError(
-                msg("--board: expected one that a game is played on, got {raw}", raw=repr(kind))
+                msg("--board: expected a board that a game is played on, got {raw}", raw=repr(kind))
             )
         return played
     tables = {name: facts.default for name, facts in all_table_facts().items()}
@@ -121,7 +121,7 @@ def _played_on(kind: str, game: str | None) -> tuple[str, DefaultTable]:
         fitting = ", ".join(name for name, one in tables.items() if one and one.kind == kind)
         raise InputError(
             msg(
-                "--game: expected one for this board ({raw}), got {raw2}",
+                "--game: expected a game for this board ({raw}), got {raw2}",
                 raw=fitting,
                 raw2=repr(game),
             )
@@ -219,7 +219,9 @@ def table(
     board = _board(words["kind"], words["cell_mm"], words["game"])
     corners = _corners_px(words["corners_px"]) if words["corners_px"] else None
     if corners is not None and words["panel"]:
-        raise InputError(msg("--corners-px: expected this or --panel, which asks for the corners"))
+        raise InputError(
+            msg("--corners-px: expected either this or --panel, which asks for the corners")
+        )
     camera = lens_for(lens_said, size)
     frames = _frames(words["folder"], words["spec"], camera)
     guide = _corners_guide(frames) if words["panel"] else None
@@ -258,15 +260,15 @@ def _frames(folder: Path | None, spec: str | None, lens: Lens) -> Mapping[str, I
     """
     if (folder is None) == (spec is None):
         raise InputError(
-            msg("expected photographs of the cards: --from FOLDER or --camera SPEC, one of the two")
+            msg("expected photographs of the corner cards: either --from FOLDER or --camera SPEC")
         )
     if folder is not None:
         return read_frames(folder, lens)
     if lens.orientation == "upright" and str(spec).startswith(("video:", "folder:")):
         raise InputError(
             msg(
-                "--camera: expected --from FOLDER with a lens for upright pictures, got"
-                " {spec}, which is read as the sensor wrote it",
+                "--camera: expected --from FOLDER, because the lens is for upright"
+                " pictures, got {spec}, which is read as the sensor recorded it",
                 spec=spec,
             )
         )
@@ -308,7 +310,7 @@ def _told(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[M
     """Quality of the calibration, in sentences."""
     told = [
         msg(
-            "cards {n} and {n2}: {mm} mm from middle to middle",
+            "corner cards {n} and {n2}: {mm} mm from centre to centre",
             n=one,
             n2=other,
             mm=fine_margin(apart, placed.sigma_mm[one, other]),
@@ -317,10 +319,13 @@ def _told(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[M
     ]
     told.append(
         msg(
-            "{n} of {n2} picture shows all four cards; edges are {mm} px off on the worst card."
+            (
+                "{n} of {n2} picture shows all four corner cards; edges are {mm} px off on the"
+                " worst card."
+            )
             if photographs == 1
-            else "{n} of {n2} pictures show all four cards; edges are {mm} px off on the worst"
-            " card.",
+            else "{n} of {n2} pictures show all four corner cards; edges are {mm} px off on the"
+            " worst card.",
             n=placed.frames,
             n2=photographs,
             mm=f"{max(placed.rms_px):.2f}",
@@ -329,16 +334,16 @@ def _told(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[M
     if placed.lines_seen:
         told.append(
             msg(
-                "The board ({kind}) is seen by {share} of its lines; its origin and axes are the"
-                " table's.",
+                "{share} of the lines of the board ({kind}) are visible; the table uses the"
+                " board's origin and axes.",
                 kind=kind,
                 share=f"{100 * placed.lines_seen:.0f} %",
             )
         )
     told.append(
         msg(
-            "± holds {share} of true values if the cards' fiducials are {mm} mm: measure one, and"
-            " one of the distances.",
+            "The ± holds {share} of true values if the markers on the corner cards are {mm}"
+            " mm wide: measure one marker and one of the distances.",
             share="95 %",
             mm=f"{card_mm:g}",
         )
@@ -369,7 +374,7 @@ def _board(kind: str, cell_mm: float | None, game: str | None) -> Board | None:
     if cell_mm is not None:
         raise InputError(
             msg(
-                "--cell-mm: expected with {raw} only, got it with {kind}",
+                "--cell-mm: expected only with {raw}, got it with {kind}",
                 raw=", ".join(CELLS),
                 kind=kind,
             )
@@ -396,7 +401,7 @@ def _corners_px(words: tuple[str, ...]) -> Array:
 def _written(out: Path, kept: Path | None) -> Message:
     return sentences(
         msg("{path}: written.", path=out),
-        msg("The table before is {path}.", path=kept) if kept else "",
+        msg("The previous table is in {path}.", path=kept) if kept else "",
     )
 
 
@@ -453,8 +458,8 @@ def read_draft(path: Path, lens: Lens, wanted: GameChoice, scale: float = 1.0) -
     if not isinstance(raw, dict) or not {"fiducials", "board"} <= raw.keys():
         raise InputError(
             msg(
-                "{path}: expected a table with fiducials and board, as table.json and"
-                " rinkside print --json have them",
+                "{path}: expected a table with fiducials and board, as in table.json or"
+                " from rinkside print --json",
                 path=path,
             )
         )
@@ -603,9 +608,9 @@ def recheck(ctx: click.Context, photo: Path, table_path: Path, before: Path | No
         ctx.exit(1)
     say(
         in_language(
-            msg("Cards and board are where table.json says.")
+            msg("The corner cards and the board are where table.json says.")
             if before is None
-            else msg("Cards, board and camera are where they were.")
+            else msg("Nothing has moved: corner cards, board and camera are where they were.")
         )
     )
 

@@ -63,7 +63,7 @@ def _out(state: State) -> Iterator[tuple[str, Move]]:
 
 def _stops(state: State) -> Iterator[tuple[str, Move]]:
     if state.may_stop:
-        yield phrase("{player} throws no more", player=state.next), Stop(str(state.next))
+        yield phrase("{player} stops throwing", player=state.next), Stop(str(state.next))
 
 
 def _throws(state: State, ruled: Throw) -> Iterator[tuple[str, Move]]:
@@ -123,7 +123,7 @@ def _place(lie: Lie) -> Message:
     if lie.on_target:
         return phrase("on the target")
     if not lie.gap_mm:
-        return phrase("that touches")
+        return phrase("touching the target")
     return phrase("at {mm} mm", mm=as_recorded(lie.gap_mm))
 
 

@@ -112,7 +112,7 @@ def judge_stop(state: State, player: str) -> Verdict:
     if not isinstance(found, Stop):
         return found
     message = sentences(
-        msg("{player} throws no more.", player=player), messages.follow(play(state, found), player)
+        msg("{player} stops throwing.", player=player), messages.follow(play(state, found), player)
     )
     return Accepted(
         code="boule.stop",
@@ -190,7 +190,7 @@ def _judge_line(state: State, heard: LineSaid) -> Verdict:
     if heard.player != state.starter:
         return Waiting(
             code="boule.line",
-            message=msg("The starting line is {player}'s to choose.", player=state.starter),
+            message=msg("{player} chooses the starting line.", player=state.starter),
             rests_on=SETUP,
             player=state.starter,
         )
@@ -209,16 +209,14 @@ def _judge_target(state: State, heard: TargetSaid) -> Verdict:
     if heard.player != state.starter:
         return Waiting(
             code="boule.target",
-            message=msg("The target is {player}'s to throw.", player=state.starter),
+            message=msg("{player} throws the target.", player=state.starter),
             rests_on=SETUP,
             player=state.starter,
         )
     choices = unseen_targets(state)
     if heard.target is True and choices:
-        message = msg(
-            "Which colour is the target that stands there, and that the camera does not see?"
-        )
-        choices = (*choices, Choice(msg("It does not stand yet"), ()))
+        message = msg("What colour is the target that the camera cannot see?")
+        choices = (*choices, Choice(msg("It is not standing yet"), ()))
         return ask_unseen_target(state, message, choices)
     colour = (
         next(colour for colour in COLOURS if colour not in state.players)
@@ -231,7 +229,7 @@ def _judge_target(state: State, heard: TargetSaid) -> Verdict:
         move,
         heard.player,
         "boule.target.unseen",
-        msg("The {colour} target stands, and the camera does not see it.", colour=colour),
+        msg("The {colour} target stands, but the camera cannot see it.", colour=colour),
     )
 
 
@@ -270,9 +268,7 @@ def unseen_targets(state: State, first: str | None = None) -> tuple[Choice, ...]
     legal = [target for target in targets if violation(state, target) is None]
     return tuple(
         Choice(
-            msg(
-                "A {colour} target stands there, and the camera does not see it", colour=one.colour
-            ),
+            msg("A {colour} target stands there, but the camera cannot see it", colour=one.colour),
             (str(one),),
             holds=True,
         )

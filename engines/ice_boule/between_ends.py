@@ -88,7 +88,7 @@ def _thrown_target(state: State, target: SeenPiece) -> Verdict:
             evidence=evidence,
         )
     message = sentences(
-        msg("The {colour} target stands.", colour=target.colour),
+        msg("The {colour} target is upright.", colour=target.colour),
         turn(play(state, Target(target.colour))),
     )
     return Accepted(
@@ -140,7 +140,7 @@ def _stands_unseen(state: State, before: Observation | None) -> Ambiguous:
         if piece.colour not in state.players
     ]
     message = msg(
-        "Has {player} thrown the target, and does it stand where the camera does not see it?",
+        "Has {player} thrown the target, and is it standing where the camera cannot see it?",
         player=state.starter,
     )
     choices = (*unseen_targets(state, next(iter(last), None)), NONE_OF_THESE)

@@ -16,7 +16,7 @@ def options(state: State) -> tuple[Option, ...]:
     if state.winner:
         return ()
     if state.next is None:
-        return (Option(state.starter, msg("throws the target, of a colour that nobody plays")),)
+        return (Option(state.starter, msg("throws the target (any colour not in play)")),)
     order = (state.next, *(player for player in state.after(state.next) if player != state.next))
     return tuple(Option(player, _part(state, player)) for player in order)
 
@@ -30,11 +30,11 @@ def _part(state: State, player: str) -> Message:
     """What a player has left to do in this end."""
     left = state.left(player)
     if not left:
-        return msg("has thrown all")
+        return msg("has no throws left")
     if player == state.next and state.may_stop:
-        return msg("throws now, {n} to throw or may stop", n=left)
+        return msg("throws now ({n} still to throw) or may stop", n=left)
     if player == state.next:
-        return msg("throws now, {n} to throw", n=left)
+        return msg("throws now, {n} still to throw", n=left)
     if player == state.leading:
-        return msg("leads: passed over while others can throw, {n} to throw", n=left)
-    return msg("{n} to throw", n=left)
+        return msg("leads and waits while others can throw, {n} still to throw", n=left)
+    return msg("{n} still to throw", n=left)

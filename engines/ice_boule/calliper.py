@@ -30,14 +30,14 @@ def judge_answer(
     if not fitting:
         raise InvalidNotation(
             msg(
-                "expected one of {text}, got {text2}, which agrees with none",
+                "expected one of {text}, got {text2}, which fits none of them",
                 text=in_a_row(_in_quotes(choice.label) for choice in asked.choices),
                 text2=phrases(*readings, joint=","),
             )
         )
     if len(fitting) > 1:
         message = msg(
-            "It agrees with {text}: say which, or measure more pieces.",
+            "This fits {text}: pick one, or measure more pieces.",
             text=all_of(_in_quotes(choice.label) for choice in fitting),
         )
         which = tuple(move for choice in fitting for move in choice.moves[-1:])

@@ -16,7 +16,7 @@ def sentence(measured: Measurement) -> Message:
     Where that is too close to call, the sentence says what to do.
     """
     if measured.leading is None:
-        return msg("No projectile lies in the play area.")
+        return msg("There is no thrown piece in the play area.")
     if not measured.too_close:
         return phrase(
             (
@@ -28,7 +28,9 @@ def sentence(measured: Measurement) -> Message:
             n=measured.points,
         )
     if not measured.pairs:
-        return sentences(msg("Too close to call."), *measured.doubts, msg("Look whose it is."))
+        return sentences(
+            msg("Too close to call."), *measured.doubts, msg("Check whose piece it is.")
+        )
     pairs = [_difference(measured, *pair) for pair in measured.pairs[:SHOWN]]
     if len(measured.pairs) > SHOWN:
         pairs.append(phrase("and {n} more pairs", n=len(measured.pairs) - SHOWN))
@@ -38,7 +40,7 @@ def sentence(measured: Measurement) -> Message:
             msg("Too close to call: {text}.", text=phrases(*pairs)), *measured.doubts, measure
         )
     return phrase(
-        "{player} leads, but how many points that makes is too close to call: {text}. {text2}",
+        "{player} leads, but the points are too close to call: {text}. {text2}",
         player=measured.leading,
         text=phrases(*pairs),
         text2=measure,

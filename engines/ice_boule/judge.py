@@ -77,8 +77,8 @@ def judge(
         )
     if hidden:
         under = msg(
-            "The {colour} target is hidden, and taken to be where it was seen last, under the piece"
-            " that stands there.",
+            "The {colour} target is hidden. It is assumed to be where it was last seen,"
+            " under the piece that stands there.",
             colour=state.target,
         )
         return replace(verdict, message=sentences(verdict.message, under))
@@ -119,8 +119,8 @@ def _which_fell(
             for text, moves in _happened(state, verdict)
         ]
     message = sentences(
-        msg("Which piece stood on the target and was pushed over?"),
-        msg("It touches the target, by ruling, wherever it lies."),
+        msg("Which piece stood on the target and was knocked over?"),
+        msg("By house rule it counts as touching the target, wherever it lies."),
     )
     asked = (*choices, NONE_OF_THESE)
     return Ambiguous(
@@ -153,7 +153,7 @@ def _target_gone(
         rests_on="ruling ice_boule.4",
         player=state.next,
     )
-    back = Choice(msg("It is still in play, or is put back"), ())
+    back = Choice(msg("It is still in play, or we put it back"), ())
     whole = guessed(state, seen, known)
     if whole is None:
         return _never_seen(state, seen, known, asked(choices=(LEFT, back)))
@@ -204,7 +204,7 @@ def _never_seen(
         for each in on
     ]
     left, back = asked.choices
-    how = msg("How did the throw come out?") if orders else ""
+    how = msg("What was the result of the throw?") if orders else ""
     return replace(
         asked, message=sentences(asked.message, how), choices=(*orders, *above, left, back)
     )

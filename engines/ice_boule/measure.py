@@ -197,7 +197,9 @@ def _find_target(pieces: tuple[SeenPiece, ...], colour: str) -> SeenPiece | str:
         else msg("no {colour} piece was seen", colour=colour)
     )
     return msg(
-        "The {colour} target cannot be told: {text} in the play area.", colour=colour, text=found
+        "The {colour} target cannot be identified: {text} in the play area.",
+        colour=colour,
+        text=found,
     )
 
 
@@ -353,7 +355,7 @@ def _doubts(gaps: list[Gap], target: SeenPiece) -> tuple[Message, ...]:
             )
         )
     doubts += [
-        msg("The {text} may not stand on the target.", text=_seen(gap.piece))
+        msg("The {text} may not be standing on the target.", text=_seen(gap.piece))
         for gap in gaps
         if gap.on_target and gap.reach_mm
     ]
@@ -379,11 +381,12 @@ def _another_colour(piece: SeenPiece, other: str) -> Message:
     }
     if other == OTHER:
         return msg(
-            "The {text} may be another colour ({player2} is {raw} sure), which changes the call.",
+            "The {text} may be another colour, which would change the result ({player2} is"
+            " {raw} sure).",
             **fields,
         )
     return msg(
-        "The {text} may be {player} ({player2} is {raw} sure), which changes the call.",
+        "The {text} may be {player}, which would change the result ({player2} is {raw} sure).",
         player=other,
         **fields,
     )

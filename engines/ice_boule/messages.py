@@ -17,7 +17,7 @@ def where(gap: Gap) -> Message:
     if gap.on_target:
         return phrase("stands on the target")
     if gap.touching:
-        return phrase("touches the target, as far as can be seen (± {mm} mm)", mm=_margin(gap))
+        return phrase("appears to touch the target (± {mm} mm)", mm=_margin(gap))
     return phrase("lies {mm} mm from the target", mm=_with_margin(gap))
 
 
@@ -56,7 +56,7 @@ def _landed(player: str, gap: Gap | None) -> Message:
         return msg("{player}'s piece stands on the target.", player=player)
     if gap.touching:
         return msg(
-            "{player}'s piece touches the target, as far as can be seen (± {mm} mm).",
+            "{player}'s piece appears to touch the target (± {mm} mm).",
             player=player,
             mm=_margin(gap),
         )
@@ -92,7 +92,9 @@ def _leads(after: State, still: bool) -> Message:
         )
     if not nearest.gap_mm:
         return phrase(
-            "{player} still leads, touching it" if still else "{player} leads, touching it",
+            "{player} still leads, touching the target"
+            if still
+            else "{player} leads, touching the target",
             player=player,
         )
     return phrase(
@@ -127,8 +129,10 @@ def end(ended: End) -> Message:
             n=ended.points,
         )
     if ended.kind == "tied":
-        return msg("The end is tied at the leading distance and is repeated without a score.")
-    return msg("The end is void and is repeated without a score.")
+        return msg(
+            "The end is tied at the leading distance. It is played again, and nobody scores."
+        )
+    return msg("The end is void. It is played again, and nobody scores.")
 
 
 def reading(layout: Layout, scoring: bool) -> Message:

@@ -190,7 +190,11 @@ def violation(state: State, move: Move) -> Violation | None:
         return Violation(
             "boule.over",
             GOAL,
-            msg("'{raw}' was tried, but the game is over: {text}.", raw=move, text=ended.message),
+            msg(
+                "'{raw}' is no longer possible: the game is over ({text}).",
+                raw=move,
+                text=ended.message,
+            ),
         )
     match move:
         case Line() | LineMarked():
@@ -213,7 +217,7 @@ def violation(state: State, move: Move) -> Violation | None:
         case Void():
             if state.target is not None:
                 return None
-            message = msg("The end cannot be void: no target lies on the table.")
+            message = msg("The end cannot be void: there is no target on the table.")
             return _no_target(state, "boule.void.time", message)
         case _:
             assert_never(move)
@@ -319,8 +323,8 @@ def _line_violation(state: State, move: Line | LineMarked) -> Violation | None:
     if state.target is not None:
         message = sentences(
             msg(
-                "The starting line cannot change now: it is chosen before the target is thrown, and"
-                " stays for the end."
+                "The starting line cannot change now. It is chosen before the target is"
+                " thrown and stays for the whole end."
             ),
             turn(state),
         )
@@ -350,7 +354,8 @@ def _target_violation(state: State, move: Target) -> Violation | None:
         return Violation("boule.target.time", SETUP, message)
     if move.colour in state.players:
         message = msg(
-            "The target cannot be {player}, a player's colour: it may have any but {players}.",
+            "The target cannot be {player}, because a player has that colour. Any colour"
+            " except {players} is allowed.",
             player=move.colour,
             players=state.players,
         )
@@ -362,8 +367,8 @@ def _sizes_violation(state: State, move: Sizes) -> Violation | None:
     if state.target is None or any(state.thrown) or any(state.sizes):
         message = sentences(
             msg(
-                "Sizes cannot be chosen now, but once an end, after the target is thrown and before"
-                " the first piece."
+                "Sizes cannot be chosen now. They are chosen once per end, after the target"
+                " is thrown and before the first piece."
             ),
             turn(state),
         )
@@ -372,14 +377,13 @@ def _sizes_violation(state: State, move: Sizes) -> Violation | None:
         told = [player for player, _ in move.chosen]
         message = (
             msg(
-                "Sizes were told for {players}; each player chooses one: {players2}.",
+                "Sizes were given for {players}. Each player chooses one: {players2}.",
                 players=told,
                 players2=_left(state),
             )
             if told
             else msg(
-                "Sizes were told for nobody; each player chooses one: {players}.",
-                players=_left(state),
+                "No sizes were given. Each player chooses one: {players}.", players=_left(state)
             )
         )
         return Violation("boule.sizes.players", SETUP, message)
@@ -393,7 +397,7 @@ def _size_violation(state: State, move: Size) -> Violation | None:
             SETUP,
             sentences(
                 msg(
-                    "{player} chose a size, and nobody plays {player2}.",
+                    "{player} chose a size, but nobody plays {player2}.",
                     player=move.player,
                     player2=move.player,
                 ),
@@ -408,8 +412,8 @@ def _size_violation(state: State, move: Size) -> Violation | None:
     ):
         message = sentences(
             msg(
-                "{player} cannot choose a size now: it is said once an end, after the target is"
-                " thrown and before the first piece.",
+                "{player} cannot choose a size now. Sizes are declared once per end, after"
+                " the target is thrown and before the first piece.",
                 player=move.player,
             ),
             turn(state),
@@ -426,24 +430,28 @@ def _turn_violation(state: State, move: Throw) -> Violation | None:
             "boule.throw.player",
             PLAY,
             sentences(
-                msg("{player} threw, and nobody plays {player2}.", player=player, player2=player),
+                msg("{player} threw, but nobody plays {player2}.", player=player, player2=player),
                 turn(state),
             ),
         )
     if state.target is None:
-        message = msg("{player} threw too early: no target lies on the table.", player=player)
+        message = msg("{player} threw too early: there is no target on the table.", player=player)
         return _no_target(state, "boule.throw.no_target", message)
     if unsaid := state.undeclared:
         message = msg(
-            "{player} threw too early: everybody declares a size first, {players}, as was ruled"
-            " before play.",
+            "{player} threw too early. House rule: every player declares a size first"
+            " (still to declare: {players}).",
             player=player,
             players=unsaid,
         )
         return Violation("boule.throw.sizes", SETUP, message)
     if not state.left(player):
         message = sentences(
-            msg("{player} has thrown all {n}; the last piece stays.", player=player, n=PROJECTILES),
+            msg(
+                "{player} has thrown all {n}; the last piece is never thrown.",
+                player=player,
+                n=PROJECTILES,
+            ),
             turn(state),
         )
         return Violation("boule.throw.spent", f"{PLAY}; ruling ice_boule.3", message)
@@ -455,7 +463,7 @@ def _turn_violation(state: State, move: Throw) -> Violation | None:
     size = state.size(player)
     if move.size and size and move.size != size:
         message = msg(
-            "{player} threw a {size} piece, but throws {size2} ones in this end.",
+            "{player} threw a {size} piece, but must throw {size2} ones in this end.",
             player=player,
             size=move.size,
             size2=size,
@@ -469,9 +477,13 @@ def turn(state: State) -> Message:
     if state.next is None:
         return msg("{player} throws the target next.", player=state.starter)
     if state.undeclared:
-        return msg("Everybody says which size they throw: {players}.", players=state.undeclared)
+        return msg(
+            "Every player declares a size. Still to declare: {players}.", players=state.undeclared
+        )
     if state.may_stop:
-        return msg("Only {player} has pieces left, and may throw on or stop.", player=state.next)
+        return msg(
+            "Only {player} has pieces left and may keep throwing or stop.", player=state.next
+        )
     return msg("{player} throws next.", player=state.next)
 
 
@@ -480,8 +492,8 @@ def _layout_violation(state: State, move: Throw) -> Violation | None:
     for colour in dict.fromkeys(lie.colour for lie in move.layout.lies):
         if colour not in state.players:
             message = msg(
-                "A {colour} piece is among those measured, and nobody plays {player}: it has to be"
-                " taken away.",
+                "A {colour} piece is among the measured ones, but nobody plays {player}."
+                " Take it off the table.",
                 colour=colour,
                 player=colour,
             )
@@ -513,8 +525,7 @@ def _stack_violation(state: State, move: Throw) -> Violation | None:
     standing = [lie for lie in move.layout.lies if lie.on_target]
     if len(standing) > 1 and state.ruling("on_target") == "lowest":
         message = msg(
-            "Only the piece directly on the target stands on it, as was ruled before play, not"
-            " {n}: '{text}'.",
+            "House rule: only the piece directly on the target stands on it, not {n}: '{text}'.",
             n=len(standing),
             text=move.layout.in_words,
         )
@@ -530,8 +541,8 @@ def _stack_violation(state: State, move: Throw) -> Violation | None:
         )
         if sum(not lie.gap_mm for lie in move.layout.of(player)) < stood - gone:
             message = msg(
-                "{player}'s piece stood on the target and touches it for the rest of the end, as"
-                " was ruled before play: '{text}'.",
+                "House rule: {player}'s piece stood on the target and touches it for the"
+                " rest of the end: '{text}'.",
                 player=player,
                 text=move.layout.in_words,
             )
@@ -543,7 +554,7 @@ def _doubt_violation(after: State) -> Violation | None:
     """The violation if the state depends on a distance too close to call."""
     if after.layout.lead_in_doubt:
         message = msg(
-            "Who leads is too close to call: {text}. The players measure or decide.",
+            "The lead is too close to call: {text}. The players measure or decide.",
             text=after.layout.in_words,
         )
         return Violation("boule.too_close", "ruling ice_boule.2", message)
@@ -555,7 +566,7 @@ def _doubt_violation(after: State) -> Violation | None:
 def _points_doubt(layout: Layout) -> Violation | None:
     if any(layout.points_in_doubt(leader) for leader in layout.leaders):
         message = msg(
-            "The score of the end is too close to call: {text}. The players measure or decide.",
+            "The score of this end is too close to call: {text}. The players measure or decide.",
             text=layout.in_words,
         )
         return Violation("boule.too_close", "ruling ice_boule.2", message)
@@ -564,12 +575,12 @@ def _points_doubt(layout: Layout) -> Violation | None:
 
 def _stop_violation(state: State, move: Stop) -> Violation | None:
     if state.target is None:
-        message = msg("{player} cannot stop: no target lies on the table.", player=move.player)
+        message = msg("{player} cannot stop: there is no target on the table.", player=move.player)
         return _no_target(state, "boule.stop.time", message)
     if state.ruling("stop") == "never":
         message = sentences(
             msg(
-                "{player} cannot stop: the leader throws all pieces, as was ruled before play.",
+                "{player} cannot stop. House rule: the leader throws all pieces.",
                 player=move.player,
             ),
             turn(state),
@@ -578,7 +589,8 @@ def _stop_violation(state: State, move: Stop) -> Violation | None:
     if not state.may_stop or move.player != state.next:
         message = sentences(
             msg(
-                "{player} cannot stop: only the leader may, when nobody else has a piece left.",
+                "{player} cannot stop: only the leader may stop, once nobody else has a"
+                " piece left.",
                 player=move.player,
             ),
             turn(state),
@@ -591,8 +603,8 @@ def _stop_violation(state: State, move: Stop) -> Violation | None:
     )
     if pieces != lying or layout.leaders != state.layout.leaders:
         message = msg(
-            "It cannot end with '{text}': nothing moved since the last throw, and in play are"
-            " '{text2}'.",
+            "The end cannot finish with '{text}': nothing has moved since the last throw,"
+            " and '{text2}' are in play.",
             text=layout.in_words,
             text2=state.layout.in_words,
         )

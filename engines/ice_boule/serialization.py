@@ -112,7 +112,7 @@ def _may_say(state: State) -> list[Announcement]:
             "said": {"player": state.starter, "line": True},
         }
         unseen: Announcement = {
-            "label": msg("the target stands there, and the camera does not see it"),
+            "label": msg("the target stands there, but the camera cannot see it"),
             "said": {"player": state.starter, "target": True},
         }
         return [unseen] if state.line else [marked, unseen]
@@ -130,7 +130,7 @@ def _may_say(state: State) -> list[Announcement]:
         "said": {"player": player, "out": True},
     }
     stop: Announcement = {
-        "label": phrase("{player} throws no more", player=player),
+        "label": phrase("{player} stops throwing", player=player),
         "said": {"player": player, "stop": True},
     }
     void: Announcement = {

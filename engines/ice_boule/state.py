@@ -30,77 +30,77 @@ RULINGS = (
         "sizes",
         "Before each end",
         ("shown", "declared"),
-        "shown: the first piece thrown shows the size chosen; declared: said before play",
+        "size for the end: shown by the first piece thrown, or declared before play",
     ),
     HouseRule(
         "out",
         "Play",
         ("on", "next"),
-        "a throw that leaves the play area is spent; if nothing is in play then, its thrower goes"
-        " on, or the next",
+        "a throw that leaves the play area is spent; if nothing is in play then, the same"
+        " player goes on, or the next one throws",
     ),
     HouseRule(
         "distance",
         "ruling ice_boule.1",
         ("clearance",),
-        "a distance is the shortest way between piece and target, as a calliper finds it",
+        "a distance is the shortest way between piece and target, as a calliper measures it",
     ),
     HouseRule(
         "close",
         "ruling ice_boule.2",
         ("asked",),
-        "distances that the camera cannot tell apart are asked about: the players measure or"
-        " decide",
+        "if the camera cannot tell distances apart, the players are asked to measure or decide",
     ),
     HouseRule(
         "turns",
         "ruling ice_boule.3",
         ("next",),
-        "after the leader the next player in turn order throws who has more than one piece left",
+        "after the leader, the next player in turn order with more than one piece left throws",
     ),
     HouseRule(
         "target",
         "ruling ice_boule.4",
         ("stays",),
-        "a target that is knocked is measured where it ends up; where it leaves the play area the"
-        " end is void",
+        "a knocked target is measured where it ends up; if it leaves the play area, the end"
+        " is void",
     ),
     HouseRule(
         "repeat",
         "ruling ice_boule.5",
         ("same", "next"),
-        "who starts a tied or void end again: the same player, or the next in turn order",
+        "player who restarts a tied or void end: the same one, or the next in turn order",
     ),
     HouseRule(
         "equal",
         "ruling ice_boule.6",
         ("keep", "take"),
-        "an equal distance: the lead stays where it was, or the thrower takes it",
+        "at an equal distance, the lead stays where it was, or the thrower takes it",
     ),
     HouseRule(
         "stop",
         "ruling ice_boule.7",
         ("may", "never"),
-        "may the leader, alone with pieces left, stop throwing",
+        "may the leader stop throwing when nobody else has pieces left",
     ),
     HouseRule(
         "over",
         "ruling ice_boule.8",
         ("after_end",),
-        "the game is over after the end in which a player reaches 13 points; played alone, all"
-        " pieces count",
+        "the game is over after the end in which a player reaches 13 points; in a solo"
+        " game, all pieces count",
     ),
     HouseRule(
         "toppled",
         "ruling ice_boule.9",
         ("nested", "always"),
-        "a piece pushed over on the target touches it while both touch, or for the rest of the end",
+        "a piece knocked over on the target counts as touching it while both touch, or for"
+        " the rest of the end",
     ),
     HouseRule(
         "on_target",
         "ruling ice_boule.10",
         ("stack", "lowest"),
-        "who stands on the target: every piece of a stack on it, or the lowest of them only",
+        "pieces that stand on the target: the whole stack on it, or only the lowest",
     ),
 )
 
@@ -322,7 +322,10 @@ def _end(text: str) -> End:
     found = re.fullmatch(r"(tied|void)|won (\w+) (\d{1,2})", text)
     if not found:
         raise InvalidNotation(
-            msg("expected an end such as 'won blue 2', 'tied' or 'void', got {raw}", raw=repr(text))
+            msg(
+                "expected a result of the end such as 'won blue 2', 'tied' or 'void', got {raw}",
+                raw=repr(text),
+            )
         )
     kind, winner, points = found.groups()
     return End("won", winner, int(points)) if winner else End("tied" if kind == "tied" else "void")
@@ -373,14 +376,15 @@ def _wrong_table(state: State) -> Message | None:
         or state.toppled != touching(state, state.toppled)
     ):
         return msg(
-            "expected toppled pieces that touch the target, in turn order, as was ruled before play"
+            "expected toppled pieces only under the house rule, touching the target and in"
+            " turn order"
         )
     if state.target is not None and state.target not in set(COLOURS) - set(state.players):
-        return msg("expected a target that nobody plays")
+        return msg("expected a target of a colour that nobody plays")
     if max(state.thrown) > PROJECTILES:
-        return msg("expected 0 to {n} pieces thrown by each", n=PROJECTILES)
+        return msg("expected 0 to {n} pieces thrown by each player", n=PROJECTILES)
     if (state.last is None) == any(state.thrown):
-        return msg("expected a last throw where pieces were thrown, and only there")
+        return msg("expected a last throw if pieces were thrown, and none otherwise")
     return None
 
 
@@ -389,9 +393,9 @@ def _wrong_end(state: State) -> Message | None:
     if state.target is not None and state.end is not None:
         return msg("expected no target once the end is over")
     if state.target is None and state.end is None and any(state.thrown):
-        return msg("expected how the end ended, or its target")
+        return msg("expected the result of the end, or its target")
     if state.leading is not None and state.leading not in state.layout.leaders:
-        return msg("expected a leader that leads")
+        return msg("expected the leader among the nearest players")
     if any(
         len(state.layout.of(player)) > thrown
         for player, thrown in zip(state.players, state.thrown, strict=True)

@@ -45,7 +45,7 @@ def _stranger(found: TableMatch, piece: SeenPiece) -> Verdict:
         return _unsure_newcomer(found, piece)
     message = sentences(
         msg(
-            "A {colour} piece lies in play, and nobody plays {player}.",
+            "There is a {colour} piece in play, but nobody plays {player}.",
             colour=piece.colour,
             player=piece.colour,
         ),
@@ -84,7 +84,7 @@ def _vanished(found: TableMatch) -> Verdict:
     if _seen_outside(found):
         message = sentences(msg("Out of play: {players}.", players=gone), knocked)
         return ask(found, "boule.vanished", message, PLAY, [_out(found)], PUT_BACK)
-    missing = msg("Missing in play: {players}.", players=gone)
+    missing = msg("Missing from play: {players}.", players=gone)
     asked = ask(found, "boule.vanished", sentences(missing, knocked), PLAY, [_out(found)], PUT_BACK)
     show = msg("If it is hidden, show it; if it was taken away, put it back.")
     return CannotSee(
@@ -106,7 +106,8 @@ def _carried(found: TableMatch) -> Verdict:
     swapped = [
         (
             msg(
-                "{player} threw the piece that {text}, and another {player2} one left play",
+                "{player} threw the piece that {text}, and another {player2} piece left the"
+                " play area",
                 player=player,
                 text=messages.where(gap),
                 player2=player,
@@ -119,9 +120,9 @@ def _carried(found: TableMatch) -> Verdict:
     ]
     moved = msg(
         (
-            "{n} piece moved, and no new one lies in play."
+            "{n} piece moved, but there is no new one in play."
             if count == 1
-            else "{n} pieces moved, and no new one lies in play."
+            else "{n} pieces moved, but there is no new one in play."
         ),
         n=count,
     )
@@ -131,7 +132,7 @@ def _carried(found: TableMatch) -> Verdict:
         sentences(moved, msg("What happened?")),
         PLAY,
         [_out(found), *swapped],
-        msg("None of these: put the pieces back, or show apart those that touch"),
+        msg("None of these: put the pieces back, or separate those that touch"),
     )
 
 
@@ -155,16 +156,16 @@ def _one_new(found: TableMatch, colour: str) -> Verdict:
         return ask(
             found,
             "boule.doubt",
-            sentences(*found.measured.doubts, msg("Is it as the camera read it?")),
+            sentences(*found.measured.doubts, msg("Did the camera read it correctly?")),
             PLAY,
             _as_read(found, thrown) + _not_stacked(found, thrown),
-            msg("Not so: show the pieces more clearly"),
+            msg("No: show the pieces more clearly"),
         )
     read = _sizes(found, colour, thrown)
     if len(read) > 1:
         message = sentences(
-            msg("Which size is the piece that {player} threw?", player=colour),
-            msg("It fixes {player}'s size for this end.", player=colour),
+            msg("What size is the piece that {player} threw?", player=colour),
+            msg("This sets {player}'s size for this end.", player=colour),
         )
         return ask(
             found, "boule.size", message, SETUP, read, msg("The piece was not thrown: take it back")
@@ -189,7 +190,7 @@ def _others_gone(found: TableMatch, colour: str, thrown: int) -> Verdict:
         seen = other.seen
     message = sentences(
         msg(
-            "A new {colour} piece lies in play, and missing are: {players}.",
+            "There is a new {colour} piece in play, but these are missing: {players}.",
             colour=colour,
             players=gone,
         ),
@@ -223,7 +224,7 @@ def _as_read(found: TableMatch, thrown: int) -> list[tuple[str, Reading]]:
     gap = found.measured.gaps[thrown]
     sure = _look_again(found, thrown, pose_probability=1.0) if gap.on_target else (found, thrown)
     return [
-        (msg("As it was read: a {size} piece", size=reading.size), reading)
+        (msg("The camera is right: a {size} piece", size=reading.size), reading)
         for _, reading in _sizes(sure[0], gap.piece.colour, sure[1])
     ]
 
@@ -235,7 +236,7 @@ def _not_stacked(found: TableMatch, thrown: int) -> list[tuple[str, Reading]]:
         return []
     other, beside = _look_again(found, thrown, on=None)
     return [
-        (msg("It does not stand on the target: a {size} piece", size=reading.size), reading)
+        (msg("It is not standing on the target: a {size} piece", size=reading.size), reading)
         for _, reading in _sizes(other, gap.piece.colour, beside)
     ]
 
@@ -352,23 +353,23 @@ def _several_new(found: TableMatch) -> Verdict:
     """
     new = [(colour, k) for colour in dict.fromkeys(found.gained) for k in found.new(colour)]
     message = msg(
-        "{n} new pieces lie in play ({text}), and one is thrown at a time.",
+        "There are {n} new pieces in play ({text}), but only one is thrown at a time.",
         n=len(new),
         text=in_a_row(found.gained, "colour"),
     )
     if (once := _seen_twice(found, [k for _, k in new])) is not None:
         (thrown,) = once.new(once.gained[0])
         read = [
-            (msg("One: a {size} piece", size=reading.size), reading)
+            (msg("There is only one: a {size} piece", size=reading.size), reading)
             for _, reading in _sizes(once, once.gained[0], thrown)
         ]
         return ask(
             once,
             "boule.throw.two",
-            sentences(message, msg("Is one of them a part of another piece?")),
+            sentences(message, msg("Is one of them part of another piece?")),
             PLAY,
             read,
-            msg("Each is a piece: take them back"),
+            msg("Each is a separate piece: take them back"),
         )
     choices = (
         _orders(found, new)
@@ -421,7 +422,7 @@ def _orders(found: TableMatch, new: Sequence[tuple[str, int]]) -> list[Choice]:
         and replace(ends[0], last=ends[1].last) == ends[1]
     ):
         told = msg(
-            "One after the other, in whichever order: the {colour} piece that {text}, and the"
+            "One after the other, in either order: the {colour} piece that {text}, and the"
             " {colour2} piece that {text2}",
             **_two(*lies),
         )

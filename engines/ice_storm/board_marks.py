@@ -67,7 +67,7 @@ def _order(state: State, first: str) -> Iterator[Option]:
                 if player == first
                 else msg("{n} left to throw", n=left)
                 if left
-                else msg("has thrown all")
+                else msg("has no throws left")
             ),
         )
 
@@ -79,9 +79,9 @@ def _shot(shot: Shot) -> Option:
         "piece2": shot.target,
     }
     label = (
-        msg("{piece}, {lines}, hits {piece2} if {text}", text=shot.hangs_on, **fields)
+        msg("{piece} fires {lines} and hits {piece2} if {text}", text=shot.hangs_on, **fields)
         if shot.hangs_on
-        else msg("{piece}, {lines}, hits {piece2}", **fields)
+        else msg("{piece} fires {lines} and hits {piece2}", **fields)
     )
     return Option(shot.shooter.rstrip("0123456789"), label, (_ray(shot),))
 

@@ -39,7 +39,7 @@ class Line:
         """The line in words: `north on b3-b8`, `at home on b3`."""
         ends = "-".join(map(str, dict.fromkeys((self.squares[0], self.squares[-1]))))
         if self.way == HOME:
-            return msg("at home on {cell}", cell=ends)
+            return msg("into its own square {cell}", cell=ends)
         return msg("{way} on {cell}", way=self.way, cell=ends)
 
     def __str__(self) -> str:
@@ -239,7 +239,7 @@ def _shots(shooter: Piece, target: Piece, among: Sequence[Piece]) -> Iterator[Sh
         if any(hit != hits[0] for hit in hits):
             hangs_on.append(
                 msg(
-                    "{piece} {cell} fires {lines}",
+                    "{piece} ({cell}) fires {lines}",
                     piece=shooter.name,
                     cell=shooter.place,
                     lines=line.message,
@@ -252,7 +252,7 @@ def _shots(shooter: Piece, target: Piece, among: Sequence[Piece]) -> Iterator[Sh
             )
         if any("in doubt" in each for each in ways):
             hangs_on += [
-                msg("{piece} lies in its way", piece=piece.name)
+                msg("{piece} is in the way", piece=piece.name)
                 for piece in others
                 if _stops(piece, line.squares) is None
             ]

@@ -79,7 +79,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
         )
     if any(_too_long(piece, board) for piece in seen.pieces):
         message = msg(
-            "The pieces are too long for squares of {mm} mm: take smaller ones or a larger board.",
+            "The pieces are too long for squares of {mm} mm: use smaller pieces or a larger board.",
             mm=f"{board.square_mm:.1f}",
         )
         return CannotSee(code="storm.set_up", message=message, rests_on="ruling ice_storm.6")
@@ -177,8 +177,8 @@ def _on_the_board(state: State, heard: OnSaid) -> Verdict:
         )
         for square in squares
     ]
-    choices.append(Choice(msg("On several squares: correct this, and write down how it lies"), ()))
-    message = msg("Where does {player}'s piece lie, which the camera does not see?", player=player)
+    choices.append(Choice(msg("On several squares: correct this and enter how it lies"), ()))
+    message = msg("Where is {player}'s piece? The camera cannot see it.", player=player)
     return Ambiguous(
         code="storm.throw.unseen",
         message=message,
@@ -194,14 +194,14 @@ def _low(state: State, move: Low) -> Verdict:
         return refusal(wrong, move.player, (str(move),), {})
     void = (
         msg(
-            "{player}'s hand was too low: the throw is void and made again, and all that it moved"
-            " is put back.",
+            "{player}'s hand was too low: the throw is void and must be repeated. Put back"
+            " everything it moved.",
             player=move.player,
         )
         if state.undoes_low
         else msg(
-            "{player}'s hand was too low: the throw is void and made again, and what it moved"
-            " stays.",
+            "{player}'s hand was too low: the throw is void and must be repeated. What it"
+            " moved stays.",
             player=move.player,
         )
     )
@@ -265,7 +265,7 @@ def _several(look: TableMatch, attacker: str) -> Refused | Ambiguous:
         message = sentences(
             msg("{pieces} are gone.", pieces=names), msg("Were they taken one after the other?")
         )
-        choices = (*ways, Choice(msg("Not so: put them back"), ()))
+        choices = (*ways, Choice(msg("No: put them back"), ()))
         return Ambiguous(
             code="storm.attack.two",
             message=message,
@@ -275,8 +275,8 @@ def _several(look: TableMatch, attacker: str) -> Refused | Ambiguous:
             until_moved=True,
         )
     message = sentences(
-        msg("{pieces} are gone, and one piece is taken at a time.", pieces=names),
-        msg("Put them back, but for the one that {player} takes.", player=attacker),
+        msg("{pieces} are gone, but only one piece may be taken at a time.", pieces=names),
+        msg("Put all back except the one that {player} takes.", player=attacker),
     )
     tried = tuple(str(Capture(piece.colour, piece.number)) for piece in look.gone)
     return refusal(
@@ -328,12 +328,9 @@ def _capture(look: TableMatch, target: Piece) -> Verdict:
             Violation(wrong.code, wrong.clause, message), attacker, (str(move),), evidence
         )
     choices = [_choice(state, settles, move) for settles in explained]
-    choices.append(Choice(msg("Not so: {piece} is put back", piece=target.name), ()))
+    choices.append(Choice(msg("No: put {piece} back", piece=target.name), ()))
     message = sentences(
-        msg(
-            "Whether {piece} was rightly taken hangs on what is too close to call.",
-            piece=target.name,
-        ),
+        msg("Could {piece} be taken? It is too close to call.", piece=target.name),
         msg("Look closely and decide together."),
     )
     return Ambiguous(
@@ -370,7 +367,7 @@ def _follow(after: State) -> Message:
         for player, count in zip(after.players, after.points, strict=True)
     ]
     brought = msg(
-        "Nobody can fire any more; the round brought {text}.", text=phrases(*points, joint=",")
+        "Nobody can fire any more; points this round: {text}.", text=phrases(*points, joint=",")
     )
     return sentences(brought, turn(after))
 
@@ -404,7 +401,7 @@ def _who_can(look: TableMatch, attacker: str) -> Ambiguous:
     ]
     message = sentences(
         msg(
-            "Whether {player} has a shot is too close to call: it hangs on how {piece} lies.",
+            "Can {player} fire? It is too close to call and depends on how {piece} lies.",
             player=attacker,
             piece=doubtful[0].name,
         ),

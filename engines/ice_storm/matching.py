@@ -328,12 +328,12 @@ class TableMatch:
     def differences(self) -> tuple[str, ...]:
         """The differences between table and record, one sentence a piece."""
         gone = [
-            msg("{piece} {cell} is not on the board.", piece=piece.name, cell=piece.place)
+            msg("{piece} ({cell}) is not on the board.", piece=piece.name, cell=piece.place)
             for piece in self.gone
         ]
         lie = [
             msg(
-                "{piece} {cell} lies on {cell2} now.",
+                "{piece} ({cell}) now lies on {cell2}.",
                 piece=piece.name,
                 cell=piece.place,
                 cell2=self.elsewhere[piece.name],

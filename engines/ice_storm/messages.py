@@ -18,17 +18,17 @@ def place(lies: Place) -> Message:
     if not lies.tips and clear:
         message = msg("upright on {cells}", cells=clear)
     elif not lies.tips:
-        message = msg("upright on no square for sure")
+        message = msg("upright, but not certainly on any square")
     elif len(lies.squares) == 1:
         message = msg("within {cells}", cells=lies.squares)
     elif clear:
-        message = msg("on {cells}, its tip in {cells2}", cells=clear, cells2=tips)
+        message = msg("on {cells}, with its tip in {cells2}", cells=clear, cells2=tips)
     else:
-        message = msg("on no square for sure, its tip in {cells}", cells=tips)
+        message = msg("not certainly on any square, with its tip in {cells}", cells=tips)
     if not lies.doubtful:
         return message
     return msg(
-        "{text} (whether it touches {cells} is too close to call)",
+        "{text} (touching {cells}: too close to call)",
         text=message,
         cells=any_of(sorted(lies.doubtful), "cell"),
     )
@@ -45,11 +45,11 @@ def throw(before: State, move: Throw) -> Message:
         msg("{player}'s piece lies {text}.", player=move.player, text=place(move.place))
         if move.place
         else msg(
-            "{player}'s piece is off the board, or partly off: it is wasted.", player=move.player
+            "{player}'s piece is fully or partly off the board: it is wasted.", player=move.player
         )
     )
     moved = [
-        msg("It moved {piece} to lie {text}.", piece=change.name, text=place(change.place))
+        msg("It moved {piece}, which now lies {text}.", piece=change.name, text=place(change.place))
         for change in move.changes
         if change.place
     ]
@@ -70,8 +70,12 @@ def _own_knocked_off(own: Sequence[Piece]) -> Message:
     if not own:
         return NOTHING
     if len(own) == 1:
-        return msg("It knocked {pieces} off the board, its own: wasted.", pieces=named(own))
-    return msg("It knocked {pieces} off the board, all of its own: wasted.", pieces=named(own))
+        return msg(
+            "It knocked the thrower's own {pieces} off the board: it is wasted.", pieces=named(own)
+        )
+    return msg(
+        "It knocked the thrower's own {pieces} off the board: they are wasted.", pieces=named(own)
+    )
 
 
 def _knocked_off(before: State, thrower: str, enemies: Sequence[Piece]) -> Message:
@@ -81,16 +85,16 @@ def _knocked_off(before: State, thrower: str, enemies: Sequence[Piece]) -> Messa
         return NOTHING
     if not before.scores_knocked:
         if one:
-            return msg("It knocked {pieces} off the board, which is nobody's.", pieces=names)
-        return msg("It knocked {pieces} off the board, which are nobody's.", pieces=names)
+            return msg("It knocked {pieces} off the board; it scores for nobody.", pieces=names)
+        return msg("It knocked {pieces} off the board; they score for nobody.", pieces=names)
     if one:
         return msg(
-            "It knocked {pieces} off the board, which is {player}'s at once.",
+            "It knocked {pieces} off the board; {player} scores it at once.",
             pieces=names,
             player=thrower,
         )
     return msg(
-        "It knocked {pieces} off the board, which are {player}'s at once.",
+        "It knocked {pieces} off the board; {player} scores them at once.",
         pieces=names,
         player=thrower,
     )
@@ -103,9 +107,9 @@ def capture(attacker: str, target: Piece, shots: Iterable[Shot]) -> Message:
         msg("{piece} fires {lines}", piece=shot.shooter, lines=shot.line.message) for shot in sure
     ]
     return msg(
-        "{player} takes {piece}, which lies {text}: {text2}.",
+        "{player} takes {piece} ({text}): {text2}.",
         player=attacker,
         piece=target.name,
         text=place(target.place),
-        text2=any_of(lines) if lines else msg("some line hits it however it lies"),
+        text2=any_of(lines) if lines else msg("at least one line hits it, whichever way it lies"),
     )

@@ -257,7 +257,7 @@ def turn(state: State) -> Message:
     attacker = state.attacker
     if not any(targets(state).values()):
         fires = msg(
-            "{player} fires if a touch that is too close to call is so; the players decide.",
+            "{player} can fire if a touch counts that is too close to call; the players decide.",
             player=attacker,
         )
     elif state.may_pass:
@@ -370,7 +370,9 @@ def _credit(state: State, player: str | None, pieces: int) -> tuple[int, ...]:
 def _over(state: State, move: Move) -> Violation | None:
     if (ended := outcome(state)) is None:
         return None
-    message = msg("'{raw}' was tried, but the game is over: {text}.", raw=move, text=ended.message)
+    message = msg(
+        "'{raw}' is no longer possible: the game is over ({text}).", raw=move, text=ended.message
+    )
     return Violation("storm.over", SCORING, message)
 
 
@@ -382,7 +384,7 @@ def _turn_violation(state: State, move: Throw | Void) -> Violation | None:
             DEPLOYMENT,
             sentences(
                 msg(
-                    "{player} threw, and nobody plays {player2}.",
+                    "{player} threw, but nobody plays {player2}.",
                     player=thrower,
                     player2=move.player,
                 ),
@@ -394,7 +396,9 @@ def _turn_violation(state: State, move: Throw | Void) -> Violation | None:
             "storm.throw.time",
             DEPLOYMENT,
             sentences(
-                msg("{player} threw, but all pieces of this round are thrown.", player=thrower),
+                msg(
+                    "{player} threw, but all pieces of this round have been thrown.", player=thrower
+                ),
                 turn(state),
             ),
         )
@@ -414,18 +418,14 @@ def _throw_violation(state: State, move: Throw) -> Violation | None:
     player = move.player
     if move.again == LEANING:
         message = sentences(
-            msg(
-                "{player}'s piece leans on another or lies on one, and is thrown again.",
-                player=player,
-            ),
+            msg("{player}'s piece leans or lies on another, so it is thrown again.", player=player),
             msg("What it moved stays where it is."),
         )
         return Violation("storm.throw.leaning", "Deployment; ruling ice_storm.8", message)
     if move.again == OTHER_SIZE:
         message = sentences(
             msg(
-                "{player}'s piece is of another size than this game's, is taken away and thrown"
-                " again.",
+                "{player}'s piece is the wrong size for this game: take it away and throw again.",
                 player=player,
             ),
             msg("What it moved stays where it is."),
@@ -438,7 +438,7 @@ def _throw_violation(state: State, move: Throw) -> Violation | None:
                 player=player,
             ),
             (
-                msg("Put back what it moved; pick the piece up and throw again.")
+                msg("Put back what it moved, pick the piece up and throw again.")
                 if state.undoes_low
                 else msg("What it moved stays where it is; pick the piece up and throw again.")
             ),
@@ -447,7 +447,7 @@ def _throw_violation(state: State, move: Throw) -> Violation | None:
     if move.place and move.place.off_doubtful:
         return _partly_off(
             msg(
-                "Whether {player}'s throw lies partly off the board is too close to call ({cell}).",
+                "Is {player}'s throw partly off the board? It is too close to call ({cell}).",
                 player=player,
                 cell=move.place,
             )
@@ -463,7 +463,7 @@ def _moved_violation(state: State, move: Moved) -> Violation | None:
     if not _is_last(state, move):
         message = sentences(
             msg(
-                "'{raw}' was tried, but {player}'s throw is not the one that was ruled last.",
+                "'{raw}' was tried, but the last throw ruled on was not {player}'s.",
                 raw=move,
                 player=move.player,
             ),
@@ -485,13 +485,13 @@ def _names_violation(state: State, move: Throw | Void | Moved) -> Violation | No
             common = {"player": move.player, "piece": change.name}
             message = (
                 msg(
-                    "{player}'s throw cannot have moved {piece}: the board holds {pieces}.",
+                    "{player}'s throw cannot have moved {piece}. On the board: {pieces}.",
                     pieces=lie,
                     **common,
                 )
                 if lie
                 else msg(
-                    "{player}'s throw cannot have moved {piece}: the board holds nothing yet.",
+                    "{player}'s throw cannot have moved {piece}: the board is still empty.",
                     **common,
                 )
             )
@@ -504,7 +504,7 @@ def _off_violation(placed: Sequence[tuple[str, Place | None]]) -> Violation | No
         if place and place.off_doubtful:
             return _partly_off(
                 msg(
-                    "Whether {piece} lies partly off the board is too close to call ({cell}).",
+                    "Is {piece} partly off the board? It is too close to call ({cell}).",
                     piece=name,
                     cell=place,
                 )
@@ -527,13 +527,13 @@ def _low_violation(state: State, move: Low) -> Violation | None:
     player = move.player
     if state.void and state.next == move.player:
         message = msg(
-            "{player}'s throw is void already: pick the piece up and throw again.", player=player
+            "{player}'s throw is already void: pick the piece up and throw again.", player=player
         )
     else:
         message = sentences(
             msg(
-                "No throw of {player}'s can be void now: the next one is ruled already, or"
-                " nobody throws.",
+                "{player} has no throw that can be void now: the next one is already ruled"
+                " on, or nobody is throwing.",
                 player=move.player,
             ),
             turn(state),
@@ -546,8 +546,8 @@ def _capture_violation(state: State, move: Capture) -> Violation | None:
     if attacker is None:
         message = sentences(
             msg(
-                "'{raw}' was tried, but players fire when all pieces of a round are thrown,"
-                " until nobody can.",
+                "'{raw}' was tried, but firing starts when all pieces of a round are thrown"
+                " and ends when nobody can fire.",
                 raw=move,
             ),
             turn(state),
@@ -564,11 +564,11 @@ def _capture_violation(state: State, move: Capture) -> Violation | None:
         )
     if len({piece.place for piece in found}) > 1:
         names = any_of(
-            [msg("{piece} {cell}", piece=piece.name, cell=piece.place) for piece in found]
+            [msg("{piece} ({cell})", piece=piece.name, cell=piece.place) for piece in found]
         )
         which = tuple(str(Capture(piece.colour, piece.number)) for piece in found)
         message = msg(
-            "'{raw}' may mean several pieces that {player} can take: say which, {text}.",
+            "'{raw}' fits several pieces that {player} can take. Which one: {text}?",
             raw=move,
             player=attacker,
             text=names,
@@ -583,7 +583,7 @@ def _capture_violation(state: State, move: Capture) -> Violation | None:
         )
         message = sentences(
             msg(
-                "Whether {player} hits {piece} is too close to call: it hangs on whether {text}.",
+                "Does {player} hit {piece}? It is too close to call and depends on whether {text}.",
                 player=attacker,
                 piece=found[0].name,
                 text=any_of(hang),
@@ -599,13 +599,13 @@ def _no_such_piece(move: Capture) -> Message:
     name = f"{move.colour}{move.number}"
     if move.number and move.square:
         return msg(
-            "'{raw}' was tried, but no {piece} touches {cell}.",
+            "'{raw}' was tried, but {piece} does not touch {cell}.",
             raw=move,
             piece=name,
             cell=move.square,
         )
     if move.number:
-        return msg("'{raw}' was tried, but no {piece} is on the board.", raw=move, piece=name)
+        return msg("'{raw}' was tried, but {piece} is not on the board.", raw=move, piece=name)
     if move.square:
         return msg(
             "'{raw}' was tried, but no {colour} piece touches {cell}.",
@@ -636,14 +636,16 @@ def _no_line(state: State, meant: Sequence[Piece]) -> Message:
     attacker = str(state.attacker)
     if meant[0].colour == attacker:
         return msg(
-            "{player} fires on enemy pieces only, and {piece} is its own.",
+            "{player} may fire only at enemy pieces, but {piece} is their own.",
             player=attacker,
             piece=meant[0].name,
         )
-    target = any_of([msg("{piece} {cell}", piece=piece.name, cell=piece.place) for piece in meant])
+    target = any_of(
+        [msg("{piece} ({cell})", piece=piece.name, cell=piece.place) for piece in meant]
+    )
     aims = [_aims(piece) for piece in state.of(attacker)]
     reached = msg(
-        "No line of fire of {player}'s reaches {text}: {text2}.",
+        "{player} has no line of fire to {text}: {text2}.",
         player=attacker,
         text=target,
         text2=phrases(*aims),
@@ -658,9 +660,9 @@ def _aims(piece: Piece) -> Message:
     """The lines along which a piece fires, in words."""
     lines = fire.aims(piece)
     if any(line.way == fire.HOME for line in lines):
-        return msg("{piece} {cell} fires in every direction", piece=piece.name, cell=piece.place)
+        return msg("{piece} ({cell}) fires in every direction", piece=piece.name, cell=piece.place)
     along = any_of(line.message for line in lines)
-    return msg("{piece} {cell} fires {lines}", piece=piece.name, cell=piece.place, lines=along)
+    return msg("{piece} ({cell}) fires {lines}", piece=piece.name, cell=piece.place, lines=along)
 
 
 def _allowed(can: Mapping[Piece, bool], attacker: str) -> Message:
@@ -668,7 +670,7 @@ def _allowed(can: Mapping[Piece, bool], attacker: str) -> Message:
     if sure:
         return msg("{player} can take {pieces}.", player=attacker, pieces=any_of(sure, "piece"))
     return msg(
-        "Whether {player} can take {pieces} is too close to call.",
+        "Can {player} take {pieces}? It is too close to call.",
         player=attacker,
         pieces=any_of([piece.name for piece in can], "piece"),
     )
@@ -679,8 +681,8 @@ def _pass_violation(state: State, move: Pass) -> Violation | None:
     if attacker is None:
         message = sentences(
             msg(
-                "'{raw}' was tried, but players fire when all pieces of a round are thrown,"
-                " until nobody can.",
+                "'{raw}' was tried, but firing starts when all pieces of a round are thrown"
+                " and ends when nobody can fire.",
                 raw=move,
             ),
             turn(state),
@@ -701,7 +703,10 @@ def _pass_violation(state: State, move: Pass) -> Violation | None:
         )
     if not state.may_pass:
         message = sentences(
-            msg("{player} cannot pass: who can attack on their turn must.", player=attacker),
+            msg(
+                "{player} cannot pass: a player who can attack on their turn must do so.",
+                player=attacker,
+            ),
             _allowed(targets(state), attacker),
         )
         return Violation("storm.pass", MUST, message)
@@ -714,19 +719,19 @@ def _settle_violation(state: State, move: Settle) -> Violation | None:
             "storm.settle.time",
             DOUBT,
             sentences(
-                msg("'{raw}' was tried, but touches are decided when pieces fire.", raw=move),
+                msg("'{raw}' was tried, but touches are decided only when pieces fire.", raw=move),
                 turn(state),
             ),
         )
     piece = state.named(move.name)
     if piece is None or not piece.place.in_doubt:
         doubtful = [
-            msg("{piece} {cell}", piece=other.name, cell=other.place)
+            msg("{piece} ({cell})", piece=other.name, cell=other.place)
             for other in state.pieces
             if other.place.in_doubt
         ]
         message = msg(
-            "Nothing about {piece} is too close to call on this board; there is to decide: {text}.",
+            "Nothing about {piece} is too close to call here; still to decide: {text}.",
             piece=move.name,
             text=doubtful or msg("nothing"),
         )
@@ -734,7 +739,7 @@ def _settle_violation(state: State, move: Settle) -> Violation | None:
     if not move.place.settles(piece.place):
         ways = any_of((choice.place for choice in settlements((piece,))), "cell")
         message = msg(
-            "What was seen of {piece} is {cell}: it may be settled as {cells}, not as {cell2}.",
+            "The camera read {piece} as {cell}: you can settle it as {cells}, but not as {cell2}.",
             piece=move.name,
             cell=piece.place,
             cells=ways,

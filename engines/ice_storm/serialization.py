@@ -108,8 +108,7 @@ def _may_say(state: State) -> list[Announcement]:
     rows += [
         {
             "label": msg(
-                "{player}'s throw lies on the board, and the camera does not see it",
-                player=move.player,
+                "{player}'s throw is on the board, but the camera cannot see it", player=move.player
             ),
             "said": {"player": move.player, "on": True},
         }

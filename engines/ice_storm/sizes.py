@@ -75,12 +75,12 @@ def new_of_another_size(look: TableMatch) -> list[Message]:
         }
         message.append(
             msg(
-                "A {colour} piece on {cell} is {size}, and this game is played with {size2}"
+                "A {colour} piece on {cell} is {size}, but this game is played with {size2}"
                 " pieces.",
                 **fields,
             )
             if named_before_play(look)
-            else msg("A {colour} piece on {cell} is {size}, and the others are {size2}.", **fields)
+            else msg("A {colour} piece on {cell} is {size}, but the others are {size2}.", **fields)
         )
     return message
 
@@ -107,14 +107,14 @@ def exchanged(look: TableMatch) -> OutOfSync | None:
     player = look.state.next or look.state.attacker
     differences = tuple(
         msg(
-            "{piece} is {size}, and this game is played with {size2} pieces.",
+            "{piece} is {size}, but this game is played with {size2} pieces.",
             piece=name,
             size=piece.size,
             size2=wanted,
         )
         if named_before_play(look)
         else msg(
-            "{piece} is {size}, and the others are {size2}.",
+            "{piece} is {size}, but the others are {size2}.",
             piece=name,
             size=piece.size,
             size2=wanted,
@@ -122,8 +122,8 @@ def exchanged(look: TableMatch) -> OutOfSync | None:
         for name, piece in odd.items()
     )
     message = sentences(
-        msg("All pieces of a game are of one size."),
-        msg("Take away what is of another, and put the right piece there."),
+        msg("All pieces in a game have the same size."),
+        msg("Replace any piece of another size with the right one."),
     )
     return OutOfSync(
         code=CODE,
@@ -139,11 +139,13 @@ def _ask_size(odd: Iterable[str], wanted: str, player: str | None) -> Ambiguous:
     """The question whether pieces that look to be of another size are of that of the game."""
     names = all_of(odd, "piece")
     right = Choice(
-        msg("{pieces} is {size}: all lies as it is recorded", pieces=names, size=wanted),
-        (),
-        holds=True,
+        msg("{pieces}: {size}, everything as recorded", pieces=names, size=wanted), (), holds=True
     )
-    asked = msg("Is {pieces} of the size of this game, {size}?", pieces=names, size=wanted)
+    asked = msg(
+        "This game is played with {size} pieces. Is that right for {pieces}?",
+        pieces=names,
+        size=wanted,
+    )
     return Ambiguous(
         code=CODE,
         message=asked,

@@ -28,14 +28,17 @@ RULINGS = (
         "a piece touches the squares it rests on, or those it covers from above",
     ),
     HouseRule(
-        "doubt", "ruling ice_storm.2", ("ask",), "what is too close to call is put to the players"
+        "doubt",
+        "ruling ice_storm.2",
+        ("ask",),
+        "if something is too close to call, the players are asked",
     ),
     HouseRule(
         "aim",
         "ruling ice_storm.3",
         ("tip",),
-        "a lying piece fires from the square of its tip on, away from the others; inside one square"
-        " all ways",
+        "a lying piece fires from its tip's square, away from the other squares; inside one"
+        " square it fires in all directions",
     ),
     HouseRule(
         "upright",
@@ -53,51 +56,51 @@ RULINGS = (
         "fits",
         "ruling ice_storm.6",
         ("told",),
-        "pieces that are too large for the squares are told before play",
+        "pieces that are too large for the squares are reported before play",
     ),
     HouseRule(
         "knocked",
         "ruling ice_storm.7",
         ("thrower", "nobody"),
-        "what an enemy throw knocks off the board, or partly off, is the thrower's at once, or"
-        " nobody's",
+        "a piece that an enemy throw knocks off the board, even partly, scores at once for"
+        " the thrower, or for nobody",
     ),
     HouseRule(
         "leaning",
         "ruling ice_storm.8",
         ("again",),
-        "a throw that leans on a piece, or lies on one, is thrown again; what it moved stays",
+        "a throw that leans or lies on another piece is repeated; what it moved stays",
     ),
     HouseRule(
         "low",
         "ruling ice_storm.12",
         ("again", "undone"),
-        "a throw from a hand lower than 6 inches (152 mm) is void and made again; what it moved"
-        " stays, or is put back",
+        "a throw from a hand lower than 6 inches (152 mm) is void and repeated; what it"
+        " moved stays, or is put back",
     ),
     HouseRule(
         "starter",
         "ruling ice_storm.9",
         ("left", "right"),
-        "the next round is started by the next player to the left, or to the right",
+        "the player to the left starts the next round, or the player to the right",
     ),
     HouseRule(
         "attack",
         "ruling ice_storm.10",
         ("must", "may"),
-        "who can attack on their turn must, or may pass",
+        "a player who can attack on their turn must do so, or may pass",
     ),
     HouseRule(
         "list",
         "ruling ice_storm.11",
         ("g8",),
-        "the printed list for a piece inside b3 says g7 where its diagonal ends on g8",
+        "the printed list for a piece inside b3 says g7, but its diagonal ends on g8",
     ),
     HouseRule(
         "size",
         "ruling ice_storm.13",
         ("same", "small", "medium", "large", "any"),
-        "all pieces are of the size that lies there already, or of the one named, or of any",
+        "all pieces have the size of those on the board, or the chosen size, or any size",
     ),
     HouseRule("tie", "Scoring", ("shared",), "players with the same highest total share the win"),
 )

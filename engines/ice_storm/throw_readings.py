@@ -39,14 +39,14 @@ class _RestingPlace(NamedTuple):
         if self.leans:
             return msg("{player}'s piece leans on another piece and is thrown again", player=player)
         if self.place is None:
-            return msg("{player}'s piece lies off the board, or partly off", player=player)
+            return msg("{player}'s piece lies fully or partly off the board", player=player)
         lies = messages.place(self.place)
         return msg("{player}'s piece lies on the board, {text}", player=player, text=lies)
 
     def of_moved(self, name: str) -> Message:
         """The phrase on a piece that the throw moved."""
         if self.place is None:
-            return msg("{piece} lies off the board, or partly off", piece=name)
+            return msg("{piece} lies fully or partly off the board", piece=name)
         lies = messages.place(self.place)
         return msg("{piece} lies on the board, {text}", piece=name, text=lies)
 
@@ -100,15 +100,13 @@ def lost_or_there(read: list[Reading], lost: list[Piece]) -> list[Reading]:
     names = messages.named(lost)
     there = [
         (
-            msg(
-                "{text}; {pieces} still lies where it lay, and is not seen", text=text, pieces=names
-            ),
+            msg("{text}; still in place, but not visible: {pieces}", text=text, pieces=names),
             _still_there(throw, lost),
         )
         for text, throw in read
     ]
     return [
-        (msg("{text}; {pieces} was knocked off", text=text, pieces=names), throw)
+        (msg("{text}; knocked off: {pieces}", text=text, pieces=names), throw)
         for text, throw in read
     ] + there
 

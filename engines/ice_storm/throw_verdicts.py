@@ -61,7 +61,7 @@ def stands(state: State, throw: Throw, wrong: Violation) -> tuple[str, ...]:
 
 def out_of_sync(look: TableMatch, what_to_do: str, evidence: Evidence | None = None) -> OutOfSync:
     """The verdict that table and record disagree."""
-    message = sentences(msg("The board is not as it was left."), what_to_do)
+    message = sentences(msg("The board does not match the record."), what_to_do)
     player = look.state.next or look.state.attacker
     differences = (*look.differences, *new_of_another_size(look))
     return OutOfSync(
@@ -89,7 +89,7 @@ def cannot_read(look: TableMatch) -> CannotSee:
         x, y = place_mm
         message = sentences(
             msg(
-                "{piece} is not seen, about ({n}, {n2}) mm, and was not before.",
+                "The camera cannot see {piece}, near ({n}, {n2}) mm, and could not see it before.",
                 piece=look.hidden[0].name,
                 n=f"{x:.0f}",
                 n2=f"{y:.0f}",

@@ -74,11 +74,14 @@ def judge_throw(look: TableMatch) -> Verdict:
         return _before_the_round(look, player)
     if len(look.new) > 1 and (once := seen_twice(look, player)) is not None:
         touching = msg(
-            "What seems to be another one touches a piece that lies there, and may be a part of it."
+            "There seems to be a second piece, but it touches one that lies there and may"
+            " be part of it."
         )
         return _one_or_two(once, player, touching)
     if [piece.colour for piece in look.new] == [player] and look.half_seen:
-        another = msg("Something else has appeared that may be a piece; the camera is not sure.")
+        another = msg(
+            "Something else has appeared, and the camera is not sure whether it is a piece."
+        )
         return _one_or_two(look, player, another)
     strangers = [piece for piece in look.new if piece.colour != player]
     if len(look.new) == 2 and len(strangers) == 1:
@@ -91,7 +94,7 @@ def judge_throw(look: TableMatch) -> Verdict:
         return moved_and_misread(look, look.new, player) or taken_back(
             look,
             msg(
-                "{n} new {colour} pieces lie on the board, and one is thrown at a time.",
+                "{n} new {colour} pieces lie on the board, but only one is thrown at a time.",
                 n=len(look.new),
                 colour=player,
             ),
@@ -116,10 +119,10 @@ def _judge_void(look: TableMatch, player: str) -> Verdict:
     if look.new or look.gone or look.elsewhere or look.came_out[player]:
         throw = Throw(player, None, next(changes_of(look))[1])
         return rule(look, throw, evidence_of(look, *look.new[:1]))
-    asked = msg("Has {player} picked up the piece that was thrown with a low hand?", player=player)
+    asked = msg("Has {player} picked up the piece thrown with too low a hand?", player=player)
     choices = (
         Choice(msg("Yes: {player} throws again", player=player), (str(Void(player)),)),
-        Choice(msg("No: it is not thrown yet"), ()),
+        Choice(msg("No: it has not been thrown yet"), ()),
     )
     return Waiting(
         code="storm.throw.low",
@@ -146,13 +149,13 @@ def _one_of_them(look: TableMatch, player: str, waiting: Message) -> Waiting | A
     if settled.new:
         return Waiting(code="storm.throw.low", message=waiting, rests_on=LOW_HAND, player=player)
     lost = messages.named(piece for piece in look.gone if piece.colour == player)
-    choices = [Choice(msg("The thrown piece still lies there: it is picked up"), ())]
+    choices = [Choice(msg("The thrown piece still lies there: pick it up"), ())]
     for doubt, changes in changes_of(settled):
-        moved = msg("{pieces} was moved", pieces=lost)
-        text = phrases(msg("The thrown piece is picked up"), moved, doubt)
+        moved = msg("it moved {pieces}", pieces=lost)
+        text = phrases(msg("The thrown piece has been picked up"), moved, doubt)
         choices.append(Choice(text, (str(Void(player, changes)),)))
     message = msg(
-        "Has {player} picked up the piece that was thrown with a low hand, and was {pieces} moved?",
+        "Has {player} picked up the piece thrown with too low a hand, and did it move {pieces}?",
         player=player,
         pieces=lost,
     )
@@ -209,7 +212,7 @@ def _lies_there(look: TableMatch, piece: SeenPiece) -> str:
     return (
         msg("A {colour} piece lies on {cell}.", colour=piece.colour, cell=place)
         if place
-        else msg("A {colour} piece lies off the squares, or partly off.", colour=piece.colour)
+        else msg("A {colour} piece lies fully or partly off the squares.", colour=piece.colour)
     )
 
 
@@ -252,7 +255,7 @@ def _of_another_size(look: TableMatch, player: str, piece: SeenPiece, wanted: st
     if piece.size_probability >= SURE and len(again) == 1 and not lost:
         return _surely_of_another_size(look, piece, wanted, again[0][1], evidence)
     for message, throw in again:
-        text = phrases(msg("it is taken away and thrown again"), message)
+        text = phrases(msg("take it away and throw again"), message)
         read.append((msg("It is {size}: {text}", size=piece.size, text=text), throw))
     choices = [Choice(text, counted(throw)) for text, throw in lost_or_there(read, lost)]
     message = sentences(
@@ -262,7 +265,7 @@ def _of_another_size(look: TableMatch, player: str, piece: SeenPiece, wanted: st
             size=wanted,
             size2=piece.size,
         ),
-        msg("All pieces of a game are of one size."),
+        msg("All pieces in a game have the same size."),
     )
     return Ambiguous(
         code=CODE,
@@ -282,11 +285,11 @@ def _surely_of_another_size(
     sizes = {"player": throw.player, "size": piece.size, "size2": wanted}
     message = sentences(
         (
-            msg("{player}'s piece is {size}, and this game is played with {size2} pieces.", **sizes)
+            msg("{player}'s piece is {size}, but this game is played with {size2} pieces.", **sizes)
             if named_before_play(look)
-            else msg("{player}'s piece is {size}, and the others are {size2}.", **sizes)
+            else msg("{player}'s piece is {size}, but the others are {size2}.", **sizes)
         ),
-        msg("Take it away, and throw a {size} one.", size=wanted),
+        msg("Take it away and throw a {size} one.", size=wanted),
         msg("What it moved stays where it is."),
     )
     left = stands(look.state, throw, wrong)
@@ -305,7 +308,7 @@ def _left_lying(look: TableMatch) -> Refused | None:
     wrong = Violation(
         "storm.throw.size",
         f"{DEPLOYMENT}; {ONE_SIZE}",
-        sentences(*told_of, msg("Take away what is of another size.")),
+        sentences(*told_of, msg("Take away any piece of another size.")),
     )
     return refusal(wrong, throw.player, (str(throw),), evidence_of(look))
 
@@ -326,18 +329,14 @@ def _decide(
         return rule(look, read[0][1], evidence)
     code, message, rests_on = (
         "storm.too_close",
-        msg("How {player}'s throw came to rest is too close to call.", player=player),
+        msg("How did {player}'s throw come to rest? It is too close to call.", player=player),
         f"{DEPLOYMENT}; {DOUBT}",
     )
     names = messages.named(lost)
     if lost:
         code, message, rests_on = (
             "storm.vanished",
-            msg(
-                "Was {pieces} knocked off the board by {player}'s throw?",
-                pieces=names,
-                player=player,
-            ),
+            msg("Did {player}'s throw knock {pieces} off the board?", pieces=names, player=player),
             "Deployment; ruling ice_storm.7",
         )
     every = (*elsewhere, *lost_or_there(read, lost))
@@ -397,7 +396,7 @@ def _stranger(look: TableMatch, piece: SeenPiece, player: str) -> Verdict:
         choices += _thrown_after(look, piece, player)
         choices.append(Choice(msg("It is {player}: take it back", player=colour), ()))
         return ask_colour(look, player, message, choices, piece)
-    taken_back = Choice(msg("No: {player} threw, take it back", player=colour), ())
+    taken_back = Choice(msg("No: {player} threw it; take it back", player=colour), ())
     if (another := _looks_like_anothers(look, player, taken_back)) is not None:
         return another
     throw = Throw(colour, look.touches(piece).place)
@@ -416,7 +415,7 @@ def _stranger(look: TableMatch, piece: SeenPiece, player: str) -> Verdict:
         wrong,
         message=sentences(
             wrong.message,
-            msg("Take the {colour} piece back, and put right what it moved.", colour=colour),
+            msg("Take the {colour} piece back and put back what it moved.", colour=colour),
             misread,
         ),
     )
@@ -524,7 +523,7 @@ def _nothing_new(look: TableMatch, player: str) -> Verdict:
     if look.only_one_unseen:
         message = sentences(
             msg(
-                "{piece} is not seen, and lies {text} as recorded.",
+                "The camera cannot see {piece}; on record it lies {text}.",
                 piece=look.unseen[0].name,
                 text=messages.place(look.unseen[0].place),
             ),
@@ -576,12 +575,12 @@ def _other_was_thrown(look: TableMatch, player: str) -> Ambiguous | None:
     assert place is not None, "it lies on the board"
     choices = []
     for rest, (message, changes) in product(resting_places(place), changes_of(look)):
-        text = phrases(msg("The thrown piece is picked up"), rest.of_moved(name), message)
+        text = phrases(msg("The thrown piece has been picked up"), rest.of_moved(name), message)
         lies = tuple(
             Change(name, rest.place) if change.name == name else change for change in changes
         )
         choices.append(Choice(text, (str(Void(player, lies)),)))
-    message = msg("Was the piece that is picked up {player}'s void throw?", player=player)
+    message = msg("A piece was picked up. Was it {player}'s void throw?", player=player)
     return Ambiguous(
         code="storm.throw.low",
         message=message,
@@ -608,21 +607,19 @@ def _by_a_throw_that_nobody_sees(look: TableMatch, player: str) -> Verdict:
         return _moved_by_hand(look, player, throws)
     gone = messages.named(look.gone)
     choices = [
-        Choice(msg("{text}; {pieces} was knocked off", text=message, pieces=gone), (str(throw),))
+        Choice(msg("{text}; knocked off: {pieces}", text=message, pieces=gone), (str(throw),))
         for message, throw in throws
     ]
     choices += [
         Choice(message, counted(throw)) for message, throw in another_was_thrown(look, player)
     ]
     choices += [
-        Choice(msg("{text}; {pieces} was knocked off", text=message, pieces=gone), (str(void),))
+        Choice(msg("{text}; knocked off: {pieces}", text=message, pieces=gone), (str(void),))
         for message, void in _picked_up(look, player)
     ]
     choices += [*by_the_last_throw(look), NOT_SO]
     message = msg(
-        "Was {pieces} knocked off the board by a throw of {player}'s that is off the board too?",
-        pieces=gone,
-        player=player,
+        "Did {player} throw off the board and knock {pieces} off?", pieces=gone, player=player
     )
     return Ambiguous(
         code="storm.unseen",
@@ -651,7 +648,7 @@ def _moved_by_hand(look: TableMatch, player: str, throws: list[tuple[Message, Th
     told_so = out_of_sync(
         look,
         msg(
-            "Put it right; or correct this, if {player}'s throw did it and is off the board.",
+            "Put it right. If {player}'s throw did it and is off the board, correct this instead.",
             player=player,
         ),
         evidence,
@@ -661,7 +658,7 @@ def _moved_by_hand(look: TableMatch, player: str, throws: list[tuple[Message, Th
 
 def _picked_up(look: TableMatch, player: str) -> list[tuple[Message, Void]]:
     """Ways in which a throw leaned and was picked up before it was seen; what it moved stays."""
-    leaned = msg("{player}'s piece leaned on another, and is picked up", player=player)
+    leaned = msg("{player}'s piece leaned on another and has been picked up", player=player)
     return _ways(look, leaned, partial(Void, player))
 
 
@@ -673,7 +670,7 @@ def by_the_last_throw(look: TableMatch) -> list[Choice]:
     player = look.state.last_off
     if player is None:
         return []
-    did = msg("{player}'s throw before, which is off the board, did it", player=player)
+    did = msg("{player}'s previous throw did it and is off the board", player=player)
     return [
         Choice(message, (str(move),)) for message, move in _ways(look, did, partial(Moved, player))
     ]
@@ -702,7 +699,7 @@ def whose_throw(look: TableMatch, choices: list[Choice]) -> Ambiguous | None:
     every = (*choices, NOT_SO)
     return Ambiguous(
         code="storm.unseen",
-        message=msg("Did a throw do that which is off the board?"),
+        message=msg("Did a throw that is off the board do this?"),
         rests_on=DEPLOYMENT,
         player=look.state.next or look.state.attacker,
         choices=every,

@@ -63,7 +63,8 @@ def two_in_turn(look: TableMatch, player: str) -> Verdict:
         return Ambiguous(
             code="storm.too_close",
             message=msg(
-                "How {player}'s and {player2}'s throws came to rest is too close to call.", **names
+                "How did {player}'s and {player2}'s throws come to rest? It is too close to call.",
+                **names,
             ),
             rests_on=f"{DEPLOYMENT}; {DOUBT}",
             player=player,
@@ -94,7 +95,8 @@ def _doubtful(look: TableMatch, piece: SeenPiece) -> bool:
 
 def _two_at_once(look: TableMatch, first: SeenPiece, second: SeenPiece) -> Refused:
     message = msg(
-        "New {colour} and {colour2} pieces lie on the board, and one is thrown at a time.",
+        "A new {colour} piece and a new {colour2} piece lie on the board, but only one is"
+        " thrown at a time.",
         colour=first.colour,
         colour2=second.colour,
     )
@@ -126,13 +128,13 @@ def moved_and_misread(
     if not read:
         return None
     message = msg(
-        "Is what looks like a new {colour} piece {pieces}, which was moved?",
+        "There seems to be a new {colour} piece. Was {pieces} moved instead?",
         colour=colour,
         pieces=any_of((gone.name for gone in lost), "piece"),
     )
     choices = [Choice(text, counted(throw)) for text, throw in read]
     choices.append(
-        Choice(msg("No: {player} threw two, take both back", player=player), ())
+        Choice(msg("No: {player} threw two; take both back", player=player), ())
         if colour == player
         else Choice(msg("It is {player}: take both back", player=colour), ())
     )

@@ -23,7 +23,7 @@ def options(state: State) -> tuple[Option, ...]:
     stuck = (
         ()
         if state.ways(1 - state.seat)
-        else (Option(state.players[1 - state.seat], msg("can move no ship now, and passes")),)
+        else (Option(state.players[1 - state.seat], msg("cannot move any ship now and passes")),)
     )
     return (*own, *stuck)
 

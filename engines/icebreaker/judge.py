@@ -67,13 +67,14 @@ def set_up(players: Iterable[str], rulings: Mapping[str, str], board: Board | No
         return start(tuple(players), rulings)
     if not isinstance(board, Hex) or board.size not in SIZES:
         got = (
-            phrase("{n} cells a side", n=board.size)
+            phrase("{n} cells per side", n=board.size)
             if isinstance(board, Hex)
             else kind_in_words(board)
         )
         raise InputError(
             msg(
-                "board: expected a hex board of {cells} cells a side for Icebreaker, got {text}",
+                "board: expected a hex board with {cells} cells per side for Icebreaker,"
+                " got {text}",
                 cells=any_of(sorted(SIZES)),
                 text=got,
             )
@@ -81,7 +82,7 @@ def set_up(players: Iterable[str], rulings: Mapping[str, str], board: Board | No
     if rulings.get("size", str(board.size)) != str(board.size):
         raise InputError(
             msg(
-                "rulings.size: expected {n}, as the table's board has, got {raw}",
+                "rulings.size: expected {n}, the size of the table's board, got {raw}",
                 n=board.size,
                 raw=repr(rulings["size"]),
             )
@@ -93,7 +94,7 @@ def hear(_state: State, heard: Mapping[str, Any], _in_doubt: bool = False, /) ->
     """Icebreaker has no announcements: raises InputError."""
     raise InputError(
         msg(
-            "input: Icebreaker is decided by the table alone, expected nothing, got {raw}",
+            "input: expected nothing, got {raw}; Icebreaker is decided by the table alone",
             raw=shown(dict(heard)),
         )
     )
@@ -142,7 +143,7 @@ def _wait(state: State, found: TableMatch) -> Waiting | Accepted:
     Once a ship that stood unseen is seen again, people's word on it is dropped.
     """
     held = found.differs(state).held
-    there = msg("Not seen, and there on the players' word: {text}.", text=ships(held))
+    there = msg("Not visible, but there according to the players: {text}.", text=ships(held))
     message = sentences(turn(state), there if held else NOTHING)
     if found.held.difference(held):
         return Accepted(code=START, message=message, rests_on=MOVES, moves=())
@@ -156,7 +157,7 @@ def _judge_start(state: State, found: TableMatch) -> Verdict:
     if wrong := found.differs(state):
         unread = {cells[0] for cells in found.unread} & {cell for _, cell in wrong.gone}
         hint = (
-            msg("Show it better; where colours are hard to tell, teach the referee yours.")
+            msg("Show it more clearly; if colours are hard to tell apart, teach the referee yours.")
             if unread or wrong.recoloured
             else NOTHING
         )
@@ -220,7 +221,7 @@ def _ask_about_lost_ice(state: State, wrong: Difference) -> Ambiguous | None:
         return None
     unseen = [*([ships(wrong.gone)] if wrong.gone else []), _icebergs(wrong.lost)]
     message = ask_what_is_true(all_of(unseen))
-    choices = what_is_true((), msg("All of it is there, and the camera does not see it"))
+    choices = what_is_true((), msg("Everything is there, but the camera cannot see it"))
     return Ambiguous(
         code="icebreaker.unseen",
         message=message,
@@ -246,7 +247,9 @@ def _accept(state: State, move: Move, moved: Shift) -> Accepted:
     x_mm, y_mm = moved.ship.piece.base_mm
     stuck = passes(state, after)
     passed = (
-        msg("{player} can move no ship, so the turn passes.", player=stuck) if stuck else NOTHING
+        msg("{player} cannot move any ship, so the turn passes.", player=stuck)
+        if stuck
+        else NOTHING
     )
     message = sentences(_goes(state, move, after), passed, turn(after))
     evidence: Evidence = {
@@ -292,19 +295,19 @@ def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
     if still:
         choices.append(Choice(msg("No ship has moved yet"), ()))
     alike = (
-        msg("Two of them look alike in the picture.")
+        msg("Two moves look the same in the picture.")
         if len(explained) == 2
-        else msg("Several of them look alike in the picture.")
+        else msg("Several moves look the same in the picture.")
     )
     asked = (
         (msg("Which move did {player} make?", player=state.next), alike)
         if len(explained) > 1
         else (
             msg("Has {player} moved?", player=state.next),
-            msg("A ship may stand where it stood, or where it may go."),
+            msg("A ship may still be on its old cell, or on one that it may move to."),
         )
     )
-    message = sentences(*asked, msg("You may also put the ship clearly in its cell."))
+    message = sentences(*asked, msg("You can also put the ship clearly in its cell."))
     return Ambiguous(
         code=MOVE,
         message=message,
@@ -328,8 +331,8 @@ def _judge_difference(state: State, found: TableMatch) -> Verdict:
     if wrong.doubtful:
         piece = wrong.doubtful[0].piece
         message = msg(
-            "The camera is not sure of the {colour} ship on {cell}: move it a little, or show it"
-            " better.",
+            "The camera is not sure about the {colour} ship on {cell}: move it a little, or"
+            " show it more clearly.",
             colour=piece.colour,
             cell=label(wrong.doubtful[0].cells[0]),
         )
@@ -380,13 +383,13 @@ def _ask_about_ice(state: State, found: TableMatch, extra: int) -> Ambiguous | N
     (move,) = explained
     message = sentences(
         msg(
-            "{player} moved {cell}, and what looks like an iceberg is seen on {cells}, where none"
+            "{player} moved {cell}, but there seems to be an iceberg on {cells}, where none"
             " belongs.",
             player=state.next,
             cell=move,
             cells=_cells(extra),
         ),
-        msg("Is it one?"),
+        msg("Is it an iceberg?"),
     )
     choices = (
         Choice(
@@ -397,7 +400,7 @@ def _ask_about_ice(state: State, found: TableMatch, extra: int) -> Ambiguous | N
             ),
             (str(move),),
         ),
-        Choice(msg("Yes: put it right"), ()),
+        Choice(msg("Yes: fix the table"), ()),
     )
     return Ambiguous(
         code=MOVE,
@@ -450,8 +453,8 @@ def _exchanged(state: State, found: TableMatch, wrong: Difference) -> OutOfSync 
             state, replace(wrong, moved=(), gone=(), recoloured=tuple(others)), unread
         )
     message = msg(
-        "Something that is not read as a ship stands on {text}, and {text2} is not seen: show it"
-        " better, or put the right ship there.",
+        "Something on {text} does not look like a ship, and {text2} cannot be seen: show it"
+        " more clearly, or put the right ship there.",
         text=_and_on(*map(label, unread)),
         text2=ships(wrong.gone),
     )
@@ -503,13 +506,15 @@ def _one_moved(state: State, moved: Shift, wrong: Difference) -> Verdict:
     if forbidden := violation(state, move):
         return _refuse(state, forbidden, (move,), wrong)
     if not lost and not extra:
-        message = msg("The ship stands on {cell}: take its iceberg away.", cell=label(move.to_cell))
+        message = msg(
+            "The ship is on {cell}: take the iceberg there away.", cell=label(move.to_cell)
+        )
         return Waiting(code=MOVE, message=message, rests_on=MOVES, player=state.next)
     if extra:
         return _out_of_sync(state, wrong)
     message = msg(
-        "{player} tried {cell}, but {text} went too, and a ship takes the one on its own cell"
-        " only.",
+        "{player} tried {cell}, but {text} disappeared too; a ship takes only the iceberg"
+        " on its own cell.",
         player=state.next,
         cell=move,
         text=_icebergs(lost),
@@ -527,7 +532,7 @@ def _two_moved(state: State, found: TableMatch, wrong: Difference) -> Verdict:
         message = msg(
             "Two ships have moved: was it {cell} and then {cell2}?", cell=first, cell2=then
         )
-        choices = (_were(first, then), Choice(msg("Not so: put them back"), ()))
+        choices = (_were(first, then), Choice(msg("No: put them back"), ()))
         return Ambiguous(
             code=MOVE,
             message=message,
@@ -538,7 +543,7 @@ def _two_moved(state: State, found: TableMatch, wrong: Difference) -> Verdict:
         )
     if len(own) == 2:
         message = msg(
-            "{player} moved two ships, {cell} and {cell2}, and one is moved in a turn.",
+            "{player} moved two ships, {cell} and {cell2}, but only one moves in a turn.",
             player=state.next,
             cell=tried[0],
             cell2=tried[1],
@@ -573,7 +578,7 @@ def _refuse(
 
 def _out_of_sync(state: State, wrong: Difference, unread: tuple[int, ...] = ()) -> OutOfSync:
     message = sentences(
-        msg("The table is not as it was recorded."), msg("Put it right, or correct the record.")
+        msg("The table does not match the record."), msg("Fix the table, or correct the record.")
     )
     return OutOfSync(
         code=SYNC,
@@ -602,7 +607,7 @@ def _sentences(wrong: Difference, unread: Iterable[int] = ()) -> list[Message]:
     """
     message = [
         msg(
-            "{player}'s ship of {cell} stands on {cell2}.",
+            "{player}'s ship from {cell} is on {cell2}.",
             player=shift.player,
             cell=label(shift.from_cell),
             cell2=label(shift.to_cell),
@@ -610,12 +615,12 @@ def _sentences(wrong: Difference, unread: Iterable[int] = ()) -> list[Message]:
         for shift in wrong.moved
     ]
     message += [
-        msg("{player}'s ship of {cell} is missing.", player=player, cell=label(cell))
+        msg("{player}'s ship from {cell} is missing.", player=player, cell=label(cell))
         for player, cell in wrong.gone
     ]
     message += [
         msg(
-            "A {colour} ship too many stands on {cell}.",
+            "There is one {colour} ship too many, on {cell}.",
             colour=ship.colour,
             cell=label(ship.cells[0]),
         )
@@ -623,7 +628,7 @@ def _sentences(wrong: Difference, unread: Iterable[int] = ()) -> list[Message]:
     ]
     message += [
         msg(
-            "A {colour} ship stands on {cell}, and {player}'s belongs on {cell2}.",
+            "A {colour} ship stands on {cell}, but {player}'s ship belongs on {cell2}.",
             colour=shift.ship.colour,
             cell=label(shift.to_cell),
             player=shift.player,
@@ -632,8 +637,7 @@ def _sentences(wrong: Difference, unread: Iterable[int] = ()) -> list[Message]:
         for shift in wrong.recoloured
     ]
     message += [
-        msg("Something that is not read as a ship stands on {cell}.", cell=label(cell))
-        for cell in unread
+        msg("Something on {cell} does not look like a ship.", cell=label(cell)) for cell in unread
     ]
     if wrong.lost:
         message.append(msg("Missing: {text}.", text=_icebergs(wrong.lost)))

@@ -33,7 +33,7 @@ def ask_unseen(
     )
     ways = [Choice(went(state, move), (str(move),)) for move in explained]
     still = (
-        msg("There it stands still, and the camera does not see it") if there.shows(state) else None
+        msg("It still stands there, but the camera cannot see it") if there.shows(state) else None
     )
     if not (choices := what_is_true(ways, still)):
         return None
@@ -63,14 +63,14 @@ def ask_what_is_true(unseen: Listing) -> Message:
     """The question about what is not seen."""
     return sentences(
         msg("Not seen on the board: {text}.", text=unseen),
-        msg("What is true?"),
-        msg("You may also move it a little."),
+        msg("Which is right?"),
+        msg("You can also move it a little."),
     )
 
 
 def ships(slots: Collection[tuple[str, int]]) -> Listing:
     """Ships by their player and cell."""
     return all_of(
-        phrase("{player}'s ship of {cell}", player=player, cell=label(cell))
+        phrase("{player}'s ship from {cell}", player=player, cell=label(cell))
         for player, cell in slots
     )

@@ -173,7 +173,7 @@ def went(state: State, move: Move) -> Message:
     cells: dict[str, object] = {"cell": label(move.from_cell), "cell2": label(move.to_cell)}
     if stuck := passes(state, play(state, move)):
         return msg(
-            "The ship on {cell} went to {cell2}; {player} can move no ship, and the turn passes",
+            "The ship on {cell} went to {cell2}; {player} cannot move any ship, so the turn passes",
             player=stuck,
             **cells,
         )
@@ -199,7 +199,8 @@ def _cells_violation(state: State, seat: int, move: Move) -> Violation | None:
     for cell in move:
         if not board.cells >> cell & 1:
             message = msg(
-                "{player} tried {cell}, but there is no cell {cell2} on a board of {n} a side.",
+                "{player} tried {cell}, but there is no cell {cell2} on a board with {n}"
+                " cells per side.",
                 cell2=label(cell),
                 n=board.size,
                 **tried,
@@ -228,8 +229,8 @@ def _cells_violation(state: State, seat: int, move: Move) -> Violation | None:
     for whose, ships in zip(state.players, state.ships, strict=True):
         if ships >> move.to_cell & 1:
             message = msg(
-                "{player} tried {cell}, but a ship moves to a cell without a ship, and one of"
-                " {player2}'s stands on {cell2}.",
+                "{player} tried {cell}, but one of {player2}'s ships stands on {cell2}, and"
+                " a ship moves only to a cell without a ship.",
                 player2=whose,
                 cell2=there,
                 **tried,
@@ -245,22 +246,22 @@ def _direction_violation(state: State, seat: int, move: Move) -> Violation:
     tried: dict[str, object] = {"player": state.players[seat], "cell": move, "cell2": here}
     if move.from_cell not in ways:
         message = msg(
-            "{player} tried {cell}, but the ship on {cell2} can reach no iceberg, so it stays.",
+            "{player} tried {cell}, but the ship on {cell2} cannot reach any iceberg, so it stays.",
             **tried,
         )
         return Violation("ice.no_ice", "ruling icebreaker.1", sentences(message, allowed))
     steps, _ = ways[move.from_cell]
     if steps == 1:
         message = msg(
-            "{player} tried {cell}, but the ship on {cell2} has ice beside it and must capture, and"
-            " there is no ice on {cell3}.",
+            "{player} tried {cell}, but the ship on {cell2} has ice beside it and must"
+            " capture. There is no ice on {cell3}.",
             cell3=there,
             **tried,
         )
         return Violation("ice.capture", DIRECTION, sentences(message, allowed))
     message = msg(
-        "{player} tried {cell}, but the closest iceberg is {n} steps from {cell2}, and {cell3} is"
-        " on no shortest way to it.",
+        "{player} tried {cell}, but the closest iceberg is {n} steps from {cell2}, and"
+        " {cell3} is not on a shortest way there.",
         n=steps,
         cell3=there,
         **tried,

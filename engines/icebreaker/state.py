@@ -19,20 +19,20 @@ RULINGS = (
         "closest",
         "ruling icebreaker.1",
         ("any",),
-        "any step that shortens the way to one of the closest icebergs; a ship that reaches none"
-        " stays",
+        "any step that shortens the way to one of the closest icebergs; a ship that cannot"
+        " reach any stays",
     ),
     HouseRule(
         "stuck",
         "ruling icebreaker.2",
         ("pass",),
-        "the turn of a player who can move no ship passes by itself",
+        "if a player cannot move any ship, the turn passes by itself",
     ),
     HouseRule(
         "end",
         "ruling icebreaker.3",
         ("majority", "last"),
-        "the game ends with the capture that makes a majority, or with the last one",
+        "the game ends when a player has captured a majority, or with the last capture",
     ),
 )
 

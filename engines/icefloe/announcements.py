@@ -248,7 +248,7 @@ def _objecting(state: State) -> list[Announcement]:
     own = [player for player in state.players if violation(state, Penalty(player)) is None]
     rows += [
         (
-            phrase("{player} broke the commentary rules, and nobody doubts it", player=player),
+            phrase("{player} broke the commentary rules, and nobody disputes it", player=player),
             {"player": player, "penalty": True},
         )
         for player in own
@@ -276,7 +276,7 @@ def saying(state: State, move: Move) -> tuple[Message, Announced]:
                 "decides": name,
             }
         case Removal(None):
-            return phrase("no empty tile goes"), {"player": state.torch, "extra_tile": None}
+            return phrase("no empty tile is removed"), {"player": state.torch, "extra_tile": None}
         case Selection(player, tile):
             return phrase("{player} scores on {cell}", player=player, cell=tile), {
                 "player": player,
@@ -373,7 +373,7 @@ def _vote(state: State, move: Vote, choices: Mapping[str, str]) -> Verdict:
     after = play(state, move)
     message = msg("{player} has voted.", player=move.player)
     if after.phase == "move":
-        message = sentences(message, msg("It counts when the last move is made."), turn(after))
+        message = sentences(message, msg("It counts once the last move is made."), turn(after))
     elif after.phase != "vote":
         message = sentences(message, votes(after), turn(after))
     return Noted(
@@ -442,7 +442,7 @@ def _counted(state: State, move: Done | Decision) -> Accepted:
     if isinstance(move, Decision):
         message = sentences(
             msg(
-                "{player}, who bears the torch, decides for {text} ({text2}).",
+                "{player}, the torch bearer, decides for {text} ({text2}).",
                 player=move.player,
                 text=choice(move.choice),
                 text2=tally,
@@ -457,9 +457,9 @@ def _counted(state: State, move: Done | Decision) -> Accepted:
             moves=(str(move),),
         )
     result = (
-        msg("By the votes, the {text} it is ({text2}).", text=choice(after.value), text2=tally)
+        msg("The vote chose the {text} ({text2}).", text=choice(after.value), text2=tally)
         if after.value
-        else msg("By the votes, {cell} goes ({text}).", cell=after.tile, text=tally)
+        else msg("The vote removes {cell} ({text}).", cell=after.tile, text=tally)
     )
     evidence: Evidence = {
         "votes": dict(zip(state.players, state.votes, strict=True)),
@@ -507,7 +507,7 @@ def _found(state: State, move: Finding) -> Verdict:
     follows = (
         msg("{player} has no vote until the next round.", player=accused)
         if accused in after.muted
-        else msg("{player} keeps the vote.", player=accused)
+        else msg("{player} keeps their vote.", player=accused)
     )
     return Accepted(
         code="icefloe.penalty" if accused in after.muted else "icefloe.cleared",
@@ -527,16 +527,10 @@ def _word(move: Finding, accused: str, decides: bool) -> Message:
     of: dict[str, object] = {"player": move.player, "player2": accused}
     if decides and move.guilty:
         return msg(
-            "{player} says that {player2} broke the commentary rules, and decides, as the torch"
-            " bearer.",
-            **of,
+            "{player}, the torch bearer, decides: {player2} broke the commentary rules.", **of
         )
     if decides:
-        return msg(
-            "{player} says that {player2} broke no commentary rule, and decides, as the torch"
-            " bearer.",
-            **of,
-        )
+        return msg("{player}, the torch bearer, decides: {player2} broke no commentary rule.", **of)
     if move.guilty:
         return msg("{player} says that {player2} broke the commentary rules.", **of)
     return msg("{player} says that {player2} broke no commentary rule.", **of)
@@ -570,7 +564,7 @@ def _extra(state: State, heard: ExtraTile) -> Verdict:
         tile = _tile(heard.extra_tile)
         return Waiting(
             code="icefloe.removed_empty",
-            message=msg("Take {cell} off: the camera sees it.", cell=tile),
+            message=msg("Take {cell} off the pond; the camera will see it.", cell=tile),
             rests_on=EMPTYING,
             player=heard.player,
         )
@@ -582,14 +576,14 @@ def _extra(state: State, heard: ExtraTile) -> Verdict:
         wrong = Violation(
             "icefloe.removed_empty",
             EMPTYING,
-            sentences(msg("{player} does not bear the torch.", player=heard.player), turn(state)),
+            sentences(msg("{player} is not the torch bearer.", player=heard.player), turn(state)),
         )
     if wrong:
         return _refused(wrong, none, heard.player)
     after = play(state, none)
     if after.phase == "torch":
         return _round_over(state, after, (none,))
-    message = sentences(msg("No empty tile goes."), turn(after))
+    message = sentences(msg("No empty tile is removed."), turn(after))
     return Accepted(
         code="icefloe.removed_empty",
         message=message,
@@ -608,7 +602,7 @@ def _without_a_word(state: State, move: Selection | Torch, code: str, rests_on: 
     assert isinstance(verdict, Accepted), "it is legal"
     return replace(
         verdict,
-        message=sentences(msg("No empty tile goes."), verdict.message),
+        message=sentences(msg("No empty tile is removed."), verdict.message),
         moves=(str(none), *verdict.moves),
     )
 
@@ -620,7 +614,7 @@ def _removed(state: State, heard: Removed) -> Verdict:
         wrong = Violation(
             "icefloe.remove.player",
             REMOVING,
-            sentences(msg("{player} does not bear the torch.", player=heard.player), turn(state)),
+            sentences(msg("{player} is not the torch bearer.", player=heard.player), turn(state)),
         )
     if wrong:
         return _refused(wrong, move, heard.player)
@@ -640,7 +634,7 @@ def _round_over(state: State, after: State, moves: tuple[Move, ...]) -> Accepted
     """The verdict where the torch is handed on."""
     torch = Torch(after.after(after.torch))
     message = sentences(
-        msg("No empty tile goes, and the torch goes to {player}.", player=torch.player),
+        msg("No empty tile is removed, and the torch goes to {player}.", player=torch.player),
         turn(play(after, torch)),
     )
     return Accepted(
@@ -684,10 +678,10 @@ def _what(state: State, move: Decision | Selection | Torch | Penalty | Objection
                 if count
             ]
             return msg(
-                "{player} scores on {cell}: it brings {text}.",
+                "{player} scores on {cell}: {text}.",
                 player=move.player,
                 cell=move.tile,
-                text=all_of(brings or [phrase("nobody anything")]),
+                text=all_of(brings or [phrase("nobody scores")]),
             )
         case Torch():
             return msg("The torch goes to {player}.", player=move.player)

@@ -33,8 +33,7 @@ def vote(state: State, move: Vote) -> Violation | None:
     if move.player in state.muted:
         message = sentences(
             msg(
-                "{player} cannot vote: no vote until the next round, for breaking the commentary"
-                " rules.",
+                "{player} broke the commentary rules and cannot vote until the next round.",
                 player=name,
             ),
             turn(state),
@@ -45,7 +44,7 @@ def vote(state: State, move: Vote) -> Violation | None:
             "icefloe.vote.twice",
             clause,
             sentences(
-                msg("{player} has voted already, and a player has one vote.", player=name),
+                msg("{player} has already voted. Each player has one vote.", player=name),
                 turn(state),
             ),
         )
@@ -72,7 +71,7 @@ def coin(state: State, move: Coin) -> Violation | None:
             COINS,
             sentences(
                 msg(
-                    "{player} cannot lay {text}, used already: each coin serves once a game.",
+                    "{player} has already used {text}: each coin can be used once a game.",
                     player=name,
                     text=what,
                 ),
@@ -82,7 +81,7 @@ def coin(state: State, move: Coin) -> Violation | None:
     if move.to not in state.cast:
         message = sentences(
             msg(
-                "{player} cannot lay {text} on {player2}'s vote: {player3} lost it by commentary.",
+                "{player} cannot lay {text} on {player2}'s vote: {player3} lost it for commentary.",
                 player=name,
                 text=what,
                 player2=move.to,
@@ -93,8 +92,8 @@ def coin(state: State, move: Coin) -> Violation | None:
         return Violation("icefloe.coin.vote", "ruling icefloe.6", message)
     if move.player in state.muted and state.ruling("muted_coins") == "never":
         message = msg(
-            "{player} cannot lay {text}: players who lost their vote by commentary lay no coins"
-            " either, it was ruled before play.",
+            "{player} cannot lay {text}. House rule: players who lost their vote for"
+            " commentary lay no coins.",
             player=name,
             text=what,
         )
@@ -125,7 +124,7 @@ def decision(state: State, move: Decision) -> Violation | None:
             "icefloe.decide.player",
             clause,
             sentences(
-                msg("{player} does not bear the torch and cannot decide.", player=move.player),
+                msg("{player} is not the torch bearer and cannot decide.", player=move.player),
                 turn(state),
             ),
         )
@@ -156,7 +155,7 @@ def penalty(state: State, move: Penalty) -> Violation | None:
         return Violation(
             "icefloe.penalty.twice",
             clause,
-            msg("{player} has lost the vote of this round already.", player=name),
+            msg("{player} has already lost the vote for this round.", player=name),
         )
     if state.objection and state.objection.accused != move.player:
         return _open(state)
@@ -164,8 +163,8 @@ def penalty(state: State, move: Penalty) -> Violation | None:
     doubted = bool(move.ballot) or move.torch is not None
     if doubted and sorted(player for player, _ in move.ballot) != sorted(others):
         message = msg(
-            "Whether {player} broke the commentary rules is voted on by {players}, each once; it"
-            " was by {players2}.",
+            "These players vote once each on whether {player} broke the commentary rules:"
+            " {players}. The votes came from {players2}.",
             player=move.player,
             players=others,
             players2=[player for player, _ in move.ballot],
@@ -176,15 +175,15 @@ def penalty(state: State, move: Penalty) -> Violation | None:
     if tied != (move.torch is not None):
         message = (
             msg(
-                "The vote on whether {player} broke the commentary rules is a tie, and {player2},"
-                " the torch bearer, decides it.",
+                "The vote on whether {player} broke the commentary rules is tied, so"
+                " {player2}, the torch bearer, decides.",
                 player=name,
                 player2=state.torch,
             )
             if tied
             else msg(
-                "The vote on whether {player} broke the commentary rules is no tie, and the torch"
-                " bearer has no say.",
+                "The vote on whether {player} broke the commentary rules is not tied, so"
+                " the torch bearer has no say.",
                 player=name,
             )
         )
@@ -192,14 +191,14 @@ def penalty(state: State, move: Penalty) -> Violation | None:
     if guilty < 0 or move.torch is False:
         message = (
             msg(
-                "{player} keeps the vote: the torch bearer found no breach of the commentary"
-                " rules.",
+                "{player} keeps their vote: the torch bearer found no breach of the"
+                " commentary rules.",
                 player=name,
             )
             if tied
             else msg(
-                "{player} keeps the vote: the others' vote found no breach of the commentary"
-                " rules.",
+                "{player} keeps their vote: the other players found no breach of the"
+                " commentary rules.",
                 player=name,
             )
         )
@@ -219,12 +218,12 @@ def objection(state: State, move: Objection) -> Violation | None:
         return Violation(
             "icefloe.penalty.twice",
             clause,
-            msg("{player} has lost the vote of this round already.", player=move.to),
+            msg("{player} has already lost the vote for this round.", player=move.to),
         )
     if move.to == move.player:
         message = msg(
-            "{player} objects to nobody else: who broke the commentary rules says so, and has no"
-            " vote then.",
+            "{player} can only object to another player. A player who broke the commentary"
+            " rules says so and has no vote then.",
             player=move.player,
         )
         return Violation("icefloe.objection.self", clause, message)
@@ -240,8 +239,7 @@ def finding(state: State, move: Finding) -> Violation | None:
     if state.objection is None:
         message = sentences(
             msg(
-                "{player} was not asked: nobody says that somebody broke the commentary rules.",
-                player=name,
+                "{player} was not asked: there is no open objection about commentary.", player=name
             ),
             turn(state),
         )
@@ -249,8 +247,8 @@ def finding(state: State, move: Finding) -> Violation | None:
     if move.player not in state.asked:
         accused = state.objection.accused
         message = msg(
-            "{player} has no say now on whether {player2} broke the commentary rules: {players}"
-            " may say so.",
+            "{player} cannot say now whether {player2} broke the commentary rules. Only"
+            " {players} may say so.",
             player=name,
             player2=accused,
             players=any_of(state.asked, "player"),

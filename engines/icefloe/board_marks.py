@@ -67,7 +67,7 @@ def _in_phase(state: State) -> tuple[Option, ...]:
         case "coins":
             left = [player for player in state.left if player not in state.done]
             return tuple(
-                Option(player, msg("may lay coins ({text}) or is done", text=_coins(state, player)))
+                Option(player, msg("may lay coins ({text}) or finish", text=_coins(state, player)))
                 for player in left
             )
         case "decide":
@@ -80,7 +80,7 @@ def _in_phase(state: State) -> tuple[Option, ...]:
             return (
                 Option(
                     state.torch,
-                    msg("removes {cell} with all that is on it", cell=state.tile),
+                    msg("removes {cell} and everything on it", cell=state.tile),
                     mark("take", _places([floe] if floe else [])),
                 ),
             )
@@ -170,9 +170,9 @@ def _ways(once: Sequence[str], twice: Sequence[str], sinks: Sequence[str]) -> Me
     """Where a pyramid may go by one action and by two, and which tiles sink under it, in words."""
     return phrases(
         phrase("to {cells}", cells=any_of(once)) if once else NOTHING,
-        phrase("by two actions to {cells}", cells=any_of(twice)) if twice else NOTHING,
+        phrase("in two actions to {cells}", cells=any_of(twice)) if twice else NOTHING,
         phrase("sinks {cells}", cells=any_of(sinks)) if sinks else NOTHING,
-        NOTHING if once or twice or sinks else phrase("can go nowhere"),
+        NOTHING if once or twice or sinks else phrase("cannot move"),
     )
 
 

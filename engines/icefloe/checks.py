@@ -46,7 +46,7 @@ def placing(state: State, move: Placing) -> Violation | None:
         return Violation(
             "icefloe.place.order",
             PLACING,
-            sentences(msg("{cell} is not placed now.", cell=move.pyramid), turn(state)),
+            sentences(msg("{cell} cannot be placed now.", cell=move.pyramid), turn(state)),
         )
     floe = state.board.at(move.place)
     if floe is None:
@@ -55,7 +55,7 @@ def placing(state: State, move: Placing) -> Violation | None:
             PLACING,
             sentences(
                 msg(
-                    "{cell} cannot be placed on {cell2}, where no tile is.",
+                    "{cell} cannot be placed on {cell2}, because there is no tile.",
                     cell=move.pyramid,
                     cell2=move.place,
                 ),
@@ -64,7 +64,8 @@ def placing(state: State, move: Placing) -> Violation | None:
         )
     if floe.pyramids:
         message = msg(
-            "{cell} cannot be placed on {cell2}, where {cell3} stands; free are {cells}.",
+            "{cell} cannot be placed on {cell2}, because {cell3} stands there. Free tiles:"
+            " {cells}.",
             cell=move.pyramid,
             cell2=move.place,
             cell3=floe.pyramids[0],
@@ -117,19 +118,20 @@ def _no_way(state: State, move: Movement) -> Violation:
     may = (
         msg("It may go to {cells}.", cells=any_of(allowed))
         if allowed
-        else msg("It can go nowhere; a tile may slide instead.")
+        else msg("It cannot move, but a tile may slide.")
     )
     if target == origin and state.ruling("stay") == "never":
         message = msg(
-            "{cell} would end on {cell2}, where it began, and that was ruled out before play.",
+            "{cell} cannot end on {cell2}, where it began. House rule: no move ends where"
+            " it began.",
             cell=pyramid,
             cell2=origin,
         )
         return Violation("icefloe.move.stay", "ruling icefloe.4", sentences(message, may))
     if target not in span(origin):
         message = msg(
-            "{cell} cannot reach {cell2} from {cell3} by a step, a jump over one place, or two of"
-            " them with at most one jump.",
+            "{cell} cannot reach {cell2} from {cell3}. A move is a step, a jump over one"
+            " place, or two of these with at most one jump.",
             cell=pyramid,
             cell2=target,
             cell3=origin,
@@ -137,12 +139,12 @@ def _no_way(state: State, move: Movement) -> Violation:
         return Violation("icefloe.move.reach", MOVING, sentences(message, may))
     if state.board.at(target) is None:
         message = msg(
-            "{cell} cannot move to {cell2}, where no tile is.", cell=pyramid, cell2=target
+            "{cell} cannot move to {cell2}, because there is no tile.", cell=pyramid, cell2=target
         )
         return Violation("icefloe.move.tile", MOVING, sentences(message, may))
     message = msg(
-        "{cell} has no way from {cell2} to {cell3}: between two actions it needs a tile that"
-        " carries it.",
+        "{cell} cannot get from {cell2} to {cell3}: between two actions it needs a tile"
+        " that can carry it.",
         cell=pyramid,
         cell2=origin,
         cell3=target,
@@ -159,7 +161,8 @@ def slide(state: State, move: Slide) -> Violation | None:
             "icefloe.slide.tile",
             MOVING,
             sentences(
-                msg("Nothing can slide from {cell}, where no tile is.", cell=origin), turn(state)
+                msg("Nothing can slide from {cell}, because there is no tile.", cell=origin),
+                turn(state),
             ),
         )
     if not any(state.owner(pyramid) == state.mover for pyramid in floe.pyramids):
@@ -170,7 +173,8 @@ def slide(state: State, move: Slide) -> Violation | None:
         }
         message = sentences(
             msg(
-                "{player} cannot slide {cell} on {cell2}: no {colour} pyramid is on it.",
+                "{player} cannot slide {cell} on {cell2}, because there is no {colour}"
+                " pyramid on it.",
                 player=state.mover,
                 cell=floe.tile,
                 cell2=origin,
@@ -189,27 +193,27 @@ def _no_slide(state: State, move: Slide, tile: str) -> Violation:
     may = (
         msg("It may slide to {cells}.", cells=any_of(allowed))
         if allowed
-        else msg("No place beside it is open to it.")
+        else msg("It cannot slide to any place beside it.")
     )
     way: dict[str, object] = {"cell": tile, "cell2": origin, "cell3": target}
     if target not in SLIDES[origin]:
         message = msg(
-            "{cell} cannot slide from {cell2} to {cell3}: a tile slides one place, to the left,"
-            " right, far or near side.",
+            "{cell} cannot slide from {cell2} to {cell3}: a tile slides one place to the"
+            " left or right, or to the far or near side.",
             **way,
         )
         return Violation("icefloe.slide.step", MOVING, sentences(message, may))
     if other:
         message = msg(
-            "{cell} cannot slide from {cell2} to {cell3}: {cell4} is there, and a tile pushes no"
-            " other.",
+            "{cell} cannot slide from {cell2} to {cell3}: {cell4} is there, and a tile"
+            " cannot push another.",
             cell4=other.tile,
             **way,
         )
         return Violation("icefloe.slide.taken", MOVING, sentences(message, may))
     message = msg(
-        "{cell} cannot slide to {cell2}: the corners that three players leave empty were ruled out"
-        " before play.",
+        "{cell} cannot slide to {cell2}. House rule: tiles do not slide to the corners that"
+        " three players leave empty.",
         cell=tile,
         cell2=target,
     )
@@ -226,14 +230,14 @@ def removal(state: State, move: Removal) -> Violation | None:
             return None
         message = (
             msg(
-                "{player} removed {cell}, and the vote fell on {cell2}: that one goes.",
+                "{player} removed {cell}, but the vote chose {cell2}, which must be removed.",
                 player=state.torch,
                 cell=move.tile,
                 cell2=state.tile,
             )
             if move.tile
             else msg(
-                "{player} removed nothing, and the vote fell on {cell}: that one goes.",
+                "{player} removed nothing, but the vote chose {cell}, which must be removed.",
                 player=state.torch,
                 cell=state.tile,
             )
@@ -244,12 +248,12 @@ def removal(state: State, move: Removal) -> Violation | None:
         return Violation(
             "icefloe.remove.gone",
             EMPTYING,
-            sentences(msg("{cell} is out of the game already.", cell=move.tile), turn(state)),
+            sentences(msg("{cell} is already out of the game.", cell=move.tile), turn(state)),
         )
     if floe and floe.pyramids:
         message = sentences(
             msg(
-                "{cell} cannot be the second tile to go: it carries {cells}.",
+                "{cell} cannot be removed as the second tile: it carries {cells}.",
                 cell=move.tile,
                 cells=floe.pyramids,
             ),
@@ -265,11 +269,12 @@ def selection(state: State, move: Selection) -> Violation | None:
         return Violation(
             "icefloe.score.turn",
             SCORING,
-            sentences(msg("{player} does not select a tile now.", player=move.player), turn(state)),
+            sentences(msg("{player} cannot select a tile now.", player=move.player), turn(state)),
         )
     if state.board.of(move.tile) is None:
         message = msg(
-            "{player} cannot score on {cell}, which is out of the game; still in it are {cells}.",
+            "{player} cannot score on {cell}, because it is out of the game. Still in the"
+            " game: {cells}.",
             player=move.player,
             cell=move.tile,
             cells=[floe.tile for floe in state.board.floes],
@@ -282,7 +287,7 @@ def torch(state: State, move: Torch) -> Violation | None:
     """Why the torch cannot be handed on so, or None: printed rules, "End Of The Round"."""
     if move.player != state.after(state.torch):
         message = msg(
-            "The torch does not go to {player}: it goes from {player2} to the left, to {player3}.",
+            "The torch does not go to {player}. It goes to the left, from {player2} to {player3}.",
             player=move.player,
             player2=state.torch,
             player3=state.after(state.torch),

@@ -71,7 +71,7 @@ def judge(
     if seen.tiles is None:
         return CannotSee(
             code="icefloe.tiles",
-            message=msg("Which tiles lie on the table cannot be seen."),
+            message=msg("The camera cannot see which tiles are on the table."),
             player=state.next,
         )
     if state.phase == "name":  # the pond may be cleared
@@ -156,9 +156,9 @@ def _tell(look: TableMatch, story: _Explanation) -> Verdict:
 def _out_of_sync(state: State, story: _Explanation, differences: tuple[Message, ...]) -> OutOfSync:
     """The verdict where something is left that the story does not explain."""
     what = (
-        msg("{cell} is seen, and more is not as it was.", cell=story.moves[-1])
+        msg("The camera sees {cell}, but something else has changed too.", cell=story.moves[-1])
         if story.moves
-        else msg("The pond is not as it was left.")
+        else msg("The pond does not match the record.")
     )
     return OutOfSync(
         code="icefloe.out_of_sync",
@@ -198,7 +198,7 @@ def _extra_tiles(look: TableMatch) -> Message:
     if not extra:
         return NOTHING
     return msg(
-        "A tile seems to lie on {cells}, where none belongs: take it off, if it does.", cells=extra
+        "There seems to be a tile on {cells}, where none belongs. If so, take it off.", cells=extra
     )
 
 
@@ -207,7 +207,8 @@ def _taken_as_there(look: TableMatch) -> Message:
     if not look.held:
         return NOTHING
     return msg(
-        "Not seen, and there on the players' word: {text}.", text=_stand(look.state, look.held)
+        "Not visible, but there according to the players: {text}.",
+        text=_stand(look.state, look.held),
     )
 
 
@@ -328,7 +329,7 @@ def _ask_unread(look: TableMatch, story: _Explanation, move: Movement) -> Ambigu
     state, moves = look.state, tuple(map(str, story.moves))
     message = sentences(
         msg(
-            "{cell} is not on {cell2} any more, and not read anywhere else.",
+            "{cell} is no longer on {cell2}, and the camera cannot find it elsewhere.",
             cell=move.pyramid,
             cell2=move.origin,
         ),
@@ -343,7 +344,7 @@ def _ask_unread(look: TableMatch, story: _Explanation, move: Movement) -> Ambigu
     choices = (
         Choice(_what(state, move, story.after), moves),
         *others,
-        Choice(msg("Not so: show it better, or put it right"), ()),
+        Choice(msg("No: show it more clearly, or put it right"), ()),
     )
     return Ambiguous(
         code="icefloe.unread",
@@ -360,7 +361,7 @@ def _ask(look: TableMatch, rivals: list[_Explanation]) -> Verdict:
     state = look.state
     choices = [_as_told(state, story) for story in rivals if story.moves]
     choices.append(NONE_OF_THESE)
-    message = msg("What was moved, or where it stands, is too close to call.")
+    message = msg("It is unclear what was moved, or where it stands.")
     return Ambiguous(
         code="icefloe.too_close",
         message=message,
@@ -384,7 +385,7 @@ def _ask_unseen(look: TableMatch, unseen: Collection[str]) -> Ambiguous | None:
     explained = [story for story in _stories(state) if _fits(there, story.after.board, None)]
     ways = [_as_told(state, story) for story in explained if story.moves]
     still = (
-        msg("There it stands still, and the camera does not see it")
+        msg("It still stands there, but the camera cannot see it")
         if any(not story.moves for story in explained)
         else None
     )
@@ -392,8 +393,8 @@ def _ask_unseen(look: TableMatch, unseen: Collection[str]) -> Ambiguous | None:
         return None
     message = sentences(
         msg("Not seen on the pond: {text}.", text=_stand(state, unseen)),
-        msg("What is true?"),
-        msg("You may also move it a little."),
+        msg("Which is right?"),
+        msg("You can also move it a little."),
     )
     return Ambiguous(
         code="icefloe.unseen",
@@ -428,16 +429,16 @@ def _ask_unsure(look: TableMatch) -> Ambiguous | None:
     }
     ways = [_as_told(state, story) for story in explained if story.moves]
     still = (
-        msg("Nothing was moved, and the camera errs")
+        msg("Nothing was moved; the camera is wrong")
         if any(not story.moves for story in explained)
         else None
     )
     if not unsure or not (choices := what_is_true(ways, still)):
         return None
     message = sentences(
-        msg("Which pyramid stands on {cells} is not read for sure.", cells=sorted(unsure)),
-        msg("What is true?"),
-        msg("You may also turn it a little."),
+        msg("The camera is not sure which pyramid stands on {cells}.", cells=sorted(unsure)),
+        msg("Which is right?"),
+        msg("You can also turn it a little."),
     )
     return Ambiguous(
         code="icefloe.unsure",
@@ -476,7 +477,9 @@ def _ask_in_turn(look: TableMatch, changes: _Changes) -> Ambiguous | None:
     for what in reversed(before):
         label = msg("{text}, then {text2}", text=what, text2=label)
     choices = (Choice(label, tuple(map(str, moves))), NONE_OF_THESE)
-    message = sentences(msg("Several pyramids were moved."), msg("Did players move in turn?"))
+    message = sentences(
+        msg("Several pyramids were moved."), msg("Did the players move one after the other?")
+    )
     return Ambiguous(
         code="icefloe.in_turn",
         message=message,
@@ -528,8 +531,8 @@ def _half_done(look: TableMatch, changes: _Changes) -> Waiting | None:
             and _fits(look, state.board.put(move.pyramid, move.target), sunk)
         ):
             message = msg(
-                "{cell} is too heavy for {cell2} on {cell3}: take {cell4} off with all that stands"
-                " on it.",
+                "{cell} is too heavy for {cell2} on {cell3}: take {cell4} off with"
+                " everything on it.",
                 cell=move.pyramid,
                 cell2=sunk,
                 cell3=move.target,
@@ -572,7 +575,7 @@ def _ask_two(look: TableMatch, changes: _Changes) -> Ambiguous | None:
             ways.append(Choice(label, tuple(map(str, (*first.moves, *then.moves)))))
     if not ways:
         return None
-    message = sentences(msg("Two things were done, one after the other."), msg("Is that so?"))
+    message = sentences(msg("Two moves were made, one after the other."), msg("Is that right?"))
     choices = (*ways, NOT_SO)
     return Ambiguous(
         code="icefloe.two",
@@ -594,7 +597,7 @@ def _not_allowed(look: TableMatch, changes: _Changes) -> Refused | OutOfSync:
     state = moving if isinstance(tried, Movement | Slide) and moving.phase == "move" else look.state
     wrong = violation(state, tried) if tried else None
     if tried is None or wrong is None:
-        message = sentences(msg("The pond is not as it was left."), msg("Put it right."))
+        message = sentences(msg("The pond does not match the record."), msg("Put it right."))
         lost = {
             name
             for floe in look.state.board.floes
@@ -620,8 +623,8 @@ def _not_allowed(look: TableMatch, changes: _Changes) -> Refused | OutOfSync:
         back = msg("Put back what was taken.")
     elif _after_an_unseen_move(state, tried):
         back = msg(
-            "Put back what was moved, or say that a pyramid of {player}'s came back to where it"
-            " stood.",
+            "Put back what was moved, or say that one of {player}'s pyramids came back to"
+            " where it stood.",
             player=state.mover,
         )
     else:
@@ -698,7 +701,7 @@ class _Changes(NamedTuple):
         return (
             *(
                 msg(
-                    "{cell} stood on {cell2}, and stands on {cell3} now.",
+                    "{cell} stood on {cell2} and is now on {cell3}.",
                     cell=name,
                     cell2=stood[name],
                     cell3=place,
@@ -706,7 +709,7 @@ class _Changes(NamedTuple):
                 for name, place in self.moved.items()
             ),
             *(
-                msg("{cell} is not seen on {cell2}.", cell=name, cell2=stood[name])
+                msg("{cell} cannot be seen on {cell2}.", cell=name, cell2=stood[name])
                 for name in self.gone
             ),
             *(

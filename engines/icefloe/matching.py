@@ -277,7 +277,7 @@ class TableMatch:
         return (
             *(
                 msg(
-                    "{cell} stood on {cell2}, and a {colour} {cell3} stands there now.",
+                    "{cell} stood on {cell2}, but now a {colour} {cell3} stands there.",
                     cell=name,
                     cell2=where[name],
                     colour=piece.colour,

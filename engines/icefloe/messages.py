@@ -41,14 +41,14 @@ def objection(state: State) -> Message:
     accused, by = state.objection.accused, state.objection.by
     if len(state.objection.ballot) < len(state.others(accused)):
         return msg(
-            "{player} says that {player2} broke the commentary rules: {players} may say yes or no,"
-            " in the open.",
+            "{player} says that {player2} broke the commentary rules: {players} may openly"
+            " say yes or no.",
             player=by,
             player2=accused,
             players=state.asked,
         )
     return msg(
-        "{player} says that {player2} broke the commentary rules, and the others are level:"
+        "{player} says that {player2} broke the commentary rules, and the others are tied:"
         " {player3}, the torch bearer, decides.",
         player=by,
         player2=accused,
@@ -81,7 +81,7 @@ def _turn(state: State) -> Message:
         case "coins":
             left = [player for player in state.left if player not in state.done]
             return msg(
-                "Coins may be laid on votes until everybody is done; {players} may say so.",
+                "Coins may be laid on votes until everybody is done. Not done yet: {players}.",
                 players=left,
             )
         case "decide":
@@ -118,15 +118,14 @@ def _turn(state: State) -> Message:
 def _vote(state: State) -> Message:
     """The vote: on what, the choices, and whose vote is still to come."""
     if not state.awaited:
-        return msg("All have voted, and the votes are shown once that is settled.")
+        return msg("All have voted. The votes are shown once the objection is settled.")
     open_to: dict[str, object] = {"text": open_now(state), "players": state.awaited}
     if state.value is None:
         return msg(
-            "The value of the tile to remove is voted on: {text}; {players} may still vote.",
-            **open_to,
+            "Vote on the value of the tile to remove: {text}. Still to vote: {players}.", **open_to
         )
     return msg(
-        "The suit of the {text2} to remove is voted on: {text}; {players} may still vote.",
+        "Vote on the suit of the {text2} to remove: {text}. Still to vote: {players}.",
         text2=choice(state.value),
         **open_to,
     )

@@ -60,7 +60,9 @@ def _judge_pyramids(
     sure = sum(piece.pose_probability >= SURE for piece in seen.pieces)
     if sure > len(order):
         message = sentences(
-            msg("{n} pyramids stand on the pond, and {n2} are played with.", n=sure, n2=len(order)),
+            msg(
+                "There are {n} pyramids on the pond, but the game uses {n2}.", n=sure, n2=len(order)
+            ),
             msg("Take away what does not belong there."),
         )
         return Waiting(
@@ -82,7 +84,7 @@ def _judge_pyramids(
         return _out_of_order(look, placed)
     where = due.where
     if any(where[name] != floe.place for floe in state.board.floes for name in floe.pyramids):
-        message = msg("Pyramids that were placed stand elsewhere now: put them back.")
+        message = msg("Some placed pyramids now stand elsewhere: put them back.")
         return Waiting(
             code=CODE,
             message=sentences(message, turn(state)),
@@ -185,8 +187,8 @@ def _ask_tiles(state: State, missing: Sequence[Message], otherwise: Verdict) -> 
     """The question whether these unseen tiles lie there, where all else is as it should be."""
     if not isinstance(otherwise, Accepted) or not mostly_seen(missing, TILES):
         return None
-    message = sentences(msg("Not seen on the pond: {text}.", text=missing), msg("What is true?"))
-    still = Choice(msg("They lie there, and the camera does not see them"), otherwise.moves)
+    message = sentences(msg("Not seen on the pond: {text}.", text=missing), msg("Which is right?"))
+    still = Choice(msg("They are there, but the camera cannot see them"), otherwise.moves)
     choices = (still, NONE_OF_THESE)
     return Ambiguous(
         code=CODE,
@@ -222,8 +224,8 @@ def _ask_where(look: TableMatch, placed: tuple[str, ...]) -> Ambiguous | None:
         return None
     message = sentences(
         msg("Not seen on the pond: {cells}.", cells=missing),
-        msg("What is true?"),
-        msg("You may also move it a little."),
+        msg("Which is right?"),
+        msg("You can also move it a little."),
     )
     return Ambiguous(
         code=CODE,
@@ -309,7 +311,8 @@ def _amiss(look: TableMatch, placed: tuple[str, ...]) -> tuple[Message, ...]:
     )
     message += [
         msg(
-            "On {cell} a {colour} {cell2} is read, and only {cell3} is left to stand there.",
+            "The camera reads a {colour} {cell2} on {cell}, but only {cell3} is left to"
+            " stand there.",
             cell=look.places[k],
             colour=pieces[k].colour,
             cell2=pieces[k].size,
@@ -319,7 +322,7 @@ def _amiss(look: TableMatch, placed: tuple[str, ...]) -> tuple[Message, ...]:
     ]
     message += [
         msg(
-            "A {colour} {cell} stands on {cell2}, and none is left to place.",
+            "A {colour} {cell} stands on {cell2}, but none is left to place.",
             colour=pieces[k].colour,
             cell=pieces[k].size,
             cell2=look.places[k],
@@ -329,8 +332,8 @@ def _amiss(look: TableMatch, placed: tuple[str, ...]) -> tuple[Message, ...]:
     return tuple(message) or (
         (
             msg(
-                "Not every pyramid on the pond is read for sure: turn them, or move them to the"
-                " middle of their tiles."
+                "The camera is not sure about every pyramid on the pond: turn them, or move"
+                " them to the middle of their tiles."
             )
         ),
     )
@@ -345,7 +348,7 @@ def _alike(look: TableMatch, moves: list[Placing]) -> Ambiguous | CannotSee | No
     swapped = {move.pyramid: move for move in moves if move.pyramid in names}
     if len(names) != 2 or len(swapped) != 2:
         message = sentences(
-            msg("The picture does not tell apart {cells}.", cells=names),
+            msg("The camera cannot tell these apart: {cells}.", cells=names),
             msg("Turn them, or move them to the middle of their tiles."),
         )
         return CannotSee(code="icefloe.alike", message=message, rests_on=PLACING, player=player)
@@ -360,7 +363,7 @@ def _alike(look: TableMatch, moves: list[Placing]) -> Ambiguous | CannotSee | No
     ]
     choices.append(Choice(msg("Neither: put it right"), ()))
     message = msg(
-        "Which of {cell} and {cell2} stands on {cell3} is too close to call.",
+        "The camera cannot tell whether {cell} or {cell2} stands on {cell3}.",
         cell=a.pyramid,
         cell2=b.pyramid,
         cell3=a.place,

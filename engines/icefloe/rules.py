@@ -53,7 +53,7 @@ __all__ = [
 
 _TO_COME, _NONE_TO_COME = (
     ("move", "vote", "coins", "decide"),
-    msg("A breach costs votes of its round; none is to come."),
+    msg("A breach costs votes in its round, and this round has no votes left."),
 )
 _TIMES: dict[type[Move], tuple[str, tuple[str, ...], str, Message]] = {
     Placing: (
@@ -79,7 +79,8 @@ _TIMES: dict[type[Move], tuple[str, tuple[str, ...], str, Message]] = {
         ("vote",),
         "Game Summary",
         msg(
-            "Players vote after the movement; on the value they may from the last player's move on."
+            "Players vote after the movement. They may vote on the value from the last"
+            " player's move on."
         ),
     ),
     Coin: (
@@ -98,7 +99,7 @@ _TIMES: dict[type[Move], tuple[str, tuple[str, ...], str, Message]] = {
         "icefloe.decide.time",
         ("decide", "name"),
         ballots.TORCH,
-        msg("There is no tie that the torch bearer decides."),
+        msg("There is no tie for the torch bearer to decide."),
     ),
     Removal: (
         "icefloe.remove.time",
@@ -169,12 +170,7 @@ def set_up(players: Sequence[str], rulings: Mapping[str, str], board: Board | No
             else phrase("another board")
         )
         raise InputError(
-            msg(
-                "board: expected {n} x {n2} places for tiles for IceFloe, got {text}",
-                n=5,
-                n2=5,
-                text=got,
-            )
+            msg("board: IceFloe needs {n} x {n2} places for tiles, got {text}", n=5, n2=5, text=got)
         )
     return start(players, rulings)
 
@@ -204,7 +200,9 @@ def violation_called(state: State, move: Move, called: Message) -> Violation | N
     This keeps votes secret.
     """
     if state.phase == "over":
-        message = sentences(msg("{text} comes after the end.", text=called), messages.turn(state))
+        message = sentences(
+            msg("{text} came after the end of the game.", text=called), messages.turn(state)
+        )
         return Violation("icefloe.over", ballots.ENDING, message)
     return (
         _stranger(state, move, called)
@@ -267,7 +265,7 @@ def _stranger(state: State, move: Move, called: Message) -> Violation | None:
             assert_never(move)
     if strangers:
         message = msg(
-            "{text} cannot be: nobody plays {text2}; the players are {players}.",
+            "{text} is not possible: nobody plays {text2}. The players are {players}.",
             text=called,
             text2=strangers[0],
             players=state.players,
@@ -303,7 +301,7 @@ def _untimely(state: State, move: Move, called: Message) -> Violation | None:
         return None
     if isinstance(move, Vote) and state.last_to_move:
         return None
-    untimely = msg("{text} comes at the wrong time.", text=called)
+    untimely = msg("{text} is not possible now.", text=called)
     return Violation(code, clause, sentences(untimely, message, messages.turn(state)))
 
 

@@ -33,19 +33,20 @@ RULINGS = (
         "void",
         "ruling icefloe.1",
         ("torch", "again"),
-        "no vote counts: the torch bearer names what could be voted for, or all vote again",
+        "if no vote counts, the torch bearer names a choice that could be voted for, or all"
+        " vote again",
     ),
     HouseRule(
         "done",
         "ruling icefloe.2",
         ("stands", "reopens"),
-        "a coin laid after others said done: their word stands, or all are asked again",
+        "if a coin is laid after others said 'done', they stay done, or all are asked again",
     ),
     HouseRule(
         "overweight",
         "ruling icefloe.3",
         ("at_once",),
-        "a tile that carries too much goes at once, in the middle of a move too",
+        "an overloaded tile is removed at once, even in the middle of a move",
     ),
     HouseRule(
         "stay", "ruling icefloe.4", ("may", "never"), "may a move of two actions end where it began"
@@ -66,25 +67,26 @@ RULINGS = (
         "breach",
         "ruling icefloe.6",
         ("to_come",),
-        "commentary after votes are shown costs the votes still to come in it; shown ones stand",
+        "commentary after votes are shown costs the votes still to come in the round; shown"
+        " votes stand",
     ),
     HouseRule(
         "muted_coins",
         "ruling icefloe.6",
         ("may", "never"),
-        "may a player who lost the vote by commentary lay coins on others' votes",
+        "may a player who lost the vote for commentary lay coins on others' votes",
     ),
     HouseRule(
         "ballot",
         "ruling icefloe.6",
         ("voters", "all"),
-        "who votes on a breach of commentary: the others who have a vote, or all others",
+        "players who vote on a breach of commentary: the others who have a vote, or all others",
     ),
     HouseRule(
         "ending",
         "ruling icefloe.7",
         ("at_once",),
-        "a player without pyramids ends the game at once, whatever part of the round it is",
+        "the game ends at once when a player has no pyramids left, in any part of the round",
     ),
     HouseRule(
         "tie",

@@ -75,7 +75,8 @@ def hear(state: State, heard: Mapping[str, Any], in_doubt: bool = False, /) -> V
         case FireSaid() | HoldSaid() if isinstance(state.phase, Moving) and player == state.to_move:
             unseen = sentences(
                 msg(
-                    "{player}'s move is not seen yet: say that once more when it is.", player=player
+                    "The camera has not seen {player}'s move yet. Say this again when it has.",
+                    player=player,
                 ),
                 turn(state),
             )
@@ -124,7 +125,7 @@ def may_say(state: State) -> list[Announcement]:
         case Moving() if violation(state, Drive(state.mover.space, state.mover.facing)) is None:
             rows = [
                 {
-                    "label": phrase("{player} ends where the move began", player=who),
+                    "label": phrase("{player} ends the move where it began", player=who),
                     "said": {"player": who, "stays": True},
                 }
             ]
@@ -165,7 +166,7 @@ def _stays(state: State, player: str) -> Verdict:
     """
     drive, message = (
         Drive(state.mover.space, state.mover.facing),
-        msg("{player} ends where the move began.", player=player),
+        msg("{player} ends the move where it began.", player=player),
     )
     wrong = violation(state, drive)
     if player != state.to_move:
@@ -195,7 +196,7 @@ def _die(state: State, player: str, pips: int, in_doubt: bool) -> Verdict:
     if isinstance(state.phase, Moving) and not violation(state, early := EarlyRoll(player, pips)):
         if player == state.to_move or in_doubt:
             counts = msg(
-                "It counts as soon as {player}'s Zamboni is seen to have moved.",
+                "It counts as soon as the camera sees that {player}'s Zamboni has moved.",
                 player=state.to_move,
             )
             return Noted(
@@ -240,11 +241,11 @@ def _ask(state: State, player: str, pips: int, still: Drive) -> Ambiguous:
     """
     moves = (str(still), *map(str, stands_for(after_early(state, still)[0], player, pips) or ()))
     message = sentences(
-        msg("{player} was to drive.", player=state.to_move),
-        msg("Has it, and ended where it began, with '{raw}'?", raw=still),
+        msg("It was {player}'s turn to drive.", player=state.to_move),
+        msg("Did the Zamboni drive and end where it began, with '{raw}'?", raw=still),
     )
     choices = (
-        Choice(msg("{player} ended where it began", player=state.to_move), moves),
+        Choice(msg("{player} ended the move where it began", player=state.to_move), moves),
         Choice(msg("{player} rolled too early", player=player), ()),
     )
     return Ambiguous(
@@ -262,7 +263,7 @@ def _happened(state: State, move: Move) -> Message:
     match move:
         case Take(target):
             return msg(
-                "{player} hit {player2}, and its {size} piece is off.",
+                "{player} hit {player2}, who loses the {size} piece.",
                 player=who,
                 player2=target,
                 size=LAYER_SIZES[state.left[target].layers],

@@ -25,7 +25,7 @@ def options(state: State) -> tuple[Option, ...]:
     who = state.to_move
     match state.phase:
         case RollOff():
-            return (Option(who, msg("rolls for the cover die; the highest gets it")),)
+            return (Option(who, msg("rolls for the cover die; the highest roll gets it")),)
         case Rolling():
             return (Option(who, msg("rolls for movement")),)
         case Moving(points):
@@ -102,12 +102,12 @@ def _spaces(state: State, points: int) -> Iterator[Option]:
         fields = {"cell": space, "cells": any_of(looks, "cell")}
         label = (
             msg(
-                "to {cell}, looking {cells}; pushes a cover die to {cells2}",
+                "to {cell}, facing {cells}; pushes a cover die to {cells2}",
                 cells2=any_of(pushed, "cell"),
                 **fields,
             )
             if pushed
-            else msg("to {cell}, looking {cells}", **fields)
+            else msg("to {cell}, facing {cells}", **fields)
         )
         way = _passed(state, drives[space][0])
         yield Option(

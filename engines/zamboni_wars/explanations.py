@@ -140,29 +140,29 @@ def ask_unseen(state: State, found: TableMatch, unseen: Collection[str]) -> Ambi
     there = replace(found, held=found.held.union(unseen))
     message = sentences(
         msg("Not seen on the board: {text}.", text=lay(state, unseen)),
-        msg("What is true?"),
-        msg("You may also move it a little."),
+        msg("Which is right?"),
+        msg("You can also move it a little."),
     )
     return _ask(
         state,
         there,
         _unseen_ways(state, there, unseen),
         message,
-        msg("There it lies still, and the camera does not see it"),
+        msg("It still lies there, but the camera cannot see it"),
     )
 
 
 def ask_strange(state: State, found: TableMatch, strange: Collection[Nest]) -> Ambiguous | None:
     """The question whether surplus pieces are really there. None where more is amiss."""
-    message = sentences(*map(too_many, strange), msg("What is true?"))
-    still = msg("Nothing lies there, and the camera errs")
+    message = sentences(*map(too_many, strange), msg("Which is right?"))
+    still = msg("Nothing is there; the camera is wrong")
     return _ask(state, found.without(strange), (), message, still)
 
 
 def too_many(nest: Nest) -> Message:
     """The sentence that a piece lies where none belongs."""
     return msg(
-        "A {colour} {size} piece too many lies on {cell}.",
+        "There is an extra {size} {colour} piece on {cell}.",
         colour=nest.colour,
         size=nest.piece.size,
         cell=nest.spaces[0],
@@ -182,11 +182,11 @@ def ask_taken(state: State, found: TableMatch) -> Ambiguous | None:
         return None
     message = sentences(
         msg(
-            "Not surely read: whether the {size} {player} piece was taken off.",
+            "The camera is not sure whether the {size} {player} piece was taken off.",
             size=LAYER_SIZES[state.left[target].layers],
             player=target,
         ),
-        msg("What is true?"),
+        msg("Which is right?"),
     )
     return _ask(state, found, (), message, msg("It has not been taken off yet"))
 
@@ -255,9 +255,10 @@ def ask_doubted(found: UndisturbedTable) -> Ambiguous:
     Nobody had a reason to touch them.
     """
     message = sentences(
-        msg("Not surely read: {text}.", text=map(_seems, found.doubted)), msg("What is true?")
+        msg("The camera is not sure {text}.", text=map(_seems, found.doubted)),
+        msg("Which is right?"),
     )
-    choices = (Choice(msg("It is as it was"), (), holds=True), NOT_SO)
+    choices = (Choice(msg("Nothing has changed"), (), holds=True), NOT_SO)
     return Ambiguous(
         code="zamboni.doubt",
         message=message,
@@ -272,12 +273,10 @@ def _seems(one: DoubtfulNest) -> Message:
     colour, size = one.now.colour, one.now.size
     if size == one.size:
         return msg(
-            "whether {player}'s Zamboni lies as it lay, and is still {size}",
-            player=colour,
-            size=size,
+            "whether {player}'s Zamboni is where it was and still {size}", player=colour, size=size
         )
     return msg(
-        "{player}'s outermost piece was {size}, and may be {size2} now",
+        "whether {player}'s outermost piece is still {size} or now {size2}",
         player=colour,
         size=one.size,
         size2=size,
@@ -288,7 +287,7 @@ def lay(state: State, players: Collection[str]) -> Listing:
     """Where their nests lie by the record."""
     return all_of(
         msg(
-            "{player}'s (it lay on {cell}, looking {cell2})",
+            "{player}'s (it was on {cell}, facing {cell2})",
             player=player,
             cell=state.left[player].space,
             cell2=state.left[player].facing,

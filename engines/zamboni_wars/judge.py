@@ -84,7 +84,7 @@ def set_up(players: Sequence[str], rulings: Mapping[str, str], board: Board | No
         )
         raise InputError(
             msg(
-                "board: expected four coasters of {n} by {n2} spaces for Zamboni Wars, got {text}",
+                "board: Zamboni Wars needs the four coasters of {n} by {n2} spaces, got {text}",
                 n=SIDE,
                 n2=SIDE,
                 text=got,
@@ -181,14 +181,14 @@ def _turn(state: State, found: TableMatch) -> Message:
     """
     wrong = found.differs(state)
     nests = (
-        msg("Not seen, and there on the players' word: {text}.", text=lay(state, wrong.held))
+        msg("Not visible, but there according to the players: {text}.", text=lay(state, wrong.held))
         if wrong.held
         else NOTHING
     )
     places = ((piece.colour, *piece.base_mm) for piece in found.unbelieved)
     unbelieved = (
         msg(
-            "Held against nobody: what looks like a {colour} piece at ({n}, {n2}) mm.",
+            "Ignored: what looks like a {colour} piece at ({n}, {n2}) mm.",
             colour=colour,
             n=f"{x:.0f}",
             n2=f"{y:.0f}",
@@ -204,7 +204,9 @@ def _unseen_dice(spaces: Sequence[Space]) -> Message:
         return NOTHING
     if len(spaces) == 1:
         return msg("Not seen: the cover die on {cell}.", cell=spaces[0])
-    return msg("Not seen: the cover die on {cell} and on {cell2}.", cell=spaces[0], cell2=spaces[1])
+    return msg(
+        "Not seen: the cover dice on {cell} and on {cell2}.", cell=spaces[0], cell2=spaces[1]
+    )
 
 
 def _not_flat(state: State, found: TableMatch) -> Verdict:
@@ -214,7 +216,7 @@ def _not_flat(state: State, found: TableMatch) -> Verdict:
     if piece.pose_probability < SURE:
         return _doubtful(state, piece, asks)
     message = msg(
-        "Lay {player}'s Zamboni flat on a side, its tip where it looks.", player=piece.colour
+        "Lay {player}'s Zamboni flat on a side, with the tip where it faces.", player=piece.colour
     )
     return Waiting(code=MOVE, message=message, rests_on=MOVEMENT, player=state.to_move, asks=asks)
 
@@ -226,7 +228,8 @@ def _ask_unless_driven(state: State, found: TableMatch, gone: Collection[str]) -
 
 def _doubtful(state: State, piece: SeenPiece, asks: Ambiguous | None) -> CannotSee:
     message = msg(
-        "The camera cannot tell how {player}'s Zamboni lies: move it a little, or show it better.",
+        "The camera cannot tell how {player}'s Zamboni lies: move it a little, or show it"
+        " more clearly.",
         player=piece.colour,
     )
     return CannotSee(
@@ -299,12 +302,12 @@ def _happened(state: State, move: Drive | Take) -> Message:
     pushed = [die for die in move.dice if die not in state.dice]
     drives = (
         msg(
-            "{player} drives to {cell} and looks {cell2}, and pushes a cover die to {cells}.",
+            "{player} drives to {cell}, facing {cell2}, and pushes a cover die to {cells}.",
             cells=pushed,
             **drive,
         )
         if pushed
-        else msg("{player} drives to {cell} and looks {cell2}.", **drive)
+        else msg("{player} drives to {cell}, facing {cell2}.", **drive)
     )
     return sentences(drives, *early_dice(state, move))
 
@@ -333,7 +336,7 @@ def _ask(
         for way in ways
     }
     choices = [
-        Choice(msg("{player} ends with '{raw}'", player=state.to_move, raw=end), moves)
+        Choice(msg("{player} ends the move with '{raw}'", player=state.to_move, raw=end), moves)
         for end, moves in ends.items()
     ]
     if still:
@@ -341,9 +344,9 @@ def _ask(
     if more:
         choices.append(NONE_OF_THESE)
     message = sentences(
-        msg("How does {player}'s Zamboni end?", player=state.to_move),
-        msg("It lies so that it may be either."),
-        msg("You may also lay it so that it is clear."),
+        msg("How does {player}'s Zamboni end its move?", player=state.to_move),
+        msg("Its position fits more than one answer."),
+        msg("You can also move it so that it is clear."),
     )
     return Ambiguous(
         code=MOVE,
@@ -372,12 +375,12 @@ def _judge_difference(state: State, found: TableMatch) -> Verdict:
     if not wrong.of_nests:
         return _only_dice(state, found, wrong)
     if not wrong.gone and (untold := who_has_not_told(state, found.as_read())):
-        message = msg("{player}'s die was not told: tell what it showed.", player=untold)
+        message = msg("{player}'s die was not announced: say what it showed.", player=untold)
         return Waiting(code=MOVE, message=message, rests_on=SEQUENCE, player=untold)
     if wrong.gone and not (wrong.strange or wrong.recoloured):
         message = sentences(
             msg("Not seen on the board: {text}.", text=lay(state, wrong.gone)),
-            msg("Lay it there, or move it a little if it lies there."),
+            msg("Put it there, or move it a little if it is already there."),
             turn(state),
         )
         return Waiting(
@@ -394,7 +397,7 @@ def _judge_difference(state: State, found: TableMatch) -> Verdict:
     ):
         spare = wrong.strange[0]
         message = msg(
-            "Take the {colour} {size} piece on {cell} off the board.",
+            "Take the {size} {colour} piece on {cell} off the board.",
             colour=spare.colour,
             size=spare.piece.size,
             cell=spare.spaces[0],
@@ -418,8 +421,8 @@ def _only_dice(state: State, found: TableMatch, wrong: Difference) -> Waiting | 
     if any(drive.dice and not found.differs(after(state, (drive,))).pushed for drive in drives):
         message = sentences(
             msg(
-                "A cover die is pushed to {cell}: now drive the Zamboni that pushes it, or put it"
-                " back.",
+                "A cover die was pushed to {cell}: now drive the Zamboni that pushes it, or"
+                " put the die back.",
                 cell=wrong.pushed[0][0],
             ),
             turn(state),
@@ -445,7 +448,7 @@ def _resized(state: State, wrong: Difference) -> Verdict:
         nest = state.left[str(target)]
         message = sentences(
             msg(
-                "Lay {player}'s Zamboni on {cell} again, looking {cell2}.",
+                "Lay {player}'s Zamboni on {cell} again, facing {cell2}.",
                 player=target,
                 cell=nest.space,
                 cell2=nest.facing,
@@ -457,7 +460,7 @@ def _resized(state: State, wrong: Difference) -> Verdict:
     taken = violation(state, Take(player)) or Violation(
         "zamboni.take.two",
         FIRING,
-        msg("A hit takes one piece off {player}'s nest, and more are gone.", player=player),
+        msg("A hit takes one piece off {player}'s nest, but more are gone.", player=player),
     )
     if (
         isinstance(state.phase, Aiming | Shooting)
@@ -465,14 +468,14 @@ def _resized(state: State, wrong: Difference) -> Verdict:
         and len(amiss) == 1
         and not wrong.moved
     ):
-        hit = msg("If {player} hit it, tell what the die showed.", player=state.to_move)
+        hit = msg("If {player} hit it, say what the die showed.", player=state.to_move)
         taken = replace(taken, message=sentences(taken.message, hit))
     return _refuse(state, replace(taken, code=HIT), taken.code, (str(Take(player)),), wrong)
 
 
 def _if_driven(player: str) -> Message:
     """What to announce if a player has driven before the die was announced."""
-    return msg("If {player} has driven since, tell what the die showed.", player=player)
+    return msg("If {player} has driven since, say what the die showed.", player=player)
 
 
 def _moved(state: State, found: TableMatch, wrong: Difference) -> Verdict:
@@ -487,13 +490,13 @@ def _moved(state: State, found: TableMatch, wrong: Difference) -> Verdict:
     drive = Drive(pair.nest.spaces[0], pair.nest.facings[0], dice)
     if pair.player == roller(state):
         message = msg(
-            "{player}'s Zamboni was moved, and no roll is known: tell what the die showed.",
+            "{player}'s Zamboni was moved, but no roll is known: say what the die showed.",
             player=pair.player,
         )
         return Waiting(code=MOVE, message=message, rests_on=MOVEMENT, player=pair.player)
     if pair.player != state.to_move:
         message = msg(
-            "{player}'s Zamboni went to {raw}, and it is {player2}'s turn.",
+            "{player}'s Zamboni went to {raw}, but it is {player2}'s turn.",
             player=pair.player,
             raw=drive,
             player2=state.to_move,
@@ -501,10 +504,10 @@ def _moved(state: State, found: TableMatch, wrong: Difference) -> Verdict:
         if pair.player == state.follower and not violation(
             state, Drive(state.mover.space, state.mover.facing)
         ):
-            stayed = msg("If {player} ended where the move began, say so.", player=state.to_move)
+            stayed = msg("If {player} ended the move where it began, say so.", player=state.to_move)
             message = sentences(message, stayed)
         if pair.player == state.follower and isinstance(state.phase, Shooting):
-            missed = msg("If {player} missed, tell what the die showed.", player=state.to_move)
+            missed = msg("If {player} missed, say what the die showed.", player=state.to_move)
             message = sentences(message, missed)
         return _refuse(
             state, Violation(MOVE, MOVEMENT, message), "zamboni.move.player", (str(drive),), wrong
@@ -538,7 +541,7 @@ def _refuse(
 
 def _out_of_sync(state: State, wrong: Difference) -> OutOfSync:
     message = sentences(
-        msg("The table is not as it was recorded."), msg("Put it right, or correct the record.")
+        msg("The table does not match the record."), msg("Fix the table, or correct the record.")
     )
     return OutOfSync(
         code=SYNC,
@@ -551,7 +554,7 @@ def _out_of_sync(state: State, wrong: Difference) -> OutOfSync:
 
 def _as_it_lay(pair: Pair) -> Message:
     return msg(
-        "{player}'s {size} nest on {cell}, looking {cell2}",
+        "{player}'s {size} nest on {cell}, facing {cell2}",
         player=pair.player,
         size=LAYER_SIZES[pair.zamboni.layers],
         cell=pair.zamboni.space,
@@ -563,8 +566,8 @@ def _sentences(wrong: Difference) -> list[Message]:
     """The difference in sentences, one a nest."""
     message = [
         msg(
-            "{player}'s Zamboni lies on {cell}, looking {cell2}, and belongs on {cell3}, looking"
-            " {cell4}.",
+            "{player}'s Zamboni is on {cell}, facing {cell2}, but belongs on {cell3},"
+            " facing {cell4}.",
             player=pair.player,
             cell=pair.nest.spaces[0],
             cell2=pair.nest.facings[0],
@@ -577,7 +580,7 @@ def _sentences(wrong: Difference) -> list[Message]:
         had = LAYER_SIZES[pair.zamboni.layers]
         message.append(
             msg(
-                "{player}'s outermost piece is {size}, and was {size2}.",
+                "{player}'s outermost piece is {size}, but was {size2}.",
                 player=pair.player,
                 size=pair.nest.piece.size,
                 size2=had,
@@ -603,7 +606,7 @@ def _strange_die(space: Space, unseen: Sequence[Space]) -> Message:
     if not unseen:
         return msg("A cover die lies on {cell}, where none belongs.", cell=space)
     return msg(
-        "A cover die lies on {cell}, where none belongs, and one belongs on {cells}.",
+        "There is a cover die on {cell}, where none belongs, but one is missing on {cells}.",
         cell=space,
         cells=any_of(unseen, "cell"),
     )

@@ -55,8 +55,8 @@ def drive_violation(state: State, points: int, move: Drive) -> Violation | None:
     allowed = msg("Allowed: {text}.", text=any_of([f"'{end}'" for end in alike]))
     if len(alike) > 1 and not move.dice:
         untold = msg(
-            "{player} ends on {cell} looking {cell2} with a roll of {n}, and which cover die it"
-            " pushed is not told.",
+            "{player} ends on {cell}, facing {cell2}, with a roll of {n}, but the move does"
+            " not say which cover die was pushed.",
             **tried,
         )
         message = sentences(untold, allowed)
@@ -68,7 +68,9 @@ def drive_violation(state: State, points: int, move: Drive) -> Violation | None:
 def _but(tried: Mapping[str, object], why: Message) -> Message:
     """What was tried, and why it is not allowed."""
     return msg(
-        "{player} ends on {cell} looking {cell2} with a roll of {n}, but {text}.", text=why, **tried
+        "{player} ends on {cell}, facing {cell2}, with a roll of {n}, but {text}.",
+        text=why,
+        **tried,
     )
 
 
@@ -82,11 +84,11 @@ def _dice_reason(state: State, move: Drive) -> Message:
     if not state.cover_dice:
         return msg("there are no cover dice in this game")
     if move.dice == state.dice:
-        return msg("dice are named only where one was pushed, and these lie where they lay")
+        return msg("dice are named only if one was pushed, and these have not moved")
     if move.dice:
         return msg("no way there leaves the cover dice on {cells}", cells=move.dice)
     return msg(
-        "every way there pushes a cover die, and none is named (they lay on {cells})",
+        "every way there pushes a cover die, and the move names none (they were on {cells})",
         cells=state.dice,
     )
 
@@ -145,7 +147,7 @@ def _must_be_spent(cost: int, most: int | None) -> Message:
     if most is None:
         return msg("that takes {text}, and all points must be spent", text=_points(cost))
     return msg(
-        "that takes {text}, and as many points as possible, here {n}, must be spent",
+        "that takes {text}, and as many points as possible must be spent (here {n})",
         text=_points(cost),
         n=most,
     )
@@ -159,8 +161,8 @@ def _not_on_two_turns(cost: int, most: int | None) -> Message:
             text=_points(cost),
         )
     return msg(
-        "that takes {text}, and as many points as possible, here {n}, must be spent, but not on"
-        " two turns in a row",
+        "that takes {text}, and as many points as possible must be spent (here {n}), but"
+        " not on two turns in a row",
         text=_points(cost),
         n=most,
     )
@@ -197,13 +199,14 @@ def _blocked(state: State, stand: Stand, there: Space | str) -> Reason:
     if there != stand.space.ahead(stand.facing):
         why = (
             msg(
-                "{player} is on {cell}, and nobody warps into an occupied space",
+                "{player} is on {cell}, and a Zamboni cannot warp into an occupied space",
                 player=player,
                 cell=there,
             )
             if player
             else msg(
-                "a cover die is on {cell}, and nobody warps into an occupied space", cell=there
+                "a cover die is on {cell}, and a Zamboni cannot warp into an occupied space",
+                cell=there,
             )
         )
         return "zamboni.move.warp", f"{WARP}; rulings zamboni_wars.7 and zamboni_wars.9", why
@@ -212,7 +215,7 @@ def _blocked(state: State, stand: Stand, there: Space | str) -> Reason:
             "zamboni.move.blocked",
             MOVEMENT,
             msg(
-                "{player} stands in the way on {cell} and has to be driven round",
+                "{player} is in the way on {cell} and must be driven around",
                 player=player,
                 cell=there,
             ),
@@ -228,14 +231,14 @@ def _allowed(ends: Iterable[Drive], move: Drive) -> Message:
     """What would be allowed: the facings on that space, or else the nearest possible end."""
     there = list(dict.fromkeys(end.facing for end in ends if end.space == move.space))
     if there:
-        return msg("On {cell} it may look {cells}.", cell=move.space, cells=any_of(there, "cell"))
+        return msg("On {cell} it may face {cells}.", cell=move.space, cells=any_of(there, "cell"))
 
     def away(end: Drive) -> tuple[int, bool]:
         return (end.space.file - move.space.file) ** 2 + (
             end.space.row - move.space.row
         ) ** 2, end.facing != move.facing
 
-    return msg("Nearest to that, '{raw}' is allowed.", raw=min(ends, key=away))
+    return msg("The nearest allowed move is '{raw}'.", raw=min(ends, key=away))
 
 
 def fire_violation(state: State, target: str) -> Violation | None:
@@ -266,7 +269,7 @@ def firing(state: State) -> Message:
             player=state.to_move,
             player2=state.in_sight,
         )
-    return msg("{player} has to fire at {player2}.", player=state.to_move, player2=state.in_sight)
+    return msg("{player} must fire at {player2}.", player=state.to_move, player2=state.in_sight)
 
 
 def _missed(state: State, target: str) -> Reason:
@@ -276,7 +279,7 @@ def _missed(state: State, target: str) -> Reason:
     if target not in state.left:
         return "zamboni.fire.gone", FIRING, msg("{player}'s Zamboni is destroyed", player=target)
     if target == state.to_move:
-        return "zamboni.fire.self", FIRING, msg("a laser is fired at another Zamboni")
+        return "zamboni.fire.self", FIRING, msg("a laser can only be fired at another Zamboni")
     space, facing, there = state.mover.space, state.mover.facing, state.left[target].space
     line = [ahead for spaces in range(1, 2 * SIDE) if (ahead := space.ahead(facing, spaces))]
     if there not in line:
@@ -296,13 +299,16 @@ def _missed(state: State, target: str) -> Reason:
             "zamboni.fire.range",
             f"{FIRING}; ruling zamboni_wars.5",
             msg(
-                "{cell} is {n} spaces away, and a laser reaches {n2}", cell=there, n=away, n2=RANGE
+                "{cell} is {n} spaces away, and a laser reaches only {n2}",
+                cell=there,
+                n=away,
+                n2=RANGE,
             ),
         )
     return (
         "zamboni.fire.blocked",
         f"{FIRING}; ruling zamboni_wars.5",
-        msg("{player} stands between", player=state.in_sight),
+        msg("{player} is in between", player=state.in_sight),
     )
 
 

@@ -72,12 +72,14 @@ class Outcome:
         won: dict[str, object] = {"player": self.winner, "n": self.layers}
         if self.resigned and self.layers == 1:
             return phrase(
-                "{player} won with the last Zamboni of those who did not resign, {n} layer left",
+                "{player} won with the last Zamboni of the players who did not resign, {n}"
+                " layer left",
                 **won,
             )
         if self.resigned:
             return phrase(
-                "{player} won with the last Zamboni of those who did not resign, {n} layers left",
+                "{player} won with the last Zamboni of the players who did not resign, {n}"
+                " layers left",
                 **won,
             )
         if self.layers == 1:
@@ -204,9 +206,9 @@ def ended_on(player: str, drive: Drive) -> Message:
     """How a player's Zamboni ended, and where the cover dice lie if one was pushed."""
     fields = {"player": player, "cell": drive.space, "cell2": drive.facing}
     if not drive.dice:
-        return msg("{player}'s Zamboni ended on {cell}, looking {cell2}", **fields)
+        return msg("{player}'s Zamboni ended on {cell}, facing {cell2}", **fields)
     return msg(
-        "{player}'s Zamboni ended on {cell}, looking {cell2}, the cover dice lie on {cells}",
+        "{player}'s Zamboni ended on {cell}, facing {cell2}, with the cover dice on {cells}",
         cells=drive.dice,
         **fields,
     )
@@ -217,7 +219,7 @@ def early_dice(state: State, drive: Drive) -> list[Message]:
     _, unused = after_early(state, drive)
     early = state.phase.early if isinstance(state.phase, Moving) else ()
     return [
-        msg("{player}'s die counts for nothing.", player=player)
+        msg("{player}'s die does not count.", player=player)
         if player in unused
         else msg("{player}'s die shows {n}.", player=player, n=pips)
         for player, pips in early
@@ -262,7 +264,7 @@ def violation(state: State, move: Move) -> Violation | None:
                 "zamboni.over",
                 WINNING,
                 msg(
-                    "'{raw}' was tried, but the game is over: {text}.",
+                    "'{raw}' is no longer possible: the game is over ({text}).",
                     raw=move,
                     text=_ending(state),
                 ),
@@ -285,7 +287,7 @@ def violation(state: State, move: Move) -> Violation | None:
                 FIRING,
                 sentences(
                     msg(
-                        "A piece of {player}'s was taken, but the hit was on {player2}.",
+                        "One of {player}'s pieces was taken, but the hit was on {player2}.",
                         player=colour,
                         player2=target,
                     ),
@@ -297,8 +299,7 @@ def violation(state: State, move: Move) -> Violation | None:
                 return None
             message = sentences(
                 msg(
-                    "{player} holds fire, but it was ruled before play that a laser aimed at a"
-                    " Zamboni is fired.",
+                    "{player} holds fire. House rule: a laser aimed at a Zamboni must be fired.",
                     player=state.to_move,
                 ),
                 turn(state),
@@ -308,10 +309,7 @@ def violation(state: State, move: Move) -> Violation | None:
             return Violation(
                 _OUT_OF_TIME[type(move)],
                 SEQUENCE,
-                sentences(
-                    msg("'{raw}' was tried, but it is not the time for that.", raw=move),
-                    turn(state),
-                ),
+                sentences(msg("'{raw}' is not possible now.", raw=move), turn(state)),
             )
 
 

@@ -40,25 +40,26 @@ RULINGS = (
         "reading",
         "ruling zamboni_wars.1",
         ("asked",),
-        "a nest may lie in two ways: what a legal move reaches is taken; if both, people say",
+        "if a nest may lie in two ways, the one that a legal move reaches counts; if both"
+        " do, the players are asked",
     ),
     HouseRule(
         "arrows",
         "ruling zamboni_wars.2",
         ("leaving",),
-        "an arrow is needed to leave a space, none to enter one; a laser heeds none",
+        "an arrow is needed to leave a space, but not to enter one; a laser ignores arrows",
     ),
     HouseRule(
         "turns",
         "ruling zamboni_wars.3",
         ("apart", "free"),
-        "two turns in a row within a move: never, or as players like",
+        "two turns in a row within a move: never, or as the players like",
     ),
     HouseRule(
         "points",
         "ruling zamboni_wars.4",
         ("all", "may"),
-        "points: all are spent, as far as any way spends them, or some may be left",
+        "points: all are spent as far as possible, or some may be left over",
     ),
     HouseRule(
         "sight",
@@ -76,40 +77,45 @@ RULINGS = (
         "warp",
         "Warp Zone Rule",
         ("off", "on"),
-        "on: the middle spaces are warp zones, from one to another for one point",
+        "on: the middle spaces are warp zones; a warp from one to another costs one point",
     ),
     HouseRule(
         "warp_between",
         "ruling zamboni_wars.7",
         ("may", "never"),
-        "may a warp stand between two turns, as a step does",
+        "may a warp separate two turns, as a step does",
     ),
     HouseRule(
         "cover",
         "Treehouse Cover Rule",
         ("off", "on"),
-        "on: one cover die for every two players, each on the coaster of who wins its roll-off",
+        "on: one cover die for every two players, each on the coaster of the player who"
+        " wins its roll-off",
     ),
     HouseRule(
         "roll_off",
         "Treehouse Cover Rule",
         ("each", "once"),
-        "two cover dice: a roll-off for each, or both to the two highest of one",
+        "two cover dice: a roll-off for each, or one roll-off whose two highest rolls get them",
     ),
     HouseRule(
         "fire",
         "ruling zamboni_wars.8",
         ("may", "must"),
-        "may a player who is aimed at a Zamboni hold fire, or must the laser be fired",
+        "a laser aimed at a Zamboni: it may be fired, or it must be fired",
     ),
     HouseRule(
-        "cover_three", "ruling zamboni_wars.8", ("one", "two"), "cover dice of three players"
+        "cover_three",
+        "ruling zamboni_wars.8",
+        ("one", "two"),
+        "number of cover dice with three players",
     ),
     HouseRule(
         "stuck",
         "ruling zamboni_wars.9",
         ("blocks",),
-        "a cover die that cannot be pushed blocks the way; on a middle space it takes that up",
+        "a cover die that cannot be pushed blocks the way; on a middle space it occupies"
+        " that space",
     ),
 )
 
@@ -301,8 +307,8 @@ def _check_seats(players: tuple[str, ...], colours: list[str], opposite: bool) -
     ):
         raise InputError(
             msg(
-                "players: two players take opposite coasters ({colour} and {colour2}, or {colour3}"
-                " and {colour4}), got {players}",
+                "players: two players must take opposite coasters ({colour} and {colour2},"
+                " or {colour3} and {colour4}), got {players}",
                 colour=colours[0],
                 colour2=colours[2],
                 colour3=colours[1],

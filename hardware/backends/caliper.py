@@ -95,8 +95,8 @@ class SerialCalliper:
                 self._unread = bool(unread)
                 self.trouble = (
                     msg(
-                        "{name}: it sends what is no length, such as {raw}: is its speed the one in"
-                        " the settings?",
+                        "{name}: it sends something that is not a length, such as {raw};"
+                        " does its speed match the settings?",
                         name=self._port.name,
                         raw=repr(unread[:20]),
                     )

@@ -79,7 +79,8 @@ def open_pins(library: Library) -> Factory:
     ) as error:  # gpiozero's errors, OSError, and an Exception of lgpio's own class, `lgpio.error`
         raise InputError(
             msg(
-                "hardware.pins: expected pins that {library} can use, but it says: {raw}; {text}",
+                "hardware.pins: expected pins that {library} can use, but it reports:"
+                " {raw}; {text}",
                 library=library,
                 raw=error,
                 text=_remedy(library),
@@ -91,7 +92,7 @@ def _remedy(library: Library) -> Message:
     """What to do where pins cannot be opened."""
     if library == "lgpio" and LG_WD in os.environ and not os.access(os.environ[LG_WD], os.W_OK):
         return phrase(
-            "set {raw} to a folder that may be written to, it is {raw2}",
+            "set {raw} to a writable folder, now it is {raw2}",
             raw=LG_WD,
             raw2=repr(os.environ[LG_WD]),
         )
@@ -109,7 +110,7 @@ def _claim(setting: str, device: Callable[..., Any], pin: int, pins: Factory, **
     ) as error:  # gpiozero's errors and, where another program holds the pin, `lgpio.error`
         raise InputError(
             msg(
-                "{setting}: expected a pin that is free, but the library says: {raw}",
+                "{setting}: expected a free pin, but the library reports: {raw}",
                 setting=setting,
                 raw=error,
             )

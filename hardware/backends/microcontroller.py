@@ -152,7 +152,8 @@ class Link:
         if not self._known and self._steps == round(STARTS_S / POLL_S):
             with self._lock:
                 self._trouble = msg(
-                    "{name}: no board answers: is its program on it?", name=self._port.name
+                    "{name}: the board does not answer; is its program installed?",
+                    name=self._port.name,
                 )
         for line in self._port.lines():
             self._hear(line)

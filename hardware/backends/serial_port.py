@@ -49,16 +49,16 @@ class Port:
         try:
             self._port.write(data)
         except serial.SerialTimeoutException as error:
-            raise DeviceLost(msg("{name}: it takes nothing any more", name=self.name)) from error
+            raise DeviceLost(msg("{name}: it no longer accepts data", name=self.name)) from error
         except FAILURES as error:
-            raise DeviceLost(msg("{name}: it is gone", name=self.name)) from error
+            raise DeviceLost(msg("{name}: connection lost", name=self.name)) from error
 
     def read(self) -> bytes:
         """What has come, without waiting, at most KEPT_BYTES; raises DeviceLost."""
         try:
             data: bytes = self._port.read(KEPT_BYTES)
         except FAILURES as error:
-            raise DeviceLost(msg("{name}: it is gone", name=self.name)) from error
+            raise DeviceLost(msg("{name}: connection lost", name=self.name)) from error
         return data
 
     def lines(self) -> list[str]:
@@ -112,24 +112,23 @@ def _why(device: str, baud: int, error: Exception) -> Message:
     match getattr(error, "errno", None):
         case errno.ENOENT | errno.ENODEV | errno.ENXIO:
             return phrase(
-                "expected a serial port of this machine, got {raw}, which is not there ({text})",
+                "expected a serial port of this machine, got {raw}, which does not exist ({text})",
                 raw=repr(device),
                 text=_there(),
             )
         case errno.EACCES | errno.EPERM:
             return phrase(
-                "expected a port that may be used, got {raw}: no permission; run: sudo"
+                "expected a port that you may use, got {raw}: no permission; run: sudo"
                 " usermod -aG dialout $USER, then log in again",
                 raw=repr(device),
             )
         case errno.EAGAIN | errno.EBUSY:
             return phrase(
-                "expected a port that is free, got {raw}, which another program uses",
-                raw=repr(device),
+                "expected a free port, got {raw}, which another program is using", raw=repr(device)
             )
         case _ if isinstance(error, ValueError) and "baud" in str(error).lower():
             return phrase(
-                "expected a speed that {device} can do, such as 115200, got {n} baud",
+                "expected a speed that {device} supports, such as 115200, got {n} baud",
                 device=device,
                 n=baud,
             )
@@ -144,8 +143,8 @@ def _why(device: str, baud: int, error: Exception) -> Message:
 
 def _there() -> Message:
     if not (ports := found_ports()):
-        return phrase("there are: none: is it plugged in?")
-    return phrase("there are: {raw}", raw=", ".join(port.device for port in ports))
+        return phrase("available: none; is it plugged in?")
+    return phrase("available: {raw}", raw=", ".join(port.device for port in ports))
 
 
 class PortInfo(NamedTuple):

@@ -32,7 +32,7 @@ class Espeak(StepPlayer[str]):
             raise InputError(
                 msg(
                     "hardware.voice.kind: expected {program} on this machine, but it is not"
-                    " installed: sudo apt install {program}",
+                    " installed; run: sudo apt install {program}",
                     program=PROGRAM,
                 )
             )
@@ -75,7 +75,7 @@ class Espeak(StepPlayer[str]):
         if speaking.poll() is not None:
             self._trouble = (
                 msg(
-                    "{program} ended with {n}: is there a loudspeaker?",
+                    "{program} failed with exit code {n}; is there a loudspeaker?",
                     program=PROGRAM,
                     n=speaking.returncode,
                 )

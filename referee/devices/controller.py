@@ -176,7 +176,10 @@ class Companion:
         if message != self._failure:
             logger.info("a device failed", exc_info=error)
             self._say(
-                msg("lamps, dice, buttons: {raw}; this was left out, and they go on", raw=message)
+                msg(
+                    "lamps, dice, buttons: {raw}; this step was skipped, the devices keep running",
+                    raw=message,
+                )
             )
         self._failure = message
 

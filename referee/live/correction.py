@@ -79,8 +79,8 @@ def last_table(
     if ledger.question is not None:
         raise InputError(
             msg(
-                "the referee has asked: answer the question, or take it back and put the pieces"
-                " right then"
+                "the referee is asking a question: answer it, or withdraw it and then fix"
+                " the pieces"
             )
         )
     # A question that was taken back is no ruling: what was ruled on that table before it is put
@@ -90,8 +90,8 @@ def last_table(
     if table is None or seq < ledger.game_seq:
         raise InputError(
             msg(
-                "no table of this game was ruled on since the program was started, so there is"
-                " none to put right"
+                "there is nothing to correct: no table of this game has been ruled on since"
+                " Rinkside started"
             )
         )
     entry = next(
@@ -104,9 +104,7 @@ def last_table(
     )
     if entry is not None and entry is not ledger.standing[-1]:
         raise InputError(
-            msg(
-                "something counts that was told after record {n}: take that back first", n=entry.seq
-            )
+            msg("something that counts came after record {n}: undo that first", n=entry.seq)
         )
     return (entry.seq if entry else seq), table
 
@@ -126,8 +124,8 @@ def reread(
     if not changes:
         raise InputError(
             msg(
-                "expected a piece that lies otherwise than it was read; move one, or change its"
-                " colour, size or pose"
+                "nothing differs from what was read: move a piece, or change its colour,"
+                " size or pose"
             )
         )
     stood = any(entry.seq == record for entry in ledger.standing)
@@ -156,7 +154,7 @@ def apply_piece_corrections(
     if not set(by_index) <= set(range(len(seen.pieces))):
         raise InputError(
             msg(
-                "expected pieces 0 to {n}, got {n2}: the table is another one now",
+                "expected pieces 0 to {n}, got {n2}: the table has changed",
                 n=len(seen.pieces) - 1,
                 n2=max(by_index),
             )
@@ -202,7 +200,7 @@ def _new(
     if piece.pose not in ("upright", "lying"):
         raise InputError(
             msg(
-                "expected upright or lying, got '{raw}'; stand a piece that leans on its own",
+                "expected upright or lying, got '{raw}'; stand a leaning piece by itself",
                 raw=piece.pose,
             )
         )
@@ -217,8 +215,8 @@ def _new(
     if not there and not ((low <= base_mm) & (base_mm <= high)).all():
         raise InputError(
             msg(
-                "expected a place on the table, got ({mm}, {mm2}) mm; say that it is not there"
-                " instead",
+                "expected a place on the table, got ({mm}, {mm2}) mm; mark the piece as not"
+                " on the table instead",
                 mm=f"{piece.x_mm:.1f}",
                 mm2=f"{piece.y_mm:.1f}",
             )
@@ -307,7 +305,7 @@ def _choices(
         case Accepted() if verdict.moves:
             return ((msg("This is what happened"), verdict.moves),)
         case Accepted() | Waiting(as_recorded=True) if misread:
-            return ((msg("So it lies, and nothing else has happened"), ()),)
+            return ((msg("The table is like this, and nothing else happened"), ()),)
         case Ambiguous():
             return tuple((choice.label, choice.moves) for choice in verdict.choices)
         case Refused():

@@ -134,7 +134,7 @@ def _awaited(ledger: SessionState) -> list[Mapping[str, Any]]:
 def _unread(reason: str) -> Message:
     return sentences(
         msg("The die cannot be read: {text}.", text=reason),
-        msg("Roll it again, or type in what it shows."),
+        msg("Roll again, or type in the number."),
     )
 
 

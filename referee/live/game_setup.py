@@ -71,7 +71,7 @@ class SettingUp:
             raise InputError(message_of(error)) from error
         with self._changed:
             if self._started is not None:
-                raise InputError(msg("the game was begun already, from another page"))
+                raise InputError(msg("the game has already been started from another page"))
             self._started = started
             self._changed.notify_all()
 

@@ -63,8 +63,8 @@ from vision.cameras.frame import Frame
 from vision.cameras.reconnect import kept_jpeg
 
 STILL_HAND = sentences(
-    msg("Something like a hand is over the board and does not move."),
-    msg("Until it is gone, only a move that explains all of the table counts."),
+    msg("Something that looks like a hand is over the board and is not moving."),
+    msg("Until it is gone, only moves that explain the whole table count."),
 )
 """It may be a print or a shadow: the game goes on where nothing can be hidden under it."""
 
@@ -204,8 +204,7 @@ class TableJudge:
             self.stability.judged = table.seen
         elif asked.until_moved:
             message = msg(
-                "The table is another one now: the question is taken back, and the table judged"
-                " again."
+                "The table has changed: the question is withdrawn, and the table is judged again."
             )
             self.session.append(
                 Undone(undoes=question.seq, decided_by=REFEREE, message=message),
@@ -220,7 +219,7 @@ class TableJudge:
 
     def judge(self, table: SettledTable) -> None:
         """Judge the table, and put the verdict on record."""
-        self.live.tell("ruling", msg("The table is at rest; the referee rules."))
+        self.live.tell("ruling", msg("The table is at rest; the referee is ruling."))
         if not table.still_hand and self._record_inferred(table.seen):
             table = replace(table, ledger=self.session.ledger)
         ledger, seen, setup = table.ledger, table.seen, self.table.setup

@@ -88,9 +88,7 @@ class Ruler:
 
     def _lose_camera(self, error: CameraLost, retry_s: float) -> None:
         message = msg(
-            "The camera is lost ({text}); trying again in {mm} s.",
-            text=error.message,
-            mm=f"{retry_s:g}",
+            "Camera lost ({text}); trying again in {mm} s.", text=error.message, mm=f"{retry_s:g}"
         )
         self._tell("camera lost", message)
         self._pause(retry_s)
@@ -105,7 +103,7 @@ class Ruler:
         elif seen.hand:
             self._tell("hand over the board", msg("A hand is over the board."))
         elif seen.moving:
-            self._tell("settling", msg("Something moves on the table."))
+            self._tell("settling", msg("Something is moving on the table."))
         elif isinstance(measured := self._ruler.measure(seen, str(self.setup.game.target)), str):
             self._measured = ""
             self.latest = replace(

@@ -117,11 +117,11 @@ def ask_as_start(
     found = likest(_judge(ledger, None, setup), verdict, seen, ledger.colours, setup)
     if not seen.pieces or rank(_judge(ledger, found.table, setup)(found.table)) < EXPLAINS:
         return None
-    choice = Choice(msg("Take it as the start all the same"), (), holds=True)
+    choice = Choice(msg("Start from this table anyway"), (), holds=True)
     question = Ambiguous(
         code=verdict.code,
         message=sentences(
-            full_message(verdict), msg("What is true?"), msg("You may also put it right.")
+            full_message(verdict), msg("Which is right?"), msg("You can also fix the table.")
         ),
         rests_on=verdict.rests_on,
         evidence={**verdict.evidence, HOST_DECIDES: True},
@@ -144,14 +144,14 @@ def ask_still_misread(
     moved = best._replace(misread=best.misread[len(rival.misread) :])
     asked = _asked(
         ledger,
-        replace(best.verdict, message=msg("A piece that was misread has moved.")),
+        replace(best.verdict, message=msg("A misread piece has moved.")),
         seen,
         [moved],
         setup,
     )
     assert asked is not None, "it is legal"
     as_read = Choice(
-        msg("As it was read: {text}", text=first_sentence(rival.verdict.message)), rival.moves
+        msg("As read: {text}", text=first_sentence(rival.verdict.message)), rival.moves
     )
     *others, none = asked.question.choices
     question = replace(asked.question, choices=(*others, as_read, none), evidence={})
@@ -197,7 +197,7 @@ def _asked(
     question = Ambiguous(
         code=verdict.code,
         message=sentences(
-            full_message(verdict), msg("What is true?"), msg("You may also put it right.")
+            full_message(verdict), msg("Which is right?"), msg("You can also fix the table.")
         ),
         rests_on=verdict.rests_on,
         player=verdict.player,
@@ -235,9 +235,9 @@ def _label(
         first = Message(first_sentence(one.verdict.message))
         return sentences(msg("Misread: {text}.", text=changes), first)
     return (
-        msg("Taken as the start: {text}", text=changes)
+        msg("Start from this table: {text}", text=changes)
         if isinstance(one.verdict, Accepted)
-        else msg("Nothing has happened: {text}", text=changes)
+        else msg("Nothing happened: {text}", text=changes)
     )
 
 
@@ -258,7 +258,8 @@ def _change(one: Misread, places: Sequence[Message]) -> Message:
     common: dict[str, object] = {"colour": read.colour, "text": all_of(places)}
     if true is None:
         return phrase(
-            "no {colour} pieces are {text}" if many else "no {colour} piece is {text}", **common
+            "there are no {colour} pieces {text}" if many else "there is no {colour} piece {text}",
+            **common,
         )
     if true.colour != read.colour:
         return phrase(
@@ -270,28 +271,30 @@ def _change(one: Misread, places: Sequence[Message]) -> Message:
         )
     if true.size != read.size:
         return phrase(
-            "the {colour} pieces {text} are of size {size}"
+            "the {colour} pieces {text} are {size}"
             if many
-            else "the {colour} piece {text} is of size {size}",
+            else "the {colour} piece {text} is {size}",
             size=true.size,
             **common,
         )
     if true.pose == read.pose:
         return phrase(
-            "the {colour} pieces {text} lie the other way round"
+            "the {colour} pieces {text} point the other way"
             if many
-            else "the {colour} piece {text} lies the other way round",
+            else "the {colour} piece {text} points the other way",
             **common,
         )
     if true.pose == "upright":
         return phrase(
-            "the {colour} pieces {text} stand" if many else "the {colour} piece {text} stands",
+            "the {colour} pieces {text} stand upright"
+            if many
+            else "the {colour} piece {text} stands upright",
             **common,
         )
     return phrase(
-        "the {colour} pieces {text} lie on a side"
+        "the {colour} pieces {text} lie on their sides"
         if many
-        else "the {colour} piece {text} lies on a side",
+        else "the {colour} piece {text} lies on its side",
         **common,
     )
 

@@ -105,13 +105,13 @@ class PatientSession:
                     raise
                 message = sentences(
                     msg("The log cannot be written ({text}).", text=error.message),
-                    msg("The game waits, and goes on as soon as it can."),
+                    msg("The game is waiting and continues as soon as possible."),
                 )
                 self._live.tell("stopped", message)
                 if not waiting:
                     self._say(
                         msg(
-                            "{text}; the game waits, and goes on as soon as the log can be written",
+                            "{text}; the game waits until the log can be written",
                             text=error.message,
                         )
                     )
@@ -119,5 +119,5 @@ class PatientSession:
                 self._pause(RETRY_S)
             else:
                 if waiting:
-                    self._say(msg("the log can be written again; the game goes on"))
+                    self._say(msg("the log can be written again; the game continues"))
                 return written

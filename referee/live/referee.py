@@ -43,8 +43,8 @@ class Stall(NamedTuple):
 
 
 RESTLESS = msg(
-    "The pieces do not come to rest, or are read differently in every picture: move those in doubt"
-    " a little apart."
+    "The pieces do not come to rest, or every picture reads them differently: move the"
+    " unclear ones a little apart."
 )
 STALLS: Mapping[LoopState, Stall] = {
     LoopState.HAND: Stall(
@@ -55,7 +55,7 @@ STALLS: Mapping[LoopState, Stall] = {
     LoopState.MOVING: Stall(
         "settling",
         "table.moving",
-        msg("Something moves on the table; the referee waits for it to rest."),
+        msg("Something is moving on the table; the referee waits until it stops."),
     ),
     LoopState.RESTLESS: Stall("cannot see", "table.restless", RESTLESS),
     LoopState.STILL_HAND: Stall("cannot see", "table.hand", STILL_HAND),
@@ -221,8 +221,8 @@ class Referee:
         self._live.tell(
             "camera lost",
             sentences(
-                msg("The camera is lost ({text}).", text=error.message),
-                msg("The game waits; trying again in {mm} s.", mm=f"{retry_s:g}"),
+                msg("Camera lost ({text}).", text=error.message),
+                msg("The game is waiting; trying again in {mm} s.", mm=f"{retry_s:g}"),
             ),
         )
         self._pause(retry_s)
@@ -307,7 +307,7 @@ class Referee:
     def _on_paused(self, _moment: ReadFrame) -> None:
         """Forget the judged table. The next table is judged as new."""
         self._stability.judged = None
-        self._live.tell("paused", msg("The referee looks away until somebody says to go on."))
+        self._live.tell("paused", msg("The referee is paused until somebody resumes."))
 
     def _on_over(self, moment: ReadFrame) -> None:
         """Forget the judged table and show the result."""
@@ -350,7 +350,7 @@ class Referee:
         assert moment.settled is not None
         self._judge.keep_if_unread(moment.settled)
         last = self._judge.last
-        message: str = msg("The referee waits for the next throw or move.")
+        message: str = msg("Waiting for the next throw or move.")
         if last.message_seq == moment.ledger.seq:
             message = last.message
         if last.open is None and self._dice is not None and self._dice.unread:

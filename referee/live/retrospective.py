@@ -62,8 +62,8 @@ ALLOWED = 4
 """
 REFEREE = "the referee"
 """`decided_by` of questions that the referee takes back itself."""
-IN_HINDSIGHT = msg("It was made out only from what is seen now.")
-SEEN_SINCE = msg("What was asked is seen by now: the question is taken back.")
+IN_HINDSIGHT = msg("This became clear only from what the camera sees now.")
+SEEN_SINCE = msg("The camera can see it now, so the question is withdrawn.")
 
 
 class InferredEvent(NamedTuple):

@@ -130,11 +130,11 @@ class Supervisor:
         if len(self._failed_s) >= MOST_FAILURES:
             halted = sentences(
                 msg(
-                    "The referee failed {n} times within a minute ({raw}) and was halted.",
+                    "The referee failed {n} times within a minute ({raw}) and has stopped.",
                     n=MOST_FAILURES,
                     raw=message,
                 ),
-                msg("Everything that was ruled is in the log."),
+                msg("All rulings are in the log."),
             )
             self._live.tell("ended", halted)
             raise RefereeHalted(
@@ -142,16 +142,16 @@ class Supervisor:
             ) from error
         self._say(
             msg(
-                "the referee failed ({raw}, {where}) and begins again from the log",
+                "the referee failed ({raw}, {where}) and restarts from the log",
                 raw=message,
                 where=f"{Path(place.filename).name}:{place.lineno}",
             )
         )
         trouble = sentences(
-            msg("The referee failed ({raw}) and began again from the log.", raw=message),
-            msg("Look whether the table is as it is recorded."),
+            msg("The referee failed ({raw}) and restarted from the log.", raw=message),
+            msg("Check that the table matches the record."),
         )
-        self._live.tell("stopped", msg("The referee failed and begins again from the log."))
+        self._live.tell("stopped", msg("The referee failed and is restarting from the log."))
         self._live.fail(trouble)
         try:
             self._session.catch_up()

@@ -18,10 +18,10 @@ from table.table_config import Setup, table_document
 from table.table_file import TableFile
 from vision.cameras.frame import Image
 
-HOLDS = msg("Nothing is ruled until that is put back, or the table is measured anew.")
-PLAYED_ON = msg("Played on all the same: lengths may be wrong by as much.")
-HARMLESS = msg("That does no harm: the fiducials tell its new place, and lengths hold.")
-SOON = msg("The table is measured anew as soon as it is at rest and no hand is over it.")
+HOLDS = msg("No rulings until that is put back or the table is measured again.")
+PLAYED_ON = msg("Playing on anyway: lengths may be wrong by that much.")
+HARMLESS = msg("No harm done: the markers show its new position, and lengths stay correct.")
+SOON = msg("The table will be measured again once it is at rest and no hand is over it.")
 DECIDED_BY = "players"
 
 TableRequest = Literal["redo", "play on"]
@@ -123,7 +123,7 @@ class TableMonitor:
         self._accepted &= things
         if things == _things(before):
             return None
-        again = (msg("Cards and board lie where they did again."),)
+        again = (msg("Cards and board are back in place."),)
         return TableChecked(message=sentences(*(self.message if things else again)))
 
     def _play_on(self) -> TableChecked | None:
@@ -146,16 +146,16 @@ class TableMonitor:
             self._file.replace(setup)
         except InputError as error:
             self._refusal = msg(
-                "The table could not be measured anew and stays as it was: {text}.",
+                "The table could not be measured again, so the old positions stay: {text}.",
                 text=error.message,
             )
             return None
         self._usual = moved.camera
         self._last, self._accepted, self._refusal = Checked(camera=moved.camera), frozenset(), ""
-        nothing = phrase("nothing lies farther from where it was than can be told")
+        nothing = phrase("nothing has moved measurably")
         message = sentences(
-            msg("The table was measured anew: {text}.", text=[*moved.elsewhere] or nothing),
-            msg("It is read by the new places from here on."),
+            msg("The table was measured again: {text}.", text=[*moved.elsewhere] or nothing),
+            msg("The new positions are used from now on."),
         )
         return TableChecked(message=message, table=table_document(setup), decided_by=DECIDED_BY)
 

@@ -17,9 +17,9 @@ LONGEST = 110
 CUT = 45
 """A first sentence with more characters than this ends where its explanation begins."""
 SAID_BY_HAND = {
-    "corrected": msg("The ruling is corrected."),
-    "undone": msg("That is taken back."),
-    "declared": msg("It is noted."),
+    "corrected": msg("The ruling was corrected."),
+    "undone": msg("That was undone."),
+    "declared": msg("Noted."),
 }
 BY_VERDICT: dict[str, Sound] = {
     "refused": "refused",

@@ -137,7 +137,7 @@ def _earlier_games(ledger: SessionState) -> tuple[str, ...]:
     sentences: list[str] = []
     earlier = ledger.earlier
     while earlier is not None:
-        sentences.insert(0, earlier.outcome or phrase("not played to its end"))
+        sentences.insert(0, earlier.outcome or phrase("not finished"))
         earlier = earlier.earlier
     return tuple(sentences)
 

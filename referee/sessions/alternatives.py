@@ -30,9 +30,7 @@ def alternatives(ledger: SessionState, record: Record) -> tuple[Choice, ...]:
         state_before(ledger, seq), stood or ruled
     )
     offered = (
-        [Choice(label=msg("As it was ruled before"), moves=ruled)]
-        if ruled and ruled != stood
-        else []
+        [Choice(label=msg("As ruled before"), moves=ruled)] if ruled and ruled != stood else []
     )
     offered += [Choice(label=as_message(choice.label), moves=choice.moves) for choice in near]
     if isinstance(event, VerdictReached):

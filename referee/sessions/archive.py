@@ -143,7 +143,7 @@ def import_session(
     except OSError as error:
         raise InputError(
             msg(
-                "{path}: expected a session that was exported, but it cannot be read ({raw})",
+                "{path}: expected an exported session, but it cannot be read ({raw})",
                 path=path,
                 raw=error.strerror,
             )
@@ -151,8 +151,8 @@ def import_session(
     except DAMAGED as error:
         raise InputError(
             msg(
-                "{path}: expected a session that was exported (a zip file), but it is"
-                " damaged or something else ({raw})",
+                "{path}: expected an exported session (a zip file), but it is damaged or"
+                " something else ({raw})",
                 path=path,
                 raw=error,
             )
@@ -175,7 +175,7 @@ class _BoundedFile(io.BufferedReader):
         if wanted > MOST_DIRECTORY:
             raise InputError(
                 msg(
-                    "{path}: expected a zip with a directory of {n} MB at most, got {n2} MB",
+                    "{path}: expected a zip whose directory is at most {n} MB, got {n2} MB",
                     path=self._path,
                     n=MOST_DIRECTORY >> 20,
                     n2=wanted >> 20,
@@ -190,7 +190,7 @@ def _check_directory(archive: zipfile.ZipFile, path: Path, most_bytes: int) -> N
     if len(members) > MOST_RECORDS + 1:
         raise InputError(
             msg(
-                "{path}: expected {n} files in it at most, got {n2}",
+                "{path}: expected at most {n} files in it, got {n2}",
                 path=path,
                 n=MOST_RECORDS + 1,
                 n2=len(members),
@@ -206,7 +206,7 @@ def _check_directory(archive: zipfile.ZipFile, path: Path, most_bytes: int) -> N
     ):
         raise InputError(
             msg(
-                "{path}: {name}: expected a file that is stored or deflated, got method {raw}",
+                "{path}: {name}: expected a stored or deflated file, got method {raw}",
                 path=path,
                 name=wrong.filename,
                 raw=wrong.compress_type,
@@ -216,7 +216,7 @@ def _check_directory(archive: zipfile.ZipFile, path: Path, most_bytes: int) -> N
     if unpacked > most_bytes:
         raise InputError(
             msg(
-                "{path}: expected {n} MB at most when it is unpacked, got {n2} MB; see --max-mb",
+                "{path}: expected at most {n} MB unpacked, got {n2} MB; see --max-mb",
                 path=path,
                 n=most_bytes // 10**6,
                 n2=unpacked // 10**6,
@@ -226,8 +226,8 @@ def _check_directory(archive: zipfile.ZipFile, path: Path, most_bytes: int) -> N
     if unpacked > RATIO_FROM_BYTES and unpacked > MOST_RATIO * packed:
         raise InputError(
             msg(
-                "{path}: expected a session, which unpacks to {n} times its size at"
-                " most, got {n2} times",
+                "{path}: expected a session that unpacks to at most {n} times its size, got"
+                " {n2} times",
                 path=path,
                 n=MOST_RATIO,
                 n2=unpacked // packed,
@@ -245,7 +245,7 @@ def _opened(archive: zipfile.ZipFile, name: str, path: Path) -> IO[bytes]:
     except KeyError:
         raise InputError(
             msg(
-                "{path}: expected {name} in it, but it is not there; was it exported by"
+                "{path}: expected {name} in it, but it is missing; was it exported with"
                 " rinkside log export?",
                 path=path,
                 name=name,
@@ -259,7 +259,7 @@ def _jpeg(archive: zipfile.ZipFile, seq: int, path: Path) -> bytes:
     if len(data) > MOST_PICTURE:
         raise InputError(
             msg(
-                "{path}: {name}: expected a picture of {n} MB at most, got more",
+                "{path}: {name}: expected a picture of at most {n} MB, got more",
                 path=path,
                 name=_picture(seq),
                 n=MOST_PICTURE >> 20,
@@ -287,7 +287,7 @@ def _lines(archive: zipfile.ZipFile, path: Path) -> Iterator[tuple[str, bytes]]:
             if len(line) > MOST_LINE:
                 raise InputError(
                     msg(
-                        "{where}: expected a record of {n} kB at most, got more",
+                        "{where}: expected a record of at most {n} kB, got more",
                         where=where,
                         n=MOST_LINE >> 10,
                     )
@@ -295,7 +295,7 @@ def _lines(archive: zipfile.ZipFile, path: Path) -> Iterator[tuple[str, bytes]]:
             if number > MOST_RECORDS or read > MOST_TEXT:
                 raise InputError(
                     msg(
-                        "{path}: {name}: expected {n} records and {n2} MB at most, got more",
+                        "{path}: {name}: expected at most {n} records and {n2} MB, got more",
                         path=path,
                         name=RECORDS,
                         n=MOST_RECORDS,
@@ -361,7 +361,7 @@ def _followed(records: Iterator[Record], games: Games, path: Path) -> Iterator[R
         except KeyError as error:
             raise InputError(
                 msg(
-                    "{where}: record {n}: expected it to name a record before it, got {n2}",
+                    "{where}: record {n}: expected a reference to an earlier record, got {n2}",
                     where=where,
                     n=record.seq,
                     n2=error,
@@ -378,8 +378,8 @@ def _refuse_twice(log: LogReader, started: SessionStarted, records: int, path: P
         if summary.records == records and log.records(summary.session, most=1)[0].event == started:
             raise InputError(
                 msg(
-                    "{path}: expected a session that is not in the log yet, but session"
-                    " {n} is this one",
+                    "{path}: expected a session that is not in the log yet, but it is"
+                    " already there as session {n}",
                     path=path,
                     n=summary.session,
                 )

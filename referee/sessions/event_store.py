@@ -91,7 +91,7 @@ class Log(LogReader):
         if not path.parent.is_dir():
             raise InputError(
                 msg(
-                    "{path}: expected a folder to keep the log in, but there is no {raw}",
+                    "{path}: expected a folder for the log, but {raw} does not exist",
                     path=path,
                     raw=path.parent,
                 )
@@ -274,7 +274,7 @@ class Log(LogReader):
         except OSError as error:
             raise InputError(
                 msg(
-                    "{path}: expected a log in a folder that can be written to ({raw})",
+                    "{path}: expected a log in a writable folder ({raw})",
                     path=self.path,
                     raw=error.strerror,
                 )
@@ -363,7 +363,7 @@ class Log(LogReader):
                     raise self._failed(cause) from error
                 raise LogFailed(
                     msg(
-                        "{path}: the disk failed, and the log cannot be opened again: {text}",
+                        "{path}: the disk failed, and the log cannot be reopened: {text}",
                         path=self.path,
                         text=error.message,
                     )
@@ -405,14 +405,14 @@ class Log(LogReader):
         if _code(error) == sqlite3.SQLITE_FULL:
             return LogFailed(
                 msg(
-                    "{path}: the disk is full; nothing new was written and nothing is lost:"
-                    " make room",
+                    "{path}: the disk is full; nothing new was written, nothing is lost:"
+                    " free some space",
                     path=self.path,
                 )
             )
         return LogFailed(
             msg(
-                "{path}: cannot be written ({raw}); what was there is kept",
+                "{path}: cannot be written ({raw}); the old content is kept",
                 path=self.path,
                 raw=error,
             )

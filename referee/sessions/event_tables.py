@@ -123,7 +123,7 @@ def damage(db: sqlite3.Connection, version: int, whole: bool) -> str:
         raise
     if changed[1:]:
         return phrase(
-            "the checksum of record {n} is wrong, and of {n2} more",
+            "the checksums of record {n} and of {n2} more are wrong",
             n=changed[0],
             n2=len(changed) - 1,
         )
@@ -158,8 +158,8 @@ def damaged(path: Path, what: str) -> InputError:
     rescue = f"rinkside log rescue {shlex.quote(str(path))} NEW.sqlite"
     return InputError(
         msg(
-            "{path}: expected a log that is whole, but it is damaged ({text});"
-            " nothing is written to it: save what can be read with {raw}",
+            "{path}: expected an intact log, but it is damaged ({text}); nothing is written"
+            " to it: rescue what can be read with {raw}",
             path=path,
             text=what,
             raw=rescue,

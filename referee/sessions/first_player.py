@@ -52,8 +52,8 @@ def decided(
     if begins in ("lot", "roll") and begins not in printed(game).ways:
         raise InputError(
             msg(
-                "--begins: expected the colour of who begins: the rules of {game} say"
-                " who that is, got {raw}",
+                "--begins: expected the colour of the starting player (the rules of {game}"
+                " say who that is), got {raw}",
                 game=game,
                 raw=repr(begins),
             )
@@ -65,10 +65,12 @@ def decided(
             return FirstPlayerDecision("roll")
         case "lot":
             if not players:
-                raise InputError(msg("players: expected somebody to draw lots, got nobody"))
+                raise InputError(
+                    msg("players: expected at least one player to draw lots, got none")
+                )
             first = lot(players)
             message = sentences(
-                msg("A lot was drawn among {players}.", players=players),
+                msg("Lots were drawn among {players}.", players=players),
                 msg("{player} begins.", player=first),
             )
             return FirstPlayerDecision("lot", first, message, printed(game).rests_on("lot"))
@@ -112,7 +114,7 @@ def hear(ledger: SessionState, heard: Mapping[str, Any]) -> Verdict:
     if first not in ledger.may_begin:
         may_begin = ledger.may_set_first and first in ledger.left
         refusal = msg(
-            "{player} begins already." if may_begin else "{player} cannot begin any more.",
+            "{player} is already set to begin." if may_begin else "{player} cannot begin any more.",
             player=first,
         )
         return Waiting(code="begins.hand", message=refusal, player=first)

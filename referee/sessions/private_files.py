@@ -65,9 +65,7 @@ def claim(path: Path) -> int:
     except OSError as error:
         raise InputError(
             msg(
-                "{path}: expected a log in a folder that can be written to ({raw})",
-                path=path,
-                raw=error.strerror,
+                "{path}: expected a log in a writable folder ({raw})", path=path, raw=error.strerror
             )
         ) from error
     try:
@@ -82,8 +80,8 @@ def claim(path: Path) -> int:
         )
         raise InputError(
             msg(
-                "{path}: {text} is writing this log; stop that one, or keep this log"
-                " elsewhere: --data FOLDER, or --log FILE",
+                "{path}: {text} is writing to this log; stop it, or use another place:"
+                " --data FOLDER, or --log FILE",
                 path=path,
                 text=other,
             )

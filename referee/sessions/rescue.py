@@ -76,8 +76,7 @@ def rescue(bad: Path, good: Path, games: Games = GAMES) -> RescueResult:
     except OSError as error:
         raise InputError(
             msg(
-                "{path}: expected the name of a new file in a folder that can be written"
-                " to ({raw})",
+                "{path}: expected the name of a new file in a writable folder ({raw})",
                 path=good,
                 raw=error.strerror,
             )

@@ -233,7 +233,7 @@ class Session:
             if self._closed or self._ledger.ended:
                 raise InputError(
                     msg(
-                        "the session has ended: begin another one, or go on with it: {raw}",
+                        "the session has ended: start a new one, or continue this one: {raw}",
                         raw=f"rinkside play --resume {self.id}",
                     )
                 )
@@ -245,7 +245,7 @@ class Session:
             except ValueError as error:
                 raise InputError(
                     msg(
-                        "{raw}: the moves that would then stand are not legal: {text}",
+                        "{raw}: the moves that remain would not be legal: {text}",
                         raw=type(command).__name__.lower(),
                         text=message_of(error),
                     )
@@ -321,13 +321,13 @@ class Session:
                 if len(values) == 1
                 else msg("The dice show {text}.", text=values)
             )
-            message = sentences(shows, msg("It counts for nothing in the game."))
+            message = sentences(shows, msg("This does not count in the game."))
             return InputRecorded(code="dice.rolled", message=message, evidence={"dice": values})
         if roll.dice != 1:
             raise InputError(
                 msg(
-                    "roll: expected 1 die for the game, got {n}; leave the player out to"
-                    " roll for nothing",
+                    "roll: expected 1 die for the game, got {n}; leave out the player for a"
+                    " roll that does not count",
                     n=roll.dice,
                 )
             )
@@ -347,7 +347,7 @@ class Session:
                 return Undone(
                     undoes=undoes,
                     decided_by=command.decided_by,
-                    message=msg("{who} took back record {n}.", who=command.decided_by, n=undoes),
+                    message=msg("{who} undid record {n}.", who=command.decided_by, n=undoes),
                 )
             case Declare():
                 message = msg(
@@ -360,11 +360,11 @@ class Session:
                 return self._objected(command)
             case Pause():
                 if self._ledger.paused:
-                    raise InputError(msg("pause: the referee is looking away already"))
+                    raise InputError(msg("pause: the referee is already paused"))
                 return Paused(decided_by=command.decided_by)
             case Resume():
                 if not self._ledger.paused:
-                    raise InputError(msg("resume: the referee is looking already"))
+                    raise InputError(msg("resume: the referee is not paused"))
                 return Resumed(decided_by=command.decided_by)
             case NextGame():
                 return self._next_game(command)
@@ -375,13 +375,13 @@ class Session:
         moves, who, corrects = ", ".join(correct.moves), correct.decided_by, correct.record
         message = (
             msg(
-                "{who} replaced what record {n} ruled: {raw} happened.",
+                "{who} corrected record {n}: {raw} happened instead.",
                 who=who,
                 n=corrects,
                 raw=moves,
             )
             if moves
-            else msg("{who} replaced what record {n} ruled: nothing happened.", who=who, n=corrects)
+            else msg("{who} corrected record {n}: nothing happened instead.", who=who, n=corrects)
         )
         return Corrected(
             corrects=corrects,
@@ -410,7 +410,9 @@ class Session:
             return Upheld(
                 upholds=command.appeal,
                 decided_by=command.decided_by,
-                message=msg("{who} heard the appeal: the ruling stands.", who=command.decided_by),
+                message=msg(
+                    "{who} rejected the appeal: the ruling stands.", who=command.decided_by
+                ),
             )
         if command.player not in self._ledger.left:
             raise InputError(
@@ -432,7 +434,7 @@ class Session:
         if (command.record, command.player) in appealed:
             raise InputError(
                 msg(
-                    "appeal: {player} has appealed against record {n} already",
+                    "appeal: {player} has already appealed against record {n}",
                     player=command.player,
                     n=command.record,
                 )
@@ -463,7 +465,7 @@ class Session:
         after = followed_by(self._ledger, event)
         turn = shown_state(after.engine, after.state)["turn"]
         passed = msg(
-            "Turns and votes pass over {player}, whose pieces stay.", player=command.player
+            "{player}'s turns and votes are skipped; the pieces stay.", player=command.player
         )
         return msgspec.structs.replace(event, message=sentences(message, passed, turn))
 
@@ -477,12 +479,12 @@ class Session:
         ):
             raise InputError(
                 msg(
-                    "answer: question {n} is not open: it was answered or taken back already",
+                    "answer: question {n} is not open: it was already answered or withdrawn",
                     n=answer.question,
                 )
             )
         if answer.how == "calliper" and not answer.readings_mm:
-            raise InputError(msg("answer: expected the calliper's readings in mm, got none"))
+            raise InputError(msg("answer: expected calliper readings in mm, got none"))
         choice = self._choice(asked, answer)
         decided = {"text": choice.label, "who": answer.decided_by}
         readings = [_reading(name, mm) for name, mm in answer.readings_mm.items()]
@@ -532,7 +534,7 @@ class Session:
             return ledger.standing[-1].seq
         if ledger.earlier is not None:
             return ledger.game_seq
-        raise InputError(msg("undo: nothing was ruled yet, so there is nothing to take back"))
+        raise InputError(msg("undo: nothing has been ruled yet, so there is nothing to undo"))
 
     def alternatives(self, seq: int) -> tuple[Choice, ...]:
         """What else may have happened at record `seq`, to be sent as a Correct.

@@ -50,7 +50,7 @@ def opening(
         if colour not in players:
             raise InputError(
                 msg(
-                    "--names: expected names of players ({raw}), got one of {raw2}",
+                    "--names: expected names for players ({raw}), got one for {raw2}",
                     raw=", ".join(players),
                     raw2=repr(colour),
                 )
@@ -103,32 +103,28 @@ def _changes(session: Session, setup: Setup, new_lens: bool) -> str:
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InputError(
             msg(
-                "--resume {n}: expected a session that tells its table, but what it"
-                " tells cannot be read ({raw})",
+                "--resume {n}: expected a session with its table, but the recorded table"
+                " cannot be read ({raw})",
                 n=session.id,
                 raw=error_summary(error),
             )
         ) from error
     if wrong:
         raise InputError(
-            msg(
-                "--resume {n}: {text}; go on with the table.json of that table",
-                n=session.id,
-                text=wrong,
-            )
+            msg("--resume {n}: {text}; use the table.json of that table", n=session.id, text=wrong)
         )
     if not lens:
         return ""
     if not new_lens:
         raise InputError(
             msg(
-                "--resume {n}: expected the lens that it was played with, got another"
-                " one ({text}); to go on all the same: --new-lens",
+                "--resume {n}: expected the lens used before, got a different one ({text});"
+                " to continue anyway: --new-lens",
                 n=session.id,
                 text=lens,
             )
         )
-    return msg("People went on with another lens: {raw}.", raw=lens)
+    return msg("The game continued with a different lens: {raw}.", raw=lens)
 
 
 def reopening(setup: Setup, camera: str, at: datetime, message: str = "") -> Reopened:
@@ -192,15 +188,18 @@ def parse_names(text: str) -> dict[str, str]:
         ):
             raise InputError(
                 msg(
-                    "--names: expected a colour and a name of {n} letters or less, each colour"
-                    " once, as in red=Anna, got '{raw}'",
+                    "--names: expected a colour and a name of at most {n} letters, each"
+                    " colour once, as in red=Anna, got '{raw}'",
                     n=LONGEST_NAME,
                     raw=word,
                 )
             )
         if name in names.values():
             raise InputError(
-                msg("--names: expected another name for each colour, got '{raw}' again", raw=name)
+                msg(
+                    "--names: expected a different name for each colour, got '{raw}' again",
+                    raw=name,
+                )
             )
         names[colour] = name
     return names

@@ -302,7 +302,7 @@ def _fresh(
         raise InputError(
             msg(
                 "first: expected {text}, got {raw}",
-                text=", ".join(filter(None, known)) or phrase("nobody before it is rolled"),
+                text=", ".join(filter(None, known)) or phrase("nobody before the roll"),
                 raw=repr(game.first),
             )
         )
@@ -472,9 +472,7 @@ def _count(ledger: SessionState, new: CountedRuling) -> SessionState:
 class WithoutPlaceError(ValueError):
     """What was told in secret cannot stay where something before it is taken back or corrected."""
 
-    message = phrase(
-        "what was said in secret after it would be left without a place; take that back first"
-    )
+    message = phrase("something said in secret later would lose its place; undo that first")
 
     def __init__(self) -> None:
         super().__init__(self.message)
@@ -497,8 +495,8 @@ def _begin_with(ledger: SessionState, first: str) -> Any:
     if not ledger.may_set_first:
         raise InputError(
             msg(
-                "begins: who begins is set before the first move, and something has happened"
-                " already"
+                "begins: set the starting player before the first move; something has"
+                " already happened"
             )
         )
     if first not in ledger.left:
@@ -598,7 +596,7 @@ def _answer(ledger: SessionState, answered: Answered) -> SessionState:
     if ledger.question is None or ledger.question.seq != answered.question:
         raise InputError(
             msg(
-                "question {n} is not open: it was answered or taken back already",
+                "question {n} is not open: it was already answered or withdrawn",
                 n=answered.question,
             )
         )
@@ -616,7 +614,7 @@ def check_no_question(ledger: SessionState) -> None:
     """Raise InputError, for people, where a question is open that has to be answered first."""
     if ledger.question is not None:
         raise InputError(
-            msg("question {n} is open: answer it or take it back first", n=ledger.question.seq)
+            msg("question {n} is open: answer or withdraw it first", n=ledger.question.seq)
         )
 
 
@@ -624,7 +622,7 @@ def check_ruling(ledger: SessionState, seq: int) -> None:
     """Raise InputError, for people, where a record cannot be corrected now."""
     if seq not in ledger.rulings:
         raise InputError(
-            msg("record {n} is no ruling of this game, so it cannot be corrected", n=seq)
+            msg("record {n} is not a ruling of this game, so it cannot be corrected", n=seq)
         )
     check_no_question(ledger)
 
@@ -665,10 +663,7 @@ def _undo(ledger: SessionState, undone: Undone) -> SessionState:
     taken = next((entry for entry in ledger.standing if entry.seq == undone.undoes), None)
     if taken is None:
         raise InputError(
-            msg(
-                "record {n} does not stand in this game, so it cannot be taken back",
-                n=undone.undoes,
-            )
+            msg("record {n} is not in force in this game, so it cannot be undone", n=undone.undoes)
         )
     check_no_question(ledger)
     reopened = taken.question if taken is ledger.standing[-1] else None
@@ -680,7 +675,7 @@ def _appeal(ledger: SessionState, record: Record, appealed: Appealed) -> Session
     if appealed.appeals not in ledger.rulings:
         raise InputError(
             msg(
-                "record {n} is no ruling of this game, so nobody can appeal against it",
+                "record {n} is not a ruling of this game, so nobody can appeal against it",
                 n=appealed.appeals,
             )
         )
@@ -691,7 +686,7 @@ def _uphold(ledger: SessionState, upheld: Upheld) -> SessionState:
     """The ledger without the appeal that was decided: the ruling stays."""
     left = tuple(appeal for appeal in ledger.appeals if appeal.seq != upheld.upholds)
     if len(left) == len(ledger.appeals):
-        raise InputError(msg("record {n} is no appeal that is open", n=upheld.upholds))
+        raise InputError(msg("record {n} is not an open appeal", n=upheld.upholds))
     return replace(ledger, appeals=left)
 
 

@@ -72,13 +72,13 @@ def another_lens(before: Mapping[str, Any], setup: Setup) -> str:
     )
     if was != now:
         return phrase("{text} before, {text2} now", text=was, text2=now)
-    return phrase("{text}, but another middle or distortion", text=was)
+    return phrase("{text}, but a different centre or distortion", text=was)
 
 
 def _another_board(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     if old["kind"] != new["kind"]:
         return phrase(
-            "expected the board that it was played on ({raw}), got {raw2}",
+            "expected the board of that session ({raw}), got {raw2}",
             raw=old["kind"],
             raw2=new["kind"],
         )
@@ -91,7 +91,7 @@ def _another_board(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
             ""
             if same
             else phrase(
-                "expected the ground that it was played on ({mm} m²), got {mm2} m²",
+                "expected the ground of that session ({mm} m²), got {mm2} m²",
                 mm=f"{was:.2f}",
                 mm2=f"{now:.2f}",
             )
@@ -99,7 +99,7 @@ def _another_board(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     for name in sorted((old.keys() | new.keys()) - PLACES):
         if not _alike(name, old.get(name), new.get(name)):
             return phrase(
-                "expected the board that it was played on (board.{field} {text}), got {text2}",
+                "expected the board of that session (board.{field} {text}), got {text2}",
                 field=name,
                 text=_shown(old.get(name)),
                 text2=_shown(new.get(name)),
@@ -115,7 +115,7 @@ def _other_pieces(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
         )
         if was != now:
             return phrase(
-                "expected {text} that it was played with ({text2}), got {text3}",
+                "expected {text} of that session ({text2}), got {text3}",
                 text=called,
                 text2=_shown(was),
                 text3=_shown(now),

@@ -229,7 +229,7 @@ def random_camera(setup: Setup, rng: np.random.Generator) -> Camera:
         ):
             return look_at(target + distance * float(rng.uniform(1.0, 1.15)) * back, target, roll)
     raise InputError(
-        msg("case: expected a lens that can see all fiducials from 3 m, got one that cannot")
+        msg("case: expected a lens that can see all markers from 3 m, got one that cannot")
     )
 
 

@@ -224,7 +224,7 @@ def _marker_bits(dictionary: str, marker_id: int) -> NDArray[np.bool_]:
     if name is None:
         raise InputError(
             msg(
-                "scene: fiducials.dictionary: expected a dictionary of OpenCV such as"
+                "scene: fiducials.dictionary: expected an OpenCV dictionary such as"
                 " DICT_4X4_50, got {raw}",
                 raw=repr(dictionary),
             )

@@ -78,7 +78,7 @@ class ScenePiece:
         if self.solid.vertices_mm.shape != (5, 3) or not np.isfinite(self.solid.vertices_mm).all():
             raise InputError(
                 msg(
-                    "scene: {raw} piece: expected five finite vertices in mm, got {raw2}",
+                    "scene: {raw} pyramid: expected five finite vertices in mm, got {raw2}",
                     raw=self.colour,
                     raw2=self.solid.vertices_mm.tolist(),
                 )
@@ -261,7 +261,8 @@ def look_at(eye_mm: Array, target_mm: Array, roll_deg: float = 0.0) -> Camera:
     if not np.linalg.norm(ahead) > 1e-6:
         raise InputError(
             msg(
-                "camera: expected an eye away from its target, got {raw} mm for both",
+                "camera: expected the eye and its target in different places, got {raw} mm"
+                " for both",
                 raw=eye.tolist(),
             )
         )

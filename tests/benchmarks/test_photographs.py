@@ -30,10 +30,7 @@ MISREAD = {"said": ["red"] * 3, "is": ["blue"] * 3, "at": [101.0, 99.0]}
     ],
 )
 def test_a_mistake_is_confident_only_where_nothing_expresses_doubt(
-    wrong: dict[str, Any],
-    pieces: list[dict[str, Any]],
-    unread_mm: list[list[float]],
-    count: int,
+    wrong: dict[str, Any], pieces: list[dict[str, Any]], unread_mm: list[list[float]], count: int
 ) -> None:
     document = {"pieces": pieces, "unread_mm": unread_mm}
     assert confident_mistakes({"wrong": [wrong]}, document) == count

@@ -192,8 +192,8 @@ def test_a_folder_is_a_camera(table: Table) -> None:
             (),
             None,
             (
-                "expected one piece of each of 4 colours (red, blue, orange, yellow) on the board,"
-                " saw none"
+                "expected one pyramid of each of 4 colours (red, blue, orange, yellow) on"
+                " the board, found none"
             ),
         ),
         (in_a_row(("blue", "blue", "yellow", "red")), None, "both look blue"),
@@ -211,7 +211,7 @@ def test_a_folder_is_a_camera(table: Table) -> None:
         (
             in_a_row(ORDER),
             ("blue", "yellow", "red", "red"),
-            "--order: expected each colour once, one piece of each, got 'red' again",
+            "--order: expected each colour once, for one pyramid of each, got 'red' again",
         ),
         (
             in_a_row(ORDER),
@@ -258,7 +258,7 @@ def test_a_covered_fiducial_and_a_picture_of_another_size_are_refused(table: Tab
     cv2.imwrite(str(table.folder / "covered.png"), image)
     for name, message in (
         ("covered.png", "fiducial 0 is covered"),
-        ("small.png", "expected 1280 x 960 px as table.json says, got 640 x 480 px"),
+        ("small.png", "expected 1280 x 960 px as in table.json, got 640 x 480 px"),
     ):
         code, out, err = table.run("--picture", table.folder / name)
         assert (code, out, err.count("\n")) == (2, "", 1)

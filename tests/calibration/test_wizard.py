@@ -132,10 +132,12 @@ def test_what_is_known_of_a_table_is_told(make, images):
     }
     (steps,) = watch(film, table)
     assert steps["camera"].message == ("film, 1280 × 960 px.",)
-    assert steps["lens"].message == ("Taken as exact: the table does not tell its ±.",)
+    assert steps["lens"].message == ("Lens not calibrated here (no ± given); results may be off.",)
     assert steps["table"].good
     assert steps["table"].when
-    assert steps["table"].message[0] == "Cards and board lie where the table says."
+    assert (
+        steps["table"].message[0] == "The corner cards and the board are where the table file says."
+    )
     assert steps["table"].message[1].startswith("A gap is read to ± 0.")
     assert table.jpeg().startswith(b"\xff\xd8")
 
@@ -207,7 +209,10 @@ def test_a_lens_that_is_calibrated_counts_once_the_table_is_measured_through_it(
     assert table.lens is None
     before, calibrated, after = watch(film, table, "lens", "table")
     assert table.lens.look().stage == "done"
-    assert "It is used once cards and board are measured anew." in calibrated["lens"].message
+    assert (
+        "It will be used once the corner cards and the board are measured again."
+        in calibrated["lens"].message
+    )
     assert calibrated["lens"].when > before["lens"].when
     assert not calibrated["table"].good
     assert (tmp_path / "lens.json").exists()
@@ -277,13 +282,16 @@ def test_what_nobody_foresaw_is_told_and_the_page_goes_on(make, images, monkeypa
     film.shots[3:3] = [after_the_second]
     looking = threading.Thread(target=table.run)
     looking.start()
-    while table.steps()["camera"].message[-1] != "It cannot be used: frame 4: expected 96 x 80 px":
+    while (
+        table.steps()["camera"].message[-1]
+        != "The camera cannot be used: frame 4: expected 96 x 80 px"
+    ):
         assert looking.is_alive()
     table.stop()
     looking.join(60)
     assert message == [
-        "Its picture cannot be looked at (ValueError: odd number).",
-        "that went wrong: ZeroDivisionError: no length",
+        "The picture could not be checked (ValueError: odd number).",
+        "something went wrong: ZeroDivisionError: no length",
         True,
     ]
     assert film.closed

@@ -201,7 +201,10 @@ def test_on_the_target_and_touching_are_remarked(rinkside: Table) -> None:
 
 def test_an_empty_table_is_no_mistake(rinkside: Table) -> None:
     result = rinkside("measure", seen(TARGET))
-    assert (result.exit_code, result.stdout.strip()) == (0, "No projectile lies in the play area.")
+    assert (result.exit_code, result.stdout.strip()) == (
+        0,
+        "There is no thrown piece in the play area.",
+    )
 
 
 def test_the_target_can_be_named(rinkside: Table) -> None:

@@ -71,7 +71,7 @@ def test_sheets_for_any_table_have_no_places_on_one(tmp_path: Path) -> None:
         (["hex", "--out", "a.png"], "a.png: expected a name that ends in .pdf, got 'a.png'"),
         (
             ["hex", "--out", "nowhere/a.pdf"],
-            "nowhere/a.pdf: expected the name of a file in a folder that exists",
+            "nowhere/a.pdf: expected the name of a file in an existing folder",
         ),
         (["hex", "--out", "a.pdf", "--preview", "a.gif"], "a.gif: expected a name that ends in"),
         (["hex", "--out", "a.pdf", "--paper", "A5"], "--paper: expected A4, A3, Letter, got 'A5'"),
@@ -85,7 +85,7 @@ def test_sheets_for_any_table_have_no_places_on_one(tmp_path: Path) -> None:
         ),
         (
             ["coasters", "--out", "a.pdf", "--cell-mm", "30"],
-            "--cell-mm: expected with chessboard, hex, tiles only, got it with coasters",
+            "--cell-mm: expected only with chessboard, hex, tiles, got it with coasters",
         ),
         (
             ["chessboard", "--out", "a.pdf", "--cell-mm", "100"],

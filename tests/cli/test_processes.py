@@ -129,7 +129,10 @@ def test_a_table_is_made_ready_on_a_page_that_becomes_the_game(tmp_path: Path) -
             if re.fullmatch(r"[0-9A-Z]{5}-[0-9A-Z]{5}", word)
         )
         looked = (sent(url, code) for _ in range(10_000))
-        assert any("Cards and board lie where the table says." in page for page in looked)
+        assert any(
+            "The corner cards and the board are where the table file says." in page
+            for page in looked
+        )
         form = {
             "game": "ice_boule",
             "plays red": "on",
@@ -209,7 +212,7 @@ def test_who_begins_is_said_on_the_command_line_and_is_in_the_log(
     assert records[0]["first"] == {"lot": records[0]["first"], "roll": "", "blue": "blue"}[begins]
     assert begins == "roll" or message["said"] in (records[0]["said"],)
     assert {
-        "lot": "A lot was drawn among red and blue.",
+        "lot": "Lots were drawn among red and blue.",
         "roll": "Red rolled 2.",
         "blue": "Blue begins: set by hand.",
     }[begins] in message["said"]

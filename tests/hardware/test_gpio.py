@@ -102,9 +102,7 @@ def test_a_pin_that_is_taken_is_told_with_its_setting(pins):
     _held = GpioLamps(pins, [(12,)], (4,))
     with pytest.raises(
         InputError,
-        match=(
-            r"^hardware\.buttons\.die: expected a pin that is free, but the library says: .*GPIO4"
-        ),
+        match=(r"^hardware\.buttons\.die: expected a free pin, but the library reports: .*GPIO4"),
     ):
         GpioButtons(pins, {"die": 4})
 

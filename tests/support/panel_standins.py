@@ -253,8 +253,8 @@ def sample_view() -> dict[str, Any]:
         "appeals": [],
         "earlier_games": [],
         "options": [
-            {"who": "blue", "said": msg("throws now, {n} to throw", n=2), "marks": []},
-            {"who": "yellow", "said": msg("has thrown all"), "marks": []},
+            {"who": "blue", "said": msg("throws now, {n} still to throw", n=2), "marks": []},
+            {"who": "yellow", "said": msg("has no throws left"), "marks": []},
         ],
         "trace": [],
         "lamps": {"signal": "turn", "of": ["blue"], "leader": "yellow"},
@@ -375,7 +375,7 @@ def keep_sessions(opened: Log, live: FakeLive) -> tuple[Session, Session, Sessio
         VerdictReached(
             verdict="accepted",
             code="boule.target",
-            message="The green target stands.",
+            message="The green target is upright.",
             moves=("target green",),
         )
     )
@@ -531,8 +531,10 @@ class FakeTable:
         self.refuse: Exception | None = None
         self.shown = {
             "camera": Step(True, ("simulated table, 640 × 480 px.",)),
-            "lens": Step(False, ("A first estimate: lengths are coarse until it is calibrated.",)),
-            "table": Step(None, ("Not looked at yet.",), when="2026-11-21T14:00:00+00:00"),
+            "lens": Step(
+                False, ("First estimate only: lengths are rough until the lens is calibrated.",)
+            ),
+            "table": Step(None, ("Not checked yet.",), when="2026-11-21T14:00:00+00:00"),
             "colours": Step(
                 True,
                 ("Learned in this light: blue and yellow.",),
@@ -556,7 +558,7 @@ class FakeLive:
         self.setup = boule_table()
         self.latest = RefereeStatus(
             status="waiting",
-            message=msg("The referee waits for the next throw or move."),
+            message=msg("Waiting for the next throw or move."),
             stamp=1,
             frame_seq=88,
             at_ms=22_000,

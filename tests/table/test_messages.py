@@ -33,7 +33,7 @@ GERMAN = {
     ("", "red"): "rot",
     ("", "and"): "und",
     ("", "It moved {pieces} by {mm} mm."): "{pieces} wurde um {mm} mm bewegt.",
-    ("", "{who} took back record {n}."): "{who} nahm Eintrag {n} zurück.",
+    ("", "{who} undid record {n}."): "{who} nahm Eintrag {n} zurück.",
 }
 
 
@@ -86,7 +86,7 @@ def test_a_phrase_keeps_its_small_letter_after_another_process():
 
 
 def test_the_name_of_a_person_is_never_translated():
-    message = msg("{who} took back record {n}.", who="green", n=3)
+    message = msg("{who} undid record {n}.", who="green", n=3)
     assert german(message) == "green nahm Eintrag 3 zurück."
 
 
@@ -101,7 +101,7 @@ def test_what_is_no_message_is_refused(document):
 
 
 def test_parts_are_joined_and_empty_ones_left_out():
-    moved = msg("{pieces} was moved", pieces=["red1"])
+    moved = msg("it moved {pieces}", pieces=["red1"])
     assert phrases("", moved, "so it was") == "red1 was moved; so it was"
     assert sentences("", NOTHING, moved) == moved
     assert msg("Is it {colours}?", colours=any_of(["red", "blue", "green"], "colour")) == (
@@ -137,8 +137,8 @@ def test_things_in_a_row_have_the_same_between_all_of_them():
 
 
 def test_an_error_keeps_its_message_and_shows_no_character_that_does_not_print():
-    error = InputError(msg("camera {path} is not there; plug it in", path="video\n0\x1b[2J"))
-    assert str(error) == "camera video 0 [2J is not there; plug it in"
+    error = InputError(msg("camera {path} not found; plug it in", path="video\n0\x1b[2J"))
+    assert str(error) == "camera video 0 [2J not found; plug it in"
     assert error.message == str(error)
     assert translated(error.message, "de") == "Kamera video 0 [2J ist nicht da; einstecken"
     outer = InputError(msg("{spec}: {text}", spec="v4l2:0", text=error.message))
@@ -148,8 +148,8 @@ def test_an_error_keeps_its_message_and_shows_no_character_that_does_not_print()
 
 
 def test_what_went_wrong_unexpectedly_is_named_with_its_kind():
-    lost = CameraLost(msg("it gives no more pictures"))
-    assert error_summary(lost) == "CameraLost: it gives no more pictures"
+    lost = CameraLost(msg("it sends no more pictures"))
+    assert error_summary(lost) == "CameraLost: it sends no more pictures"
     assert translated(error_summary(lost), "de") == "CameraLost: sie gibt keine Bilder mehr"
     assert error_summary(KeyError()) == "KeyError"
     assert error_summary(OSError("no\tdevice")) == "OSError: no device"

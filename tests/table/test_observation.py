@@ -152,7 +152,7 @@ def test_headings_are_from_0_to_below_360(heading_deg: float, shown_deg: float) 
 
 def test_a_usable_frame_is_true_and_an_unusable_one_is_not() -> None:
     assert Observation(1, 0, CAMERA)
-    assert not Unusable(1, 0, "no fiducial is in view")
+    assert not Unusable(1, 0, "no marker is in view")
 
 
 def test_pieces_say_what_and_where_they_are() -> None:

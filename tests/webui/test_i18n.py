@@ -189,8 +189,8 @@ def test_programs_are_answered_in_english_and_with_points(client):
 
 
 def test_only_numbers_get_a_decimal_comma(client, live):
-    lost = msg("The camera is lost ({text}).", text="no answer of 192.168.1.20")
-    again = msg("The game waits; trying again in {mm} s.", mm="2.5")
+    lost = msg("Camera lost ({text}).", text="no answer of 192.168.1.20")
+    again = msg("The game is waiting; trying again in {mm} s.", mm="2.5")
     live.become(message=sentences(lost, again))
     german = client.get("/", headers={"Accept-Language": "de"}).text
     assert "Die Kamera ist verloren (no answer of 192.168.1.20)." in german
@@ -253,7 +253,7 @@ def test_the_caller_speaks_the_language_of_the_page(client, session):
     )
     assert called("es")[1] == "es"
     assert called("en") == ("Call 16.", "en")
-    session.shown["verdicts"][0] |= {"kind": "undone", "said": "players took back record 14."}
+    session.shown["verdicts"][0] |= {"kind": "undone", "said": "players undid record 14."}
     assert called("de") == ("Das ist zurückgenommen.", "de")
     session.shown["verdicts"][0] |= {"kind": "ruled", "said": "Never seen before."}
     assert called("de") == ("Call 16.", "en")

@@ -66,7 +66,7 @@ def test_undo_on_the_page_is_on_disk_and_back_on_the_page(client, real):
     assert client.get("/api/v1/state").get_json()["scores"] == {"red": 1, "blue": 0}
     assert client.get("/api/v1/records?after=3").get_json()["records"][0]["fact"] == "undone"
     page = client.get("/").text
-    assert "Ann took back record 3." in page
+    assert "Ann undid record 3." in page
     assert page.count('class="is-void"') == 1
     assert send(client, command="undo", seen="3").status_code == 409
     assert real.view().seq == 4
@@ -103,8 +103,8 @@ MISREAD = [
 
 
 def test_one_tap_says_that_a_piece_is_misread(client, real):
-    label = "Nothing has happened: no red piece is on e1"
-    choices = (Choice(label=label, holds=True), Choice(label="None of these: put it right"))
+    label = "Nothing happened: no red piece is on e1"
+    choices = (Choice(label=label, holds=True), Choice(label="None of these: fix the table"))
     evidence = {"misread": {label: MISREAD, choices[1].label: []}, "likeliest": True}
     real.append(
         QuestionAsked(
@@ -117,7 +117,7 @@ def test_one_tap_says_that_a_piece_is_misread(client, real):
     )
     assert re.findall(r'name="label" value="([^"]+)"', client.get("/").text) == [
         label,
-        "None of these: put it right",
+        "None of these: fix the table",
     ]
     assert send(client, command="answer", question="4", label=label).status_code == 303
     assert [(one.read.colour, one.true) for one in real.ledger.misread] == [("red", None)]

@@ -77,7 +77,7 @@ def message(verdict):
     yield from (
         choice.label
         for choice in getattr(verdict, "choices", ())
-        if not choice.label.startswith("None of these: put it right")
+        if not choice.label.startswith("None of these: fix the table")
     )
     if getattr(verdict, "asks", None):
         yield from message(verdict.asks)
@@ -131,7 +131,7 @@ def test_pieces_in_the_notation_of_the_game_are_named_in_every_language():
     tried = parse_move("throw yellow large 20.1: blue 20 ~ yellow 20.1")
     wrong = violation(played.state, tried).message
     assert wrong == (
-        "Who leads is too close to call: blue 20.00 ~ yellow 20.10. The players measure or decide."
+        "The lead is too close to call: blue 20.00 ~ yellow 20.10. The players measure or decide."
     )
     assert translated(wrong, "de") == (
         "Wer führt, ist zu knapp: Blau 20,00 ~ Gelb 20,10. Die Spieler messen oder entscheiden."

@@ -31,7 +31,7 @@ def other_size(width: int, height: int, setup: Setup) -> Message | None:
     if (width, height) == expected:
         return None
     return phrase(
-        "expected {width} x {height} px as table.json says, got {width2} x {height2} px",
+        "expected {width} x {height} px as in table.json, got {width2} x {height2} px",
         width=expected[0],
         height=expected[1],
         width2=width,

@@ -128,7 +128,7 @@ def check_pixels(width: int, height: int, where: str) -> None:
     if width * height > (most := most_pixels()):
         raise InputError(
             msg(
-                "{where}: expected a picture of {mm} megapixels at most ({raw}), got"
+                "{where}: expected a picture of at most {mm} megapixels ({raw}), got"
                 " {width} x {height} px",
                 where=where,
                 mm=f"{most / 1e6:g}",
@@ -149,7 +149,7 @@ def _other_kind(data: bytes) -> str:
                 "HEIC or AVIF; let the phone take JPEGs (iPhone: Settings, Camera,"
                 " Formats, Most Compatible)"
             )
-        return phrase("a film; give it as --camera video:FILE")
+        return phrase("a video; give it as --camera video:FILE")
     known = {
         b"GIF8": "GIF",
         b"BM": "BMP",
@@ -206,8 +206,8 @@ class FolderCamera:
             ):
                 raise InputError(
                     msg(
-                        "{path}: expected a file name of milliseconds such as 000010250.jpg, of"
-                        " {n} digits at most",
+                        "{path}: expected a file name in milliseconds such as"
+                        " 000010250.jpg, with at most {n} digits",
                         path=path,
                         n=MOST_DIGITS,
                     )
@@ -215,7 +215,7 @@ class FolderCamera:
             if (at_ms := int(path.stem)) in paths:
                 raise InputError(
                     msg(
-                        "{path}: expected a time of its own, but {name} has the same",
+                        "{path}: expected a unique time, but {name} has the same one",
                         path=path,
                         name=paths[at_ms].name,
                     )

@@ -44,7 +44,7 @@ def wanted_size(
     if at and table and size != table:
         raise InputError(
             msg(
-                "camera: expected {width} x {height} px as table.json says, or no size, got {raw}",
+                "camera: expected {width} x {height} px as in table.json, or no size, got {raw}",
                 width=table[0],
                 height=table[1],
                 raw=repr(argument),
@@ -187,7 +187,9 @@ class _Pump:
             if self._newest is not None:
                 taken, self._newest = self._newest, None
                 return taken
-            raise self._error or CameraLost(msg("no picture came for {mm} s", mm=f"{patience_s:g}"))
+            raise self._error or CameraLost(
+                msg("no picture arrived for {mm} s", mm=f"{patience_s:g}")
+            )
 
     def stop(self) -> None:
         with self._changed:

@@ -52,8 +52,8 @@ class MjpegPictures:
         if of >= LEAST and count > MOST_DAMAGED * of:
             raise CameraLost(
                 msg(
-                    "{n} of its last {n2} pictures were damaged; see to its cable or"
-                    " network, or ask it for smaller pictures",
+                    "{n} of its last {n2} pictures were damaged; check its cable or"
+                    " network, or use smaller pictures",
                     n=count,
                     n2=of,
                 )

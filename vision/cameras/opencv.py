@@ -43,7 +43,7 @@ class CaptureFeed:
         """The next image; raises CameraLost if the device is gone or the stream has ended."""
         done, image = self._capture.read()
         if not done:
-            raise CameraLost(msg("it gives no more pictures"))
+            raise CameraLost(msg("it sends no more pictures"))
         self._taken += 1
         if self._lock is not None and self._taken == LOCKED_AFTER:
             self._lock(self._capture)
@@ -72,12 +72,12 @@ def open_v4l2(argument: str, setup: Setup | None) -> LiveCamera:
 
     def connect() -> Feed:
         if not path.exists():
-            raise CameraLost(msg("camera {path} is not there; plug it in", path=path))
+            raise CameraLost(msg("camera {path} not found; plug it in", path=path))
         if not os.access(path, os.R_OK | os.W_OK):
             raise CameraLost(
                 msg(
-                    "camera {path} may not be used by you; join the group of the device"
-                    " (sudo usermod -aG video $USER) and log in again",
+                    "no permission to use camera {path}; join the group of the device (sudo"
+                    " usermod -aG video $USER) and log in again",
                     path=path,
                 )
             )
@@ -99,7 +99,7 @@ def check_opened(capture: cv2.VideoCapture, name: str) -> None:
         capture.release()
         raise CameraLost(
             msg(
-                "{name} does not answer; see that it is on, and that no other program uses it",
+                "{name} does not answer; check that it is on and that no other program uses it",
                 name=name,
             )
         )

@@ -38,18 +38,18 @@ def is_half_turned(
     if clockwise_deg in (0, 180) and not mirrored:
         return clockwise_deg == 180 and orientation == "upright"
     got = (
-        phrase("turned by {n}° and mirrored", n=clockwise_deg)
+        phrase("rotated by {n}° and mirrored", n=clockwise_deg)
         if mirrored
-        else phrase("turned by {n}°", n=clockwise_deg)
+        else phrase("rotated by {n}°", n=clockwise_deg)
     )
     advice = phrase(
-        "hold the camera as it was held for table.json and lock its rotation, or remove the flag if"
-        " it is wrong"
+        "hold the camera the way it was held for table.json and lock its rotation, or"
+        " remove the flag if it is wrong"
     )
     raise InputError(
         msg(
-            "{where}: expected a picture that is not turned, got one whose rotation"
-            " flag says that it is {text}; {text2}",
+            "{where}: expected a picture that is not rotated, but its rotation flag says"
+            " that it is {text}; {text2}",
             where=where,
             text=got,
             text2=advice,

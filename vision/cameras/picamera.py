@@ -47,7 +47,7 @@ class PiFeed:
             finally:
                 request.release()
         except (RuntimeError, OSError) as error:
-            raise CameraLost(msg("it gives no more pictures ({raw})", raw=error)) from error
+            raise CameraLost(msg("it sends no more pictures ({raw})", raw=error)) from error
         self._taken += 1
         if self._taken == LOCKED_AFTER:
             self._camera.set_controls(_locked(told))
@@ -85,12 +85,12 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
         from picamera2 import Picamera2  # type: ignore[import-not-found,unused-ignore]
     except ImportError as error:
         install = phrase(
-            "sudo apt install python3-picamera2, and an environment made with"
+            "run sudo apt install python3-picamera2, and use an environment made with"
             " --system-site-packages"
         )
         raise InputError(
             msg(
-                "camera: picamera: expected the package picamera2, which is not here;"
+                "camera: picamera: expected the package picamera2, which is not installed;"
                 " {text}; or use rpicam:",
                 text=install,
             )
@@ -102,8 +102,8 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
         except (RuntimeError, IndexError, OSError) as error:
             raise CameraLost(
                 msg(
-                    "Raspberry Pi camera {n} cannot be opened ({raw}); check its cable,"
-                    " and that no other program uses it",
+                    "Raspberry Pi camera {n} cannot be opened ({raw}); check its cable and"
+                    " that no other program uses it",
                     n=argument,
                     raw=error,
                 )

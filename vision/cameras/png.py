@@ -59,7 +59,7 @@ def decode_png(data: bytes, where: str) -> Image:
             raise InputError(
                 msg(
                     "{where}: expected a picture without transparent parts, got one with"
-                    " them; save it without transparency",
+                    " some; save it without transparency",
                     where=where,
                 )
             )

@@ -76,7 +76,7 @@ class AnnouncedCamera:
         try:
             frame = self._camera.read()
         except CameraLost as error:
-            self._say(msg("the camera is lost ({text}); trying again", text=error.message))
+            self._say(msg("camera lost ({text}); trying again", text=error.message))
             raise
         self._say("" if frame is not None else self.missing)
         return frame

@@ -38,7 +38,9 @@ MJPEG_TYPES = (
     "video/x-motion-jpeg",
 )
 TEXT_TYPES = re.compile(r"text/|application/(json|xml|xhtml\+xml|javascript)")
-USUAL = phrase("the camera's app or manual says where its stream is, often /video or /stream")
+USUAL = phrase(
+    "check the camera's app or manual for the stream address, which is often /video or /stream"
+)
 RTSP_PORT = 554
 
 
@@ -66,25 +68,26 @@ class HttpFeed:
         except TimeoutError as error:
             raise CameraLost(
                 msg(
-                    "it sent nothing for {mm} s; see that the camera is on and its app in front",
+                    "it sent nothing for {mm} s; check that the camera is on and its app is"
+                    " in the foreground",
                     mm=f"{TIMEOUT_S:g}",
                 )
             ) from error
         except (OSError, HTTPException) as error:
-            raise CameraLost(msg("its connection broke ({raw})", raw=error)) from error
+            raise CameraLost(msg("the connection broke ({raw})", raw=error)) from error
         if not data and self._taken == 1 and _content_type(self._response).startswith("image/"):
             raise CameraLost(
                 msg(
-                    "it sent one picture and ended: this is the address of single pictures,"
-                    " not of a stream; {text}",
+                    "it sent one picture and ended: this address is for single pictures,"
+                    " not for a stream; {text}",
                     text=USUAL,
                 )
             )
         if not data:
             raise CameraLost(
-                msg("it ended")
+                msg("the stream ended")
                 if self._taken
-                else msg("it ended without a picture; {text}", text=USUAL)
+                else msg("the stream ended without a picture; {text}", text=USUAL)
             )
         return data
 
@@ -242,7 +245,7 @@ def _refusal(code: int, url: SplitResult) -> Message:
                 "the camera does not accept the name and password ({code}); check them", code=code
             )
         return phrase(
-            "the camera wants a name and a password ({code}); put them before its"
+            "the camera asks for a name and a password ({code}); put them before its"
             " address: stream:{raw}://NAME:PASSWORD@{raw2}/...",
             code=code,
             raw=url.scheme,
@@ -254,13 +257,14 @@ def _refusal(code: int, url: SplitResult) -> Message:
         )
     if code == 403:
         return phrase(
-            "the camera forbids {path} ({code}); see in its settings who may look",
+            "the camera denies access to {path} ({code}); check in its settings who may view it",
             path=path,
             code=code,
         )
     if code >= 500:
         return phrase(
-            "the camera has an error of its own ({code}); restart it or its app", code=code
+            "the camera reports an internal error ({code}); restart the camera or its app",
+            code=code,
         )
     return phrase(
         "expected a stream at {path}, got status {code}; {text}", path=path, code=code, text=USUAL
@@ -278,7 +282,7 @@ def _why(error: Exception, url: SplitResult) -> Message:
     match reason:
         case ssl.SSLCertVerificationError():
             advice = phrase(
-                "put its certificate into a file that SSL_CERT_FILE names, or use http:// at home"
+                "put its certificate into the file that SSL_CERT_FILE names, or use http:// at home"
             )
             return phrase(
                 "the camera's certificate is not trusted ({raw}); {text}",
@@ -293,8 +297,8 @@ def _why(error: Exception, url: SplitResult) -> Message:
             )
         case socket.gaierror():
             return phrase(
-                "no camera has the name {raw}; check it, or use the camera's number"
-                " such as 192.168.1.20",
+                "no camera named {raw} found; check the name, or use the camera's IP"
+                " address such as 192.168.1.20",
                 raw=url.hostname,
             )
         case ConnectionRefusedError():
@@ -304,24 +308,24 @@ def _why(error: Exception, url: SplitResult) -> Message:
             )
         case TimeoutError():
             return phrase(
-                "the camera does not answer within {mm} s; see that it is on and in the"
+                "the camera does not answer within {mm} s; check that it is on and in the"
                 " same network",
                 mm=f"{TIMEOUT_S:g}",
             )
         case ConnectionError() | HTTPException():
             return phrase(
-                "what answers at port {port} speaks no {raw}; check the port",
+                "port {port} answers, but does not speak {raw}; check the port",
                 port=port,
                 raw=url.scheme.upper(),
             )
         case ValueError():
             return phrase(
-                "the camera wants a login of a kind that is not known here; allow Basic"
-                " or Digest in its settings"
+                "the camera asks for an unknown kind of login; allow Basic or Digest in its"
+                " settings"
             )
         case OSError():
             return phrase(
-                "the camera cannot be reached ({raw}); see that it is on and in the same network",
+                "the camera cannot be reached ({raw}); check that it is on and in the same network",
                 raw=reason.strerror or reason,
             )
         case _:
@@ -344,9 +348,9 @@ def _why_no_rtsp(url: SplitResult) -> Message:
         return _why(error, url)
     status = re.match(rb"RTSP/1\.\d (\d{3})", answer)
     if status is None:
-        return phrase("what answers at port {port} speaks no RTSP; check the port", port=port)
+        return phrase("port {port} answers, but does not speak RTSP; check the port", port=port)
     return (
-        phrase("the camera answers, but sends no pictures that can be read")
+        phrase("the camera answers, but sends no readable pictures")
         if status[1] == b"200"
         else _refusal(int(status[1]), url)
     )

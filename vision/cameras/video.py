@@ -48,7 +48,7 @@ class VideoCamera:
         if not is_unicode(str(path)):
             raise InputError(
                 msg(
-                    "camera: expected a video file whose name is UTF-8, got {raw}; rename it",
+                    "camera: expected a video file with a name in UTF-8, got {raw}; rename it",
                     raw=repr(str(path)),
                 )
             )
@@ -103,7 +103,8 @@ class VideoCamera:
         if frames is not None:
             return (
                 phrase(
-                    "{path}: expected {n} pictures, as the film says, could read {n2}; {text}",
+                    "{path}: expected {n} pictures, as the video says, could read only"
+                    " {n2}; {text}",
                     path=self._path,
                     n=frames,
                     n2=self._seq,
@@ -116,7 +117,7 @@ class VideoCamera:
         end_s = self._at_ms / 1000 + self._period_s
         if seconds is not None and seconds - end_s > slack_s:
             return phrase(
-                "{path}: expected pictures for {mm} s, as the film says, could read"
+                "{path}: expected pictures for {mm} s, as the video says, could read only"
                 " {mm2} s ({n} pictures); {text}",
                 path=self._path,
                 mm=f"{seconds:.1f}",
@@ -126,8 +127,8 @@ class VideoCamera:
             )
         if self._gap_ms > 1000 * slack_s:
             return phrase(
-                "{path}: expected pictures all the time, got none for {mm} s ({n}"
-                " pictures in all); {text}",
+                "{path}: expected pictures all the time, got none for {mm} s ({n} pictures"
+                " in total); {text}",
                 path=self._path,
                 mm=f"{self._gap_ms / 1000:.1f}",
                 n=self._seq,
@@ -206,8 +207,8 @@ def _index_of(path: Path) -> FilmIndex:
     if not index.complete:
         raise InputError(
             msg(
-                "{path}: expected a whole film, but its index (moov) is missing: it is"
-                " cut short or was never finished; copy it again",
+                "{path}: expected a whole video, but its index (moov) is missing: it is cut"
+                " short or was never finished; copy it again",
                 path=path,
             )
         )

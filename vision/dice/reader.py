@@ -105,7 +105,7 @@ def read_dice(photo: Photo) -> Die | NoDie:
     there = [k for k in np.argsort(-flat) if flat[k] > 0]
     if not there:
         return NoDie(
-            phrase("something lies there, but no die that lies flat and shows its pips")
+            phrase("there is something, but no die that lies flat and shows its pips")
             if _holds_something(fine, corner)
             else ""
         )
@@ -115,10 +115,10 @@ def read_dice(photo: Photo) -> Die | NoDie:
         for k in others
     )
     if apart or _holds_something(fine, corner, cubes[best]):
-        return NoDie(phrase("more than one die may lie there"))
+        return NoDie(phrase("there may be more than one die"))
     pips = int(told[best, 1:].argmax()) + 1
     if told[best, pips] < SURE * (1 - told[best, 0]):
-        return NoDie(phrase("its pips are not plain"))
+        return NoDie(phrase("its pips are not clear"))
     return Die(pips, cubes[best].middle_mm, cubes[best].turn_deg % 90)
 
 

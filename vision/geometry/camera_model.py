@@ -82,8 +82,8 @@ def pose_of(points_mm: Array, pixels: Array, lens: Lens, method: int = cv2.SOLVE
     if not found:
         raise InputError(
             msg(
-                "camera: expected a lens with which the fiducials are seen from"
-                " somewhere, got one that does not fit the picture"
+                "camera: expected a lens that can see the markers from somewhere, got one"
+                " that does not fit the picture"
             )
         )
     return np.asarray(rvec, float).reshape(3), np.asarray(tvec, float).reshape(3)

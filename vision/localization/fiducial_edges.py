@@ -163,8 +163,8 @@ def _adjust(
         if edges.good.sum() < LEAST_EDGES:
             return NoPose(
                 phrase(
-                    "the fiducials are too blurred or too dark to be measured; focus the camera or"
-                    " turn up the light"
+                    "the markers are too blurred or too dark to measure; focus the camera"
+                    " or turn up the light"
                 )
             )
         by_pose = np.einsum(

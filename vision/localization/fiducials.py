@@ -74,12 +74,12 @@ def _locate(
     if len(seen) < 2:
         return NoPose(
             phrase(
-                "only one fiducial is in view, at least two are needed; uncover {text} or turn up"
-                " the light"
+                "only one marker is in view, at least two are needed; uncover {text} or"
+                " turn up the light"
                 if seen
-                else "no fiducial is in view, at least two are needed; uncover {text} or turn up"
+                else "no marker is in view, at least two are needed; uncover {text} or turn up"
                 " the light",
-                text=phrase("fiducial {cells}", cells=hidden),
+                text=phrase("marker {cells}", cells=hidden),
             )
         )
     if (stranger := _stranger(own, seen, setup)) is not None:
@@ -152,8 +152,8 @@ def _stranger(own: Detected, seen: list[Marker], setup: Setup) -> NoPose | None:
         return None
     worst = -1.0
     reason = phrase(
-        "fiducials {n} and {n2} do not agree on where the camera is; check its size and place in"
-        " table.json, and that nobody has moved it",
+        "markers {n} and {n2} disagree about where the camera is; check their size and"
+        " position in table.json, and that nobody has moved them",
         n=seen[0].id,
         n2=seen[-1].id,
     )
@@ -163,8 +163,9 @@ def _stranger(own: Detected, seen: list[Marker], setup: Setup) -> NoPose | None:
         if rest <= DISAGREES_SHARE and off[k] > worst:
             worst = off[k]
             reason = phrase(
-                "fiducial {n} does not fit the others: its corners are off by {share} of its side;"
-                " check its size and place in table.json, and that nobody has moved it",
+                "marker {n} does not fit the others: its corners are off by {share} of its"
+                " side; check its size and position in table.json, and that nobody has"
+                " moved it",
                 n=seen[k].id,
                 share=f"{100 * off[k]:.0f} %",
             )
@@ -179,18 +180,19 @@ def _camera(fit: PoseFit, setup: Setup, used: list[Marker], notes: list[str]) ->
         if unfit:
             return NoPose(
                 phrase(
-                    "the fiducials do not fit each other, the camera's place would be known to"
-                    " ± {mm} mm only; check that none is bent or has moved, and the lens",
+                    "the markers do not fit together: the camera's position would be known"
+                    " only to ± {mm} mm; check the lens, and that no marker is bent or has"
+                    " moved",
                     mm=known_mm,
                 ),
                 unsure=True,
             )
         hidden = len(used) < len(setup.fiducials.markers)
-        advice = phrase("uncover the fiducials") if hidden else phrase("turn up the light")
+        advice = phrase("uncover the markers") if hidden else phrase("turn up the light")
         return NoPose(
             phrase(
-                "the picture is too blurred to measure, the camera's place would be known to"
-                " ± {mm} mm only; hold the camera still, focus it, or {text}",
+                "the picture is too blurred to measure: the camera's position would be"
+                " known only to ± {mm} mm; hold the camera still, focus it, or {text}",
                 mm=known_mm,
                 text=advice,
             ),

@@ -16,7 +16,7 @@ def expect_every_fiducial(camera: Camera, setup: Setup) -> None:
     if missing:
         raise InputError(
             msg(
-                "expected to see every fiducial, but fiducial {n} is covered, too dark or too"
+                "expected to see every marker, but marker {n} is covered, too dark or too"
                 " small; uncover it or give it more light, and take another picture",
                 n=missing[0],
             )

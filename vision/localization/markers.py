@@ -136,8 +136,8 @@ def own_fiducials(
     if not sets:
         return NoPose(
             phrase(
-                "fiducials with one id are in view more than once (id {raw}), and none of them fit"
-                " together; take the copies away",
+                "markers with the same id are in view more than once (id {raw}), and none"
+                " of them fit together; take the copies away",
                 raw=ids,
             )
         )
@@ -149,8 +149,8 @@ def own_fiducials(
     if larger or (rivals and _area_px(best) < LARGER * _area_px(rivals[0])):
         return NoPose(
             phrase(
-                "the table's fiducials are in view twice (id {raw}), and either may be the table;"
-                " take the copy or the screen away",
+                "the table's markers are in view twice (id {raw}), and either set may be"
+                " the table; take the copy or the screen away",
                 raw=ids,
             )
         )

@@ -45,7 +45,7 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
     def observation() -> Response:
         seen = live.latest.observation
         if seen is None:
-            raise Refusal(404, "nothing_seen", msg("No picture of the table could be read yet."))
+            raise Refusal(404, "nothing_seen", msg("No readable picture of the table yet."))
         return json_answer(documented(seen))
 
     @routes.get("/camera.jpg")
@@ -54,14 +54,14 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
             raise Refusal(
                 503,
                 "too_many_pictures",
-                msg("Too many ask for the camera's picture at once; try again in a second."),
+                msg("Too many requests for the camera picture at once; try again in a second."),
                 1,
             )
-        return picture(live.jpeg(), msg("The camera has given no picture yet."))
+        return picture(live.jpeg(), msg("No picture from the camera yet."))
 
     @routes.get("/frame/<seq:seq>.jpg")
     def frame(seq: int) -> AnyResponse:
-        return picture(session.frame(seq), msg("No picture is kept with record {n}.", n=seq))
+        return picture(session.frame(seq), msg("Record {n} has no picture.", n=seq))
 
     @routes.get("/alternatives/<seq:seq>")
     def alternatives(seq: int) -> Response:
@@ -89,8 +89,8 @@ def _follow(session: SessionPort, streams: Streams) -> Response:
     address = request.remote_addr or ""
     if not streams.enter(address):
         full = msg(
-            "All {n} live connections are taken; close a page that shows this panel, or try"
-            " again later.",
+            "All {n} live connections are in use; close a page that shows this panel, or"
+            " try again later.",
             n=streams.limit,
         )
         raise Refusal(503, "too_many_streams", full)
@@ -130,7 +130,10 @@ def offered(session: SessionPort, seq: int) -> tuple[Alternative, ...]:
         raise Refusal(
             409,
             "secret",
-            msg("Votes are secret now: what agrees with them is offered once all have voted."),
+            msg(
+                "Votes are secret for now: alternatives that agree with them are offered once"
+                " all have voted."
+            ),
         )
     try:
         return session.alternatives(seq)

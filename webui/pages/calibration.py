@@ -48,7 +48,7 @@ def lens_pages(lens: Callable[[], LensPort | None], at: str, instance: str) -> B
 
     def begun() -> LensPort:
         if (now := lens()) is None:
-            raise Refusal(404, "no_lens", msg("No lens is being calibrated."))
+            raise Refusal(404, "no_lens", msg("No lens calibration is running."))
         return now
 
     @routes.get(at or "/")
@@ -67,7 +67,7 @@ def lens_pages(lens: Callable[[], LensPort | None], at: str, instance: str) -> B
 
     @routes.get("/api/v1/camera.jpg")
     def camera() -> AnyResponse:
-        return picture(begun().jpeg(), msg("The camera has given no picture yet."))
+        return picture(begun().jpeg(), msg("No picture from the camera yet."))
 
     @routes.post(f"{at}/end")
     def end() -> AnyResponse:
@@ -105,7 +105,10 @@ def create_corners_app(
                 raise Refusal(
                     409,
                     "not_now",
-                    msg("Expected four corners inside the photograph, once; nothing was done."),
+                    msg(
+                        "Expected each of the four corners once, inside the photograph; nothing"
+                        " was done."
+                    ),
                 )
         except Refusal as refusal:
             response: Response = make_response(_page(refusal.message))

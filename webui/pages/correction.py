@@ -80,8 +80,11 @@ class _CorrectionPage:
                 409,
                 "moved_on",
                 sentences(
-                    msg("Another table was ruled on since this page was drawn; nothing was done."),
-                    msg("This is the new one."),
+                    msg(
+                        "The referee has ruled on another table since this page was loaded;"
+                        " nothing was done."
+                    ),
+                    msg("Here is the new one."),
                 ),
             )
         if self.session.view().hidden:
@@ -89,8 +92,8 @@ class _CorrectionPage:
                 409,
                 "secret",
                 msg(
-                    "Votes are secret now, and a verdict may show them: judge it again once all"
-                    " have voted."
+                    "Votes are secret now, and a verdict could reveal them: judge again"
+                    " once all have voted."
                 ),
             )
 

@@ -121,10 +121,10 @@ def making_ready(table: TablePort) -> Blueprint:
             raise Refusal(
                 503,
                 "too_many_pictures",
-                msg("Too many ask for the camera's picture at once; try again in a second."),
+                msg("Too many requests for the camera picture at once; try again in a second."),
                 1,
             )
-        return picture(table.jpeg(), msg("The camera has given no picture yet."))
+        return picture(table.jpeg(), msg("No picture from the camera yet."))
 
     @routes.get("/print/<sheet>-<paper>.pdf")
     def sheet(sheet: str, paper: str) -> AnyResponse:

@@ -121,7 +121,7 @@ def _carry_away(routes: Blueprint, stories: HistoryCache) -> None:
         )
         return picture(
             stories.frame(seq) if kept else None,
-            msg("No picture is kept with record {n} of session {n2}.", n=seq, n2=session),
+            msg("Record {n} of session {n2} has no picture.", n=seq, n2=session),
         )
 
     @routes.get("/sessions/<seq:session>/verdict/<seq:seq>.png")
@@ -132,7 +132,7 @@ def _carry_away(routes: Blueprint, stories: HistoryCache) -> None:
             raise Refusal(
                 404,
                 "no_verdict",
-                msg("Nothing was decided in record {n} of session {n2}.", n=seq, n2=session),
+                msg("Record {n} of session {n2} contains no decision.", n=seq, n2=session),
             )
         shown = _shown(story, index, near=True)
         jpeg = stories.frame(shown["frame"]) if shown["frame"] else None
@@ -150,7 +150,7 @@ def _carry_away(routes: Blueprint, stories: HistoryCache) -> None:
                 409,
                 "secret",
                 msg(
-                    "Votes of this session are secret while it goes on; end it, then carry it away."
+                    "Votes of this session stay secret while it is running; end it, then export it."
                 ),
             )
         with LogReader(stories.path) as log:

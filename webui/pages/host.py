@@ -131,17 +131,17 @@ def table_facts(setup: Setup) -> list[tuple[str, Message]]:
     lens, game = setup.camera, setup.game
     learned = [colour.colour for colour in setup.learned_colours]
     lens_known = (
-        phrase("a first estimate: calibrate it")
+        phrase("first estimate, not calibrated yet")
         if lens.first_estimate
-        else phrase("calibrated, with its ±")
+        else phrase("calibrated, ± known")
         if lens.covariance
-        else phrase("taken as exact")
+        else phrase("assumed exact, ± unknown")
     )
     size_mm = setup.outline_mm().max(axis=0) - setup.outline_mm().min(axis=0)
     return [
         ("picture", Message(f"{lens.width} × {lens.height} px")),
         ("lens", lens_known),
-        ("cards", phrase("{n} fiducials", n=len(setup.fiducials.markers))),
+        ("cards", phrase("{n} markers", n=len(setup.fiducials.markers))),
         (
             "board",
             phrase(

@@ -58,7 +58,7 @@ def create_ruler_app(ruler: RulerPort, hosts: Collection[str] = ()) -> Flask:
 
     @routes.get("/api/v1/camera.jpg")
     def camera() -> AnyResponse:
-        return picture(ruler.jpeg(), msg("The camera has given no picture yet."))
+        return picture(ruler.jpeg(), msg("No picture from the camera yet."))
 
     app = bare_app(hosts)
     app.register_blueprint(routes)

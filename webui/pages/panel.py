@@ -187,8 +187,8 @@ def _refuse_late_undo(session: SessionPort, form: Mapping[str, str]) -> None:
             409,
             "moved_on",
             msg(
-                "Something happened since this page was drawn; look again, then repeat it if you"
-                " still want to."
+                "Something has happened since this page was loaded; check it, then repeat"
+                " this if you still want to."
             ),
         )
 
@@ -201,7 +201,7 @@ def _said(text: str) -> Any:
         raise Refusal(
             400,
             "bad_saying",
-            msg("Expected what was said as JSON, got '{raw}'; nothing was done.", raw=text[:40]),
+            msg("Expected the input as JSON, got '{raw}'; nothing was done.", raw=text[:40]),
         ) from error
 
 

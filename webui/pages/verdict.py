@@ -27,7 +27,7 @@ def ruling(session: SessionPort) -> Blueprint:
             raise Refusal(
                 404,
                 "no_ruling",
-                msg("Record {n} is none of the newest rulings of this session.", n=seq),
+                msg("Record {n} is not one of the newest rulings of this session.", n=seq),
             )
         instead: tuple[Choice, ...] = ()
         refusal = ""

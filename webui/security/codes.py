@@ -95,8 +95,8 @@ def _read(path: Path) -> StoredCodes:
     except OSError as error:
         raise InputError(
             msg(
-                "{path}: expected a file of this user's own, with its codes ({raw});"
-                " remove it for new ones",
+                "{path}: expected a file that belongs to this user and holds the codes"
+                " ({raw}); delete it to get new codes",
                 path=path,
                 raw=error.strerror,
             )

@@ -92,7 +92,7 @@ def number_of(text: str, name: str) -> int:
     if not re.fullmatch(SeqConverter.regex, text):
         raise InputError(
             msg(
-                "{name}: expected the number of a record, {n} digits at most, got {raw}",
+                "{name}: expected the number of a record, at most {n} digits, got {raw}",
                 name=name,
                 n=DIGITS,
                 raw=repr(text[:40]),
@@ -112,10 +112,10 @@ def json_document(text: str | bytes) -> Any:
         raise
     except RecursionError as error:
         raise InputError(
-            msg("expected JSON with at most {n} brackets inside one another", n=MOST_DEEP)
+            msg("expected JSON nested at most {n} brackets deep", n=MOST_DEEP)
         ) from error
     except ValueError as error:
-        raise InputError(msg("expected a document in JSON")) from error
+        raise InputError(msg("expected a JSON document")) from error
     check_plain(document, "JSON", MOST_DEEP)
     return _cleaned(document)
 
@@ -123,7 +123,7 @@ def json_document(text: str | bytes) -> Any:
 def _once(pairs: list[tuple[str, Any]]) -> JsonObject:
     document = dict(pairs)
     if len(document) < len(pairs):
-        raise InputError(msg("expected each name once in an object of JSON, got one twice"))
+        raise InputError(msg("expected each name once in a JSON object, got one twice"))
     return document
 
 

@@ -75,7 +75,7 @@ def admit(app: Flask, access: Access, seats: Seats) -> None:
             403,
             "not_for_you",
             msg(
-                "This is the host's: give the host's code, which stands in the terminal, on the"
+                "This is for the host only: enter the host's code from the terminal on the"
                 " page /join."
             ),
         )

@@ -147,8 +147,8 @@ class Access:
             403,
             "wrong_code",
             msg(
-                "That is no code of this table: the host's stands in the terminal, the table's on"
-                " the host's page."
+                "Wrong code for this table: the host's code is in the terminal, the table's"
+                " code is on the host's page."
             ),
         )
 
@@ -178,7 +178,8 @@ def allowed(
             403,
             "spectator",
             msg(
-                "Who watches changes nothing: give the host's code, or the table's and take a seat."
+                "Spectators cannot change anything: enter the host's code, or enter the"
+                " table's code and take a seat."
             ),
         )
     if visitor.role == "player":
@@ -192,8 +193,7 @@ def allowed(
                 403,
                 "not_yours",
                 msg(
-                    "That is not for {player} to say: ask the player whom it concerns, or the"
-                    " host.",
+                    "That is not {player}'s decision: ask the player concerned, or the host.",
                     player=visitor.seat,
                 ),
             )
@@ -214,14 +214,16 @@ def refuse_others_votes(visitor: Visitor, touched: AffectedVotes, held: Collecti
     )
     if others:
         message = sentences(
-            msg("{player} votes by phone: nobody else does, and nobody sees it.", player=others[0]),
-            msg("Free the seat first if nobody is there."),
+            msg(
+                "{player} votes by phone: nobody else can, and nobody can see it.", player=others[0]
+            ),
+            msg("If nobody is there, free the seat first."),
         )
         raise Refusal(403, "secret", message)
     if touched.aloud:
         message = msg(
-            "Votes are secret now, and this would show one: use the buttons for votes, and say"
-            " other things one at a time."
+            "Votes are secret now, and this would reveal one: vote with the buttons, and"
+            " say other things one at a time."
         )
         raise Refusal(403, "secret", message)
 

@@ -34,12 +34,10 @@ HEADERS = {
 
 ERRORS = {
     404: msg("There is nothing here; the panel is at /."),
-    405: msg("This address does not take that kind of request."),
-    413: msg(
-        "Expected at most {n} KiB, and this is more; nothing was done.", n=MAX_BODY_BYTES // 1024
-    ),
+    405: msg("This address does not accept that kind of request."),
+    413: msg("Expected at most {n} KiB, got more; nothing was done.", n=MAX_BODY_BYTES // 1024),
     415: msg("Expected JSON (Content-Type: application/json); nothing was done."),
-    500: msg("The panel made a mistake of its own; the log on disk is not touched by it."),
+    500: msg("Internal error in the panel; the log on disk is not affected."),
 }
 
 
@@ -89,8 +87,8 @@ def _refuse_unknown_host(ours: Collection[str]) -> None:
     if asked.named is None or not at_home(asked.named.name, ours):
         name = asked.named.name if asked.named else asked.host_as_sent[:80]
         message = msg(
-            "This panel does not answer to the name '{raw}'; use its IP address, or name it at"
-            " the start (--public-name).",
+            "This panel does not answer to the name '{raw}'; use its IP address, or set the"
+            " name at the start (--public-name).",
             raw=name,
         )
         raise Refusal(421, "unknown_host", message)
@@ -203,7 +201,7 @@ def refuse_cross_site() -> None:
             403,
             "no_token",
             msg(
-                "This form is not one that this panel wrote, or the panel was started anew since;"
-                " load the page again."
+                "This form is not from this panel, or the panel has been restarted; reload"
+                " the page."
             ),
         )

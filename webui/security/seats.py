@@ -55,8 +55,8 @@ class Seats:
                 403,
                 "no_ticket",
                 msg(
-                    "Only who joined with a code takes a seat: programs keep the token that"
-                    " /api/v1/join gives."
+                    "Only people who joined with a code can take a seat: programs keep the"
+                    " token from /api/v1/join."
                 ),
             )
         with self._lock:
@@ -66,8 +66,8 @@ class Seats:
                     409,
                     "seat_taken",
                     msg(
-                        "Somebody else plays {player} on another phone; the host can free the"
-                        " seat.",
+                        "Somebody else is playing {player} on another phone; the host can"
+                        " free the seat.",
                         player=colour,
                     ),
                 )

@@ -42,7 +42,7 @@ class Guesses:
         raise Refusal(
             429,
             "too_many_codes",
-            msg("Too many wrong codes were given; try again in {n} s.", n=wait_s),
+            msg("Too many wrong codes; try again in {n} s.", n=wait_s),
             retry_s=wait_s,
         )
 

@@ -152,12 +152,13 @@ def test_what_is_of_no_use_is_refused_with_its_reason() -> None:
     )
     assert (again.doing, again.message) == (
         "refused",
-        "it shows the same as another: as view-01; move or tilt the target between photographs",
+        "it looks the same as another view: as view-01; move or tilt the target between"
+        " photographs",
     )
     step = 0
     while (
         step := step + 1
-    ) < 60 and once.message != "it is tilted too little: tilt it by 20 to 45 degrees":
+    ) < 60 and once.message != "the target is not tilted enough: tilt it by 20 to 45 degrees":
         once = held(once, shown(lens, random_pose(lens, rng, most_tilt_deg=2.0), rng), 2000 * step)
     assert step < 60
     assert len(once.taken) == 4
@@ -277,7 +278,7 @@ def test_a_recording_that_ends_too_soon_is_refused_and_nothing_is_overwritten(
     assert (
         message.stderr.strip()
         .splitlines()[-1]
-        .endswith("folder short: expected 12 views that can be used or more, got 3")
+        .endswith("folder short: expected at least 12 usable views, got 3")
     )
     assert out.read_text() == "the last good one"
     assert {path.name for path in tmp_path.iterdir()} == {"short", "lens.json"}
@@ -334,9 +335,7 @@ def test_a_camera_that_is_lost_is_asked_again_for_a_while() -> None:
     frame = Frame(0, 0, np.full((480, 640, 3), 90, np.uint8))
     quiet = Terminal(Console(file=io.StringIO()))
     back = Played([frame, *[CameraLost("unplugged")] * 4, frame])
-    with pytest.raises(
-        InputError, match="a camera: expected 12 views that can be used or more, got 0"
-    ):
+    with pytest.raises(InputError, match="a camera: expected at least 12 usable views, got 0"):
         take_views(back, Charuco(), quiet, pause=back.waited.append)
     assert back.waited == [1.0] * 4
     gone = Played([frame, *[CameraLost("unplugged")] * 20])
@@ -383,8 +382,8 @@ def test_a_focus_that_changes_meanwhile_is_refused(live: Path) -> None:
     with pytest.raises(
         InputError,
         match=(
-            r"a camera: expected a focus that stays at 1\.00 dioptres, got 2\.00; lock the camera's"
-            r" focus"
+            r"a camera: expected the focus to stay at 1\.00 dioptres, got 2\.00; lock the"
+            r" camera's focus"
         ),
     ):
         take_views(Played(frames), Charuco(), Terminal(Console(file=io.StringIO())))

@@ -90,12 +90,11 @@ def test_a_lens_is_found_and_what_spoils_it_is_left_out(taken, photographs, tmp_
     }
     assert reasons["blurred.jpg"].startswith("it is blurred: ")
     assert reasons["soft.jpg"].startswith("it is blurred: edges are ")
-    assert (
-        reasons["same.jpg"]
-        == "it shows the same as another: as 02.jpg; move or tilt the target between photographs"
+    assert reasons["same.jpg"] == (
+        "it looks the same as another view: as 02.jpg; move or tilt the target between photographs"
     )
     assert reasons["mirrored.jpg"].startswith("the target is mirrored: ")
-    assert reasons["small.jpg"] == "it is of another size: 640 x 480 px, most are 1280 x 960 px"
+    assert reasons["small.jpg"] == "it has a different size: 640 x 480 px, most are 1280 x 960 px"
     assert reasons["empty.jpg"] == "no ChArUco target of 9 x 13 squares is seen"
     assert reasons["bent.jpg"].startswith("it does not fit the others: its corners are ")
     assert reasons["torn.jpg"].startswith("it cannot be read: expected a whole picture")
@@ -188,7 +187,9 @@ def test_what_would_make_it_better_is_said(photographs, tmp_path: Path) -> None:
         "% of the picture; hold it also at the " in sentence and "right" in sentence
         for sentence in advice
     ), advice
-    assert "All views hold the target the same way round; turn it by a quarter in some." in advice
+    assert (
+        "The target is the same way round in all views; give it a quarter turn in some." in advice
+    )
 
 
 def refused(message: Result, *parts: str) -> None:
@@ -214,7 +215,7 @@ def test_sets_that_cannot_be_used_are_named_and_nothing_is_overwritten(
     few = folder("few", [photographs.photograph(pose, rng) for pose in poses[:3]])
     refused(
         rinkside(few, out),
-        "few: expected 12 photographs of the target or more (JPEG or PNG), got 3",
+        "few: expected at least 12 photographs of the target (JPEG or PNG), got 3",
     )
     blurred = folder(
         "blurred", [photographs.photograph(pose, rng, blur_px=5) for pose in poses[:12]]
@@ -235,7 +236,7 @@ def test_sets_that_cannot_be_used_are_named_and_nothing_is_overwritten(
     mirrored = folder("mirrored", [picture[:, ::-1] for picture in half])
     refused(rinkside(mirrored, out), "got 0 (12: the target is mirrored)")
     layout = folder("layout", [charuco_board(8, 12, True)] * 12)
-    refused(rinkside(layout, out), "got 0 (12: it is a target of another layout)")
+    refused(rinkside(layout, out), "got 0 (12: this target has a different layout)")
     refused(
         rinkside(layout, out, "--target", "chessboard", "--corners", "9x6"),
         "got 0 (12: no chessboard of 9 x 6 inner corners is seen whole)",
@@ -268,7 +269,7 @@ def charuco_board(columns: int, rows: int, older: bool) -> np.ndarray:
 def test_a_target_of_another_layout_is_named(columns: int, rows: int, older: bool) -> None:
     found = Charuco().find(charuco_board(columns, rows, older))
     assert not found
-    assert found.reason == "it is a target of another layout"
+    assert found.reason == "this target has a different layout"
 
 
 @pytest.mark.parametrize("rows", [11, 15])

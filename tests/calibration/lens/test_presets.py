@@ -84,7 +84,7 @@ def test_the_whole_picture_made_smaller_is_known_too() -> None:
         (
             "lens.json",
             "2304x1296",
-            "--size: expected with the name of a camera only; lens.json has its own",
+            "--size: expected only with the name of a camera; lens.json has its own size",
         ),
     ],
 )

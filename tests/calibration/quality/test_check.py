@@ -142,7 +142,7 @@ def test_a_good_table_is_measured_and_predicted(table: Table) -> None:
     links.feed(page)
     assert [link.partition(",")[0] for link in links.fetched] == ["data:image/png;base64"]
     assert "Ice Boule calls can be trusted here" in page
-    assert "lens taken as exact" in page
+    assert "lens assumed exact, ± unknown" in page
     assert page.count('class="how measured"') == 6
     assert page.count('class="how predicted"') == 4
 
@@ -241,7 +241,7 @@ def test_an_empty_table_is_checked_by_its_fiducials_alone(tmp_path: Path) -> Non
         (("--cards", "10,11"), "expected --cards N,M and --distance-mm together"),
         (
             ("--cards", "10,10", "--distance-mm", "300"),
-            "--cards: expected the numbers of two fiducials, such as 10,11, got '10,10'",
+            "--cards: expected the numbers of two markers, such as 10,11, got '10,10'",
         ),
         (
             ("--cards", "10,11", "--distance-mm", "3"),

@@ -231,7 +231,10 @@ def test_a_board_that_was_pushed_is_told(photographs, tmp_path: Path) -> None:
         "--table",
         str(tmp_path / "table.json"),
     ]
-    assert CliRunner().invoke(main, words).stdout == "Cards and board are where table.json says.\n"
+    assert (
+        CliRunner().invoke(main, words).stdout
+        == "The corner cards and the board are where table.json says.\n"
+    )
     setup = load_table(tmp_path / "table.json")
     save_table(
         msgspec.structs.replace(setup, board=Hex(size=5, cell_mm=36, origin_mm=(1.5, 0.0))),

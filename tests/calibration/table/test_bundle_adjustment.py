@@ -209,7 +209,7 @@ def test_a_camera_takes_the_pictures_as_soon_as_all_cards_show(photographs, tmp_
     for more in (["--from", str(folder)], []):
         both = CliRunner().invoke(main, [*(words if more else words[:-2]), *more])
         assert (
-            "expected photographs of the cards: --from FOLDER or --camera SPEC, one of the two"
+            "expected photographs of the corner cards: either --from FOLDER or --camera SPEC"
             in both.stderr
         )
 
@@ -257,7 +257,8 @@ def test_tables_that_cannot_be_used_are_named_and_nothing_is_overwritten(
     refused(
         rinkside(lens, three, out),
         out,
-        "expected a photograph of all four cards, 0 to 3; none shows 3 (near left) with the others",
+        "expected a photograph of all four corner cards, 0 to 3, but none shows 3 (near"
+        " left) with the others",
     )
     twice = shoot(photographs, tmp_path / "twice", [on_table(places, ids=(0, 1, 2, 2))], rng)
     refused(
@@ -283,7 +284,7 @@ def test_tables_that_cannot_be_used_are_named_and_nothing_is_overwritten(
     refused(
         rinkside(lens, tmp_path / "small", out),
         out,
-        "a.jpg: expected 1280 x 960 px, for which the lens is calibrated, got 640 x 480 px",
+        "a.jpg: expected 1280 x 960 px, the size that the lens is calibrated for, got 640 x 480 px",
     )
     good = shoot(photographs, tmp_path / "good", [on_table(places)] * 2, rng)
     refused(

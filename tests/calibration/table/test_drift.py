@@ -67,7 +67,10 @@ def folder(photographs, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_has_moved_is_told_in_one_line(folder: Path) -> None:
     table = folder / "table.json"
     good = told("recheck", folder / "good.png", "--table", table)
-    assert (good.exit_code, good.stdout) == (0, "Cards and board are where table.json says.\n")
+    assert (good.exit_code, good.stdout) == (
+        0,
+        "The corner cards and the board are where table.json says.\n",
+    )
     card = told("recheck", folder / "card.png", "--table", table, "--before", folder / "good.png")
     assert card.exit_code == 1
     assert card.stdout.startswith("card 2 lies 4.")

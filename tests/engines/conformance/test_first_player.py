@@ -177,14 +177,14 @@ def test_who_rolls_twice_or_does_not_roll_is_refused_and_counts_for_nothing():
         state = follow(game, state, verdict)
     assert (
         verdict.message
-        == "Yellow rolled 2. Red and black tie and roll again. Red rolls for who begins, then"
-        " black."
+        == "Yellow rolled 2. Red and black tie and roll again. Red rolls to see who begins,"
+        " then black."
     )
     out = game.hear(state, {"player": blue, "die": 6})
     assert (type(out), out.evidence) == (Refused, {"violation": "begins.tie"})
     assert (
         out.message
-        == "Blue does not roll again: red and black tie. Red rolls for who begins, then black."
+        == "Blue does not roll again: red and black tie. Red rolls to see who begins, then black."
     )
     assert [*untold(twice), *untold(verdict), *untold(out)] == []
 

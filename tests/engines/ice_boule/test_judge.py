@@ -190,12 +190,12 @@ def test_refusals(tables, game):
     size = game.add(tables.beside("yellow", 40.0, 180))
     assert (size.code, size.message) == (
         "boule.throw.size",
-        "Yellow threw a large piece, but throws small ones in this end.",
+        "Yellow threw a large piece, but must throw small ones in this end.",
     )
     stranger = game.add(tables.beside("red", 40.0, 180))
     assert (stranger.code, stranger.message) == (
         "boule.throw.colour",
-        "A red piece lies in play, and nobody plays red. Take it away.",
+        "There is a red piece in play, but nobody plays red. Take it away.",
     )
     second = game.add(tables.target("green", 90, 90))
     assert isinstance(second, CannotSee), "which one is the target?"

@@ -256,7 +256,8 @@ def test_no_target_or_too_many(tables):
     assert isinstance(none, CannotSee)
     assert not none
     assert (
-        none.message == "The green target cannot be told: no green piece was seen in the play area."
+        none.message
+        == "The green target cannot be identified: no green piece was seen in the play area."
     )
     assert measurement_document(none)["call"] == {
         "leading": None,
@@ -266,7 +267,9 @@ def test_no_target_or_too_many(tables):
         "doubts": [none.message],
     }
     two = measure(tables.seen(tables.target(), tables.target(x_mm=90.0)), "green")
-    assert two.message == "The green target cannot be told: 2 green pieces lie in the play area."
+    assert (
+        two.message == "The green target cannot be identified: 2 green pieces lie in the play area."
+    )
     sure = measure(
         tables.seen(tables.target(colour_probability=0.5, x_mm=90.0), tables.target()), "green"
     )

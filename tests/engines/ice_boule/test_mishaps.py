@@ -26,13 +26,13 @@ def test_the_target_leaves_the_play_area(tables, game):
         "The target is still in play. Blue is nearest",
         "The target is still in play. Yellow and blue are equally near",
     ]
-    assert asked.choices[-1] == Choice("It is still in play, or is put back", ())
+    assert asked.choices[-1] == Choice("It is still in play, or we put it back", ())
     void = game.see(*pieces, off=[tables.target(x_mm=900.0)])
     assert (void.code, void.moves, void.rests_on) == ("boule.void", ("void",), "ruling ice_boule.4")
     assert (
         void.message
-        == "The green target left the play area. The end is void and is repeated without a score."
-        " Blue throws the target next."
+        == "The green target left the play area. The end is void. It is played again, and"
+        " nobody scores. Blue throws the target next."
     )
     assert game.document["starter"] == "blue"
 
@@ -58,7 +58,7 @@ def test_a_missing_piece(tables, game):
     assert isinstance(missing, CannotSee)
     assert (
         missing.message
-        == "Missing in play: blue. If it is hidden, show it; if it was taken away, put it back."
+        == "Missing from play: blue. If it is hidden, show it; if it was taken away, put it back."
     )
     assert missing.asks.message == "Missing in play: blue. Was it knocked out by yellow's throw?"
     assert [choice.moves for choice in missing.asks.choices] == [
@@ -126,8 +126,8 @@ def test_pieces_moved_by_hand(tables, game):
     ]
     assert (
         asked.choices[1].label
-        == "Yellow threw the piece that lies 25.0 ± 0.5 mm from the target, and another yellow one"
-        " left play"
+        == "Yellow threw the piece that lies 25.0 ± 0.5 mm from the target, and another yellow"
+        " piece left the play area"
     )
     out = game.answer(asked, asked.choices[0].label)
     assert out.moves == ("throw yellow out: blue 20.00 < yellow 25.00",)
@@ -210,7 +210,8 @@ def test_two_unsure_colours_may_have_been_taken_for_each_other(tables, game):
     )
     assert asked.code == "boule.doubt"
     assert asked.choices[0] == Choice(
-        "As it was read: a large piece", ("throw yellow large 10.00: yellow 10.00 < blue 24.00",)
+        "The camera is right: a large piece",
+        ("throw yellow large 10.00: yellow 10.00 < blue 24.00",),
     )
 
 
@@ -295,12 +296,12 @@ def test_a_piece_that_is_perhaps_read_twice_is_asked_about(tables, game):
     assert isinstance(asked, Ambiguous)
     assert (
         asked.message
-        == "2 new pieces lie in play (blue, blue), and one is thrown at a time. Is one of them a"
+        == "2 new pieces lie in play (blue, blue), and one is thrown at a time. Is one of them"
         " part of another piece?"
     )
     assert asked.choices == (
         Choice("One: a large piece", ("throw blue large 20.00: blue 20.00",)),
-        Choice("Each is a piece: take them back", ()),
+        Choice("Each is a separate piece: take them back", ()),
     )
     assert isinstance(game.add(thrown, replace(part, pose_probability=1.0)), Refused)
     assert isinstance(
@@ -333,7 +334,7 @@ def test_who_stands_on_the_target_is_asked_once(tables, game):
     assert (
         asked.message == f"The {unsure} may not stand on the target. Is it as the camera read it?"
     )
-    game.answer(asked, "As it was read: a large piece")
+    game.answer(asked, "The camera is right: a large piece")
     thrown = game.add(tables.beside("yellow", 9.0, 90))
     assert thrown.moves == ("throw yellow large 9.00: blue on < yellow 9.00",)
     moved = tables.on("blue", target, 0, pose_probability=0.8, base_mm=-BESIDE_MM)
@@ -362,7 +363,7 @@ def test_what_could_not_be_read_is_asked_once(tables, game):
     asked = judge(game.state, first, game.before)
     assert (
         asked.message
-        == "Something at (150, 150) mm could not be read. Is it as the camera read it?"
+        == "Something at (150, 150) mm could not be read. Did the camera read it correctly?"
     )
     game.move(*asked.choices[0].moves)
     again = replace(first, pieces=(*first.pieces, tables.beside("yellow", 30.0, 90)))
@@ -399,7 +400,7 @@ def test_a_piece_on_the_target_may_hide_it(tables, game):
     assert [choice.moves for choice in asked.choices if choice.label.startswith("It left")] == [
         ("void",)
     ]
-    game.answer(asked, "As it was read: a large piece")
+    game.answer(asked, "The camera is right: a large piece")
     assert str(game.state.layout) == "yellow on < blue 20.00"
     other = tables.piece("yellow", 200.0, 100.0, pose="upright")
     for before in (game.before, None):
@@ -425,7 +426,7 @@ def test_a_target_that_is_only_guessed_to_be_elsewhere_is_where_it_stood(tables,
     target = game.pieces[0]
     game.answer(
         game.add(tables.on("blue", target, 0, pose_probability=0.8, base_mm=BESIDE_MM)),
-        "As it was read: a large piece",
+        "The camera is right: a large piece",
     )
     upper = tables.piece("blue", 0.5, 2.0, 10.0, pose="upright")
     game.before = tables.seen(upper)
@@ -486,8 +487,8 @@ def test_a_piece_that_stands_just_where_the_target_lifts_it_is_on_it(tables, gam
     assert isinstance(thrown, Accepted)
     assert thrown.moves == ("throw yellow large on: yellow on < blue 20.00",)
     hidden = (
-        "The green target is hidden, and taken to be where it was seen last, under the piece that"
-        " stands there."
+        "The green target is hidden. It is assumed to be where it was last seen, under the"
+        " piece that stands there."
     )
     assert thrown.message.endswith(hidden)
     assert [(piece.colour, piece.on) for piece in thrown.table.pieces] == [

@@ -224,8 +224,8 @@ def test_tied_and_void_ends_in_words(tables, new_game):
             game.answer(verdict, "Blue and yellow are equally near")
     verdict = game.add(tables.beside("yellow", 110.0, 270, 15))
     assert verdict.message.endswith(
-        "The end is tied at the leading distance and is repeated without a score. Blue throws the"
-        " target next."
+        "The end is tied at the leading distance. It is played again, and nobody scores."
+        " Blue throws the target next."
     )
 
 

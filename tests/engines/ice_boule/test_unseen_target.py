@@ -10,7 +10,7 @@ from engines.ice_boule import hear, judge, parse_move, play, start, state_docume
 from engines.verdict import Accepted, Ambiguous, Refused, Waiting
 from tests.support.ice_boule import Game, Tables
 
-LEFT, BACK = "It left the play area: the end is void", "It is still in play, or is put back"
+LEFT, BACK = "It left the play area: the end is void", "It is still in play, or we put it back"
 
 
 def begun():
@@ -23,14 +23,14 @@ def begun():
 def test_one_button_and_one_answer_begin_an_end_whose_target_is_not_seen():
     state = start(("blue", "yellow"), {})
     (button,) = [one for one in state_document(state)["may_say"] if "target" in one["said"]]
-    assert button["label"] == "the target stands there, and the camera does not see it"
+    assert button["label"] == "the target stands there, but the camera cannot see it"
     asked = hear(state, button["said"])
     assert isinstance(asked, Ambiguous)
     assert all(choice.holds for choice in asked.choices[:-1])
     colours = [parse_move(*choice.moves).colour for choice in asked.choices[:-1]]
     assert "green" in colours
     assert not {"blue", "yellow"} & {*colours}, "players' colours are no target's"
-    assert asked.choices[-1] == ("It does not stand yet", (), False)
+    assert asked.choices[-1] == ("It is not standing yet", (), False)
 
 
 def test_its_colour_may_be_said_at_once():
@@ -63,7 +63,7 @@ def test_throws_beside_a_target_that_is_not_seen_are_not_taken_for_a_table_to_be
     lying = [Tables.piece("blue", 100.0 * k, 40.0) for k in range(pieces)]
     waits = judge(start(("blue", "yellow"), {}), Tables.seen(*lying), None)
     assert isinstance(waits, Waiting)
-    assert "A green target stands there, and the camera does not see it" in [
+    assert "A green target stands there, but the camera cannot see it" in [
         choice.label for choice in waits.asks.choices
     ]
     assert waits.asks.until_moved

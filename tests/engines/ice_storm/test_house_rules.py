@@ -128,9 +128,9 @@ def test_a_line_ends_at_the_first_piece_or_goes_over_it():
 def test_a_piece_that_may_lie_in_the_way_is_asked_about():
     doubtful = state("fire=first", "green1 b1-b2>b2, black1 b4?-c4>c4, red1 b6-b7>b6, red2 h1")
     shot = next(shot for shot in game.shots(doubtful) if shot.target == "red1")
-    assert shot.hangs_on == ("black1 lies in its way",)
+    assert shot.hangs_on == ("black1 is in the way",)
     wrong = game.violation(doubtful, game.parse_move("capture red1"))
-    assert (wrong.code, "it hangs on whether black1 lies in its way" in wrong.message) == (
+    assert (wrong.code, "it hangs on whether black1 is in the way" in wrong.message) == (
         "storm.too_close",
         True,
     )

@@ -68,7 +68,7 @@ def test_a_knocked_piece_that_nobody_sees_is_asked_about(table, lie, play):
     asked = play(state, before)
     assert (asked.code, asked.message) == (
         "storm.vanished",
-        "Was green1 knocked off the board by red's throw?",
+        "Did red's throw knock green1 off the board?",
     )
     assert [choice.moves for choice in asked.choices] == [
         ("throw red b7: green1 off",),
@@ -77,8 +77,7 @@ def test_a_knocked_piece_that_nobody_sees_is_asked_about(table, lie, play):
     ]
     assert (
         asked.choices[1].label
-        == "Red's piece lies on the board, within b7; green1 still lies where it lay, and is not"
-        " seen"
+        == "Red's piece lies on the board, within b7; still in place, but not visible: green1"
     )
     table.beside = [lie("green", 175, -60)]
     accepted = play(state, before)
@@ -112,7 +111,7 @@ def test_a_piece_that_was_not_seen_before_either_is_not_gone(table, lie, play):
     assert play(thrown("green1 d2, black1 g7, red1 b7", 3), blind).moves == ("throw green g2",)
     del table.pieces["new"], table.pieces["red1"]
     assert play(thrown("green1 d2, black1 g7, red1 b7", 3), blind).differences == (
-        "red1 b7 is not on the board.",
+        "red1 (b7) is not on the board.",
     )
 
 
@@ -415,13 +414,13 @@ def test_a_piece_that_was_moved_and_looks_like_the_throwers(table, lie, play):
     moved = lie("black", 225, 60).piece()
     asked = play(state, before, moved)
     assert (type(asked), asked.code) == (Ambiguous, "storm.colour")
-    assert asked.message == "Is what looks like a new black piece green1, which was moved?"
+    assert asked.message == "There seems to be a new black piece. Was green1 moved instead?"
     assert [choice.moves for choice in asked.choices] == [
         ("throw black e2: green1 g7",),
         ("throw black g7: green1 e2",),
         (),
     ]
-    assert asked.choices[-1].label == "No: black threw two, take both back"
+    assert asked.choices[-1].label == "No: black threw two; take both back"
     table.beside.append(lie("green", 175, -60))
     assert play(state, before, moved).code == "storm.throw.two", "green1 lies beside the board"
 
@@ -445,14 +444,14 @@ def test_nobody_is_accused_where_another_piece_of_that_colour_may_be_the_throw(t
         ("void black: green2 off, green1 a4",),
         (),
     ]
-    assert asked.choices[-1].label == "No: green threw, take it back"
+    assert asked.choices[-1].label == "No: green threw it; take it back"
     sure = replace(leaning, colour_probability=1.0, pose="lying", on=None)
     assert play(state, before, sure).code == "storm.throw.turn", "it is surely green"
 
 
 @pytest.mark.parametrize(
     ("lay", "otherwise"),
-    [((165, 262), "Not so: put it right"), ((225, 62), "It is green: take it back")],
+    [((165, 262), "No, something else: fix the table"), ((225, 62), "It is green: take it back")],
     ids=["near, and seems to have moved", "far, and a green piece seems to be new"],
 )
 def test_a_throw_that_looks_like_the_piece_that_it_knocked_off_is_asked_about(
@@ -479,7 +478,9 @@ def test_two_throws_of_which_one_is_too_close_to_the_edge_are_asked_about(table,
         "storm.too_close",
         [("throw black g7", "throw red f1-g1>f1/g1"), ("throw black g7", "throw red off"), ()],
     )
-    assert asked.message == "How black's and red's throws came to rest is too close to call."
+    assert (
+        asked.message == "How did black's and red's throws come to rest? It is too close to call."
+    )
 
 
 def test_who_throws_first_may_resign_before_the_first_throw(table, lie, play):
@@ -506,7 +507,7 @@ def test_a_piece_that_was_moved_and_looks_like_another_colour(table, lie, play):
     asked = play(state, before, moved.piece(colour_probability=0.6))
     assert (asked.code, asked.message) == (
         "storm.colour",
-        "Is what looks like a new red piece green1, which was moved?",
+        "There seems to be a new red piece. Was green1 moved instead?",
     )
     assert [choice.moves for choice in asked.choices] == [("throw black g7: green1 e2",), ()]
     assert play(state, before, moved.piece()).code == "storm.colour", "for green1 is nowhere"
@@ -609,9 +610,7 @@ def test_two_lawful_shots_in_one_look_are_asked_about(table, lie, play):
     assert isinstance(asked, Ambiguous)
     assert ("capture black1", "capture red1") in [choice.moves for choice in asked.choices]
     assert "Green takes black1, then black takes red1" in [choice.label for choice in asked.choices]
-    assert [choice.label for choice in asked.choices if not choice.moves] == [
-        "Not so: put them back"
-    ]
+    assert [choice.label for choice in asked.choices if not choice.moves] == ["No: put them back"]
 
 
 def test_what_is_put_back_nearly_where_it_lay(table, lie, play):

@@ -181,7 +181,7 @@ BOARD = (
             "red1 b1-b2>b2, red2 h7-h8^, yellow1 b8, yellow3 e1",
             "capture yellow3",
             (
-                "No line of fire of red's reaches yellow3 e1: red1 b1-b2>b2 fires north on b2-b8;"
+                "red has no line of fire to yellow3 e1: red1 b1-b2>b2 fires north on b2-b8;"
                 " red2 h7-h8^ fires south on h7-h1 or north on h8. Red can take yellow1."
             ),
         ),
@@ -189,17 +189,17 @@ BOARD = (
             BOARD,
             "capture yellow3",
             (
-                "No line of fire of red's reaches yellow3 e1: red1 b1-b2>b2 fires north on b2-b8;"
-                " red2 h8 fires in every direction; red3 c1?-c2>c2 fires in every direction. Red"
-                " can take yellow1 or blue1."
+                "red has no line of fire to yellow3 e1: red1 b1-b2>b2 fires north on b2-b8;"
+                " red2 h8 fires in every direction; red3 c1?-c2>c2 fires in every"
+                " direction. Red can take yellow1 or blue1."
             ),
         ),
         (
             BOARD,
             "capture yellow2",
             (
-                "Whether red hits yellow2 is too close to call: it hangs on whether yellow2 touches"
-                " c5. The players decide."
+                "Does red hit yellow2? It is too close to call and depends on whether"
+                " yellow2 touches c5. The players decide."
             ),
         ),
         (
@@ -211,7 +211,7 @@ BOARD = (
             "red1 b1-b2>b2, yellow1 b8?-c8>c8, blue1 h1-h2>h2",
             "capture blue h2",
             (
-                "No line of fire of red's reaches blue1 h1-h2>h2: red1 b1-b2>b2 fires north on"
+                "red has no line of fire to blue1 h1-h2>h2: red1 b1-b2>b2 fires north on"
                 " b2-b8. Whether red can take yellow1 is too close to call."
             ),
         ),
@@ -219,8 +219,8 @@ BOARD = (
             BOARD,
             "capture yellow",
             (
-                "'capture yellow' may mean several pieces that red can take: say which, yellow1 b8"
-                " or yellow2 c5?-d5>d5."
+                "'capture yellow' fits several pieces that red can take. Which one: yellow1"
+                " b8 or yellow2 c5?-d5>d5?"
             ),
         ),
     ],

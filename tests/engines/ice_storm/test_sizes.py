@@ -61,8 +61,8 @@ def test_a_piece_of_another_size_than_the_others_is_named_and_thrown_again(two, 
     )
     assert (
         refused.message
-        == "Red's piece is medium, and the others are small. Take it away, and throw a small one."
-        " What it moved stays where it is."
+        == "Red's piece is medium, but the others are small. Take it away, and throw a small"
+        " one. What it moved stays where it is."
     )
     assert refused.rests_on == "Deployment; ruling ice_storm.13"
     assert isinstance(play(state(), before), Waiting), "taken away, play goes on"
@@ -89,13 +89,14 @@ def test_a_size_that_is_not_sure_is_asked_about_with_the_truth_among_the_answers
     asked = play(state(), two.seen(), odd)
     assert isinstance(asked, Ambiguous)
     assert (
-        asked.message == "Is red's new piece small or medium? All pieces of a game are of one size."
+        asked.message
+        == "Is red's new piece small or medium? All pieces in a game have the same size."
     )
     assert asked.rests_on == "Deployment; ruling ice_storm.13"
     small = str(touches(odd.rivals[0], BOARD).place)
     assert [choice.moves for choice in asked.choices] == [(f"throw red {small}",), (), ()]
     assert asked.choices[0].label == "It is small: red's piece lies on the board, within b7"
-    assert asked.choices[1].label == "It is medium: it is taken away and thrown again"
+    assert asked.choices[1].label == "It is medium: take it away and throw again"
     state_after = game.play(
         state(), game.parse_move(*game.judge_answer(asked, asked.choices[0].label).moves)
     )
@@ -177,7 +178,7 @@ def test_a_piece_that_was_exchanged_for_one_of_another_size_is_named(table, lie,
     told = play(board, before, medium)
     assert isinstance(told, OutOfSync)
     assert (told.code, told.rests_on) == ("storm.size", "ruling ice_storm.13")
-    assert told.differences == ("black1 is medium, and the others are small.",)
+    assert told.differences == ("black1 is medium, but the others are small.",)
     assert [(choice.moves, choice.holds) for choice in told.asks.choices] == [
         ((), True),
         ((), False),
@@ -207,7 +208,7 @@ def test_a_new_piece_while_players_fire_is_named_with_its_size(table, lie, play)
     assert isinstance(told, OutOfSync)
     assert told.differences == (
         "A red piece on g2 is not in the record.",
-        "A red piece on g2 is medium, and the others are small.",
+        "A red piece on g2 is medium, but the others are small.",
     )
 
 

@@ -15,7 +15,7 @@ from tests.support.ice_storm import PLAYERS, thrown
 def test_one_button_and_one_answer_put_an_unseen_throw_on_record():
     state = game.start(PLAYERS, {})
     (button,) = [one for one in game.state_document(state)["may_say"] if "on" in one["said"]]
-    assert button["label"] == "Green's throw lies on the board, and the camera does not see it"
+    assert button["label"] == "Green's throw is on the board, but the camera cannot see it"
     asked = game.hear(state, button["said"])
     assert isinstance(asked, Ambiguous)
     *squares, several = asked.choices

@@ -51,7 +51,7 @@ def test_a_board_that_a_throw_out_of_sight_changed_is_asked_about(three, lie, pl
     told = play(STATE, before)
     assert isinstance(told, OutOfSync)
     assert moves_of(told.asks) == [("throw green off: red1 c5",), ("void green: red1 c5",), ()]
-    assert told.asks.message == "Did a throw do that which is off the board?"
+    assert told.asks.message == "Did a throw that is off the board do this?"
 
 
 def test_said_to_be_off_first_and_seen_to_have_moved_pieces_then(three, lie, play):
@@ -66,7 +66,7 @@ def test_said_to_be_off_first_and_seen_to_have_moved_pieces_then(three, lie, pla
         ("moved green: red1 c5",),
         (),
     ]
-    assert told.asks.choices[2].label == "Green's throw before, which is off the board, did it"
+    assert told.asks.choices[2].label == "Green's previous throw did it and is off the board"
     state = after(state, "moved green: red1 c5")
     assert state.next == "black", "nobody's turn is lost"
     assert isinstance(play(state, three.seen()), Waiting)
@@ -203,8 +203,8 @@ def test_a_piece_of_another_size_that_was_left_lying_is_named_beside_the_right_o
     assert (refused.code, refused.stands) == ("storm.throw.size", ())
     assert (
         refused.message
-        == "A green piece on e5 is medium, and the others are small. Take away what is of another"
-        " size."
+        == "A green piece on e5 is medium, but the others are small. Take away what is of"
+        " another size."
     )
     assert play(STATE, before).moves == ("throw green g2",)
 

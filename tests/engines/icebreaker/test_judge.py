@@ -280,8 +280,9 @@ def test_a_ship_that_is_not_read_at_the_set_up_is_told_as_that(tables):
     waiting = game.judge(evening.state, unset.seen(unread_mm=(np.asarray(at),)), None, BOARD)
     assert (
         waiting.message
-        == "Set up the board: Red's ship of A1 is missing. Something that is not read as a ship"
-        " stands on A1. Show it better; where colours are hard to tell, teach the referee yours."
+        == "Set up the board: Red's ship from A1 is missing. Something that is not read as a"
+        " ship is on A1. Show it better; where colours are hard to tell, teach the referee"
+        " yours."
     )
 
 
@@ -373,7 +374,7 @@ def test_a_ship_of_another_size_that_is_not_read_is_named(tables):
     assert isinstance(verdict, Waiting), "it is in somebody's hand"
     verdict = game.judge(evening.state, spoilt.seen(unread_mm=(place,)), ANYTHING, BOARD)
     assert isinstance(verdict, CannotSee)
-    there = "Something that is not read as a ship stands on E9."
+    there = "Something on E9 does not look like a ship."
     assert verdict.evidence["differences"] == [
         f"{player.capitalize()}'s ship of E9 is missing.",
         there,

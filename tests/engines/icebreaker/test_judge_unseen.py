@@ -232,7 +232,7 @@ def test_of_icebergs_that_are_not_seen_people_say_that_they_are_there(state, tab
     assert isinstance(wrong, OutOfSync)
     assert (
         wrong.asks.message
-        == "Not seen on the board: the iceberg on E5. What is true? You may also move it a little."
+        == "Not seen on the board: the iceberg on E5. What is true? You can also move it a little."
     )
     assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [
         ((), True),

@@ -45,7 +45,7 @@ def test_a_player_who_can_move_no_ship_is_told_with_the_ruling(table):
     after = game.play(state, parse_move(*verdict.moves))
     assert after.next == "red"
     assert [one.label for one in game.options(after) if one.who == "black"] == [
-        "can move no ship now, and passes"
+        "cannot move any ship now and passes"
     ]
     assert isinstance(ruled(after, table), Waiting), "nothing is asked of who is stuck"
 
@@ -63,7 +63,7 @@ def test_people_who_are_asked_about_such_a_move_read_what_it_does_to_the_turn():
     state = game.State.parse(STILL_ON)
     offered = game.alternatives(state, ("C3-C2",))
     assert [choice.label for choice in offered] == [
-        "The ship on C3 went to B2; black can move no ship, and the turn passes"
+        "The ship on C3 went to B2; black cannot move any ship, so the turn passes"
     ]
 
 

@@ -157,7 +157,7 @@ def test_what_could_not_be_read_may_be_what_is_missing(pond):
     before = table.seen()
     at = table.stood.pop("FA").piece(np.zeros(2)).base_mm
     gone = game.judge(state, table.seen(), before, table.board)
-    assert (gone.code, gone.differences) == ("icefloe.out_of_sync", ("FA is not seen on c2.",))
+    assert (gone.code, gone.differences) == ("icefloe.out_of_sync", ("FA cannot be seen on c2.",))
     unread = table.seen(unread_mm=(at,))
     hidden = game.judge(state, unread, before, table.board)
     assert (type(hidden), hidden.message) == (
@@ -243,7 +243,7 @@ def test_a_tile_that_sinks_goes_with_all_that_stands_on_it(pond):
     half = game.judge(state, table.seen(), before, table.board)
     assert (half.code, half.message) == (
         "icefloe.sinking",
-        "FA is too heavy for A5 on b1: take A5 off with all that stands on it.",
+        "FA is too heavy for A5 on b1: take A5 off with everything on it.",
     )
     table.sink("b1")
     sunk = game.judge(state, table.seen(), before, table.board)
@@ -386,7 +386,7 @@ def test_a_tile_that_was_misread_before_is_held_against_nobody(pond):
     verdict = game.judge(state, table.seen(), before, table.board)
     assert (type(verdict), verdict.message.partition(". ")[2]) == (
         Waiting,
-        "A tile seems to lie on c3, where none belongs: take it off, if it does.",
+        "There seems to be a tile on c3, where none belongs. If so, take it off.",
     )
     again = game.judge(state, table.seen(), table.seen(), table.board)
     assert (type(again), again.message) == (Waiting, verdict.message.partition(". ")[0] + ".")
@@ -464,7 +464,7 @@ def test_votes_are_secret_until_all_have_voted():
     )
     late = game.hear(state, {"player": "red", "vote_value": "5"})
     assert (late.code, late.tried) == ("icefloe.vote.time", ())
-    assert late.message.startswith("Red's vote comes at the wrong time.")
+    assert late.message.startswith("Red's vote is not possible now.")
 
 
 def test_a_tie_is_the_torch_bearers():
@@ -483,7 +483,7 @@ def test_a_tie_is_the_torch_bearers():
     assert game.hear(state, {"player": "blue", "decides": "4"}).code == "icefloe.decide.player"
     decided = game.hear(state, {"player": "red", "decides": "4"})
     assert (decided.code, decided.moves) == ("icefloe.vote.value", ("decide red 4",))
-    assert decided.message.startswith("Red, who bears the torch, decides for 4 (4 2 and 2 2).")
+    assert decided.message.startswith("Red, the torch bearer, decides for 4 (4 2 and 2 2).")
 
 
 def test_what_else_is_heard():

@@ -72,7 +72,7 @@ def test_a_refusal_names_the_move_that_nobody_could_see_and_it_can_still_be_said
     refused = game.judge(state, table.seen(), before, table.board)
     assert (type(refused), refused.player) == (Refused, "yellow")
     assert refused.message.endswith(
-        "Put back what was moved, or say that a pyramid of red's came back to where it stood."
+        "Put back what was moved, or say that one of red's pyramids came back to where it stood."
     )
     stays = game.hear(state, {"player": "red", "stays": "AS"})
     after = game.play(state, game.parse_move(stays.moves[0]))
@@ -121,7 +121,7 @@ def test_who_scores_or_takes_the_torch_says_that_no_empty_tile_goes():
     state = game.State.parse(line("extra", round_=6))
     heard = game.hear(state, {"player": "yellow", "score": "A3"})
     assert (type(heard), heard.moves) == (Accepted, ("remove none", "score yellow A3"))
-    assert heard.message.startswith("No empty tile goes. Yellow scores on A3: it brings blue 1.")
+    assert heard.message.startswith("No empty tile goes. Yellow scores on A3: blue 1.")
     assert isinstance(game.hear(state, {"player": "black", "score": "A3"}), Refused)
     state = game.State.parse(line("extra"))
     heard = game.hear(state, {"player": "black", "torch": True})
@@ -138,7 +138,7 @@ def test_two_players_who_moved_in_turn_before_the_pond_was_seen_at_rest_are_aske
     assert isinstance(asked, Ambiguous)
     assert {choice.label: choice.moves for choice in asked.choices} == {
         "Red moved AS from a1 to a2; then yellow moved AC from a3 to b2": ("AS:a1-a2", "AC:a3-b2"),
-        "Not so: put it right": (),
+        "No, something else: fix the table": (),
     }
     for name, place in (("BS", "b2"), ("AC", "e5")):
         spoilt = table.copy()

@@ -38,7 +38,7 @@ def test_what_people_say_of_another_players_pyramid_is_held(table):
     assert isinstance(wrong, OutOfSync)
     assert (
         wrong.asks.message
-        == "Not seen on the pond: FA on c2. What is true? You may also move it a little."
+        == "Not seen on the pond: FA on c2. What is true? You can also move it a little."
     )
     assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [
         ((), True),
@@ -47,7 +47,7 @@ def test_what_people_say_of_another_players_pyramid_is_held(table):
     message = unseen(pond, "FA")
     waiting = game.judge(state, message, message, pond.board)
     assert (type(waiting), waiting.asks) == (Waiting, None)
-    assert waiting.message.endswith("Not seen, and there on the players' word: FA on c2.")
+    assert waiting.message.endswith("Not visible, but there according to the players: FA on c2.")
     assert isinstance(
         game.judge(state, unseen(pond, "FA", "AC"), message, pond.board), OutOfSync
     ), "that one is gone for another reason"
@@ -139,8 +139,8 @@ def test_a_pyramid_that_seems_to_be_the_one_that_went_with_its_tile_is_asked_abo
     assert isinstance(wrong, OutOfSync)
     assert (
         wrong.asks.message
-        == "Which pyramid stands on a2 is not read for sure. What is true? You may also turn it a"
-        " little."
+        == "Which pyramid stands on a2 is not read for sure. What is true? You can also turn"
+        " it a little."
     )
     assert [choice.moves for choice in wrong.asks.choices] == [("remove Ma",), ()]
     table.stood["FC"] = replace(table.stood["FC"], size_probability=1.0)
@@ -169,7 +169,7 @@ def test_where_an_unseen_pyramid_was_placed_is_asked(set_up):
     assert isinstance(waiting, Waiting)
     assert (
         waiting.asks.message
-        == "Not seen on the pond: CM. What is true? You may also move it a little."
+        == "Not seen on the pond: CM. What is true? You can also move it a little."
     )
     assert [choice.moves for choice in waiting.asks.choices] == [moves, ()]
     two = game.judge(state, unseen(table, "CM", "BS"), None, table.board).asks
@@ -208,7 +208,9 @@ def test_two_acts_that_nobody_saw_in_between_are_asked_about(table):
     asked = game.judge(state, pond.seen(), before, pond.board)
     assert isinstance(asked, Ambiguous)
     assert (str(first), str(then)) in [choice.moves for choice in asked.choices]
-    assert "Not so: put it right" in [choice.label for choice in asked.choices if not choice.moves]
+    assert "No, something else: fix the table" in [
+        choice.label for choice in asked.choices if not choice.moves
+    ]
 
 
 def test_a_pyramid_that_fell_over_onto_another_tile_has_not_moved(table):

@@ -235,7 +235,7 @@ def test_the_set_up_is_accepted_once_it_is_right(begin):
     assert isinstance(waiting, Waiting)
     assert (
         waiting.message
-        == "Set up the board: Red's Zamboni lies on f5, looking S, and belongs on f6, looking S."
+        == "Set up the board: Red's Zamboni is on f5, facing S, but belongs on f6, facing S."
         " Blue's Zamboni is missing."
     )
 
@@ -337,7 +337,7 @@ def test_the_piece_that_was_taken_does_not_stay_on_the_board(at):
     evening = at("zambonis c6 E 3, f6 S 3, f1 W 3; to_move yellow; phase hit red")
     evening.table.strip("red")
     evening.table.spare.append(("red", (*evening.table.place(Space.parse("b2"), "N"), 3)))
-    assert evening.judge().message == "Take the red large piece on b2 off the board."
+    assert evening.judge().message == "Take the large red piece on b2 off the board."
 
 
 def test_two_readings_that_are_both_legal_are_asked_about(at):
@@ -365,7 +365,7 @@ def test_of_two_readings_the_legal_one_is_taken(at):
         ("d6",),
         "zamboni.move.far",
     )
-    assert refused.message.endswith("Put back yellow's large nest on a6, looking E.")
+    assert refused.message.endswith("Put back yellow's large nest on a6, facing E.")
 
 
 def test_nobody_is_refused_anything_because_of_a_doubtful_reading(at):

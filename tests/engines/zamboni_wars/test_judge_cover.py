@@ -74,7 +74,7 @@ def test_a_cover_die_that_a_hand_carried_is_told(covered):
     verdict = covered.judge()
     assert (type(verdict), verdict.differences) == (
         OutOfSync,
-        ("A cover die lies on f6, where none belongs, and one belongs on b2.",),
+        ("There is a cover die on f6, where none belongs, but one is missing on b2.",),
     )
 
 
@@ -88,7 +88,7 @@ def test_a_drive_that_leaves_a_cover_die_where_no_drive_pushes_it_is_refused(cov
         "zamboni.move.dice",
     )
     assert refused.message.endswith(
-        "Put back yellow's small nest on c3, looking S and the cover die on b2."
+        "Put back yellow's small nest on c3, facing S and the cover die on b2."
     )
 
 
@@ -121,5 +121,5 @@ def test_before_the_roll_off_cover_dice_may_lie_anywhere(begin, real_table):
     verdict = game.judge(evening.state, table.seen(), table.seen(), table.BOARD)
     assert (type(verdict), verdict.differences) == (
         OutOfSync,
-        ("A cover die lies on b2, where none belongs, and one belongs on b5.",),
+        ("There is a cover die on b2, where none belongs, but one is missing on b5.",),
     )

@@ -38,7 +38,7 @@ def test_what_may_lie_flat_is_taken_to_if_a_legal_move_explains_it(at):
     )
     assert (
         judge_leaning("c6", "E", 0.99, "lying").message
-        == "Lay yellow's Zamboni flat on a side, its tip where it looks."
+        == "Lay yellow's Zamboni flat on a side, with the tip where it faces."
     )
 
 
@@ -199,8 +199,8 @@ def test_a_nest_that_was_surely_read_and_seems_to_lie_otherwise_now_is_asked_abo
         " true?"
     )
     assert [(choice.label, choice.moves, choice.holds) for choice in asks.choices] == [
-        ("It is as it was", (), True),
-        ("Not so: put it right", (), False),
+        ("Nothing has changed", (), True),
+        ("No, something else: fix the table", (), False),
     ]
     assert judge_red(stands, nest).asks is None
     assert judge_red(nest).asks is None

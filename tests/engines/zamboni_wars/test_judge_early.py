@@ -26,7 +26,7 @@ def test_a_die_that_is_heard_before_the_end_of_the_move_is_seen_counts_after_it(
     assert (driven.code, driven.moves) == ("zamboni.move", ("d3 S",))
     assert (
         driven.message
-        == "Red drives to d3 and looks S. Red's die shows 6. Red hit blue: take the medium blue"
+        == "Red drives to d3, facing S. Red's die shows 6. Red hit blue: take the medium blue"
         " piece off the board."
     )
     evening.table.strip("blue")
@@ -34,7 +34,7 @@ def test_a_die_that_is_heard_before_the_end_of_the_move_is_seen_counts_after_it(
     assert (hit.code, hit.player, hit.moves) == ("zamboni.hit", "red", ("d3 S", "take blue"))
     assert (
         hit.message
-        == "Red drives to d3 and looks S. Red's die shows 6. Red hits blue: 1 layer left. Blue"
+        == "Red drives to d3, facing S. Red's die shows 6. Red hits blue: 1 layer left. Blue"
         " rolls for movement."
     )
 
@@ -46,7 +46,7 @@ def test_a_die_for_which_the_move_leaves_no_use_counts_for_nothing(at):
     driven = evening.count(evening.judge())
     assert (
         driven.message
-        == "Red drives to f5 and looks E. Red's die counts for nothing. Blue rolls for movement."
+        == "Red drives to f5, facing E. Red's die counts for nothing. Blue rolls for movement."
     )
 
 
@@ -80,7 +80,7 @@ def test_where_a_move_could_not_be_read_the_next_player_s_die_counts_once_it_is(
         ("c1 W", "a6 SE"),
     )
     assert driven.message.startswith(
-        "Blue drives to c1 and looks W. Yellow's die shows 4. Yellow drives to a6 and looks SE."
+        "Blue drives to c1, facing W. Yellow's die shows 4. Yellow drives to a6 and looks SE."
     )
 
 

@@ -20,7 +20,7 @@ def test_a_move_that_ends_where_it_began_is_said(at):
     evening = at(BACK)
     assert isinstance(evening.judge(), Waiting)
     labels = {row["label"]: row["said"] for row in game.state_document(evening.state)["may_say"]}
-    verdict = evening.count(game.hear(evening.state, labels["red ends where the move began"]))
+    verdict = evening.count(game.hear(evening.state, labels["red ends the move where it began"]))
     assert (type(verdict), verdict.code, verdict.moves) == (Accepted, "zamboni.move", ("e2 N",))
     assert verdict.message == "Red ends where the move began. Red may fire at yellow or hold fire."
     assert isinstance(evening.judge(), Waiting)
@@ -55,7 +55,7 @@ def test_who_drives_next_is_told_that_the_move_before_may_be_said(at):
     evening.table.drive("blue", Space.parse("d1"), "W")
     refused = evening.judge()
     assert (type(refused), refused.evidence["violation"]) == (Refused, "zamboni.move.player")
-    assert "If red ended where the move began, say so." in refused.message
+    assert "If red ended the move where it began, say so." in refused.message
 
 
 @pytest.mark.parametrize("message", [{"fire": "yellow"}, {"hold": True}])
@@ -63,7 +63,9 @@ def test_who_fires_before_the_end_of_the_move_is_seen_breaks_no_rule(at, message
     evening = at("zambonis c6 SE 3, f3 S 2, d1 NE 2; to_move red; phase move 4")
     verdict = game.hear(evening.state, {"player": "red"} | message)
     assert isinstance(verdict, Waiting)
-    assert verdict.message.startswith("Red's move is not seen yet: say that once more when it is.")
+    assert verdict.message.startswith(
+        "The camera has not seen Red's move yet. Say this again when it has."
+    )
     assert isinstance(game.hear(evening.state, {"player": "blue"} | message), Refused)
 
 
@@ -111,7 +113,7 @@ def test_a_drive_and_a_hit_in_one_go_wait_for_the_die_that_was_not_told(at):
     assert (type(waits), waits.player, waits.message) == (
         Waiting,
         "red",
-        "Red's die was not told: tell what it showed.",
+        "Red's die was not announced: say what it showed.",
     )
     evening.count(game.hear(evening.state, {"player": "red", "die": 6}))
     assert evening.judge().moves == ("d3 S", "take blue")
@@ -126,7 +128,7 @@ def test_a_hit_and_the_next_drive_in_one_go_wait_for_the_roll(at):
     assert (type(waits), waits.player, waits.message) == (
         Waiting,
         "blue",
-        "Blue's die was not told: tell what it showed.",
+        "Blue's die was not announced: say what it showed.",
     )
     heard = evening.count(game.hear(evening.state, {"player": "blue", "die": 2}))
     assert heard.moves == ("take yellow", "roll 2")
@@ -136,8 +138,8 @@ def test_a_hit_and_the_next_drive_in_one_go_wait_for_the_roll(at):
     evening.table.drive("blue", Space.parse("c1"), "W")
     assert (
         evening.judge().message
-        == "Lay blue's Zamboni on d1 again, looking NE. If blue has driven since, tell what the die"
-        " showed."
+        == "Lay blue's Zamboni on d1 again, facing NE. If blue has driven since, tell what the"
+        " die showed."
     )
     evening.count(game.hear(evening.state, {"player": "blue", "die": 2}))
     assert evening.judge().moves == ("c1 W",)
@@ -150,9 +152,9 @@ def test_a_last_layer_that_went_with_the_drive_is_asked_about(at):
     evening.table.strip("blue")
     verdict = evening.judge()
     choices = {choice.label: choice.moves for choice in verdict.asks.choices}
-    both = "Red's Zamboni ended on d3, looking S; then the small blue piece was taken off the board"
+    both = "Red's Zamboni ended on d3, facing S; then the small blue piece was taken off the board"
     assert choices[both] == ("d3 S", "fire blue", "take blue")
-    assert choices["Red's Zamboni ended on d3, looking S"] == ("d3 S",)
+    assert choices["Red's Zamboni ended on d3, facing S"] == ("d3 S",)
 
 
 @pytest.mark.parametrize("phase", ["fire blue", "shot blue"])
@@ -161,7 +163,7 @@ def test_a_layer_that_went_before_the_die_was_told_is_refused_with_the_way_on(at
     evening.table.strip("blue")
     refused = evening.judge()
     assert (type(refused), refused.code) == (Refused, "zamboni.hit")
-    assert "If red hit it, tell what the die showed." in refused.message
+    assert "If red hit it, say what the die showed." in refused.message
     evening.count(game.hear(evening.state, {"player": "red", "die": 5}))
     assert evening.judge().moves == ("take blue",)
 
@@ -170,11 +172,11 @@ def test_who_drives_after_a_shot_whose_die_was_not_told_is_refused_with_the_way_
     evening = at("zambonis c6 SE 3, d3 S 2, d1 NE 2; to_move red; phase shot blue")
     evening.table.drive("blue", Space.parse("c1"), "W")
     refused = evening.judge()
-    assert "If red missed, tell what the die showed." in refused.message
+    assert "If red missed, say what the die showed." in refused.message
     evening.count(game.hear(evening.state, {"player": "red", "die": 1}))
     assert (
         evening.judge().message
-        == "Blue's Zamboni was moved, and no roll is known: tell what the die showed."
+        == "Blue's Zamboni was moved, but no roll is known: say what the die showed."
     )
 
 
@@ -184,6 +186,6 @@ def test_two_drives_before_the_table_was_seen_at_rest_name_the_die_that_was_not_
     evening.table.drive("yellow", Space.parse("a6"), "SE")
     verdict = evening.judge()
     assert isinstance(verdict, OutOfSync)
-    assert verdict.message.endswith("If yellow has driven since, tell what the die showed.")
+    assert verdict.message.endswith("If yellow has driven since, say what the die showed.")
     evening.count(game.hear(evening.state, {"player": "yellow", "die": 4}, True))
     assert evening.judge().moves == ("c1 W", "a6 SE")

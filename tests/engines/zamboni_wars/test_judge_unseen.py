@@ -47,7 +47,7 @@ def test_what_people_say_is_held_and_told_and_the_rest_is_refereed(at):
     waiting = judge(evening, message, message)
     assert (type(waiting), waiting.asks) == (Waiting, None)
     assert waiting.message.endswith(
-        "Not seen, and there on the players' word: red's (it lay on f6, looking S)."
+        "Not visible, but there according to the players: red's (it lay on f6, looking S)."
     )
     evening.table.drive("yellow", Space.parse("c6"), "E")
     assert judge(evening, without(evening, "red"), message).moves == ("c6 E",)
@@ -177,7 +177,7 @@ def test_a_nest_that_does_not_seem_to_lie_flat_is_asked_about_and_then_held(at):
         evening = at(LINE + "move 2")
         message = up(evening, "red", sure)
         assert judge(evening, message, message).message.endswith(
-            "Not seen, and there on the players' word: red's (it lay on f6, looking S)."
+            "Not visible, but there according to the players: red's (it lay on f6, looking S)."
         )
         evening.table.drive("yellow", Space.parse("c6"), "E")
         assert judge(evening, up(evening, "red", sure), message).moves == ("c6 E",)
@@ -205,7 +205,7 @@ def test_a_nest_in_doubt_that_nothing_legal_explains_is_asked_about_and_people_m
         ((), False),
     ]
     assert judge(evening, seen, seen).message.endswith(
-        "Not seen, and there on the players' word: red's (it lay on f6, looking S)."
+        "Not visible, but there according to the players: red's (it lay on f6, looking S)."
     ), "it lies still"
     taken = game.play(evening.state, game.parse_move("take red"))
     after = game.judge(

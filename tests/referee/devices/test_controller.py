@@ -293,7 +293,7 @@ def test_verdicts_are_called_each_once_and_not_again_when_they_are_corrected(rig
     assert message.get(timeout=PATIENCE_S) == "Red leads by 2.5 millimetres. Blue is next."
     session.command(Pause())
     session.command(Correct(record=ruled.seq, moves=()))
-    assert message.get(timeout=PATIENCE_S) == "The ruling is corrected."
+    assert message.get(timeout=PATIENCE_S) == "The ruling was corrected."
     assert message.empty()
 
 

@@ -127,7 +127,7 @@ def test_what_does_not_work_is_told_in_the_language_of_the_terminal(
     rig, session, eyes, message, monkeypatch, capfd
 ):
     monkeypatch.setattr(terminal, "_language", "es")
-    lost = DeviceLost(msg("{name}: it is gone", name="/dev/ttyACM0"))
+    lost = DeviceLost(msg("{name}: connection lost", name="/dev/ttyACM0"))
     troubles = {"lamps": lost.message, "dice": lost.message}
     monkeypatch.setattr(type(rig), "troubles", property(lambda _: troubles))
 

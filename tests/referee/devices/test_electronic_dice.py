@@ -63,7 +63,7 @@ def test_dice_for_nothing_are_kept_and_count_for_nothing(zamboni):
     rolled = zamboni.command(Roll(player="yellow")).seq
     state = zamboni.ledger.state
     record = zamboni.command(Roll(dice=2))
-    assert record.event.message == "The dice show 5 and 6. It counts for nothing in the game."
+    assert record.event.message == "The dice show 5 and 6. This does not count in the game."
     assert (record.event.evidence, record.event.moves, zamboni.ledger.state) == (
         {"dice": [5, 6]},
         (),
@@ -104,7 +104,8 @@ def test_a_game_without_dice_hears_none(log, game, players):
         ({"dice": 3}, "command: dice: expected 2 or less, got 3"),
         (
             {"player": "yellow", "dice": 2},
-            "roll: expected 1 die for the game, got 2; leave the player out to roll for nothing",
+            "roll: expected 1 die for the game, got 2; leave out the player for a roll that"
+            " does not count",
         ),
         ({"player": "pink"}, "input: player: expected yellow, blue, got 'pink'"),
         ({"values": [6, 6]}, "command: values: expected no field of this name"),

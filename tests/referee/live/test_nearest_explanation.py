@@ -200,7 +200,7 @@ def test_play_begins_after_one_answer_where_a_piece_of_the_start_is_misread(film
     assert first.label.startswith("Taken as the start: "), [
         choice.label for choice in question.event.choices
     ]
-    assert others[-1].label == "None of these: put it right"
+    assert others[-1].label == "None of these: fix the table"
     assert film.session.ledger.standing, "play has begun"
     assert film.session.ledger.question is None
 
@@ -282,7 +282,7 @@ def test_two_see_through_ships_that_are_read_as_the_other_player_s_do_not_cost_a
     film.show(see_through(film.start(), first, second))
     film.run()
     assert len(film.session.ledger.standing) == 1
-    assert none == "None of these: put it right"
+    assert none == "None of these: fix the table"
 
 
 def test_the_question_falls_by_itself_when_the_table_is_put_right(film_in):
@@ -417,7 +417,7 @@ def test_what_nothing_near_explains_is_the_start_all_the_same_if_the_host_says_s
     if pressed:
         film.do(lambda: [film.session.command(command) for command in (Pause(), Resume())])
         film.show(wrong, 1500)
-    film.do(pick(film, "Take it as the start all the same"))
+    film.do(pick(film, "Start from this table anyway"))
     film.show(wrong)
     records = [record for record in film.run() if not isinstance(record.event, Paused | Resumed)]
     assert [type(record.event).__name__ for record in records] == [
@@ -430,7 +430,7 @@ def test_what_nothing_near_explains_is_the_start_all_the_same_if_the_host_says_s
     assert AnswerSelection.begin(records[1]) is None, "no button answers it"
     assert (answer.holds, answer.message) == (
         True,
-        "Take it as the start all the same: decided by players.",
+        "Start from this table anyway: decided by players.",
     )
     assert [piece["colour"] for piece in question.observation["pieces"]] == [
         piece.colour for piece in wrong.pieces
@@ -472,7 +472,7 @@ def test_play_goes_on_from_a_start_that_people_decided(film_in, seed):
         film.show(seen_of(seen))
 
     film.show(seen_of(start), 25_000)
-    film.do(pick(film, "Take it as the start all the same"))
+    film.do(pick(film, "Start from this table anyway"))
     film.show(seen_of(start))
     film.do(play_on)
     *_, ruled = film.run()
@@ -618,7 +618,7 @@ def test_a_piece_that_is_misread_later_is_asked_about_too(film_in):
         "out_of_sync",
         out_of_step.evidence["differences"],
     )
-    assert question.choices[0].label.startswith("Nothing has happened: the ")
+    assert question.choices[0].label.startswith("Nothing happened: the ")
     assert isinstance(answered, Answered)
 
 

@@ -137,7 +137,7 @@ class Strict(Variant):
         if abs(len(table.pieces) - len(state.pegs)) > 1:
             return OutOfSync(
                 code="pegs.out_of_sync",
-                message="The table is not as it was recorded.",
+                message="The table does not match the record.",
                 differences=(f"{len(table.pieces)} lie there.",),
             )
         return self.game.judge(state, table, before, board)

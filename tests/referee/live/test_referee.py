@@ -377,7 +377,7 @@ def test_what_it_says_is_not_what_people_have_overruled(referee, session, hold, 
 
     eyes = referee(*hold(0, red), note, partial(session.command, Undo()), *hold(1000, red), note)
     eyes.run()
-    assert message == ["red put one down.", "The referee waits for the next throw or move."]
+    assert message == ["red put one down.", "Waiting for the next throw or move."]
 
 
 def test_the_status_follows_the_table(referee, seen, red):

@@ -61,7 +61,10 @@ def test_what_was_unread_is_the_piece_that_is_read_there_later(
         (2500, ("red",), False),
     ]
     late = session.records()[2]
-    assert late.event.message == "blue put one down. It was made out only from what is seen now."
+    assert (
+        late.event.message
+        == "blue put one down. This became clear only from what the camera sees now."
+    )
     assert [one["colour"] for one in late.event.observation["pieces"]] == ["red", "blue"]
     shown = decode_image(session.frame(late.seq), "frame")[0, 0, 0]
     assert 36 < shown <= 48 + 2, "its picture is one of the table of then"

@@ -56,7 +56,10 @@ WHY = {
     "unread": ("table.unread", COVERED),
     "still hand": ("table.hand", STILL_HAND),
     "hand": ("table.hand", "A hand is over the board; the referee waits until it is gone."),
-    "moving": ("table.moving", "Something moves on the table; the referee waits for it to rest."),
+    "moving": (
+        "table.moving",
+        "Something is moving on the table; the referee waits until it stops.",
+    ),
 }
 
 

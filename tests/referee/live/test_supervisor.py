@@ -117,8 +117,8 @@ def test_a_referee_that_fails_begins_again_from_the_log_and_says_so(
     (again,) = (record.event for record in session.records() if isinstance(record.event, Reopened))
     assert (
         again.message
-        == "The referee failed (KeyError: 'a mistake') and began again from the log. Look whether"
-        " the table is as it is recorded."
+        == "The referee failed (KeyError: 'a mistake') and began again from the log. Check"
+        " that the table matches the record."
     )
     assert table.seen == [("stopped", again.message), ("waiting", "")], (
         "it is told until the next ruling"
@@ -283,10 +283,10 @@ def test_a_full_disk_makes_the_game_wait_and_it_goes_on_by_itself(
     assert refused == [([], {"red": 0, "blue": 0})] * 5, "nothing was shown that is not on disk"
     assert [line.partition(": ")[2] or line for line in table.message] == [
         (
-            "the disk is full; nothing new was written and nothing is lost: make room; the game"
-            " waits, and goes on as soon as the log can be written"
+            "the disk is full; nothing new was written and nothing is lost: make room; the"
+            " game waits until the log can be written"
         ),
-        "the log can be written again; the game goes on",
+        "the log can be written again; the game continues",
     ]
     assert rulings(session) == [(500, "red"), (1500, "blue")]
     assert (

@@ -176,8 +176,8 @@ def test_one_tap_measures_the_table_anew_and_play_goes_on_by_it(table, seen, pie
     noted, redone = table.events(TableChecked)
     assert (
         redone.message
-        == "The table was measured anew: card 2 lies 4.0 mm from where it was. It is read by the"
-        " new places from here on."
+        == "The table was measured again: card 2 lies 4.0 mm from where it was. It is read by"
+        " the new places from here on."
     )
     assert (noted.table, noted.decided_by, redone.decided_by) == ({}, "", "players")
     assert decode(encode(redone), "log") == redone
@@ -200,8 +200,8 @@ def test_what_cannot_be_done_anew_says_why_and_people_may_play_on(table, seen, p
     good = table.path.read_text()
     table.run()
     refused = (
-        "The table could not be measured anew and stays as it was: expected four flat cards, and"
-        " card 1 is bent."
+        "The table could not be measured again, so the old positions stay: expected four"
+        " flat cards, and card 1 is bent."
     )
     assert table.told[tried - 1].moved == (
         "Card 1 lies 2.0 mm from where it was.",

@@ -19,7 +19,7 @@ SAID = [
     ),
     (
         (
-            "Yellow takes cyan2, which lies on b4 and c4, its tip in b4: yellow1 fires southwest on"
+            "Yellow takes cyan2 (on b4 and c4, its tip in b4): yellow1 fires southwest on"
             " d6-a3. Cyan has no shot. Yellow fires next."
         ),
         "Yellow takes cyan 2. Cyan has no shot. Yellow fires next.",

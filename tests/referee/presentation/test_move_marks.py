@@ -64,7 +64,7 @@ def test_all_that_is_asked_is_drawn_and_nothing_of_it_is_sure(session):
 
 def test_of_a_table_out_of_step_the_cells_that_differ_are_drawn(session):
     differences = [
-        "A red ship stands on B6, and black's belongs on B6.",
+        "A red ship stands on B6, but black's ship belongs on B6.",
         "The iceberg on C3 is missing.",
     ]
     session.append(

@@ -48,7 +48,7 @@ def test_each_that_is_offered_may_replace_the_ruling(storm):
             ("throw black e2",),
         ]
     again = storm.alternatives(first.seq)[0]
-    assert (again.label, again.moves) == ("As it was ruled before", ("throw green c4-c5>c5",)), (
+    assert (again.label, again.moves) == ("As ruled before", ("throw green c4-c5>c5",)), (
         "a correction may be appealed against as well"
     )
 

@@ -102,7 +102,7 @@ def test_documents_carry_schema_and_fact():
 
 def test_evidence_keeps_what_its_sentences_were_made_from():
     touch = phrase("{piece} touches {cells}", piece="red1", cells=["b3"])
-    away = msg("{player}'s ship of {cell} is missing.", player="red", cell="A1")
+    away = msg("{player}'s ship from {cell} is missing.", player="red", cell="A1")
     known = msgspec.structs.replace(RULED, evidence={"touches": [touch], "differences": [away]})
     evidence = decode(encode(known), "here").evidence
     (kept,), (missing,) = evidence["touches"], evidence["differences"]

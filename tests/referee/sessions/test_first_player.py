@@ -139,7 +139,7 @@ def test_a_lot_is_told_with_the_rule_and_replay_gives_the_same_game(begin, log):
         "blue",
         "Setup",
     )
-    assert line.message == "A lot was drawn among red and blue. Blue begins."
+    assert line.message == "Lots were drawn among red and blue. Blue begins."
     assert [clause.name for clause in line.clauses] == ["Setup"]
     assert session.ledger.state == GAMES["ice_boule"].start(("blue", "red"), {})
     again = Session.reopen(log, session.id)
@@ -256,16 +256,16 @@ def test_who_has_resigned_does_not_begin(begin, log):
             "lot",
             "icebreaker",
             (
-                "--begins: expected the colour of who begins: the rules of icebreaker say who that"
-                " is, got 'lot'"
+                "--begins: expected the colour of the starting player (the rules of"
+                " icebreaker say who that is), got 'lot'"
             ),
         ),
         (
             "roll",
             "icebreaker",
             (
-                "--begins: expected the colour of who begins: the rules of icebreaker say who that"
-                " is, got 'roll'"
+                "--begins: expected the colour of the starting player (the rules of"
+                " icebreaker say who that is), got 'roll'"
             ),
         ),
     ],
@@ -306,7 +306,7 @@ def test_a_log_that_says_what_cannot_be_is_refused(begin, document):
 
 def test_every_roll_is_a_record_and_the_last_one_says_who_begins_and_why(begin, log):
     session = begin(rolled_for(), dice=(6, 2))
-    assert session.view().state["turn"] == "Red rolls for who begins, then blue and yellow."
+    assert session.view().state["turn"] == "Red rolls to see who begins, then blue and yellow."
     assert roller(session.ledger) == "red"
     assert standing(session.ledger, None).of == ("red",)
     first = session.command(Roll(player="red")).event
@@ -318,9 +318,8 @@ def test_every_roll_is_a_record_and_the_last_one_says_who_begins_and_why(begin, 
     roll(session, "yellow", 6)
     message = roll(session, "blue", 1).message
     assert (
-        message
-        == "Blue rolled 1. Red and yellow tie and roll again. Red rolls for who begins, then"
-        " yellow."
+        message == "Blue rolled 1. Red and yellow tie and roll again. Red rolls to see who begins,"
+        " then yellow."
     )
     assert session.view().state["rolls"] == {"red": None, "yellow": None}
     session.command(Roll(player="yellow"))
@@ -359,7 +358,7 @@ def test_a_roll_is_refused_from_who_does_not_roll_and_twice_and_the_game_goes_on
     assert (twice.verdict, twice.evidence, twice.message) == (
         "refused",
         {"violation": "begins.twice"},
-        "Red has rolled 3 already. Blue rolls for who begins, then yellow.",
+        "Red has rolled 3 already. Blue rolls to see who begins, then yellow.",
     )
     for message in (
         {"player": "green", "die": 4},
@@ -423,7 +422,7 @@ def test_the_next_game_begins_as_the_one_before_or_as_people_say(begin, log):
     )
     assert (
         session.view().verdicts[0].message
-        == "A lot was drawn among red, blue and yellow. Yellow begins."
+        == "Lots were drawn among red, blue and yellow. Yellow begins."
     )
     session.command(parse_command({"command": "next_game", "begins": "roll"}))
     for player, die in zip(PLAYERS, (1, 2, 3), strict=True):

@@ -23,4 +23,4 @@ def test_what_waited_for_room_on_the_disk_is_all_there_and_was_shown_only_then(
     assert [line.partition("; ")[0] for line in told[::2]] == [
         f"{tmp_path}/log.sqlite: the disk is full"
     ] * 4
-    assert told[1::2] == ["the log can be written again; the game goes on"] * 4
+    assert told[1::2] == ["the log can be written again; the game continues"] * 4

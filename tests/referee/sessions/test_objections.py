@@ -206,16 +206,16 @@ def test_a_secret_vote_of_who_resigns_goes_with_them_and_comes_back_with_undo(lo
             VOTING.replace("muted -", "muted -; objection yellow by red red=yes"),
             "blue",
             (
-                "The value of the tile to remove is voted on: null, ace, 2, 3, 4 or 5; red may"
-                " still vote."
+                "Vote on the value of the tile to remove: null, ace, 2, 3, 4 or 5. Still to"
+                " vote: red."
             ),
         ),
         (
             VOTING.replace("muted -", "muted -; objection blue by red red=yes"),
             "blue",
             (
-                "The value of the tile to remove is voted on: null, ace, 2, 3, 4 or 5; red and"
-                " yellow may still vote."
+                "Vote on the value of the tile to remove: null, ace, 2, 3, 4 or 5. Still to"
+                " vote: red and yellow."
             ),
         ),
     ],

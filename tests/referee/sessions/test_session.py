@@ -291,7 +291,7 @@ def test_undo_of_the_next_game_brings_the_old_one_back(session):
         "blue",
         {"red": 0, "blue": 0},
     )
-    assert session.view().earlier_games == ("not played to its end",)
+    assert session.view().earlier_games == ("not finished",)
     session.command(Undo())
     assert (session.view().game_number, scores(session)) == (1, {"red": 1, "blue": 0})
 

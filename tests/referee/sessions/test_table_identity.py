@@ -112,11 +112,11 @@ def test_other_pieces_are_refused(log, game, message):
         ),
         (
             {"distortion": [0.1, 0, 0, 0, 0]},
-            "96 x 80 px, focal length 90.0 px, but another middle or distortion",
+            "96 x 80 px, focal length 90.0 px, but a different centre or distortion",
         ),
         (
             {"matrix": [[90, 0, 50], [0, 90, 40], [0, 0, 1]]},
-            "96 x 80 px, focal length 90.0 px, but another middle or distortion",
+            "96 x 80 px, focal length 90.0 px, but a different centre or distortion",
         ),
     ],
 )

@@ -199,8 +199,8 @@ def test_a_name_and_password_open_a_stream(phone, path):
         (
             "/locked",
             (
-                "the camera wants a name and a password (401); put them before its address:"
-                " stream:http://NAME:PASSWORD@127.0.0.1/..."
+                "the camera asks for a name and a password (401); put them before its"
+                " address: stream:http://NAME:PASSWORD@127.0.0.1/..."
             ),
         ),
         ("/bearer", "the camera wants a name and a password (401)"),
@@ -212,7 +212,7 @@ def test_a_name_and_password_open_a_stream(phone, path):
                 " its stream is"
             ),
         ),
-        ("/503", "the camera has an error of its own (503); restart it or its app"),
+        ("/503", "the camera reports an internal error (503); restart the camera or its app"),
         ("/418", "expected a stream at /418, got status 418"),
         ("/page", "expected a stream of JPEGs (MJPEG) at /page, got a web page; the camera's app"),
         ("/status", "got text (application/json)"),
@@ -234,9 +234,9 @@ def test_a_wrong_password_is_said_and_not_shown(phone):
 
 @pytest.mark.usefixtures("a_moment")
 def test_a_stream_that_sends_nothing_is_lost(phone):
-    assert "it sent nothing for 0.2 s; see that the camera is on and its app in front" in reason(
-        f"http://{phone}/silent"
-    )
+    assert (
+        "it sent nothing for 0.2 s; check that the camera is on and its app is in the foreground"
+    ) in reason(f"http://{phone}/silent")
 
 
 @pytest.mark.usefixtures("a_moment")

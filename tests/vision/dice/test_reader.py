@@ -91,7 +91,7 @@ def test_a_cocked_die_is_refused(tilt_deg):
 
 def test_two_dice_are_refused_and_an_empty_corner_is_empty():
     assert read(die(2, (-12.0, 5.0)), die(2, (12.0, -8.0))) == NoDie(
-        "more than one die may lie there"
+        "there may be more than one die"
     )
     assert read() == NoDie()
 

@@ -94,7 +94,7 @@ def test_two_are_less_sure_than_four(scene):
 @pytest.mark.parametrize(
     ("hidden", "reason"),
     [
-        ({0, 1, 2, 3}, "no fiducial is in view"),
+        ({0, 1, 2, 3}, "no marker is in view"),
         ({0, 1, 2}, "only one fiducial is in view"),
         ({1, 2, 3}, "uncover fiducial 1, 2 and 3"),
     ],

@@ -26,7 +26,7 @@ def test_state_is_the_session_s_view_and_the_moment(client, session):
     state = client.get("/api/v1/state").get_json()
     moment = {
         "status": "waiting",
-        "said": "The referee waits for the next throw or move.",
+        "said": "Waiting for the next throw or move.",
         "frame_seq": 88,
         "at_ms": 22_000,
         "moved": [],

@@ -179,8 +179,8 @@ def test_no_page_has_violations(page, served, apps, session, live, question, nam
     if who == "lost":
         live.become(
             status="camera lost",
-            message="The camera is lost (no cable).",
-            moved=("card 2 lies 4.1 mm from where it was",),
+            message="Camera lost (no cable).",
+            moved=("corner card 2 is 4.1 mm from where it was",),
             held=True,
         )
     app = apps[name]()

@@ -112,7 +112,7 @@ def test_the_page_follows_the_table_without_being_loaded_again(browser, panel):
     ]
     assert browser.run("document.querySelector('#evidence').open")
 
-    panel.change(live={"status": "camera lost", "message": "The camera is lost (no cable)."})
+    panel.change(live={"status": "camera lost", "message": "Camera lost (no cable)."})
     browser.until("document.querySelector('.status').textContent.includes('Camera lost')")
     assert browser.run("window.stayed")
     assert browser.complaints == []
@@ -155,7 +155,7 @@ def test_many_answers_take_no_more_of_the_page_than_few_and_the_one_pointed_at_i
         for c in "abcdefg"
         for r in range(1, 9)
     ]
-    none = {"label": "None of these: put it right", "moves": []}
+    none = {"label": "None of these: fix the table", "moves": []}
     open_with_question(browser, panel, question | {"choices": [*choices, none]})
     browser.until("document.querySelectorAll('.choices button').length === 57")
     top, bottom = (
@@ -344,7 +344,7 @@ def test_corners_are_dragged_and_moved_by_keys_and_put(browser, corners):
         )
     assert (
         browser.run("document.querySelector('#handle-2').getAttribute('aria-label')")
-        == "Near right corner, 570, 420 px; arrows move it"
+        == "Near right corner, 570, 420 px; move it with the arrow keys"
     )
     browser.run("document.querySelector('#put').click()")
     np.testing.assert_allclose(guide.corners(), [[60, 60], [568, 60], [570, 420], [60, 420]])
@@ -519,8 +519,8 @@ def test_verdicts_are_called_on_request_each_once(browser, panel):
     assert browser.run("document.querySelector('#voice').getAttribute('aria-pressed')") == "true"
     panel.change(record=True, live={"message": "Nothing new."})
     browser.until("document.querySelector('[data-part=controls] [name=seen]').value === '21'")
-    panel.change(record=True, view={"verdicts": verdicts(22, "The ruling is corrected.")})
+    panel.change(record=True, view={"verdicts": verdicts(22, "The ruling was corrected.")})
     browser.until("heard.length === 1")
-    assert browser.run("heard") == ["The ruling is corrected."]
+    assert browser.run("heard") == ["The ruling was corrected."]
     browser.run("localStorage.clear()")
     assert browser.complaints == []

@@ -74,7 +74,7 @@ def test_the_lens_page_shows_the_guidance_that_the_terminal_has(lens, lens_page)
     assert all(lacking in taken.text for lacking in guidance.lacking)
     assert "view-01 taken" in taken.text
     assert "1, at least 12" in taken.text
-    assert "Not taken lately" not in re.sub(
+    assert "Not taken recently" not in re.sub(
         r"<section[^>]*hidden>.*?</section>", "", taken.text, flags=re.DOTALL
     )
     drawn = decode_image(lens_page.get("/api/v1/camera.jpg").data, "picture")
@@ -93,7 +93,7 @@ def test_the_lens_page_shows_the_guidance_that_the_terminal_has(lens, lens_page)
 
 def test_people_end_it_and_see_what_came_of_it(lens, lens_page):
     assert not lens.ended
-    assert "Stop without a lens" in lens_page.get("/").text
+    assert "Stop without calibrating" in lens_page.get("/").text
     assert lens_page.post("/end", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
     assert not lens.ended
     assert lens_page.post("/end", headers=OWN).status_code == 303
@@ -157,7 +157,7 @@ def test_what_looks_right_is_what_the_calibration_waits_for_and_it_can_ask_again
     assert put(corners_page, "60,60", "580,60", "580,420", "60,420").status_code == 409
     corners.refuse("the board's lines are not seen there")
     page = corners_page.get("/").text
-    assert "Those did not do: the board&#39;s lines are not seen there" in page
+    assert "Those corners did not work: the board&#39;s lines are not seen there" in page
     assert "translate(581.5 61.0)" in page
     assert put(corners_page, "60,60", "580,60", "580,420", "60,420").status_code == 303
     np.testing.assert_array_equal(corners.corners()[1], [580, 60])

@@ -28,7 +28,7 @@ PLAYERS = ("red", "blue", "yellow")
 LATER = datetime(2026, 11, 27, tzinfo=UTC)
 TOLD = {
     "message": sentences(
-        msg("A lot was drawn among {players}.", players=("red", "blue", "yellow")),
+        msg("Lots were drawn among {players}.", players=("red", "blue", "yellow")),
         msg("{player} begins.", player="blue"),
     ),
     "rests_on": "Setup",
@@ -148,7 +148,7 @@ def test_every_phone_rolls_for_its_own_player_and_for_nobody_else(playing):
             for one in re.findall(r'name="said" value="([^"]+)"', page)
         ]
         assert message == [{"player": player, "die": die} for die in range(7)]
-        assert ("Your turn" if player == "red" else "Your say") in page
+        assert ("Your turn" if player == "red" else "Your input") in page
     assert say(at.phones["red"], "/play", command="roll", player="blue").status_code == 403
     assert (
         say(
@@ -170,9 +170,9 @@ def test_every_phone_rolls_for_its_own_player_and_for_nobody_else(playing):
     assert 'name="said"' not in at.phones["blue"].get("/play").text, "who did not tie rolls no more"
     page = words(at.host.get("/").text)
     assert (
-        "Blue rolled 4. Red and yellow tie and roll again. Red rolls for who begins, then yellow."
-        in page
-    )
+        "Blue rolled 4. Red and yellow tie and roll again. Red rolls to see who begins,"
+        " then yellow."
+    ) in page
     assert say(at.phones["red"], "/play", command="roll", player="red").status_code == 303
     assert say(at.phones["yellow"], "/play", command="roll", player="yellow").status_code == 303
     state = at.host.get("/api/v1/state").get_json()
@@ -214,7 +214,7 @@ def test_the_host_corrects_a_lot_by_hand_before_the_first_move_and_players_do_no
     ]
     message = [html.unescape(one) for one in re.findall(r'name="said" value="([^"]+)"', buttons)]
     assert [json.loads(one) for one in message] == [{"begins": "red"}, {"begins": "yellow"}]
-    assert "By hand: yellow begins" in words(buttons)
+    assert "yellow begins (set by hand)" in words(buttons)
     assert say(at.phones["red"], "/play", command="hear", said=message[0]).status_code == 403
     assert at.session.ledger.state.players[0] == "blue"
     assert say(at.host, "/command", command="hear", said=message[1]).status_code == 303
@@ -249,7 +249,7 @@ def test_a_program_begins_the_next_game_by_lot(playing):
     [
         (
             "en",
-            "A lot was drawn among red, blue and yellow. Blue begins.",
+            "Lots were drawn among red, blue and yellow. Blue begins.",
             "Blue rolled 6. Blue begins.",
             "Chance decides who goes first.",
         ),

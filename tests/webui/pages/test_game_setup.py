@@ -69,7 +69,7 @@ def test_games_that_this_table_does_not_carry_say_why(host, live):
 
 def test_what_was_chosen_begins_and_who_looks_is_told(host, setting):
     watcher = host.application.test_client()
-    assert "The host sets a game up" in watcher.get("/").text
+    assert "The host is setting up a game" in watcher.get("/").text
     option = GAMES["ice_boule"].RULINGS[0]
     assert (
         host.post(
@@ -132,8 +132,10 @@ def test_the_referee_waits_until_a_page_has_shown_the_beginning(setting):
 def test_every_step_says_how_far_it_is(host):
     page = " ".join(re.sub(r"<[^>]+>", " ", host.get("/").text).split())
     assert "1. Camera Good simulated table, 640 × 480 px." in page
-    assert "3. Lens To do A first estimate: lengths are coarse until it is calibrated." in page
-    assert "4. The table Not yet Not looked at yet. Done 2026-11-21" in page
+    assert (
+        "3. Lens To do First estimate only: lengths are rough until the lens is calibrated." in page
+    )
+    assert "4. The table Not yet Not checked yet. Done 2026-11-21" in page
     assert "expected pieces, but there are none" in page
     spectator = host.application.test_client().get("/").text
     assert "A first estimate" not in spectator
@@ -160,7 +162,7 @@ def test_a_step_is_begun_by_the_host_and_only_by_the_host(host, table, access):
 def test_while_something_is_at_work_nothing_else_is_begun(host, table):
     table.shown["lens"] = replace(table.shown["lens"], doing=True)
     page = host.get("/").text
-    assert "At work" in page
+    assert "In progress" in page
     assert len(re.findall(r'name="job" value="\w+" disabled', page)) == 3
     assert 'href="/lens"' in page
 
@@ -211,7 +213,9 @@ def test_in_a_browser_steps_follow_what_is_done_and_what_is_being_typed_stays(
         page.goto(f"http://127.0.0.1:{listening.getsockname()[1]}/join#{access.codes.now.host}")
         page.locator("#job-table").wait_for()
         page.locator("#name-blue").fill("Änne")
-        table.shown["table"] = Step(True, ("Cards and board lie where the table says.",))
+        table.shown["table"] = Step(
+            True, ("The corner cards and the board are where the table file says.",)
+        )
         page.locator("[data-part=step-table] .state.is-good").wait_for()
         page.locator("#job-colours").click()
         page.wait_for_function("() => !document.querySelector('#job-colours').disabled")

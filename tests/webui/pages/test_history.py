@@ -64,7 +64,7 @@ def test_who_watches_sees_every_session_and_only_hosts_carry_one_away(watcher, l
 
 def test_a_log_that_is_not_there_yet_has_no_sessions(tmp_path):
     assert (
-        "Nothing was refereed yet."
+        "No sessions yet."
         in create_later_app(HistoryCache(tmp_path / "log.sqlite"))
         .test_client()
         .get("/sessions")
@@ -82,10 +82,11 @@ def test_every_moment_has_its_verdict_board_and_picture(pages, log):
     assert page.count('class="piece') == 9
     before = pages.get(f"/sessions/{boule.id}?at={target}").text
     assert (
-        "The green target stands." in re.search(r'id="verdict".*?</section>', before, re.DOTALL)[0]
+        "The green target is upright."
+        in re.search(r'id="verdict".*?</section>', before, re.DOTALL)[0]
     )
     assert 'class="piece' not in before
-    assert "No picture is kept." in before
+    assert "No picture was saved." in before
     start = pages.get(f"/sessions/{boule.id}?at=0").text
     assert "Before the first verdict" in start
     assert "Nothing had been ruled yet." in start
@@ -184,9 +185,9 @@ def test_votes_are_not_carried_away_while_the_session_goes_on(pages, log):
 
 def test_statistics_of_a_session(pages, log):
     page = pages.get(f"/sessions/{log[1].id}/statistics").text
-    assert "How near they throw" in page
+    assert "How close the throws land" in page
     assert "Anna &lt;A&gt;: median 57.5 mm of 1 throw;" in page
-    assert "Where they land about the target" in page
+    assert "Where throws land around the target" in page
     storm = pages.get(f"/sessions/{log[2].id}/statistics").text
     took = re.findall(r'at=\d+">([^<]+)</a> <span class="quiet">([^<]+)<', storm)
     assert took == [

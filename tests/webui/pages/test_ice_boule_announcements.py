@@ -83,7 +83,7 @@ def test_an_end_with_declared_sizes_is_played_from_panel_and_phones(panel):
     assert panel.says("yellow", player="yellow", line=True) == 409
     assert panel.says("blue", player="blue", line=True) < 300
     panel.throws("target green")
-    assert panel.state["turn"] == "Everybody says which size they throw: blue and yellow."
+    assert panel.state["turn"] == "Every player declares a size. Still to declare: blue and yellow."
     assert panel.buttons("yellow") == {
         *(f"Yellow throws {size} pieces" for size in ("small", "medium", "large")),
         "The target left the play area",

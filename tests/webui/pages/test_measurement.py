@@ -106,7 +106,7 @@ def test_what_cannot_be_measured_now_is_said_and_the_last_ranking_is_marked_as_s
     ruler.latest = film.seen[5]
     page = create_ruler_app(ruler).test_client().get("/").text
     assert "fiducial 2 is covered" in page
-    assert "As it was last measured." in page
+    assert "Last measurement." in page
 
 
 def test_without_a_target_there_is_nothing_to_rank(end, setup):

@@ -97,12 +97,12 @@ def test_before_the_first_picture_the_empty_table_is_drawn(client, session, live
     page = client.get("/").text
     assert 'class="ground"' in page
     assert 'class="piece' not in page
-    assert "No piece has been seen yet." in page
+    assert "No pieces detected yet." in page
     assert "Waiting for the camera&#39;s first picture." in page
 
 
 def test_a_camera_that_is_lost_leaves_the_table_of_the_last_ruling(client, live):
-    live.become(observation=None, status="camera lost", message="The camera is lost (no cable).")
+    live.become(observation=None, status="camera lost", message="Camera lost (no cable).")
     page = client.get("/").text
     assert page.count('class="piece') == 9
     assert "is-stale" in page
@@ -114,12 +114,12 @@ def test_what_is_wrong_with_the_program_is_told_until_it_has_ruled_again(client,
         return re.findall(r'<p class="notice" role="alert">([^<]+)</p>', client.get(path).text)
 
     full = (
-        "The log cannot be written (the disk is full: make room). The game waits, and goes on as"
-        " soon as it can."
+        "The log cannot be written (the disk is full: make room). The game is waiting and"
+        " continues as soon as possible."
     )
     failed = (
-        "The referee failed (KeyError) and began again from the log. Look whether the table is as"
-        " it is recorded."
+        "The referee failed (KeyError) and began again from the log. Check that the table"
+        " matches the record."
     )
     assert notices() == []
     live.become(status="stopped", message=full)
@@ -144,7 +144,7 @@ def test_an_open_question_is_asked_with_all_its_choices(client, session, questio
 
 def test_the_answer_that_a_button_points_at_is_marked(client, spectator, session, live, question):
     session.shown |= {"question": question, "phase": "asking"}
-    told = "The button points at answer 2 of 3: Yellow is nearer. Press rule to take it."
+    told = "The button selects answer 2 of 3: Yellow is nearer. Press rule to confirm."
     live.point_at(17, "yellow is nearer")
     [marked] = re.findall(
         r'<button[^>]*id="choice-[^>]*aria-current=true>(.*?)</button>', client.get("/").text

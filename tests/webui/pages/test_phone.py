@@ -174,7 +174,7 @@ def test_a_question_is_answered_by_whom_it_concerns(session, live, blue, app, as
     assert 'name="label" value="equal"' in blue.get("/play").text
     yellow = as_player(app, "yellow")
     page = yellow.get("/play").text
-    assert "Blue answers it, or the host." in page
+    assert "Blue or the host answers it." in page
     assert 'name="label"' not in page
     live.point_at(17, "equal")
     assert re.findall(

@@ -95,7 +95,7 @@ def press(browser, page, label):
             "zamboni_wars",
             ZAMBONI.format("move 4"),
             "red",
-            "Red ends where the move began",
+            "Red ends the move where it began",
             ["e2 N"],
         ),
         ("zamboni_wars", ZAMBONI.format("move 4"), "red", "Die 5", ["early red 5"]),
@@ -123,7 +123,7 @@ def test_a_phone_says_what_no_camera_sees(table, game, line, player, label, move
 
 def test_the_host_says_it_on_the_panel(table):
     session, host, _ = table("zamboni_wars", ZAMBONI.format("move 4"))
-    press(host, "/", "Red ends where the move began")
+    press(host, "/", "Red ends the move where it began")
     assert (
         session.view().verdicts[0].message
         == "Red ends where the move began. Red may fire at yellow or hold fire."

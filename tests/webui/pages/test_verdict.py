@@ -84,8 +84,8 @@ def test_the_host_s_tap_corrects_the_ruling_and_names_it(storm, as_host):
     assert isinstance(corrected, Corrected)
     assert (corrected.corrects, corrected.moves) == (2, (chosen,))
     assert "record 2" in corrected.message
-    assert "Record 4 took its place." in host.get("/ruling/2").text
-    assert buttons(host, 2, "moves")["As it was ruled before"] == "throw green c4-c5>c5"
+    assert "Replaced by record 4." in host.get("/ruling/2").text
+    assert buttons(host, 2, "moves")["As ruled before"] == "throw green c4-c5>c5"
 
 
 def test_a_player_s_tap_appeals_with_what_it_was_and_the_host_hears_it(storm, as_host, as_player):
@@ -155,7 +155,7 @@ def test_an_appeal_goes_from_a_phone_to_the_host_s_tap_and_into_the_log(storm, c
         phone.wait_for_url("**/play")
 
         host.locator(".appeal").get_by_text(message, exact=False).wait_for()
-        host.get_by_role("link", name="Open ruling 2 again").click()
+        host.get_by_role("link", name="Reopen ruling 2").click()
         host.locator(".seen img").wait_for()
         host.locator(".choices").get_by_text(message, exact=True).click()
         host.wait_for_url(f"{url}/")

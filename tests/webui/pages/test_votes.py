@@ -381,14 +381,14 @@ def test_an_objection_that_the_others_do_not_share_is_recorded_and_the_vote_kept
     newest = session.view().verdicts[0]
     assert (newest.code, newest.verdict) == ("icefloe.cleared", "accepted")
     assert newest.message.startswith(
-        "Blue says that red broke no commentary rule. Red keeps the vote."
+        "Blue says that red broke no commentary rule. Red keeps their vote."
     )
     assert vote(browsers["red"], "red", "3").status_code == 303
 
 
 def test_who_broke_the_rules_says_so_by_phone_and_the_host_for_anybody(tables):
     (session, browsers), _ = tables
-    press(browsers["red"], "Red broke the commentary rules, and nobody doubts it")
+    press(browsers["red"], "Red broke the commentary rules, and nobody disputes it")
     say(browsers["host"], "Yellow objects: blue broke the commentary rules")
     press(browsers["blue"], "Blue admits it")
     assert session.ledger.state.muted == ("red", "blue")

@@ -38,7 +38,7 @@ COMMANDS = {
         {"command": "answer", "question": 17, "label": "equal"},
         "host blue",
     ),
-    "blue throws no more": (
+    "blue stops throwing": (
         {"command": "hear", "said": {"player": "blue", "stop": True}},
         "host blue",
     ),
