@@ -585,7 +585,15 @@ class FuzzedBoule(OnTable):
             return table.with_thing(name, replace(table.things[name], pose="upright"))
         if "Take it away" in told and "extra" in table.things:
             return table.without("extra")
-        words = ("ake", "ut it back", "ut it right", "ut the pieces back", "show", "cannot be seen")
+        words = (
+            "ake",
+            "ut it back",
+            "ut it right",
+            "ut the pieces back",
+            "show",
+            "cannot be seen",
+            "target is hidden",
+        )
         if any(word in told for word in words) or type(verdict).__name__ == "Refused":
             return Table() if state.target is None else old
         return None

@@ -272,16 +272,16 @@ class FuzzedIcebreaker(OnTable):
         after = table
         for player, cell in re.findall(rf"(\w+)'s ship to {CELL}", told):
             after = self._put_ship(after, state, player.lower(), cell, chance)
-        for player, cell, _ in re.findall(rf"(\w+)'s ship of {CELL} stands on {CELL}\.", told):
+        for player, cell, _ in re.findall(rf"(\w+)'s ship from {CELL} is on {CELL}\.", told):
             after = self._put_ship(after, state, player.lower(), cell, chance)
-        for player, cell in re.findall(rf"(\w+)'s ship of {CELL} is missing\.", told):
+        for player, cell in re.findall(rf"(\w+)'s ship from {CELL} is missing\.", told):
             after = self._put_ship(after, state, player.lower(), cell, chance)
         if listed := re.search(r"Not seen on the board: (.*?)\. Put it there", told):
-            for player, cell in re.findall(rf"(\w+)'s ship of {CELL}", listed[1]):
+            for player, cell in re.findall(rf"(\w+)'s ship from {CELL}", listed[1]):
                 after = self._put_ship(after, state, player.lower(), cell, chance)
-        for colour, cell in re.findall(rf"A (\w+) ship too many stands on {CELL}\.", told):
+        for colour, cell in re.findall(rf"There is one (\w+) ship too many, on {CELL}\.", told):
             after = self._take_ship(after, colour, cell)
-        pattern = rf"A (\w+) ship stands on {CELL}, and (\w+)'s belongs on {CELL}\."
+        pattern = rf"A (\w+) ship stands on {CELL}, but (\w+)'s ship belongs on {CELL}\."
         for colour, cell, player, home in re.findall(pattern, told):
             after = self._take_ship(after, colour, cell)
             after = self._put_ship(after, state, player.lower(), home, chance)
@@ -297,7 +297,7 @@ class FuzzedIcebreaker(OnTable):
                     table = self._iced(table, cell, chance)
         for gone in re.findall(r"No iceberg belongs on ([^.]*)\.", told):
             table = self._bare(table, re.findall(CELL, gone))
-        for cell in re.findall(rf"The ship stands on {CELL}: take its iceberg away", told):
+        for cell in re.findall(rf"The ship is on {CELL}: take the iceberg there away", told):
             table = self._bare(table, [cell])
         for cell in re.findall(
             rf"The iceberg on {CELL} is gone: now move the ship.*put it back", told

@@ -486,7 +486,7 @@ class FuzzedIcefloe(OnTable):
         ):
             return old
         for name, place in re.findall(
-            rf"{PYRAMID} stood on {PLACE}, and a \w+ \w+ stands there now", told
+            rf"{PYRAMID} stood on {PLACE}, but now a \w+ \w+ stands there", told
         ):
             there = [n for n, one in after.things.items() if self._place(one.at_mm) == place]
             strange = [
@@ -498,8 +498,8 @@ class FuzzedIcefloe(OnTable):
         for colour, size, place in re.findall(rf"A (\w+) (\w) stands on {PLACE}", told):
             after = self._taken(after, colour, size, place)
         for name, place in [
-            *re.findall(rf"{PYRAMID} stood on {PLACE}, and stands on", told),
-            *re.findall(rf"{PYRAMID} is not seen on {PLACE}", told),
+            *re.findall(rf"{PYRAMID} stood on {PLACE} and is now on", told),
+            *re.findall(rf"{PYRAMID} cannot be seen on {PLACE}", told),
         ]:
             after = self._put_back(after, state, name, place, chance)
         for name in re.findall(rf"{PYRAMID} is off the pond: move it, or put it back", told):
@@ -522,14 +522,16 @@ class FuzzedIcefloe(OnTable):
             tiles[place] = True
         for places in re.findall(r"A tile lies on ([a-e][1-5])\.", told):
             tiles[places] = False
-        for places in re.findall(r"(?:A tile seems to lie on|No tile belongs on) ([^.,]*)", told):
+        for places in re.findall(
+            r"(?:There seems to be a tile on|No tile belongs on) ([^.,]*)", told
+        ):
             tiles |= dict.fromkeys(re.findall(PLACE, places), False)
         for listed in re.findall(r"Missing: ([^.]*)\.", told):
             tiles |= dict.fromkeys(
                 (place for _, place in re.findall(rf"{TILE} on {PLACE}", listed)), True
             )
         table = table if tiles == table.tiles else replace(table, tiles=tiles)
-        for tile in re.findall(rf"take {TILE} off with all that stands on it", told):
+        for tile in re.findall(rf"take {TILE} off with everything on it", told):
             table = self._off_with(state, table, tile)
         for tile in re.findall(rf"the torch bearer, removes {TILE}\.", told):
             floe = state.board.of(tile)
@@ -547,12 +549,12 @@ class FuzzedIcefloe(OnTable):
     def _placed_right(self, table: Table, told: str, old: Table) -> Table:
         """What is placed wrongly is taken back, all of it; people do not sort it out one by one."""
         words = (
-            "Pyramids that were placed",
+            "Some placed pyramids",
             "does not belong there",
             "too early",
             "Not seen on the pond",
             "is left to",
-            "Make a correction",
+            "Put it right",
         )
         return old if any(word in told for word in words) else table
 

@@ -533,7 +533,7 @@ class FuzzedStorm(OnTable):
             or "is thrown again" in told
         ):
             return table.without("thrown")
-        words = ("ack", "Make a correction", "put right", "Take")
+        words = ("ack", "Put it right", "Replace", "Take")
         if any(word in told for word in words):
             return Table() if state.round_over or state.thrown == 0 else old
         if isinstance(getattr(verdict, "tried", None), tuple):

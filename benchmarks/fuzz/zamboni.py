@@ -412,23 +412,23 @@ class FuzzedZamboni(OnTable):
         if "no roll is known" in told:
             player = state.to_move if isinstance(state.phase, Rolling) else state.follower
             after = self._put_back(after, player, state.left[player])
-        if "die was not told" in told:  # nobody rolled: what was taken is put back
+        if "die was not announced" in told:  # nobody rolled: what was taken is put back
             for player, nest in state.left.items():
                 after = self._layered(after, player, nest.layers, Random(0)) or after
         return None if after is table else after
 
     def _orders(self, state: State, told: str) -> Iterator[Callable[[Table], Table | None]]:
-        nests = re.findall(rf"(\w+)'s (\w+) nest on {SPACE}, looking {FACING}", told)
+        nests = re.findall(rf"(\w+)'s (\w+) nest on {SPACE}, facing {FACING}", told)
         nests += [
             (player, LAYER_SIZES[state.left[player.lower()].layers], space, facing)
             for player, space, facing in [
                 *re.findall(
-                    rf"(\w+)'s Zamboni lies on \w+, looking \w+, and belongs on {SPACE}, looking"
+                    rf"(\w+)'s Zamboni is on \w+, facing \w+, but belongs on {SPACE}, facing"
                     rf" {FACING}",
                     told,
                 ),
-                *re.findall(rf"(\w+)'s \(it lay on {SPACE}, looking {FACING}\)", told),
-                *re.findall(rf"Lay (\w+)'s Zamboni on {SPACE} again, looking {FACING}", told),
+                *re.findall(rf"(\w+)'s \(it was on {SPACE}, facing {FACING}\)", told),
+                *re.findall(rf"Lay (\w+)'s Zamboni on {SPACE} again, facing {FACING}", told),
             ]
         ]
         for player, size, space, facing in nests:
@@ -442,14 +442,14 @@ class FuzzedZamboni(OnTable):
             )
         for player in re.findall(r"A \w+ nest lies on \w+, where (\w+)'s belongs", told):
             yield partial(self._exchanged, player=player, zamboni=state.left[player])
-        for colour, size, space in [
-            *re.findall(rf"A (\w+) (\w+) piece too many lies on {SPACE}", told),
+        for size, colour, space in [
+            *re.findall(rf"There is an extra (\w+) (\w+) piece on {SPACE}", told),
             *re.findall(rf"Take the (\w+) (\w+) piece on {SPACE} off the board", told),
         ]:
             yield partial(self._taken, colour=colour, size=size, space=space)
         for player in re.findall(r"Lay (\w+)'s Zamboni flat", told):
             yield partial(self._flat, state=state, player=player)
-        if "cover die" in told:
+        if "cover die" in told or "Not seen: the cover dice" in told:
             yield partial(self._dice_put_back, state=state)
 
     def _put_back(self, table: Table, player: str, zamboni: Zamboni) -> Table | None:

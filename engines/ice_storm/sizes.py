@@ -123,7 +123,7 @@ def exchanged(look: TableMatch) -> OutOfSync | None:
     )
     message = sentences(
         msg("All pieces in a game have the same size."),
-        msg("Replace any piece of another size with the right one."),
+        msg("Take away every piece of another size, and put the right one in its place."),
     )
     return OutOfSync(
         code=CODE,

@@ -619,7 +619,7 @@ def _by_a_throw_that_nobody_sees(look: TableMatch, player: str) -> Verdict:
     ]
     choices += [*by_the_last_throw(look), NOT_SO]
     message = msg(
-        "Did {player} throw off the board and knock {pieces} off?", pieces=gone, player=player
+        "Did {player}'s throw leave the board and knock {pieces} off?", pieces=gone, player=player
     )
     return Ambiguous(
         code="storm.unseen",

@@ -678,7 +678,7 @@ def _what(state: State, move: Decision | Selection | Torch | Penalty | Objection
                 if count
             ]
             return msg(
-                "{player} scores on {cell}: {text}.",
+                "{player} chooses {cell} to score: {text}.",
                 player=move.player,
                 cell=move.tile,
                 text=all_of(brings or [phrase("nobody scores")]),

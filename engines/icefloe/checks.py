@@ -169,8 +169,13 @@ def slide(state: State, move: Slide) -> Violation | None:
         own = {
             under.place
             for pyramid in state.pyramids(state.mover or "")
-            if (under := state.board.under(pyramid))
+            if (under := state.board.under(pyramid)) and slides(state, under.place)
         }
+        may = (
+            msg("A tile may slide from {cells}.", cells=any_of(sorted(own)))
+            if own
+            else msg("None of {player}'s tiles has room to slide.", player=state.mover)
+        )
         message = sentences(
             msg(
                 "{player} cannot slide {cell} on {cell2}, because there is no {colour}"
@@ -180,7 +185,7 @@ def slide(state: State, move: Slide) -> Violation | None:
                 cell2=origin,
                 colour=state.mover,
             ),
-            msg("A tile may slide from {cells}.", cells=any_of(sorted(own))),
+            may,
         )
         return Violation("icefloe.slide.pyramid", MOVING, message)
     return None if target in slides(state, origin) else _no_slide(state, move, floe.tile)

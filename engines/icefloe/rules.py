@@ -111,7 +111,7 @@ _TIMES: dict[type[Move], tuple[str, tuple[str, ...], str, Message]] = {
         "icefloe.score.time",
         ("score",),
         checks.SCORING,
-        msg("Players score after tiles were removed, once everybody has borne the torch."),
+        msg("Players score after tiles were removed, in rounds that count."),
     ),
     Torch: (
         "icefloe.torch.time",

@@ -107,7 +107,7 @@ def test_colours_that_were_learned_are_read_and_the_table_before_is_kept(table: 
         "--picture", table.picture("one-of-each.png", in_a_row(ORDER)), "--order", ",".join(ORDER)
     )
     assert (code, err) == (0, "")
-    assert "table.json: written. The table before is" in out
+    assert "table.json: written. The previous table is in" in out
     assert (table.folder / "table.json.bak").read_bytes() == before
     learned = {
         one.colour: np.array(one.light)
@@ -145,8 +145,8 @@ def test_close_colours_are_named(table: Table) -> None:
         for line in " ".join(out.split()).split(". ")
         if "orange and red" in line or "red and orange" in line
     ]
-    assert "are close here" in line
-    assert "of 100 pieces would be taken for the other" in line
+    assert "look alike here" in line
+    assert "of 100 pyramids would be mistaken for the other" in line
     assert load_table(table.folder / "table.json").learned_colours == ()
 
 
@@ -200,13 +200,13 @@ def test_a_folder_is_a_camera(table: Table) -> None:
         (
             in_a_row(("blue", "blue", "yellow", "red")),
             ("blue", "orange", "yellow", "red"),
-            "orange by that, looks blue",
+            "should be orange and looks blue",
         ),
-        (in_a_row(("yellow", "orange", "blue", "red")), ORDER, "by that, looks"),
+        (in_a_row(("yellow", "orange", "blue", "red")), ORDER, "should be blue and looks orange"),
         (
             in_a_row(ORDER),
             ("blue", "yellow", "red"),
-            "expected one piece of each of 3 colours (blue, yellow, red) on the board, saw 4",
+            "expected one pyramid of each of 3 colours (blue, yellow, red) on the board, found 4",
         ),
         (
             in_a_row(ORDER),
@@ -221,7 +221,7 @@ def test_a_folder_is_a_camera(table: Table) -> None:
         (
             tuple(piece(c, 200.0 + 4 * k, 80.0 + 90 * k, 0.0) for k, c in enumerate(ORDER)),
             ORDER,
-            "lie one behind the other",
+            "are one behind the other",
         ),
     ],
     ids=[

@@ -138,7 +138,7 @@ def test_what_is_known_of_a_table_is_told(make, images):
     assert (
         steps["table"].message[0] == "The corner cards and the board are where the table file says."
     )
-    assert steps["table"].message[1].startswith("A gap is read to ± 0.")
+    assert steps["table"].message[1].startswith("Gaps are accurate to ± 0.")
     assert table.jpeg().startswith(b"\xff\xd8")
 
 
@@ -231,7 +231,7 @@ def test_a_camera_that_is_lost_is_told_and_what_was_wanted_of_it_ends(make, imag
     watch(film, table)
     told = next(steps for steps in lost if steps["camera"].good is False)
     assert "no cable" in told["camera"].message[1]
-    assert "the camera is lost" in told["table"].refusal
+    assert "camera lost" in told["table"].refusal
 
 
 def test_one_thing_after_the_other(make, images):
@@ -239,7 +239,7 @@ def test_one_thing_after_the_other(make, images):
     table = make(film)
     table.wish("lens")
     assert table.steps()["lens"].doing
-    with pytest.raises(InputError, match="one thing after the other"):
+    with pytest.raises(InputError, match="another job is running"):
         table.wish("colours")
     table.stop()
     table.run()

@@ -70,7 +70,7 @@ def test_the_list_says_what_is_wrong_with_each_part_once(rinkside):
     (line,) = [line for line in message.splitlines() if "not-there'" in line]
     assert line.startswith(
         "lamps, dice: hardware.lamps.device: expected a serial port of this machine, got"
-        " '/dev/not-there', which is not there"
+        " '/dev/not-there', which does not exist"
     )
     assert "die: 5" in message
 
@@ -115,8 +115,8 @@ def test_the_list_asks_a_strip_who_it_is(rinkside, wled, monkeypatch):
     code, message = rinkside("hardware", "list", settings=settings.replace("93", "94"))
     assert code == 1
     assert (
-        "lamps: hardware.lamps.leds: expected 100 lamps or less, as WLED has, those of dice"
-        " included, got 101" in message
+        "lamps: hardware.lamps.leds: expected at most 100 lamps (WLED has that many, dice"
+        " included), got 101" in message
     )
     monkeypatch.setattr(hardware.time, "sleep", lambda _: None)
     code, message = rinkside("hardware", "list", settings=settings)
@@ -156,13 +156,13 @@ HELLO = {
         (
             'lamps = { kind = "board", players = 3 }',
             {},
-            "lamps: hardware.lamps.players: expected 2 or less, as the board has 3 lamps, got 3",
+            "lamps: hardware.lamps.players: expected at most 2, because the board has 3 lamps, got 3",
         ),
         ('dice = { kind = "board" }', {}, "a board with 1 die"),
         (
             'dice = { kind = "board", count = 2 }',
             {},
-            "dice: hardware.dice.count: expected 1 or less, as the board has, got 2",
+            "dice: hardware.dice.count: expected at most 1, the number that the board has, got 2",
         ),
         ('buttons = { kind = "board" }', {}, "a board with die, next"),
         ('buzzer = { kind = "board" }', {}, "a board with a buzzer"),
@@ -174,7 +174,7 @@ HELLO = {
         (
             'buzzer = { kind = "board" }',
             {"hello": "other/1"},
-            "buzzer: hardware.board: expected a board that answers, got none at '",
+            "buzzer: hardware.board: expected an answer from the board at '",
         ),
     ],
 )
@@ -192,7 +192,7 @@ def test_bad_settings_are_one_line(rinkside):
     )
     assert (code, message.count("\n")) == (2, 1)
     assert message.startswith(
-        "rinkside: rinkside.toml: hardware.buzzer.pin: expected a GPIO of the header, 2 to 27"
+        "rinkside: rinkside.toml: hardware.buzzer.pin: expected a GPIO number from 2 to 27"
     )
 
 
@@ -258,9 +258,7 @@ def test_every_button_that_a_board_says_it_has_is_tried(rinkside, plugged, monke
     monkeypatch.setattr(hardware.time, "sleep", lambda _: None)
     code, message = rinkside("hardware", "check", settings=settings)
     assert (code, message.count("\n")) == (2, 1)
-    assert message.startswith(
-        "rinkside: hardware.board: expected a board that answers, got none at "
-    )
+    assert message.startswith("rinkside: hardware.board: expected an answer from the board at ")
 
 
 def test_buttons_and_lamps_on_pins_are_tried_one_by_one(rinkside, monkeypatch):
@@ -323,7 +321,9 @@ def test_every_wire_of_every_lamp_on_pins_is_tried(rinkside, monkeypatch):
 def test_there_must_be_something_to_try(rinkside):
     code, message = rinkside("hardware", "check", settings="")
     assert code == 2
-    assert message.endswith("rinkside.toml: hardware: expected something to try, got no part\n")
+    assert message.endswith(
+        "rinkside.toml: hardware: expected at least one part to test, got none\n"
+    )
 
 
 def test_a_strip_that_goes_the_other_way_round_is_found_out(rinkside, wled, monkeypatch):
@@ -414,4 +414,4 @@ def test_the_program_of_a_board_is_written_under_the_name_that_its_tools_ask_for
         assert (code, name in message) == (0, True)
         assert known in (tmp_path / board / name).read_text()
     code, message = rinkside("hardware", "firmware", "pico", str(tmp_path / "pico"))
-    assert (code, "main.py" in message, "exists already" in message) == (2, True, True)
+    assert (code, "main.py" in message, "already exists" in message) == (2, True, True)

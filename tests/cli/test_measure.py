@@ -161,9 +161,8 @@ def test_a_clear_lead_with_points_in_doubt_says_both(rinkside: Table) -> None:
             piece("green", EDGE_MM + 30.1, 152),
         ),
     )
-    assert (
-        "red leads, but how many points that makes is too close to call: #2 red and #3 green"
-        in " ".join(result.stdout.split())
+    assert "red leads, but the points are too close to call: #2 red and #3 green" in " ".join(
+        result.stdout.split()
     )
 
 

@@ -329,7 +329,9 @@ def test_a_second_demo_on_the_same_log_is_refused(
     demo.stdout.readline()
     result = run("demo", "--port", "0", "--data", tmp_path)
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
-    assert f"log.sqlite: another Rinkside (process {demo.pid}) is writing this log" in result.stderr
+    assert (
+        f"log.sqlite: another Rinkside (process {demo.pid}) is writing to this log" in result.stderr
+    )
     assert "--data FOLDER" in result.stderr
 
 
@@ -419,7 +421,7 @@ def test_a_referee_that_fails_goes_on_and_the_panel_tells(tmp_path: Path) -> Non
         assert process.stderr is not None
         line = process.stderr.readline()
         assert line.startswith(
-            "rinkside: the referee failed (KeyError: 'no such piece', <string>:7) and begins again"
+            "rinkside: the referee failed (KeyError: 'no such piece', <string>:7) and restarts"
             " from the log"
         )
         seen = (json.loads(sent(f"{url}/api/v1/state", code)) for _ in range(100_000))
@@ -439,11 +441,11 @@ def test_a_referee_that_fails_again_and_again_is_halted_and_the_panel_stays(tmp_
         assert process.stderr is not None
         lines = [process.stderr.readline() for _ in range(3)]
         assert (
-            "failed 3 times within a minute (KeyError: 'no such piece') and was halted" in lines[2]
+            "failed 3 times within a minute (KeyError: 'no such piece') and has stopped" in lines[2]
         )
         live = json.loads(sent(f"{url}/api/v1/state", code))["live"]
         assert live["status"] == "ended"
-        assert "was halted" in live["said"]
+        assert "has stopped" in live["said"]
     finally:
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=WAIT_S)
@@ -501,7 +503,7 @@ def test_nobody_but_rinkside_says_what_is_wrong_with_pictures_and_films(tmp_path
     damaged = zeroed(film(tmp_path / "game.mp4", frames=60), 0.4, 0.5)
     refereed = run("referee", *table, "--camera", f"video:{damaged}", "--players", "red,blue")
     assert (refereed.returncode, len(refereed.stderr.splitlines())) == (3, 1), refereed.stderr
-    assert "game.mp4: expected 60 pictures, as the film says, could read" in refereed.stderr
+    assert "game.mp4: expected 60 pictures, as the video says, could read only" in refereed.stderr
     photo = tmp_path / "photo.jpg"
     photo.write_bytes(jpeg()[:-90] + jpeg()[-2:])
     measured = run("observe", photo, *table)

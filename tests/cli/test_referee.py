@@ -105,7 +105,7 @@ def test_a_film_cut_short_is_refereed_to_its_end_and_ends_with_exit_code_3(folde
     done = CliRunner().invoke(main, [*words, "--camera", f"video:{whole}"])
     assert (done.exit_code, done.stderr, len(done.stdout.splitlines())) == (0, "", 4)
     short = cut(film(folder / "short.avi", "MJPG", frames=20, size=(64, 64), rate=4.0), 0.65)
-    message = "short.avi: expected 20 pictures, as the film says, could read "
+    message = "short.avi: expected 20 pictures, as the video says, could read only "
     in_words = CliRunner().invoke(main, [*words, "--camera", f"video:{short}"])
     assert in_words.exit_code == 3
     assert in_words.stdout.splitlines() == done.stdout.splitlines()[:2]
@@ -166,7 +166,8 @@ def test_a_referee_that_fails_again_and_again_ends_with_exit_code_2(
     *failed, halted = result.stderr.splitlines()
     assert len(failed) == 2
     assert (
-        "failed 3 times within a minute (ZeroDivisionError: no such table) and was halted" in halted
+        "failed 3 times within a minute (ZeroDivisionError: no such table) and has stopped"
+        in halted
     )
     with LogReader(folder / "log.sqlite") as log:
         assert [type(record.event).__name__ for record in log.records()] == [

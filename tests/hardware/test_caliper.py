@@ -97,8 +97,10 @@ def test_a_calliper_at_another_speed_is_told_of_until_it_is_understood(measuring
     double.say(b"\x86\xf8\x00\xe6\r")
     while not device.trouble:
         assert running("calliper")
-    assert device.trouble.startswith(f"{double.path}: it sends what is no length, such as ")
-    assert device.trouble.endswith("is its speed the one in the settings?")
+    assert device.trouble.startswith(
+        f"{double.path}: it sends something that is not a length, such as "
+    )
+    assert device.trouble.endswith("; does its speed match the settings?")
     double.say(b"12.5\r")
     assert told.get(timeout=20).mm == 12.5
     assert device.trouble == ""

@@ -151,7 +151,7 @@ def test_no_permission_on_the_pins_says_what_to_do(lgpio, monkeypatch, tmp_path,
         open_pins("lgpio")
     assert (
         str(caught.value)
-        == "hardware.pins: expected pins that lgpio can use, but it says: can not open gpiochip;"
+        == "hardware.pins: expected pins that lgpio can use, but it reports: can not open gpiochip;"
         f" {what}"
     )
 
@@ -162,7 +162,7 @@ def test_a_folder_of_lgpio_that_is_not_there_is_named(lgpio, monkeypatch):
     with pytest.raises(
         InputError,
         match=(
-            r"but it says: can not create pipe; set LG_WD to a folder that may be written to, it is"
+            r"but it reports: can not create pipe; set LG_WD to a writable folder, now it is"
             r" '/not/there'$"
         ),
     ):

@@ -82,7 +82,7 @@ def test_a_lost_device_is_opened_again_and_goes_on_with_the_scene_of_now(slow, m
     class Weak(Slow):
         def step(self, scene, since_ms):
             if lost.is_set():
-                raise DeviceLost("tty0: it is gone")
+                raise DeviceLost("tty0: connection lost")
             super().step(scene, since_ms)
 
     weak = Weak()
@@ -147,7 +147,7 @@ def test_a_strip_that_was_unplugged_comes_back_in_the_right_state(
     pump_until(wled, lambda: any(rgb[0] > 100 for rgb in wled.firmware.pixels))
     wled.unplug()
     shown.show(BLUE)
-    while "gone" not in shown.trouble and "not there" not in shown.trouble:
+    while "connection lost" not in shown.trouble and "does not exist" not in shown.trouble:
         assert running("lamps")
     wled.plug()
     pump_until(wled, lambda: any(rgb[2] > 100 for rgb in wled.firmware.pixels))
@@ -168,7 +168,7 @@ def test_a_strip_that_plays_presets_comes_back_in_the_right_state(wled, pump_unt
     pump_until(wled, lambda: wled.firmware.states and wled.firmware.states[-1].get("ps") == 3)
     wled.unplug()
     shown.show(Cue("refused"))
-    while "gone" not in shown.trouble and "not there" not in shown.trouble:
+    while "connection lost" not in shown.trouble and "does not exist" not in shown.trouble:
         assert running("lamps")
     wled.plug()
     pump_until(wled, lambda: wled.firmware.states)
@@ -222,7 +222,7 @@ def test_a_strip_that_never_reads_is_lost_and_comes_back_when_it_does(
         )
     )
     shown.show(RED)
-    while "takes nothing" not in shown.trouble:
+    while "no longer accepts data" not in shown.trouble:
         assert running("lamps")
     shown.show(BLUE)
     pump_until(wled, lambda: any(rgb[2] > 100 for rgb in wled.firmware.pixels))

@@ -78,8 +78,8 @@ def test_a_board_may_take_its_time_to_start_but_not_for_ever(plugged, monkeypatc
     link = Link(lambda: open_port(str(double.path), microcontroller.BAUD, "hardware.board"))
     while not link.trouble:
         assert running("board")
-    assert link.trouble == f"{double.path}: no board answers: is its program on it?"
-    with pytest.raises(DeviceLost, match="no board answers"):
+    assert link.trouble == f"{double.path}: the board does not answer; is its program installed?"
+    with pytest.raises(DeviceLost, match="the board does not answer"):
         BoardLamps(link, 2).step(SCENE, 0)
     link.close()
 

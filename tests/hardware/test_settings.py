@@ -84,8 +84,8 @@ def test_a_rig_of_fakes(outline):
         },
     )
     assert rig.troubles == {}
-    rig.lamps.trouble = "it is gone"
-    assert rig.troubles == {"lamps": "it is gone"}
+    rig.lamps.trouble = "connection lost"
+    assert rig.troubles == {"lamps": "connection lost"}
     rig.close()
     assert rig.lamps.closed
 
@@ -124,7 +124,7 @@ def test_what_is_wrong_leaves_nothing_open(outline, wled):
         InputError,
         match=(
             r"^hardware\.calliper\.device: expected a serial port of this machine, got"
-            r" '/dev/not-there', which is not there"
+            r" '/dev/not-there', which does not exist"
         ),
     ):
         opened(outline, lamps=lamps, calliper={"kind": "serial", "device": "/dev/not-there"})
@@ -132,8 +132,8 @@ def test_what_is_wrong_leaves_nothing_open(outline, wled):
     with pytest.raises(
         InputError,
         match=(
-            r"^hardware\.lamps\.device: expected a port that is free, got .*, which another program"
-            r" uses"
+            r"^hardware\.lamps\.device: expected a free port, got .*, which another program"
+            r" is using"
         ),
     ):
         opened(outline, lamps=lamps)
@@ -156,7 +156,7 @@ def test_no_permission_says_what_to_do(outline, monkeypatch):
     with pytest.raises(
         InputError,
         match=(
-            r"^hardware\.board: expected a port that may be used, got '/dev/ttyACM0': no"
+            r"^hardware\.board: expected a port that you may use, got '/dev/ttyACM0': no"
             r" permission; run: sudo usermod -aG dialout"
         ),
     ):
@@ -174,7 +174,7 @@ def test_two_names_of_one_port_are_one_port(tmp_path):
         InputError,
         match=(
             r"hardware\.board: expected a port of its own, got '.*USB0', which"
-            r" hardware\.calliper\.device uses already"
+            r" hardware\.calliper\.device already uses"
         ),
     ):
         parse_settings({"hardware": table}, "rinkside.toml")
@@ -185,6 +185,6 @@ def test_a_file_is_no_port(outline, tmp_path):
     assert stat.S_ISREG((tmp_path / "file").stat().st_mode)
     with pytest.raises(
         InputError,
-        match=r"^hardware\.lamps\.device: expected a serial port \(there are: .*\), got .*ioctl",
+        match=r"^hardware\.lamps\.device: expected a serial port \(available: .*\), got .*ioctl",
     ):
         opened(outline, lamps={"kind": "wled", "device": str(tmp_path / "file"), "leds": 93})

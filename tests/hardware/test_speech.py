@@ -60,7 +60,7 @@ def test_what_could_not_be_said_is_told_until_something_was(install):
     voice.say("Blue leads.")
     os.waitid(os.P_PID, int(hear()[0]), os.WEXITED | os.WNOWAIT)
     voice.close()
-    assert "ended with 1" in voice.trouble
+    assert "failed with exit code 1" in voice.trouble
 
 
 def test_a_program_that_is_gone_is_told(install, tmp_path):

@@ -483,7 +483,9 @@ class FakeSession:
 
     def alternatives(self, seq: int) -> tuple[Choice, ...]:
         if seq not in (12, 14, 16):
-            raise InputError(f"record {seq} is no ruling of this game, so it cannot be corrected")
+            raise InputError(
+                f"record {seq} is not a ruling of this game, so it cannot be corrected"
+            )
         return (
             Choice(label="Blue's piece is on the target", moves=("throw blue large 0",)),
             Choice(label="Nothing happened that counts"),

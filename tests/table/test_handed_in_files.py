@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -63,14 +64,14 @@ def test_a_file_of_a_gigabyte_is_refused_unread(
     read, path = handed
     path.touch()
     os.truncate(path, 1 << 30)  # takes no room on the disk
-    assert "at most, got a larger file" in refused(read, path)
+    assert re.search(r", at most [\w.]+ \w+, got a larger file", refused(read, path))
 
 
 def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path) -> None:
     """What /proc and the like say of a size is no promise."""
     path = tmp_path / "table.json"
     path.write_bytes(b" " * 11)
-    with pytest.raises(InputError, match="at most, got a larger file"):
+    with pytest.raises(InputError, match="at most .*, got a larger file"):
         read_bytes(path, "a file", 10)
     assert read_bytes(path, "a file", 11) == b" " * 11
 
@@ -160,7 +161,7 @@ def test_names_and_values_of_a_table_are_quoted_shortly(size: int, tmp_path: Pat
 )
 def test_json_has_32_lists_or_objects_inside_each_other_at_most(text: str) -> None:
     assert parse_json("[" * 32 + "]" * 32, "it") is not None
-    with pytest.raises(InputError, match="lists or objects inside each other"):
+    with pytest.raises(InputError, match="nested lists or objects"):
         parse_json(text, "it")
 
 
@@ -172,7 +173,7 @@ def test_json_has_32_lists_or_objects_inside_each_other_at_most(text: str) -> No
         ('{"a": -Infinity}', "a: expected a finite number, got -inf"),
         (
             '{"a": 9007199254740993}',
-            "a: expected a number up to 9007199254740992, got one of 54 bits",
+            "a: expected a number up to 9007199254740992, got one with 54 bits",
         ),
         ("1" * 5000, "expected JSON: Exceeds the limit"),
     ],
@@ -185,18 +186,21 @@ def test_numbers_of_json_are_bounded(text: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("a = " + "[" * 33 + "]" * 33, "32 lists or objects inside each other at most"),
+        ("a = " + "[" * 33 + "]" * 33, "at most 32 levels of nested lists or objects"),
         ("a = " + "[" * 100_000, "expected TOML"),
         ("a = " + "{a = " * 100_000, "expected TOML"),
-        ("a = 0x" + "f" * 5000, "expected a number up to 9007199254740992, got one of 20000 bits"),
+        (
+            "a = 0x" + "f" * 5000,
+            "expected a number up to 9007199254740992, got one with 20000 bits",
+        ),
         ("a = " + "1" * 5000, "expected TOML: Exceeds the limit"),
         ("a = inf", "a: expected a finite number, got inf"),
-        (".".join("a" * 100_000) + " = 1", "expected TOML: a key has 15 parts at most"),
+        (".".join("a" * 100_000) + " = 1", "expected TOML: a key has at most 15 parts"),
         (
             "[" + " . ".join(["'a'", '"\\""', "b"] * 30_000) + "]",
-            "expected TOML: a key has 15 parts at most",
+            "expected TOML: a key has at most 15 parts",
         ),
-        ("x = {" + ".".join("a" * 16) + " = 1}", "expected TOML: a key has 15 parts at most"),
+        ("x = {" + ".".join("a" * 16) + " = 1}", "expected TOML: a key has at most 15 parts"),
     ],
 )
 def test_toml_is_bounded_in_depth_numbers_and_parts_of_keys(text: str, says: str) -> None:
@@ -253,7 +257,7 @@ def test_a_thousand_markers_with_one_id_are_refused_at_once(tmp_path: Path) -> N
     marker = good["fiducials"]["markers"][0]
     path = tmp_path / "table.json"
     for count, says in (
-        (1000, "markers[1].id: expected an id of its own"),
+        (1000, "markers[1].id: expected a unique id"),
         (1001, "markers: expected a list of 1000 or less"),
     ):
         path.write_text(json.dumps(good | {"fiducials": {"markers": [marker] * count}}))
@@ -319,12 +323,11 @@ def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
     check_output(other, photo, None)
     for out in (photo, link, tmp_path / "hard.png", tmp_path / "." / "photo.png"):
         with pytest.raises(
-            InputError,
-            match=r"expected another file to write than .*photo\.png, which is read for it",
+            InputError, match=r"expected an output file other than .*photo\.png, which is an input"
         ):
             check_output(out, None, photo)
     for nowhere in (tmp_path, tmp_path / "none" / "out.png"):
-        with pytest.raises(InputError, match="expected the name of a file in a folder that exists"):
+        with pytest.raises(InputError, match="expected the name of a file in an existing folder"):
             check_output(nowhere)
 
 

@@ -102,7 +102,7 @@ def test_what_is_no_message_is_refused(document):
 
 def test_parts_are_joined_and_empty_ones_left_out():
     moved = msg("it moved {pieces}", pieces=["red1"])
-    assert phrases("", moved, "so it was") == "red1 was moved; so it was"
+    assert phrases("", moved, "so it was") == "it moved red1; so it was"
     assert sentences("", NOTHING, moved) == moved
     assert msg("Is it {colours}?", colours=any_of(["red", "blue", "green"], "colour")) == (
         "Is it red, blue or green?"
@@ -140,16 +140,18 @@ def test_an_error_keeps_its_message_and_shows_no_character_that_does_not_print()
     error = InputError(msg("camera {path} not found; plug it in", path="video\n0\x1b[2J"))
     assert str(error) == "camera video 0 [2J not found; plug it in"
     assert error.message == str(error)
-    assert translated(error.message, "de") == "Kamera video 0 [2J ist nicht da; einstecken"
+    assert translated(error.message, "de") == "Kamera video 0 [2J nicht gefunden; einstecken"
     outer = InputError(msg("{spec}: {text}", spec="v4l2:0", text=error.message))
     assert str(outer) == f"v4l2:0: {error}"
-    assert translated(outer.message, "de") == "v4l2:0: Kamera video 0 [2J ist nicht da; einstecken"
+    assert (
+        translated(outer.message, "de") == "v4l2:0: Kamera video 0 [2J nicht gefunden; einstecken"
+    )
     assert isinstance(outer, ValueError)
 
 
 def test_what_went_wrong_unexpectedly_is_named_with_its_kind():
     lost = CameraLost(msg("it sends no more pictures"))
     assert error_summary(lost) == "CameraLost: it sends no more pictures"
-    assert translated(error_summary(lost), "de") == "CameraLost: sie gibt keine Bilder mehr"
+    assert translated(error_summary(lost), "de") == "CameraLost: sie sendet keine Bilder mehr"
     assert error_summary(KeyError()) == "KeyError"
     assert error_summary(OSError("no\tdevice")) == "OSError: no device"

@@ -78,14 +78,8 @@ NO_TABLES = {
         b"\xff\xd8\xff\xe0\x00\x10JFIF",
         "expected a JSON file, but it cannot be read (it is not text)",
     ),
-    "nested lists": (
-        b"[" * 100_000,
-        "expected JSON, got lists or objects inside each other without end",
-    ),
-    "nested objects": (
-        b'{"a":' * 100_000,
-        "expected JSON, got lists or objects inside each other without end",
-    ),
+    "nested lists": (b"[" * 100_000, "expected JSON, got endlessly nested lists or objects"),
+    "nested objects": (b'{"a":' * 100_000, "expected JSON, got endlessly nested lists or objects"),
     "an endless number": (b'{"format": ' + b"1" * 5000 + b"}", "expected JSON: "),
 }
 
@@ -358,7 +352,7 @@ def test_a_piece_set_that_cannot_be_read(
         load_table(tmp_path / "table.json")
     assert (
         message(error)
-        == f"table.json: game.pieces: {tmp_path / 'tiny.toml'}: expected a file of piece sizes, but"
+        == f"table.json: game.pieces: {tmp_path / 'tiny.toml'}: expected a file of pyramid sizes, but"
         f" it cannot be read ({reason})"
     )
 

@@ -193,14 +193,14 @@ def test_only_numbers_get_a_decimal_comma(client, live):
     again = msg("The game is waiting; trying again in {mm} s.", mm="2.5")
     live.become(message=sentences(lost, again))
     german = client.get("/", headers={"Accept-Language": "de"}).text
-    assert "Die Kamera ist verloren (no answer of 192.168.1.20)." in german
+    assert "Kamera verloren (no answer of 192.168.1.20)." in german
     assert "Das Spiel wartet; neuer Versuch in 2,5 s." in german
 
 
 def test_a_refusal_is_in_the_language_of_the_page(client):
     page = client.get("/ruling/99999", headers={"Accept-Language": "de", "Accept": "text/html"})
     assert page.status_code == 404
-    assert "Eintrag 99999 ist keine der neuesten Entscheidungen dieser Sitzung." in page.text
+    assert "Eintrag 99999 gehört nicht zu den neuesten Entscheidungen dieser Sitzung." in page.text
     assert '<span lang="en">' not in page.text
 
 
@@ -254,7 +254,7 @@ def test_the_caller_speaks_the_language_of_the_page(client, session):
     assert called("es")[1] == "es"
     assert called("en") == ("Call 16.", "en")
     session.shown["verdicts"][0] |= {"kind": "undone", "said": "players undid record 14."}
-    assert called("de") == ("Das ist zurückgenommen.", "de")
+    assert called("de") == ("Das wurde zurückgenommen.", "de")
     session.shown["verdicts"][0] |= {"kind": "ruled", "said": "Never seen before."}
     assert called("de") == ("Call 16.", "en")
 

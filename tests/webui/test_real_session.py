@@ -162,7 +162,7 @@ def test_pieces_that_people_put_right_count_without_moves(client, real):
 def test_a_correction_that_is_not_legal_is_refused_in_words(client, real):
     answer = send(client, command="correct", record="3", moves="red")
     assert answer.status_code == 409
-    assert "not legal" in answer.text
+    assert "not be legal" in answer.text
     assert real.view().seq == 3
     assert send(client, command="correct", record="3", moves="").status_code == 303
 

@@ -58,12 +58,12 @@ def test_a_camera_that_is_missing_is_told_on_the_panel_in_the_language_of_the_pa
     referee.run()
     german, spanish, english = pages
     assert (
-        f"Die Kamera ist verloren (Kamera {tmp_path}/video7 ist nicht da; einstecken). Das Spiel"
+        f"Kamera verloren (Kamera {tmp_path}/video7 nicht gefunden; einstecken). Das Spiel"
         " wartet; neuer Versuch in 0,5 s."
     ) in german
-    assert f"Se ha perdido la cámara (la cámara {tmp_path}/video7 no está; enchúfala)." in spanish
+    assert f"Cámara perdida (cámara {tmp_path}/video7 no encontrada; enchufarla)." in spanish
     assert (
-        f"The camera is lost (camera {tmp_path}/video7 is not there; plug it in). The game waits;"
+        f"Camera lost (camera {tmp_path}/video7 not found; plug it in). The game is waiting;"
         " trying again in 0.5 s."
     ) in english
     assert "Kamera: Kamera video7." in german, "its name, as the log kept it"

@@ -103,8 +103,8 @@ def test_everything_that_a_verdict_says_is_said_in_every_language(table, code):
         ),
         (
             "a stranger",
-            "Im Spiel liegt eine rote Pyramide, und niemand spielt Rot. Nehmt sie weg.",
-            "Hay en juego una pirámide roja, y nadie juega con rojo. Retírala.",
+            "Eine rote Pyramide ist im Spiel, aber niemand spielt Rot. Nehmt sie weg.",
+            "Hay en juego una pirámide roja, pero nadie juega con rojo. Hay que retirarla.",
         ),
     ],
 )
@@ -134,7 +134,7 @@ def test_pieces_in_the_notation_of_the_game_are_named_in_every_language():
         "The lead is too close to call: blue 20.00 ~ yellow 20.10. The players measure or decide."
     )
     assert translated(wrong, "de") == (
-        "Wer führt, ist zu knapp: Blau 20,00 ~ Gelb 20,10. Die Spieler messen oder entscheiden."
+        "Die Führung ist zu knapp: Blau 20,00 ~ Gelb 20,10. Die Spieler messen oder entscheiden."
     )
 
 

@@ -133,7 +133,7 @@ def test_too_few_views_that_agree_are_refused(case: tuple[Lens, tuple[View, ...]
     ]
     with pytest.raises(
         InputError,
-        match=r"expected 12 views or more that fit one lens, got 11; .*00\.jpg.* do not fit",
+        match=r"expected at least 12 views that fit one lens, got 11; .*00\.jpg.* do not fit",
     ):
         calibrate_lens((*spoilt, *views[4:]), size(lens))
 
@@ -150,7 +150,7 @@ def test_views_that_do_not_tell_the_focal_length_are_refused(
     with pytest.raises(
         InputError,
         match=(
-            r"expected views that tell the focal length to 1 % \(1 sigma\), they tell it to [\d.]+"
+            r"expected views that give the focal length to 1 % \(1 sigma\), they give it to [\d.]+"
             r" %; tilt the target more"
         ),
     ):

@@ -97,8 +97,11 @@ def test_as_many_views_are_not_enough_where_they_tell_little() -> None:
         if len(found.pixels) == 96 and found.pixels[:, 0].max() < 0.55 * lens.width:
             guidance, step = held(guidance, found, 2000 * step), step + 1
     assert not guidance.enough
-    assert any("more of the picture (" in lack and "right" in lack for lack in guidance.lacking)
-    assert "right" in guidance.next_place.description or "middle" in guidance.next_place.description
+    assert any(
+        "target corners in another " in lack and " of the picture (" in lack and "right" in lack
+        for lack in guidance.lacking
+    )
+    assert "right" in guidance.next_place.description or "centre" in guidance.next_place.description
 
 
 @pytest.mark.parametrize(
@@ -137,10 +140,10 @@ def test_what_is_of_no_use_is_refused_with_its_reason() -> None:
     rng = np.random.default_rng(2)
     lens = random_lens(rng)
     guidance = begin(Charuco(), size(lens))
-    nothing = guidance.after(NotFound("the target is mirrored", "turn mirroring off"), 0)
+    nothing = guidance.after(NotFound("the target is mirrored", "turn off mirroring"), 0)
     assert (nothing.doing, nothing.message) == (
         "looking",
-        "the target is mirrored: turn mirroring off",
+        "the target is mirrored: turn off mirroring",
     )
     first = shown(lens, random_pose(lens, rng, most_tilt_deg=2.0), rng)
     soft = held(guidance, DetectedCorners(first.target_mm, first.pixels, 3.1), 0)
@@ -249,10 +252,10 @@ def test_a_lens_from_a_camera_and_again_from_what_was_kept(
     assert message.exit_code == 0, message.output
     words = " ".join(message.stderr.split())
     assert (
-        "Still wanted: 14 more views; 4 of them tilted; corners in 75 % more of the picture. Hold"
-        " the target near, " in words
+        "Still needed: 14 more views; 4 of them tilted; target corners in another 75 % of the"
+        " picture. Hold the target close to the camera, " in words
     )
-    assert "view-01 taken. Still wanted: 13 more views" in words
+    assert "view-01 taken. Still needed: 13 more views" in words
     assert words.endswith("taken. That is enough.")
     file = load_lens(tmp_path / "lens.json")
     assert file.camera.matrix[0][0] == pytest.approx(photographs.LENS.matrix[0][0], rel=0.0015)
@@ -287,15 +290,24 @@ def test_a_recording_that_ends_too_soon_is_refused_and_nothing_is_overwritten(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "expected --from FOLDER, or --camera, which --keep, --lens and --panel go with"),
-        (["--from", "here", "--camera", "folder:here"], "expected --from FOLDER, or --camera"),
-        (["--from", "here", "--keep", "there"], "expected --from FOLDER, or --camera"),
+        (
+            [],
+            "expected either --from FOLDER or --camera; --keep, --lens and --panel go only with --camera",
+        ),
+        (
+            ["--from", "here", "--camera", "folder:here"],
+            "expected either --from FOLDER or --camera",
+        ),
+        (["--from", "here", "--keep", "there"], "expected either --from FOLDER or --camera"),
         (
             ["--camera", "folder:here", "--keep", "nowhere"],
             "--keep: expected a folder that exists, got nowhere",
         ),
-        (["--from", "here", "--lens", "camera-module-3"], "expected --from FOLDER, or --camera"),
-        (["--camera", "simulated:4"], "expected a camera that looks at a target, got simulated"),
+        (
+            ["--from", "here", "--lens", "camera-module-3"],
+            "expected either --from FOLDER or --camera",
+        ),
+        (["--camera", "simulated:4"], "expected a camera that can look at a target, got simulated"),
         (
             ["--camera", "folder:here", "--picture", "seen.doc"],
             "seen.doc: expected a name that ends in .png",
@@ -349,7 +361,7 @@ def test_a_camera_that_is_lost_is_asked_again_for_a_while() -> None:
         take_views(none, Charuco(), quiet, pause=none.waited.append)
     other = Played([frame, Frame(1, 100, np.zeros((720, 1280, 3), np.uint8))])
     with pytest.raises(
-        InputError, match="expected pictures of 640 x 480 px as the first one, got 1280 x 720 px"
+        InputError, match="expected pictures of 640 x 480 px like the first one, got 1280 x 720 px"
     ):
         take_views(other, Charuco(), quiet, pause=other.waited.append)
 
@@ -357,7 +369,7 @@ def test_a_camera_that_is_lost_is_asked_again_for_a_while() -> None:
 @pytest.mark.parametrize(
     ("code", "wanted", "refused"),
     [
-        ("en", "Still wanted: 14 more views", "not taken: it is blurred"),
+        ("en", "Still needed: 14 more views", "not taken: it is blurred"),
         ("de", "Nötig: noch 14 Aufnahmen", "nicht genommen: sie ist unscharf"),
     ],
 )

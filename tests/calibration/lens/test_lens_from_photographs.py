@@ -120,7 +120,7 @@ def test_the_last_lens_is_kept(taken, tmp_path: Path) -> None:
     assert (tmp_path / "lens.json.bak").read_text() == "the one before"
     assert json.loads(message.stdout) == json.loads(out.read_text())
     again = rinkside(taken[0], out)
-    assert f"The lens before is {out}.bak." in " ".join(again.stdout.split())
+    assert f"The previous lens is in {out}.bak." in " ".join(again.stdout.split())
 
 
 def test_a_chessboard_will_do(photographs, tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_what_would_make_it_better_is_said(photographs, tmp_path: Path) -> None:
     assert message.exit_code == 0, message.output
     advice = load_lens(tmp_path / "lens.json").advice
     assert any(
-        "% of the picture; hold it also at the " in sentence and "right" in sentence
+        "% of the picture; also hold it at the " in sentence and "right" in sentence
         for sentence in advice
     ), advice
     assert (
@@ -220,26 +220,24 @@ def test_sets_that_cannot_be_used_are_named_and_nothing_is_overwritten(
     blurred = folder(
         "blurred", [photographs.photograph(pose, rng, blur_px=5) for pose in poses[:12]]
     )
-    refused(
-        rinkside(blurred, out),
-        "expected 12 views that can be used or more, got 0 (12: it is blurred)",
-    )
+    refused(rinkside(blurred, out), "expected at least 12 usable views, got 0 (12: it is blurred)")
     front = [random_pose(photographs.LENS, rng, most_tilt_deg=2.0) for _ in range(12)]
     frontal = folder("frontal", [photographs.photograph(pose, rng) for pose in front])
     refused(
-        rinkside(frontal, out),
-        "in which the target is tilted, got 0 of 12; tilt it by 20 to 45 degrees",
+        rinkside(frontal, out), "with a tilted target, got 0 of 12; tilt it by 20 to 45 degrees"
     )
     half = [photographs.photograph(pose, rng) for pose in poses[:12]]
     mixed = folder("mixed", [*half[:6], *(cv2.resize(picture, (640, 480)) for picture in half[6:])])
-    refused(rinkside(mixed, out), "of one size or more, got 6 of 1280 x 960 px, 6 of 640 x 480 px")
+    refused(
+        rinkside(mixed, out), "photographs of one size, got 6 of 1280 x 960 px, 6 of 640 x 480 px"
+    )
     mirrored = folder("mirrored", [picture[:, ::-1] for picture in half])
     refused(rinkside(mirrored, out), "got 0 (12: the target is mirrored)")
     layout = folder("layout", [charuco_board(8, 12, True)] * 12)
     refused(rinkside(layout, out), "got 0 (12: this target has a different layout)")
     refused(
         rinkside(layout, out, "--target", "chessboard", "--corners", "9x6"),
-        "got 0 (12: no chessboard of 9 x 6 inner corners is seen whole)",
+        "got 0 (12: no chessboard of 9 x 6 inner corners fully in view)",
     )
     assert out.read_text() == "the last good one"
     assert not (tmp_path / "lens.json.bak").exists()
@@ -294,7 +292,7 @@ def test_a_target_that_is_cut_or_goes_on_is_the_same_target(rows: int) -> None:
             ),
         ),
         (["--target", "chessboard", "--corners", "1x900"], "such as 9x6, got 1x900"),
-        (["--corners", "9x6"], "--corners: expected with --target chessboard only"),
+        (["--corners", "9x6"], "--corners: expected only with --target chessboard"),
         (["--square-mm", "nan"], "--square-mm: expected 1 to 500 mm, got nan"),
     ],
 )
@@ -311,5 +309,5 @@ def test_places_that_are_not_there_are_named(tmp_path: Path) -> None:
     )
     refused(
         rinkside(tmp_path, tmp_path / "nowhere" / "lens.json"),
-        "expected the name of a file in a folder that exists",
+        "expected the name of a file in an existing folder",
     )

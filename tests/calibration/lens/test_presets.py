@@ -77,8 +77,8 @@ def test_the_whole_picture_made_smaller_is_known_too() -> None:
             "camera-module-3",
             "1000x1000",
             (
-                "4608x2592 and the like, 2304x1296, 1536x864), got 1000x1000; calibrate the lens"
-                " for it"
+                "4608x2592 or smaller in the same proportions, 2304x1296, 1536x864), got 1000x1000; calibrate the lens"
+                " for that size"
             ),
         ),
         (

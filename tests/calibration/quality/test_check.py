@@ -237,7 +237,7 @@ def test_an_empty_table_is_checked_by_its_fiducials_alone(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--cards", "10,12", "--distance-mm", "300"), "expected to see card 12 (DICT_4X4_50)"),
+        (("--cards", "10,12", "--distance-mm", "300"), "expected to see marker 12 (DICT_4X4_50)"),
         (("--cards", "10,11"), "expected --cards N,M and --distance-mm together"),
         (
             ("--cards", "10,10", "--distance-mm", "300"),
@@ -247,10 +247,10 @@ def test_an_empty_table_is_checked_by_its_fiducials_alone(tmp_path: Path) -> Non
             ("--cards", "10,11", "--distance-mm", "3"),
             "--distance-mm: expected 20 to 10000 mm, got 3",
         ),
-        (("--at", "300;200"), "--at: expected a place in mm of the table"),
+        (("--at", "300;200"), "--at: expected a position on the table in mm"),
         (
             ("--at", "450,80"),
-            "expected a piece with its base at (450, 80) mm, but the nearest is blue large",
+            "expected a pyramid with its base at (450, 80) mm, but the nearest is blue large",
         ),
     ],
 )

@@ -158,7 +158,7 @@ def test_cards_are_placed_around_a_board_that_is_found_by_itself(
     )
     message = calibrate(tmp_path / "photos", *cell_words(kind), "--thickness-mm", thickness_mm)
     assert message.exit_code == 0, message.output
-    assert f"The board ({kind}) is seen by " in message.stdout
+    assert f" of the lines of the board ({kind}) are visible; " in message.stdout
     setup = load_table(tmp_path / "table.json")
     assert setup.board == BOARDS[kind]
     assert setup.fiducials.z_mm == -thickness_mm
@@ -242,9 +242,7 @@ def test_a_board_that_was_pushed_is_told(photographs, tmp_path: Path) -> None:
     )
     message = CliRunner().invoke(main, words)
     assert message.exit_code == 1
-    assert message.stdout in [
-        f"the board lies {by} mm from where it was\n" for by in (1.4, 1.5, 1.6)
-    ]
+    assert message.stdout in [f"the board is {by} mm from where it was\n" for by in (1.4, 1.5, 1.6)]
 
 
 def test_boards_that_are_not_there_are_named_and_nothing_is_overwritten(
@@ -255,7 +253,7 @@ def test_boards_that_are_not_there_are_named_and_nothing_is_overwritten(
     for words, part in (
         (
             ("--board", "chessboard", "--cell-mm", 45),
-            "expected a board (chessboard) between the cards, but its lines are not seen",
+            "expected a board (chessboard) between the corner cards, but its lines are not visible",
         ),
         (("--board", "hex", "--cell-mm", 31), "expected "),
         (("--board", "hex"), "--cell-mm: expected 20 to 60 mm for hex, got none"),
@@ -317,4 +315,4 @@ def test_corners_are_put_on_a_page_of_what_a_camera_sees(photographs, tmp_path: 
     assert "table.json: written." in page
     assert np.abs(load_table(tmp_path / "table.json").outline_mm() - board.outline()).max() < 3
     both = CliRunner().invoke(main, [*map(str, words), "--corners-px", "1,2", "3,4", "5,6", "7,8"])
-    assert "--corners-px: expected this or --panel" in both.stderr
+    assert "--corners-px: expected either this or --panel" in both.stderr

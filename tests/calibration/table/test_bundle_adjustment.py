@@ -108,7 +108,7 @@ def test_cards_laid_down_anywhere_are_placed_to_tenths_of_a_millimetre(
     assert setup.fiducials.z_mm == -3
     assert setup.camera == photographs.LENS
     assert "cards 0 and 1: " in message.stdout
-    assert "4 of 4 pictures show all four cards; edges are 0." in message.stdout
+    assert "4 of 4 pictures show all four corner cards; edges are 0." in message.stdout
     assert (tmp_path / "table.json.bak").read_text() == "the one before"
     picture = cv2.imread(str(folder / "1.jpg"))[:, :, ::-1]
     assert locate(np.ascontiguousarray(picture), setup)
@@ -168,7 +168,7 @@ def test_a_film_is_not_taken_for_a_lens_of_upright_pictures(photographs, tmp_pat
         ["calibrate", "table", "--lens", str(lens), "--camera", "video:cards.mp4", "--out", out],
     )
     assert message.exit_code == 2
-    assert "expected --from FOLDER with a lens for upright pictures" in message.stderr
+    assert "expected --from FOLDER, because the lens is for upright pictures" in message.stderr
 
 
 def test_a_camera_takes_the_pictures_as_soon_as_all_cards_show(photographs, tmp_path: Path) -> None:
@@ -192,10 +192,10 @@ def test_a_camera_takes_the_pictures_as_soon_as_all_cards_show(photographs, tmp_
     assert message.exit_code == 0, message.output
     assert (
         message.stderr
-        == "waiting: expected a photograph of all four cards, 0 to 3; none shows 3 (near left) with"
+        == "waiting: expected a photograph of all four corner cards, 0 to 3, but none shows 3 (near left) with"
         " the others\n"
     )
-    assert "2 of 2 pictures show all four cards" in message.stdout
+    assert "2 of 2 pictures show all four corner cards" in message.stdout
     corners = np.array([marker.corners_mm for marker in load_table(out).fiducials.markers])
     assert np.abs(corners - true_corners(places)).max() < 0.3
     for index in (1, 2):
@@ -203,7 +203,7 @@ def test_a_camera_takes_the_pictures_as_soon_as_all_cards_show(photographs, tmp_
     never = CliRunner().invoke(main, words)
     assert never.exit_code == 2
     assert (
-        f"folder:{folder}: expected a photograph of all four cards, 0 to 3; none shows 3 (near"
+        f"folder:{folder}: expected a photograph of all four corner cards, 0 to 3, but none shows 3 (near"
         " left)" in never.stderr
     )
     for more in (["--from", str(folder)], []):
@@ -262,10 +262,14 @@ def test_tables_that_cannot_be_used_are_named_and_nothing_is_overwritten(
     )
     twice = shoot(photographs, tmp_path / "twice", [on_table(places, ids=(0, 1, 2, 2))], rng)
     refused(
-        rinkside(lens, twice, out), out, "0.jpg: expected each card once, but card 2 is seen twice"
+        rinkside(lens, twice, out),
+        out,
+        "0.jpg: expected each corner card once, but card 2 is seen twice",
     )
     order = shoot(photographs, tmp_path / "order", [on_table(places, ids=(1, 0, 3, 2))] * 2, rng)
-    refused(rinkside(lens, order, out), out, "expected cards 0 to 3 clockwise from the far left")
+    refused(
+        rinkside(lens, order, out), out, "expected corner cards 0 to 3 clockwise from the far left"
+    )
     moved = [places[0], (places[1][0] + 5, places[1][1] - 4, places[1][2] + 0.03), *places[2:]]
     knocked = shoot(
         photographs,
@@ -276,8 +280,8 @@ def test_tables_that_cannot_be_used_are_named_and_nothing_is_overwritten(
     refused(
         rinkside(lens, knocked, out),
         out,
-        "expected four flat cards in one plane that lie still; ",
-        "card 1 (far right) fits least; is it bent",
+        "expected four flat corner cards that lie still in one plane; ",
+        "card 1 (far right) fits worst; is it bent",
     )
     (tmp_path / "small").mkdir()
     photographs.save(np.full((480, 640), 90, np.uint8), tmp_path / "small" / "a.jpg")

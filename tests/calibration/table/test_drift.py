@@ -82,8 +82,7 @@ def test_what_has_moved_is_told_in_one_line(folder: Path) -> None:
     assert camera.stdout.startswith(("the camera has moved 5.", "the camera has moved 6."))
     assert told("recheck", folder / "camera.png", "--table", table).exit_code == 0
     assert (
-        "only one fiducial is in view"
-        in told("recheck", folder / "one.png", "--table", table).stdout
+        "only one marker is in view" in told("recheck", folder / "one.png", "--table", table).stdout
     )
 
 

@@ -184,7 +184,7 @@ def test_in_a_game_the_panel_tells_holds_and_measures_it_anew_by_a_tap(ground, t
         assert HARMLESS in told[8]
         assert "play-on" not in told[8]
         assert re.search(
-            r"Card 2 lies 3\.\d mm from where it was\. Nothing is ruled until", told[14]
+            r"Corner card 2 is 3\.\d mm from where it was\. No rulings until", told[14]
         )
         assert "play-on" in told[14]
         assert "form" not in told[-1]

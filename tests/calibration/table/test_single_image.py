@@ -167,19 +167,19 @@ def test_photographs_that_tell_no_lens_are_refused_and_nothing_is_overwritten(
     for words, part in (
         (
             (tmp_path / "covered.png", "--table", table),
-            "covered.png: expected 3 fiducials or more in the picture, got 2; 0, 1 not found",
+            "covered.png: expected at least 3 markers in the picture, got 2; not found: 0, 1",
         ),
         (
             (tmp_path / "mirrored.png", "--table", table),
-            "mirrored.png: expected a picture as the camera sees it, but it is mirrored",
+            "mirrored.png: expected a picture that is not mirrored, got a mirrored one",
         ),
         (
             (photo, "--table", tmp_path / "moved.json"),
-            "expected fiducials where table.json says they lie; fiducial ",
+            "expected markers where table.json puts them, but marker ",
         ),
         (
             (photo, "--table", tmp_path / "turned.json"),
-            "expected fiducials where table.json says they lie; fiducial ",
+            "expected markers where table.json puts them, but marker ",
         ),
         (
             (photo, "--table", tmp_path / "none.json"),

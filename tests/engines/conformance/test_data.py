@@ -149,7 +149,7 @@ def test_violation(game, state, move, code):
     assert wrong is not None
     assert wrong.code == code
     assert wrong.clause
-    assert wrong.message.endswith(".")
+    assert wrong.message.endswith((".", "?"))
     assert wrong.message[0].isupper() or wrong.message.startswith(f"'{move}' ")
     assert "None" not in wrong.message
     assert move not in game.legal_moves(state)

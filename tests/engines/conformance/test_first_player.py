@@ -184,7 +184,8 @@ def test_who_rolls_twice_or_does_not_roll_is_refused_and_counts_for_nothing():
     assert (type(out), out.evidence) == (Refused, {"violation": "begins.tie"})
     assert (
         out.message
-        == "Blue does not roll again: red and black tie. Red rolls to see who begins, then black."
+        == "Blue does not roll again: red and black are tied. Red rolls to see who begins, then"
+        " black."
     )
     assert [*untold(twice), *untold(verdict), *untold(out)] == []
 

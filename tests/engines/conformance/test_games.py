@@ -276,7 +276,7 @@ def test_a_state_cut_short(name):
         (lambda players: ["anna", *players[1:]], {}, "players: "),
         (lambda players: [*players[:1], *players], {}, "players: "),
         (lambda _: COLOURS, {}, "players: "),
-        (lambda players: players, {"luck": "good"}, "rulings: expected names among "),
+        (lambda players: players, {"luck": "good"}, "rulings: expected one of the names "),
         (lambda players: players, None, "rulings."),
     ],
     ids=["nobody", "a name", "a colour twice", "too many", "an unknown ruling", "an unknown value"],

@@ -31,7 +31,7 @@ def test_a_whole_end(tables, new_game):
         ("target green",),
         "Before each end",
     )
-    assert target.message == "The green target stands. Blue throws next."
+    assert target.message == "The green target is upright. Blue throws next."
     assert game.document["next"] == "blue"
     for player, gap_mm, bearing_deg, leading, following, points in THROWS:
         assert game.state.next == player
@@ -151,8 +151,8 @@ def test_a_last_throw_that_wins(tables, new_game):
         (
             [("blue", -0.1)],
             (
-                "Blue's piece touches the target, as far as can be seen (± 0.5 mm). Blue leads,"
-                " touching it. Yellow throws next."
+                "Blue's piece appears to touch the target (± 0.5 mm). Blue leads,"
+                " touching the target. Yellow throws next."
             ),
         ),
     ],
@@ -266,7 +266,8 @@ def test_a_target_in_a_player_s_colour_is_not_taken_and_the_reason_is_told(table
         "blue",
     )
     assert told.message.startswith(
-        "The target cannot be yellow, a player's colour: it may have any but blue and yellow. "
+        "The target cannot be yellow, because a player has that colour. Any colour except blue and"
+        " yellow is allowed. "
     )
     assert game.see(tables.target("green")).moves == ("target green",)
 

@@ -192,7 +192,10 @@ def test_a_sure_second_piece_can_lead_for_a_doubtful_first(tables):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"colour_probability": 0.9}, "may be red (blue is 90% sure), which changes the call"),
+        (
+            {"colour_probability": 0.9},
+            "may be red, which would change the result (blue is 90% sure)",
+        ),
         ({"pose_probability": 0.9}, None),
         ({"size_probability": 0.9}, None),
     ],
@@ -242,7 +245,7 @@ def test_unsure_target_and_unsure_stack(tables):
         ),
         "green",
     )
-    assert "may not stand on the target" in measured.doubts[0]
+    assert "may not be standing on the target" in measured.doubts[0]
     assert measured.pairs == ((0, 1),)
     two = [tables.on(colour, target, 0) for colour in ("blue", "red")]
     measured = measure(tables.seen(target, *two), "green")

@@ -60,7 +60,7 @@ def test_a_missing_piece(tables, game):
         missing.message
         == "Missing from play: blue. If it is hidden, show it; if it was taken away, put it back."
     )
-    assert missing.asks.message == "Missing in play: blue. Was it knocked out by yellow's throw?"
+    assert missing.asks.message == "Missing from play: blue. Was it knocked out by yellow's throw?"
     assert [choice.moves for choice in missing.asks.choices] == [
         ("throw yellow out: yellow 30.00",),
         (),
@@ -113,7 +113,7 @@ def test_pieces_moved_by_hand(tables, game):
         "less than pictures may be wrong by"
     )
     asked = game.see(target, tables.beside("blue", 26.0), yellow)
-    assert asked.message == "1 piece moved, and no new one lies in play. What happened?"
+    assert asked.message == "1 piece moved, but there is no new one in play. What happened?"
     assert [choice.moves for choice in asked.choices] == [
         ("throw yellow out: blue 26.00 < yellow 30.00",),
         (),
@@ -253,7 +253,10 @@ def test_two_new_pieces(tables, game):
     both = game.add(tables.beside("blue", 20.0), tables.beside("blue", 30.0, 90))
     assert (both.code, both.message) == (
         "boule.throw.two",
-        "2 new pieces lie in play (blue, blue), and one is thrown at a time. Take them back.",
+        (
+            "There are 2 new pieces in play (blue, blue), but only one is thrown at a time. Take"
+            " them back."
+        ),
     )
     close = game.add(tables.beside("blue", 20.0), tables.beside("yellow", 20.1, 90))
     assert (type(close), close.code) == (Ambiguous, "boule.throw.two"), "and who is nearest then"
@@ -271,12 +274,12 @@ def test_two_new_pieces_of_one_colour(tables, game):
     asked = game.add(tables.beside("yellow", 30.0, 90), tables.beside("yellow", 40.0, 180))
     assert (
         asked.message
-        == "2 new pieces lie in play (yellow, yellow), and one is thrown at a time. Were they"
-        " thrown one after the other?"
+        == "There are 2 new pieces in play (yellow, yellow), but only one is thrown at a time."
+        " Were they thrown one after the other?"
     )
     whichever, at_once = asked.choices
     assert whichever.label.startswith(
-        "One after the other, in whichever order: the yellow piece that lies 30.0 ± 0.5 mm from the"
+        "One after the other, in either order: the yellow piece that lies 30.0 ± 0.5 mm from the"
         " target, and "
     )
     assert [len(choice.moves) for choice in (whichever, at_once)] == [2, 0]
@@ -296,11 +299,11 @@ def test_a_piece_that_is_perhaps_read_twice_is_asked_about(tables, game):
     assert isinstance(asked, Ambiguous)
     assert (
         asked.message
-        == "2 new pieces lie in play (blue, blue), and one is thrown at a time. Is one of them"
-        " part of another piece?"
+        == "There are 2 new pieces in play (blue, blue), but only one is thrown at a time."
+        " Is one of them part of another piece?"
     )
     assert asked.choices == (
-        Choice("One: a large piece", ("throw blue large 20.00: blue 20.00",)),
+        Choice("There is only one: a large piece", ("throw blue large 20.00: blue 20.00",)),
         Choice("Each is a separate piece: take them back", ()),
     )
     assert isinstance(game.add(thrown, replace(part, pose_probability=1.0)), Refused)
@@ -332,7 +335,8 @@ def test_who_stands_on_the_target_is_asked_once(tables, game):
     unsure = tables.on("blue", target, 0, pose_probability=0.8, base_mm=BESIDE_MM)
     asked = game.add(unsure)
     assert (
-        asked.message == f"The {unsure} may not stand on the target. Is it as the camera read it?"
+        asked.message
+        == f"The {unsure} may not be standing on the target. Did the camera read it correctly?"
     )
     game.answer(asked, "The camera is right: a large piece")
     thrown = game.add(tables.beside("yellow", 9.0, 90))
@@ -349,7 +353,7 @@ def test_who_does_not_stand_on_the_target_is_asked_once(tables, game):
     beside = next(
         choice
         for choice in asked.choices
-        if choice.label.startswith("It does not stand on the target")
+        if choice.label.startswith("It is not standing on the target")
     )
     game.answer(asked, beside.label)
     assert game.add(tables.beside("yellow", 60.0, 90)).moves == (
@@ -380,7 +384,7 @@ def test_who_throws_is_told_what_could_not_be_read(tables, game):
     assert isinstance(waiting, Waiting)
     assert (
         waiting.message
-        == "Yellow throws next. Something lies at (150, 150) mm that cannot be read. Show it more"
+        == "Yellow throws next. Rinkside cannot read what is at (150, 150) mm. Show it more"
         " clearly."
     )
     assert judge(game.state, blind, blind).message == "Yellow throws next."

@@ -38,8 +38,8 @@ GOOD_STATE = (
             ("blue",),
             {"tie": "same"},
             (
-                f"rulings: expected names among {', '.join(ruling.name for ruling in RULINGS)}, got"
-                " 'tie'"
+                "rulings: expected one of the names"
+                f" {', '.join(ruling.name for ruling in RULINGS)}, got 'tie'"
             ),
         ),
         (("blue",), {"stop": "yes"}, "rulings.stop: expected may or never, got 'yes'"),

@@ -67,7 +67,7 @@ def test_two_pieces_of_one_player_on_the_target_are_two_points_each(tables, new_
     game.see(*pieces)
     assert str(game.state.layout) == "blue on < blue on"
     assert hear(game.state, {"player": "blue", "stop": True}).message.startswith(
-        "Blue throws no more. The end is over: blue scores 4 points."
+        "Blue stops throwing. The end is over: blue scores 4 points."
     )
 
 

@@ -155,9 +155,7 @@ def test_the_score_too_close_to_call(tables, new_game):
     assert judge_answer(asked, {"blue 2": 20.02, "yellow": 20.02}).moves == asked.choices[0].moves
     with pytest.raises(
         AmbiguousMove,
-        match=(
-            "'blue 10 mm, yellow 20 mm': It agrees with 'Blue is nearest, and scores 1 point' and"
-        ),
+        match=("'blue 10 mm, yellow 20 mm': This fits 'Blue is nearest, and scores 1 point' and"),
     ):
         judge_answer(asked, {"blue": 10.0, "yellow": 20.0})
     game.answer(asked, "Blue is nearest, and scores 2 points")
@@ -198,7 +196,7 @@ def test_calliper_where_it_cannot_answer(tables, game, new_game):
     """Pieces that are missing are no question of distance; doubts further out do not matter."""
     game.add(tables.beside("blue", 20.0))
     asked = game.see(*game.pieces[1:])
-    with pytest.raises(InvalidNotation, match="agrees with none"):
+    with pytest.raises(InvalidNotation, match="fits none of them"):
         judge_answer(asked, {"blue": 20.0})
     game = new_game()
     game.see(tables.target())
@@ -244,7 +242,7 @@ def test_stopping():
     )
     assert (
         stop.message
-        == "Blue throws no more. The end is over: blue scores 1 point. Blue throws the target next."
+        == "Blue stops throwing. The end is over: blue scores 1 point. Blue throws the target next."
     )
     assert judge_stop(state, "yellow").code == "boule.stop.turn"
     asked = judge_stop(

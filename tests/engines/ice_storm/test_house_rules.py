@@ -130,7 +130,7 @@ def test_a_piece_that_may_lie_in_the_way_is_asked_about():
     shot = next(shot for shot in game.shots(doubtful) if shot.target == "red1")
     assert shot.hangs_on == ("black1 is in the way",)
     wrong = game.violation(doubtful, game.parse_move("capture red1"))
-    assert (wrong.code, "it hangs on whether black1 is in the way" in wrong.message) == (
+    assert (wrong.code, "depends on whether black1 is in the way" in wrong.message) == (
         "storm.too_close",
         True,
     )
@@ -159,7 +159,8 @@ def test_the_judge_lets_a_shot_pass_over_a_piece_or_not(table, lie, play, fire, 
 
 
 @pytest.mark.parametrize(
-    ("knocked", "message"), [("thrower", "red's at once"), ("nobody", "nobody's")]
+    ("knocked", "message"),
+    [("thrower", "red scores it at once"), ("nobody", "it scores for nobody")],
 )
 def test_the_judge_says_whose_a_piece_is_that_was_knocked_off(table, lie, play, knocked, message):
     table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320)}
@@ -174,7 +175,7 @@ def test_the_judge_says_whose_a_piece_is_that_was_knocked_off(table, lie, play, 
     ruled = play(line, before)
     assert (
         ruled.message
-        == f"Red's piece lies within b7. It knocked green1 off the board, which is {message}. Green"
+        == f"Red's piece lies within b7. It knocked green1 off the board; {message}. Green"
         " throws next."
     )
     after = game.play(game.State.parse(line), game.parse_move(*ruled.moves))

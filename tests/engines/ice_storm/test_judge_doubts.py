@@ -22,7 +22,7 @@ def test_a_piece_on_the_edge_of_the_board_is_asked_about(table, lie, play):
     assert isinstance(asked, Ambiguous)
     assert (asked.code, asked.rests_on) == ("storm.too_close", "Deployment; ruling ice_storm.2")
     on, off, neither = asked.choices
-    assert on.label.startswith("Green's piece lies on the board, on d1 and e1, its tip in")
+    assert on.label.startswith("Green's piece lies on the board, on d1 and e1, with its tip in")
     assert off.moves == ("throw green off",)
     assert neither.moves == ()
     decided = game.judge_answer(asked, on.label)
@@ -84,15 +84,12 @@ def test_a_knocked_piece_that_nobody_sees_is_asked_about(table, lie, play):
     assert accepted.moves == ("throw red b7: green1 off",)
     assert (
         accepted.message
-        == "Red's piece lies within b7. It knocked green1 off the board, which is red's at once."
+        == "Red's piece lies within b7. It knocked green1 off the board; red scores it at once."
         " Green throws next."
     )
     unread = play(state, before, unread_mm=(np.array([178.0, 80.0]),))
     assert isinstance(unread, CannotSee)
-    assert (
-        unread.message
-        == "Something lies at (178, 80) mm that cannot be read. Show it more clearly."
-    )
+    assert unread.message == "Rinkside cannot read what is at (178, 80) mm. Show it more clearly."
 
 
 def test_a_piece_that_was_not_seen_before_either_is_not_gone(table, lie, play):
@@ -103,8 +100,8 @@ def test_a_piece_that_was_not_seen_before_either_is_not_gone(table, lie, play):
     assert (type(waiting), waiting.message) == (
         CannotSee,
         (
-            "green1 is not seen, about (175, 75) mm, and was not before. Show it more clearly, or"
-            " correct the record."
+            "The camera cannot see green1, near (175, 75) mm, and could not see it before. Show it"
+            " more clearly, or correct the record."
         ),
     )
     table.pieces["new"] = lie("green", 320, 60)
@@ -128,8 +125,8 @@ def test_a_throw_that_knocks_an_own_piece_off_wastes_it(table, lie, play):
     assert (verdict.code, verdict.moves) == ("storm.throw", ("throw green g2: green1 off",))
     assert (
         verdict.message
-        == "Green's piece lies within g2. It knocked green1 off the board, its own: wasted. Black"
-        " throws next."
+        == "Green's piece lies within g2. It knocked the thrower's own green1 off the board: it"
+        " is wasted. Black throws next."
     )
 
 
@@ -155,14 +152,11 @@ def test_a_knocked_piece_beside_the_board_is_asked_about_where_the_throw_is_not_
     table.beside = [lie(colour, 175, -60)]
     asked = play(state, before)
     assert (type(asked), asked.code, asked.until_moved) == (Ambiguous, "storm.unseen", True)
-    assert (
-        asked.message
-        == f"Was {gone} knocked off the board by a throw of red's that is off the board too?"
-    )
+    assert asked.message == f"Did red's throw leave the board and knock {gone} off?"
     assert [choice.moves for choice in asked.choices] == [*((way,) for way in ways), ()]
     assert (
         asked.choices[1].label
-        == f"Red's piece leaned on another, and is picked up; {gone} was knocked off"
+        == f"Red's piece leaned on another and has been picked up; knocked off: {gone}"
     )
     after = game.play(game.State.parse(state), game.parse_move(*asked.choices[0].moves))
     assert isinstance(play(after, table.seen()), Waiting)
@@ -555,7 +549,7 @@ def test_a_shot_that_hangs_on_a_touch(table, lie, play):
     assert isinstance(waiting, Ambiguous)
     assert (
         waiting.message
-        == "Whether green has a shot is too close to call: it hangs on how black1 lies. Look"
+        == "Can green fire? It is too close to call and depends on how black1 lies. Look"
         " closely and decide together."
     )
     assert {choice.moves for choice in waiting.choices} == {
@@ -569,7 +563,9 @@ def test_a_shot_that_hangs_on_a_touch(table, lie, play):
         ("settle black1 d6-e6>e6", "capture black1"),
         (),
     ]
-    assert asked.choices[0].label == "black1 lies on d6 and e6, its tip in e6: green takes black1"
+    assert (
+        asked.choices[0].label == "black1 lies on d6 and e6, with its tip in e6: green takes black1"
+    )
     decided = game.judge_answer(asked, asked.choices[0].label)
     after = game.State.parse(state)
     for move in decided.moves:
@@ -637,7 +633,7 @@ def test_what_is_put_back_nearly_where_it_lay(table, lie, play):
     table.pieces["black1"] = replace(black, x_mm=325)
     off = play(state, before)
     assert isinstance(off, OutOfSync)
-    assert off.differences == ("black1 f6 lies on g6 now.",)
+    assert off.differences == ("black1 (f6) now lies on g6.",)
 
 
 def test_going_on_without_knowing_how_the_table_lay(table, lie, play):
@@ -678,7 +674,7 @@ def test_what_nobody_sees_of_a_throw_is_heard():
     assert (wasted.code, wasted.moves) == ("storm.throw.wasted", ("throw green off",))
     assert (
         wasted.message
-        == "Green's piece is off the board, or partly off: it is wasted. Black throws next."
+        == "Green's piece is fully or partly off the board: it is wasted. Black throws next."
     )
     again = game.hear(state, low)
     assert (again.code, again.moves) == ("storm.throw.low", ("low green",))

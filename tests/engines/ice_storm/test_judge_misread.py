@@ -106,7 +106,7 @@ def test_two_pieces_are_not_in_one_place(table, lie, play):
     seen = play(state, before, nothing)
     assert (type(seen), seen.message) == (
         CannotSee,
-        "Something lies at (277, 264) mm that cannot be read. Show it more clearly.",
+        "Rinkside cannot read what is at (277, 264) mm. Show it more clearly.",
     )
     table.pieces["new"] = lie("green", 60, 70)
     assert play(state, before, nothing).moves == ("throw green b2",)

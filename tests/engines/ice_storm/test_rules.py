@@ -175,22 +175,25 @@ BOARD = (
         (
             BOARD,
             "capture red1",
-            "Red fires on enemy pieces only, and red1 is its own. Red can take yellow1 or blue1.",
+            (
+                "Red may fire only at enemy pieces, but red1 is their own. Red can take yellow1 or"
+                " blue1."
+            ),
         ),
         (
             "red1 b1-b2>b2, red2 h7-h8^, yellow1 b8, yellow3 e1",
             "capture yellow3",
             (
-                "red has no line of fire to yellow3 e1: red1 b1-b2>b2 fires north on b2-b8;"
-                " red2 h7-h8^ fires south on h7-h1 or north on h8. Red can take yellow1."
+                "Red has no line of fire to yellow3 (e1): red1 (b1-b2>b2) fires north on b2-b8;"
+                " red2 (h7-h8^) fires south on h7-h1 or north on h8. Red can take yellow1."
             ),
         ),
         (
             BOARD,
             "capture yellow3",
             (
-                "red has no line of fire to yellow3 e1: red1 b1-b2>b2 fires north on b2-b8;"
-                " red2 h8 fires in every direction; red3 c1?-c2>c2 fires in every"
+                "Red has no line of fire to yellow3 (e1): red1 (b1-b2>b2) fires north on b2-b8;"
+                " red2 (h8) fires in every direction; red3 (c1?-c2>c2) fires in every"
                 " direction. Red can take yellow1 or blue1."
             ),
         ),
@@ -205,14 +208,14 @@ BOARD = (
         (
             "red1 b1-b2>b2, yellow1 b8",
             "capture yellow2",
-            "'capture yellow2' was tried, but no yellow2 is on the board. Red can take yellow1.",
+            "'capture yellow2' was tried, but yellow2 is not on the board. Red can take yellow1.",
         ),
         (
             "red1 b1-b2>b2, yellow1 b8?-c8>c8, blue1 h1-h2>h2",
             "capture blue h2",
             (
-                "red has no line of fire to blue1 h1-h2>h2: red1 b1-b2>b2 fires north on"
-                " b2-b8. Whether red can take yellow1 is too close to call."
+                "Red has no line of fire to blue1 (h1-h2>h2): red1 (b1-b2>b2) fires north on"
+                " b2-b8. Can red take yellow1? It is too close to call."
             ),
         ),
         (
@@ -220,7 +223,7 @@ BOARD = (
             "capture yellow",
             (
                 "'capture yellow' fits several pieces that red can take. Which one: yellow1"
-                " b8 or yellow2 c5?-d5>d5?"
+                " (b8) or yellow2 (c5?-d5>d5)?"
             ),
         ),
     ],

@@ -61,7 +61,7 @@ def test_a_piece_of_another_size_than_the_others_is_named_and_thrown_again(two, 
     )
     assert (
         refused.message
-        == "Red's piece is medium, but the others are small. Take it away, and throw a small"
+        == "Red's piece is medium, but the others are small. Take it away and throw a small"
         " one. What it moved stays where it is."
     )
     assert refused.rests_on == "Deployment; ruling ice_storm.13"
@@ -132,7 +132,7 @@ def test_a_size_that_is_named_before_play_holds_from_the_first_throw(table, play
     refused = play(first, table.seen(), another("green", 75, 310))
     assert (refused.code, refused.tried) == ("storm.throw.size", ("throw green size",))
     assert refused.message.startswith(
-        "Green's piece is medium, and this game is played with small pieces. Take it away, and"
+        "Green's piece is medium, but this game is played with small pieces. Take it away and"
         " throw a small one."
     )
     assert isinstance(

@@ -50,7 +50,10 @@ def test_play_goes_on_beside_a_first_throw_that_is_never_seen(table, lie, play):
     waits = play(state)
     assert isinstance(waits, Waiting)
     assert waits.as_recorded
-    assert waits.message == "green1 is not seen, and lies within d4 as recorded. Black throws next."
+    assert (
+        waits.message
+        == "The camera cannot see green1; on record it lies within d4. Black throws next."
+    )
     table.pieces["black1"] = lie("black", 320, 320)
     assert play(state).moves == ("throw black g7",)
     state, before = game.play(state, game.parse_move("throw black g7")), table.seen()

@@ -203,7 +203,7 @@ def test_a_piece_of_another_size_that_was_left_lying_is_named_beside_the_right_o
     assert (refused.code, refused.stands) == ("storm.throw.size", ())
     assert (
         refused.message
-        == "A green piece on e5 is medium, but the others are small. Take away what is of"
+        == "A green piece on e5 is medium, but the others are small. Take away any piece of"
         " another size."
     )
     assert play(STATE, before).moves == ("throw green g2",)

@@ -263,7 +263,7 @@ def test_the_set_up_is_accepted_once_it_is_right(tables):
     assert isinstance(waiting, Waiting)
     assert (
         waiting.message
-        == "Set up the board: Red's ship of A1 is missing. Missing: the icebergs on E5 and F5."
+        == "Set up the board: Red's ship from A1 is missing. Missing: the icebergs on E5 and F5."
     )
     started = game.judge(evening.state, evening.table.seen(), None, BOARD)
     assert (started.code, started.moves) == ("icebreaker.start", ())
@@ -280,8 +280,8 @@ def test_a_ship_that_is_not_read_at_the_set_up_is_told_as_that(tables):
     waiting = game.judge(evening.state, unset.seen(unread_mm=(np.asarray(at),)), None, BOARD)
     assert (
         waiting.message
-        == "Set up the board: Red's ship from A1 is missing. Something that is not read as a"
-        " ship is on A1. Show it better; where colours are hard to tell, teach the referee"
+        == "Set up the board: Red's ship from A1 is missing. Something on A1 does not look like a"
+        " ship. Show it more clearly; if colours are hard to tell apart, teach the referee"
         " yours."
     )
 
@@ -298,8 +298,8 @@ def test_an_iceberg_that_people_said_is_none_is_told_once(tables):
     assert isinstance(asked, Ambiguous)
     assert (
         asked.message
-        == "Red moved E9-D8, and what looks like an iceberg is seen on E9, where none belongs. Is"
-        " it one?"
+        == "Red moved E9-D8, but there seems to be an iceberg on E9, where none belongs. Is"
+        " it an iceberg?"
     )
     assert [choice.moves for choice in asked.choices] == [("E9-D8",), ()]
     corrected = game.play(evening.state, game.parse_move("E9-D8"))
@@ -354,15 +354,15 @@ def test_an_exchanged_ship_is_named_though_eyes_read_three_ships_of_a_colour_at_
     if unread == cell:
         assert isinstance(verdict, CannotSee)
         assert verdict.message.startswith(
-            f"Something that is not read as a ship stands on {cell}, and {belongs}'s ship of {cell}"
-            " is not seen"
+            f"Something on {cell} does not look like a ship, and {belongs}'s ship from {cell}"
+            " cannot be seen: show it more clearly, or put the right ship there."
         )
     else:
         assert (type(verdict), verdict.code) == (OutOfSync, "icebreaker.out_of_sync")
-        there = f"A {player} ship stands on {cell}, and {belongs}'s belongs on {cell}."
+        there = f"A {player} ship stands on {cell}, but {belongs}'s ship belongs on {cell}."
         assert set(verdict.differences) == {
             there,
-            f"Something that is not read as a ship stands on {unread}.",
+            f"Something on {unread} does not look like a ship.",
         }
 
 
@@ -376,7 +376,7 @@ def test_a_ship_of_another_size_that_is_not_read_is_named(tables):
     assert isinstance(verdict, CannotSee)
     there = "Something on E9 does not look like a ship."
     assert verdict.evidence["differences"] == [
-        f"{player.capitalize()}'s ship of E9 is missing.",
+        f"{player.capitalize()}'s ship from E9 is missing.",
         there,
     ]
 

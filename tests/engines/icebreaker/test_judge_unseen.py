@@ -49,15 +49,15 @@ def test_what_people_say_of_another_players_ship_is_held(state, table):
     asked = judge(state, table, unseen(table, lost)).asks
     assert (
         asked.message
-        == f"Not seen on the board: green's ship of {lost}. What is true? You may also move it a"
-        " little."
+        == f"Not seen on the board: green's ship from {lost}. Which is right? You can also move it"
+        " a little."
     )
     assert [(choice.moves, choice.holds) for choice in asked.choices] == [((), True), ((), False)]
     message = unseen(table, lost)
     waiting = judge(state, table, message, message)
     assert (type(waiting), waiting.asks) == (Waiting, None)
     assert waiting.message.endswith(
-        f"Not seen, and there on the players' word: green's ship of {lost}."
+        f"Not visible, but there according to the players: green's ship from {lost}."
     )
     move = next(iter(game.legal_moves(state)))
     table.move(*str(move).split("-"))
@@ -167,7 +167,7 @@ def test_a_board_that_is_set_up_but_for_unseen_icebergs_is_asked_about(state, ta
     asked = game.judge(state, pale.seen(), None, BOARD).asks
     assert (
         asked.message
-        == f"Not seen on the board: the icebergs on {' and '.join(lost)}. What is true? You may"
+        == f"Not seen on the board: the icebergs on {' and '.join(lost)}. Which is right? You can"
         " also move it a little."
     )
     assert [(choice.moves, choice.holds) for choice in asked.choices] == [((), True), ((), False)]
@@ -197,7 +197,8 @@ def test_a_ship_that_is_hardly_read_beside_an_iceberg_that_is_gone_is_asked_abou
     asked = judge(state, table, taken, before)
     assert isinstance(asked, Ambiguous), asked
     assert asked.message.startswith(
-        f"Has {state.next} moved? A ship may stand where it stood, or where it may go."
+        f"Has {state.next} moved? A ship may still be on its old cell, or on one that it may move"
+        " to."
     )
     assert [choice.moves for choice in asked.choices] == [(str(move),), ()]
 
@@ -232,7 +233,8 @@ def test_of_icebergs_that_are_not_seen_people_say_that_they_are_there(state, tab
     assert isinstance(wrong, OutOfSync)
     assert (
         wrong.asks.message
-        == "Not seen on the board: the iceberg on E5. What is true? You can also move it a little."
+        == "Not seen on the board: the iceberg on E5. Which is right? You can also move it a"
+        " little."
     )
     assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [
         ((), True),

@@ -37,8 +37,8 @@ def test_a_player_who_can_move_no_ship_is_told_with_the_ruling(table):
     assert isinstance(verdict, Accepted)
     assert (
         verdict.message
-        == "Red's ship goes from C3 to B2: red 15 and black 15. Black can move no ship, so the turn"
-        " passes. Red moves next."
+        == "Red's ship goes from C3 to B2: red 15 and black 15. Black cannot move any ship, so the"
+        " turn passes. Red moves next."
     )
     assert verdict.rests_on == "Moves; ruling icebreaker.2"
     assert all(clause.text for clause in explain("icebreaker", verdict.rests_on))
@@ -86,7 +86,7 @@ def test_the_whole_referee_tells_it_and_goes_on_to_the_end(film, table, monkeypa
         for record in film.session.records()
         if getattr(record.event, "verdict", "") == "accepted"
     ]
-    assert "Black can move no ship, so the turn passes. Red moves next." in message[0]
+    assert "Black cannot move any ship, so the turn passes. Red moves next." in message[0]
     assert message[1].endswith("The game is over: red won with 16 icebergs to black's 15.")
 
 

@@ -162,7 +162,7 @@ def test_what_could_not_be_read_may_be_what_is_missing(pond):
     hidden = game.judge(state, unread, before, table.board)
     assert (type(hidden), hidden.message) == (
         CannotSee,
-        "Something lies at (112, 92) mm that cannot be read. Show it more clearly.",
+        "Rinkside cannot read what is at (112, 92) mm. Show it more clearly.",
     )
     assert isinstance(
         game.judge(state, unread, replace(before, unread_mm=(at + 3,)), table.board), OutOfSync
@@ -178,7 +178,8 @@ def test_a_move_of_which_only_something_unread_is_seen_is_asked_about(pond):
     asked = game.judge(state, table.seen(unread_mm=(somewhere,)), before, table.board)
     assert (type(asked), asked.until_moved) == (Ambiguous, True)
     assert (
-        asked.message == "BS is not on a2 any more, and not read anywhere else. Was it moved to b1?"
+        asked.message
+        == "BS is no longer on a2, and the camera cannot find it elsewhere. Was it moved to b1?"
     )
     assert [asked.choices[0].moves, asked.choices[-1].moves] == [("BS:a2-b1",), ()]
     assert ("BS:a2-b2",) in [choice.moves for choice in asked.choices], (
@@ -272,7 +273,7 @@ def test_a_move_at_another_time_is_called(pond):
     state, table = pond(line("vote", "-"))
     before = table.seen()
     assert game.judge(state, table.seen(), before, table.board).message.startswith(
-        "The value of the tile to remove is voted on"
+        "Vote on the value of the tile to remove: null, ace, 2, 3, 4 or 5. Still to vote: red,"
     )
     table.put("AS", "b2")
     refused = game.judge(state, table.seen(), before, table.board)
@@ -365,7 +366,7 @@ def test_what_is_wrong_before_the_game(tables):
     table.put("AS", "b2")
     taken = judge()
     assert isinstance(taken, Waiting)
-    assert taken.message.startswith("AC cannot be placed on b2, where AS stands")
+    assert taken.message.startswith("AC cannot be placed on b2, because AS stands there.")
     table.put("AS", "c2")
     assert judge().moves == ("AS:c2", "AC:b2")
     table.put("FM", "d4")
@@ -422,8 +423,8 @@ def test_a_whole_set_with_a_wrong_pyramid_in_it_is_told_piece_by_piece(tables):
     message = game.judge(state, table.seen(), None, table.board).message
     assert (
         message
-        == f"On {place} a yellow B is read, and only AC is left to stand there. Red places AS next,"
-        " on a tile without a pyramid."
+        == f"The camera reads a yellow B on {place}, but only AC is left to stand there. Red places"
+        " AS next, on a tile without a pyramid."
     )
 
 
@@ -434,7 +435,7 @@ def test_votes_set_before_the_last_move_are_shown_with_it(pond):
         heard = game.hear(state, {"player": player, "vote_value": vote})
         assert (type(heard), heard.secret) == (Noted, True)
         assert heard.message.startswith(
-            f"{player.capitalize()} has voted. It counts when the last move is made. Blue moves"
+            f"{player.capitalize()} has voted. It counts once the last move is made. Blue moves"
         )
         state = game.play(state, game.parse_move(*heard.moves))
     table.put("AA", "b1")
@@ -491,7 +492,7 @@ def test_what_else_is_heard():
     scored = game.hear(scoring, {"player": "red", "score": "A5"})
     assert (scored.code, scored.message.split(". ")[0]) == (
         "icefloe.score",
-        "Red scores on A5: it brings black 4",
+        "Red chooses A5 to score: black 4",
     )
     round_over = game.State.parse(line("torch", "-"))
     torch = game.hear(round_over, {"player": "yellow", "torch": True})

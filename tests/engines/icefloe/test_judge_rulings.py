@@ -65,7 +65,7 @@ def test_votes_that_are_all_void_are_cast_again_where_that_was_ruled():
         "ruling icefloe.1",
     )
     assert verdict.message.startswith(
-        "No vote counts, so all vote again. The value of the tile to remove is voted on"
+        "No vote counts, so all vote again. Vote on the value of the tile to remove: "
     )
     state = game.State.parse(str(state).replace("void=again", "void=torch"))
     assert (

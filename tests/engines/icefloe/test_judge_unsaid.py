@@ -121,7 +121,7 @@ def test_who_scores_or_takes_the_torch_says_that_no_empty_tile_goes():
     state = game.State.parse(line("extra", round_=6))
     heard = game.hear(state, {"player": "yellow", "score": "A3"})
     assert (type(heard), heard.moves) == (Accepted, ("remove none", "score yellow A3"))
-    assert heard.message.startswith("No empty tile goes. Yellow scores on A3: blue 1.")
+    assert heard.message.startswith("No empty tile is removed. Yellow chooses A3 to score: blue 1.")
     assert isinstance(game.hear(state, {"player": "black", "score": "A3"}), Refused)
     state = game.State.parse(line("extra"))
     heard = game.hear(state, {"player": "black", "torch": True})

@@ -38,7 +38,7 @@ def test_what_people_say_of_another_players_pyramid_is_held(table):
     assert isinstance(wrong, OutOfSync)
     assert (
         wrong.asks.message
-        == "Not seen on the pond: FA on c2. What is true? You can also move it a little."
+        == "Not seen on the pond: FA on c2. Which is right? You can also move it a little."
     )
     assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [
         ((), True),
@@ -139,7 +139,7 @@ def test_a_pyramid_that_seems_to_be_the_one_that_went_with_its_tile_is_asked_abo
     assert isinstance(wrong, OutOfSync)
     assert (
         wrong.asks.message
-        == "Which pyramid stands on a2 is not read for sure. What is true? You can also turn"
+        == "The camera is not sure which pyramid stands on a2. Which is right? You can also turn"
         " it a little."
     )
     assert [choice.moves for choice in wrong.asks.choices] == [("remove Ma",), ()]
@@ -169,7 +169,7 @@ def test_where_an_unseen_pyramid_was_placed_is_asked(set_up):
     assert isinstance(waiting, Waiting)
     assert (
         waiting.asks.message
-        == "Not seen on the pond: CM. What is true? You can also move it a little."
+        == "Not seen on the pond: CM. Which is right? You can also move it a little."
     )
     assert [choice.moves for choice in waiting.asks.choices] == [moves, ()]
     two = game.judge(state, unseen(table, "CM", "BS"), None, table.board).asks
@@ -252,4 +252,4 @@ def test_a_pyramid_that_is_none_of_those_left_to_place_is_not_called_one_of_them
     table.put("AS", state.board.under("AS").place)
     verdict = game.judge(state, table.seen(extra), None, table.board)
     assert isinstance(verdict, Waiting), verdict.message
-    assert "is read, and only FS is left to stand there" in verdict.message
+    assert "a red A on a2, but only FS is left to stand there" in verdict.message

@@ -56,7 +56,7 @@ GOOD_STATE = (
         (
             ("red", "blue", "green"),
             {"weather": "fine"},
-            "rulings: expected names among void, done, overweight, ",
+            "rulings: expected one of the names void, done, overweight, ",
         ),
         (
             ("red", "blue", "green"),

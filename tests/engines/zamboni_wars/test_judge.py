@@ -501,5 +501,7 @@ def test_the_table_says_how_the_coasters_lie():
         ["yellow", "blue"], {}
     )
     for other in (Hex(size=5, cell_mm=30), Coasters(cell_mm=33.9, rows=5)):
-        with pytest.raises(InputError, match="expected four coasters"):
+        with pytest.raises(
+            InputError, match="Zamboni Wars needs the four coasters of 3 by 3 spaces"
+        ):
             game.set_up(["yellow", "blue"], {}, other)

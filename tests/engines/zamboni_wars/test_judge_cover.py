@@ -44,12 +44,13 @@ def test_a_drive_that_pushed_a_cover_die_is_read_from_the_table(covered, there):
     pushed = covered.judge()
     assert isinstance(pushed, Waiting)
     assert pushed.message.startswith(
-        f"A cover die is pushed to {there}: now drive the Zamboni that pushes it, or put it back."
+        f"A cover die was pushed to {there}: now drive the Zamboni that pushes it, or put the die"
+        " back."
     )
     b2_south(covered)
     verdict = covered.count(covered.judge())
     assert (type(verdict), verdict.moves) == (Accepted, (f"b2 S dice {there}",))
-    assert f"looks S, and pushes a cover die to {there}." in verdict.message
+    assert f"facing S, and pushes a cover die to {there}." in verdict.message
     assert isinstance(covered.judge(), Waiting)
 
 

@@ -109,7 +109,7 @@ def test_whether_the_layer_that_was_hit_was_taken_is_asked_where_the_nest_is_not
     assert isinstance(waiting, Waiting)
     assert (
         waiting.asks.message
-        == "Not surely read: whether the medium red piece was taken off. What is true?"
+        == "The camera is not sure whether the medium red piece was taken off. Which is right?"
     )
     assert [(choice.moves, choice.holds) for choice in waiting.asks.choices] == [
         ((), True),
@@ -140,7 +140,8 @@ def test_a_layer_that_seems_to_be_gone_before_the_die_is_told_is_asked_about(at)
     )
     assert (
         waiting.asks.message
-        == "Not surely read: red's outermost piece was large, and may be medium now. What is true?"
+        == "The camera is not sure whether red's outermost piece is still large or now"
+        " medium. Which is right?"
     )
 
 
@@ -160,8 +161,8 @@ def test_a_layer_that_seems_to_be_gone_off_a_nest_that_was_not_surely_read_befor
     gone = badly_read(evening, "yellow", 2)
     assert (
         asked(gone, before)
-        == "Not surely read: yellow's outermost piece was large, and may be medium now. What is"
-        " true?"
+        == "The camera is not sure whether yellow's outermost piece is still large or now"
+        " medium. Which is right?"
     )
     assert asked(gone, gone) is None, "people have said so already"
     *others, nest = gone.pieces
@@ -170,7 +171,8 @@ def test_a_layer_that_seems_to_be_gone_off_a_nest_that_was_not_surely_read_befor
     more = badly_read(evening, "red", 3)
     assert (
         asked(more, badly_read(evening, "red", 2))
-        == "Not surely read: red's outermost piece was medium, and may be large now. What is true?"
+        == "The camera is not sure whether red's outermost piece is still medium or now"
+        " large. Which is right?"
     )
 
 
@@ -195,8 +197,8 @@ def test_a_nest_that_was_surely_read_and_seems_to_lie_otherwise_now_is_asked_abo
     asks = judge_red(stands).asks
     assert (
         asks.message
-        == "Not surely read: whether red's Zamboni lies as it lay, and is still large. What is"
-        " true?"
+        == "The camera is not sure whether red's Zamboni is where it was and still large."
+        " Which is right?"
     )
     assert [(choice.label, choice.moves, choice.holds) for choice in asks.choices] == [
         ("Nothing has changed", (), True),

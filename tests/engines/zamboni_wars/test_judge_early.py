@@ -46,7 +46,7 @@ def test_a_die_for_which_the_move_leaves_no_use_counts_for_nothing(at):
     driven = evening.count(evening.judge())
     assert (
         driven.message
-        == "Red drives to f5, facing E. Red's die counts for nothing. Blue rolls for movement."
+        == "Red drives to f5, facing E. Red's die does not count. Blue rolls for movement."
     )
 
 
@@ -80,7 +80,7 @@ def test_where_a_move_could_not_be_read_the_next_player_s_die_counts_once_it_is(
         ("c1 W", "a6 SE"),
     )
     assert driven.message.startswith(
-        "Blue drives to c1, facing W. Yellow's die shows 4. Yellow drives to a6 and looks SE."
+        "Blue drives to c1, facing W. Yellow's die shows 4. Yellow drives to a6, facing SE."
     )
 
 

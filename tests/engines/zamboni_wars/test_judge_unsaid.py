@@ -22,7 +22,9 @@ def test_a_move_that_ends_where_it_began_is_said(at):
     labels = {row["label"]: row["said"] for row in game.state_document(evening.state)["may_say"]}
     verdict = evening.count(game.hear(evening.state, labels["red ends the move where it began"]))
     assert (type(verdict), verdict.code, verdict.moves) == (Accepted, "zamboni.move", ("e2 N",))
-    assert verdict.message == "Red ends where the move began. Red may fire at yellow or hold fire."
+    assert (
+        verdict.message == "Red ends the move where it began. Red may fire at yellow or hold fire."
+    )
     assert isinstance(evening.judge(), Waiting)
 
 
@@ -32,8 +34,8 @@ def test_dice_that_were_told_early_count_with_it(at):
     message = game.hear(evening.state, {"player": "red", "stays": True}).message
     assert (
         message
-        == "Red ends where the move began. Red's die shows 5. Red hit yellow: take the large yellow"
-        " piece off the board."
+        == "Red ends the move where it began. Red's die shows 5. Red hit yellow: take the large"
+        " yellow piece off the board."
     )
 
 
@@ -64,7 +66,7 @@ def test_who_fires_before_the_end_of_the_move_is_seen_breaks_no_rule(at, message
     verdict = game.hear(evening.state, {"player": "red"} | message)
     assert isinstance(verdict, Waiting)
     assert verdict.message.startswith(
-        "The camera has not seen Red's move yet. Say this again when it has."
+        "The camera has not seen red's move yet. Say this again when it has."
     )
     assert isinstance(game.hear(evening.state, {"player": "blue"} | message), Refused)
 
@@ -138,7 +140,7 @@ def test_a_hit_and_the_next_drive_in_one_go_wait_for_the_roll(at):
     evening.table.drive("blue", Space.parse("c1"), "W")
     assert (
         evening.judge().message
-        == "Lay blue's Zamboni on d1 again, facing NE. If blue has driven since, tell what the"
+        == "Lay blue's Zamboni on d1 again, facing NE. If blue has driven since, say what the"
         " die showed."
     )
     evening.count(game.hear(evening.state, {"player": "blue", "die": 2}))

@@ -36,7 +36,7 @@ def test_of_a_nest_that_nobody_may_touch_people_say_that_it_lies_there(at):
     asked = waiting.asks
     assert (type(asked), asked.until_moved) == (Ambiguous, True)
     assert asked.message.startswith(
-        "Not seen on the board: red's (it lay on f6, looking S). What is true?"
+        "Not seen on the board: red's (it was on f6, facing S). Which is right?"
     )
     assert [(choice.moves, choice.holds) for choice in asked.choices] == [((), True), ((), False)]
 
@@ -47,7 +47,7 @@ def test_what_people_say_is_held_and_told_and_the_rest_is_refereed(at):
     waiting = judge(evening, message, message)
     assert (type(waiting), waiting.asks) == (Waiting, None)
     assert waiting.message.endswith(
-        "Not visible, but there according to the players: red's (it lay on f6, looking S)."
+        "Not visible, but there according to the players: red's (it was on f6, facing S)."
     )
     evening.table.drive("yellow", Space.parse("c6"), "E")
     assert judge(evening, without(evening, "red"), message).moves == ("c6 E",)
@@ -123,7 +123,7 @@ def test_where_a_nest_too_many_is_seen_people_may_say_that_there_is_none(at):
     evening.table.spare.append(ghost)
     wrong = judge(evening, evening.table.seen(), before)
     assert isinstance(wrong, OutOfSync)
-    assert wrong.asks.message == "A red small piece too many lies on c3. What is true?"
+    assert wrong.asks.message == "There is an extra small red piece on c3. Which is right?"
     assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [
         ((), True),
         ((), False),
@@ -140,7 +140,7 @@ def test_where_a_nest_too_many_is_seen_people_may_say_that_there_is_none(at):
     assert isinstance(waiting, Waiting)
     x, y = stands.base_mm
     assert waiting.message.endswith(
-        f" Held against nobody: what looks like a red piece at ({x:.0f}, {y:.0f}) mm."
+        f" Ignored: what looks like a red piece at ({x:.0f}, {y:.0f}) mm."
     ), "red has one nest, which is seen"
     evening.table.drive("yellow", Space.parse("c6"), "E")
     assert [
@@ -177,7 +177,7 @@ def test_a_nest_that_does_not_seem_to_lie_flat_is_asked_about_and_then_held(at):
         evening = at(LINE + "move 2")
         message = up(evening, "red", sure)
         assert judge(evening, message, message).message.endswith(
-            "Not visible, but there according to the players: red's (it lay on f6, looking S)."
+            "Not visible, but there according to the players: red's (it was on f6, facing S)."
         )
         evening.table.drive("yellow", Space.parse("c6"), "E")
         assert judge(evening, up(evening, "red", sure), message).moves == ("c6 E",)
@@ -205,7 +205,7 @@ def test_a_nest_in_doubt_that_nothing_legal_explains_is_asked_about_and_people_m
         ((), False),
     ]
     assert judge(evening, seen, seen).message.endswith(
-        "Not visible, but there according to the players: red's (it lay on f6, looking S)."
+        "Not visible, but there according to the players: red's (it was on f6, facing S)."
     ), "it lies still"
     taken = game.play(evening.state, game.parse_move("take red"))
     after = game.judge(
@@ -242,7 +242,7 @@ def test_what_may_be_a_nest_of_a_colour_that_nobody_has_keeps_no_move_from_count
 
     accepted = moved(size_probability=0.6, pose_probability=0.5)
     assert accepted.moves == ("c6 E",)
-    assert " Held against nobody: what looks like a blue piece at (" in accepted.message
+    assert " Ignored: what looks like a blue piece at (" in accepted.message
     assert isinstance(moved(), OutOfSync), "it is there for sure"
     assert isinstance(moved(size_probability=0.6, colour_probability=0.6), CannotSee), (
         "it may be of another colour"
@@ -263,6 +263,6 @@ def test_a_last_layer_may_be_shot_at_once_after_the_drive(at):
     choices = {choice.moves: choice.label for choice in waiting.asks.choices}
     taken = (str(drive), "fire red", "take red")
     assert choices[taken].endswith(
-        f"{drive.space}, looking {drive.facing}; then the small red piece was taken off the board"
+        f"{drive.space}, facing {drive.facing}; then the small red piece was taken off the board"
     )
     assert choices.keys() == {(str(drive),), taken, ()}

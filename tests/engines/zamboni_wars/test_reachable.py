@@ -96,16 +96,16 @@ def test_every_refusal_points_at_what_is_allowed(table, option, roll):
     for space in SPACES[::7]:
         for facing in FACINGS[::3]:
             wrong = violation(state, Drive(space, facing))
-            if wrong and "Nearest to that" in wrong.message:
+            if wrong and "The nearest allowed move is" in wrong.message:
                 offered = parse_move(wrong.message.split("'")[1])
                 assert offered in ends
                 assert offered.facing == facing or (offered.space, facing) not in [
                     (end.space, end.facing) for end in ends
                 ]
                 assert space not in [end.space for end in ends]
-            elif wrong and "it may look" in wrong.message:
+            elif wrong and "it may face" in wrong.message:
                 listed = (
-                    wrong.message.partition("it may look ")[2]
+                    wrong.message.partition("it may face ")[2]
                     .rstrip(".")
                     .replace(" or ", ", ")
                     .split(", ")

@@ -56,8 +56,8 @@ ROLL_OFF = (
             ("yellow", "red"),
             {},
             (
-                "two players take opposite coasters (yellow and blue, or red and green), got yellow"
-                " and red"
+                "two players must take opposite coasters (yellow and blue, or red and green), got"
+                " yellow and red"
             ),
         ),
         (
@@ -69,7 +69,7 @@ ROLL_OFF = (
         (
             ("red", "green"),
             {"range": "5"},
-            "rulings: expected names among reading, arrows, turns, ",
+            "rulings: expected one of the names reading, arrows, turns, ",
         ),
     ],
 )
@@ -98,8 +98,8 @@ def test_why_a_move_is_illegal_is_a_template_with_its_values():
         str(refused.value)
         == refused.value.message
         == (
-            "'fire green': 'fire green' was tried, but it is not the time for that. Red rolls for"
-            " movement. (Turn Sequence)"
+            "'fire green': 'fire green' is not possible now. Red rolls for movement."
+            " (Turn Sequence)"
         )
     )
 

@@ -65,7 +65,7 @@ def test_what_the_referee_does_is_shown_while_it_lasts(rig, session, eyes):
 
 @pytest.mark.usefixtures("beside")
 def test_lamps_that_fail_change_nothing_in_the_game(rig, session):
-    rig.lamps.trouble = "tty0: it is gone"
+    rig.lamps.trouble = "tty0: connection lost"
     put(session, "red")
     assert session.view().scores == {"red": 1, "blue": 0}
 
@@ -73,12 +73,12 @@ def test_lamps_that_fail_change_nothing_in_the_game(rig, session):
 def test_what_does_not_work_is_said_once_and_when_it_works_again(rig, session, eyes, monkeypatch):
     monkeypatch.setattr(controller, "POLL_S", 0.005)
     message = queue.Queue()
-    rig.lamps.trouble = rig.buttons.trouble = "tty0: it is gone"
+    rig.lamps.trouble = rig.buttons.trouble = "tty0: connection lost"
     beside = Companion(rig, session, eyes, BOARD, message.put)
     beside.start()
-    assert message.get(timeout=PATIENCE_S) == "lamps, buttons: tty0: it is gone"
+    assert message.get(timeout=PATIENCE_S) == "lamps, buttons: tty0: connection lost"
     rig.buttons.trouble = ""
-    assert message.get(timeout=PATIENCE_S) == "lamps: tty0: it is gone"
+    assert message.get(timeout=PATIENCE_S) == "lamps: tty0: connection lost"
     rig.lamps.trouble = ""
     assert message.get(timeout=PATIENCE_S) == "lamps: working again"
     beside.stop()
@@ -103,7 +103,7 @@ def test_a_press_that_means_nothing_now_is_told_by_the_buzzer(rig, session):
     rig.buttons.press("next")
     assert rig.buzzer.next() == NOT_NOW
     rig.buttons.press("appeal")
-    assert rig.buzzer.next() == NOT_NOW, "nothing was ruled yet"
+    assert rig.buzzer.next() == NOT_NOW, "nothing has been ruled yet"
     assert len(session.records()) == 1
 
 

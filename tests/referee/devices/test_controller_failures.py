@@ -18,7 +18,7 @@ from referee.sessions.events import InputRecorded, Paused, VerdictReached
 from table.messages import msg
 from tests.support.beside_a_session import BOARD, PATIENCE_S, PLAYERS, put, turn
 
-LEFT_OUT = "this was left out, and they go on"
+LEFT_OUT = "this step was skipped, the devices keep running"
 
 
 @pytest.fixture
@@ -137,11 +137,11 @@ def test_what_does_not_work_is_told_in_the_language_of_the_terminal(
 
     beside = Companion(rig, session, eyes, BOARD, tell)
     beside.start()
-    assert message.get(timeout=PATIENCE_S) == "lamps, dice: /dev/ttyACM0: it is gone"
+    assert message.get(timeout=PATIENCE_S) == "lamps, dice: /dev/ttyACM0: connection lost"
     troubles.clear()
     assert message.get(timeout=PATIENCE_S) == "dice, lamps: working again"
     beside.stop()
     assert capfd.readouterr().err.splitlines() == [
-        "rinkside: lámparas, dados: /dev/ttyACM0: ya no está",
+        "rinkside: lámparas, dados: /dev/ttyACM0: conexión perdida",
         "rinkside: dados, lámparas: funciona de nuevo",
     ]

@@ -80,7 +80,7 @@ def test_dice_for_nothing_are_rolled_in_every_game_at_any_time(session):
     assert value in range(1, 7)
     assert (
         session.records()[-1].event.message
-        == f"The die shows {value}. It counts for nothing in the game."
+        == f"The die shows {value}. This does not count in the game."
     )
 
 

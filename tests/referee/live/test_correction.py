@@ -131,12 +131,12 @@ def test_a_piece_that_is_not_there_leaves_the_others_as_they_were_read(table):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({}, "lies otherwise"),
+        ({}, "nothing differs from what was read"),
         ({"colour": "mauve"}, "colour"),
         ({"size": "huge"}, "size"),
         ({"pose": "leaning"}, "upright or lying"),
         ({"x_mm": -9000.0}, "place on the table"),
-        ({"index": 9, "x_mm": 1.0}, "another one"),
+        ({"index": 9, "x_mm": 1.0}, "the table has changed"),
     ],
 )
 def test_what_cannot_be_is_one_line(table, changed, message):
@@ -150,5 +150,5 @@ def test_only_the_last_table_of_this_game_is_put_right(table):
     seen, record = table.show(piece(FIRST, 0, -150))
     table.session.command(Undo(record=record.seq))
     assert last_table(table.session.ledger, table.ruled_on) == (record.seq, seen)
-    with pytest.raises(InputError, match="since the program was started"):
+    with pytest.raises(InputError, match="has been ruled on since Rinkside started"):
         last_table(table.session.ledger, JudgedTables())

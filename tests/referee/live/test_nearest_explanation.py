@@ -197,7 +197,7 @@ def test_play_begins_after_one_answer_where_a_piece_of_the_start_is_misread(film
     records = film.run()
     (question,) = asked(records)
     first, *others = question.event.choices
-    assert first.label.startswith("Taken as the start: "), [
+    assert first.label.startswith("Start from this table: "), [
         choice.label for choice in question.event.choices
     ]
     assert others[-1].label == "None of these: fix the table"
@@ -276,7 +276,7 @@ def test_two_see_through_ships_that_are_read_as_the_other_player_s_do_not_cost_a
     )
     assert len(noticed.event.evidence["differences"]) == 2, "piece by piece"
     label, none = (choice.label for choice in question.event.choices)
-    assert label.startswith(f"Taken as the start: the {second} pieces on ")
+    assert label.startswith(f"Start from this table: the {second} pieces on ")
     assert label.endswith(f" are {first}")
     film.do(film.answer)
     film.show(see_through(film.start(), first, second))
@@ -334,7 +334,7 @@ def test_a_target_that_is_taken_for_a_player_s_piece_begins_the_end(film_in):
     assert noticed.event.verdict == "waiting"
     assert (
         question.event.choices[0].label
-        == f"Taken as the start: the {colour} piece at (300, 250) mm is {target}"
+        == f"Start from this table: the {colour} piece at (300, 250) mm is {target}"
     )
     assert film.state.target == target
     film.show(
@@ -388,7 +388,9 @@ def test_a_first_throw_that_is_taken_for_another_s_begins_the_round(film_in):
         "QuestionAsked",
         "Answered",
     ]
-    assert events[1].choices[0].label == f"Taken as the start: the {second} piece on d4 is {first}"
+    assert (
+        events[1].choices[0].label == f"Start from this table: the {second} piece on d4 is {first}"
+    )
     assert [piece.colour for piece in film.state.pieces] == [first]
 
 
@@ -670,7 +672,7 @@ def test_rule_now_asks_about_a_refusal_that_may_be_a_misreading(film_in):
     events = [record.event for record in film.run()]
     question = next((event for event in events if isinstance(event, QuestionAsked)), None)
     assert question is not None, [event.message for event in events if hasattr(event, "said")]
-    assert "the other way round" in question.choices[0].label
+    assert "the other way: " in question.choices[0].label
 
 
 def test_a_ghost_and_many_wrong_pieces_are_never_explained_away(film_in):
@@ -696,7 +698,7 @@ def test_the_command_line_prints_the_record_and_the_question(film_in, game):
     printed = [json.loads(json.dumps(verdict_document(record))) for record in film.run()]
     assert [one["verdict"] for one in printed] == ["waiting", "ambiguous"]
     assert printed[0]["evidence"]["differences"]
-    assert printed[1]["choices"][0].startswith("Taken as the start: ")
+    assert printed[1]["choices"][0].startswith("Start from this table: ")
     assert printed[1]["evidence"][KEY]
 
 

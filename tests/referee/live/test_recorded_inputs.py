@@ -259,7 +259,7 @@ def test_what_is_heard_waits_where_it_would_leave_an_open_question_without_a_leg
     )
     assert session.hear({"player": "red", "put": "blindly"}) is None
     with pytest.raises(
-        InputError, match=f"question {asked.seq} is open: answer it or take it back first"
+        InputError, match=f"question {asked.seq} is open: answer or withdraw it first"
     ):
         session.command(Hear(heard={"player": "red", "put": "blindly"}))
     session.command(Answer(question=asked.seq, label="it counts"))

@@ -284,7 +284,7 @@ def test_a_lost_camera_is_tried_again_ever_more_slowly_and_loses_no_game(
     assert pauses == [*RETRY_S, RETRY_S[-1], RETRY_S[-1], RETRY_S[0]]
     assert message[0] == (
         "camera lost",
-        "The camera is lost (the cable is out). The game waits; trying again in 0.5 s.",
+        "Camera lost (the cable is out). The game is waiting; trying again in 0.5 s.",
     )
     assert rulings(session) == [(500, "accepted", "red"), (11_500, "accepted", "blue")]
 

@@ -113,11 +113,11 @@ def test_a_referee_that_fails_begins_again_from_the_log_and_says_so(
     assert rulings(session) == [(500, "red"), (2500, "blue")]
     (line,) = table.message
     assert line.startswith("the referee failed (KeyError: 'a mistake', test_supervisor.py:")
-    assert line.endswith(") and begins again from the log")
+    assert line.endswith(") and restarts from the log")
     (again,) = (record.event for record in session.records() if isinstance(record.event, Reopened))
     assert (
         again.message
-        == "The referee failed (KeyError: 'a mistake') and began again from the log. Check"
+        == "The referee failed (KeyError: 'a mistake') and restarted from the log. Check"
         " that the table matches the record."
     )
     assert table.seen == [("stopped", again.message), ("waiting", "")], (
@@ -144,7 +144,7 @@ def test_one_that_fails_at_once_again_and_again_is_halted_with_the_reason(
     with pytest.raises(
         RefereeHalted,
         match=(
-            r"failed 3 times within a minute \(ValueError: mistake 2 of mine\) and was halted.*"
+            r"failed 3 times within a minute \(ValueError: mistake 2 of mine\) and has stopped.*"
             r" --resume 1$"
         ),
     ) as error:
@@ -237,8 +237,8 @@ class Limited(Log):
     def append(self, *words, **named):
         if self.full:
             raise LogFailed(
-                f"{self.path}: the disk is full; nothing new was written and nothing is lost: make"
-                " room"
+                f"{self.path}: the disk is full; nothing new was written, nothing is lost: free"
+                " some space"
             )
         return super().append(*words, **named)
 
@@ -283,8 +283,8 @@ def test_a_full_disk_makes_the_game_wait_and_it_goes_on_by_itself(
     assert refused == [([], {"red": 0, "blue": 0})] * 5, "nothing was shown that is not on disk"
     assert [line.partition(": ")[2] or line for line in table.message] == [
         (
-            "the disk is full; nothing new was written and nothing is lost: make room; the"
-            " game waits until the log can be written"
+            "the disk is full; nothing new was written, nothing is lost: free some space;"
+            " the game waits until the log can be written"
         ),
         "the log can be written again; the game continues",
     ]

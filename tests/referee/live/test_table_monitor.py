@@ -152,7 +152,7 @@ def test_nothing_is_ruled_while_a_card_lies_elsewhere_until_it_is_put_back(
     assert (table.told[held - 1].status, table.told[held - 1].message) == ("cannot see", HOLDS)
     assert [event.message.partition(".")[0] for event in table.events(TableChecked)] == [
         "Card 2 lies 4",
-        "Cards and board lie where they did again",
+        "Cards and board are back in place",
     ]
     assert (table.told[-1].moved, table.told[-1].held) == ((), False)
     kinds = [
@@ -176,8 +176,8 @@ def test_one_tap_measures_the_table_anew_and_play_goes_on_by_it(table, seen, pie
     noted, redone = table.events(TableChecked)
     assert (
         redone.message
-        == "The table was measured again: card 2 lies 4.0 mm from where it was. It is read by"
-        " the new places from here on."
+        == "The table was measured again: corner card 2 is 4.0 mm from where it was. The new"
+        " positions are used from now on."
     )
     assert (noted.table, noted.decided_by, redone.decided_by) == ({}, "", "players")
     assert decode(encode(redone), "log") == redone
@@ -190,7 +190,7 @@ def test_one_tap_measures_the_table_anew_and_play_goes_on_by_it(table, seen, pie
 
 def test_what_cannot_be_done_anew_says_why_and_people_may_play_on(table, seen, piece, cameras):
     one, two = seen(0, piece("red", 50, 50)), seen(0, piece("red", 50, 50), piece("blue", 90, 50))
-    table.anew = "expected four flat cards, and card 1 is bent"
+    table.anew = "expected four flat corner cards, and card 1 is bent"
     check = elsewhere(cameras[0], cards_mm={1: 2.0}, board_mm=11.6)
     table.rest(by(one, cameras[0]), check)
     table.show(by(one, cameras[0]), wish="redo")
@@ -224,7 +224,7 @@ def test_a_card_that_moved_is_on_record_where_it_cannot_be_measured_anew(
     table, seen, piece, cameras
 ):
     """The request comes before the look that finds it elsewhere."""
-    table.anew = "expected four flat cards, and card 1 is bent"
+    table.anew = "expected four flat corner cards, and card 1 is bent"
     table.rest(by(seen(0, piece("red", 50, 50)), cameras[0]))
     moved = by(seen(0, piece("red", 50, 50)), cameras[1])
     table.rest(moved, elsewhere(cameras[1], cards_mm={1: 2.0}), wish="redo")

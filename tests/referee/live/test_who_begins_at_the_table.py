@@ -162,13 +162,13 @@ def test_the_highest_die_in_the_corner_begins_and_those_who_tie_roll_again(told)
     assert state.players == (C, A, B)
     assert (state.to_move, str(state.phase)) == (C, "move 6")
     assert lines[:5] == [
-        f"{name(A)} rolled 4. {name(B)} rolls for who begins, then {C}.",
-        f"{name(B)} rolled 2. {name(C)} rolls for who begins.",
+        f"{name(A)} rolled 4. {name(B)} rolls to see who begins, then {C}.",
+        f"{name(B)} rolled 2. {name(C)} rolls to see who begins.",
         (
-            f"{name(C)} rolled 4. {name(A)} and {C} tie and roll again. {name(A)} rolls for who"
+            f"{name(C)} rolled 4. {name(A)} and {C} tie and roll again. {name(A)} rolls to see who"
             f" begins, then {C}."
         ),
-        f"{name(A)} rolled 3. {name(C)} rolls for who begins.",
+        f"{name(A)} rolled 3. {name(C)} rolls to see who begins.",
         f"{name(C)} rolled 5. {name(C)} begins.",
     ]
 
@@ -176,7 +176,7 @@ def test_the_highest_die_in_the_corner_begins_and_those_who_tie_roll_again(told)
 def test_the_lot_says_who_rolls_first_for_movement(told):
     state, lines = told("lot", [SET_UP, 3])
     assert (state.players, state.to_move, str(state.phase)) == ((B, C, A), B, "move 3")
-    assert lines[0] == f"A lot was drawn among {A}, {B} and {C}. {name(B)} begins."
+    assert lines[0] == f"Lots were drawn among {A}, {B} and {C}. {name(B)} begins."
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ SAID = [
     ),
     (
         (
-            "Yellow takes cyan2 (on b4 and c4, its tip in b4): yellow1 fires southwest on"
+            "Yellow takes cyan2 (on b4 and c4, with its tip in b4): yellow1 fires southwest on"
             " d6-a3. Cyan has no shot. Yellow fires next."
         ),
         "Yellow takes cyan 2. Cyan has no shot. Yellow fires next.",
@@ -35,11 +35,11 @@ SAID = [
     ),
     (
         (
-            "Blue's piece touches the target, as far as can be seen (± 1.0 mm). Blue leads,"
-            " touching it. Red throws next."
+            "Blue's piece appears to touch the target (± 1.0 mm). Blue leads,"
+            " touching the target. Red throws next."
         ),
         (
-            "Blue's piece touches the target, as far as can be seen. Blue leads, touching it. Red"
+            "Blue's piece appears to touch the target. Blue leads, touching the target. Red"
             " throws next."
         ),
     ),
@@ -61,7 +61,7 @@ def test_of_what_was_heard_only_that_is_called():
 
 @pytest.mark.parametrize("kind", ["corrected", "undone", "declared"])
 def test_what_people_put_right_is_called_without_what_it_was(kind):
-    assert "Yellow" not in call(kind, "players replaced what record 7 ruled: Yellow leads.")
+    assert "Yellow" not in call(kind, "players corrected record 7: Yellow leads instead.")
 
 
 @given(st.text(max_size=400))

@@ -93,7 +93,7 @@ def test_a_table_out_of_step_may_be_explained(storm):
 
 
 def test_what_is_secret_stays_so_and_what_is_no_ruling_is_said(session):
-    with pytest.raises(InputError, match="record 1 is no ruling of this game"):
+    with pytest.raises(InputError, match="record 1 is not a ruling of this game"):
         session.alternatives(1)
     noted = session.append(
         InputRecorded(code="pegs.secret", message="", moves=("red",), secret=True)

@@ -111,7 +111,7 @@ def test_it_is_the_same_session_elsewhere_with_other_numbers(
         assert [entry.moves for entry in again.ledger.standing] == [
             entry.moves for entry in played.ledger.standing
         ]
-        with pytest.raises(InputError, match="session 2 is this one"):
+        with pytest.raises(InputError, match="it is already there as session 2"):
             import_session(other, exported, games)
 
 
@@ -183,9 +183,9 @@ RULED = {
         ([START, RULED | {"moves": ["purple"]}], r"records\.jsonl"),
         (
             [START, PAUSED | {"fact": "undone", "undoes": 7}],
-            "expected it to name a record before it, got 7",
+            "expected a reference to an earlier record, got 7",
         ),
-        ([START, PAUSED | {"fact": "undone", "undoes": 1}], "does not stand"),
+        ([START, PAUSED | {"fact": "undone", "undoes": 1}], "is not in force"),
         ([START | {"game": "chess"}], "expected one of pegs"),
         ([START, RULED | {"frame": True}], r"expected frames/000002\.jpg in it"),
     ],
@@ -214,7 +214,7 @@ def test_a_file_that_would_fill_the_memory_is_refused(log, games, tmp_path):
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(RECORDS, b" " * (3 << 20))
-    with pytest.raises(InputError, match="unpacks to 200 times"):
+    with pytest.raises(InputError, match="unpacks to at most 200 times"):
         import_session(log, path, games)
 
 
@@ -231,7 +231,7 @@ def test_what_is_no_export_is_refused_in_one_line(games, exported, tmp_path, dat
             }.get(data, data)
         )
     with Log(tmp_path / "other.sqlite") as other:
-        with pytest.raises(InputError, match="expected a session that was exported") as error:
+        with pytest.raises(InputError, match="expected an exported session") as error:
             import_session(other, path, games)
         assert "\n" not in str(error.value)
         assert other.records() == ()

@@ -120,7 +120,7 @@ def test_a_log_is_reopened_as_it_was(tmp_path):
 
 def test_a_second_writer_is_refused(log):
     with pytest.raises(
-        InputError, match=rf"another Rinkside \(process {os.getpid()}\) is writing this log"
+        InputError, match=rf"another Rinkside \(process {os.getpid()}\) is writing to this log"
     ) as error:
         Log(log.path)
     one_line(error, log.path)
@@ -199,7 +199,7 @@ def test_another_programs_database_is_refused(tmp_path, door):
 def test_no_log_and_no_folder_are_said(tmp_path):
     with pytest.raises(InputError, match="there is no such file"):
         LogReader(tmp_path / "log")
-    with pytest.raises(InputError, match="expected a folder to keep the log in"):
+    with pytest.raises(InputError, match="expected a folder for the log"):
         Log(tmp_path / "nowhere" / "log")
     with pytest.raises(InputError):
         Log(tmp_path)
@@ -260,7 +260,7 @@ def test_a_full_disk_loses_nothing_and_says_so(log, disk):
     disk.leave_pages(8)
     kept = [log.append(ruled("a"), 250, 1, JPEG)]
     with pytest.raises(
-        LogFailed, match="the disk is full; nothing new was written and nothing is lost"
+        LogFailed, match="the disk is full; nothing new was written, nothing is lost"
     ) as error:
         log.append(ruled("b"), 500, 1, JPEG * 10)
     one_line(error, log.path)
@@ -278,7 +278,7 @@ def test_a_log_that_somebody_holds_is_said_and_written_later(log, disk):
     intruder = sqlite3.connect(log.path, isolation_level=None)
     intruder.execute("BEGIN IMMEDIATE")
     with pytest.raises(
-        LogFailed, match=r"cannot be written \(database is locked\); what was there is kept"
+        LogFailed, match=r"cannot be written \(database is locked\); the old content is kept"
     ) as error:
         log.append(ruled("a"), 250, 1)
     one_line(error, log.path)

@@ -242,8 +242,8 @@ def test_a_full_disk_is_called_full_as_long_as_it_is(at, tmp_path):
             except LogFailed as error:
                 assert (  # noqa: PT017
                     str(error)
-                    == f"{log.path}: the disk is full; nothing new was written and nothing is lost:"
-                    " make room"
+                    == f"{log.path}: the disk is full; nothing new was written, nothing is lost:"
+                    " free some space"
                 )
         assert log.append(SessionStarted(game="pegs", players=("red", "blue")), 0).seq == 2
         assert log.records()[0] == start
@@ -260,7 +260,7 @@ def test_reading_goes_on_after_a_fault(at, tmp_path):
             with pytest.raises(InputError, match="cannot be used"):
                 read()
             disk.at = disk.calls + at  # and as the log is opened again
-            with pytest.raises(LogFailed, match="cannot be opened again"):
+            with pytest.raises(LogFailed, match="cannot be reopened"):
                 read()
             assert read() == before
         assert log.records() == (start,)

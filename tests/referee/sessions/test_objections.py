@@ -71,10 +71,10 @@ def test_an_appeal_is_open_until_it_is_corrected_undone_or_upheld(session):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (Appeal(player="blue", record=1), "no ruling"),
+        (Appeal(player="blue", record=1), "not a ruling"),
         (Appeal(player="green", record=2), "red, blue"),
         (Appeal(player="red", record=2), "already"),
-        (Uphold(appeal=2), "no appeal"),
+        (Uphold(appeal=2), "not an open appeal"),
         (Resign(player="green"), "red, blue"),
     ],
 )
@@ -140,13 +140,13 @@ def test_votes_go_on_without_who_resigned(log):
         session.command(Hear(heard={"player": player, "vote_value": "a"}))
     told = session.command(Resign(player="blue")).event.message
     assert told.startswith(
-        "Blue resigns. Turns and votes pass over blue, whose pieces stay. Coins may be laid"
+        "Blue resigns. Blue's turns and votes are skipped; the pieces stay. Coins may be laid"
     )
     assert session.view().state["phase"] == "coins"
     assert session.view().state["tally"] == {"a": 2}
     for player in ("red", "yellow"):
         session.command(Hear(heard={"player": player, "done": True}))
-    assert session.view().state["turn"].endswith("red and yellow may still vote.")
+    assert session.view().state["turn"].endswith("Still to vote: red and yellow.")
     with pytest.raises(InputError, match="Blue has resigned"):
         session.command(Declare(moves=("vote blue S",)))
     assert (

@@ -116,7 +116,7 @@ def test_names_that_are_none_are_refused(text):
 
 def test_only_players_have_names():
     with pytest.raises(
-        InputError, match=r"--names: expected names of players \(red, blue\), got one of 'green'"
+        InputError, match=r"--names: expected names for players \(red, blue\), got one for 'green'"
     ):
         opening(
             "ice_boule", ("red", "blue"), {}, SETUP, "folder frames", BEGUN, names={"green": "Anna"}

@@ -57,8 +57,8 @@ def words_of(error):
 @pytest.mark.parametrize(
     ("board", "other", "message"),
     [
-        (CHESS, HEX, r"the board that it was played on \(chessboard\), got hex"),
-        (OPEN, CHESS, r"the board that it was played on \(open\), got chessboard"),
+        (CHESS, HEX, r"the board of that session \(chessboard\), got hex"),
+        (OPEN, CHESS, r"the board of that session \(open\), got chessboard"),
         (CHESS, CHESS | {"square_mm": 50.0}, r"board.square_mm 45\), got 50"),
         (CHESS, CHESS | {"files": 10}, r"board.files 8\), got 10"),
         (HEX, HEX | {"size": 6}, r"board.size 5\), got 6"),
@@ -72,7 +72,7 @@ def words_of(error):
         (
             OPEN,
             {"kind": "open", "outline_mm": [[0, 0], [400, 0], [400, 200], [0, 200]]},
-            r"the ground that it was played on \(0\.06 m²\), got 0\.08 m²",
+            r"the ground of that session \(0\.06 m²\), got 0\.08 m²",
         ),
     ],
 )
@@ -122,11 +122,14 @@ def test_other_pieces_are_refused(log, game, message):
 )
 def test_another_lens_needs_consent_which_the_log_keeps(log, camera, message):
     number, other = begun(log, setup_of()), setup_of(camera=camera)
-    with pytest.raises(InputError, match=r"to go on all the same: --new-lens$") as error:
+    with pytest.raises(InputError, match=r"to continue anyway: --new-lens$") as error:
         go_on(log, number, other)
-    assert f"got another one ({message})" in words_of(error)
+    assert f"got a different one ({message})" in words_of(error)
     session = go_on(log, number, other, new_lens=True)
-    assert session.records()[-1].event.message == f"People went on with another lens: {message}."
+    assert (
+        session.records()[-1].event.message
+        == f"The game continued with a different lens: {message}."
+    )
     again = go_on(log, number, other)
     assert again.records()[-1].event.message == "", "that lens is known by now"
 
@@ -170,8 +173,7 @@ def test_a_session_whose_table_cannot_be_read_is_refused_in_one_line(log):
         game="ice_boule", players=("red", "blue"), table={"board": OPEN, "camera": 1}
     )
     with pytest.raises(
-        InputError,
-        match="expected a session that tells its table, but what it tells cannot be read",
+        InputError, match="expected a session with its table, but the recorded table cannot be read"
     ) as error:
         go_on(log, log.append(started, 0).session, setup_of())
     words_of(error)

@@ -50,7 +50,7 @@ def test_a_film_on_its_side_or_mirrored_is_refused(tmp_path, setup, how):
     path = turned(film(tmp_path / "game.mp4"), how)
     with pytest.raises(
         InputError,
-        match=r"game\.mp4: expected a picture that is not turned, got .*; hold the camera",
+        match=r"game\.mp4: expected a picture that is not rotated, but .*; hold the camera",
     ) as error:
         open_camera(f"video:{path}", setup)
     assert "\n" not in str(error.value)
@@ -93,7 +93,7 @@ def test_any_name_of_a_film_is_read(tmp_path, monkeypatch, name):
 
 
 def test_a_name_that_is_no_text_is_refused():
-    with pytest.raises(InputError, match="expected a video file whose name is UTF-8"):
+    with pytest.raises(InputError, match="expected a video file with a name in UTF-8"):
         open_camera(f"video:{os.fsdecode(bytes([0x63, 0xE9]))}.mp4", SETUP)
 
 
@@ -107,8 +107,8 @@ def test_a_film_cut_short_says_how_much_there_should_be(tmp_path, name):
     assert 20 < read < 40
     message = missing_in(camera)
     assert f"{name}: expected " in message
-    assert ("60 pictures, as the film says, could read" in message) or (
-        "pictures for 6.0 s, as the film says, could read" in message
+    assert ("60 pictures, as the video says, could read only" in message) or (
+        "pictures for 6.0 s, as the video says, could read only" in message
     )
     assert str(read) in message
     assert "\n" not in message
@@ -123,13 +123,13 @@ def test_an_mp4_whose_pictures_end_before_its_index_says_is_cut_short(tmp_path):
     camera = open_camera(f"video:{path}", SETUP)
     read = len(all_of(camera))
     assert 20 < read < 50
-    assert f"expected 60 pictures, as the film says, could read {read}" in missing_in(camera)
+    assert f"expected 60 pictures, as the video says, could read only {read}" in missing_in(camera)
 
 
 def test_an_mp4_without_its_index_is_refused_with_the_reason(tmp_path):
     with pytest.raises(
         InputError,
-        match=r"a\.mp4: expected a whole film, but its index \(moov\) is missing: it is cut short",
+        match=r"a\.mp4: expected a whole video, but its index \(moov\) is missing: it is cut short",
     ):
         open_camera(f"video:{cut(film(tmp_path / 'a.mp4'), 0.6)}", SETUP)
 
@@ -149,7 +149,5 @@ def test_a_film_with_a_hole_goes_on_after_it_and_says_so(tmp_path, name, fourcc)
 
 
 def test_the_size_of_a_film_is_that_of_its_sensor(tmp_path):
-    with pytest.raises(
-        InputError, match=r"expected 96 x 80 px as table\.json says, got 80 x 96 px"
-    ):
+    with pytest.raises(InputError, match=r"expected 96 x 80 px as in table\.json, got 80 x 96 px"):
         open_camera(f"video:{film(tmp_path / 'a.mp4', size=(HEIGHT, WIDTH))}", SETUP)

@@ -50,15 +50,15 @@ def test_a_camera_that_gives_nothing_is_lost():
     feed = Scripted()
     camera = live(feed, patience_s=0.01)
     feed.go.set()
-    with pytest.raises(CameraLost, match=r"test camera: (no picture came for 0\.01 s|script over)"):
+    with pytest.raises(
+        CameraLost, match=r"test camera: (no picture arrived for 0\.01 s|script over)"
+    ):
         camera.read()
 
 
 def test_pictures_of_another_size_are_refused():
     camera = live(Scripted(np.zeros((40, 60, 3), np.uint8)))
-    with pytest.raises(
-        InputError, match=r"expected 96 x 80 px as table\.json says, got 60 x 40 px"
-    ):
+    with pytest.raises(InputError, match=r"expected 96 x 80 px as in table\.json, got 60 x 40 px"):
         camera.read()
 
 

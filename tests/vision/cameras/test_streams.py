@@ -173,7 +173,7 @@ def test_a_stream_of_a_phone_is_read_until_it_ends(phone):
         frame = camera.read()
         assert frame.image.shape == (HEIGHT, WIDTH, 3)
         assert frame.image[HEIGHT // 2, 10, 0] > 150 > frame.image[HEIGHT // 2, 10, 2]
-        with pytest.raises(CameraLost, match=r"stream of 127\.0\.0\.1: it ended"):
+        with pytest.raises(CameraLost, match=r"stream of 127\.0\.0\.1: the stream ended"):
             list(iter(camera.read, None))
     finally:
         camera.close()
@@ -203,23 +203,26 @@ def test_a_name_and_password_open_a_stream(phone, path):
                 " address: stream:http://NAME:PASSWORD@127.0.0.1/..."
             ),
         ),
-        ("/bearer", "the camera wants a name and a password (401)"),
-        ("/403", "the camera forbids /403 (403)"),
+        ("/bearer", "the camera asks for a name and a password (401)"),
+        ("/403", "the camera denies access to /403 (403)"),
         (
             "/nothing",
             (
-                "the camera has nothing at /nothing (404); the camera's app or manual says where"
-                " its stream is"
+                "the camera has nothing at /nothing (404); check the camera's app or manual"
+                " for the stream address"
             ),
         ),
         ("/503", "the camera reports an internal error (503); restart the camera or its app"),
         ("/418", "expected a stream at /418, got status 418"),
-        ("/page", "expected a stream of JPEGs (MJPEG) at /page, got a web page; the camera's app"),
+        (
+            "/page",
+            "expected a stream of JPEGs (MJPEG) at /page, got a web page; check the camera's app",
+        ),
         ("/status", "got text (application/json)"),
-        ("/shot.jpg", "it sent one picture and ended: this is the address of single pictures"),
-        ("/none", "it ended without a picture"),
-        ("/text", "it ended without a picture"),
-        ("/most", "of its last 10 pictures were damaged; see to its cable or network"),
+        ("/shot.jpg", "it sent one picture and ended: this address is for single pictures"),
+        ("/none", "the stream ended without a picture"),
+        ("/text", "the stream ended without a picture"),
+        ("/most", "of its last 10 pictures were damaged; check its cable or network"),
     ],
 )
 def test_every_answer_that_is_no_stream_has_its_own_sentence(phone, path, message):
@@ -257,17 +260,17 @@ def test_a_port_where_nothing_listens_is_said():
 
 def test_what_speaks_no_http_is_said():
     with speaking(b"SSH-2.0-OpenSSH_9.2\r\n") as port:
-        assert f"what answers at port {port} speaks no HTTP" in reason(
+        assert f"port {port} answers, but does not speak HTTP" in reason(
             f"http://127.0.0.1:{port}/video"
         )
     with speaking(b"") as port:
-        assert f"what answers at port {port} speaks no HTTP" in reason(
+        assert f"port {port} answers, but does not speak HTTP" in reason(
             f"http://127.0.0.1:{port}/video"
         )
 
 
 def test_a_name_that_no_camera_has_is_said():
-    assert "no camera has the name camera.invalid" in reason("http://camera.invalid/video")
+    assert "no camera named camera.invalid found" in reason("http://camera.invalid/video")
 
 
 def test_a_camera_without_tls_is_said(phone):
@@ -314,7 +317,7 @@ def test_a_certificate_that_nobody_vouches_for_is_said_and_can_be_named(tmp_path
         server.shutdown()
         server.server_close()
     assert "the camera's certificate is not trusted" in message
-    assert "a file that SSL_CERT_FILE names" in message
+    assert "the file that SSL_CERT_FILE names" in message
 
 
 @pytest.mark.parametrize(
@@ -323,9 +326,9 @@ def test_a_certificate_that_nobody_vouches_for_is_said_and_can_be_named(tmp_path
         (b"RTSP/1.0 404 Not Found\r\nCSeq: 1\r\n\r\n", "the camera has nothing at /live (404)"),
         (
             b"RTSP/1.0 401 Unauthorized\r\nCSeq: 1\r\n\r\n",
-            "the camera wants a name and a password (401)",
+            "the camera asks for a name and a password (401)",
         ),
-        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "speaks no RTSP"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "does not speak RTSP"),
     ],
 )
 def test_why_there_are_no_pictures_by_rtsp_is_said(status, message):
@@ -355,7 +358,7 @@ def test_a_stream_of_another_size_than_the_tables_is_refused(phone):
     with pytest.raises(
         InputError,
         match=(
-            r"stream of 127\.0\.0\.1: expected 96 x 80 px as table\.json says, got 64 x 48 px;"
+            r"stream of 127\.0\.0\.1: expected 96 x 80 px as in table\.json, got 64 x 48 px;"
             r" calibrate the lens"
         ),
     ):
@@ -367,7 +370,7 @@ def test_a_stream_that_becomes_another_size_is_refused(phone):
     assert camera.read().image.shape == (HEIGHT, WIDTH, 3)
     Phone.go.set()
     try:
-        with pytest.raises(InputError, match="expected 96 x 80 px as table"):
+        with pytest.raises(InputError, match="expected 96 x 80 px as in table"):
             camera.read()
     finally:
         Phone.go.clear()
@@ -377,7 +380,7 @@ def test_a_stream_on_its_side_is_refused(phone):
     camera = open_camera(f"stream:http://{phone}/side", SETUP)
     with pytest.raises(
         InputError,
-        match=r"stream of 127\.0\.0\.1: its picture: expected a picture that is not turned",
+        match=r"stream of 127\.0\.0\.1: its picture: expected a picture that is not rotated",
     ):
         camera.read()
 

@@ -95,7 +95,7 @@ def test_two_are_less_sure_than_four(scene):
     ("hidden", "reason"),
     [
         ({0, 1, 2, 3}, "no marker is in view"),
-        ({0, 1, 2}, "only one fiducial is in view"),
+        ({0, 1, 2}, "only one marker is in view"),
         ({1, 2, 3}, "uncover fiducial 1, 2 and 3"),
     ],
 )
@@ -152,7 +152,7 @@ def test_of_two_tables_as_large_none_is_chosen_unless_the_cameras_place_is_known
     image = np.ascontiguousarray(np.hstack([half.image, half.image]))
     found = locate(image, setup)
     assert isinstance(found, NoPose)
-    assert "the table's fiducials are in view twice" in found.reason
+    assert "the table's markers are in view twice" in found.reason
     known = locate(image, setup, half.camera)
     assert isinstance(known, Camera)
     assert off_mm(known, replace(half, setup=setup)) < 0.5

@@ -161,7 +161,7 @@ def test_bodies_that_are_broken_too_large_or_of_another_kind_are_refused(
 @pytest.mark.parametrize(
     ("failure", "status", "code"),
     [
-        (InputError("undo: nothing was ruled yet"), 409, "not_now"),
+        (InputError("undo: nothing has been ruled yet"), 409, "not_now"),
         (LogFailed("the disk is full"), 507, "not_kept"),
     ],
 )

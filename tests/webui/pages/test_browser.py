@@ -190,7 +190,7 @@ def test_a_button_that_points_at_answers_is_followed_and_the_focus_stays_while_s
             f"document.querySelector('.choices [aria-current]')?.value === {choice['label']!r}"
         )
         browser.until(
-            "document.querySelector('#spoken').textContent.startsWith('The button points at answer"
+            "document.querySelector('#spoken').textContent.startsWith('The button selects answer"
             f" {place} of 3')"
         )
         assert browser.run("document.querySelectorAll('.choices [aria-current]').length") == 1

@@ -256,8 +256,8 @@ def test_a_program_begins_the_next_game_by_lot(playing):
         (
             "de",
             "Es wurde gelost: Rot, Blau und Gelb. Blau beginnt.",
-            "Blau würfelte 6. Blau beginnt.",
-            "Wer beginnt, entscheidet der Zufall.",
+            "Blau hat 6 gewürfelt. Blau beginnt.",
+            "Der Zufall entscheidet, wer beginnt.",
         ),
         (
             "es",
@@ -328,12 +328,12 @@ def test_the_evidence_has_every_roll_of_every_round(playing):
         (
             "ice_storm",
             [("lot", ""), ("roll", ""), ("hand", "checked")],
-            "By hand: the first in the order above Turns go on",
+            "By hand: the first in the order above Turns continue",
         ),
         (
             "zamboni_wars",
             [("lot", ""), ("roll", ""), ("hand", "checked")],
-            "By hand: the first in the order above Turns go on",
+            "By hand: the first in the order above Turns continue",
         ),
     ],
 )

@@ -81,7 +81,7 @@ def test_what_was_chosen_begins_and_who_looks_is_told(host, setting):
     started = setting.wait(0)
     assert (started.players, started.names) == (("yellow", "blue"), {"blue": "Änne & Co"})
     assert started.rulings == {option.name: option.values[-1]}
-    assert "begun already" in host.post("/begin", data=FORM, headers=OWN).text
+    assert "already been started" in host.post("/begin", data=FORM, headers=OWN).text
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_what_was_chosen_begins_and_who_looks_is_told(host, setting):
         ({"plays yellow": None, "plays blue": None}, 409, "players"),
         ({"place blue": "first"}, 400, "order of turns"),
         ({"name blue": "x" * 400}, 409, "--names"),
-        ({"name blue": "Bo", "name yellow": "Bo"}, 409, "another name"),
+        ({"name blue": "Bo", "name yellow": "Bo"}, 409, "a different name"),
         ({"ruling sizes": "tiny"}, 409, "sizes"),
         ({"ruling weather": "fine"}, 409, "weather"),
     ],
@@ -138,7 +138,7 @@ def test_every_step_says_how_far_it_is(host):
     assert "4. The table Not yet Not checked yet. Done 2026-11-21" in page
     assert "expected pieces, but there are none" in page
     spectator = host.application.test_client().get("/").text
-    assert "A first estimate" not in spectator
+    assert "First estimate only" not in spectator
     assert "table.jpg" not in spectator
 
 
@@ -150,7 +150,7 @@ def test_a_step_is_begun_by_the_host_and_only_by_the_host(host, table, access):
         assert host.post("/table", data={"job": job}, headers=OWN).location == leads
     assert table.wishes == ["table", "colours", "lens"]
     assert host.post("/table", data={"job": "dance"}, headers=OWN).status_code == 400
-    table.refuse = InputError("one thing after the other")
+    table.refuse = InputError("another job is running")
     assert host.post("/table", data={"job": "table"}, headers=OWN).status_code == 409
     assert (
         player.get("/table.jpg").status_code

@@ -68,7 +68,7 @@ LABELS = (
     ),
     "throw left the play area",
     "The target left the play area",
-    "throws no more",
+    "stops throwing",
 )
 
 
@@ -98,7 +98,7 @@ def test_an_end_with_declared_sizes_is_played_from_panel_and_phones(panel):
         assert panel.says("yellow", player="yellow", out=True) < 300
     assert panel.buttons("blue") == {
         "throw left the play area",
-        "throws no more",
+        "stops throwing",
         "The target left the play area",
     }
     assert panel.says("blue", player="blue", stop=True) < 300
@@ -146,7 +146,7 @@ def test_a_target_in_a_player_s_colour_is_refused_with_its_reason(panel):
     )
     assert answer.status_code == 409
     assert (
-        "a player's colour: it may have any but blue and yellow"
+        "because a player has that colour. Any colour except blue and yellow is allowed."
         in answer.get_json()["error"]["said"]
     )
 

@@ -127,7 +127,7 @@ def test_a_die_is_rolled_by_the_referee_where_the_game_waits_for_one(client, ses
     assert "electronic die" not in client.get("/").text
 
 
-@pytest.mark.parametrize(("verdict", "words"), [("out_of_sync", "Out of sync"), ("noted", "Heard")])
+@pytest.mark.parametrize(("verdict", "words"), [("out_of_sync", "Out of sync"), ("noted", "Noted")])
 def test_verdicts_that_boule_has_not(client, session, verdict, words):
     session.shown["verdicts"][0]["verdict"] = verdict
     assert f'class="eyebrow">{words}' in client.get("/").text

@@ -118,7 +118,7 @@ def test_what_is_wrong_with_the_program_is_told_until_it_has_ruled_again(client,
         " continues as soon as possible."
     )
     failed = (
-        "The referee failed (KeyError) and began again from the log. Check that the table"
+        "The referee failed (KeyError) and restarted from the log. Check that the table"
         " matches the record."
     )
     assert notices() == []
@@ -155,7 +155,7 @@ def test_the_answer_that_a_button_points_at_is_marked(client, spectator, session
     for elsewhere in ((17, ""), (16, "yellow is nearer")):
         live.point_at(*elsewhere)
         page = client.get("/").text
-        assert "The button points" not in page
+        assert "The button selects" not in page
         assert "aria-current=true>Yellow" not in page
 
 
@@ -283,7 +283,7 @@ def test_rule_now_is_no_answer_to_a_question(client, session, question):
 def test_undo_from_a_page_that_is_behind_is_refused(client, session):
     answer = send(client, command="undo", seen="15")
     assert answer.status_code == 409
-    assert "look again" in answer.text
+    assert "Something has happened since this page was loaded; check it" in answer.text
     assert session.commands == []
 
 
@@ -321,7 +321,7 @@ def test_a_form_that_makes_no_sense_changes_nothing_and_says_why(
 @pytest.mark.parametrize(
     ("failure", "status"),
     [
-        (InputError("undo: nothing was ruled yet"), 409),
+        (InputError("undo: nothing has been ruled yet"), 409),
         (LogFailed("rinkside.log: the disk is full"), 507),
     ],
 )
@@ -394,9 +394,9 @@ def test_a_chessboard_has_its_squares_and_names(client, live, storm_table):
 def test_what_has_moved_is_said_with_a_tap_to_measure_the_table_anew(client, live):
     same = {"Sec-Fetch-Site": "same-origin"}
     assert 'id="redo"' not in client.get("/").text
-    live.become(moved=("Card 2 lies 4.1 mm from where it was.", "Nothing is ruled."), held=True)
+    live.become(moved=("Card 2 is 4.1 mm from where it was.", "No rulings."), held=True)
     page = client.get("/").text
-    assert "Card 2 lies 4.1 mm from where it was. Nothing is ruled." in page
+    assert "Card 2 is 4.1 mm from where it was. No rulings." in page
     assert (
         client.post(
             "/table", data={"wish": "redo"}, headers={"Sec-Fetch-Site": "cross-site"}

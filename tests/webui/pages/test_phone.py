@@ -180,7 +180,7 @@ def test_a_question_is_answered_by_whom_it_concerns(session, live, blue, app, as
     assert re.findall(
         r'value="([^"]*)" id="choice-3" aria-current=true', blue.get("/play").text
     ) == ["equal"]
-    assert "The button points at answer 3 of 3: Equal." in yellow.get("/play").text
+    assert "The button selects answer 3 of 3: Equal." in yellow.get("/play").text
     session.shown["question"] = question | {"player": None}
     assert 'name="label"' in yellow.get("/play").text
 
@@ -188,7 +188,7 @@ def test_a_question_is_answered_by_whom_it_concerns(session, live, blue, app, as
 def test_what_is_refused_is_said_on_the_phone(session, blue):
     answer = blue.post("/play", data={"command": "pause"}, headers=OWN)
     assert answer.status_code == 403
-    assert re.search(r'class="notice" role="alert">That is not for blue to say', answer.text)
+    assert re.search(r'class="notice" role="alert">That is not blue&#39;s decision', answer.text)
     assert session.commands == []
 
 

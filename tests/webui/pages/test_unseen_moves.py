@@ -126,7 +126,7 @@ def test_the_host_says_it_on_the_panel(table):
     press(host, "/", "Red ends the move where it began")
     assert (
         session.view().verdicts[0].message
-        == "Red ends where the move began. Red may fire at yellow or hold fire."
+        == "Red ends the move where it began. Red may fire at yellow or hold fire."
     )
 
 

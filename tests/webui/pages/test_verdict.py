@@ -122,7 +122,7 @@ def test_what_is_no_ruling_is_refused(client, seq):
 
 
 def test_why_nothing_is_offered_is_said(client, session):
-    assert "record 7 is no ruling of this game" in client.get("/ruling/7").text
+    assert "record 7 is not a ruling of this game" in client.get("/ruling/7").text
     session.shown["hidden"] = {"blue": 15}
     assert "Votes are secret" in client.get("/ruling/16").text
     assert client.get("/api/v1/alternatives/16").get_json()["error"]["code"] == "secret"
@@ -147,7 +147,7 @@ def test_an_appeal_goes_from_a_phone_to_the_host_s_tap_and_into_the_log(storm, c
         host, phone = come_in(codes.host), come_in(codes.table)
         phone.locator("button[name=seat][value=black]").click()
         phone.locator("#appeal summary").click()
-        phone.get_by_text("See its picture").click()
+        phone.get_by_text("See the picture").click()
         phone.wait_for_url("**/ruling/3")
         phone.goto(f"{url}/ruling/2")
         message = phone.locator(".choices button").first.text_content()
@@ -159,7 +159,7 @@ def test_an_appeal_goes_from_a_phone_to_the_host_s_tap_and_into_the_log(storm, c
         host.locator(".seen img").wait_for()
         host.locator(".choices").get_by_text(message, exact=True).click()
         host.wait_for_url(f"{url}/")
-        host.locator("#verdict", has_text="replaced what record 2 ruled").wait_for()
+        host.locator("#verdict", has_text="corrected record 2").wait_for()
         assert host.locator(".appeal").count() == 0
     last = storm.session.records()[-1].event
     assert isinstance(last, Corrected)

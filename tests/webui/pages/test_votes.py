@@ -228,7 +228,7 @@ def test_phones_vote_differently_and_nobody_is_answered_differently(tables):
         vote(browsers["blue"], "blue", blue)
     assert one.ledger.state.votes != other.ledger.state.votes
     assert told(here) == told(there)
-    assert "yellow may still vote" in here["host"].get("/api/v1/state").text
+    assert "Still to vote: yellow" in here["host"].get("/api/v1/state").text
     for browsers, value in ((here, "3"), (there, "3")):
         vote(browsers["yellow"], "yellow", value)
     assert "red for 4" in here["spectator"].get("/").text
@@ -283,7 +283,7 @@ def test_a_voter_who_is_gone_is_named_and_the_seat_freed_for_somebody_else(table
     refused = browsers["host"].post("/api/v1/command", json=yellow)
     assert (refused.status_code, refused.get_json()["error"]["code"]) == (403, "secret")
     assert (
-        "yellow may still vote"
+        "Still to vote: yellow"
         in browsers["host"].get("/play").text + browsers["host"].get("/api/v1/state").text
     )
     browsers["host"].post("/host/free", data={"seat": "yellow"}, headers=OWN)
@@ -303,7 +303,7 @@ def test_a_phone_that_slept_finds_its_seat_and_its_vote(tables):
     assert (
         vote(awake, "red", "4").status_code == 303
     )  # told once more, it is refused by the rules and the vote stays
-    assert "has voted already" in awake.get("/play").text
+    assert "has already voted" in awake.get("/play").text
 
 
 def phone_says(browser):
@@ -358,7 +358,7 @@ def test_phones_object_vote_on_it_in_the_open_and_the_torch_bearer_decides_a_tie
         assert blue.post("/api/v1/command", json=message).status_code == 403
         assert browsers["spectator"].post("/api/v1/command", json=message).status_code == 403
     press(red, "Yes, blue broke the commentary rules")
-    assert "yellow may say yes or no, in the open" in browsers["spectator"].get("/").text
+    assert "yellow may openly say yes or no" in browsers["spectator"].get("/").text
     assert browsers["spectator"].get("/api/v1/state").get_json()["state"]["objection"]["said"] == {
         "red": True
     }
