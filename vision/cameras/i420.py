@@ -30,10 +30,10 @@ HEAD = re.compile(rb'(,\n)?\{\n(?=    ")')
 ENTRY = re.compile(r'^    "(\w+)": "?(.*?)"?,?$')
 LONGEST_HEAD = len(b',\n{\n    "')
 
-LUMA = np.rint(16 + np.arange(256) * (219 / 255)).astype(np.uint8)
-CHROMA = np.rint(128 + (np.arange(256) - 128) * (224 / 255)).astype(np.uint8)
-"""Full range (as JPEG; libcamera's sYCC), which rpicam-vid writes, to the narrow range of ITU-R
-BT.601, which OpenCV expects of I420.
+LUMA = 219 / 255, 16.0
+CHROMA = 224 / 255, 128 * (1 - 224 / 255)
+"""Factor and offset from the full range (as JPEG; libcamera's sYCC), which rpicam-vid writes, to
+the narrow range of ITU-R BT.601, which OpenCV expects of I420.
 """
 
 
@@ -149,8 +149,8 @@ class Converter:
         Overwrites `rows`.  Values are at most 3 levels off: OpenCV converts the narrow range only.
         """
         height, stride = len(rows) * 2 // 3, rows.shape[1]
-        for part, table in ((rows[:height], LUMA), (rows[height:], CHROMA)):
-            cv2.LUT(part, table, dst=part)
+        for part, (factor, offset) in ((rows[:height], LUMA), (rows[height:], CHROMA)):
+            cv2.convertScaleAbs(part, part, factor, offset)
         if stride == width:
             return np.asarray(cv2.cvtColor(rows, cv2.COLOR_YUV2RGB_I420), np.uint8)
         if self._padded.shape[:2] != (height, stride):

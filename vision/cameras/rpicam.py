@@ -62,7 +62,7 @@ OURS = frozenset(
     {
         *("camera", "width", "height", "framerate", "codec", "timeout", "nopreview", "flush"),
         *("output", "metadata", "metadata-format"),
-        *("frames", "segment", "split", "circular", "pause", "initial", "keypress", "signal"),
+        *("frames", "segment", "split", "circular", "initial", "keypress", "signal"),
         *("listen", "help", "version", "list-cameras", "fullscreen", "qt-preview", "preview"),
     }
 )
