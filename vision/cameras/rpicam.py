@@ -188,20 +188,24 @@ class Program:
     def close(self) -> None:
         """End the program."""
         self._process.terminate()
-        try:
-            self._process.wait(CLOSING_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._exit_code()
         self._pipe.close()
         self._log.close()
+
+    def _exit_code(self) -> int:
+        """Wait for the end, and kill what does not end."""
+        try:
+            return self._process.wait(CLOSING_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
 
     def _written(self) -> bytes:
         """What it wrote to stderr; it goes on writing where it was."""
         return os.pread(self._log.fileno(), os.fstat(self._log.fileno()).st_size, 0)
 
     def _last_words(self) -> CameraLost | InputError:
-        code = self._process.wait()
+        code = self._exit_code()
         lines = [
             line
             for line in self._written().decode(errors="replace").splitlines()
