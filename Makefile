@@ -7,16 +7,26 @@ BIN := $(VENV)/bin
 # Wheels only: nothing is ever compiled here.  The package itself is installed in place, so that an edit is live.
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --only-binary=:all: --retries 2
 
-# An environment serves one folder and one Python; when either is another one, it is made anew.
-THIS := $(CURDIR) $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+# On a Raspberry Pi: an environment that sees the system's packages (picamera2, lgpio).  It stays one until `make PI=`.
+ifeq ($(origin PI),command line)
+.DEFAULT_GOAL := environment
+else
+PI := $(if $(filter PI=1,$(lastword $(file <$(VENV)/made-for))),1)
+endif
+
+# An environment serves one folder, one Python and one PI; when one of them is another, it is made anew.
+THIS := $(CURDIR) $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)$(if $(PI), PI=1)
 ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test test-quick lint bench bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-evening bench-panel pictures rules tuning words diagram loop clean
+.PHONY: demo environment test test-quick lint bench bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-camera bench-evening bench-panel pictures rules tuning words diagram loop clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
+
+environment: $(VENV)/ready  ## only make .venv; with PI=1, on a Raspberry Pi, one that sees its packages: pins, picamera2
+	@echo "$(VENV) is ready: $(BIN)/rinkside --help"
 
 test: $(VENV)/ready-dev  ## run every test, on all cores; style and types are tests too
 	@$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
@@ -73,6 +83,9 @@ bench-kill: $(VENV)/ready-dev  ## kill the referee at 200 random moments and wri
 bench-latency: $(VENV)/ready-dev  ## time verdicts from the last movement to the panel, and what waiting costs, and write docs/LATENCY.md
 	@$(BIN)/python -m benchmarks latency
 
+bench-camera: $(VENV)/ready-dev  ## time what a picture of the Raspberry Pi's camera costs and write the end of docs/CAMERAS.md
+	@$(BIN)/python -m benchmarks camera
+
 bench-evening: $(VENV)/ready-dev  ## referee eight simulated hours and write what memory and disk they take into docs/LOG.md
 	@$(BIN)/python -m benchmarks evening
 
@@ -117,15 +130,15 @@ clean:  ## remove the environment and all that was built
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
-# picamera2 comes from Raspberry Pi OS and is not on PyPI as a wheel.  The environment does not see system packages
-# (no --system-site-packages): on Bookworm they are built for NumPy 1, and picamera2 breaks beside the NumPy 2 needed here.
+# picamera2 and, for Python 3.13, lgpio come from Raspberry Pi OS only.  PI=1 shows the system's packages to the environment;
+# what pyproject.toml needs comes first, so that NumPy 2 stands beside a simplejpeg that was built for it (Bookworm's was not).
 $(VENV)/made-for:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "make: expected Python 3.11 or newer, $(PYTHON) is '$$($(PYTHON) --version 2>&1)'; install one and run: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo "make: $(PYTHON) cannot make environments; on Debian and Raspberry Pi OS run: sudo apt install python3-venv" >&2; exit 1; }
 	@echo "Making $(VENV) for $(PYTHON); the first time takes a minute or two and needs the internet."
-	@$(PYTHON) -m venv --clear $(VENV) || \
+	@$(PYTHON) -m venv --clear $(if $(PI),--system-site-packages )$(VENV) || \
 	  { echo "make: $(PYTHON) could not make $(VENV); is the disk full or this folder read-only?" >&2; exit 1; }
 	@printf '%s\n' '$(THIS)' >$@
 

@@ -16,7 +16,10 @@ table_option = click.option(
     help="table.json of the calibrated table.",
 )
 camera_option = click.option(
-    "--camera", "spec", required=True, help="Where the pictures come from: folder:PATH, ..."
+    "--camera",
+    "spec",
+    required=True,
+    help="Where the pictures come from: rpicam:0, v4l2:0, video:PATH, ... (docs/CAMERAS.md).",
 )
 empty_option = click.option(
     "--empty", type=click.Path(path_type=Path), help="A picture of the same table before play."

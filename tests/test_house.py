@@ -357,6 +357,7 @@ READ_THEIR_OWN = {
     "cli/hardware.py",
     "engines/rule_texts.py",
     "engines/zamboni_wars/board.py",
+    "vision/cameras/testing/fake_rpicam.py",
     "vision/networks/runtime.py",
     "webui/svg/palette.py",
 }

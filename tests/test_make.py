@@ -134,3 +134,27 @@ def test_a_folder_that_was_moved_gets_an_environment_of_its_own(tmp_path: Path) 
     (tmp_path / "before").rename(tmp_path / "after")
     done = make(tmp_path / "after", "demo", f"PYTHON={script(tmp_path / 'python', NO_ROOM)}")
     assert done.stderr.startswith(f"make: {tmp_path / 'python'} could not make .venv")
+
+
+RECORDED = """
+case "$2" in
+  venv) echo "$*" >>calls; mkdir -p .venv/bin
+    for name in python rinkside; do
+      printf '#!/bin/sh\\necho %s "$*"\\n' $name >.venv/bin/$name; chmod +x .venv/bin/$name
+    done;;
+  *version_info*:2*) echo 3.13;;
+esac"""
+
+
+def test_on_a_raspberry_pi_the_environment_sees_the_systems_packages(tmp_path: Path) -> None:
+    """It stays such a one for every target, and is made anew only where people say so."""
+    script(tmp_path / "python", RECORDED)
+    made, *rest = ("-m venv --clear --system-site-packages .venv", "-m venv --clear .venv")
+    done = make(tmp_path, "PYTHON=./python", "PI=1")
+    assert done.returncode == 0, done.stderr
+    assert "rinkside demo" not in done.stdout
+    assert (tmp_path / "calls").read_text().splitlines() == [made]
+    assert make(tmp_path, "PYTHON=./python", "demo").stdout == "rinkside demo\n"
+    assert (tmp_path / "calls").read_text().splitlines() == [made]
+    assert make(tmp_path, "PYTHON=./python", "demo", "PI=").stdout.endswith("rinkside demo\n")
+    assert (tmp_path / "calls").read_text().splitlines() == [made, *rest]

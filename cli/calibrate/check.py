@@ -92,7 +92,7 @@ class CheckResult:
     "--camera",
     "spec",
     metavar="SPEC",
-    help=f"Take {PICTURES} pictures with this camera instead, such as folder:FRAMES.",
+    help=f"Take {PICTURES} pictures with this camera instead, such as rpicam:0.",
 )
 @click.option(
     "--cards", metavar="N,M", help="Two fiducials, the distance between whose middles was measured."

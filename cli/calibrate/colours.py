@@ -43,10 +43,7 @@ from vision.cameras.reconnect import take_pictures
     help="A picture of one piece of each colour; more may follow.",
 )
 @click.option(
-    "--camera",
-    "spec",
-    metavar="SPEC",
-    help="Take the picture with this camera, such as folder:FRAMES.",
+    "--camera", "spec", metavar="SPEC", help="Take the picture with this camera, such as rpicam:0."
 )
 @click.option(
     "--order", metavar="COLOURS", help="Which piece is which, from left to right: red,blue,green."

@@ -56,7 +56,7 @@ for command in (table, printed, frame, recheck, restore, colours, check):
     type=click.Path(path_type=Path),
     help="Folder of photographs of the target, 12 or more.",
 )
-@click.option("--camera", "spec", help="Take them now, guided: folder:PATH, ...")
+@click.option("--camera", "spec", help="Take them now, guided: rpicam:0, v4l2:0, ...")
 @click.option(
     "--keep",
     type=click.Path(path_type=Path),

@@ -154,7 +154,7 @@ _size_option = click.option(
     "spec",
     metavar="SPEC",
     help=(
-        f"Take {PICTURES} pictures with this camera instead, such as v4l2:0, as soon as all cards"
+        f"Take {PICTURES} pictures with this camera instead, such as rpicam:0, as soon as all cards"
         " show."
     ),
 )

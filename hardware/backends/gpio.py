@@ -31,6 +31,12 @@ FRAMES_PER_S = 40
 PWM_HZ = 200
 """Fast enough not to be seen; lgpio times it in software."""
 DEV = Path("/dev")
+PACKAGES: dict[Library, str] = {
+    "lgpio": "python3-lgpio",
+    "rpigpio": "python3-rpi-lgpio",
+    "mock": "python3-gpiozero",
+}
+"""The system's packages; PyPI has no lgpio for Python 3.13, which Raspberry Pi OS Trixie has."""
 LG_WD = "LG_WD"
 """lgpio makes a pipe in its working directory, this one or the current one (joan2937/lg issues 12
 and 22).
@@ -64,14 +70,13 @@ def open_pins(library: Library) -> Factory:
 
                 return MockFactory(pin_class=MockPWMPin)
     except ImportError as error:
-        package = {"lgpio": "'lgpio>=0.2.2'", "rpigpio": "rpi-lgpio", "mock": "gpiozero"}[library]
         raise InputError(
             msg(
-                "hardware.pins: expected {library} to be installed ({raw}); run: pip"
-                " install {package}",
+                "hardware.pins: {library} is not installed ({raw}); run: sudo apt install"
+                " {package} && make PI=1",
                 library=library,
                 raw=error,
-                package=package,
+                package=PACKAGES[library],
             )
         ) from error
     except (

@@ -108,9 +108,10 @@ def test_a_pin_that_is_taken_is_told_with_its_setting(pins):
 
 
 def test_pins_are_never_replaced_by_others():
-    """Without a Pi, lgpio is an error that says so, whatever else gpiozero could use."""
-    for library in ("lgpio", "rpigpio"):
-        with pytest.raises(InputError, match=rf"^hardware\.pins: expected .*{library}") as caught:
+    """Without lgpio there is an error that says so, whatever else gpiozero could use."""
+    for library, package in (("lgpio", "python3-lgpio"), ("rpigpio", "python3-rpi-lgpio")):
+        says = rf"^hardware\.pins: {library} is not installed .*apt install {package} && make PI=1$"
+        with pytest.raises(InputError, match=says) as caught:
             open_pins(library)
         assert "\n" not in str(caught.value)
 

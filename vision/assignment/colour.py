@@ -55,6 +55,8 @@ SHEEN = (0.0, 0.04, 0.1)
 """Shares of the table's light that a face may reflect."""
 THROUGH = (0.0, 0.4, 0.8)
 """Shares of the ground's light through a piece that are tried."""
+TARGET_LIGHT = (0.5, 1.0)
+"""Light of a target under another piece, as shares of that of its body: less reaches it there."""
 MOST_APART, LOOKS = 40.0, 3.0
 """Largest squared distance that a pixel may contribute, and the effective number of independent
 pixels of a piece.
@@ -140,11 +142,13 @@ def coloured(
     shown = piece_light(spot, bare, sight, photo)
     if shown is None:
         return spot
-    score = light_score(*shown, bodies_of(photo.setup)) + DRAWN_DYES * np.log(
-        spot.looked.colours + 1e-9
-    )
+    setup, bodies = photo.setup, bodies_of(photo.setup)
+    score = light_score(*shown, bodies) + DRAWN_DYES * np.log(spot.looked.colours + 1e-9)
     weight = np.exp(score - score.max())
-    return replace(spot, colours=np.asarray(weight / weight.sum()))
+    over = None
+    if setup.game.target is not None:
+        over = over_target(*shown, bodies, setup.colours.index(setup.game.target))
+    return replace(spot, colours=np.asarray(weight / weight.sum()), over_target=over)
 
 
 def piece_light(
@@ -179,6 +183,21 @@ def light_score(light: Array, ground: Array, bodies: tuple[Body, ...]) -> Array:
         -0.5 * LOOKS * np.minimum(colour_distances(light, ground, bodies), MOST_APART).mean(axis=0)
     )
     return score
+
+
+def over_target(light: Array, ground: Array, bodies: tuple[Body, ...], target: int) -> Array:
+    """Log-likelihood ratios (c,) of light (n, 3) of a piece of each colour on one of `target`.
+
+    Against the target alone, over ground (2, 3).  Dyed plastic shows the target through it, in any
+    brightness of TARGET_LIGHT; an opaque piece hides it, and what looks like the target's own
+    colour is the target.  Both have -inf.
+    """
+    scores = [
+        light_score(light, np.array([share * bodies[target].light, ground[1]]), bodies)
+        for share in TARGET_LIGHT
+    ]
+    over: Array = np.max(scores, axis=0) - light_score(light, ground, (bodies[target],))
+    return np.where([body.opaque or k == target for k, body in enumerate(bodies)], -np.inf, over)
 
 
 def colour_distances(light: Array, ground: Array, bodies: tuple[Body, ...]) -> Array:

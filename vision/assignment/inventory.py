@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from scipy.special import logit, softmax
+from scipy.special import expit, logit, logsumexp, softmax
 
 from table.boards import within
 from table.clearance import clearance
@@ -44,6 +46,8 @@ UNDER, UNSEEN = -3.9, -4.6
 """Log odds that the target is under a given standing piece, and that it is not visible at all,
 against it being seen as itself.
 """
+UNLIKE_THE_TARGET = -6.0
+"""Log-likelihood ratio of its light below which no dyed piece is thought to stand on the target."""
 LYING = -4.0
 """Log odds of a lying target against a standing one."""
 COLOURS_TOLD = 0.4
@@ -353,7 +357,8 @@ def with_one_target(spots: list[PieceEstimate], photo: Photo) -> list[PieceEstim
     if not in_play:
         return spots
     odds = np.array([_target_odds(spot, target) for spot in in_play])
-    over = _over_target(in_play, target, photo) if odds.max() < IN_SIGHT else {}
+    hidden = range(len(in_play)) if odds.max() < IN_SIGHT else ()
+    over = _over_target(in_play, target, photo, hidden)
     gains = [
         UNDER + lifted[0].evidence - in_play[k].tried[0].evidence for k, lifted in over.items()
     ]
@@ -362,11 +367,38 @@ def with_one_target(spots: list[PieceEstimate], photo: Photo) -> list[PieceEstim
         replace(spot, colours=_given(spot.colours, target, float(share)))
         for spot, share in zip(in_play, chances[: len(in_play)], strict=True)
     ]
-    under = int(chances.argmax()) - len(in_play)
-    if 0 <= under < len(over):
-        k = list(over)[under]
+    best = int(chances.argmax())
+    if 0 <= best - len(in_play) < len(over):
+        k = list(over)[best - len(in_play)]
         told[k] = _raised(in_play[k], over[k], float(chances.max()), target)
+    elif best < len(in_play) and not over:
+        told[best] = _with_a_piece_on_it(told, best, target, photo)
     return told + strays
+
+
+def _with_a_piece_on_it(
+    spots: list[PieceEstimate], k: int, target: int, photo: Photo
+) -> PieceEstimate:
+    """The target, spot `k`, or the dyed piece that stands on it if that is likelier.
+
+    Plastic that lets light through has nearly the target's colour there.
+    """
+    spot = spots[k]
+    if spot.over_target is None or (by_light := _any_of(spot.over_target)) < UNLIKE_THE_TARGET:
+        return spot
+    over = _over_target(spots, target, photo, [k]).get(k)
+    if over is None:
+        return spot
+    colours = softmax(spot.over_target)
+    chance = float(expit(UNDER + over[0].evidence - spot.tried[0].evidence + by_light))
+    if chance > 0.5:
+        return _raised(replace(spot, colours=colours), over, chance, target)
+    return replace(spot, colours=(1 - chance) * spot.colours + chance * colours)
+
+
+def _any_of(over_target: Array) -> float:
+    """Log-likelihood ratio of any colour but the target's, each as likely before."""
+    return float(logsumexp(over_target)) - math.log(len(over_target) - 1)
 
 
 def _target_odds(spot: PieceEstimate, target: int) -> float:
@@ -385,14 +417,15 @@ def _given(chances: Array, target: int, share: float) -> Array:
 
 
 def _over_target(
-    spots: list[PieceEstimate], target: int, photo: Photo
+    spots: list[PieceEstimate], target: int, photo: Photo, of: Iterable[int]
 ) -> dict[int, tuple[PoseHypothesis, ...]]:
-    """For each standing spot, by its index, the readings in which it stands over the target."""
+    """For each standing spot `of` them, by index, the readings in which it is over the target."""
     pieces = [spot.best for spot in spots]
     outlines = [photo.silhouette(piece.solid) for piece in pieces]
+    near = neighbours(pieces, photo.setup)
     return {
-        k: _over(spots[k], target, photo, [outlines[j] for j in near])
-        for k, near in enumerate(neighbours(pieces, photo.setup))
+        k: _over(spots[k], target, photo, [outlines[j] for j in near[k]])
+        for k in of
         if pieces[k].pose == "upright"
     }
 

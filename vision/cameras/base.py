@@ -11,8 +11,8 @@ from table.table_config import Setup
 from vision.cameras.frame import Frame
 
 SOURCES = {
-    "picamera": "vision.cameras.picamera:open_camera",
     "rpicam": "vision.cameras.rpicam:open_camera",
+    "picamera": "vision.cameras.picamera:open_camera",
     "v4l2": "vision.cameras.opencv:open_v4l2",
     "stream": "vision.cameras.stream:open_camera",
     "video": "vision.cameras.video:open_camera",

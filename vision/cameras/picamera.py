@@ -1,21 +1,26 @@
 """The Raspberry Pi's camera through picamera2, a package of Raspberry Pi OS.
 
-It is imported nowhere else.  A virtual environment sees it if it was made with
-`--system-site-packages`; `rpicam:` works in any.
+It is imported nowhere else.  A virtual environment sees it if `make PI=1` made it; `rpicam:` works
+in any.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
+from contextlib import redirect_stderr
+from io import StringIO
 from typing import Any
 
 import numpy as np
 
-from table.errors import InputError
+from table.errors import InputError, error_summary
 from table.messages import msg, phrase
 from table.table_config import Setup
 from vision.cameras.base import CameraLost
 from vision.cameras.live import Feed, LiveCamera, Picture, wanted_size
+
+logger = logging.getLogger(__name__)
 
 LOCKED_AFTER = 30
 """Number of frames for which the camera may adjust focus and exposure; then both are locked."""
@@ -81,24 +86,11 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
                 raw=repr(argument),
             )
         )
-    try:
-        from picamera2 import Picamera2  # type: ignore[import-not-found,unused-ignore]
-    except ImportError as error:
-        install = phrase(
-            "run sudo apt install python3-picamera2, and use an environment made with"
-            " --system-site-packages"
-        )
-        raise InputError(
-            msg(
-                "camera: picamera: expected the package picamera2, which is not installed;"
-                " {text}; or use rpicam:",
-                text=install,
-            )
-        ) from error
+    driver = _driver()
 
     def connect() -> Feed:
         try:
-            camera = Picamera2(int(argument))
+            camera = driver(int(argument))
         except (RuntimeError, IndexError, OSError) as error:
             raise CameraLost(
                 msg(
@@ -121,3 +113,38 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
         return PiFeed(camera)
 
     return LiveCamera(phrase("Raspberry Pi camera {n}", n=argument), connect, setup)
+
+
+def _driver() -> Any:
+    """The class Picamera2; raises InputError in one line, whatever its import fails with.
+
+    A package that was built for another NumPy fails with ValueError or AttributeError, and NumPy
+    then writes a page to stderr.
+    """
+    noise = StringIO()
+    try:
+        with redirect_stderr(noise):
+            from picamera2 import Picamera2  # type: ignore[import-not-found,unused-ignore]
+    except ModuleNotFoundError as error:
+        if error.name != "picamera2":
+            raise _broken(error, noise) from error
+        raise InputError(
+            msg(
+                "camera: picamera: picamera2 is not installed; use rpicam:0, or run:"
+                " sudo apt install python3-picamera2 && make PI=1"
+            )
+        ) from error
+    except Exception as error:
+        raise _broken(error, noise) from error
+    return Picamera2
+
+
+def _broken(error: Exception, noise: StringIO) -> InputError:
+    logger.info("picamera2 cannot be imported: %s", noise.getvalue(), exc_info=error)
+    return InputError(
+        msg(
+            "camera: picamera: picamera2 cannot be used here ({raw}); use rpicam:0, or run:"
+            " make PI=1",
+            raw=error_summary(error),
+        )
+    )

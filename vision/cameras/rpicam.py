@@ -1,101 +1,299 @@
 """The Raspberry Pi's camera through `rpicam-vid`, a program of Raspberry Pi OS.
 
-Works in any virtual environment.
+Works in any virtual environment.  rpicam-vid takes settings only when it starts: the camera is
+locked by starting it again with the values that it reported.
 """
 
 from __future__ import annotations
 
+import fcntl
+import os
+import re
+import select
 import shlex
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 from table.errors import InputError
-from table.messages import Message, msg, phrase
-from table.table_config import Orientation, Setup
+from table.messages import msg, phrase
+from table.table_config import Setup
 from vision.cameras.base import CameraLost
-from vision.cameras.live import CLOSING_S, Feed, LiveCamera, Picture
-from vision.cameras.mjpeg import MjpegPictures
-from vision.cameras.picamera import USUAL_PX
+from vision.cameras.frame import Image
+from vision.cameras.i420 import RawVideo
+from vision.cameras.live import CLOSING_S, Feed, LiveCamera, Picture, wanted_size
+from vision.cameras.picamera import LOCKED_AFTER, USUAL_PX
 
 PROGRAMS = ("rpicam-vid", "libcamera-vid")
 """Name of the program, and its name before 2023."""
-RATE_HZ, QUALITY = 10, 93
-CHUNK = 1 << 16
+RATE_HZ = 10.0
+FASTEST_HZ = 120.0
+SILENT_S = 4.0
+"""A program that writes nothing for this long hangs, and is ended; less than the patience with a
+live camera, so that the device is free when it is opened again.
+"""
+PIPE_BYTES = 1 << 20
+"""Size of the pipe, the most that Linux allows everyone: a frame comes in a few pieces."""
+SHORT = {
+    "b": "bitrate",
+    "c": "config",
+    "f": "fullscreen",
+    "g": "intra",
+    "h": "help",
+    "i": "initial",
+    "k": "keypress",
+    "l": "listen",
+    "n": "nopreview",
+    "o": "output",
+    "p": "preview",
+    "q": "quality",
+    "s": "signal",
+    "t": "timeout",
+    "v": "verbose",
+}
+"""Short names of rpicam-vid's options."""
+SYNONYMS = {"analoggain": "gain"}
+OURS = frozenset(
+    {
+        *("camera", "width", "height", "framerate", "codec", "timeout", "nopreview", "flush"),
+        *("output", "metadata", "metadata-format"),
+        *("frames", "segment", "split", "circular", "initial", "keypress", "signal"),
+        *("listen", "help", "version", "list-cameras", "fullscreen", "qt-preview", "preview"),
+    }
+)
+"""Options that are set here, or that would change what comes through the pipe."""
+FOCUS = frozenset({"autofocus-mode", "lens-position"})
+AF_SCANNING = 1
+"""libcamera's AfStateScanning."""
+BAD_OPTION = re.compile(r"ERROR: \*\*\* (.*\boptions?\b.*|(?:Invalid|illegal) .*?) \*\*\*")
+"""What rpicam-vid and Boost.Program_options say of options, and not of cameras."""
+STREAM = re.compile(rb"configuring streams: \(0\) (\d+)x(\d+)-YUV420")
+"""libcamera's log: the size that the camera gives, which may be another than the wanted one."""
+NEWS = re.compile(r"\[[\d:. ]+\] +\[\d+\] +(?:DEBUG|INFO|WARN) ")
+"""libcamera's log: lines that do not say why the program ended."""
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
-class PipeFeed:
-    """Images from the standard output of a program that writes JPEGs one after the other."""
+@dataclass
+class Request:
+    """What rpicam-vid is asked for; `locked` are options, empty before anything is locked.
 
-    def __init__(self, command: list[str], orientation: Orientation) -> None:
-        self._name = Path(command[0]).name
-        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the feed
-        self._program = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._said, bufsize=0
+    They stay for as long as the camera is open, so that the table looks the same after a restart.
+    """
+
+    program: str
+    number: str
+    size: tuple[int, int]
+    rate_hz: float
+    options: Sequence[str]
+    focus_dpt: float | None
+    """Focus that the lens was calibrated at, if it is known."""
+    locked: list[str] = field(default_factory=list)
+    is_locked: bool = False
+
+    @property
+    def given(self) -> frozenset[str]:
+        """Names of the options that people gave."""
+        return frozenset(option_names(self.options))
+
+    def command(self) -> list[str]:
+        """The command line."""
+        width, height = self.size
+        return [
+            *(self.program, "--camera", self.number),
+            *("--width", str(width), "--height", str(height), "--framerate", f"{self.rate_hz:g}"),
+            *("--codec", "yuv420", "--timeout", "0", "--nopreview", "--flush", "--output", "-"),
+            *("--metadata", "-", "--metadata-format", "json"),
+            *(self.locked if self.is_locked else self._first_focus()),
+            *self.options,
+        ]
+
+    def _first_focus(self) -> list[str]:
+        """The calibration's focus, or one search for it; nothing where people chose."""
+        if self.given & FOCUS:
+            return []
+        if self.focus_dpt is not None:
+            return ["--autofocus-mode", "manual", "--lens-position", f"{self.focus_dpt:g}"]
+        return ["--autofocus-mode", "auto"]
+
+    def lock(self, reported: Mapping[str, str]) -> bool:
+        """Lock what the camera reports and people did not give; True if that is anything."""
+        given = self.given
+        values = {name: NUMBER.findall(text) for name, text in reported.items()}
+        options = []
+        for option, name, count in (
+            ("shutter", "ExposureTime", 1),
+            ("gain", "AnalogueGain", 1),
+            ("awbgains", "ColourGains", 2),
+        ):
+            if option not in given and len(numbers := values.get(name, [])) == count:
+                options += [f"--{option}", ",".join(numbers)]
+        if not given & FOCUS and (position := values.get("LensPosition", [])):
+            options += ["--autofocus-mode", "manual", "--lens-position", position[0]]
+        self.locked, self.is_locked = options, True
+        return bool(options)
+
+
+class Program:
+    """A running rpicam-vid."""
+
+    def __init__(self, request: Request) -> None:
+        command = request.command()
+        self._name, self._size = Path(command[0]).name, request.size
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the program
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._log, bufsize=0
         )
-        self._pictures = MjpegPictures(self._more, orientation)
+        assert self._process.stdout is not None
+        self._pipe = self._process.stdout
+        with suppress(OSError):
+            fcntl.fcntl(self._pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        self._poll = select.poll()
+        self._poll.register(self._pipe, select.POLLIN)
 
-    def picture(self) -> Picture:
-        """The next whole image; raises CameraLost, with the program's last output, when it ends."""
-        return Picture(self._pictures.next())
+    def read(self, into: memoryview) -> int:
+        """Wait for some bytes.
 
-    def _more(self) -> bytes:
-        assert self._program.stdout is not None
-        chunk = self._program.stdout.read(CHUNK)
-        if not chunk:
-            raise CameraLost(self._last_words())
-        return bytes(chunk)
+        Raises CameraLost with the program's last words, or InputError if it refuses its options.
+        """
+        if not self._poll.poll(1000 * SILENT_S):
+            raise CameraLost(msg("no picture came for {mm} s", mm=f"{SILENT_S:g}"))
+        count: int = self._pipe.readinto(into)  # type: ignore[attr-defined]  # unbuffered: FileIO
+        if not count:
+            raise self._last_words()
+        return count
+
+    def check_size(self) -> None:
+        """Raise InputError if the camera gives another size than the wanted one."""
+        if (found := STREAM.findall(self._written())) and found[-1] != tuple(
+            str(side).encode() for side in self._size
+        ):
+            width, height = (int(side) for side in found[-1])
+            raise InputError(
+                msg(
+                    "expected pictures of {width} x {height} px, got {width2} x {height2} px;"
+                    " choose a size that the camera has",
+                    width=self._size[0],
+                    height=self._size[1],
+                    width2=width,
+                    height2=height,
+                )
+            )
 
     def close(self) -> None:
         """End the program."""
-        self._program.terminate()
-        try:
-            self._program.wait(CLOSING_S)
-        except subprocess.TimeoutExpired:
-            self._program.kill()
-            self._program.wait()
-        assert self._program.stdout is not None
-        self._program.stdout.close()
-        self._said.close()
+        self._process.terminate()
+        self._exit_code()
+        self._pipe.close()
+        self._log.close()
 
-    def _last_words(self) -> Message:
-        code = self._program.wait()
-        self._said.seek(0)
+    def _exit_code(self) -> int:
+        """Wait for the end, and kill what does not end."""
+        try:
+            return self._process.wait(CLOSING_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
+
+    def _written(self) -> bytes:
+        """What it wrote to stderr; it goes on writing where it was."""
+        return os.pread(self._log.fileno(), os.fstat(self._log.fileno()).st_size, 0)
+
+    def _last_words(self) -> CameraLost | InputError:
+        code = self._exit_code()
         lines = [
-            line for line in self._said.read().decode(errors="replace").splitlines() if line.strip()
+            line
+            for line in self._written().decode(errors="replace").splitlines()
+            if line.strip() and not NEWS.match(line)
         ]
         if not lines:
-            return msg("{name} ended with code {n}", name=self._name, n=code)
+            return CameraLost(msg("{name} ended with code {n}", name=self._name, n=code))
         last = lines[-1].strip()
-        return msg("{name} ended with code {n}: {raw}", name=self._name, n=code, raw=last)
+        if why := BAD_OPTION.match(last):
+            return InputError(msg("{name} refuses its options: {raw}", name=self._name, raw=why[1]))
+        return CameraLost(
+            msg("{name} ended with code {n}: {raw}", name=self._name, n=code, raw=last)
+        )
+
+
+class RpicamFeed:
+    """Images of rpicam-vid.
+
+    It starts once more as soon as there is something to lock.
+    """
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._taken = 0
+        self._again = False
+        self._start()
+
+    def picture(self) -> Picture:
+        """The next image; raises CameraLost, or InputError if its options or sizes are wrong."""
+        if self._again:
+            self._again = False
+            self._program.close()
+            self._start()
+        image, reported = self._next()
+        self._taken += 1
+        if not self._request.is_locked and self._settled(reported):
+            self._again = self._request.lock(reported)
+        focus = NUMBER.findall(reported.get("LensPosition", ""))
+        return Picture(image, float(focus[0]) if focus else None)
+
+    def close(self) -> None:
+        """End the program."""
+        self._program.close()
+
+    def _start(self) -> None:
+        self._program = Program(self._request)
+        self._video = RawVideo(self._program.read, *self._request.size)
+
+    def _next(self) -> tuple[Image, Mapping[str, str]]:
+        try:
+            taken = self._video.next()
+        except InputError:
+            self._program.check_size()  # says it in pixels
+            raise
+        if self._taken == 0:
+            self._program.check_size()
+        return taken
+
+    def _settled(self, reported: Mapping[str, str]) -> bool:
+        """Has the camera had its time, and longer while it still searches for its focus?"""
+        searching = reported.get("AfState") == str(AF_SCANNING)
+        return self._taken >= LOCKED_AFTER * (3 if searching else 1)
+
+
+def option_names(words: Sequence[str]) -> list[str]:
+    """Names of the options among words of a command line, synonyms and short names by one name."""
+    names = []
+    for word in words:
+        if word.startswith("--"):
+            name = word[2:].partition("=")[0]
+        elif word[:1] == "-" and word[1:2].isalpha():
+            name = SHORT.get(word[1], word[1])
+        else:
+            continue
+        names.append(SYNONYMS.get(name, name))
+    return names
 
 
 def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
-    """`rpicam:` or `rpicam:OPTIONS`: with options of rpicam-vid.
+    """`rpicam:0`, `rpicam:0@1640x1232` or `rpicam:0@1640x1232:15`: number, size, pictures a second.
 
-    As in `rpicam:--lens-position 4.2 --shutter 8000 --gain 2 --awbgains 1.9,1.6`.  The camera
-    adjusts continuously whatever such options do not lock.
+    All may be left out.  Options of rpicam-vid may follow, as in `rpicam:0 --shutter 8000`.  What
+    they do not set is locked after some seconds: focus, exposure and white balance.
     """
-    try:
-        options = shlex.split(argument)
-    except ValueError as error:
-        raise InputError(
-            msg(
-                "camera: rpicam: expected options of rpicam-vid, got {raw} ({raw2})",
-                raw=repr(argument),
-                raw2=error,
-            )
-        ) from error
-    if options and not options[0].startswith("-"):
-        raise InputError(
-            msg(
-                "camera: rpicam: expected options of rpicam-vid such as --shutter 8000, got {raw}",
-                raw=repr(options[0]),
-            )
-        )
-    orientation: Orientation = setup.camera.orientation if setup is not None else "sensor"
+    words = _words(argument)
+    place, options = ("", words) if not words or words[0][0] == "-" else (words[0], words[1:])
+    number, size, rate_hz = _place(place, setup)
+    _check_options(options)
     program = next((path for name in PROGRAMS if (path := shutil.which(name))), None)
     if program is None:
         raise InputError(
@@ -104,24 +302,78 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
                 " installed; on Raspberry Pi OS: sudo apt install rpicam-apps"
             )
         )
-    width, height = (setup.camera.width, setup.camera.height) if setup is not None else USUAL_PX
-    size = ["--width", str(width), "--height", str(height)]
-    fixed = [
-        "--codec",
-        "mjpeg",
-        "--quality",
-        str(QUALITY),
-        "--framerate",
-        str(RATE_HZ),
-        "--timeout",
-        "0",
-        "--nopreview",
-        "--flush",
-        "--output",
-        "-",
-    ]
+    focus_dpt = setup.camera.focus_dpt if setup is not None else None
+    request = Request(program, number, size, rate_hz, options, focus_dpt)
 
     def connect() -> Feed:
-        return PipeFeed([program, *size, *fixed, *options], orientation)
+        return RpicamFeed(request)
 
-    return LiveCamera(phrase("Raspberry Pi camera"), connect, setup)
+    return LiveCamera(phrase("Raspberry Pi camera {n}", n=number), connect, setup)
+
+
+def _words(argument: str) -> list[str]:
+    try:
+        return [word for word in shlex.split(argument) if word]
+    except ValueError as error:
+        raise InputError(
+            msg(
+                "camera: rpicam: expected options of rpicam-vid, got {raw} ({raw2})",
+                raw=repr(argument),
+                raw2=error,
+            )
+        ) from error
+
+
+def _place(place: str, setup: Setup | None) -> tuple[str, tuple[int, int], float]:
+    """Number, size and rate, from `0@1640x1232:15` or a part of it."""
+    device, colon, rate = place.partition(":")
+    number, size = wanted_size(device, setup, USUAL_PX)
+    if number and not (number.isascii() and number.isdecimal()):
+        raise InputError(
+            msg(
+                "camera: rpicam: expected a camera such as rpicam:0 or rpicam:0@1640x1232:10,"
+                " got {raw}",
+                raw=repr(place),
+            )
+        )
+    if size[0] % 2 or size[1] % 2:
+        raise InputError(
+            msg(
+                "camera: rpicam: expected an even width and height, got {width} x {height} px;"
+                " calibrate the lens at an even size",
+                width=size[0],
+                height=size[1],
+            )
+        )
+    return number or "0", size, _rate(rate, place) if colon else RATE_HZ
+
+
+def _rate(text: str, place: str) -> float:
+    if re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII) and 1 <= float(text) <= FASTEST_HZ:
+        return float(text)
+    raise InputError(
+        msg(
+            "camera: rpicam: expected 1 to {n} pictures a second, such as rpicam:0@1640x1232:10,"
+            " got {raw}",
+            n=f"{FASTEST_HZ:g}",
+            raw=repr(place),
+        )
+    )
+
+
+def _check_options(options: Sequence[str]) -> None:
+    """Raise InputError for an option that is set here, or that is given twice."""
+    names = option_names(options)
+    for index, name in enumerate(names):
+        if name in OURS:
+            raise InputError(
+                msg(
+                    "camera: rpicam: expected no {raw}, which Rinkside sets itself; number, size"
+                    " and rate are written rpicam:0@1640x1232:10",
+                    raw=f"--{name}",
+                )
+            )
+        if name in names[:index]:
+            raise InputError(
+                msg("camera: rpicam: expected {raw} once, got it twice", raw=f"--{name}")
+            )

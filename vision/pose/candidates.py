@@ -122,7 +122,9 @@ class PieceEstimate:
     """A place where there is a piece with the probability `chance`.
 
     `tried` are its readings, the most probable first; `colours` (c,) are the probabilities of the
-    table's colours; `under` is the piece that it stands on.
+    table's colours; `under` is the piece that it stands on.  `over_target` (c,) are log-likelihood
+    ratios of its light: that each of the colours stands on the game's target here, against the
+    target alone.
     """
 
     looked: KeypointEstimate
@@ -130,6 +132,7 @@ class PieceEstimate:
     colours: Array
     chance: float = 1.0
     under: PieceEstimate | None = None
+    over_target: Array | None = None
 
     @property
     def best(self) -> Hypothesis:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from vision.assignment.colour import (
     SHEEN,
     THROUGH,
     colour_distances,
+    over_target,
     palette_body,
 )
 
@@ -52,3 +54,36 @@ def test_all_pixels_and_colours_at_once_are_as_each_alone(light, ground, names):
         rtol=1e-9,
         atol=1e-9,
     )
+
+
+NAMES = ("red", "yellow", "green", "black")
+WOOD = np.array([[0.48, 0.26, 0.11], [0.48, 0.26, 0.11]])
+
+
+def light_of_red(upper=None, through=0.8):
+    """A few pixels of a red piece on wood, alone or under one of colour `upper`."""
+    red = np.array(PALETTE["red"])
+    light = (1 - through) * red + through * (red / red.max()) ** 0.8 * WOOD[0]
+    if upper is not None:
+        body = np.array(PALETTE[upper])
+        light = (1 - through) * body + through * (body / body.max()) ** 0.8 * light
+    return light * np.linspace(0.8, 1.2, 9)[:, None]
+
+
+@pytest.mark.parametrize(
+    ("upper", "through", "expected"),
+    [
+        pytest.param(None, 0.8, None, id="clear target alone"),
+        pytest.param(None, 0.2, None, id="cloudy target alone"),
+        pytest.param("yellow", 0.8, "yellow", id="yellow on it"),
+    ],
+)
+def test_light_tells_a_dyed_piece_on_the_target_from_the_target_alone(upper, through, expected):
+    bodies = tuple(map(palette_body, NAMES))
+    over = over_target(light_of_red(upper, through), WOOD, bodies, target=0)
+    assert np.isneginf(over[[0, 3]]).all(), "the target itself, and what hides it"
+    if expected is None:
+        assert over.max() < 0
+    else:
+        assert NAMES[int(over.argmax())] == expected
+        assert over.max() > 2

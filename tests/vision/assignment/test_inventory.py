@@ -279,6 +279,39 @@ def test_where_no_rim_shows_under_several_that_stand_people_are_asked():
     assert all(piece.pose_probability < SURE for piece in seen.pieces if piece.on is not None)
 
 
+def test_what_looks_like_the_target_may_be_a_dyed_piece_on_it(monkeypatch):
+    """From straight above the edges of both are alike; only the light may tell."""
+    case = random_case("boule", 60002)
+    picture = Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(2))
+    target = case.setup.game.target
+    colours = case.setup.colours
+
+    def read(ratio):
+        over = np.full(len(colours), -np.inf)
+        over[(colours.index(target) + 1) % len(colours)] = ratio
+        monkeypatch.setattr("vision.assignment.colour.over_target", lambda *_: over)
+        monkeypatch.setattr("vision.assignment.inventory._over", level_with_the_table)
+        return observe(Frame(0, 0, picture), case.setup).pieces
+
+    def probability(pieces):
+        (found,) = (piece for piece in pieces if piece.colour == target)
+        return found.colour_probability
+
+    assert probability(read(-20.0)) > SURE
+    assert 0.5 < probability(read(3.0)) < SURE, "people are asked"
+    stack = read(12.0)
+    (above,) = (piece for piece in stack if piece.on is not None)
+    assert stack[above.on].colour == target
+
+
+def level_with_the_table(spot, _target, _photo, _hidden_by):
+    """Readings over the target that fit as well as those on the table."""
+    return tuple(
+        replace(one, guess=replace(one.guess, z_mm=one.guess.size.stack_step_mm))
+        for one in spot.tried[:1]
+    )
+
+
 def laid(size, pose, x_mm, y_mm, heading_deg, chance):
     looked = KeypointEstimate(
         1.0, np.ones(3) / 3, np.ones(2) / 2, 3.0, 0.1, np.zeros((5, 2)), np.ones(5)

@@ -1,5 +1,5 @@
-"""Live cameras against doubles that behave as the devices do: a program that writes JPEGs, an HTTP
-server, a package, a device.
+"""Live cameras against doubles that behave as the devices do: an HTTP server, a package, a
+device.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 
 from table.errors import InputError
 from tests.support.live_cameras import SETUP, Scripted, bright, live
-from tests.support.pictures import HEIGHT, WIDTH, jpeg, picture
+from tests.support.pictures import HEIGHT, WIDTH, picture
 from vision.cameras.base import CameraLost, open_camera
 
 
@@ -60,102 +60,6 @@ def test_pictures_of_another_size_are_refused():
     camera = live(Scripted(np.zeros((40, 60, 3), np.uint8)))
     with pytest.raises(InputError, match=r"expected 96 x 80 px as in table\.json, got 60 x 40 px"):
         camera.read()
-
-
-# --- rpicam: a program that writes JPEGs to its standard output ---
-
-
-def program(folder, monkeypatch, body):
-    """Put an `rpicam-vid` on the path that runs `body` with the JPEG in `whole` and its arguments
-    in `args`.
-    """
-    (folder / "picture.jpg").write_bytes(jpeg())
-    script = folder / "rpicam-vid"
-    lines = [
-        f"#!{sys.executable}",
-        "import sys, time, pathlib",
-        f"whole = pathlib.Path({str(folder / 'picture.jpg')!r}).read_bytes()",
-    ]
-    script.write_text("\n".join([*lines, "args, out = sys.argv[1:], sys.stdout.buffer", body]))
-    script.chmod(0o755)
-    monkeypatch.setenv("PATH", str(folder))
-
-
-def test_the_pi_camera_is_read_from_a_pipe(tmp_path, monkeypatch):
-    program(
-        tmp_path, monkeypatch, "[out.write(whole) for _ in range(3)]; out.flush(); time.sleep(30)"
-    )
-    camera = open_camera("rpicam:--shutter 8000", SETUP)
-    frame = camera.read()
-    camera.close()
-    assert np.abs(frame.image.astype(int) - picture()).mean() < 3
-    assert frame.shown_ms == frame.utc_ms > 1_600_000_000_000
-
-
-def test_a_damaged_picture_in_the_pipe_is_left_out(tmp_path, monkeypatch):
-    program(
-        tmp_path,
-        monkeypatch,
-        "[out.write(whole[:-40] + whole[-2:] + whole) for _ in range(3)]; out.flush();"
-        " time.sleep(30)",
-    )
-    camera = open_camera("rpicam:", SETUP)
-    frame = camera.read()
-    camera.close()
-    assert np.abs(frame.image.astype(int) - picture()).mean() < 3
-
-
-def test_what_is_no_option_of_the_program_is_refused():
-    with pytest.raises(
-        InputError,
-        match=r"rpicam: expected options of rpicam-vid such as --shutter 8000, got '0@2304x1296'",
-    ):
-        open_camera("rpicam:0@2304x1296", SETUP)
-
-
-def test_the_program_is_asked_for_the_size_of_the_table_and_for_what_people_add(
-    tmp_path, monkeypatch
-):
-    program(
-        tmp_path,
-        monkeypatch,
-        f"pathlib.Path({str(tmp_path / 'args')!r}).write_text(' '.join(args)); out.write(whole);"
-        " out.flush(); time.sleep(30)",
-    )
-    camera = open_camera("rpicam:--lens-position 4.2", SETUP)
-    camera.read()
-    camera.close()
-    args = (tmp_path / "args").read_text()
-    assert "--width 96 --height 80 --codec mjpeg" in args
-    assert args.endswith("--output - --lens-position 4.2")
-
-
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        (
-            "sys.exit('ERROR: *** no cameras available ***')",
-            (
-                r"Raspberry Pi camera: rpicam-vid ended with code 1: ERROR: \*\*\* no cameras"
-                r" available"
-            ),
-        ),
-        ("out.write(whole[:-30]); out.flush()", "rpicam-vid ended with code 0"),
-        ("out.write(b'x' * 9999); out.flush()", "rpicam-vid ended with code 0"),
-    ],
-)
-def test_why_the_program_ended_is_said(tmp_path, monkeypatch, body, message):
-    program(tmp_path, monkeypatch, body)
-    camera = open_camera("rpicam:", SETUP)
-    with pytest.raises(CameraLost, match=message) as error:
-        camera.read()
-    assert "\n" not in str(error.value)
-
-
-def test_a_pi_without_the_program_is_told_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(InputError, match="sudo apt install rpicam-apps"):
-        open_camera("rpicam:", SETUP)
 
 
 # --- USB cameras ---
@@ -334,9 +238,43 @@ def test_a_pi_camera_that_is_not_there_is_lost():
 
 
 def test_without_the_package_people_are_told_what_to_do(monkeypatch):
-    monkeypatch.setitem(sys.modules, "picamera2", None)
-    with pytest.raises(InputError, match="sudo apt install python3-picamera2"):
+    monkeypatch.setattr(sys, "path", [])
+    monkeypatch.delitem(sys.modules, "picamera2", raising=False)
+    with pytest.raises(InputError) as error:
         open_camera("picamera:0", SETUP)
+    assert (
+        str(error.value) == "camera: picamera: picamera2 is not installed; use rpicam:0, or run:"
+        " sudo apt install python3-picamera2 && make PI=1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("fails", "says"),
+    [
+        (
+            "raise ValueError('numpy.dtype size changed, may indicate binary incompatibility')",
+            r"\(ValueError: numpy\.dtype size changed, may indicate binary incompatibility\)",
+        ),
+        (
+            "raise AttributeError('_ARRAY_API not found')",
+            r"\(AttributeError: _ARRAY_API not found\)",
+        ),
+        ("import libcamera_", r"\(ModuleNotFoundError: No module named 'libcamera_'\)"),
+        (
+            "raise ImportError('numpy.core.multiarray\\nfailed to import')",
+            r"\(ImportError: numpy\.core\.multiarray failed to import\)",
+        ),
+    ],
+)
+def test_a_package_that_does_not_fit_is_one_line(tmp_path, monkeypatch, capsys, fails, says):
+    (tmp_path / "picamera2.py").write_text(f"import sys\nsys.stderr.write('a page\\n')\n{fails}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "picamera2", raising=False)
+    with pytest.raises(
+        InputError, match=rf"^camera: picamera: .*here {says}; use rpicam:0, or run: make PI=1$"
+    ):
+        open_camera("picamera:0", SETUP)
+    assert capsys.readouterr().err == ""
 
 
 # --- videos ---
