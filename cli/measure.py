@@ -273,7 +273,7 @@ def _print_pieces(seen: Observation) -> None:
         f"Camera {seen.camera.eye_mm[2]:.0f} mm above the table; fiducials seen: {fiducials}."
     )
     for note in seen.notes:
-        output.print(escape(note))
+        output.print(escape(in_language(note)))
 
 
 def _remarks(piece: SeenPiece, seen: Observation, off_board: bool) -> list[str]:

@@ -195,7 +195,10 @@ def _with_note(
         seen,
         notes=(
             *seen.notes,
-            f"the camera has moved {away_mm:.1f} mm over the board since the table was read last",
+            phrase(
+                "the camera has moved {mm} mm over the board since the last reading",
+                mm=f"{away_mm:.1f}",
+            ),
         ),
     )
 

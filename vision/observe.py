@@ -16,7 +16,9 @@ from vision.geometry.uncertainty import inflate_covariance, size_told
 from vision.pipeline import TableReader
 from vision.results import Reading
 
-FIRST_ESTIMATE = "the lens is a first estimate: ± is larger than it would be with a calibrated one"
+FIRST_ESTIMATE = phrase(
+    "the lens is a first estimate: ± is larger than it would be with a calibrated one"
+)
 
 
 def observe(

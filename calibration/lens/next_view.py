@@ -53,8 +53,8 @@ SIDES_NEARER = {
     "upper": phrase("with the upper side closer to the camera"),
     "lower": phrase("with the lower side closer to the camera"),
 }
-AWAY_SAID = {"close to the camera": phrase("close to the camera"), "far": phrase("farther away")}
-AWAY = {"close to the camera": 0.8, "far": 0.5}
+AWAY_SAID = {"near": phrase("close to the camera"), "far": phrase("farther away")}
+AWAY = {"near": 0.8, "far": 0.5}
 """Share of the image height that a target held straight fills."""
 MARGIN = 0.01
 """Margin that the target's outline keeps from the image's edges, as a share of its size."""

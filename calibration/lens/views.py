@@ -184,7 +184,7 @@ def usable_view(
         LeftOut(
             name,
             phrase("it looks the same as another view"),
-            phrase("same as {raw}; move or tilt the target between photographs", raw=same),
+            phrase("see {raw}; move or tilt the target between photographs", raw=same),
         )
         if same
         else view

@@ -41,9 +41,8 @@ def call(kind: str, message: str, mm: str = "millimetres", to: str = "to") -> st
         return SAID_BY_HAND[kind]
     first, *rest = [_spoken(sentence, mm, to) for sentence in re.split(r"(?<=[.!?]) ", message)]
     if len(first) > CUT:
-        first = re.split(r"[:;] |, which |, its ", first)[0].rstrip(".!?") + (
-            "?" if first.endswith("?") else "."
-        )
+        short = re.split(r"[:;] |, which |, its ", first)[0].rstrip(".!?")
+        first = re.sub(r" \([^()]*\)$", "", short) + ("?" if first.endswith("?") else ".")
     if kind == "noted" or not rest:
         return first
     *middle, last = rest

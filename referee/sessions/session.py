@@ -245,7 +245,7 @@ class Session:
             except ValueError as error:
                 raise InputError(
                     msg(
-                        "{raw}: the moves that remain would not be legal: {text}",
+                        "{raw}: the resulting moves would not be legal: {text}",
                         raw=type(command).__name__.lower(),
                         text=message_of(error),
                     )

@@ -257,7 +257,7 @@ def test_a_covered_fiducial_and_a_picture_of_another_size_are_refused(table: Tab
     image[corner[1] - 60 : corner[1] + 60, max(0, corner[0] - 60) : corner[0] + 60] = 90
     cv2.imwrite(str(table.folder / "covered.png"), image)
     for name, message in (
-        ("covered.png", "fiducial 0 is covered"),
+        ("covered.png", "marker 0 is covered"),
         ("small.png", "expected 1280 x 960 px as in table.json, got 640 x 480 px"),
     ):
         code, out, err = table.run("--picture", table.folder / name)

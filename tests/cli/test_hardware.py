@@ -156,7 +156,10 @@ HELLO = {
         (
             'lamps = { kind = "board", players = 3 }',
             {},
-            "lamps: hardware.lamps.players: expected at most 2, because the board has 3 lamps, got 3",
+            (
+                "lamps: hardware.lamps.players: expected at most 2, because the board has 3 lamps,"
+                " got 3"
+            ),
         ),
         ('dice = { kind = "board" }', {}, "a board with 1 die"),
         (

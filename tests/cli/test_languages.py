@@ -102,8 +102,8 @@ def test_a_value_that_is_wrong_in_a_file_is_told_in_the_language_that_is_set(tmp
     path.write_text(json.dumps(TABLE | {"format": 7, "board": {"kind": "go"}}))
     _, told = run("es", "measure", "photo.jpg", "--table", path)
     assert told == (
-        "rinkside: table.json: format: se espera 'rinkside-table/1', se indica 7; quizá lo escribió un"
-        " Rinkside más nuevo\n"
+        "rinkside: table.json: format: se espera 'rinkside-table/1', se indica 7; quizá lo escribió"
+        " un Rinkside más nuevo\n"
     )
     path.write_text(json.dumps({name: TABLE[name] for name in TABLE if name != "game"}))
     _, told = run("de", "measure", "photo.jpg", "--table", path)

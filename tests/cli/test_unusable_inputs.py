@@ -183,12 +183,12 @@ SPOILED = {
         lambda desk: (desk.photo.unlink(), desk.photo.mkdir()),
         "photo.jpg",
     ),
-    "no fiducial": (lambda desk: desk.write_photo([]), "fiducial"),
+    "no fiducial": (lambda desk: desk.write_photo([]), "no marker is in view"),
     "one fiducial twice": (
         lambda desk: desk.write_photo([*as_stated(), (2, square(60, 150, SIDE_MM))]),
         "2",
     ),
-    "a marker twice as large": (twice_as_large, "fiducial 0"),
+    "a marker twice as large": (twice_as_large, "marker 0 does not fit the others"),
     "no table": (lambda desk: desk.table.unlink(), "table.json"),
     "half a table": (
         lambda desk: desk.table.write_text(json.dumps(table_document())[:200]),

@@ -71,7 +71,7 @@ def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path) -> None:
     """What /proc and the like say of a size is no promise."""
     path = tmp_path / "table.json"
     path.write_bytes(b" " * 11)
-    with pytest.raises(InputError, match="at most .*, got a larger file"):
+    with pytest.raises(InputError, match=r"at most .*, got a larger file"):
         read_bytes(path, "a file", 10)
     assert read_bytes(path, "a file", 11) == b" " * 11
 

@@ -352,8 +352,8 @@ def test_a_piece_set_that_cannot_be_read(
         load_table(tmp_path / "table.json")
     assert (
         message(error)
-        == f"table.json: game.pieces: {tmp_path / 'tiny.toml'}: expected a file of pyramid sizes, but"
-        f" it cannot be read ({reason})"
+        == f"table.json: game.pieces: {tmp_path / 'tiny.toml'}: expected a file of pyramid sizes,"
+        f" but it cannot be read ({reason})"
     )
 
 

@@ -258,7 +258,7 @@ def test_a_camera_that_moved_between_two_readings_is_noticed():
         assert isinstance(seen, Observation)
         notes.append([note for note in seen.notes if "camera" in note])
     assert notes[0] == []
-    assert notes[1] == ["the camera has moved 2.3 mm over the board since the table was read last"]
+    assert notes[1] == ["the camera has moved 2.3 mm over the board since the last reading"]
 
 
 @pytest.mark.skipif(not BENCH.is_dir(), reason="the photographs of ../shared/bench are not here")

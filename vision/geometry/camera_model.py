@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from table.errors import InputError
-from table.messages import msg
+from table.messages import msg, phrase
 from table.observation import Camera
 from table.solids import Array
 from table.table_config import Lens, Setup
@@ -181,10 +181,11 @@ def refocused(focus_dpt: float | None, lens: Lens) -> str:
         or abs(focus_dpt - lens.focus_dpt) <= FOCUS_STEP_DPT
     ):
         return ""
-    advice = "lock the focus there, or calibrate the lens again"
-    return (
-        f"the camera is focused at {focus_dpt:.2f} dioptres, its lens was calibrated at"
-        f" {lens.focus_dpt:.2f}; {advice}"
+    return phrase(
+        "the camera is focused at {n} dioptres, but the lens was calibrated at {n2}; lock the"
+        " focus there, or calibrate the lens again",
+        n=f"{focus_dpt:.2f}",
+        n2=f"{lens.focus_dpt:.2f}",
     )
 
 

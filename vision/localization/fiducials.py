@@ -79,14 +79,16 @@ def _locate(
                 if seen
                 else "no marker is in view, at least two are needed; uncover {text} or turn up"
                 " the light",
-                text=phrase("marker {cells}", cells=hidden),
+                text=phrase("marker {cells}", cells=hidden)
+                if len(hidden) == 1
+                else phrase("markers {cells}", cells=hidden),
             )
         )
     if (stranger := _stranger(own, seen, setup)) is not None:
         return stranger
-    notes = [f"fiducial {id_} is covered" for id_ in hidden]
+    notes: list[str] = [phrase("marker {n} is covered", n=id_) for id_ in hidden]
     notes += [
-        f"another fiducial {id_} is in view, as on a screen; it is not used"
+        phrase("another marker {n} is in view, as on a screen; it is not used", n=id_)
         for id_ in own.twice
         if id_ in {one.id for one in setup.fiducials.markers}
     ]
@@ -201,15 +203,16 @@ def _camera(fit: PoseFit, setup: Setup, used: list[Marker], notes: list[str]) ->
     if sigma_mm > SURE_MM:
         notes = [
             *notes,
-            (
-                f"the camera's place is known to ± {2 * sigma_mm:.1f} mm only; hold it still, focus"
-                " it and uncover all fiducials"
+            phrase(
+                "the camera's position is known only to ± {mm} mm; hold it still, focus it, and"
+                " uncover all markers",
+                mm=f"{2 * sigma_mm:.1f}",
             ),
         ]
     if unfit:
         notes = [
             *notes,
-            "the fiducials do not fit each other; is one bent, moved or partly covered?",
+            phrase("the markers do not fit each other; is one bent, moved or partly covered?"),
         ]
     rotation = np.asarray(cv2.Rodrigues(fit.pose[0])[0], float)
     covariance, ids = fit.covariance, tuple(marker.id for marker in used)

@@ -155,7 +155,7 @@ def test_what_is_of_no_use_is_refused_with_its_reason() -> None:
     )
     assert (again.doing, again.message) == (
         "refused",
-        "it looks the same as another view: as view-01; move or tilt the target between"
+        "it looks the same as another view: see view-01; move or tilt the target between"
         " photographs",
     )
     step = 0
@@ -292,7 +292,10 @@ def test_a_recording_that_ends_too_soon_is_refused_and_nothing_is_overwritten(
     [
         (
             [],
-            "expected either --from FOLDER or --camera; --keep, --lens and --panel go only with --camera",
+            (
+                "expected either --from FOLDER or --camera; --keep, --lens and --panel go only with"
+                " --camera"
+            ),
         ),
         (
             ["--from", "here", "--camera", "folder:here"],

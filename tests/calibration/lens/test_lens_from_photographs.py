@@ -91,15 +91,15 @@ def test_a_lens_is_found_and_what_spoils_it_is_left_out(taken, photographs, tmp_
     assert reasons["blurred.jpg"].startswith("it is blurred: ")
     assert reasons["soft.jpg"].startswith("it is blurred: edges are ")
     assert reasons["same.jpg"] == (
-        "it looks the same as another view: as 02.jpg; move or tilt the target between photographs"
+        "it looks the same as another view: see 02.jpg; move or tilt the target between photographs"
     )
     assert reasons["mirrored.jpg"].startswith("the target is mirrored: ")
     assert reasons["small.jpg"] == "it has a different size: 640 x 480 px, most are 1280 x 960 px"
-    assert reasons["empty.jpg"] == "no ChArUco target of 9 x 13 squares is seen"
+    assert reasons["empty.jpg"] == "no ChArUco target of 9 x 13 squares in view"
     assert reasons["bent.jpg"].startswith("it does not fit the others: its corners are ")
     assert reasons["torn.jpg"].startswith("it cannot be read: expected a whole picture")
     for name, reason in reasons.items():
-        assert f"left out {name}: {reason}" in " ".join(message.stdout.split())
+        assert f"skipped {name}: {reason}" in " ".join(message.stdout.split())
 
     (fx, _, cx), (_, fy, cy), _ = file.camera.matrix
     assert fx == pytest.approx(true.matrix[0][0], rel=0.0015)

@@ -77,8 +77,8 @@ def test_the_whole_picture_made_smaller_is_known_too() -> None:
             "camera-module-3",
             "1000x1000",
             (
-                "4608x2592 or smaller in the same proportions, 2304x1296, 1536x864), got 1000x1000; calibrate the lens"
-                " for that size"
+                "4608x2592 or smaller in the same proportions, 2304x1296, 1536x864), got"
+                " 1000x1000; calibrate the lens for that size"
             ),
         ),
         (
@@ -113,7 +113,7 @@ def test_a_camera_that_is_focused_elsewhere_is_told() -> None:
     lens = known_lens("camera-module-3", (2304, 1296))
     calibrated = msgspec.structs.replace(lens, focus_dpt=0.9)
     assert refocused(1.2, calibrated).startswith(
-        "the camera is focused at 1.20 dioptres, its lens was calibrated at 0.90; lock the focus"
-        " there"
+        "the camera is focused at 1.20 dioptres, but the lens was calibrated at 0.90; lock the"
+        " focus there"
     )
     assert refocused(0.95, calibrated) == refocused(None, calibrated) == refocused(1.2, lens) == ""

@@ -279,7 +279,7 @@ def test_pictures_that_cannot_be_checked_by_are_refused(table: Table, still: lis
         -1,
     )
     for image, message in (
-        (covered, "fiducial 2 is covered"),
+        (covered, "marker 2 is covered"),
         (still[0][::2, ::2], "got 640 x 480 px"),
     ):
         write(table.still / "000.png", np.ascontiguousarray(image))

@@ -192,8 +192,8 @@ def test_a_camera_takes_the_pictures_as_soon_as_all_cards_show(photographs, tmp_
     assert message.exit_code == 0, message.output
     assert (
         message.stderr
-        == "waiting: expected a photograph of all four corner cards, 0 to 3, but none shows 3 (near left) with"
-        " the others\n"
+        == "waiting: expected a photograph of all four corner cards, 0 to 3, but none shows"
+        " 3 (near left) with the others\n"
     )
     assert "2 of 2 pictures show all four corner cards" in message.stdout
     corners = np.array([marker.corners_mm for marker in load_table(out).fiducials.markers])
@@ -203,8 +203,8 @@ def test_a_camera_takes_the_pictures_as_soon_as_all_cards_show(photographs, tmp_
     never = CliRunner().invoke(main, words)
     assert never.exit_code == 2
     assert (
-        f"folder:{folder}: expected a photograph of all four corner cards, 0 to 3, but none shows 3 (near"
-        " left)" in never.stderr
+        f"folder:{folder}: expected a photograph of all four corner cards, 0 to 3, but none"
+        " shows 3 (near left)" in never.stderr
     )
     for more in (["--from", str(folder)], []):
         both = CliRunner().invoke(main, [*(words if more else words[:-2]), *more])

@@ -672,7 +672,7 @@ def test_rule_now_asks_about_a_refusal_that_may_be_a_misreading(film_in):
     events = [record.event for record in film.run()]
     question = next((event for event in events if isinstance(event, QuestionAsked)), None)
     assert question is not None, [event.message for event in events if hasattr(event, "said")]
-    assert "the other way: " in question.choices[0].label
+    assert "points the other way" in question.choices[0].label
 
 
 def test_a_ghost_and_many_wrong_pieces_are_never_explained_away(film_in):

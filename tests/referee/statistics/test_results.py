@@ -310,7 +310,7 @@ def test_a_session_that_todays_rules_cannot_read_is_said_and_left_out(
     result = rinkside("log", "scores", tmp_path / "out.csv", "--log", log)
     assert (result.exit_code, len(rows(tmp_path / "out.csv"))) == (0, 4)
     assert (
-        f"left out: {log}: session {session}: record {session + 1}: expected moves that are legal"
+        f"skipped: {log}: session {session}: record {session + 1}: expected moves that are legal"
         in result.stderr
     )
 

@@ -131,7 +131,7 @@ def test_of_two_markers_with_one_id_the_one_that_fits_the_others_is_used(scene, 
     assert isinstance(found, Camera)
     assert found.fiducials_seen == (0, 1, 2, 3)
     assert worst_error_mm(found, case) < 0.05
-    assert any("another fiducial 0 is in view" in note for note in found.notes)
+    assert any("another marker 0 is in view" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("scale", [0.3, 0.4])
@@ -141,7 +141,7 @@ def test_a_table_on_a_telephones_screen_is_not_taken_for_the_table(taken, scale)
     found = locate(shown.image, taken.setup)
     assert isinstance(found, Camera)
     assert off_mm(found, shown) < 0.5
-    assert any("another fiducial" in note for note in found.notes)
+    assert any("another marker" in note for note in found.notes)
 
 
 def test_of_two_tables_as_large_none_is_chosen_unless_the_cameras_place_is_known(taken):

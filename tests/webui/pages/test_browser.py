@@ -417,7 +417,8 @@ def test_a_session_is_stepped_through_by_keys_and_played(browser, played):
     assert "at=" in browser.run("location.search")
     browser.run("document.querySelector('#play').click()")
     browser.until(
-        f"{text}.includes('Throw 4.') && document.querySelector('#play').textContent === 'Play'"
+        f"{text}.includes('Throw 4.')"
+        " && document.querySelector('#play').textContent === 'Start replay'"
     )
     browser.run("document.querySelector('#go-back').click()")
     browser.until(f"{text}.includes('Throw 3.') && document.querySelector('#line').value === '3'")
